@@ -29,6 +29,7 @@ from coaching.practice.server import PracticeServer
 from sessions_app.database import in_database
 from sessions_app.leases import read_beats
 from sessions_app.models import Turn, TurnStatus
+from tests.confirmed import sign_in_confirmed
 from tests.embedded_database import FOLDER_VARIABLE
 from tests.failures import replaced_after_failure
 from tests.forked import ForkedProcess
@@ -223,9 +224,9 @@ async def practice(live_sage: LiveSage) -> AsyncIterator[PracticeServer]:
 
 
 def session_cookie(user: User) -> str:
-    """Sign the user in and return the Cookie header of their browser."""
+    """Sign the user in, who just gave their password, and return the Cookie header of their browser."""
     client = Client()
-    client.force_login(user)
+    sign_in_confirmed(client, user)
     return f"sessionid={client.cookies['sessionid'].value}"
 
 

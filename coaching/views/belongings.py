@@ -15,13 +15,15 @@ from django.utils import timezone
 from django.utils.http import content_disposition_header
 from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from coaching.belongings.archive import archive_name, stream_archive
 from coaching.belongings.removal import begin_removal
 from coaching.downloads.allowance import begin_download
 from coaching.people.accounts import is_last_superuser
+from coaching.views.confirmed_downloads import ask_who_it_is, is_chosen
 from coaching.views.forms import DeleteAccountForm
+from sessions_app.database import in_database
 from sessions_app.errors import Refused
 
 logger = structlog.get_logger(__name__)
@@ -30,9 +32,16 @@ TOO_OFTEN = gettext_lazy("Too many attempts. Wait a minute, then try again.")
 
 
 @login_required
-@require_POST
+@require_http_methods(["GET", "POST"])
 async def export(request: HttpRequest) -> HttpResponseBase:
-    """Send all of the person's data as a zip; one at a time."""
+    """Send all of the person's data as a zip, one at a time, once they confirmed that it is them.
+
+    Chosen by a form; a GET is the way back from the page that asked for their password.
+    """
+    if request.method != "POST" and not is_chosen(request, "everything"):
+        return redirect("data")
+    if asked := await in_database(ask_who_it_is, request, "everything"):
+        return asked
     user = cast("User", request.user)
     now = timezone.now()
     try:

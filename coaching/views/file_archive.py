@@ -11,6 +11,7 @@ from coaching.downloads.allowance import begin_download
 from coaching.downloads.zip_stream import send_pieces, write_zip
 from coaching.files.archive import read_file_entries
 from coaching.people.accounts import load_profile, user_id_of
+from coaching.views.confirmed_downloads import ask_who_it_is
 from sessions_app.database import in_database
 from sessions_app.errors import Refused
 
@@ -18,11 +19,17 @@ from sessions_app.errors import Refused
 @login_required
 @require_GET
 async def archive(request: HttpRequest) -> HttpResponseBase:
-    """Send the person's files as a zip, one at a time; with `versions=all` the older versions, too."""
+    """Send the person's files as a zip, one at a time; with `versions=all` the older versions, too.
+
+    They confirm first that it is them, as for all their data.
+    """
     user_id = user_id_of(request)
+    has_versions = request.GET.get("versions") == "all"
+    if asked := await in_database(ask_who_it_is, request, "versions" if has_versions else "files"):
+        return asked
     profile = await in_database(load_profile, request)
     name = f"sage-files-{timezone.now().astimezone(profile.zone):%Y-%m-%d}"
-    entries = read_file_entries(user_id=user_id, has_versions=request.GET.get("versions") == "all")
+    entries = read_file_entries(user_id=user_id, has_versions=has_versions)
     pieces = send_pieces(write_zip(entries, folder=name, zone=profile.zone))
     try:
         download = begin_download(user_id=user_id, pieces=pieces)

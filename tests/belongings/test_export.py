@@ -10,13 +10,17 @@ import stat
 import zipfile
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
+from html import unescape
 from http import HTTPStatus
 from io import StringIO
 from pathlib import Path, PurePosixPath
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 from zoneinfo import ZoneInfo
 
 import pytest
+import time_machine
+from allauth.mfa.totp.internal.auth import TOTP
 from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
@@ -43,11 +47,14 @@ from coaching.models import (
     UserFile,
     UserFileVersion,
 )
+from coaching.views.confirmed_downloads import TOKEN_SECONDS
 from sessions_app import services
 from sessions_app.database import in_database
 from sessions_app.history import append_message
 from sessions_app.models import CallState, Message, MessageRole, Session, ToolCallRecord, Turn, TurnStatus
 from tests.belongings.life import live
+from tests.confirmed import sign_in_confirmed
+from tests.conftest import PASSWORD
 from tests.files.storing import store_file
 from tests.languages.conftest import translated
 
@@ -402,7 +409,7 @@ def test_the_command_says_what_is_wrong_and_leaves_no_half_archive(user: User, t
 async def browser(user: User) -> AsyncIterator[AsyncClient]:
     """The person's browser, for pages that respond in pieces."""
     client = AsyncClient()
-    await client.aforce_login(user)
+    await in_database(sign_in_confirmed, client, user)
     yield client
     await sync_to_async(connections.close_all)()
 
@@ -462,7 +469,7 @@ async def test_archives_per_hour_are_limited_and_the_error_gives_the_wait(
     assert "You’ve done that too often in a short time. Please try again in 60 minutes." in said
     assert (await browser.post("/settings/export/"))["Location"] == "/settings/data/"
     other = AsyncClient()
-    await other.aforce_login(other_user)
+    await in_database(sign_in_confirmed, other, other_user)
     assert await bytes_of(await other.get("/files/all.zip"))
 
 
@@ -485,10 +492,67 @@ async def test_an_archive_that_fails_locks_nobody_out(
     assert unpacked(await bytes_of(again))
 
 
-@pytest.mark.django_db
+@pytest.mark.django_db(transaction=True)
 def test_an_archive_is_only_sent_when_it_is_asked_for_by_form(client: Client, user: User) -> None:
-    client.force_login(user)
-    assert client.get("/settings/export/").status_code == HTTPStatus.METHOD_NOT_ALLOWED
+    sign_in_confirmed(client, user)
+    assert client.get("/settings/export/")["Location"] == "/settings/data/"
     strict = Client(enforce_csrf_checks=True)
     strict.force_login(user)
     assert strict.post("/settings/export/").status_code == HTTPStatus.FORBIDDEN
+
+
+START = re.compile(r'<meta http-equiv="refresh" content="0; url=([^"]+)">')
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [("post", "/settings/export/"), ("get", "/files/all.zip"), ("get", "/files/all.zip?versions=all")],
+)
+async def test_everything_is_sent_once_the_password_was_given_again_without_another_press(
+    user: User, method: str, path: str
+) -> None:
+    await in_database(live, user, "adaswords")
+    client = AsyncClient()
+    await client.aforce_login(user)
+    asked = await getattr(client, method)(path)
+    assert asked.status_code == HTTPStatus.FOUND
+    page = await client.get(asked["Location"])
+    assert "Confirm it’s you" in page.content.decode()
+    (next_page,) = re.findall(r'name="next" value="([^"]+)"', page.content.decode())
+    form = {"password": "wrong", "next": unescape(next_page)}
+    assert f'value="{next_page}"' in (await client.post("/accounts/reauthenticate/", form)).content.decode()
+    confirmed = await client.post("/accounts/reauthenticate/", form | {"password": PASSWORD})
+    begins = (await client.get(confirmed["Location"])).content.decode()
+    (url,) = START.findall(begins)
+    response = await client.get(unescape(url))
+    assert response["Content-Type"] == "application/zip"
+    assert "adaswords" in "".join(unpacked(await bytes_of(response)).values())
+    await sync_to_async(connections.close_all)()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_has_no_password_confirms_by_a_code(client: Client, user: User) -> None:
+    TOTP.activate(user, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
+    user.set_unusable_password()
+    user.save()
+    client.force_login(user)
+    assert client.post("/settings/export/")["Location"].startswith("/accounts/2fa/reauthenticate/?next=")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_choice_counts_for_who_made_it_for_what_and_a_while(
+    client: Client, user: User, other_user: User
+) -> None:
+    client.force_login(user)
+    begin = parse_qs(urlsplit(client.post("/settings/export/")["Location"]).query)["next"][0]
+    other = Client()
+    sign_in_confirmed(other, other_user)
+    sign_in_confirmed(client, user)
+    export = begin.replace("begin/", "")
+    assert other.get(begin)["Location"] == other.get(export)["Location"] == "/settings/data/"
+    assert client.get(export)["Content-Type"] == "application/zip"
+    files = parse_qs(urlsplit(Client().get("/files/all.zip")["Location"]).query)
+    assert files == {"next": ["/files/all.zip"]}  # the sign-in page
+    with time_machine.travel(timezone.now() + timedelta(seconds=TOKEN_SECONDS + 1)):
+        assert client.get(export)["Location"].startswith(("/accounts/login/", "/settings/data/"))

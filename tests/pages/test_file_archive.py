@@ -15,6 +15,7 @@ from django.test import AsyncClient, Client
 
 from coaching.models import Profile, UserFileVersion
 from sessions_app.database import in_database
+from tests.confirmed import sign_in_confirmed
 from tests.pages.conftest import KeepFile
 from tests.pages.file_pages import NOW, page_of
 
@@ -23,7 +24,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("storage")]
 
 async def zip_of(user: User, query: str = "") -> zipfile.ZipFile:
     client = AsyncClient()
-    await in_database(client.force_login, user)
+    await in_database(sign_in_confirmed, client, user)
     response = await client.get(f"/files/all.zip{query}")
     assert response.status_code == HTTPStatus.OK
     assert response["Content-Type"] == "application/zip"

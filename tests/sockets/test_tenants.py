@@ -61,6 +61,7 @@ from sessions_app.models import (
     TurnStatus,
 )
 from tests.calendar.conftest import NOW, source_of, timed
+from tests.confirmed import sign_in_confirmed
 from tests.live_sage import FRAME_SECONDS, LiveSage, open_socket, session_cookie
 from tests.sockets.tenant_library import fill_library, ids_of_library
 
@@ -335,6 +336,7 @@ ROUTES = {
     "delete_account": Row(path="/settings/delete/", scope="own"),
     "goodbye": Row(path="/goodbye/", scope="public"),
     "export": Row(path="/settings/export/", method="post", scope="own"),
+    "download_begins": Row(path="/settings/export/begin/", scope="own"),
     "settings": Row(path="/settings/", scope="own"),
     "sign_in_settings": Row(path="/settings/sign-in/", scope="own"),
     "usage": Row(path="/settings/usage/", scope="own"),
@@ -554,7 +556,7 @@ def test_an_operators_page_is_refused_to_everybody_else(name: str, owned: Sessio
 @pytest.mark.parametrize("name", [name for name, row in ROUTES.items() if row.scope == "own"])
 def test_a_page_of_ones_own_shows_nothing_of_another(name: str, owned: Session, other_user: User) -> None:
     theirs = Client()
-    theirs.force_login(other_user)
+    sign_in_confirmed(theirs, other_user)
     row = ROUTES[name]
     response = ask(theirs, row, row.path)
     assert (response.status_code == 422) if row.is_refused else (response.status_code < 400)
@@ -613,7 +615,7 @@ def test_the_owner_sees_what_another_does_not(
     seen_by = {}
     for person in (user, other_user):
         client = Client()
-        client.force_login(person)
+        sign_in_confirmed(client, person)
         seen_by[person] = ask(client, row, path_of(row, owned)).content.decode()
     assert shows in seen_by[user]
     assert shows not in seen_by[other_user]

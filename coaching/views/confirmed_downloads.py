@@ -1,0 +1,65 @@
+"""Downloads of everything: people confirm first that it is them, and the download they chose begins then.
+
+Allauth would repeat a suspended POST, but only of a view that isn't async, and it would leave the browser on
+the page that asked for the password. So people come back by way of a page that starts the download.
+"""
+
+from typing import Literal, cast
+
+from allauth.account.adapter import get_adapter
+from allauth.account.internal.flows.reauthentication import is_reauthentication_required
+from django.contrib.auth.decorators import login_required
+from django.core import signing
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.views.decorators.http import require_safe
+
+from coaching.people.accounts import user_id_of
+
+Download = Literal["everything", "files", "versions"]
+
+TOKEN_SECONDS = 900
+_SALT = "confirmed download"
+
+
+def ask_who_it_is(request: HttpRequest, download: Download) -> HttpResponse | None:
+    """Return a redirect to the page that asks for a password, passkey or code; None if they just gave it."""
+    if not is_reauthentication_required(request, app=""):
+        return None
+    begin = f"{reverse('download_begins')}?{urlencode({'download': _token(request, download)})}"
+    methods = get_adapter().get_reauthentication_methods(request.user)
+    return redirect(f"{methods[0]['url']}?{urlencode({'next': begin})}")
+
+
+def is_chosen(request: HttpRequest, download: Download) -> bool:
+    """Return whether the person chose this download by a form a few minutes ago."""
+    return _chosen(request) == download
+
+
+@login_required
+@require_safe
+def download_begins(request: HttpRequest) -> HttpResponse:
+    """Start the download that the person chose before they confirmed that it is them."""
+    download = _chosen(request)
+    if download is None:
+        return redirect("data")
+    if download == "everything":
+        url = f"{reverse('export')}?{request.GET.urlencode()}"
+    else:
+        url = reverse("file_archive") + ("?versions=all" if download == "versions" else "")
+    back = "data" if download == "everything" else "files"
+    return render(request, "coaching/pages/download_begins.html", {"url": url, "back": reverse(back)})
+
+
+def _token(request: HttpRequest, download: Download) -> str:
+    return signing.dumps([user_id_of(request), download], salt=_SALT)
+
+
+def _chosen(request: HttpRequest) -> Download | None:
+    try:
+        user_id, download = signing.loads(request.GET.get("download", ""), salt=_SALT, max_age=TOKEN_SECONDS)
+    except signing.BadSignature:
+        return None
+    return cast("Download", download) if user_id == user_id_of(request) else None
