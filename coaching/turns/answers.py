@@ -11,9 +11,10 @@ from django.utils.translation import gettext_noop as _
 
 from coaching.engine.errors import ToolError, ToolInputError
 from coaching.people.languages import in_model_language
-from coaching.safety.card import metadata_of
+from coaching.safety.card import danger_in, metadata_of_danger
 from coaching.tools import CHAT_TOOLS
 from coaching.tools.tiers import CHAT, Binding, Tier
+from coaching.turns.asked import asked_by_call, danger_of_words
 from sessions_app.errors import Refused
 from sessions_app.models import Session, ToolCallRecord
 from sessions_app.pending_calls import FACTS, Answer
@@ -54,7 +55,9 @@ def builder_for(*, user_id: int, value: object) -> Callable[[Session, ToolCallRe
         except (ToolInputError, ToolError) as error:
             raise Refused(str(error)) from error
         result = CallResult(content=answered.result.content, is_error=answered.result.is_error)
-        metadata = metadata_of(answered.words or answered.value)
+        words = answered.words or answered.value
+        asked = asked_by_call(session, call)
+        metadata = metadata_of_danger(danger_of_words(words, asked=asked) or danger_in(words))
         facts = {FACTS: answered.facts} if answered.facts is not None else {}
         return Answer(result=result, value=answered.value, metadata={**metadata, **facts})
 

@@ -4,7 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
+from coaching.legacy_text.blocks import strip_block_tags
+from coaching.safety.answers import danger_in_answer, may_answer
+from coaching.safety.danger import Danger
 from coaching.tools import presentation_of
+from coaching.turns.request import TurnRequest
 from sessions_app.models import Message, MessageRole, Session, ToolCallRecord, Turn, TurnStatus
 
 
@@ -25,6 +29,29 @@ def asked_of_new(*, user_id: int, session_id: UUID, is_edit: bool) -> str:
         return _last_said(user_id, session_id)
     calls = waiting.calls.order_by("round_number", "position")
     return _joined(_texts_of(waiting), ((call.name, call.input) for call in calls))
+
+
+def danger_of_answer(request: TurnRequest) -> Danger | None:
+    """Return the danger of a message that answers what Sage asked last.
+
+    What was asked is read only for words that could affirm it.
+    """
+    words = request.text
+    if not isinstance(words, str) or not may_answer(words):
+        return None
+    asked = asked_of_new(
+        user_id=request.user_id, session_id=request.session_id, is_edit=request.kind == "edit"
+    )
+    return danger_of_words(words, asked=asked)
+
+
+def danger_of_words(words: object, *, asked: str) -> Danger | None:
+    """Return the danger of words, or of an answer's note, that affirm what Sage asked."""
+    if isinstance(words, Mapping):
+        words = words.get("note")
+    if not isinstance(words, str):
+        return None
+    return danger_in_answer(words, asked=strip_block_tags(asked))
 
 
 def asked_by_call(session: Session, call: ToolCallRecord) -> str:

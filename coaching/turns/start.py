@@ -27,11 +27,12 @@ from coaching.events import AttachedDocument, MessagePlace, SafetyShown
 from coaching.models import Document, Profile, UserFileVersion
 from coaching.people.help_lines import count_card
 from coaching.people.languages import in_model_language
-from coaching.safety.card import kept_danger, metadata_of
+from coaching.safety.card import kept_danger, metadata_of, metadata_of_danger
 from coaching.safety.danger import Danger
 from coaching.tools import CHAT_TOOLS
 from coaching.transcript.cards import read_card_of_new, read_cards
 from coaching.transcript.effects import effects_of
+from coaching.turns.asked import danger_of_answer
 from coaching.turns.pictures import with_pictures
 from coaching.turns.request import TurnRequest
 from coaching.turns.setup import TurnSetup, limits_left, state_of, stored_prompt_of
@@ -155,6 +156,8 @@ def start_turn(
         life = _read_life(request.user_id, request.session_id, request.access)
     if metadata is None and request.has_text:
         metadata = metadata_of(request.text)
+    if request.has_text and (answered := danger_of_answer(request)):
+        metadata = {**(metadata or {}), **metadata_of_danger(answered)}
     is_said = bool(metadata)
     attached = _attach(request)
     if attached:

@@ -279,3 +279,52 @@ def test_tabs_of_another_process_read_it_from_the_database(user: User, is_open: 
     shown = events[1]
     assert isinstance(shown, SafetyShown)
     assert shown.number == 1
+
+
+ASKED = "Are you thinking of killing yourself?"
+
+
+async def test_a_yes_to_sage_s_question_is_immediate_and_a_no_is_none(
+    live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str
+) -> None:
+    practice.script([ASKED, ASKED, "I'm here."])
+    async with open_socket(live_sage, session.id, cookie) as client:
+        await client.until("sync")
+        for text, level in (("Hello", None), ("No. Only tired.", None), ("Yes. Every night.", "immediate")):
+            await client.send(type="message", text=text)
+            frames = await client.until("done")
+            cards = [frame["safety"] for frame in frames if "safety" in frame]
+            assert [card["level"] for card in cards] == ([level] if level else [])
+    assert await counted() == [("immediate", 1)]
+
+
+async def test_an_edited_answer_is_heard_with_the_question_before_it(
+    live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str
+) -> None:
+    practice.script([ASKED, "Good.", "I'm here."])
+    async with open_socket(live_sage, session.id, cookie) as client:
+        await client.until("sync")
+        for text in ("Hello", "No."):
+            await client.send(type="message", text=text)
+            await client.until("done")
+        await client.send(type="edit", text="Yes.")
+        assert card_in(await client.until("done"))["level"] == "immediate"
+
+
+async def test_a_tapped_yes_is_heard_and_so_is_one_that_is_typed_instead(
+    live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str
+) -> None:
+    options = {"prompt": ASKED, "options": [{"label": "Yes"}, {"label": "No"}]}
+    taps = [Reply.of(ToolUse("show_options", options, id=f"toolu_{number}")) for number in range(3)]
+    practice.script([taps[0], taps[1], taps[2], "I'm here."])
+    async with open_socket(live_sage, session.id, cookie) as client:
+        await client.until("sync")
+        await client.send(type="message", text="Hello")
+        await client.until("done")
+        await client.send(type="answer", toolUseId="toolu_0", value="No")
+        assert not [frame for frame in await client.until("done") if "safety" in frame]
+        await client.send(type="answer", toolUseId="toolu_1", value="Yes")
+        card = card_in(await client.until("done"))
+        assert (card["level"], card["toolUseId"]) == ("immediate", "toolu_1")
+        await client.send(type="message", text="kind of")
+        assert card_in(await client.until("done"))["level"] == "immediate"

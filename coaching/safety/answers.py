@@ -1,0 +1,131 @@
+"""Answers to Sage's question about suicide or harm: "Yes. Every night." names nothing, and is acute.
+
+The question is known in English and in the languages with rules of their own; so are yes, no and what lies
+between (`words/answers.txt`). Whoever doesn't deny and says that there is something, is in danger. An answer
+about something else is judged by its own words, as ever. Pure; long texts are cut.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import cache
+
+from coaching.safety.danger import Danger
+from coaching.safety.readable import plain_letters
+from coaching.safety.tables import read_table
+
+MAX_ASKED_CHARACTERS = 900
+MAX_ANSWER_CHARACTERS = 400
+LAST_QUESTIONS = 2
+_SHORT_CHARACTERS = 40
+_POINTS_BACK = re.compile(
+    r"\b(?:that|it|this|so|das|es|so|eso|asi|esto|ca|cela|le|questo|cosi|isso|dat|dit|zo)\b"
+)
+
+_TABLE = read_table("answers")
+_CLAUSE = re.compile(r"[^.!?\n]{1,400}[.!?\n]*")
+_FILLERS = (
+    "well", "oh", "u+m+", "u+h+", "hm+", "god", "lol", r"haha\w*", "honestly", "so", "and", "ach", "also",
+    "na", "naja", "tja", "ah", "eh", "ehm", "bah", "bof", "ben", "euh", "pues", "bueno", "hombre", "mira",
+    "beh", "mah", "dai", "olha", "bem", "ai", "kk+", r"jaja\w*", r"ahah\w*", "pff+", "aff+", "ehrlich gesagt",
+    "to be honest", "tbh", "sinceramente", "franchement", "eerlijk gezegd", "la verdad",
+)  # fmt: skip
+_START = rf"\W*(?:(?:{'|'.join(_FILLERS)})\W+){{0,3}}"
+DANGER = Danger(level="immediate", about="self", topic="life")
+
+
+def danger_in_answer(words: str, *, asked: str) -> Danger | None:
+    """Return the danger in words that answer Sage's question, None for a no and for other words."""
+    if not may_answer(words):
+        return None
+    questions = _questions_in(asked)
+    if any(_says("asks", question) for question in questions):
+        return DANGER if _is_affirmed(words) else None
+    if any(_says("asks-safe", question) for question in questions[-1:]):
+        return DANGER if _is_unsafe(words) else None
+    return None
+
+
+def may_answer(words: str) -> bool:
+    """Return whether words could affirm such a question, so that it is worth reading what was asked."""
+    return _is_affirmed(words) or _is_unsafe(words)
+
+
+def _questions_in(asked: str) -> Sequence[str]:
+    """Return Sage's last questions, or its last sentence where it asked none.
+
+    A short question that points back ("Is that true for you?") comes with the sentence before it.
+    """
+    sentences = _CLAUSE.findall(plain_letters(asked[-MAX_ASKED_CHARACTERS:]))
+    questions = [sentence for sentence in sentences if sentence.rstrip().endswith("?")][-LAST_QUESTIONS:]
+    if not questions:
+        return sentences[-1:]
+    number = sentences.index(questions[-1])
+    if number and len(questions[-1]) <= _SHORT_CHARACTERS and _POINTS_BACK.search(questions[-1]):
+        return [*questions, sentences[number - 1]]
+    return questions
+
+
+def _is_affirmed(words: str) -> bool:
+    plain = _plain(words)
+    but = _pattern("but").search(plain)
+    clauses = [clause for part in _pattern("but").split(plain) for clause in _CLAUSE.findall(part)]
+    found = [stance for clause in clauses if (stance := _stance(clause))]
+    if not found or found[0] in ("yes", "unknown"):
+        return bool(found)
+    if found[0] == "no":  # only a "but" takes it back
+        return but is not None and found[-1] in ("yes", "cue") and "unknown" not in found
+    return "no" not in found
+
+
+def _stance(clause: str) -> str:
+    """Return what a clause says: yes, no, unknown, a cue, or nothing."""
+    if _says("surely", clause):
+        return "yes"
+    if _says("not-knowing", clause):
+        return "unknown"
+    if _starts("no-word", clause) or _starts("no", clause):
+        return "no"
+    if _starts("yes", clause):
+        return "yes"
+    if _says("no", clause) or _ends("no-word", clause):
+        return "no"
+    if clause.rstrip().endswith("?") or _starts("topic", clause):
+        return ""
+    return "cue" if _says("yes", clause) or _says("cue", clause) else ""
+
+
+def _is_unsafe(words: str) -> bool:
+    plain = _plain(words)
+    is_no = _starts("no-word", plain)
+    return _says("not-knowing", plain) or is_no
+
+
+def _plain(words: str) -> str:
+    return plain_letters(words[:MAX_ANSWER_CHARACTERS]).strip()
+
+
+def _says(section: str, plain: str) -> bool:
+    return _pattern(section).search(plain) is not None
+
+
+def _ends(section: str, plain: str) -> bool:
+    return _end_of(section).search(plain) is not None
+
+
+def _starts(section: str, plain: str) -> bool:
+    return _start_of(section).match(plain) is not None
+
+
+@cache
+def _pattern(section: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w'])(?:{'|'.join(_TABLE[section])})(?!\w)")
+
+
+@cache
+def _start_of(section: str) -> re.Pattern[str]:
+    return re.compile(rf"{_START}(?:{'|'.join(_TABLE[section])})(?!\w)")
+
+
+@cache
+def _end_of(section: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w'])(?:{'|'.join(_TABLE[section])})(?=\W{{0,9}}$|,)")

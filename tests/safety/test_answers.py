@@ -1,0 +1,81 @@
+"""Answers to Sage's question about suicide or harm: a yes is acute without any model, a no is none."""
+
+import time
+
+import pytest
+
+from coaching.safety.answers import DANGER, danger_in_answer
+from tests.safety.sets import DEV, read_answers
+
+ASKED = "That sounds heavy. Are you thinking of killing yourself?"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Yes. Every night.", "kind of", "I guess so", "more than before", "not today but yes", "sometimes",
+        "I don't know", "sí", "ja, manchmal", "Oui, le soir surtout.", "mi sa di sì", "mais ou menos", "soms",
+    ],
+)  # fmt: skip
+def test_a_yes_is_immediate(words: str) -> None:
+    assert danger_in_answer(words, asked=ASKED) == DANGER
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "No.", "no, not at all", "Nein, nur müde.", "Para nada.", "non, jamais", "Yeah, no, I'm just tired.",
+        "What do you mean?", "My boss called me again.", "Can we talk about something else?", "not anymore",
+    ],
+)  # fmt: skip
+def test_a_no_and_other_words_are_none(words: str) -> None:
+    assert danger_in_answer(words, asked=ASKED) is None
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "Denkst du daran, dir das Leben zu nehmen?",
+        "¿Estás pensando en quitarte la vida?",
+        "Est-ce que tu penses au suicide ?",
+        "Stai pensando di ucciderti?",
+        "Você está pensando em se matar?",
+        "Denk je aan zelfmoord?",
+        "Some people think about suicide then. Is that true for you?",
+        "Tell me plainly whether you are thinking of suicide.",
+    ],
+)
+def test_the_question_is_known_in_each_language_of_the_rules(asked: str) -> None:
+    assert danger_in_answer("yes", asked=asked) == DANGER
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "", "Shall we plan your day?", "Did you sleep?",
+        "You said you aren't thinking of suicide, and I'm glad. Shall we plan your day?",
+    ],
+)  # fmt: skip
+def test_a_yes_to_something_else_is_none(asked: str) -> None:
+    assert danger_in_answer("Yes. Every night.", asked=asked) is None
+
+
+@pytest.mark.parametrize(("words", "is_unsafe"), [("no", True), ("I don't know", True), ("Yes.", False)])
+def test_of_safety_a_no_is_danger(words: str, is_unsafe: bool) -> None:
+    assert (danger_in_answer(words, asked="Are you safe right now?") is not None) == is_unsafe
+
+
+def test_the_answers_that_the_words_were_chosen_with_are_heard() -> None:
+    answers = read_answers(DEV)
+    heard = [danger_in_answer(each.words, asked=each.asked) is not None for each in answers]
+    affirmed = [is_heard for each, is_heard in zip(answers, heard, strict=True) if each.is_yes]
+    assert sum(affirmed) >= 0.95 * len(affirmed)
+    assert not [each for each, is_heard in zip(answers, heard, strict=True) if is_heard and not each.is_yes]
+
+
+@pytest.mark.parametrize("piece", ["yes ", "no ", "?", "a", " ", "but ", "(", "so. ", "who "])
+def test_the_longest_answer_and_question_cost_next_to_nothing(piece: str) -> None:
+    text = piece * (20_000 // len(piece))
+    began = time.process_time()
+    danger_in_answer(text, asked=text)
+    assert time.process_time() - began < 1
