@@ -1,9 +1,9 @@
 """Scores the emotional intensity of a user's last messages with a small lexicon (`words/heavy.txt`).
 
 It knows English and the languages of `languages.LANGUAGES`. A high score only loads a gentler approach; a
-miss does no harm, since the model reads the messages anyway. Danger has its own rules (`danger`). It was
-detected when the message came, which takes several times as long, and a message with danger always scores
-high. No text is stored.
+miss does no harm, since the model reads the messages anyway. Danger and grief have rules of their own. Danger
+was detected when the message came, which takes several times as long, and a message with it always scores
+high; grief scores nothing. No text is stored.
 """
 
 import re
@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from coaching.safety.grief import is_grief
 from coaching.safety.languages import LANGUAGES, languages_in
 from coaching.safety.pieces import Pieces
 from coaching.safety.readable import MAX_CHARACTERS, without_accents
@@ -91,8 +92,8 @@ def measure_intensity(messages: Sequence[Words]) -> Intensity:
 
     An acute word scores 3, a heavy one 2, a strained one 1, at most two of each per sentence. Capitals,
     absolutes and exclamation marks add 1 to a sentence that scores. Negated words and sentences about films
-    score 0; a message without a first-person word scores half. A message with danger scores at least
-    `HIGH_WEIGHT`.
+    score 0, and so does grief; a message without a first-person word scores half. A message with danger
+    scores at least `HIGH_WEIGHT`.
     """
     newest_first = list(messages)[-MESSAGES_LOOKED_AT:][::-1]
     weights = [_weigh(words) for words in newest_first]
@@ -101,6 +102,8 @@ def measure_intensity(messages: Sequence[Words]) -> Intensity:
 
 def _weigh(words: Words) -> int:
     plain = words.text.replace("’", "'")[:MAX_CHARACTERS]
+    if is_grief(plain):
+        return HIGH_WEIGHT if words.is_danger else 0
     is_of_self = bool(_WORD_OF_SELF.search(plain.lower()))
     weight = _weigh_english(plain)
     weight = weight if is_of_self else weight // 2

@@ -8,7 +8,8 @@ from django.db.models import Q
 
 from coaching.clock.days import local_day, next_weekday
 from coaching.models import Capture, DayPlan, FileType, LifeDomain, Profile, UserFile
-from coaching.safety.intensity import Words, measure_intensity
+from coaching.safety.grief import is_grief
+from coaching.safety.intensity import MESSAGES_LOOKED_AT, Words, measure_intensity
 from coaching.safety.plan import names_plan
 from coaching.skills.life_facts import LifeFacts
 
@@ -70,6 +71,7 @@ def life_facts(
         unfolded_captures=unfolded_captures,
         days_to_quarter_end=(quarter_end(today) - today).days,
         intensity=measure_intensity(recent),
+        is_grieving=_is_grieving(recent),
         is_map_begun=bool(pages) or is_map_offered,
         arc=arc,
         asks_for_plan=any(names_plan(words.text) for words in recent[-1:]),
@@ -96,6 +98,11 @@ def quarter_end(day: date) -> date:
     first_month_after = (day.month - 1) // 3 * 3 + 4
     year, month = (day.year + 1, 1) if first_month_after > 12 else (day.year, first_month_after)
     return date(year, month, 1) - timedelta(days=1)
+
+
+def _is_grieving(recent: Sequence[Words]) -> bool:
+    last = recent[-MESSAGES_LOOKED_AT:]
+    return any(is_grief(words.text) for words in last) and not any(words.is_danger for words in last)
 
 
 def _read_files(user_id: int, today: date) -> Iterable[tuple[str, str, Mapping[str, Any]]]:

@@ -13,7 +13,8 @@ class LifeFacts:
 
     `domain_statuses` are pairs of domain and status, in the domains' order, without empty statuses.
     `days_to_quarter_end` is 0 on the quarter's last day. `is_map_begun`: a page of the map exists, or the map
-    was offered before. `arc` is the session's current one, or empty.
+    was offered before. `is_grieving`: the last messages speak of a loss without danger. `arc` is the
+    session's current one, or empty.
     `asks_for_plan`: the last message names a safety plan.
     """
 
@@ -26,6 +27,7 @@ class LifeFacts:
     unfolded_captures: int = 0
     days_to_quarter_end: int = 91
     intensity: Intensity = CALM
+    is_grieving: bool = False
     is_map_begun: bool = False
     arc: str = ""
     asks_for_plan: bool = False

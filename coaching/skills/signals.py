@@ -116,6 +116,13 @@ SIGNALS: tuple[Signal, ...] = (
         gettext_noop("A message asked about a safety plan"),
     ),
     _approach(
+        "grief", "grief",
+        lambda facts: facts.is_grieving,
+        lambda _: gettext_noop("The last messages speak of a loss"),
+        gettext_noop("Messages spoke of a loss"),
+        fits_day_arcs=True,
+    ),
+    _approach(
         "captures_waiting", "capture-review",
         lambda facts: facts.unfolded_captures >= CAPTURES_WAITING,
         lambda facts: f"{facts.unfolded_captures} captures wait",

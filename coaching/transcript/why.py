@@ -51,6 +51,7 @@ _SKILL_NAMES: Mapping[str, str] = {
     "crisis-support": gettext_noop("Crisis support"),
     "decision-helper": gettext_noop("Decision helper"),
     "domain-deep-dive": gettext_noop("Domain deep dive"),
+    "grief": gettext_noop("Grief"),
     "life-plan-revision": gettext_noop("Life plan revision"),
     "pattern-review": gettext_noop("Pattern review"),
 }

@@ -240,3 +240,14 @@ async def test_a_safety_plan_is_written_from_words_and_only_after_a_yes(
         PlanSection.WHOM_TO_CALL: "- Tom, 030 123456",
     }, "the server keeps the sections that are left out"
     assert "attributes" not in walk.calls[-1][1]
+
+
+@pytest.mark.parametrize("is_in_walk", [False, True])
+async def test_grief_gets_no_form_and_isn_t_noted(client: AsyncAnthropic, is_in_walk: bool) -> None:
+    walk = Walk(client)
+    if is_in_walk:
+        await walk.say("hi")
+        await walk.tap("close_day")
+    reply = await walk.say("I don't know what my days are for any more since mum died")
+    assert reply in texts.REACTIONS["grief"]
+    assert not {name for name, _ in walk.calls[-1:]} & {"show_options", "save_file", "show_pulse_check"}

@@ -9,7 +9,7 @@ HEAVY = [
     "I can't breathe. Everything is too much for me right now.",
     "I AM SO OVERWHELMED",
     "I’m having a panic attack",
-    "My father died yesterday. I feel numb.",
+    "I was fired yesterday. I feel numb, and I can't stop shaking.",
     "I'm falling apart, honestly. I don't know how to get through this week.",
     "i cant cope anymore. i cant",
     "I hate myself for how I talked to her, I'm so ashamed",

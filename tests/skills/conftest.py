@@ -18,6 +18,7 @@ APPROACHES = {
     "domain-deep-dive",
     "crisis-support",
     "decision-helper",
+    "grief",
     "pattern-review",
     "life-plan-revision",
     "capture-review",

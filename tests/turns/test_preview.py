@@ -55,6 +55,13 @@ def test_words_of_danger_are_noticed_as_they_would_be(user: User) -> None:
     assert '<skill name="crisis-support">' in text
 
 
+def test_words_of_grief_bring_its_own_approach_and_no_crisis_text(user: User) -> None:
+    text = shown(user, text="My mum died in March and I miss her.")
+    assert '<skill name="grief">' in text
+    assert '<skill name="crisis-support">' not in text
+    assert "help_lines country" not in text
+
+
 def test_only_an_open_conversation_of_that_person_is_shown(user: User, make_user: MakeUser) -> None:
     session = services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
     assert "(the next message)" in shown(user, session=session.id)

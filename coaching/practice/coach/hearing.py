@@ -14,11 +14,12 @@ from typing import Any, Literal
 
 from coaching.practice.coach.tables import WALKS, Slot
 from coaching.safety.card import danger_in
+from coaching.safety.grief import is_grief
 
 Kind = Literal[
     "answer", "later", "correction", "question", "request", "remark", "refusal", "foreign", "nonsense",
     "empty", "long", "many", "short", "choose", "danger", "leave", "pause", "menu", "recall", "hello",
-    "thanks", "yes", "no", "continue", "choice", "pulse", "check", "wish",
+    "thanks", "yes", "no", "continue", "choice", "pulse", "check", "wish", "grief",
 ]  # fmt: skip
 
 PATTERNS: dict[str, dict[str, Any]] = tomllib.loads(
@@ -68,8 +69,8 @@ _RARE_PAIR = re.compile(r"(?=sd|df|fg|hj|jk|kl|dk|kj|jh|qw|tz|zx|xc|cv|vb|lk|fd|
 def hear(text: str, slots: Sequence[Slot] = (), *, last: str = "", last_words: str = "") -> Heard:
     """Return what a text is. `slots` can be corrected, `last` is the one filled last, with its words."""
     plain = text.replace("’", "'").strip()
-    if danger_in(text):
-        return Heard(kind="danger")
+    if weight := _weight_of(text):
+        return Heard(kind=weight)
     if not _WORD.search(plain):
         return Heard(kind="empty")
     if len(plain) > MAX_WORDS_CHARACTERS:
@@ -87,6 +88,12 @@ def hear(text: str, slots: Sequence[Slot] = (), *, last: str = "", last_words: s
     if is_about("question", plain):
         return Heard(kind="question")
     return _correction(plain, slots, last, last_words) or Heard(kind=_told(plain))
+
+
+def _weight_of(text: str) -> Kind | None:
+    if danger_in(text):
+        return "danger"
+    return "grief" if is_grief(text) else None
 
 
 def wish_in(plain: str) -> str:

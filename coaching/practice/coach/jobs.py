@@ -73,4 +73,10 @@ def _sentences(text: str) -> list[str]:
 
 
 def _says_something(text: str) -> bool:
-    return len(_WORD.findall(text)) >= 3 and hear(text).kind in {"answer", "foreign", "long", "remark"}
+    return len(_WORD.findall(text)) >= 3 and hear(text).kind in {
+        "answer",
+        "foreign",
+        "grief",
+        "long",
+        "remark",
+    }

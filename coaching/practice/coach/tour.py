@@ -74,6 +74,8 @@ def _lead_on(conversation: Conversation) -> Reply:
     named = next((call for call in done if call.name == "load_skill"), None)
     if named and walking is None:
         return _after_skill(conversation, named)
+    if _is_grieving(conversation):
+        return say(pick(texts.REACTIONS["grief"], conversation))  # nothing is asked, offered or written
     return _in_walk(conversation, walking) if walking else _open(conversation)
 
 
@@ -150,6 +152,12 @@ def _in_walk(conversation: Conversation, walking: Walking) -> Reply:
     if heard.kind in {"menu", "wish"} and not walking.walk.is_arc:
         return _begin(conversation, WALKS[heard.words]) if heard.words else _menu(conversation)
     return walking.go_on()
+
+
+def _is_grieving(conversation: Conversation) -> bool:
+    newest = conversation.newest
+    is_said = newest is not None and not newest.value and not newest.ratings
+    return newest is not None and is_said and hear(newest.answer).kind == "grief"
 
 
 def _begin(conversation: Conversation, walk: Walk, *lead: str) -> Reply:
