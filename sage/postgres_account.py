@@ -12,7 +12,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from coaching.sandbox.worker_process import worker_environment
+from coaching.sandbox.environment import worker_environment
 from sage.env import StartError
 
 SYSTEM_USER = "sage-postgres"

@@ -1,1 +1,1 @@
-"""Calendars: fetched from public addresses only, parsed in a killable process, shown by day."""
+"""Calendars: fetched from public addresses only, parsed in a process without rights, shown by day."""

@@ -1,35 +1,36 @@
-"""Parses calendars in processes that are killed when they take too long; results are plain and bounded.
+"""Parses calendars in processes without rights, killed when they take too long; results are bounded.
 
 No calendar is parsed in this process. An unreadable one is refused with a message for the user.
 """
 
 import hashlib
-import json
 import re
-import subprocess
-import sys
-import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import structlog
 from django.utils.translation import gettext_noop
 
-from coaching.sandbox.worker_process import worker_environment
-from sessions_app.database import give_back_connections
+from coaching.sandbox import answers
+from coaching.sandbox.errors import AllBusy, NotAnswered, UntrueAnswer
+from coaching.sandbox.host import ProcessHost
+from coaching.sandbox.limits import MEGABYTE, Limits
 from sessions_app.errors import Refused
 
-MAX_BYTES = 5 * 1024 * 1024
-READ_SECONDS = 10.0
+MAX_BYTES = 5 * MEGABYTE
+MODULE = "coaching.calendar.worker"
+LIMITS = Limits(memory_bytes=512 * MEGABYTE, cpu_seconds=15, seconds=10.0, answer_bytes=16 * MEGABYTE)
 WAIT_SECONDS = 15.0
 WORKER_COUNT = 2
 PAST_DAYS = 31
 AHEAD_DAYS = 100
+MAX_EVENTS = 5_000
+MAX_TEXT, MAX_UID, MAX_NAME, MAX_ZONE = 300, 255, 100, 64
+"""Characters, as the database stores them and the reader cuts them."""
 
-_WORKER = Path(__file__).with_name("worker.py")
+_TIMES = {"starts_at", "ends_at", "starts_on", "ends_on"}
 _TIME_STAMPS = re.compile(rb"^(?:DTSTAMP|LAST-MODIFIED|CREATED)[:;].*\n?", re.MULTILINE | re.IGNORECASE)
 _SENTENCES = {
     "no_calendar": gettext_noop("That isn’t a calendar: .ics files start with BEGIN:VCALENDAR."),
@@ -74,26 +75,18 @@ class ReadCalendar:
     day: date
 
 
-_places = threading.BoundedSemaphore(WORKER_COUNT)
+_host = ProcessHost(MODULE, LIMITS, slots=WORKER_COUNT)
 
 
-def read_calendar(raw: bytes, *, day: date, seconds: float = READ_SECONDS) -> ReadCalendar:
+def read_calendar(raw: bytes, *, day: date, seconds: float = LIMITS.seconds) -> ReadCalendar:
     """Read a calendar's events around a day. Blocks. Raises `Refused`, or `Overloaded` without a slot."""
     if len(raw) > MAX_BYTES:
         raise Refused(TOO_LARGE)
-    give_back_connections()
-    if not _places.acquire(timeout=WAIT_SECONDS):
-        raise Overloaded(
-            gettext_noop("Sage is reading many calendars right now. Please try again in a minute.")
-        )
     try:
-        answer = _ask_worker(raw, day, seconds)
-    finally:
-        _places.release()
-    if "refused" in answer:
-        raise Refused(_SENTENCES[answer["refused"]])
-    events = tuple(_event(values) for values in answer["events"])
-    return ReadCalendar(name=answer["name"], left_out=answer["left_out"], events=events, day=day)
+        return _calendar_of(answers.json_object(_ask(raw, day, seconds)), day)
+    except UntrueAnswer:
+        logger.warning("calendar_reader_untrue", bytes=len(raw))
+        raise Refused(UNREADABLE) from None
 
 
 def digest_of(raw: bytes) -> str:
@@ -101,35 +94,82 @@ def digest_of(raw: bytes) -> str:
     return hashlib.sha256(_TIME_STAMPS.sub(b"", raw)).hexdigest()
 
 
-def _ask_worker(raw: bytes, day: date, seconds: float) -> dict[str, Any]:
-    first, last = day - timedelta(days=PAST_DAYS), day + timedelta(days=AHEAD_DAYS)
+def _ask(raw: bytes, day: date, seconds: float) -> bytes:
+    days = (day - timedelta(days=PAST_DAYS), day + timedelta(days=AHEAD_DAYS))
+    head = " ".join(one.isoformat() for one in days).encode()
     try:
-        # A separate session: Ctrl-C in the terminal is for us only.
-        done = subprocess.run(
-            [sys.executable, "-I", str(_WORKER), first.isoformat(), last.isoformat()],
-            input=raw,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            timeout=seconds,
-            check=True,
-            env=worker_environment(),
-            start_new_session=True,
-        )
-    except subprocess.TimeoutExpired:
-        logger.warning("calendar_took_too_long", bytes=len(raw))
-        raise Refused(TOO_LONG) from None
-    except subprocess.CalledProcessError as error:
-        logger.warning("calendar_reader_died", bytes=len(raw), returncode=error.returncode)
-        raise Refused(UNREADABLE) from None
-    answer: dict[str, Any] = json.loads(done.stdout)
-    return answer
+        return _host.ask(head, [raw], len(raw), seconds=seconds, wait_seconds=WAIT_SECONDS)
+    except AllBusy:
+        raise Overloaded(
+            gettext_noop("Sage is reading many calendars right now. Please try again in a minute.")
+        ) from None
+    except NotAnswered as error:
+        logger.warning("calendar_not_read", bytes=len(raw), is_too_costly=error.is_too_costly)
+        raise Refused(TOO_LONG if error.is_too_costly else UNREADABLE) from None
 
 
-def _event(values: dict[str, Any]) -> ReadEvent:
-    for name in ("starts_at", "ends_at"):
-        if name in values:
-            values[name] = datetime.fromisoformat(values[name])
-    for name in ("starts_on", "ends_on"):
-        if name in values:
-            values[name] = date.fromisoformat(values[name])
-    return ReadEvent(**values)
+def _calendar_of(said: Mapping[str, Any], day: date) -> ReadCalendar:
+    """Return what the reader found. Raises `Refused`, or `UntrueAnswer`."""
+    if "refused" in said:
+        raise Refused(_SENTENCES.get(answers.text(said["refused"], most=MAX_TEXT), UNREADABLE))
+    return ReadCalendar(
+        name=answers.text(said.get("name"), most=MAX_NAME),
+        left_out=answers.number(said.get("left_out"), most=MAX_BYTES),
+        events=tuple(_events(said.get("events"))),
+        day=day,
+    )
+
+
+def _events(found: object) -> Iterator[ReadEvent]:
+    """Yield the events; the database takes none twice."""
+    seen: set[tuple[str, datetime | None, date | None]] = set()
+    for values in answers.list_of(found, most=MAX_EVENTS):
+        event = _event(values)
+        key = (event.uid, event.starts_at, event.starts_on)
+        if key in seen:
+            raise UntrueAnswer
+        seen.add(key)
+        yield event
+
+
+def _event(values: object) -> ReadEvent:
+    if not isinstance(values, dict):
+        raise UntrueAnswer
+    event = ReadEvent(
+        uid=answers.text(values.get("uid"), most=MAX_UID),
+        title=answers.text(values.get("title"), most=MAX_TEXT),
+        location=answers.text(values.get("location"), most=MAX_TEXT),
+        timezone=answers.text(values.get("timezone", ""), most=MAX_ZONE),
+        is_floating=values.get("is_floating") is True,
+        starts_at=_moment(values.get("starts_at")),
+        ends_at=_moment(values.get("ends_at")),
+        starts_on=_day(values.get("starts_on")),
+        ends_on=_day(values.get("ends_on")),
+    )
+    has_moments = bool(event.starts_at and event.ends_at and event.starts_at <= event.ends_at)
+    has_days = bool(event.starts_on and event.ends_on and event.starts_on < event.ends_on)
+    has_days = has_days and not event.is_floating
+    if has_moments == has_days or len(values.keys() & _TIMES) != 2:
+        raise UntrueAnswer
+    return event
+
+
+def _moment(value: object) -> datetime | None:
+    if value is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(answers.text(value, most=MAX_TEXT))
+    except ValueError:
+        raise UntrueAnswer from None
+    if moment.tzinfo is None:
+        raise UntrueAnswer
+    return moment
+
+
+def _day(value: object) -> date | None:
+    if value is None:
+        return None
+    try:
+        return date.fromisoformat(answers.text(value, most=MAX_TEXT))
+    except ValueError:
+        raise UntrueAnswer from None

@@ -8,7 +8,7 @@ from coaching.documents.pictures import keep_picture
 from coaching.library.extraction import extract_now
 from coaching.library.extractors.content_types import image_type
 from coaching.models import Document
-from coaching.sandbox.forking import NotStarted
+from coaching.sandbox.errors import NotStarted
 
 logger = structlog.get_logger(__name__)
 

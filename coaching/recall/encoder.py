@@ -1,6 +1,8 @@
 """Encodes texts as vectors, with the model that `SAGE_EMBEDDING_MODEL` names and the extra `semantic`.
 
-A process of its own holds the model: it starts when something is first encoded, and ends with ours.
+A process of its own holds the model: it starts when something is first encoded, and ends with ours. It isn't
+one of `coaching.sandbox.host`: what it reads is text that people wrote, in no format that needs a parser, and
+the model's libraries start threads and read the model's files when they are first used.
 """
 
 import atexit
@@ -23,7 +25,7 @@ from typing import Protocol
 import structlog
 from django.conf import settings
 
-from coaching.sandbox.worker_process import worker_environment
+from coaching.sandbox.environment import worker_environment
 
 logger = structlog.get_logger(__name__)
 

@@ -9,6 +9,7 @@ import signal
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from itertools import chain
 
 from coaching.sandbox.errors import OutOfTime
 from coaching.sandbox.frames import (
@@ -53,8 +54,9 @@ class Child:
         self.pid = 0
         self.is_last = False
         """Whether it ends after the answer that was received."""
-        # A write takes what the pipe has room for, and never blocks.
+        # Each call moves what it can at once; only then is there a wait.
         os.set_blocking(requests, False)
+        os.set_blocking(answers, False)
 
     @property
     def is_alive(self) -> bool:
@@ -86,8 +88,11 @@ class Child:
 
     def send(self, head: bytes, body: Iterable[bytes], size: int, deadline: float) -> None:
         """Write a request with a body of `size` bytes in parts, without joining them in memory."""
-        self._write(REQUEST.pack(len(head), size) + head, deadline)
-        for part in body:
+        parts = iter(body)
+        start, first = REQUEST.pack(len(head), size) + head, next(parts, b"")
+        # A small request in one piece: each costs system calls on both sides.
+        pieces = (start + first,) if len(first) <= _SMALL_BYTES else (start, first)
+        for part in chain(pieces, parts):
             self._write(part, deadline)
 
     def has_answer_by(self, deadline: float) -> bool:
@@ -126,9 +131,10 @@ class Child:
     def _write(self, part: bytes, deadline: float) -> None:
         view = memoryview(part)
         while view:
-            _wait(self._requests, select.POLLOUT, deadline)
-            with suppress(BlockingIOError):  # no room for even the least that it takes
+            try:
                 view = view[os.write(self._requests, view[:PIPE_BYTES]) :]
+            except BlockingIOError:  # no room for even the least that it takes
+                _wait(self._requests, select.POLLOUT, deadline)
 
     def _frame(self, deadline: float, most: int) -> tuple[bytes, bytes]:
         """Return the kind of what arrives, and what."""
@@ -146,13 +152,18 @@ class Child:
     def _fill(self, deadline: float) -> None:
         view = memoryview(self._data)
         while self._arrived < len(view):
-            _wait(self._answers, select.POLLIN, deadline)
-            read = os.readv(self._answers, [view[self._arrived : self._arrived + PIPE_BYTES]])
+            try:
+                read = os.readv(self._answers, [view[self._arrived : self._arrived + PIPE_BYTES]])
+            except BlockingIOError:
+                _wait(self._answers, select.POLLIN, deadline)
+                continue
             if not read:
                 raise OSError("the process is gone")
             self._arrived += read
             if read < _SMALL_BYTES and self._arrived < len(view):
                 time.sleep(_PAUSE_SECONDS)
+                if time.monotonic() > deadline:
+                    raise OutOfTime
 
 
 def _wait(descriptor: int, event: int, deadline: float) -> None:

@@ -1,4 +1,4 @@
-"""Differences and merges of texts: the script of killable worker processes.
+"""Differences and merges of texts: the module of the processes of `differences`.
 
 Comparing is quadratic in the worst case, so it runs where it can be killed. Lines are compared first, then
 the words of changed lines. The result is bounded: long unchanged stretches and what exceeds a page are left
@@ -249,8 +249,8 @@ def _shortened(kind: str, text: str, room: int) -> list[Piece]:
     return [shown] if len(text) <= room else [shown, ("gap", str(len(text) - room))]
 
 
-def answer(request: bytes) -> bytes:
-    """Answer one request of the pool: `{"old", "new"}` or `{"base", "mine", "theirs"}`."""
+def answer(_: bytes, request: bytes) -> bytes:
+    """Answer one request: `{"old", "new"}` or `{"base", "mine", "theirs"}`."""
     asked = json.loads(request)
     said = compare(**asked) if "old" in asked else merge(**asked)
     return json.dumps(said).encode()

@@ -1,16 +1,17 @@
-"""Differences and merges of texts, in killable processes with a time limit."""
+"""Differences and merges of texts, each in a process of its own with a time limit."""
 
-import atexit
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
-from coaching.sandbox.killable import AllBusy, KillablePool, TookTooLong
+from coaching.sandbox.host import ProcessHost
+from coaching.sandbox.limits import MEGABYTE, Limits
 
-_pool = KillablePool(Path(__file__).with_name("difference_worker.py"), workers=1, slow_workers=1)
-atexit.register(_pool.close)
+MODULE = "coaching.sandbox.difference_worker"
+LIMITS = Limits(memory_bytes=768 * MEGABYTE, cpu_seconds=10, seconds=2.0, answer_bytes=8 * MEGABYTE)
+
+_host = ProcessHost(MODULE, LIMITS, slots=1, slow_slots=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,10 +71,8 @@ def merge(*, base: str, mine: str, theirs: str) -> str | None:
 
 
 def _ask(**asked: str) -> Any:
-    try:
-        return json.loads(_pool.ask(json.dumps(asked).encode()))
-    except (TookTooLong, AllBusy):
-        return None
+    (answer,) = _host.ask_all([json.dumps(asked).encode()])
+    return json.loads(answer) if isinstance(answer, bytes) else None
 
 
 def _row(kind: Literal["same", "added", "removed", "gap"], rest: Any) -> Row:

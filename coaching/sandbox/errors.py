@@ -19,3 +19,7 @@ class NotStarted(AllBusy):
 
 class OutOfTime(Exception):
     """A pipe wasn't ready at the deadline."""
+
+
+class UntrueAnswer(Exception):
+    """An answer that no reader gives unless what it read has taken it over."""

@@ -1,17 +1,15 @@
-"""Markdown for pages and stream: rendered and sanitised in worker processes, in bounded time.
+"""Markdown for pages and stream: rendered and sanitised in processes without rights, in bounded time.
 
-A few kilobytes can keep a markdown parser busy for ten seconds, so no parser runs in this process: a worker
-that isn't done in time is killed and its text is shown plain.
+A few kilobytes can keep a markdown parser busy for ten seconds, so no parser runs in this process: one that
+isn't done in time is killed and its text is shown plain.
 """
 
-import atexit
 import hashlib
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from html import unescape
-from pathlib import Path
 
 import structlog
 from django.utils.html import escape, format_html, strip_tags
@@ -19,7 +17,9 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext
 
 from coaching.sandbox.blocks import Block, split_blocks
-from coaching.sandbox.killable import AllBusy, KillablePool, TookTooLong
+from coaching.sandbox.errors import AllBusy, NotAnswered
+from coaching.sandbox.host import ProcessHost
+from coaching.sandbox.limits import MEGABYTE, Limits
 
 MAX_CHARACTERS = 200_000
 CACHED_CHARACTERS = 16 * 1024 * 1024
@@ -32,22 +32,27 @@ ROW_MARK = "\x1f"
 text keeps these characters."""
 
 _TABLE = 'aria-label="Table"><table>'
-"""How the worker names each table, in English."""
+"""How the process names each table, in English."""
 
-MARKDOWN_SCRIPT = Path(__file__).with_name("markdown_worker.py")
+MODULE = "coaching.sandbox.markdown_worker"
+LIMITS = Limits(
+    memory_bytes=768 * MEGABYTE, cpu_seconds=60, seconds=2.0, answer_bytes=16 * MEGABYTE, requests=10_000
+)
+"""One process renders many texts, because a streamed reply is rendered block by block. What parses them is
+Python, and what sanitises them Rust, so that no text can take a process over."""
 
 logger = structlog.get_logger(__name__)
 
 
 class MarkdownRenderer:
-    """Workers with a cache. Thread-safe.
+    """A host with a cache. Thread-safe.
 
     Only rendered texts are cached. A text that took too long isn't retried for `slow_seconds`; one that found
-    every worker busy is retried the next time.
+    every process busy is retried the next time.
     """
 
-    def __init__(self, pool: KillablePool, *, slow_seconds: float = SLOW_SECONDS) -> None:
-        self._pool = pool
+    def __init__(self, host: ProcessHost, *, slow_seconds: float = SLOW_SECONDS) -> None:
+        self._host = host
         self._slow_seconds = slow_seconds
         self._cache: OrderedDict[bytes, SafeString] = OrderedDict()
         self._cached_characters = 0
@@ -68,9 +73,9 @@ class MarkdownRenderer:
         return self._rendered({text: _request_of_blocks(blocks)})[text]
 
     def _rendered(self, asked: Mapping[str, bytes]) -> Mapping[str, SafeString]:
-        shown = {text: self._without_worker(text, request) for text, request in asked.items()}
+        shown = {text: self._without_process(text, request) for text, request in asked.items()}
         missing = [text for text, markup in shown.items() if markup is None]
-        answers = self._pool.ask_all([asked[text] for text in missing]) if missing else []
+        answers = self._host.ask_all([asked[text] for text in missing]) if missing else []
         rendered = {
             text: self._taken(text, asked[text], answer)
             for text, answer in zip(missing, answers, strict=True)
@@ -79,8 +84,8 @@ class MarkdownRenderer:
             text: _labelled(rendered[text] if markup is None else markup) for text, markup in shown.items()
         }
 
-    def _without_worker(self, text: str, request: bytes) -> SafeString | None:
-        """Return what needs no worker: an empty or cached text, or a known slow one as plain text."""
+    def _without_process(self, text: str, request: bytes) -> SafeString | None:
+        """Return what needs no process: an empty or cached text, or a known slow one as plain text."""
         if not text.strip():
             return SafeString("")
         key = _key_of(request)
@@ -88,13 +93,13 @@ class MarkdownRenderer:
             return markup
         return plain_text(text) if len(text) > MAX_CHARACTERS or self._is_slow(key) else None
 
-    def _taken(self, text: str, request: bytes, answer: bytes | TookTooLong | AllBusy) -> SafeString:
+    def _taken(self, text: str, request: bytes, answer: bytes | NotAnswered | AllBusy) -> SafeString:
         if isinstance(answer, bytes):
-            # Sanitised by the worker: the only place that trusts a text's markup.
+            # Sanitised by the process: the only place that trusts a text's markup.
             markup = mark_safe(answer.decode())  # noqa: S308 - the sanitiser wrote it
             self._keep(_key_of(request), markup)
             return markup
-        is_slow = isinstance(answer, TookTooLong)
+        is_slow = isinstance(answer, NotAnswered)
         logger.warning("markdown_shown_plain", characters=len(text), reason="slow" if is_slow else "busy")
         if is_slow:
             self._remember_slow(_key_of(request))
@@ -128,7 +133,7 @@ class MarkdownRenderer:
 
 
 def _request_of(text: str, *, is_by_block: bool) -> bytes:
-    """Return the worker's request for a text: the text itself, or its blocks."""
+    """Return the request for a text: the text itself, or its blocks."""
     if is_by_block and len(text) <= MAX_CHARACTERS:
         return _request_of_blocks(split_blocks(text))
     return _without_marks(text).encode("utf-8", "replace")
@@ -166,14 +171,13 @@ def plain_text(text: str) -> SafeString:
     return format_html('<p class="plain">{}</p>', text)
 
 
-_pool = KillablePool(MARKDOWN_SCRIPT)
-_renderer = MarkdownRenderer(_pool)
-atexit.register(_pool.close)
+_host = ProcessHost(MODULE, LIMITS, slow_slots=2, has_spares=True)
+_renderer = MarkdownRenderer(_host)
 
 
 def warm_markdown() -> None:
-    """Start this process's workers before the first text."""
-    _pool.warm()
+    """Start this process's renderers before the first text."""
+    _host.warm()
 
 
 def render_markdown(text: str) -> SafeString:

@@ -1,7 +1,6 @@
-"""Markdown to sanitised HTML: the script of killable worker processes.
+"""Markdown to sanitised HTML: the module of the processes of `markdown`.
 
-It must import neither Django nor our own modules: a worker starts in a fraction of a second and holds nothing
-of value when it is killed.
+It must import neither Django nor our own modules: its processes hold nothing of value when they are killed.
 """
 
 import re
@@ -201,6 +200,9 @@ def _build_parser() -> MarkdownIt:
 
 
 _PARSER = _build_parser()
+# Lexers load their modules, tables and lexers of other languages when they are first used: now, not later.
+for _language in sorted(_LANGUAGES):
+    _highlight("<x>1</x>\n", _language, "")
 _CLEANER = nh3.Cleaner(
     tags=_TAGS,
     clean_content_tags={"script", "style"},
@@ -256,9 +258,13 @@ def _render_row(block: str) -> str:
     return found[1] if found else f"<tr>\n<td>{escape(row)}</td>\n</tr>\n"
 
 
-def answer(request: bytes) -> bytes:
-    """Answer one request of the pool: a text, or blocks with a mark before each."""
+def answer(_: bytes, request: bytes) -> bytes:
+    """Answer one request: a text, or blocks with a mark before each."""
     text = request.decode("utf-8", "replace")
     if not text.startswith(_BLOCK_MARK):
         return render(text).encode()
     return render_blocks(text.split(_BLOCK_MARK)[1:]).encode()
+
+
+# Whatever its libraries load when they are first used.
+answer(b"", b"# a\n\n- [x] *b* `c` [d](https://e.org)\n\n|a|b|\n|:-:|-|\n|1|2|\n\n> ~~e~~ **f** <g> &amp;")

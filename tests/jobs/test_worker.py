@@ -33,7 +33,7 @@ from tests.sage.test_metrics import values_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-READER = "forking_worker.py"
+READER = "coaching.library.extractors.worker"
 SUMMARY = "You talked about sleep and want quieter nights."
 
 

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from coaching.library.extraction import MAX_BYTES, Extraction, extract_now
-from coaching.sandbox.forking import SECONDS, START_SECONDS
+from coaching.library.extracted import Extraction
+from coaching.library.extraction import LIMITS, MAX_BYTES, extract_now
+from coaching.sandbox.host import START_SECONDS
 from tests.library.extractors import files
 from tests.library.hostile import HOSTILE, MEGABYTE, SECRET, external_entity, external_entity_in_a_workbook
 from tests.patience import patience
@@ -35,7 +36,7 @@ def test_a_hostile_file_ends_in_time_with_its_outcome(kind: str) -> None:
     began = time.monotonic()
     found = read(data)
     # After a killed one, the next process has to start.
-    assert time.monotonic() - began < SECONDS + START_SECONDS / 10 * patience()
+    assert time.monotonic() - began < LIMITS.seconds + START_SECONDS / 10 * patience()
     assert found.outcome == (outcome or found.outcome)
     assert found.sentence.startswith(sentence)
     assert found.outcome in OUTCOMES

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
 from typing import Any
@@ -16,8 +17,8 @@ from django.utils.translation import override
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coaching.sandbox.killable import KillablePool
-from coaching.sandbox.markdown import MARKDOWN_SCRIPT, MarkdownRenderer, plain_text, render_markdown
+from coaching.sandbox.host import ProcessHost
+from coaching.sandbox.markdown import LIMITS, MODULE, MarkdownRenderer, plain_text, render_markdown
 from coaching.sandbox.markdown_worker import MOST_HIGHLIGHTED, sanitise
 from tests.browser.payloads import PAYLOADS
 from tests.languages.conftest import translated
@@ -212,24 +213,27 @@ async def test_a_bomb_is_shown_plain_in_time_and_holds_nobody_up(bomb: str) -> N
 
 @pytest.fixture
 def make_renderer() -> Iterator[Callable[..., MarkdownRenderer]]:
-    """Make a renderer with its own workers."""
-    pools = []
+    """Make a renderer with its own processes."""
+    hosts = []
 
-    def make(*, slow_seconds: float = 60, **options: Any) -> MarkdownRenderer:
-        pools.append(KillablePool(MARKDOWN_SCRIPT, **options))
-        return MarkdownRenderer(pools[-1], slow_seconds=slow_seconds)
+    def make(
+        *, slow_seconds: float = 60, seconds: float = 2, slow_slots: int = 2, **options: Any
+    ) -> MarkdownRenderer:
+        limits = replace(LIMITS, seconds=seconds)
+        hosts.append(ProcessHost(MODULE, limits, slow_slots=slow_slots, has_spares=True, **options))
+        return MarkdownRenderer(hosts[-1], slow_seconds=slow_seconds)
 
     yield make
-    for pool in pools:
-        pool.close()
+    for host in hosts:
+        host.close()
 
 
 def test_a_text_that_found_no_worker_is_shown_plain_and_set_the_next_time(
     make_renderer: Callable[..., MarkdownRenderer],
 ) -> None:
-    renderer = make_renderer(workers=1, seconds=0)
+    renderer = make_renderer(slots=1, seconds=0)
     assert renderer.render("**no time at all**") == plain_text("**no time at all**")
-    renderer = make_renderer(workers=1, slow_workers=0, seconds=20, quick_seconds=0.05)
+    renderer = make_renderer(slots=1, slow_slots=0, seconds=20, quick_seconds=0.05)
     assert renderer.render(BOMB) == plain_text(BOMB)
     assert "<strong>" in renderer.render("**in time**")
 
@@ -238,11 +242,11 @@ def test_of_a_pages_texts_a_bomb_alone_is_shown_plain(
     make_renderer: Callable[..., MarkdownRenderer],
 ) -> None:
     # Machines differ: it gets half of the time that it takes here.
-    patient = make_renderer(workers=1, seconds=30)
+    patient = make_renderer(slots=1, seconds=30)
     patient.render("wake up")
     began = time.monotonic()
     patient.render(BIGGER_BOMB)
-    renderer = make_renderer(workers=1, seconds=(time.monotonic() - began) / 2, quick_seconds=0.3)
+    renderer = make_renderer(slots=1, seconds=(time.monotonic() - began) / 2, quick_seconds=0.3)
     renderer.render("wake up")
     texts = ["**before**", BIGGER_BOMB, "", "**before**", "**after**"]
     shown = renderer.render_all(texts)
@@ -256,13 +260,13 @@ def test_of_a_pages_texts_a_bomb_alone_is_shown_plain(
 
 
 def test_a_bomb_is_tried_again_only_after_a_while(make_renderer: Callable[..., MarkdownRenderer]) -> None:
-    renderer = make_renderer(workers=1, seconds=1, quick_seconds=0.1)
+    renderer = make_renderer(slots=1, seconds=1, quick_seconds=0.1)
     renderer.render("wake up")
     for pause, is_tried in ((0.0, True), (0.0, False)):
         began = time.monotonic()
         assert renderer.render(BOMB) == plain_text(BOMB)
         assert (time.monotonic() - began > 0.5) is is_tried, pause
-    renderer = make_renderer(workers=1, seconds=1, quick_seconds=0.1, slow_seconds=0)
+    renderer = make_renderer(slots=1, seconds=1, quick_seconds=0.1, slow_seconds=0)
     renderer.render("wake up")
     for _ in range(2):
         began = time.monotonic()

@@ -9,7 +9,7 @@ from django.db import connection
 from django.test import Client
 
 from coaching.models import ReflectionPrompt
-from coaching.sandbox.killable import KillablePool
+from coaching.sandbox.host import ProcessHost
 from coaching.transcript.rows import PAGE_MESSAGES
 from sessions_app.models import Session, Turn, TurnStatus
 from tests.pages.conftest import Exchange, KeepFile
@@ -28,19 +28,19 @@ def watch(signed_in: Client, monkeypatch: pytest.MonkeyPatch) -> Watch:
     def opened(address: str) -> tuple[str, list[int], list[str]]:
         calls: list[int] = []
         late: list[str] = []
-        ask_all = KillablePool.ask_all
+        ask_all = ProcessHost.ask_all
 
-        def counted(pool: KillablePool, requests: Sequence[bytes]) -> Any:
+        def counted(host: ProcessHost, requests: Sequence[bytes]) -> Any:
             calls.append(len(requests))
             late.clear()
-            return ask_all(pool, requests)
+            return ask_all(host, requests)
 
         def noted(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
             late.append(sql)
             return execute(sql, params, many, context)
 
         with monkeypatch.context() as patch, connection.execute_wrapper(noted):
-            patch.setattr(KillablePool, "ask_all", counted)
+            patch.setattr(ProcessHost, "ask_all", counted)
             response = signed_in.get(address)
         assert response.status_code == 200
         return response.content.decode(), calls, late

@@ -147,7 +147,7 @@ def reader_of(started: Up) -> psutil.Process:
     main, deadline = psutil.Process(started.process.popen.pid), time.monotonic() + 60
     while time.monotonic() < deadline:
         for child in main.children():
-            if "forking_worker.py" in " ".join(child.cmdline()):
+            if "coaching.library.extractors.worker" in " ".join(child.cmdline()):
                 return child
         time.sleep(0.1)
     raise AssertionError

@@ -39,6 +39,9 @@ def _margins(document: DocxDocument) -> Iterator[str]:
     seen: set[str] = set()
     for section in document.sections:
         for part in (section.header, section.footer):
+            # It is the previous section's, or there is none, and the library would make one from a file.
+            if part.is_linked_to_previous:
+                continue
             text = "\n".join(text for paragraph in part.paragraphs if (text := paragraph.text.strip()))
             if text and text not in seen:
                 seen.add(text)

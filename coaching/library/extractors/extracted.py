@@ -39,4 +39,3 @@ class Extracted:
     hints: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
     image: bytes = b""
-    media_type: str = ""

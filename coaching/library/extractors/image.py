@@ -37,7 +37,6 @@ def extract(data: bytes) -> Extracted:
     return Extracted(
         hints={"width": str(width), "height": str(height)},
         image=_written(reduced),
-        media_type="image/jpeg",
     )
 
 

@@ -1,13 +1,17 @@
-"""Reads one document: the script of processes that `coaching.library.extraction` starts."""
+"""Reads one document: the module of the processes of `coaching.library.extraction`."""
 
+import importlib
 import json
 import re
 from collections.abc import Sequence
+
+from PIL import Image
 
 from coaching.library.extractors.content_types import wrong_name
 from coaching.library.extractors.detection import find_type
 from coaching.library.extractors.extracted import Extracted, Unread, gettext_noop
 from coaching.library.extractors.registry import EXTRACTORS
+from coaching.sandbox.preloading import load_codecs
 
 MOST_CHARACTERS = 2_000_000
 TAIL_CHARACTERS = 500_000
@@ -22,8 +26,9 @@ _LINE_ENDS = re.compile("\r\n|[\r\x0c\x85\u2028\u2029]")
 _BLANK_LINES = re.compile(r"\n[ \t]*\n(?:[ \t]*\n)+")
 
 
-def answer(name: str, data: bytes) -> bytes:
-    """Return a line of JSON, then the image, if there is one."""
+def answer(head: bytes, data: bytes) -> bytes:
+    """Read a document whose name is `head`. Return a line of JSON, the pages' text, and the image, if any."""
+    name = head.decode("utf-8", "replace")
     content_type = ""
     try:
         content_type = find_type(data, name)
@@ -31,10 +36,10 @@ def answer(name: str, data: bytes) -> bytes:
     except Unread as error:
         said = {"outcome": error.outcome, "sentence": error.sentence, "content_type": content_type}
         return json.dumps(said).encode() + b"\n"
-    return _line(extracted, name, content_type) + b"\n" + extracted.image
+    return _answer(extracted, name, content_type)
 
 
-def _line(extracted: Extracted, name: str, content_type: str) -> bytes:
+def _answer(extracted: Extracted, name: str, content_type: str) -> bytes:
     pages = list(extracted.pages)
     numbers = list(extracted.pages_read or range(1, len(pages) + 1))
     is_cut = sum(map(len, pages)) > UNCLEANED * MOST_CHARACTERS
@@ -47,17 +52,17 @@ def _line(extracted: Extracted, name: str, content_type: str) -> bytes:
     has_text = any(character.isalnum() for page in pages for character in page)
     notes = [wrong_name(name, content_type), extracted.note]
     notes.append(ENDS_READ if is_cut else "")
+    text = "\f".join(pages if has_text else ()).encode()
     said = {
         "outcome": "text" if has_text else "no_text",
         "sentence": "\n".join(note for note in notes if note),
         "content_type": content_type,
-        "pages": pages if has_text else [],
+        "text_bytes": len(text),
         "page_count": extracted.page_count,
         "pages_read": numbers if has_text and (extracted.pages_read or is_cut) else [],
         "hints": {key: _hint(hint) for key, hint in extracted.hints.items()},
-        "media_type": extracted.media_type,
     }
-    return json.dumps(said, ensure_ascii=False).encode()
+    return json.dumps(said, ensure_ascii=False).encode() + b"\n" + text + extracted.image
 
 
 def _clean(text: str) -> str:
@@ -92,3 +97,10 @@ def _up_to(pages: Sequence[tuple[str, int]], most: int) -> list[tuple[str, int]]
         kept.append((page[:most], number))
         most -= len(page)
     return kept
+
+
+# What readers load when it is first used.
+load_codecs()
+Image.init()
+for _name in ("_strptime", "mimetypes"):
+    importlib.import_module(_name)

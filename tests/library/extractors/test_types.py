@@ -5,7 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from coaching.library.extraction import Extraction, extract_now
+from coaching.library.extracted import Extraction
+from coaching.library.extraction import extract_now
 from coaching.library.extractors import content_types
 from tests.library.extractors import files
 
