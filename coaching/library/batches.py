@@ -139,7 +139,7 @@ def _open(claim: Claim, items: Sequence[Item]) -> _Prepared:
         pending = None
     fitting = take_what_fits(items, knowledge)
     if pending is not None:
-        fitting = [item for item in items if item.document.pk in pending.documents]
+        fitting = [item for item in items if pending.is_for(item.document.pk)]
     kept = [item.document.pk for item in fitting]
     if others := [each for each in claim.document_ids if each not in kept]:
         put_back(claim, document_ids=others)

@@ -72,15 +72,13 @@ def open_call(plan: CallPlan) -> DocumentCall:
 
 
 def pending_call(*, user_id: int, purpose: CallPurpose, document_ids: Collection[int]) -> DocumentCall | None:
-    """Return the call about any of these documents whose answer hasn't been used yet."""
+    """Return the call about any of these documents whose answer hasn't been used for it yet."""
     calls = DocumentCall.of(user_id).filter(purpose=purpose).exclude(request="").exclude(state="failed")
-    found = (calls.filter(documents__contains=[each]).order_by("id").first() for each in document_ids)
+    found = (
+        calls.filter(documents__contains=[each]).exclude(used__contains=[each]).order_by("id").first()
+        for each in document_ids
+    )
     return next(filter(None, found), None)
-
-
-def close_calls(*, user_id: int, call_ids: Collection[int]) -> None:
-    """Note that the answers of these calls were used; neither they nor what was sent is kept."""
-    DocumentCall.of(user_id).filter(id__in=call_ids).update(request="", rounds="", answer="")
 
 
 @transaction.atomic

@@ -7,9 +7,9 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
+from coaching.documents.calls import use_answers
 from coaching.documents.filing import file_document, put_to_review
 from coaching.library.batch import Batch, Change, Ending, Item, Twin
-from coaching.library.call_records import close_calls
 from coaching.library.claims import Claim, keep
 from coaching.models import UNFINISHED_STATES, Document, DocumentState
 
@@ -26,8 +26,8 @@ def settle(batch: Batch) -> tuple[Batch, Sequence[Change]]:
     rows = batch.claim.rows().select_for_update().filter(id__in=ended).order_by("id")
     changes = [_end(document, ended[document.pk]) for document in rows]
     left = [item for item in batch.items if item.ending is None]
-    if not left and batch.call_ids:
-        close_calls(user_id=batch.claim.user_id, call_ids=batch.call_ids)
+    if batch.call_ids:
+        use_answers(user_id=batch.claim.user_id, call_ids=batch.call_ids, document_ids=list(ended))
     claim = keep(batch.claim, [item.document.pk for item in left])
     return replace(batch, claim=claim, items=tuple(left)), changes
 

@@ -321,6 +321,7 @@ class DocumentCall(Owned):
     purpose = models.CharField(max_length=16, choices=CallPurpose)
     key = models.CharField(max_length=100)
     documents = models.JSONField(default=list, help_text="Their ids, in the order in which they are sent.")
+    used = models.JSONField(default=list, help_text="The ids of those for which the answer was used.")
     state = models.CharField(max_length=16, choices=CallState, default=CallState.OPEN)
     request = models.TextField(blank=True, default="")
     rounds = models.TextField(blank=True, default="")
@@ -350,6 +351,10 @@ class DocumentCall(Owned):
 
     def __str__(self) -> str:
         return f"{self.purpose} {self.key}"
+
+    def is_for(self, document_id: int) -> bool:
+        """Return whether the answer hasn't been used for this document yet."""
+        return document_id in self.documents and document_id not in self.used
 
 
 class CallUsage(Owned):

@@ -43,7 +43,7 @@ async def classify(batch: Batch, services: Services) -> Batch:
     pending = await in_database(_pending, batch)
     fitting = take_what_fits(batch.open_items, knowledge)
     if pending is not None:
-        fitting = [item for item in batch.open_items if item.document.pk in pending.documents]
+        fitting = [item for item in batch.open_items if pending.is_for(item.document.pk)]
     batch = await in_database(_put_back_others, batch, fitting)
     if pending is not None and pending.batch and pending.state == CallState.OPEN:
         return batch.each(lambda item: item.ended(DocumentState.WAITING, IN_BATCH))

@@ -86,6 +86,51 @@ async def test_a_run_that_dies_waits_for_the_same_batch_again(user: User, practi
     assert paths(practice, "/v1/messages") == 0
 
 
+async def test_an_answer_about_two_documents_is_used_for_both_though_they_are_read_apart(
+    user: User, practice: PracticeServer
+) -> None:
+    """Two lanes, or two runs, may each take one of them: neither asks, and pays, again."""
+    documents = await upload(user, ("a.txt", PAYSLIP), ("b.txt", LEASE), source=DocumentSource.COMMAND)
+    models = ModelConnection()
+    services = Services(client=models.client)
+    ids = [document.pk for document in documents]
+    await answer_in_batches(
+        user_id=user.pk, document_ids=ids, services=services, client=await models.batch_client()
+    )
+    call = await in_database(DocumentCall.of(user.pk).get)
+    assert call.documents == ids
+    for number, document_id in enumerate(ids, start=1):
+        await read_directly(
+            user_id=user.pk, document_ids=[document_id], services=services, progress=lambda _: None
+        )
+        await in_database(call.refresh_from_db)
+        assert call.used == ids[:number]
+        assert bool(call.answer) == bool(call.request) == (number == 1)
+    await models.close()
+    assert [document.state for document in await fresh(*documents)] == [DocumentState.FILED] * 2
+    assert paths(practice, "/v1/messages") == 0
+    assert await in_database(ModelUsage.of(user.pk).filter(purpose="classify").count) == 1
+
+
+async def test_what_was_sent_goes_when_the_last_document_that_waits_for_its_answer_is_deleted(
+    user: User, practice: PracticeServer
+) -> None:
+    first, second = await upload(user, ("a.txt", PAYSLIP), ("b.txt", LEASE), source=DocumentSource.COMMAND)
+    models = ModelConnection()
+    services = Services(client=models.client)
+    await answer_in_batches(
+        user_id=user.pk,
+        document_ids=[first.pk, second.pk],
+        services=services,
+        client=await models.batch_client(),
+    )
+    await read_directly(user_id=user.pk, document_ids=[first.pk], services=services, progress=lambda _: None)
+    await models.close()
+    await delete(second, practice)
+    call = await in_database(DocumentCall.of(user.pk).get)
+    assert (call.request, call.rounds, call.answer) == ("", "", "")
+
+
 def end_batch(practice: PracticeServer) -> None:
     (batch,) = practice.batches.batches.values()
     batch.ends_at = 0.0
