@@ -15,7 +15,7 @@ NAMES = """
     django.contrib.admin.utils django.contrib.auth.hashers django.contrib.auth.password_validation
     django.contrib.postgres.search django.contrib.staticfiles.storage django.core.handlers.asgi
     django.core.management django.db.backends.postgresql.base django.db.migrations.executor
-    django_htmx.http environ fido2.server ijson markdown_it orjson procrastinate prometheus_client psutil
+    django_htmx.http environ fido2.server markdown_it orjson procrastinate prometheus_client psutil
     psycopg.types.hstore psycopg_pool rapidfuzz redis.asyncio service_identity structlog
     twisted.internet._sslverify twisted.internet.asyncioreactor twisted.web.http whitenoise.storage yaml
     coaching.context.fences coaching.engine.part coaching.engine.setup coaching.events coaching.live.hub

@@ -1,31 +1,35 @@
 """Imports from their beginning to their end, by command or by upload, and one at a time for each person.
 
-An upload is stored as an object until its job has read it. A killed import goes on when its job, or the
-command with the same file, runs again.
+An upload is stored as an object until its job has read it. An import that lost its process goes on when its
+job, or the command with the same file, runs again; one whose file can't be read ends for good.
 """
 
+import hashlib
 from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import PurePath
 from typing import BinaryIO, cast
 
 import structlog
 from django.core.files.base import File
 from django.db import IntegrityError, transaction
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_noop
 
 from coaching.files.objects import erase_object_now, open_object, store_upload_now
 from coaching.job_queue import BULK_QUEUE, JobPriority, enqueue, is_queued
-from coaching.legacy.importers.formats import find_adapter
-from coaching.legacy.importers.source import Source, open_source, sha256_of
-from coaching.legacy.importers.things import Adapter, NotImportable
+from coaching.legacy.endings import BROKEN_OFF, break_off, end_cancelled, fail, forget_upload
+from coaching.legacy.importers.things import NotImportable
 from coaching.legacy.one_at_a_time import BUSY, only_import_of
+from coaching.legacy.reading import Checked, check_steps
 from coaching.legacy.running import import_steps
 from coaching.legacy.storing import Target
 from coaching.legacy.tally import Tally
 from coaching.legacy.undoing import undo_steps
+from coaching.legacy.watching import Cancelled, RowWatch
 from coaching.models import Import, ImportState, Profile
-from coaching.models.imports import UNFINISHED_IMPORTS
+from coaching.models.imports import UNDOABLE_IMPORTS, UNFINISHED_IMPORTS
 from sessions_app.database import give_back_connections
 from sessions_app.errors import Refused
 
@@ -33,17 +37,14 @@ logger = structlog.get_logger(__name__)
 
 IMPORT_JOB = "import_upload"
 SHOWN = 20
-BROKEN_OFF = gettext_noop("An error stopped it. Import the same file again to continue where it stopped.")
-UNDO_BROKEN_OFF = gettext_noop(
-    "An error stopped the undo. Undo the import again to continue where it stopped."
-)
+HASH_BYTES = 1 << 20
 NOT_UNDOABLE = gettext_noop("This import can no longer be undone.")
 
 
 def queue_upload(*, user_id: int, name: str, file: "File[bytes]") -> Import:
     """Store an uploaded export and queue its import. Blocks. Raises `Refused`, `StorageFailed`.
 
-    The same file again goes on with its first import, if that hasn't ended.
+    The same file again goes on with its first import, if that hasn't ended or was stopped.
     """
     settle(user_id)
     give_back_connections()
@@ -53,8 +54,9 @@ def queue_upload(*, user_id: int, name: str, file: "File[bytes]") -> Import:
     key = store_upload_now(user_id=user_id, file=file)
     try:
         with transaction.atomic():
-            row = _broken_off(user_id, digest) or Import(user_id=user_id, sha256=digest)
+            row = _stopped(user_id, digest) or Import(user_id=user_id, sha256=digest)
             row.state, row.failure, row.ended_at = ImportState.WAITING, "", None
+            row.checked_percent, row.stuck_seconds = 0, 0
             row.file_name, row.size, row.storage_key = name_of(name), file.size or 0, key
             row.save()
             _enqueue(row)
@@ -80,7 +82,7 @@ def accessible_import(*, user_id: int, import_id: int) -> Import:
 def begin_undo(*, user_id: int, import_id: int) -> Import:
     """Queue the undo of an import that has ended. Raises `Refused`, `Import.DoesNotExist`."""
     row = Import.of(user_id).select_for_update().get(pk=import_id)
-    if row.state not in (ImportState.FINISHED, ImportState.FAILED):
+    if row.state not in UNDOABLE_IMPORTS:
         raise Refused(NOT_UNDOABLE)
     row.state = ImportState.UNDOING
     try:
@@ -92,12 +94,21 @@ def begin_undo(*, user_id: int, import_id: int) -> Import:
     return row
 
 
-def take_up(*, user_id: int, name: str, source: Source, adapter: Adapter) -> Import:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Export:
+    """An export's open file."""
+
+    file: BinaryIO
+    name: str
+    size: int
+
+
+def take_up(*, user_id: int, export: Export, checked: Checked) -> Import:
     """Begin an import, or return the one of the same file that was killed. The caller holds the lock.
 
     Raises `Refused` where an upload waits.
     """
-    digest = source.sha256()
+    digest = sha256_of(export.file)
     unfinished = _unfinished(user_id)
     if unfinished is not None:
         if unfinished.storage_key or unfinished.state == ImportState.UNDOING:
@@ -105,35 +116,47 @@ def take_up(*, user_id: int, name: str, source: Source, adapter: Adapter) -> Imp
                 raise Refused(BUSY)
         elif unfinished.sha256 == digest:
             return unfinished
-        _break_off(unfinished)
-    stopped = _broken_off(user_id, digest)
+        break_off(unfinished)
+    stopped = _stopped(user_id, digest)
     if stopped is not None:
         stopped.state, stopped.failure, stopped.ended_at = ImportState.RUNNING, "", None
-        stopped.save(update_fields=["state", "failure", "ended_at"])
+        stopped.stuck_seconds = 0
+        stopped.save(update_fields=["state", "failure", "ended_at", "stuck_seconds"])
         return stopped
     return Import.of(user_id).create(
         state=ImportState.RUNNING,
-        file_name=name_of(name),
-        file_format=adapter.format,
-        size=source.size,
+        file_name=name_of(export.name),
+        file_format=checked.format,
+        size=export.size,
         sha256=digest,
     )
 
 
-def dry_run_steps(*, user_id: int, source: Source, adapter: Adapter, tally: Tally) -> Iterator[None]:
+def dry_run_steps(*, user_id: int, export: Export, checked: Checked, tally: Tally) -> Iterator[None]:
     """Count what an import would do. Raises `NotImportable`."""
-    yield from import_steps(_target(user_id, None), source, adapter, tally)
+    yield from import_steps(_target(user_id, None), export.file, checked, tally, RowWatch(None))
 
 
-def run_steps(row: Import, source: Source, adapter: Adapter, tally: Tally) -> Iterator[None]:
-    """Run an import to its end. Raises `NotImportable`, after which it counts as failed, `StorageFailed`."""
+def run_steps(
+    row: Import, file: BinaryIO, checked: Checked, tally: Tally, *, watch: RowWatch | None = None
+) -> Iterator[None]:
+    """Run an import to its end.
+
+    Raises `NotImportable`, after which it counts as failed, `Cancelled`, `StorageFailed`.
+    """
+    earlier = row.counts
     try:
-        yield from import_steps(_target(row.user_id, row), source, adapter, tally)
-    except NotImportable as error:
-        fail(row, error.sentence)
+        yield from import_steps(_target(row.user_id, row), file, checked, tally, watch or RowWatch(row))
+    except (NotImportable, Cancelled) as error:
+        tally.keep_more(earlier)
+        row.save(update_fields=tally.put_into(row))
+        if isinstance(error, NotImportable):
+            fail(row, error.sentence)
+        else:
+            end_cancelled(row)
         raise
-    row.state, row.ended_at = ImportState.FINISHED, timezone.now()
-    row.save(update_fields=["state", "ended_at", *tally.put_into(row)])
+    row.state, row.ended_at, row.is_cancelling = ImportState.FINISHED, timezone.now(), False
+    row.save(update_fields=["state", "ended_at", "is_cancelling", *tally.put_into(row)])
     logger.info("import_finished", import_id=row.pk, user_id=row.user_id, **tally.counts())
 
 
@@ -151,7 +174,7 @@ def job_steps(import_id: int) -> Generator[None, None, None]:
         else:
             with open_object(row.storage_key) as file:
                 yield from _upload_steps(row, file)
-    _forget_upload(row)
+    forget_upload(row)
 
 
 def settle(user_id: int) -> None:
@@ -163,7 +186,7 @@ def settle(user_id: int) -> None:
         with only_import_of(user_id):
             row.refresh_from_db()
             if row.is_unfinished and not is_queued(_key(row)):
-                _break_off(row)
+                break_off(row)
     except Refused:
         return
 
@@ -173,18 +196,6 @@ def settle_all() -> None:
     unfinished = Import.unscoped.filter(state__in=UNFINISHED_IMPORTS)
     for user_id in list(unfinished.values_list("user_id", flat=True)):
         settle(user_id)
-
-
-def fail(row: Import, why: str) -> None:
-    """End an import that can't go on."""
-    row.state, row.failure, row.ended_at = ImportState.FAILED, why, timezone.now()
-    row.save(update_fields=["state", "failure", "ended_at"])
-    logger.warning("import_failed", import_id=row.pk, user_id=row.user_id)
-    _forget_upload(row)
-
-
-def _break_off(row: Import) -> None:
-    fail(row, UNDO_BROKEN_OFF if row.state == ImportState.UNDOING else BROKEN_OFF)
 
 
 def name_of(name: str) -> str:
@@ -204,33 +215,46 @@ def _same_file(unfinished: Import, digest: str) -> Import:
     return unfinished
 
 
-def _broken_off(user_id: int, digest: str) -> Import | None:
-    """Return the import of this file that an error has stopped."""
-    stopped = Import.of(user_id).filter(state=ImportState.FAILED, sha256=digest, failure=BROKEN_OFF)
-    return stopped.order_by("-created_at").first()
+def _stopped(user_id: int, digest: str) -> Import | None:
+    """Return the import of this file that an error has stopped, or its person."""
+    is_stopped = Q(state=ImportState.FAILED, failure=BROKEN_OFF) | Q(state=ImportState.CANCELLED)
+    return Import.of(user_id).filter(is_stopped, sha256=digest).order_by("-created_at").first()
+
+
+def sha256_of(file: BinaryIO) -> str:
+    """Return the hash of a seekable file, and leave it at its beginning."""
+    file.seek(0)
+    found = hashlib.sha256()
+    while block := file.read(HASH_BYTES):
+        found.update(block)
+    file.seek(0)
+    return found.hexdigest()
 
 
 def _upload_steps(row: Import, file: BinaryIO) -> Iterator[None]:
+    """Check and store an upload, or end its import."""
+    watch = RowWatch(row)
+    row.state, row.checked_percent = ImportState.RUNNING, 0
+    row.save(update_fields=["state", "checked_percent"])
     try:
-        source = open_source(file)
-        adapter = find_adapter(source)
-        row.state, row.file_format = ImportState.RUNNING, adapter.format
-        row.save(update_fields=["state", "file_format"])
-        yield
+        for checked in check_steps(file, watch):
+            yield
+            if checked is not None:
+                break
+        else:
+            raise AssertionError("a check ends with what it has found")
     except NotImportable as error:
         fail(row, error.sentence)
         return
+    except Cancelled:
+        end_cancelled(row)
+        return
+    row.file_format = checked.format
+    row.save(update_fields=["file_format"])
     try:
-        yield from run_steps(row, source, adapter, Tally())
-    except NotImportable:
+        yield from run_steps(row, file, checked, Tally(), watch=watch)
+    except (NotImportable, Cancelled):
         return  # it has been marked
-
-
-def _forget_upload(row: Import) -> None:
-    if row.storage_key:
-        key, row.storage_key = row.storage_key, ""
-        row.save(update_fields=["storage_key"])
-        erase_object_now(key)
 
 
 def _enqueue(row: Import) -> None:

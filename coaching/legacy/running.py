@@ -1,29 +1,27 @@
-"""Runs an import in steps, each of them short: first the whole file is checked, then it is stored.
+"""Stores what a checked export holds, in steps.
 
-A file that can't be read to its end changes nothing. Each step is a transaction, so an import that was killed
-goes on where it stopped once it is run again.
+Each step is a transaction, so an import that was killed goes on where it stopped once it is run again.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import BinaryIO
 
 from django.conf import settings
 from django.db import transaction
 
-from coaching.legacy.importers.formats import read_things
-from coaching.legacy.importers.json_stream import Item
-from coaching.legacy.importers.source import Source
 from coaching.legacy.importers.things import (
-    Adapter,
     FoundConversation,
     FoundFile,
     FoundProfile,
     FoundRating,
+    MoreProblems,
     Problem,
     Thing,
     UnknownFields,
 )
+from coaching.legacy.reading import Checked, Watch, thing_steps
 from coaching.legacy.recording import record
 from coaching.legacy.storing import Target, fill_profile, store_file, store_ratings, store_sessions
 from coaching.legacy.tally import Tally
@@ -31,7 +29,6 @@ from coaching.legacy.written_blocks import WrittenBlocks
 from coaching.models import ImportFormat
 from sessions_app.imports import RecordedSession
 
-CHECKED_AT_ONCE = 200
 SESSIONS_AT_ONCE = 50
 MESSAGES_AT_ONCE = 1_000
 RATINGS_AT_ONCE = 500
@@ -54,35 +51,41 @@ class _Batch:
         )
 
 
-def import_steps(target: Target, source: Source, adapter: Adapter, tally: Tally) -> Iterator[None]:
-    """Import a file, yielding after each step. Raises `NotImportable`, `StorageFailed`."""
-    for number, item in enumerate(source.items()):
-        tally.total += _is_conversation(item)
-        if number % CHECKED_AT_ONCE == 0:
+def import_steps(
+    target: Target, file: BinaryIO, checked: Checked, tally: Tally, watch: Watch
+) -> Iterator[None]:
+    """Import a file, yielding after each step.
+
+    Raises `NotImportable`, `StorageFailed`, and what `watch` raises.
+    """
+    tally.total = checked.total
+    run = _Run(target, ImportFormat(checked.format), tally)
+    for thing in thing_steps(file, watch, checked=checked):
+        if thing is None or run.has_stored(thing):
+            watch.look()
             yield
-    yield from _Run(target, adapter, tally).steps(source)
-
-
-def _is_conversation(item: Item) -> bool:
-    return isinstance(item.path[-1], int) and item.path[0] not in ("files", "ratings")
+    for _ in run.last_steps():
+        watch.look()
+        yield
 
 
 class _Run:
-    def __init__(self, target: Target, adapter: Adapter, tally: Tally) -> None:
-        self._target, self._adapter, self._tally = target, adapter, tally
+    def __init__(self, target: Target, read_as: ImportFormat, tally: Tally) -> None:
+        self._target, self._format, self._tally = target, read_as, tally
         self._idle_since = target.now - timedelta(hours=settings.SAGE_SESSION_TTL_HOURS)
         self._batch = _Batch()
         self._blocks = WrittenBlocks(target.timezone)
 
-    def steps(self, source: Source) -> Iterator[None]:
-        """Store what the file holds."""
-        for thing in read_things(source, self._adapter):
-            is_stored = self._take(thing)
-            if self._batch.is_full:
-                self._store_batch()
-                is_stored = True
-            if is_stored:
-                yield
+    def has_stored(self, thing: Thing) -> bool:
+        """Take something in; return whether anything was stored."""
+        is_stored = self._take(thing)
+        if self._batch.is_full:
+            self._store_batch()
+            is_stored = True
+        return is_stored
+
+    def last_steps(self) -> Iterator[None]:
+        """Store the rest once all was taken in."""
         self._store_batch()
         yield
         yield from self._blocks.store(self._target, self._tally)
@@ -105,6 +108,9 @@ class _Run:
             case Problem():
                 self._tally.report(thing)
                 return False
+            case MoreProblems():
+                self._tally.report_more(thing)
+                return False
             case UnknownFields():
                 self._tally.report_unknown(thing.names)
                 return False
@@ -120,7 +126,7 @@ class _Run:
             return
         self._batch.sessions.append(made.session)
         self._batch.messages += len(made.session.messages)
-        if self._adapter.format == ImportFormat.SAGE:
+        if self._format == ImportFormat.SAGE:
             self._blocks.look_in(made.session)
 
     @transaction.atomic

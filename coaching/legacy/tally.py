@@ -1,17 +1,14 @@
 """What an import has done so far, as numbers and as the problems that its person is shown."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from django.utils.translation import gettext_noop
 
-from coaching.legacy.importers.things import Problem
+from coaching.legacy.importers.things import MOST_NAMES, MOST_PROBLEMS, MoreProblems, Problem
 from coaching.models import Import
 
-MOST_PROBLEMS = 200
-"""More aren't listed, only counted."""
-MOST_NAMES = 100
 UNKNOWN_FIELD = gettext_noop("Sage doesn’t know this field, so it was skipped.")
 
 
@@ -43,6 +40,11 @@ class Tally:
         if len(self.problems) < MOST_PROBLEMS:
             self.problems.append(problem)
 
+    def report_more(self, more: MoreProblems) -> None:
+        """Take in problems that were only counted."""
+        self.unread += more.lost
+        self.problem_count += more.count
+
     def report_unknown(self, names: frozenset[str]) -> None:
         """Take in names of unknown fields, each once."""
         for name in sorted(names - self.unknown)[: max(0, MOST_NAMES - len(self.unknown))]:
@@ -53,6 +55,12 @@ class Tally:
         """Return the numbers of `import_legacy --json`."""
         names = ("sessions", "continued", "messages", "files", "ratings", "skipped", "unread")
         return {name: getattr(self, name) for name in names}
+
+    def keep_more(self, counts: Mapping[str, int]) -> None:
+        """Take over what an earlier run of the import had made, where this one hasn't come as far."""
+        for name, count in counts.items():
+            if name in self.counts():
+                setattr(self, name, max(count, getattr(self, name)))
 
     def put_into(self, row: Import) -> Sequence[str]:
         """Set an import's fields to the tally; return their names."""

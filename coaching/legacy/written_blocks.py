@@ -5,7 +5,7 @@ don't count where the export, or the user, has that file.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby
@@ -65,7 +65,7 @@ class WrittenBlocks:
                     self._places[path].append(_place(recorded, message))
 
     def store(self, target: Target, tally: Tally) -> Iterator[None]:
-        """Store those that nobody has, yielding after each. Raises `StorageFailed`."""
+        """Store those that nobody has, yielding after each block. Raises `StorageFailed`."""
         paths = sorted(self._places.keys() - self._exported)
         held = {
             file.path: file
@@ -82,12 +82,17 @@ class WrittenBlocks:
             for place in sorted(self._places[path], key=lambda place: place.moment)
         ]
         for path, said in groupby(_with_texts(target, order), key=lambda each: each[0]):
-            self._store(target, self._merged(path, said), tally)
+            merged: FileDraft | None = None
+            for _, moment, text in said:
+                merged = self._merged_with(merged, path, moment, text)
+                yield
+            self._store(target, merged, tally)
             yield
 
     def _store(self, target: Target, draft: FileDraft | None, tally: Tally) -> None:
         if draft is None:
             return
+        draft = replace(draft, occasion="imported", expected_version=0)
         try:
             store_imported(user_id=target.user_id, draft=draft, mark=target.mark)
         except FileMoved:
@@ -97,14 +102,14 @@ class WrittenBlocks:
         else:
             tally.files += 1
 
-    def _merged(self, path: str, said: Iterable[tuple[str, datetime, str]]) -> FileDraft | None:
-        """Return what the blocks of a path leave, the oldest first."""
-        merged: FileDraft | None = None
-        for _, moment, text in said:
-            for draft in self._drafts(text, moment):
-                if draft.path.text() == path:
-                    merged = merge_save(draft, _as_stored(merged))
-        return merged and replace(merged, occasion="imported", expected_version=0)
+    def _merged_with(
+        self, merged: FileDraft | None, path: str, moment: datetime, text: str
+    ) -> FileDraft | None:
+        """Return what a message's blocks of a path leave of the ones before."""
+        for draft in self._drafts(text, moment):
+            if draft.path.text() == path:
+                merged = merge_save(draft, _as_stored(merged))
+        return merged
 
     def _drafts(self, text: str, moment: datetime) -> Sequence[FileDraft]:
         calls = [call for call in parse_blocks(text).calls if call.name == SAVE_FILE.name]

@@ -15,11 +15,13 @@ class ImportState(models.TextChoices):
     RUNNING = "running", "Running"
     FINISHED = "finished", "Finished"
     FAILED = "failed", "Failed"
+    CANCELLED = "cancelled", "Cancelled"
     UNDOING = "undoing", "Being undone"
     UNDONE = "undone", "Undone"
 
 
 UNFINISHED_IMPORTS = (ImportState.WAITING, ImportState.RUNNING, ImportState.UNDOING)
+UNDOABLE_IMPORTS = (ImportState.FINISHED, ImportState.FAILED, ImportState.CANCELLED)
 
 
 class ImportFormat(models.TextChoices):
@@ -35,7 +37,9 @@ class Import(Owned):
 
     `counts` are those of `import_legacy --json`. `problems` and `kept` (what an undo left, because its user
     changed it) are lists of `{"where", "text"}`. `profile` holds the fields that it filled. An uploaded file
-    is stored under `storage_key` until the import ends.
+    is stored under `storage_key` until the import ends. The process that runs it reads `is_cancelling` every
+    second. `stuck_seconds` of processor time have gone into reading since its `stuck_at`-th item was read:
+    they count on after a restart.
     """
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="imports")
@@ -51,6 +55,12 @@ class Import(Owned):
     profile = models.JSONField(default=dict, blank=True)
     done = models.PositiveIntegerField(default=0, help_text="Conversations so far.")
     total = models.PositiveIntegerField(default=0, help_text="Conversations in the file.")
+    checked_percent = models.PositiveSmallIntegerField(
+        default=0, db_default=0, help_text="How far the file is checked."
+    )
+    is_cancelling = models.BooleanField(default=False, db_default=False)
+    stuck_at = models.PositiveIntegerField(default=0, db_default=0)
+    stuck_seconds = models.FloatField(default=0, db_default=0)
     brief_tokens = models.PositiveBigIntegerField(
         default=0, help_text="What writing the briefs of its conversations would read."
     )

@@ -10,20 +10,33 @@ from typing import Any
 
 import pytest
 
-from coaching.legacy.importers import json_stream, source
-from coaching.legacy.importers.formats import ADAPTERS, find_adapter, read_things
-from coaching.legacy.importers.json_stream import read_items
+from coaching.legacy.importers import bounded, source
+from coaching.legacy.importers.formats import ADAPTERS, Recognition, read_things
+from coaching.legacy.importers.json_stream import Item, read_items
 from coaching.legacy.importers.source import open_source
-from coaching.legacy.importers.things import FoundConversation, NotImportable, Problem, Thing, UnknownFields
+from coaching.legacy.importers.things import (
+    Format,
+    FoundConversation,
+    NotImportable,
+    Problem,
+    Thing,
+    UnknownFields,
+)
 from coaching.models import ImportFormat
 from tests.legacy.exports import chatgpt_conversation, claude_conversation, claude_message
 
 
-def read(data: object, wanted: ImportFormat | None = None) -> tuple[ImportFormat, Sequence[Thing]]:
+def read(data: object, wanted: Format | None = None) -> tuple[Format, Sequence[Thing]]:
     file = BytesIO(data if isinstance(data, bytes) else json.dumps(data).encode())
-    found = open_source(file)
-    adapter = find_adapter(found, wanted)
+    found, recognition = open_source(file), Recognition(wanted)
+    for item in found.items():
+        recognition.look_at(item)
+    adapter = recognition.found()
     return adapter.format, list(read_things(found, adapter))
+
+
+def items_of(data: bytes) -> list[Item]:
+    return list(read_items(io.BytesIO(data).read))
 
 
 def conversation(things: Sequence[Thing]) -> FoundConversation:
@@ -48,7 +61,7 @@ def refusal(data: bytes) -> str:
 def test_chatgpt_gives_the_branch_that_was_shown() -> None:
     kind, things = read([chatgpt_conversation()])
     found = conversation(things)
-    assert kind == ImportFormat.CHATGPT
+    assert kind == "chatgpt"
     assert (found.imported_id, found.title) == ("c-1", "Growing artichokes")
     assert [(message.role, message.text) for message in found.messages] == [
         ("user", "How do I grow artichokes?"),
@@ -73,7 +86,7 @@ def test_a_circle_of_nodes_ends() -> None:
 def test_claude_gives_the_branch_that_was_shown() -> None:
     kind, things = read([claude_conversation()])
     found = conversation(things)
-    assert kind == ImportFormat.CLAUDE
+    assert kind == "claude"
     assert [(message.role, message.text) for message in found.messages] == [
         ("user", "Help me write to my landlord."),
         ("assistant", "Gladly."),
@@ -109,7 +122,7 @@ def test_a_zip_is_read_as_it_was_downloaded() -> None:
     in_folder = zipped(export__conversations_json=data, users_json=b"[]")
     assert conversation(read(in_folder)[1]).imported_id == "c-1"
     sage = json.dumps({"sessions": [{"id": "s", "messages": []}]}).encode()
-    assert read(zipped(my_export_json=sage))[0] == ImportFormat.SAGE
+    assert read(zipped(my_export_json=sage))[0] == "sage"
 
 
 def test_a_bomb_is_not_opened() -> None:
@@ -145,21 +158,21 @@ def test_json_of_another_kind_gets_a_clear_sentence(data: bytes) -> None:
 
 def test_another_format_than_the_one_asked_for_is_refused() -> None:
     with pytest.raises(NotImportable, match="isn’t an export of Claude"):
-        read([chatgpt_conversation()], ImportFormat.CLAUDE)
+        read([chatgpt_conversation()], "claude")
 
 
 @pytest.mark.parametrize(
     "data", [b'[{"a": 1]', b'[{"a": "x', b"[" + b"9" * 6000 + b"]", b'[{"a": 1}]\n{', b'["\xff"]']
 )
 def test_what_is_not_json_names_its_line(data: bytes) -> None:
-    with pytest.raises(json_stream.NotJson) as error:
-        list(read_items(io.BytesIO(b"\n\n" + data)))
+    with pytest.raises(bounded.NotJson) as error:
+        items_of(b"\n\n" + data)
     assert error.value.line >= 3
 
 
 def test_every_value_knows_its_line() -> None:
     told = {"sessions": [{"id": 1, "messages": [{"id": 2}, {"id": 3, "text": "x"}]}], "files": [5]}
-    items = list(read_items(io.BytesIO(json.dumps(told, indent=1).encode())))
+    items = items_of(json.dumps(told, indent=1).encode())
     lines = json.dumps(told, indent=1).splitlines()
     session = items[0]
     assert session.name_of(("messages", 1, "text")) == "sessions[0].messages[1].text"
@@ -168,18 +181,18 @@ def test_every_value_knows_its_line() -> None:
 
 
 def test_an_item_that_is_too_large_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_stream, "MOST_ITEM_BYTES", 5_000)
-    large = chatgpt_conversation() | {"title": "x" * 6_000}
+    monkeypatch.setattr(bounded, "MAX_ITEM_BYTES", 20_000)
+    large = chatgpt_conversation() | {"title": "x" * 20_000}
     things = read(
         [claude_conversation() | {"mapping": 1, "chat_messages": 1}, large, chatgpt_conversation()]
     )[1]
-    assert [thing.text for thing in things if isinstance(thing, Problem)][1] == json_stream.TOO_LARGE.reason
+    assert [thing.text for thing in things if isinstance(thing, Problem)][1] == bounded.TOO_LARGE.reason
 
 
 def test_deep_nesting_is_left_out() -> None:
     deep = b'{"sessions": [' + b"[" * 5_000 + b"]" * 5_000 + b', {"id": "s", "messages": []}]}'
     things = read(deep)[1]
-    assert json_stream.TOO_DEEP.reason in [thing.text for thing in things if isinstance(thing, Problem)]
+    assert bounded.TOO_DEEP.reason in [thing.text for thing in things if isinstance(thing, Problem)]
     assert conversation(things).imported_id == "s"
 
 

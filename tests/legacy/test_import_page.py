@@ -16,8 +16,9 @@ from django.test import Client, override_settings
 from coaching.files.objects import OBJECTS_PREFIX, ObjectStorage
 from coaching.job_queue import BRIEF_JOB, BULK_QUEUE
 from coaching.jobs.tasks import collect_file_garbage
+from coaching.legacy.endings import BROKEN_OFF, UNDO_BROKEN_OFF
 from coaching.legacy.importers.source import NOT_JSON_OR_ZIP
-from coaching.legacy.imports import BROKEN_OFF, IMPORT_JOB, UNDO_BROKEN_OFF, begin_undo, job_steps
+from coaching.legacy.imports import IMPORT_JOB, begin_undo, job_steps
 from coaching.legacy.one_at_a_time import BUSY
 from coaching.legacy.undoing import EDITED
 from coaching.models import Import, ImportState, UserFile

@@ -11,11 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from coaching.legacy.importers.json_stream import Item, Unreadable
+from coaching.legacy.importers.bounded import Unreadable
+from coaching.legacy.importers.json_stream import Item
 from coaching.legacy.importers.things import (
     CHANGED_DOCUMENT,
     NO_ID,
     NOT_A_CONVERSATION,
+    Format,
     FoundConversation,
     FoundMessage,
     Problem,
@@ -30,7 +32,6 @@ from coaching.legacy.importers.things import (
     where_of,
     words,
 )
-from coaching.models import ImportFormat
 
 _KNOWN = words(
     """
@@ -72,7 +73,7 @@ Documents = Mapping[str, Mapping[str, Any]]
 class ClaudeAdapter:
     """Claude's export."""
 
-    format = ImportFormat.CLAUDE
+    format: Format = "claude"
 
     def recognises(self, item: Item) -> bool:
         return isinstance(item.value, Mapping) and "chat_messages" in item.value

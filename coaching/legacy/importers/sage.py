@@ -4,12 +4,14 @@ from collections.abc import Generator, Iterator, Mapping
 from datetime import datetime
 from typing import Annotated, Any, Literal, TypeVar
 
-from django.utils.translation import gettext_noop
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from coaching.legacy.importers.json_stream import Item, Unreadable
+from coaching.legacy.importers.bounded import Unreadable
+from coaching.legacy.importers.json_stream import Item
+from coaching.legacy.importers.sentences import gettext_noop
 from coaching.legacy.importers.things import (
     MOST_ID_CHARACTERS,
+    Format,
     FoundConversation,
     FoundFile,
     FoundMessage,
@@ -23,7 +25,6 @@ from coaching.legacy.importers.things import (
     too_large,
     where_of,
 )
-from coaching.models import ImportFormat, LifeDomain
 
 LISTS = ("sessions", "files", "ratings")
 
@@ -45,6 +46,7 @@ def _id(value: object) -> object:
     return id_of(value) or value
 
 
+Domain = Literal["career", "relationships", "health", "finances", "learning", "creativity", "play", "meaning"]
 Moment = Annotated[datetime, BeforeValidator(_moment)]
 Id = Annotated[str, BeforeValidator(_id), Field(min_length=1, max_length=MOST_ID_CHARACTERS)]
 
@@ -77,7 +79,7 @@ class _File(_Part):
 
 
 class _Rating(_Part):
-    domain: LifeDomain = Field(strict=False)
+    domain: Domain
     rating: int = Field(ge=1, le=5)
     rated_at: Moment
 
@@ -93,7 +95,7 @@ PartT = TypeVar("PartT", bound=_Part)
 class SageAdapter:
     """The earlier app's export."""
 
-    format = ImportFormat.SAGE
+    format: Format = "sage"
 
     def recognises(self, item: Item) -> bool:
         return item.path[0] in (*LISTS, "profile")

@@ -3,18 +3,19 @@
 Nothing is unpacked to disk: members are read as a stream, so a ZIP bomb costs some time and no space.
 """
 
-import hashlib
+import lzma
 import re
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import BinaryIO, cast
 
-from django.utils.translation import gettext_noop
-
-from coaching.legacy.importers.json_stream import Item, NotJson, read_items
+from coaching.legacy.importers.bounded import NotJson, TooMuch
+from coaching.legacy.importers.json_stream import Item, read_items
+from coaching.legacy.importers.sentences import gettext_noop
 from coaching.legacy.importers.things import NotImportable
 
 MEGABYTE = 1 << 20
@@ -26,7 +27,6 @@ MOST_RATIO = 100
 """Text packs to a tenth, logs to a thirtieth; a bomb to a thousandth."""
 SMALL_BYTES = 10 * MEGABYTE
 """Below it any ratio is harmless."""
-HASH_BYTES = 1 << 20
 
 NOT_JSON_OR_ZIP = gettext_noop(
     "This is neither a JSON file nor a ZIP. Export your data from ChatGPT, Claude or the earlier Sage, and "
@@ -43,45 +43,56 @@ TOO_LARGE = gettext_noop(
 )
 EMPTY = gettext_noop("This file is empty.")
 NOT_JSON = gettext_noop("This file is incomplete or damaged. Download it again and retry.")
+TOO_MUCH = gettext_noop(
+    "This file holds far more entries, or a far larger one, than an export would, so Sage didn’t read it."
+)
+REFUSALS = (
+    NOT_JSON_OR_ZIP, BROKEN_ZIP, ENCRYPTED_ZIP, ODD_ZIP, TOO_MANY_MEMBERS, NO_CONVERSATIONS, BOMB, TOO_LARGE,
+    EMPTY, NOT_JSON, TOO_MUCH,
+)  # fmt: skip
 
 _CONVERSATIONS = re.compile(r"conversations(?:-\d+)?\.json")
-_ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError)
+_ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, struct.error, UnicodeDecodeError)
 _STARTS_ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _STARTS_JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*[\[{]")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Source:
-    """An export's file, which can be read several times. `members` are empty for plain JSON."""
+    """An export's file, which can be read several times. `members` are empty for plain JSON.
+
+    `json_bytes` are in it once unpacked, `read_bytes` of these have been read.
+    """
 
     file: BinaryIO
-    size: int
-    members: Sequence[str]
+    json_bytes: int
+    members: Sequence[str] = ()
+    read_bytes: int = field(default=0, init=False)
 
     def items(self) -> Iterator[Item]:
         """Yield the items of all its JSON. Raises `NotImportable` with a sentence."""
+        self.read_bytes = 0
         if not self.members:
             self.file.seek(0)
-            yield from _items(self.file)
+            yield from self._items(self.file)
             return
         with _zip_errors(), zipfile.ZipFile(self.file) as archive:
             for name in self.members:
                 with archive.open(name) as member:
-                    yield from _items(cast("BinaryIO", member))
+                    yield from self._items(cast("BinaryIO", member))
 
-    def sha256(self) -> str:
-        """Return the hash of the whole file."""
-        return sha256_of(self.file)
+    def _items(self, file: BinaryIO) -> Iterator[Item]:
+        def read(size: int) -> bytes:
+            block = file.read(size)
+            self.read_bytes += len(block)
+            return block
 
-
-def sha256_of(file: BinaryIO) -> str:
-    """Return the hash of a seekable file, and leave it at its beginning."""
-    file.seek(0)
-    found = hashlib.sha256()
-    while block := file.read(HASH_BYTES):
-        found.update(block)
-    file.seek(0)
-    return found.hexdigest()
+        try:
+            yield from read_items(read)
+        except NotJson as error:
+            raise NotImportable(NOT_JSON, str(error)) from error
+        except TooMuch as error:
+            raise NotImportable(TOO_MUCH) from error
 
 
 def open_source(file: BinaryIO) -> Source:
@@ -95,20 +106,20 @@ def open_source(file: BinaryIO) -> Source:
         raise NotImportable(TOO_LARGE)
     if start.startswith(_STARTS_ZIP):
         with _zip_errors(), zipfile.ZipFile(file) as archive:
-            return Source(file=file, size=size, members=_checked_members(archive))
+            return _zipped(file, archive)
     if not _STARTS_JSON.match(start):
         raise NotImportable(NOT_JSON_OR_ZIP)
-    return Source(file=file, size=size, members=())
+    return Source(file=file, json_bytes=size)
 
 
-def _checked_members(archive: zipfile.ZipFile) -> Sequence[str]:
-    """Return the names of the members to read, in order."""
-    members = archive.infolist()
-    if len(members) > MOST_MEMBERS:
+def _zipped(file: BinaryIO, archive: zipfile.ZipFile) -> Source:
+    """Choose the members to read, in order."""
+    held = archive.infolist()
+    if len(held) > MOST_MEMBERS:
         raise NotImportable(TOO_MANY_MEMBERS)
-    found = [member for member in members if _CONVERSATIONS.fullmatch(_last_part(member.filename))]
+    found = [member for member in held if _CONVERSATIONS.fullmatch(_last_part(member.filename))]
     if not found:
-        found = [member for member in members if member.filename.endswith(".json")]
+        found = [member for member in held if member.filename.endswith(".json")]
         if len(found) != 1:
             raise NotImportable(NO_CONVERSATIONS)
     if any(member.flag_bits & 1 for member in found):
@@ -116,7 +127,8 @@ def _checked_members(archive: zipfile.ZipFile) -> Sequence[str]:
     unpacked, packed = (sum(sizes) for sizes in zip(*map(_sizes, found), strict=True))
     if unpacked > MOST_JSON_BYTES or unpacked > max(SMALL_BYTES, packed * MOST_RATIO):
         raise NotImportable(BOMB)
-    return sorted(member.filename for member in found)
+    members = sorted(member.filename for member in found)
+    return Source(file=file, json_bytes=unpacked, members=members)
 
 
 def _sizes(member: zipfile.ZipInfo) -> tuple[int, int]:
@@ -125,13 +137,6 @@ def _sizes(member: zipfile.ZipInfo) -> tuple[int, int]:
 
 def _last_part(name: str) -> str:
     return name.rpartition("/")[2]
-
-
-def _items(file: BinaryIO) -> Iterator[Item]:
-    try:
-        yield from read_items(file)
-    except NotJson as error:
-        raise NotImportable(NOT_JSON, str(error)) from error
 
 
 @contextmanager

@@ -6,12 +6,18 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal, Protocol, TypeAlias
 
-from django.utils.translation import gettext_noop
+from coaching.legacy.importers.bounded import Unreadable
+from coaching.legacy.importers.json_stream import Item
+from coaching.legacy.importers.sentences import gettext_noop
 
-from coaching.legacy.importers.json_stream import Item, Unreadable
-from coaching.models import ImportFormat
+Format = Literal["sage", "chatgpt", "claude"]
 
 MOST_MESSAGE_CHARACTERS = 200_000
+MOST_METADATA_CHARACTERS = 16_000
+MOST_PROBLEMS = 200
+"""More aren't listed, only counted."""
+MOST_NAMES = 100
+"""As many unknown fields are listed."""
 MOST_ID_CHARACTERS = 500
 """A database index has the ids of conversations, and its rows are limited."""
 NOT_A_CONVERSATION = gettext_noop("This isn’t a conversation.")
@@ -30,6 +36,7 @@ class NotImportable(Exception):
     def __init__(self, sentence: str, detail: str = "") -> None:
         super().__init__(" ".join(filter(None, [sentence, detail])))
         self.sentence = sentence
+        self.detail = detail
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,13 +108,23 @@ class UnknownFields:
     names: frozenset[str]
 
 
-Thing: TypeAlias = FoundConversation | FoundFile | FoundRating | FoundProfile | Problem | UnknownFields
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MoreProblems:
+    """How many more problems there were than are listed."""
+
+    count: int
+    lost: int
+
+
+Thing: TypeAlias = (
+    FoundConversation | FoundFile | FoundRating | FoundProfile | Problem | MoreProblems | UnknownFields
+)
 
 
 class Adapter(Protocol):
     """Reads one format."""
 
-    format: ImportFormat
+    format: Format
 
     def recognises(self, item: Item) -> bool:
         """Say whether an item is this format's."""

@@ -4,23 +4,22 @@ import json
 import sys
 from argparse import ArgumentParser
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
 from coaching.legacy.costs import enqueue_briefs, estimate_cost
-from coaching.legacy.importers.formats import find_adapter
-from coaching.legacy.importers.source import Source, open_source
-from coaching.legacy.importers.things import Adapter, NotImportable
-from coaching.legacy.imports import dry_run_steps, run_steps, take_up
+from coaching.legacy.importers.things import Format, NotImportable
+from coaching.legacy.imports import Export, dry_run_steps, run_steps, take_up
 from coaching.legacy.one_at_a_time import only_import_of
+from coaching.legacy.reading import Checked, check_steps
 from coaching.legacy.tally import Tally
+from coaching.legacy.watching import RowWatch
 from coaching.management.people import user_named
 from coaching.management.progress import ProgressBar
 from coaching.models import Import, ImportFormat
-from sessions_app.database import no_time_limits
+from coaching.sandbox.errors import NotStarted
 from sessions_app.errors import Refused
 from sessions_app.money import dollars
 
@@ -46,15 +45,16 @@ class Command(BaseCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         user_id = user_named(options["user"]).pk
-        tally = Tally()
+        tally, path = Tally(), options["file"]
         try:
-            with ExitStack() as held:
-                source = open_source(held.enter_context(options["file"].open("rb")))
-                wanted = ImportFormat(options["format"]) if options["format"] else None
-                adapter = find_adapter(source, wanted)
-                row = self._import(user_id, source, adapter, tally, options)
+            with path.open("rb") as file:
+                export = Export(file=file, name=path.name, size=path.stat().st_size)
+                checked = self._checked(export, options["format"])
+                row = self._import(user_id, export, checked, tally, options)
         except OSError as error:
-            raise CommandError(f"{options['file']} can't be read ({error.strerror}).") from error
+            raise CommandError(f"{path} can't be read ({error.strerror}).") from error
+        except NotStarted as error:
+            raise CommandError("The process that reads the file can't be started.") from error
         except (NotImportable, Refused) as refusal:
             raise CommandError(str(refusal)) from refusal
         self._report(tally, options)
@@ -63,16 +63,24 @@ class Command(BaseCommand):
         if options["json"]:
             self.stdout.write(json.dumps(tally.counts()))
 
+    def _checked(self, export: Export, wanted: Format | None) -> Checked:
+        watch = _Checking()
+        with ProgressBar(sys.stderr, noun="percent checked") as bar:
+            for checked in check_steps(export.file, watch, wanted=wanted):
+                bar.show(watch.percent, 100)
+                if checked is not None:
+                    return checked
+        raise AssertionError("a check ends with what it has found")
+
     def _import(
-        self, user_id: int, source: Source, adapter: Adapter, tally: Tally, options: dict[str, Any]
+        self, user_id: int, export: Export, checked: Checked, tally: Tally, options: dict[str, Any]
     ) -> Import | None:
         if options["dry_run"]:
-            self._run(dry_run_steps(user_id=user_id, source=source, adapter=adapter, tally=tally), tally)
+            self._run(dry_run_steps(user_id=user_id, export=export, checked=checked, tally=tally), tally)
             return None
         with only_import_of(user_id):
-            row = take_up(user_id=user_id, name=options["file"].name, source=source, adapter=adapter)
-            with no_time_limits():
-                self._run(run_steps(row, source, adapter, tally), tally)
+            row = take_up(user_id=user_id, export=export, checked=checked)
+            self._run(run_steps(row, export.file, checked, tally), tally)
         return row
 
     def _run(self, steps: Iterator[None], tally: Tally) -> None:
@@ -100,3 +108,14 @@ class Command(BaseCommand):
         self.stderr.write(f"Briefs of {tally.sessions:,} conversations will cost about {cost}.")
         if row is not None:
             self.stderr.write(f"{enqueue_briefs(row):,} briefs are queued, behind all other jobs.")
+
+
+class _Checking(RowWatch):
+    """Watches over a check, before there is a row."""
+
+    def __init__(self) -> None:
+        super().__init__(None)
+        self.percent = 0
+
+    def has_checked(self, percent: int) -> None:
+        self.percent = percent

@@ -1,0 +1,135 @@
+"""Reads one export: the script of the processes that `coaching.legacy.reading` starts.
+
+A file is read twice: first a check goes through all of it, so that a file that can't be read to its end
+changes nothing, then its contents are sent.
+"""
+
+import encodings.cp437  # noqa: F401 - for names in a ZIP, where nothing can be loaded any more
+import json
+import time
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+from coaching.legacy.importers.formats import ADAPTERS, Recognition
+from coaching.legacy.importers.json_stream import Item
+from coaching.legacy.importers.source import Source, open_source
+from coaching.legacy.importers.things import (
+    MOST_NAMES,
+    MOST_PROBLEMS,
+    Format,
+    MoreProblems,
+    NotImportable,
+    Problem,
+    Thing,
+    UnknownFields,
+)
+from coaching.legacy.importers.wire import FRAME_BYTES, encode, entries_of
+
+FRAME_SECONDS = 0.25
+
+
+def request(*, wanted: Format | None = None, read_as: Format | None = None) -> bytes:
+    """Return the head of a check, or of a read once a check has found the format."""
+    return json.dumps({"wanted": wanted, "read_as": read_as}).encode()
+
+
+def answers(head: bytes, source: BinaryIO) -> Iterator[bytes]:
+    """Yield frames about an export."""
+    asked = json.loads(head)
+    frames = _Frames()
+    try:
+        found = frames.source = open_source(source)
+        if asked["read_as"] is None:
+            yield from _check(found, asked["wanted"], frames)
+        else:
+            yield from _read(found, asked["read_as"], frames)
+    except NotImportable as error:
+        yield frames.made(refusal=(error.sentence, error.detail))
+
+
+class _Frames:
+    """Collects what is found until a frame is due."""
+
+    def __init__(self) -> None:
+        self.source: Source | None = None
+        self.items = 0
+        self._entries: list[Any] = []
+        self._bytes = 0
+        self._sent_at = time.monotonic()
+
+    def add(self, thing: Thing) -> Iterator[bytes]:
+        """Take something in; yield the frames that it fills."""
+        for entry in entries_of(thing):
+            self._entries.append(entry)
+            self._bytes += 200 + sum(len(value) for value in entry.values() if isinstance(value, str))
+            if self._bytes >= FRAME_BYTES:
+                yield self.made()
+
+    def is_due(self) -> bool:
+        return time.monotonic() - self._sent_at >= FRAME_SECONDS
+
+    def made(self, **fields: Any) -> bytes:
+        """Return a frame with what was collected."""
+        entries, self._entries, self._bytes = self._entries, [], 0
+        self._sent_at = time.monotonic()
+        source = self.source
+        progress = {
+            "items": self.items,
+            "read_bytes": source.read_bytes if source else 0,
+            "json_bytes": source.json_bytes if source else 0,
+        }
+        return encode({**progress, "found": entries, **fields})
+
+
+def _check(source: Source, wanted: Format | None, frames: _Frames) -> Iterator[bytes]:
+    recognition = Recognition(wanted)
+    total = 0
+    for item in source.items():
+        recognition.look_at(item)
+        total += _is_conversation(item)
+        frames.items += 1
+        if frames.is_due():
+            yield frames.made()
+    yield frames.made(format=recognition.found().format, total=total, is_last=True)
+
+
+def _is_conversation(item: Item) -> bool:
+    return isinstance(item.path[-1], int) and item.path[0] not in ("files", "ratings")
+
+
+def _read(source: Source, read_as: Format, frames: _Frames) -> Iterator[bytes]:
+    adapter, listed = ADAPTERS[read_as], _Listed()
+    for item in source.items():
+        for thing in adapter.read(item):
+            kept = listed.kept(thing)
+            if kept is not None:
+                yield from frames.add(kept)
+        frames.items += 1
+        if frames.is_due():
+            yield frames.made()
+    if listed.more.count:
+        yield from frames.add(listed.more)
+    yield frames.made(is_last=True)
+
+
+class _Listed:
+    """Problems and unknown fields, as many as are listed; `more` are the others."""
+
+    def __init__(self) -> None:
+        self.more = MoreProblems(count=0, lost=0)
+        self._problems = 0
+        self._names: set[str] = set()
+
+    def kept(self, thing: Thing) -> Thing | None:
+        """Return what is sent on, None where it was only counted."""
+        if isinstance(thing, UnknownFields):
+            new = sorted(thing.names - self._names)[: MOST_NAMES - len(self._names)]
+            self._names.update(new)
+            return UnknownFields(names=frozenset(new)) if new else None
+        if isinstance(thing, Problem):
+            self._problems += 1
+            if self._problems > MOST_PROBLEMS:
+                more = self.more
+                self.more = MoreProblems(count=more.count + 1, lost=more.lost + thing.is_lost)
+                return None
+        return thing
