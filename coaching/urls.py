@@ -119,6 +119,7 @@ urlpatterns = [
     path("settings/export/", belongings.export, name="export"),
     path("settings/export/begin/", confirmed_downloads.download_begins, name="download_begins"),
     path("settings/import/", imports.show_imports, name="imports"),
+    path("settings/import/<int:import_id>/cancel/", imports.cancel_import, name="cancel_import"),
     path("settings/import/<int:import_id>/undo/", imports.undo_import, name="undo_import"),
     path("settings/import/<int:import_id>/briefs/", imports.write_briefs, name="import_briefs"),
     path("settings/reminders/", reminders.reminders, name="reminders"),

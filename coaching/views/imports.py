@@ -1,4 +1,4 @@
-"""Import settings: upload an export of another program, see how far it is, undo it.
+"""Import settings: upload an export of another program, see how far it is, cancel it, undo it.
 
 The upload is stored and a job reads it; the page asks for the job's progress. Without JavaScript the page
 reloads by itself.
@@ -19,9 +19,9 @@ from django.utils.translation import gettext, gettext_lazy, ngettext
 from django.views.decorators.http import require_http_methods, require_POST
 
 from coaching.legacy.costs import cost_of, enqueue_briefs, imports_without_briefs
+from coaching.legacy.endings import UNDO_BROKEN_OFF, cancel
 from coaching.legacy.importers.source import MEGABYTE, MOST_FILE_BYTES, TOO_LARGE
 from coaching.legacy.imports import (
-    UNDO_BROKEN_OFF,
     accessible_import,
     begin_undo,
     imports_of,
@@ -30,6 +30,7 @@ from coaching.legacy.imports import (
 )
 from coaching.legacy.undoing import names_of_kept
 from coaching.models import Import, ImportState
+from coaching.models.imports import UNDOABLE_IMPORTS
 from coaching.people.accounts import load_profile, user_id_of
 from coaching.people.in_flight import waiting
 from coaching.views.forms import ImportForm
@@ -61,8 +62,13 @@ class ImportRow:
         return self.row.failure == UNDO_BROKEN_OFF
 
     @property
+    def can_be_cancelled(self) -> bool:
+        is_under_way = self.row.state in (ImportState.WAITING, ImportState.RUNNING)
+        return is_under_way and not self.row.is_cancelling
+
+    @property
     def can_be_undone(self) -> bool:
-        return self.row.state in (ImportState.FINISHED, ImportState.FAILED) and bool(self.made)
+        return self.row.state in UNDOABLE_IMPORTS and bool(self.made)
 
 
 @login_required
@@ -85,6 +91,18 @@ async def show_imports(request: HttpRequest) -> HttpResponse:
     except Refused as refusal:
         form.add_error("file", refusal.shown())
         return await in_database_page(_page, request, form)
+    return redirect("imports")
+
+
+@login_required
+@require_POST
+def cancel_import(request: HttpRequest, import_id: int) -> HttpResponse:
+    """Cancel an import that waits or runs."""
+    try:
+        with or_404():
+            cancel(user_id=user_id_of(request), import_id=import_id)
+    except Refused as refusal:
+        warning(request, refusal.shown())
     return redirect("imports")
 
 

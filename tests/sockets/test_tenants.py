@@ -346,6 +346,11 @@ ROUTES = {
     ),
     "imports": Row(path="/settings/import/", scope="own"),
     "imports by form": Row(path="/settings/import/", method="post", scope="own", is_refused=True),
+    "cancel_import": Row(
+        path=f"/settings/import/{IMPORT_ID}/cancel/",
+        missing="/settings/import/7000000/cancel/",
+        method="post",
+    ),
     "undo_import": Row(
         path=f"/settings/import/{IMPORT_ID}/undo/", missing="/settings/import/7000000/undo/", method="post"
     ),
