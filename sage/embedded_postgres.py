@@ -29,7 +29,7 @@ import psycopg
 from sage.data_folder import read_or_make_secret
 from sage.env import StartError
 from sage.ordinary_role import is_superuser, make_ordinary
-from sage.postgres_account import child_environment, grant_access, system_account
+from sage.postgres_account import View, child_environment, grant_access, system_account
 from sage.postgres_extensions import trusted_extensions_option
 
 POSTGRES_VERSION = 18
@@ -72,6 +72,7 @@ class EmbeddedPostgres:
     options: Sequence[str] = ()
     is_lasting: bool = True
     _users: IO[bytes] | None = None
+    _view: View | None = None
     _threads: threading.RLock = field(default_factory=threading.RLock)
 
     @classmethod
@@ -142,8 +143,6 @@ class EmbeddedPostgres:
         if self._has_process() and self._is_answering(START_SECONDS):
             return
         self._stop()
-        if account := system_account():
-            grant_access(account, self.folder.parent, programs_folder() / "postgres")
         if not (self.folder / "PG_VERSION").exists():
             self._make_cluster()
         self._refuse_other_version()
@@ -278,12 +277,14 @@ class EmbeddedPostgres:
     def _run(
         self, program: str, *arguments: str, folder: Path | None = None
     ) -> "subprocess.CompletedProcess[str]":
-        account = system_account()
+        path = programs_folder() / program
+        command = [str(path), *arguments, "-D", str(folder or self.folder)]
+        if account := system_account():
+            if self._view is None:
+                self._view = grant_access(account, self.folder.parent, programs_folder() / "postgres")
+            command = self._view.command(path, *command[1:])
         return subprocess.run(
-            [str(programs_folder() / program), *arguments, "-D", str(folder or self.folder)],
-            user=account.pw_uid if account else None,
-            group=account.pw_gid if account else None,
-            extra_groups=[] if account else None,
+            command,
             env=child_environment(),
             # The server's user may have no access to the current folder.
             cwd="/",

@@ -1,15 +1,20 @@
 """The system user for PostgreSQL when Sage runs as root, which PostgreSQL refuses.
 
-That user needs access to its cluster and its programs, which may be in private folders. Access control lists
-grant it to that user only. If a file system doesn't support them, Sage refuses to start and names the folder.
+That user needs access to its cluster and its programs, which may be in private folders. No mode of a folder
+above them changes: access control lists grant passage where that doesn't show in the mode, and otherwise the
+server runs in a mount namespace, where it sees its own folders only (`postgres_view`). Where the system
+supports neither, Sage refuses to start and names the folder.
 """
 
+import json
 import os
 import pwd
 import stat
 import struct
 import subprocess
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from coaching.sandbox.environment import worker_environment
@@ -18,6 +23,8 @@ from sage.env import StartError
 SYSTEM_USER = "sage-postgres"
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 """Folders of system programs; a plain `su` leaves the `sbin` folders out of PATH."""
+
+VIEW_SCRIPT = Path(__file__).with_name("postgres_view.py")
 
 READ, PASS = 4, 1
 
@@ -53,28 +60,76 @@ def child_environment() -> dict[str, str]:
     return {"PATH": SYSTEM_PATH, **worker_environment()}
 
 
-def grant_access(account: pwd.struct_passwd, data_dir: Path, program: Path) -> None:
-    """Let the user reach its cluster in `data_dir` and run `program`. Raises `StartError`."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """How the server's user reaches its folders: below `private` ones it sees only those that are `shown`."""
+
+    account: pwd.struct_passwd
+    private: Sequence[Path] = ()
+    shown: Sequence[Path] = ()
+
+    def command(self, program: Path, *arguments: str) -> list[str]:
+        """Return a command that root runs: the program as the server's user."""
+        wanted = {
+            "private": [str(path) for path in self.private],
+            "shown": [str(path) for path in self.shown],
+            "user": self.account.pw_uid,
+            "group": self.account.pw_gid,
+        }
+        return [sys.executable, "-I", "-S", str(VIEW_SCRIPT), json.dumps(wanted), str(program), *arguments]
+
+
+def grant_access(account: pwd.struct_passwd, data_dir: Path, program: Path) -> View:
+    """Let the user reach its cluster in `data_dir` and run `program`. Raises `StartError`.
+
+    Modes of other folders stay as they are. An access list shows in a mode unless its group may pass anyway;
+    a folder whose mode would change is left alone, and the user gets a view of what is below it.
+    """
     os.chown(data_dir, -1, account.pw_gid)
     data_dir.chmod(stat.S_IMODE(data_dir.stat().st_mode) | stat.S_IXGRP)
-    grant_passage(account, data_dir)
-    grant_passage(account, program.parent)
-    if not _can_pass(account, program):
-        for path in (program.parent.parent, *program.parent.parent.rglob("*")):
+    programs = program.parent.parent
+    shown = [data_dir, programs, programs.parent.with_name(f"{programs.parent.name}.libs")]
+    private = list(dict.fromkeys(each for path in shown if path.is_dir() for each in _pass_to(account, path)))
+    outer = [each for each in private if not any(other in each.parents for other in private)]
+    view = View(account=account)
+    if outer:
+        spellings = dict.fromkeys(each for path in shown if path.is_dir() for each in (path, path.resolve()))
+        below = [each for each in spellings if any(folder in each.parents for folder in outer)]
+        view = View(account=account, private=outer, shown=below)
+        _check_view(view)
+    if not _runs(view, program):
+        for path in (programs, *programs.rglob("*")):
             if not path.is_symlink():
                 _grant(account, path, READ | (PASS if path.stat().st_mode & stat.S_IXUSR else 0))
+    return view
 
 
-def grant_passage(account: pwd.struct_passwd, folder: Path) -> None:
-    """Let the user pass through all folders to `folder`, without listing them. Raises `StartError`."""
+def _pass_to(account: pwd.struct_passwd, folder: Path) -> Iterator[Path]:
+    """Let the user pass to `folder`, without listing what is above it; yield the folders that stay closed."""
     if _can_pass(account, folder):
         return
     for path in (folder, folder.resolve()):
-        for parent in reversed((path, *path.parents)):
-            if not _can_pass(account, parent):
+        for parent in reversed(path.parents):
+            if _can_pass(account, parent):
+                continue
+            if stat.S_IMODE(parent.stat().st_mode) & stat.S_IXGRP:
                 _grant(account, parent, PASS)
-                if not _can_pass(account, parent):
-                    raise _closed(parent)
+            if not _can_pass(account, parent):
+                yield parent
+                break
+
+
+def _check_view(view: View) -> None:
+    done = subprocess.run(
+        view.command(Path("/bin/sh"), "-c", ":"), env=child_environment(), capture_output=True, check=False
+    )
+    if done.returncode != 0:
+        raise _closed(view.private[0])
+
+
+def _runs(view: View, program: Path) -> bool:
+    command = view.command(Path("/bin/sh"), "-c", 'test -x "$1"', "sh", str(program))
+    return subprocess.run(command, env=child_environment(), check=False).returncode == 0
 
 
 def _can_pass(account: pwd.struct_passwd, path: Path) -> bool:
@@ -123,6 +178,6 @@ def _entries_of(path: Path) -> Iterator[tuple[tuple[int, int], int]]:
 
 def _closed(folder: Path) -> StartError:
     return StartError(
-        f"PostgreSQL runs as the user {SYSTEM_USER}, who may not pass {folder}, and the right can't be given "
-        "to that user alone: keep Sage in another folder, start it as another user, or set DATABASE_URL."
+        f"PostgreSQL runs as the user {SYSTEM_USER}, who may not pass {folder}, and Sage doesn't change that "
+        "folder: keep Sage in another folder, start it as another user, or set DATABASE_URL."
     )

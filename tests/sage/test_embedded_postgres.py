@@ -21,7 +21,7 @@ import pytest
 from sage.embedded_postgres import EmbeddedPostgres, programs_folder
 from sage.env import StartError
 from sage.ordinary_role import is_superuser
-from sage.postgres_account import SYSTEM_PATH, SYSTEM_USER, grant_passage, system_account
+from sage.postgres_account import SYSTEM_PATH, SYSTEM_USER, grant_access, system_account
 from tests.live_sage import url_of_test_database
 from tests.sage.processes import PROJECT, finished, started
 
@@ -315,30 +315,56 @@ def test_a_private_folder_above_the_data_stays_closed_to_all_others(empty_dir: P
     private = empty_dir / "private"
     private.mkdir(mode=0o700)
     (private / "sage").mkdir(mode=0o755)
-    server = _server(private / "sage")
-    server.join()
-    with psycopg.connect(server.url) as connection:
-        assert connection.execute("SELECT 1").fetchone() == (1,)
-    assert not _passes(private, user=65534, group=65534)
-    assert not _passes(private, user=65534, group=private.stat().st_gid)
-    assert not stat.S_IMODE(private.stat().st_mode) & 0o007
-    # After somebody closes it, it is opened for the server's user again, and only for that one.
-    server.leave()
-    private.chmod(0o700)
-    server.join()
-    assert not _passes(private, user=65534, group=private.stat().st_gid)
-    server.leave()
-    private.chmod(0o700)
+    before = _rights(private)
+    for _ in range(2):
+        server = _server(private / "sage")
+        server.join()
+        with psycopg.connect(server.url) as connection:
+            assert connection.execute("SELECT 1").fetchone() == (1,)
+        assert _rights(private) == before
+        assert not _passes(private, user=65534, group=private.stat().st_gid)
+        last = _server(private / "sage")
+        last.join()
+        server.leave()
+        assert _is_running(last)
+        last.leave()
+        assert not _is_running(last)
 
 
 @only_root
-def test_a_folder_that_cannot_be_opened_for_one_user_is_named(data_dir: Path) -> None:
+@pytest.mark.parametrize("mode", [0o700, 0o710, 0o750, 0o711, 0o755])
+def test_no_mode_and_no_mask_of_a_folder_above_the_data_changes(empty_dir: Path, mode: int) -> None:
     account = system_account()
     assert account is not None
-    closed = Path(f"/proc/{os.getpid()}/fd")  # private, on a file system without access lists
-    with pytest.raises(StartError, match=f"may not pass {closed}") as refused:
-        grant_passage(account, closed)
+    empty_dir.chmod(0o755)
+    above = empty_dir / "above"
+    (above / "project" / "sage").mkdir(parents=True)
+    for folder in (above, above / "project"):
+        folder.chmod(mode)
+    view = grant_access(account, above / "project" / "sage", programs_folder() / "postgres")
+    assert [stat.S_IMODE(folder.stat().st_mode) for folder in (above, above / "project")] == [mode] * 2
+    assert bool(view.private) == (mode == 0o700)
+    command = view.command(Path("/bin/sh"), "-c", 'test -x "$1"', "sh", str(above / "project" / "sage"))
+    assert subprocess.run(command, check=False).returncode == 0
+
+
+@only_root
+def test_a_folder_that_cannot_be_passed_is_named(empty_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    account = system_account()
+    assert account is not None
+    empty_dir.chmod(0o755)
+    (empty_dir / "private" / "sage").mkdir(parents=True)
+    (empty_dir / "private").chmod(0o700)
+    monkeypatch.setattr(
+        "sage.postgres_account.VIEW_SCRIPT", Path("/nothing")
+    )  # as where no namespace may be made
+    with pytest.raises(StartError, match=r"may not pass \S*/private, and Sage doesn't change") as refused:
+        grant_access(account, empty_dir / "private" / "sage", programs_folder() / "postgres")
     assert "\n" not in str(refused.value)
+
+
+def _rights(folder: Path) -> tuple[int, list[str]]:
+    return stat.S_IMODE(folder.stat().st_mode), os.listxattr(folder)
 
 
 @only_root
