@@ -364,6 +364,13 @@ class Message(Owned):
             models.CheckConstraint(condition=Q(role__in=MessageRole.values), name="message_role_known"),
             models.CheckConstraint(condition=Q(number__gte=1), name="message_number_from_one"),
         ]
+        indexes = [
+            models.Index(
+                fields=["session"],
+                condition=Q(metadata__has_any_keys=["safety", "danger_elsewhere"]),
+                name="message_of_danger",
+            )
+        ]
 
     def __str__(self) -> str:
         return f"message {self.number} of {self.session_id}"
@@ -408,6 +415,8 @@ class SafetyVerdict(Owned):
 
     A row of its own, because the message's turn writes the message meanwhile. `level` is the most acute of
     all, `looked` the outcome of the second look alone, empty without one; `usage` is what its request cost.
+    `noticed` is what Sage itself raised, empty where it raised nothing; `is_foreign`: it did so only in turns
+    that had read texts of others, so it may have meant those.
     """
 
     owner_path = "session__user"
@@ -420,6 +429,8 @@ class SafetyVerdict(Owned):
     looked = models.CharField(max_length=16, choices=LookOutcome, blank=True, default="")
     model = models.CharField(max_length=100, blank=True, default="")
     milliseconds = models.PositiveIntegerField(default=0)
+    noticed = models.CharField(max_length=16, choices=VerdictLevel, blank=True, default="", db_default="")
+    is_foreign = models.BooleanField(default=False, db_default=False)
     usage = models.ForeignKey(
         "ModelUsage", null=True, blank=True, on_delete=models.SET_NULL, related_name="safety_verdicts"
     )
@@ -514,6 +525,9 @@ class ToolCallRecord(Owned):
                 | (~Q(state__in=[CallState.RUNNING, CallState.PENDING]) & Q(finished_at__isnull=False)),
                 name="call_finished_at_iff_finished",
             ),
+        ]
+        indexes = [
+            models.Index(fields=["turn"], condition=Q(metadata__has_key="safety"), name="call_of_danger")
         ]
 
     def __str__(self) -> str:

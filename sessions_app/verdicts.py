@@ -15,12 +15,17 @@ _ORDER = (VerdictLevel.NONE, VerdictLevel.CONCERN, VerdictLevel.IMMEDIATE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewVerdict:
-    """A verdict to store. `looked` is the outcome of a second look, empty for any other verdict."""
+    """A verdict to store. `looked` is the outcome of a second look, empty for any other verdict.
+
+    `noticed` is the level that Sage raised; `is_foreign`: in a turn that had read texts of others.
+    """
 
     level: str
     about: str = "self"
     topic: str = "life"
     looked: str = ""
+    noticed: str = ""
+    is_foreign: bool = False
     model: str = ""
     milliseconds: int = 0
     usage_id: int | None = None
@@ -48,6 +53,9 @@ def store_verdict(message_id: int, new: NewVerdict) -> bool:
     has_risen = is_more_acute(new.level, row.level)
     if has_risen:
         row.level, row.about, row.topic = new.level, new.about, new.topic
+    if new.noticed:
+        row.is_foreign = new.is_foreign and (row.is_foreign or not row.noticed)
+        row.noticed = new.noticed if is_more_acute(new.noticed, row.noticed) else row.noticed
     # A look that failed in another process doesn't replace one that saw.
     if new.looked and (new.looked in SEEN or row.looked not in SEEN):
         row.looked, row.model, row.milliseconds = new.looked, new.model, new.milliseconds

@@ -101,8 +101,8 @@ class SafetyVerdictAdmin(ReadOnlyMixin, admin.ModelAdmin):
     ordering = ("-created_at",)
     search_fields = ("=session__id", "session__user__username", "session__user__email")
     fields = (
-        "created_at", "person", "session", "number", "level", "about", "topic", "looked", "milliseconds",
-        "model", "cost",
+        "created_at", "person", "session", "number", "level", "about", "topic", "looked", "noticed",
+        "is_foreign", "milliseconds", "model", "cost",
     )  # fmt: skip
     readonly_fields = fields
 

@@ -13,6 +13,7 @@ from coaching.people.help_lines import count_card, country_of, read_offer
 from coaching.safety.card import known_danger
 from coaching.safety.lines import Offer
 from coaching.tools.context import ToolContext
+from coaching.tools.foreign import has_read_others
 from coaching.tools.presentation import Presentation, SageTool
 from sessions_app.models import Message, ToolCallRecord
 from sessions_app.verdicts import NewVerdict, is_more_acute, message_to_judge, store_verdict
@@ -33,6 +34,9 @@ class ShowHelpLinesInput(ToolInput):
     reason: Literal["immediate", "concern"] = Field(
         default="concern", description="immediate: somebody may come to harm now or soon."
     )
+    about: Literal["self", "other"] = Field(
+        default="self", description="other: somebody else is in danger, not the user."
+    )
 
 
 async def _run(context: ToolContext, given: ShowHelpLinesInput) -> ToolResult:
@@ -40,14 +44,17 @@ async def _run(context: ToolContext, given: ShowHelpLinesInput) -> ToolResult:
     if session_id is None:
         raise ToolError(ONLY_IN_A_CONVERSATION)
     raised: list[Message] = []
-    result = await context.commit(lambda: _show(context, session_id, given.reason, raised))
+    result = await context.commit(lambda: _show(context, session_id, given, raised))
     for message in raised:
         await context.show_card(message)
     return result
 
 
-def _show(context: ToolContext, session_id: UUID, level: str, raised: list[Message]) -> ToolResult:
+def _show(
+    context: ToolContext, session_id: UUID, given: ShowHelpLinesInput, raised: list[Message]
+) -> ToolResult:
     """Store Sage's verdict about the message; add it to `raised` where that makes a card."""
+    level = given.reason
     calls = ToolCallRecord.of(context.user_id).filter(
         turn__session_id=session_id, tool_use_id=context.tool_use_id
     )
@@ -58,7 +65,10 @@ def _show(context: ToolContext, session_id: UUID, level: str, raised: list[Messa
     if message is None:
         return _result(offer, is_shown=False)
     kept = known_danger(message.metadata, None)
-    has_risen = store_verdict(message.pk, NewVerdict(level=level))
+    verdict = NewVerdict(
+        level=level, about=given.about, noticed=level, is_foreign=call is not None and has_read_others(call)
+    )
+    has_risen = store_verdict(message.pk, verdict)
     if has_risen and (kept is None or is_more_acute(level, kept.level)):
         raised.append(message)
         if kept is None:
