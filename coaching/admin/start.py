@@ -15,11 +15,13 @@ from procrastinate.contrib.django.models import ProcrastinateJob
 
 from coaching.admin.usage import period_of
 from coaching.job_queue import BRIEF_ATTEMPTS, count_jobs
+from coaching.models import CareAsk
 from sessions_app.figures import FAILED, read_brief_figures, read_turn_figures
 from sessions_app.money import dollars
 from sessions_app.usage_report import UsageSum, read_usage_sum
 
 TEMPLATE = "admin/start.html"
+CARE_PERIOD = timedelta(days=7)
 
 
 class StartPage(Protocol):
@@ -70,6 +72,9 @@ def read_figures(may: Callable[[str], bool], *, now: datetime) -> Sequence[Figur
         figures += _job_figures()
     if may("sessions_app.view_session"):
         figures += _brief_figures(now)
+    if may("coaching.view_cardcount"):
+        asked = CareAsk.unscoped.filter(created_at__gte=now - CARE_PERIOD).count()
+        figures.append(Figure(name="Asked after danger, 7 days", value=f"{asked:,}"))
     return figures
 
 

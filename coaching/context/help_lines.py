@@ -14,7 +14,7 @@ from coaching.context.opening import statement_of
 from coaching.context.statement import Part
 from coaching.models import Profile
 from coaching.people.help_lines import country_of, read_offer
-from coaching.safety.card import ELSEWHERE_KEY, RECENT, known_danger
+from coaching.safety.card import RECENT, danger_elsewhere, known_danger
 from coaching.safety.danger import Danger
 from coaching.safety.lines import Line, Offer, shipped_offer
 from sessions_app.models import Message, MessageRole
@@ -39,7 +39,7 @@ def danger_of(message: Message) -> Danger | None:
 
 def is_danger_elsewhere(message: Message, *, now: datetime) -> bool:
     """Return whether it holds words of danger that were said in another program a few days ago."""
-    return ELSEWHERE_KEY in message.metadata and now - message.created_at <= RECENT
+    return danger_elsewhere(message.metadata) is not None and now - message.created_at <= RECENT
 
 
 def untold_danger(messages: Sequence[Message], *, danger_tool: str) -> Message | None:

@@ -16,6 +16,8 @@ import structlog
 from django.db import DatabaseError
 
 from coaching.calendar.selectors import DayCalendar, day_of, day_query
+from coaching.care.reading import care_of, care_query
+from coaching.care.standing import Care
 from coaching.clock.days import local_day
 from coaching.context.library import LibraryFacts, library_of
 from coaching.context.library_queries import library_query
@@ -73,7 +75,6 @@ class LastSession:
 
     kind: str
     day: date
-    had_card: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +118,8 @@ class Life(LifeQuery):
 
     `files` are all that a section shows or a signal looks at, by path; `plans` those of today and yesterday.
     `last_session` is the one before this session in which something was said. `skill_states` are those that
-    the session goes on with. `read_seconds` is how long reading took.
+    the session goes on with. `care` is what is remembered after danger. `read_seconds` is how long reading
+    took.
     """
 
     files: Mapping[str, LifeFile] | Unknown
@@ -128,7 +130,13 @@ class Life(LifeQuery):
     last_session: LastSession | Unknown | None
     skill_states: States | Unknown | None
     library: LibraryFacts | Unknown
+    care: Care | Unknown
     read_seconds: float
+
+    @property
+    def holds_offers(self) -> bool:
+        """Whether nothing is offered unasked, also where what is remembered after danger couldn't be read."""
+        return isinstance(self.care, Unknown) or self.care.holds_offers
 
     def of_type(self, file_type: FileType) -> Sequence[LifeFile]:
         """Return the files of a type, the newest first."""
@@ -227,10 +235,7 @@ def _make_plans(_: LifeQuery, rows: Rows) -> Mapping[date, DayPlan]:
 
 
 def _make_last_session(query: LifeQuery, rows: Rows) -> LastSession | None:
-    found = [
-        LastSession(kind=kind, day=local_day(active_at, query.profile.zone), had_card=had_card)
-        for kind, active_at, had_card in rows
-    ]
+    found = [LastSession(kind=kind, day=local_day(active_at, query.profile.zone)) for kind, active_at in rows]
     return found[0] if found else None
 
 
@@ -263,6 +268,10 @@ _READS: Mapping[str, _Read] = {
     "library": _Read(
         lambda query: library_query(user_id=query.profile.user_id, session_id=query.session_id),
         lambda _, rows: library_of(rows),
+    ),
+    "care": _Read(
+        lambda query: care_query(user_id=query.profile.user_id, now=query.now),
+        lambda query, rows: care_of(rows, now=query.now, zone=query.profile.zone),
     ),
 }
 """The parts of a `Life` by their fields, in the order of their queries."""

@@ -2,13 +2,12 @@
 
 from typing import Any
 
-from django.db.models import BooleanField, Exists, ExpressionWrapper, F, OuterRef, QuerySet
+from django.db.models import F, QuerySet
 from django.db.models.functions import Left, Length
 
 from coaching.files.types import RULES
 from coaching.models import Capture, DayPlan, FileType, LifeDomain, UserFile
-from coaching.safety.card import METADATA_KEY
-from sessions_app.models import USED, CallState, SafetyVerdict, Session, ToolCallRecord, VerdictLevel
+from sessions_app.models import USED, Session
 from sessions_app.queries import over_all, parameter, prepared
 
 READ_CHARACTERS = 24_000
@@ -74,9 +73,4 @@ def waiting_captures() -> QuerySet[Any, Any]:
 def last_session() -> QuerySet[Any, Any]:
     """Return the query of the last session before `session` in which the user said something."""
     others = Session.of(parameter("user")).exclude(id=parameter("session")).filter(USED)
-    verdicts = SafetyVerdict.unscoped.filter(session_id=OuterRef("id"), message__turn__is_withdrawn=False)
-    answers = ToolCallRecord.unscoped.filter(turn__session_id=OuterRef("id"), turn__is_withdrawn=False)
-    of_message = Exists(verdicts.exclude(level=VerdictLevel.NONE))
-    of_answer = Exists(answers.filter(state=CallState.ANSWERED, metadata__has_key=METADATA_KEY))
-    had_card = ExpressionWrapper(of_message | of_answer, output_field=BooleanField())
-    return others.order_by("-last_active_at").values_list("kind", "last_active_at", had_card)[:1]
+    return others.order_by("-last_active_at").values_list("kind", "last_active_at")[:1]

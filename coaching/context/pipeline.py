@@ -97,5 +97,6 @@ def _called(life: Life, *, recent: Sequence[Words], arc: str, is_map_offered: bo
         # An open conversation offers somebody new the map, so after the first one it was offered.
         is_map_offered=is_map_offered or life.last_session is not None,
         arc=arc,
+        holds_offers=life.holds_offers,
     )
     return call_skills(facts)

@@ -9,17 +9,20 @@ A little over 300 lines: the steps of one builder, where each step needs the one
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import Any
 
 from django.conf import settings
 
+from coaching.care.asking import CareOfTurn, foresee
 from coaching.context import statement as stating
 from coaching.context.attached import document_parts, without_withheld
 from coaching.context.brief import brief_part
 from coaching.context.budget import PROMPT_TOKENS, SPARE_TOKENS, count_tokens
+from coaching.context.care import CARE
+from coaching.context.care_parts import ask_part, end_part, ending_words
 from coaching.context.findings import awaited_in, finding_parts
 from coaching.context.help_lines import (
     danger_of,
@@ -33,6 +36,7 @@ from coaching.context.library import SeenDocument
 from coaching.context.life import Life, LifeQuery, Unknown, read_life
 from coaching.context.opening import (
     CONTEXT_KEY,
+    GONE,
     SAID_KEY,
     Opening,
     Statement,
@@ -114,24 +118,25 @@ def build_turn(
     now: datetime,
     life: Life | None = None,
     newest: Message | None = None,
+    care: CareOfTurn | None = None,
 ) -> BuiltPrompt:
     """Build the request for a session whose history ends with a user's message; `now` is aware.
 
-    `life` is given if it was read before, `newest` if that message isn't stored yet.
+    `life` is given if it was read before, `newest` if that message isn't stored yet. `care` is what was
+    stored for this request; without it, the request says what it would say.
     """
     life = life or read_life(LifeQuery(profile=profile, session_id=session.id, now=now))
-    return _TurnBuilder(session, life=life, tools=tools, newest=newest).build()
+    return _TurnBuilder(session, life=life, tools=tools, newest=newest, care=care).build()
 
 
 def build_smaller_turn(
-    session: Session, *, profile: Profile, tools: PromptTools[Any], now: datetime
+    session: Session, *, life: Life, tools: PromptTools[Any], care: CareOfTurn | None = None
 ) -> BuiltPrompt | None:
     """Build the request again with half the window; None if it can't get any smaller.
 
     The edge moves for good, since later turns would hit the same limit.
     """
-    life = read_life(LifeQuery(profile=profile, session_id=session.id, now=now))
-    builder = _TurnBuilder(session, life=life, tools=tools, newest=None)
+    builder = _TurnBuilder(session, life=life, tools=tools, newest=None, care=care)
     smaller = smaller_window(builder.window, builder.count_message)
     if smaller is None:
         return None
@@ -143,17 +148,24 @@ class _TurnBuilder:
     """Builds a request from a history; each step uses the results of the ones before."""
 
     def __init__(
-        self, session: Session, *, life: Life, tools: PromptTools[Any], newest: Message | None
+        self,
+        session: Session,
+        *,
+        life: Life,
+        tools: PromptTools[Any],
+        newest: Message | None,
+        care: CareOfTurn | None,
     ) -> None:
         self.started = time.perf_counter() - life.read_seconds
         self.session = session
-        self.life = life
         self.now = life.now
         self.stored_opening = Opening.from_text(session.opening)
         edge = self.stored_opening.edge if self.stored_opening else None
         sizes = {"minimum": settings.SAGE_WINDOW_MESSAGES, "step": settings.SAGE_WINDOW_STEP}
         limit = rows_to_read(edge, last=session.last_message_number, **sizes)
         self.tail, older = selectors.history_tail(session, limit=limit, newest=newest)
+        self.care = care or _foreseen(life, self.tail[-1])
+        self.life = replace(life, care=self.care.care) if self.care else life
         self.count_message = partial(
             count_message, saved_fields=tools.saved_fields, pictures_since=pictures_since(self.tail[:-1])
         )
@@ -207,12 +219,14 @@ class _TurnBuilder:
             now=self.now,
             more=[
                 *self._help_parts(),
+                *self._care_parts(said),
                 *self._document_parts(said),
                 *self._finding_parts(said, left),
                 *skills,
                 *self._offer_parts(),
             ],
             tokens=left,
+            gone_words={CARE: ending_words(self.care)} if self.care else {},
         )
         text, statement = state(parts, clock=clock)
         metadata = {
@@ -302,6 +316,15 @@ class _TurnBuilder:
         message = untold_danger(self.window.messages, danger_tool=self.tools.danger_tool)
         newest = self.window.messages[-1]
         return [help_lines_part(message, newest=newest, profile=self.life.profile)] if message else []
+
+    def _care_parts(self, said: Statement) -> Sequence[Part]:
+        """Return what this answer asks after danger; that it ended now, if the window doesn't know of it."""
+        if self.care is None:
+            return []
+        if self.care.ask is not None:
+            return [ask_part(self.care.ask, self.care.care)]
+        is_unknown = said.sections.get(CARE, GONE) == GONE
+        return [end_part(self.care)] if self.care.has_ended_now and is_unknown else []
 
     def _document_parts(self, said: Statement) -> Sequence[Part]:
         """Return the documents of the window's messages, as far as they weren't told of."""
@@ -412,6 +435,13 @@ class _TurnBuilder:
             max_tokens=self.frame.max_tokens,
             cache_control=self.frame.cache_control,
         )
+
+
+def _foreseen(life: Life, newest: Message) -> CareOfTurn | None:
+    if isinstance(life.care, Unknown):
+        return None
+    words = "" if newest.metadata.get("is_hidden") else newest.content
+    return foresee(life.care, words=words, is_in_danger=danger_of(newest) is not None, now=life.now)
 
 
 def _recent_words(window: Window, *, danger_tool: str, now: datetime) -> Sequence[Words]:

@@ -14,6 +14,8 @@ from uuid import UUID
 from django.contrib.auth.models import User
 
 from coaching.calendar.selectors import DayCalendar, DayEvent
+from coaching.care.standing import Care, SaidDanger
+from coaching.context.care_parts import ask_part
 from coaching.context.fences import TAGS
 from coaching.context.library import LibraryFacts
 from coaching.context.life import LastSession, Life, LifeFile, known
@@ -26,7 +28,7 @@ from coaching.models import DayPlan, FileType, LifeDomain, Profile
 from coaching.skills.loader import States
 from sessions_app.models import SessionKind
 
-SPEAKING = ("skill", "offer", "help_lines")
+SPEAKING = ("skill", "offer", "help_lines", "care")
 """The sections that speak for Sage; the base prompt names exactly these."""
 
 _LEASE = {
@@ -81,6 +83,8 @@ def section_faults() -> Iterator[str]:
             yield f"<{name}>: the sample has none"
         else:
             yield from text_faults(name, section.render())
+    if (standing := known(life.care).other) is not None:
+        yield from text_faults("care", ask_part(standing, known(life.care)).text)
     for arc, rule in ARCS.items():
         offer = offer_part(arc, because="It is due", takes=rule.takes, day=_NOW.date().isoformat())
         yield from offer_faults(arc, offer.text, takes=rule.takes)
@@ -130,6 +134,13 @@ def sample_life() -> Life:
     files.append(_file(FileType.DOMAIN, f"{RULES[FileType.DOMAIN].place}/health.md", status="in_crisis"))
     pulse = DomainPulse(domain=LifeDomain.HEALTH, baseline=3, trend=(2,), trend_at=(_NOW,))
     dentist = DayEvent(uid="1", title="Dentist", location="High St", calendar="Home", form="15:30–16:00")
+    danger = SaidDanger(
+        level="concern",
+        about="other",
+        topic="life",
+        at=_NOW - timedelta(days=1),
+        day=today - timedelta(days=1),
+    )
     person = Profile(user=User(first_name="Ada"), timezone="Europe/Lisbon", next_checkin_on=today)
     return Life(
         profile=person,
@@ -147,6 +158,7 @@ def sample_life() -> Life:
             newest=[_LEASE],
             actions=[_SURVEY],
         ),
+        care=Care(today=today, other=danger),
         read_seconds=0.0,
     )
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from coaching.calendar.selectors import DayEvent
 from coaching.clock.days import time_bracket, with_weekday
+from coaching.context.care import care_section
 from coaching.context.entries import Entry, Section
 from coaching.context.fences import fence, fence_value
 from coaching.context.library import client_section, library_headlines
@@ -58,7 +59,6 @@ def standing_header(life: Life) -> Sequence[str]:
     if last is not None:
         kind = in_english(SessionKind(last.kind).label).lower()
         said = f"{kind}, {_days_ago((life.today - last.day).days)}"
-        said += "; it had a card with help lines" if last.had_card else ""
     return [f"Name: {fence_value(name, 100) or 'not known yet'}", f"Last session: {said}"]
 
 
@@ -152,6 +152,7 @@ PAGES = {
 }
 """The sections that show one file with a fixed path."""
 STANDING: Mapping[str, SectionFunction] = {
+    "care": lambda life: care_section(known(life.care), session_id=life.session_id),
     **{name: partial(_page, name=name, file_type=file_type) for name, file_type in PAGES.items()},
     "pulse_baseline": pulse_baseline,
 }
@@ -238,6 +239,8 @@ def _said(value: object) -> str:
 
 
 def _checkin_status(life: Life) -> str:
+    if life.holds_offers:
+        return "rests until they ask for it"
     due_on = checkin_due_on(life.profile)
     days = (due_on - life.today).days
     if days < 0:

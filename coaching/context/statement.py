@@ -65,12 +65,18 @@ def standing_parts(context: Context, *, tokens: int) -> Sequence[Part]:
 
 
 def changed_parts(
-    context: Context, *, said: Statement, now: datetime, more: Sequence[Part], tokens: int
+    context: Context,
+    *,
+    said: Statement,
+    now: datetime,
+    more: Sequence[Part],
+    tokens: int,
+    gone_words: Mapping[str, str] | None = None,
 ) -> tuple[Sequence[Part], datetime | None]:
     """Return the parts for the newest message, and the time of its clock if it has one.
 
     `said` is what was sent last inside the window, `more` the skills and offers that follow the sections and
-    are never shortened. All of it gets at most `tokens`.
+    are never shortened. All of it gets at most `tokens`. `gone_words` say more of a section that is gone.
     """
     head = _header_part(context, said=said, now=now)
     fixed: list[Part] = []
@@ -79,7 +85,7 @@ def changed_parts(
             fixed.append(part)
             tokens -= part.tokens
     gone = [
-        Part(key=name, digest=GONE, text=wrap(name, "[there is none any more]"))
+        Part(key=name, digest=GONE, text=wrap(name, (gone_words or {}).get(name, "[there is none any more]")))
         for name in ORDER
         if said.sections.get(name, GONE) != GONE
         and name not in context.sections

@@ -14,8 +14,7 @@ from coaching.legacy.importers.things import (
     FoundMessage,
     Problem,
 )
-from coaching.safety.card import ELSEWHERE_KEY, RECENT, danger_in
-from coaching.safety.intensity import MESSAGES_LOOKED_AT
+from coaching.safety.card import ELSEWHERE_KEY, RECENT, danger_in, values_of_danger
 from sessions_app.imports import RecordedMessage, RecordedSession
 from sessions_app.models import MessageRole, SessionKind, SessionStatus, TitleSource
 from sessions_app.text import mended, mended_json, title_from
@@ -96,15 +95,19 @@ def _messages(
 
 
 def _with_danger(messages: Sequence[RecordedMessage], *, now: datetime) -> Sequence[RecordedMessage]:
-    """Mark words of danger among the last that were said, if that was a few days ago.
+    """Mark words of danger that were said less than two weeks ago.
 
-    They get no card, since nobody is writing them now. Should their user go on here, Sage takes care.
+    They get no card, since nobody is writing them now; Sage remembers them as it does words that were said
+    here.
     """
-    said = [message for message in messages if message.role == MessageRole.USER][-MESSAGES_LOOKED_AT:]
+    said = [message for message in messages if message.role == MessageRole.USER]
     recent = [message for message in said if now - message.created_at <= RECENT]
     found = {message.imported_id: danger for message in recent if (danger := danger_in(message.content))}
     return [
-        replace(message, metadata={**message.metadata, ELSEWHERE_KEY: found[message.imported_id].level})
+        replace(
+            message,
+            metadata={**message.metadata, ELSEWHERE_KEY: values_of_danger(found[message.imported_id])},
+        )
         if message.imported_id in found
         else message
         for message in messages

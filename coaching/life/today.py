@@ -11,6 +11,7 @@ from datetime import date, datetime, timedelta
 from django.db.models import Q
 
 from coaching.calendar.selectors import DayCalendar, calendar_of_day
+from coaching.care.reading import read_care
 from coaching.clock.days import local_day
 from coaching.clock.moments import day_in_words
 from coaching.files.selectors import domain_of
@@ -48,7 +49,10 @@ class CheckIn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Today:
-    """The day. `log_path` is the path of the log that closed it, empty while it is open."""
+    """The day. `log_path` is the path of the log that closed it, empty while it is open.
+
+    `holds_offers`: nothing is offered now, because of danger days ago.
+    """
 
     day: date
     plan: ShownPlan | None
@@ -60,6 +64,7 @@ class Today:
     has_life_map: bool
     check_in: CheckIn
     called: Called
+    holds_offers: bool = False
 
     @property
     def is_mapped(self) -> bool:
@@ -85,12 +90,14 @@ def read_today(*, profile: Profile, now: datetime) -> Today:
     captures = read_waiting_captures(user_id=user_id, limit=CAPTURES_SHOWN)
     log_path = f"{RULES[FileType.DAILY_LOG].place}/{day.isoformat()}.md"
     pages = _read_pages(user_id, log_path)
+    care = read_care(user_id=user_id, now=now, zone=zone)
     facts = life_facts(
         profile=profile,
         now=now,
         files=pages,
         has_plan_today=plan is not None,
         unfolded_captures=captures.total,
+        holds_offers=care.holds_offers,
     )
     due_on = checkin_due_on(profile)
     return Today(
@@ -109,6 +116,7 @@ def read_today(*, profile: Profile, now: datetime) -> Today:
             due_on=due_on, days=(due_on - day).days, is_planned=profile.next_checkin_on is not None
         ),
         called=call_skills(facts),
+        holds_offers=care.holds_offers,
     )
 
 

@@ -1,6 +1,7 @@
 """Everything about people that isn't a conversation, one module per area."""
 
 from coaching.models.calendar import CalendarEvent, CalendarKind, CalendarSource
+from coaching.models.care import CareAsk, CareEnd
 from coaching.models.files import (
     PRIVATE_TYPES,
     FileSource,
@@ -76,6 +77,8 @@ __all__ = [
     "Capture",
     "CaptureVerdict",
     "CardCount",
+    "CareAsk",
+    "CareEnd",
     "Client",
     "ClientStatus",
     "ClientType",

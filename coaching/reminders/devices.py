@@ -17,7 +17,7 @@ from coaching.models import PushDevice, SentReminder
 from coaching.people.attempts import AttemptLimit
 from coaching.people.languages import in_language_of
 from coaching.reminders.due import is_late, wanted
-from coaching.reminders.words import WORDS
+from coaching.reminders.words import words_for
 from sessions_app.errors import Refused
 
 MAX_DEVICES = 10
@@ -99,7 +99,7 @@ def read_push(*, device_id: int, kind: str, day: date, now: datetime) -> Push | 
     is_wanted = wanted(kind, day).filter(user_id=device.user_id, by_push=True).exists()
     if sent is None or is_late(sent, now) or not is_wanted:
         return None
-    words = WORDS[kind]
+    words = words_for(device.user.profile, kind, now=now)
     with in_language_of(device.user):
         payload = json.dumps({"kind": kind, "title": str(words.title), "text": str(words.text)})
     return Push(

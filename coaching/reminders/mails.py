@@ -18,7 +18,7 @@ from coaching.models import Reminder, SentReminder
 from coaching.people.languages import in_language_of
 from coaching.reminders.due import is_late, wanted
 from coaching.reminders.preferences import off_token
-from coaching.reminders.words import WORDS
+from coaching.reminders.words import ReminderWords, words_for
 
 TEMPLATE = "coaching/mails/reminder.html"
 
@@ -43,7 +43,7 @@ def begin_mail(*, user_id: int, kind: str, day: date, now: datetime) -> EmailMes
     if sent is None or is_late(sent, now) or not _mark(user_id, kind, day, now):
         return None
     with in_language_of(reminder.user):
-        return _build(reminder, address)
+        return _build(reminder, address, words_for(reminder.user.profile, reminder.kind, now=now))
 
 
 def give_back_mail(*, user_id: int, kind: str, day: date) -> None:
@@ -71,8 +71,8 @@ def _mark(user_id: int, kind: str, day: date, now: datetime) -> int:
     return unsent.update(mail_begun_at=now)
 
 
-def _build(reminder: Reminder, address: str) -> EmailMultiAlternatives:
-    words, origin = WORDS[reminder.kind], reminder.origin
+def _build(reminder: Reminder, address: str, words: ReminderWords) -> EmailMultiAlternatives:
+    origin = reminder.origin
     off_url = origin + reverse("reminder_off", args=[off_token(user_id=reminder.user_id, kind=reminder.kind)])
     context = {
         "words": words,

@@ -1,12 +1,17 @@
-"""What reminders say: fixed sentences, nothing that a person wrote."""
+"""What reminders say: fixed sentences, nothing that a person wrote.
+
+In the days after danger they ask for nothing, and no sentence says why: others may see them.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from coaching.models import ReminderKind
+from coaching.care.reading import read_care
+from coaching.models import Profile, ReminderKind
 from sessions_app.models import SessionKind
 
 Words = str | Promise
@@ -38,3 +43,12 @@ WORDS: Mapping[str, ReminderWords] = {
         session_kind=SessionKind.WEEKLY_CHECKIN,
     ),
 }
+_QUIET_TITLE = _("Sage is here")
+_QUIET_TEXT = _("Write whenever you like, about whatever you like.")
+
+
+def words_for(profile: Profile, kind: str, *, now: datetime) -> ReminderWords:
+    """Return what a reminder says to a person at `now` (aware). Sync ORM code."""
+    if not read_care(user_id=profile.user_id, now=now, zone=profile.zone).holds_offers:
+        return WORDS[kind]
+    return ReminderWords(title=_QUIET_TITLE, text=_QUIET_TEXT, session_kind=SessionKind.OPEN_CONVERSATION)

@@ -14,8 +14,11 @@ from coaching.safety.readable import MAX_CHARACTERS
 
 METADATA_KEY = "safety"
 ELSEWHERE_KEY = "danger_elsewhere"
-"""In an imported message's metadata: the level of danger in words that another program has answered."""
-RECENT = timedelta(days=7)
+"""In an imported message's metadata: the danger in words that another program has answered.
+
+Earlier imports stored its level alone.
+"""
+RECENT = timedelta(days=14)
 """How long such words count."""
 _LEVELS = ("immediate", "concern")
 _ABOUT = ("self", "other")
@@ -43,9 +46,12 @@ def metadata_of(words: object) -> dict[str, Any]:
 
 def metadata_of_danger(danger: Danger | None) -> dict[str, Any]:
     """Return the metadata for a detected danger, empty for None."""
-    if danger is None:
-        return {}
-    return {METADATA_KEY: {"level": danger.level, "about": danger.about, "topic": danger.topic}}
+    return {} if danger is None else {METADATA_KEY: values_of_danger(danger)}
+
+
+def values_of_danger(danger: Danger) -> dict[str, Any]:
+    """Return a danger as it is stored."""
+    return {"level": danger.level, "about": danger.about, "topic": danger.topic}
 
 
 def danger_in(words: object) -> Danger | None:
@@ -77,10 +83,20 @@ def known_danger(metadata: Mapping[str, Any], verdict: Verdict | None) -> Danger
 
 def kept_danger(metadata: Mapping[str, Any]) -> Danger | None:
     """Return the danger stored with a message or answer; invalid metadata counts as none."""
-    kept = metadata.get(METADATA_KEY)
-    if not isinstance(kept, Mapping):
+    return _danger_in_values(metadata.get(METADATA_KEY))
+
+
+def danger_elsewhere(metadata: Mapping[str, Any]) -> Danger | None:
+    """Return the danger that was said in another program, as an import has marked it."""
+    marked = metadata.get(ELSEWHERE_KEY)
+    values = {"level": marked, "about": "self", "topic": "life"} if isinstance(marked, str) else marked
+    return _danger_in_values(values)
+
+
+def _danger_in_values(values: object) -> Danger | None:
+    if not isinstance(values, Mapping):
         return None
-    return danger_of(kept.get("level"), kept.get("about"), kept.get("topic"))
+    return danger_of(values.get("level"), values.get("about"), values.get("topic"))
 
 
 def danger_of(level: object, about: object, topic: object) -> Danger | None:

@@ -14,7 +14,9 @@ from coaching.safety.plan import names_plan
 from coaching.skills.life_facts import LifeFacts
 
 
-def build_life_facts(*, user_id: int, now: datetime, recent: Sequence[Words] = ()) -> LifeFacts:
+def build_life_facts(
+    *, user_id: int, now: datetime, recent: Sequence[Words] = (), holds_offers: bool = False
+) -> LifeFacts:
     """Read the facts at `now` (aware).
 
     `recent` are the user's last messages in this conversation, oldest first.
@@ -29,6 +31,7 @@ def build_life_facts(*, user_id: int, now: datetime, recent: Sequence[Words] = (
         has_plan_today=plan is not None and plan.says_something,
         unfolded_captures=Capture.of(user_id).waiting().count(),
         recent=recent,
+        holds_offers=holds_offers,
     )
 
 
@@ -42,6 +45,7 @@ def life_facts(
     recent: Sequence[Words] = (),
     is_map_offered: bool = False,
     arc: str = "",
+    holds_offers: bool = False,
 ) -> LifeFacts:
     """Build the facts from what was read; `now` is aware.
 
@@ -75,6 +79,7 @@ def life_facts(
         is_map_begun=bool(pages) or is_map_offered,
         arc=arc,
         asks_for_plan=any(names_plan(words.text) for words in recent[-1:]),
+        holds_offers=holds_offers,
     )
 
 

@@ -14,7 +14,7 @@ class LifeFacts:
     `domain_statuses` are pairs of domain and status, in the domains' order, without empty statuses.
     `days_to_quarter_end` is 0 on the quarter's last day. `is_map_begun`: a page of the map exists, or the map
     was offered before. `is_grieving`: the last messages speak of a loss without danger. `arc` is the
-    session's current one, or empty.
+    session's current one, or empty. `holds_offers`: danger was days ago, so nothing is offered unasked.
     `asks_for_plan`: the last message names a safety plan.
     """
 
@@ -31,6 +31,7 @@ class LifeFacts:
     is_map_begun: bool = False
     arc: str = ""
     asks_for_plan: bool = False
+    holds_offers: bool = False
 
     @property
     def time_bracket(self) -> TimeBracket:

@@ -25,7 +25,8 @@ class Signal:
 
     `was` states it in the past tense, for a skill that is still loaded when the signal no longer matches, and
     for readers in another language where `because` has figures or names in it.
-    `fits_day_arcs`: the approach is used in the arcs of a day, too.
+    `fits_day_arcs`: the approach is used in the arcs of a day, too; `stays_in_care`: also in the days after
+    danger, in which nothing is offered unasked.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Signal:
     because: Callable[[LifeFacts], str]
     was: str
     fits_day_arcs: bool = False
+    stays_in_care: bool = False
 
 
 def _arc(
@@ -51,6 +53,7 @@ def _approach(
     was: str,
     *,
     fits_day_arcs: bool = False,
+    stays_in_care: bool = False,
 ) -> Signal:
     return Signal(
         name=name,
@@ -60,6 +63,7 @@ def _approach(
         because=because,
         was=was,
         fits_day_arcs=fits_day_arcs,
+        stays_in_care=stays_in_care,
     )
 
 
@@ -107,20 +111,21 @@ SIGNALS: tuple[Signal, ...] = (
         lambda facts: facts.intensity.is_high,
         lambda _: gettext_noop("The last messages carry a lot"),
         gettext_noop("Messages carried a lot"),
-        fits_day_arcs=True,
+        fits_day_arcs=True, stays_in_care=True,
     ),
     _approach(
         "plan_asked_for", "safety-plan",
         lambda facts: facts.asks_for_plan,
         lambda _: gettext_noop("The last message asks about a safety plan"),
         gettext_noop("A message asked about a safety plan"),
+        stays_in_care=True,
     ),
     _approach(
         "grief", "grief",
         lambda facts: facts.is_grieving,
         lambda _: gettext_noop("The last messages speak of a loss"),
         gettext_noop("Messages spoke of a loss"),
-        fits_day_arcs=True,
+        fits_day_arcs=True, stays_in_care=True,
     ),
     _approach(
         "captures_waiting", "capture-review",
@@ -171,7 +176,8 @@ def call_skills(facts: LifeFacts) -> Called:
     trace = []
     for signal in SIGNALS:
         is_too_long = not (signal.is_arc or signal.fits_day_arcs) and facts.arc in DAY_ARCS
-        if is_too_long or not signal.is_met(facts):
+        is_at_rest = facts.holds_offers and not signal.stays_in_care
+        if is_too_long or is_at_rest or not signal.is_met(facts):
             continue
         is_chosen = not signal.is_arc or arc is None
         if signal.is_arc:

@@ -15,6 +15,7 @@ from coaching.safety.card import danger_in, metadata_of_danger
 from coaching.tools import CHAT_TOOLS
 from coaching.tools.tiers import CHAT, Binding, Tier
 from coaching.turns.asked import asked_by_call, danger_of_words
+from coaching.turns.care import hear_answer
 from sessions_app.errors import Refused
 from sessions_app.models import Session, ToolCallRecord
 from sessions_app.pending_calls import FACTS, Answer
@@ -58,6 +59,8 @@ def builder_for(*, user_id: int, value: object) -> Callable[[Session, ToolCallRe
         words = answered.words or answered.value
         asked = asked_by_call(session, call)
         metadata = metadata_of_danger(danger_of_words(words, asked=asked) or danger_in(words))
+        if not metadata:
+            hear_answer(session, call, words, now=context.now)
         facts = {FACTS: answered.facts} if answered.facts is not None else {}
         return Answer(result=result, value=answered.value, metadata={**metadata, **facts})
 

@@ -11,6 +11,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
+from coaching.care.reading import LOOK_KEY
 from coaching.events import SafetyShown
 from coaching.files.frontmatter import strip_frontmatter
 from coaching.legacy_text.blocks import strip_block_tags
@@ -26,9 +27,6 @@ from coaching.turns.asked import asked_before, asked_by_call
 from sessions_app.models import CallState, Message, MessageRole, SafetyVerdict, Session, ToolCallRecord
 from sessions_app.titles import withhold_title
 from sessions_app.verdicts import SEEN, NewVerdict, is_more_acute, store_verdict
-
-LOOK_KEY = "second_look"
-"""In an answered call's metadata: how a look at its words ended, and the rules' level before it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from typing import Any
 from django.conf import settings
 from django.utils import timezone
 
+from coaching.context.life import Life, LifeQuery, read_life
 from coaching.context.prompt import TAIL_CACHE, build_frame, build_smaller_turn, build_turn
 from coaching.engine.budget import PartLimits
 from coaching.engine.messages import INTERRUPTED, FinishedRound, ModelRequest, canonical_json
@@ -21,9 +22,10 @@ from coaching.engine.tools import ToolCall, ToolResult
 from coaching.events import RoundShown
 from coaching.models import Profile
 from coaching.tools import CHAT_TOOLS
+from coaching.turns.care import care_of_turn
 from coaching.turns.pictures import with_pictures
 from coaching.turns.setup import TurnSetup, limits_left, state_of, stored_prompt_of
-from sessions_app.models import CallState, Round, ToolCallRecord, Turn
+from sessions_app.models import CallState, MessageRole, Round, ToolCallRecord, Turn
 from sessions_app.stored_prompts import store_prompt
 from sessions_app.turn_records import TurnKey
 
@@ -65,8 +67,9 @@ def shrink_turn(key: TurnKey) -> ModelRequest | None:
     """
     turn = Turn.unscoped.select_related("session").get(id=key.turn_id)
     profile, _ = Profile.of(turn.session.user_id).select_related("user").get_or_create()
-    tools = CHAT_TOOLS
-    built = build_smaller_turn(turn.session, profile=profile, tools=tools, now=timezone.now())
+    life = _read_life(turn, profile)
+    care = care_of_turn(life, turn.session, turn.messages.get(role=MessageRole.USER))
+    built = build_smaller_turn(turn.session, life=life, tools=CHAT_TOOLS, care=care)
     if built is None:
         return None
     stored = stored_prompt_of(built)
@@ -77,9 +80,21 @@ def shrink_turn(key: TurnKey) -> ModelRequest | None:
 
 def _late_request(key: TurnKey, turn: Turn, profile: Profile) -> ModelRequest:
     """Build and store the request of a turn that was opened without one."""
-    built = build_turn(turn.session, profile=profile, tools=CHAT_TOOLS, now=timezone.now())
+    life = _read_life(turn, profile)
+    built = build_turn(
+        turn.session,
+        profile=profile,
+        tools=CHAT_TOOLS,
+        now=life.now,
+        life=life,
+        care=care_of_turn(life, turn.session, turn.messages.get(role=MessageRole.USER)),
+    )
     store_prompt(key, stored_prompt_of(built))
     return built.request
+
+
+def _read_life(turn: Turn, profile: Profile) -> Life:
+    return read_life(LifeQuery(profile=profile, session_id=turn.session_id, now=timezone.now()))
 
 
 def _stored_request(turn: Turn) -> ModelRequest | None:

@@ -33,6 +33,7 @@ from coaching.tools import CHAT_TOOLS
 from coaching.transcript.cards import read_card_of_new, read_cards
 from coaching.transcript.effects import effects_of
 from coaching.turns.asked import danger_of_answer
+from coaching.turns.care import care_of_turn
 from coaching.turns.pictures import with_pictures
 from coaching.turns.request import TurnRequest
 from coaching.turns.setup import TurnSetup, limits_left, state_of, stored_prompt_of
@@ -85,8 +86,9 @@ class StartedTurn:
 class _PromptBuilder:
     """Builds a turn's prompt while the turn is opened, and keeps it for the setup."""
 
-    def __init__(self, life: Life, attached: Sequence[Document]) -> None:
+    def __init__(self, life: Life, attached: Sequence[Document], *, is_edit: bool) -> None:
         self.profile = life.profile
+        self._is_edit = is_edit
         self._life = life
         self._attached = attached
         self.session: Session | None = None
@@ -112,6 +114,7 @@ class _PromptBuilder:
             now=now,
             life=life,
             newest=message,
+            care=care_of_turn(life, session, message, is_edit=self._is_edit),
         )
         return stored_prompt_of(self.built)
 
@@ -162,7 +165,7 @@ def start_turn(
     attached = _attach(request)
     if attached:
         metadata = {**(metadata or {}), DOCUMENTS_KEY: [document.pk for document in attached]}
-    builder = _PromptBuilder(life, attached)
+    builder = _PromptBuilder(life, attached, is_edit=request.kind == "edit")
     open_turn = partial(_open, request, owner=owner, rate_limit=rate_limit, metadata=metadata)
     try:
         opened = open_turn(build_prompt=builder.build)

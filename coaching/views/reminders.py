@@ -27,7 +27,7 @@ from coaching.reminders.preferences import (
     switch_off,
 )
 from coaching.reminders.vapid import public_key
-from coaching.reminders.words import WORDS
+from coaching.reminders.words import WORDS, words_for
 from coaching.views.forms import ReminderForm
 from coaching.views.parts import back_to
 from sessions_app.errors import Refused
@@ -76,7 +76,8 @@ def reminder(request: HttpRequest, kind: str) -> HttpResponse:
     """Redirect to the conversation that a reminder is about, or to home, which offers to start it."""
     if kind not in WORDS:
         raise Http404
-    session = session_to_go_on_with(user_id=user_id_of(request), kind=WORDS[kind].session_kind)
+    words = words_for(load_profile(request), kind, now=timezone.now())
+    session = session_to_go_on_with(user_id=user_id_of(request), kind=words.session_kind)
     return redirect("session", session.pk) if session else redirect("home")
 
 

@@ -8,6 +8,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from coaching.care.reading import read_care
 from coaching.models import Profile
 from coaching.skills.facts import build_life_facts
 from coaching.skills.signals import Called, call_skills
@@ -37,7 +38,9 @@ class Starter:
 
 def starters_for(profile: Profile) -> Sequence[Starter]:
     """Return the arcs in order, with the one that the signals suggest marked."""
-    facts = build_life_facts(user_id=profile.user_id, now=timezone.now())
+    now = timezone.now()
+    care = read_care(user_id=profile.user_id, now=now, zone=profile.zone)
+    facts = build_life_facts(user_id=profile.user_id, now=now, holds_offers=care.holds_offers)
     return starters_of(call_skills(facts), is_map_begun=facts.is_map_begun)
 
 

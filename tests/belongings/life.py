@@ -20,6 +20,7 @@ MOMENT = datetime(2026, 11, 20, 21, 30, tzinfo=UTC)
 FITTING: Mapping[str, Mapping[str, Any]] = {
     "account.EmailAddress": {"primary": False},
     "coaching.ActionItem": {"state": "done", "done_at": MOMENT},
+    "coaching.CareEnd": {"how": "said"},
     "coaching.CalendarEvent": {"starts_at": MOMENT, "ends_at": MOMENT, "starts_on": None, "ends_on": None},
     "coaching.CalendarSource": {"kind": "file", "failures": 0, "failing_since": None, "error": ""},
     "coaching.Document": {"state": "filed", "level": "client", "duplicate_of": None, "similar_to": None},

@@ -1,4 +1,6 @@
-"""What a session's header says about the one before it."""
+"""What a session's opening says about danger in an answer of the one before it."""
+
+from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
@@ -8,17 +10,17 @@ from django.utils.translation import override
 from coaching.safety.card import metadata_of
 from sessions_app.history import append_message
 from sessions_app.models import MessageRole, Session, ToolCallRecord, Turn, TurnStatus
-from tests.context.test_pipeline import built, texts
+from tests.context.test_pipeline import NOW, built, texts
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.mark.parametrize(
-    ("words", "is_withdrawn", "had_card"),
+    ("words", "is_withdrawn", "is_said"),
     [("I want to die.", False, True), ("I want to die.", True, False), ("A walk.", False, False)],
 )
 def test_danger_in_the_answer_to_a_question_is_said_in_the_next_session(
-    person: User, words: str, is_withdrawn: bool, had_card: bool
+    person: User, words: str, is_withdrawn: bool, is_said: bool
 ) -> None:
     last = Session.unscoped.create(user=person)
     ended = {"status": TurnStatus.COMPLETED, "ended_at": timezone.now()}
@@ -27,9 +29,9 @@ def test_danger_in_the_answer_to_a_question_is_said_in_the_next_session(
     turn = Turn.unscoped.create(session=last, is_withdrawn=is_withdrawn, **ended)
     ToolCallRecord.unscoped.create(
         turn=turn, round_number=1, position=0, tool_use_id="toolu_1", name="show_options", state="answered",
-        value=words, finished_at=timezone.now(), metadata=metadata_of(words),
+        value=words, finished_at=NOW - timedelta(hours=10), metadata=metadata_of(words),
     )  # fmt: skip
     with override("de"):  # the person's language; the model's is English
-        header = "\n".join(texts(built(person)))
-    assert "Last session: conversation" in header
-    assert ("it had a card with help lines" in header) is had_card
+        sent = "\n".join(texts(built(person)))
+    assert "Last session: conversation" in sent
+    assert ("Tuesday 2026-11-17: danger to themselves that may be acute" in sent) is is_said

@@ -1,0 +1,58 @@
+"""What the model is told of remembered danger with one message: to ask in this answer, or that it is over."""
+
+from coaching.care.asking import CareOfTurn
+from coaching.care.standing import Care, SaidDanger
+from coaching.clock.days import with_weekday
+from coaching.context.care import CARE, danger_in_words
+from coaching.context.entries import wrap
+from coaching.context.opening import GONE
+from coaching.context.statement import Part
+
+ASK = "care_ask"
+"""The key of the request to ask, whose section has the same tag."""
+
+_ASK_OWN = (
+    "On {day} they wrote of {what}. Ask about it first in this answer, plainly and warmly, in a sentence "
+    "or two of your own: how they have been since then, and {whether}. Then follow them: what they came "
+    "for, also an arc, goes on once they have answered. If it is still there, it comes before everything. "
+    "If they are all right, believe them. If they don't want to be asked, say that you won't."
+)
+_ASK_OTHER = (
+    "On {day} they wrote of {what}. Ask first in this answer, plainly and warmly, in a sentence of your "
+    "own, how that person is, and how they themselves are with it. Then go on with what they came for."
+)
+_WHETHER = {
+    ("life", "immediate"): "whether they are thinking of killing themselves today",
+    ("life", "concern"): "whether it is still as dark today",
+    ("violence", "immediate"): "whether they are safe today",
+    ("violence", "concern"): "whether they are safe today",
+}
+_JUST_SAID = (
+    "They have just asked you not to ask about it again. Say in a few words that you won't, and go on. "
+    "Bring it up only if they do."
+)
+_WANTED = "Since {day} they don't want to be asked about it any more. Bring it up only if they do."
+_OVER = "It is over: the days have passed, or it turned out to be no danger. Bring it up only if they do."
+
+
+def ask_part(danger: SaidDanger, care: Care) -> Part:
+    """Return the section that has the model ask, in this answer alone."""
+    values = {"day": with_weekday(danger.day), "what": danger_in_words(danger)}
+    if danger.about == "self":
+        text = _ASK_OWN.format(**values, whether=_WHETHER[danger.topic, danger.level])
+    else:
+        text = _ASK_OTHER.format(**values)
+    return Part(key=ASK, digest=care.today.isoformat(), text=wrap(CARE, text, {"ask": "now"}))
+
+
+def end_part(turn: CareOfTurn) -> Part:
+    """Return the section that says that it is over."""
+    return Part(key=CARE, digest=GONE, text=wrap(CARE, ending_words(turn)))
+
+
+def ending_words(turn: CareOfTurn) -> str:
+    """Return how it ended, for a conversation that knows of it."""
+    if turn.has_ended_now:
+        return _JUST_SAID
+    ended = turn.care.ended
+    return _WANTED.format(day=with_weekday(ended.on)) if ended else _OVER
