@@ -138,18 +138,20 @@ class Conversation:
     @cached_property
     def skills(self) -> Sequence[str]:
         loaded = [str(c.input.get("name")) for c in self.calls if c.name == "load_skill" and not c.is_error]
-        names = [name for text in self._context() for name in _SKILL.findall(text)]
+        names = [name for text in self.context_texts for name in _SKILL.findall(text)]
         return list(dict.fromkeys([*names, *loaded]))
 
     def section(self, name: str) -> str:
-        for text in reversed(self._context()):
+        for text in reversed(self.context_texts):
             start = text.rfind(f"<{name}")
             end = text.find(f"</{name}>", start + 1)
             if 0 <= start < end:
                 return text[start:end]
         return ""
 
-    def _context(self) -> Sequence[str]:
+    @property
+    def context_texts(self) -> Sequence[str]:
+        """The application's own sections, text by text."""
         return [
             block["text"]
             for message in self.messages

@@ -8,6 +8,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from coaching.practice.coach import texts
+from coaching.practice.coach.after_danger import (
+    is_at_rest,
+    is_still_there,
+    question_due,
+    words_after,
+    words_at_rest,
+)
 from coaching.practice.coach.analysis import analyse, is_analysis
 from coaching.practice.coach.asides import answer_question, in_both_languages, pick
 from coaching.practice.coach.conversation import Call, Conversation, Exchange
@@ -57,6 +64,10 @@ def _seen(conversation: Conversation, reply: Reply) -> Reply:
 def _lead_on(conversation: Conversation) -> Reply:
     if is_in_danger(conversation):
         return point_to_help(conversation)
+    if question := question_due(conversation):
+        return say(_introduction(conversation) if not conversation.spoken.strip() else "", question)
+    if after := words_after(conversation):
+        return _go_on_after(conversation, after)
     done = [call for call in conversation.part_calls if call.is_fresh]
     if completed := next((c for c in done if c.name == "complete_session" and c.values.get("success")), None):
         ended = conversation.ended_arc
@@ -83,11 +94,22 @@ def is_in_danger(conversation: Conversation) -> bool:
     """Return whether words sounded like danger, and the person hasn't said since that they're safe."""
     is_open = False
     for exchange in conversation.exchanges:
-        if not exchange.value and danger_in(exchange.answer):
+        if not exchange.value and (danger_in(exchange.answer) or is_still_there(exchange)):
             is_open = True
         elif is_open and is_safe(exchange.answer):
             is_open = False
     return is_open
+
+
+def _go_on_after(conversation: Conversation, lead: str) -> Reply:
+    """Go on with what the person came for, once they have said how they are after danger."""
+    if walking := current_walk(conversation):
+        walking.state.heard = None  # these words answer no question of the walk
+        return with_lead(walking.go_on(), lead)
+    came_for = [hear(exchange.answer) for exchange in conversation.exchanges[-2:-1] if not exchange.value]
+    if came_for and came_for[0].kind == "wish":
+        return _begin(conversation, WALKS[came_for[0].words], lead)
+    return say(lead, texts.said("care_here"))
 
 
 def point_to_help(conversation: Conversation) -> Reply:
@@ -194,6 +216,8 @@ def _open(conversation: Conversation) -> Reply:
         return say(texts.said("out_of_steps"))
     is_first = not conversation.spoken.strip()
     lead = _introduction(conversation) if is_first else ""
+    if newest is None and is_at_rest(conversation):
+        return say(lead, texts.said("care_here"))
     if newest is None:
         return _menu(conversation, lead, _offer(conversation) if is_first else "")
     if not newest.value and (search := search_documents(conversation, newest.answer)):
@@ -231,9 +255,12 @@ def _answer(conversation: Conversation, newest: Exchange, lead: str, *, is_first
 
 
 def _reply(conversation: Conversation, newest: Exchange, heard: Heard, lead: str, *, is_first: bool) -> Reply:
+    is_resting = is_at_rest(conversation)
     if heard.kind in _LAST_WORDS:
-        goes_on = "" if heard.kind == "pause" else texts.said("after_arc")
+        goes_on = "" if heard.kind == "pause" or is_resting else texts.said("after_arc")
         return say(lead, texts.said(_LAST_WORDS[heard.kind]), goes_on)
+    if is_resting and heard.kind != "menu":
+        return say(lead, *words_at_rest(conversation, newest, heard))
     offer = _offer(conversation) if is_first else ""
     match heard.kind:
         case "question" if texts.QUESTIONS["able"][0].search(newest.answer):
