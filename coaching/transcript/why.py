@@ -39,6 +39,8 @@ SECTION_NAMES: Mapping[str, str] = {
     "brief": gettext_noop("What Sage remembers of this conversation"),
     "offer": gettext_noop("What’s due"),
     "help_lines": gettext_noop("Help lines"),
+    "care": gettext_noop("Danger that you wrote about"),
+    "care_ask": gettext_noop("To ask how you are"),
 }
 
 _REASONS = {
@@ -77,10 +79,11 @@ class WhySkill:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WhySection:
-    """A section of the prompt, with its size in tokens."""
+    """A section of the prompt, with its size in tokens. `is_care`: it is about danger that is remembered."""
 
     name: str
     tokens: int
+    is_care: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +111,12 @@ def why_of(trace: TurnTrace) -> WhyItem | None:
         skills=[_skill(skill) for skill in trace.skills],
         offer=_offer(trace),
         sections=[
-            WhySection(name=section_name(section.name), tokens=section.tokens) for section in trace.sections
+            WhySection(
+                name=section_name(section.name),
+                tokens=section.tokens,
+                is_care=section.name.startswith("care"),
+            )
+            for section in trace.sections
         ],
         left_out=[section_name(name) for name in trace.left_out],
         conversation_tokens=trace.window_tokens,

@@ -17,6 +17,7 @@ from coaching.people.help_lines import country_of, read_offer, read_offered_coun
 from coaching.people.profile_changes import choose_country
 from coaching.safety import figures
 from coaching.safety.countries import COUNTRY_NAMES, country_of_timezone, known_country
+from coaching.views.care import remembered
 from sessions_app import selectors
 from sessions_app.models import Session
 
@@ -36,6 +37,7 @@ def safety(request: HttpRequest) -> HttpResponse:
         "other_languages": figures.OTHER_LANGUAGES,
         # The practice model judges by the same rules, so it adds nothing.
         "has_second_look": bool(settings.SAGE_SAFETY_MODEL) and not settings.IS_PRACTICE_MODEL,
+        "remembered": remembered(load_profile(request)) if request.user.is_authenticated else [],
     }
     return render(request, "coaching/pages/safety.html", context)
 

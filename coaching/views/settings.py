@@ -29,6 +29,7 @@ from coaching.people.languages import browser_language
 from coaching.people.profile_changes import change_profile, choose_timezone
 from coaching.people.timezone_choices import timezone_choices
 from coaching.skills.facts import checkin_due_on
+from coaching.views.care import remembered
 from coaching.views.forms import ProfileForm, TimezoneForm
 from sessions_app.models import UsagePurpose
 from sessions_app.money import dollars
@@ -138,7 +139,8 @@ def usage(request: HttpRequest) -> HttpResponse:
 @require_safe
 def data(request: HttpRequest) -> HttpResponse:
     """Show what is stored, and the ways to download and to delete it."""
-    return render(request, "coaching/pages/settings_data.html", {"here": "settings"})
+    context = {"here": "settings", "remembered": remembered(load_profile(request))}
+    return render(request, "coaching/pages/settings_data.html", context)
 
 
 @login_required

@@ -264,6 +264,7 @@ ROUTES = {
         method="post",
     ),
     "safety": Row(path="/safety/", scope="public"),
+    "end_care": Row(path="/safety/questions/end/", method="post", scope="own"),
     "choose_help_country": Row(path="/safety/country/", method="post", form={"country": "NZ"}, scope="own"),
     "safety_plan": Row(path="/safety/plan/", scope="own"),
     "edit_safety_plan": Row(path="/safety/plan/edit/", scope="own"),
