@@ -25,8 +25,11 @@ WITHHELD = "The user keeps this document from you: you can't read it, and no too
 NOT_READ_YET = "It is being read. Its text comes with the next message, or from a tool that waits for it."
 PICTURE = "It is a picture."
 NO_TEXT = "No text could be read in it."
+# What is inside is fenced, so it neither opens nor closes such a section.
 _TOLD = re.compile(
-    r'<(?P<tag>document|finding)\b[^>\n]*? (?:id|document)="(?P<id>\d+)"[^>\n]*>\n.*?\n</(?P=tag)>', re.DOTALL
+    r'<(?P<tag>document|finding)\b(?:(?! (?:id|document)=")[^<>\n])*+'
+    r' (?:id|document)="(?P<id>\d++)"[^<>\n]*+>\n'
+    r"(?:[^<]++|<(?!/?(?P=tag)\b))*+(?<=\n)</(?P=tag)>"
 )
 MORE = "your tools sum it up, and find passages in it"
 

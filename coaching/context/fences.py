@@ -27,7 +27,8 @@ TAGS = (
 # printable ASCII counts as visible.
 _FILLERS = "\u115f\u1160\u3164\uffa0"
 # None of them has a case. Ignoring it in each of these sets would double the time that compiling takes.
-_HIDDEN = rf"(?-i:[^\w!-~]|[{_FILLERS}])"
+# What looks like an opening bracket ends a run: the last one before a name is replaced; no run is read twice.
+_HIDDEN = rf"(?-i:[^\w!-~＜‹﹤]|[{_FILLERS}])"
 _HIDDEN_IN_NAME = rf"(?-i:[^\w\s!-~]|[{_FILLERS}])*+"
 _NAMES = "|".join(
     _HIDDEN_IN_NAME.join("[_-]" if letter == "_" else re.escape(letter) for letter in name) for name in TAGS

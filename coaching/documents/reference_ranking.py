@@ -30,7 +30,7 @@ Scores = defaultdict[str, float]
 _WORD = re.compile(r"[^\W_]+")
 _UMLAUT = re.compile(r"([aou])e")
 _BOUNDARY = re.compile(r"(?<=[a-zäöüß])(?=[A-ZÄÖÜ])|(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
-_EXTENSION = re.compile(r"(\.[A-Za-z]{2,5})+$")
+_EXTENSION = re.compile(r"(?:\.[A-Za-z]{2,5}){1,4}$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,7 +28,7 @@ MAX_PLACES = 40
 
 RowT = TypeVar("RowT", KnowledgeEntry, ActionItem)
 _NUMBERED_COPY = re.compile(
-    r"\s*(?:\((?:\d{1,3}|copy)\)|[-_ ](?:copy|kopie|final|v\d{1,3}|\d{1,2}))$", re.IGNORECASE
+    r"(?<!\s)\s*(?:\((?:\d{1,3}|copy)\)|[-_ ](?:copy|kopie|final|v\d{1,3}|\d{1,2}))$", re.IGNORECASE
 )
 
 

@@ -55,7 +55,7 @@ DOMAINS: Mapping[str, str] = {
 """The domains by the words of their old names, like “Career / Work”."""
 STATUSES = ("thriving", "good", "okay", "needs_attention", "in_crisis")
 
-_ATTRIBUTE = re.compile(r"(\w+)\s*=\s*(?:\"([^\"\n]*)\"?|'([^'\n]*)'?|[“”‘’]?([^\s\"'\]“”‘’]+))")
+_ATTRIBUTE = re.compile(r"(?<!\w)(\w++)\s*+=\s*+(?:\"([^\"\n]*)\"?|'([^'\n]*)'?|[“”‘’]?([^\s\"'\]“”‘’]+))")
 _TITLE_UNFIT = re.compile(r"[^\w ,.!?'’-]|\.\.")
 _BULLET = re.compile(r"(?:[-*+•–]\s+)?(.*)")
 _AROUND_LABEL = ' \t"“”*`'

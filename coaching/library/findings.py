@@ -249,7 +249,9 @@ def _borne_out(words: str, text: str) -> str:
 def _speaks(name: str, text: str) -> bool:
     """Say whether a line of a transcript begins with a name, as what somebody says does."""
     words = r"\s+".join(map(re.escape, name.split()))
-    begins = re.compile(rf"^(?:<v\s+|[\W\d]*){words}\b[^\n:>]{{0,40}}[:>]", re.IGNORECASE | re.MULTILINE)
+    begins = re.compile(
+        rf"^(?:<v\s+|(?:[^\w\n]|\d)*){words}\b[^\n:>]{{0,40}}[:>]", re.IGNORECASE | re.MULTILINE
+    )
     return bool(words) and begins.search(text) is not None
 
 

@@ -1,8 +1,8 @@
 """Scans long texts for danger off the event loop, with a limit per person.
 
-The longest texts take a third of a second, and a scanning thread slows down all others. So a person's texts
-are scanned one after another, with a pause after a long one. A short message is scanned where its turn is
-opened.
+The longest texts take up to a tenth of a second, and a scanning thread slows down all others. So a person's
+texts are scanned one after another, with a pause after a long one. A short message is scanned where its turn
+is opened.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from sessions_app.rate import RateLimit
 from sessions_app.services import refuse_early
 
 LONG_CHARACTERS = 1000
-"""Shorter texts take at most about ten milliseconds."""
+"""Shorter texts take at most a few milliseconds."""
 THREADS = 2
 PAUSE = 3.0
 """A person's next text waits this many times as long as the long one took."""

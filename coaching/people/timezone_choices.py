@@ -15,7 +15,7 @@ from coaching.clock.timezones import (
 )
 from coaching.safety.countries import COUNTRY_NAMES, country_of_timezone
 
-_OFFSET = re.compile(r"\s*\([^)]*\)\s*$")
+_OFFSET = re.compile(r"(?<!\s)\s*+\([^()]*+\)\s*+$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

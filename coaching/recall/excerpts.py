@@ -13,7 +13,7 @@ _SHORTEST_STEM = 3
 _MOST_WORDS = 32
 _NO_BREAKS = "\u0e00"
 """Scripts from here on have no word breaks, or write particles onto words."""
-_LINE_MARKS = re.compile(r"^[ \t]*(?:#{1,6}[ \t]+|>[ \t]?|```.*$|[-|: \t]{3,}$)", re.MULTILINE)
+_LINE_MARKS = re.compile(r"^(?:[ \t]*+(?:#{1,6}[ \t]+|>[ \t]?|```.*$)|[-|: \t]{3,}+$)", re.MULTILINE)
 _ITEM_MARKS = re.compile(r"^[ \t]*[-*+][ \t]+(?:\[[ xX]\][ \t]+)?", re.MULTILINE)
 _ROW = re.compile(r"^[ \t]*\|(.+)\|[ \t]*$", re.MULTILINE)
 _WORD_MARKS = re.compile(r"\*\*|__|`|(?<!\w)[*_](?=\w)|(?<=[\w.,!?])[*_](?!\w)")

@@ -111,8 +111,8 @@ def _in_first_person(text: str, own: Collection[str], *, is_of_sage: bool) -> st
     text = _ADDRESSED.sub("", text)
     names = "|".join(map(re.escape, sorted(own, key=len, reverse=True)))
     if names:
-        text = re.sub(rf"\b(?:(?:{names})\s+)*(?:{names})['’]s\b", "my", text, flags=re.IGNORECASE)
-        text = re.sub(rf"\b(?:(?:{names})\s+)*(?:{names})\b", "I", text, flags=re.IGNORECASE)
+        text = re.sub(rf"\b(?:(?:{names})\s+){{0,3}}(?:{names})['’]s\b", "my", text, flags=re.IGNORECASE)
+        text = re.sub(rf"\b(?:(?:{names})\s+){{0,3}}(?:{names})\b", "I", text, flags=re.IGNORECASE)
     if is_of_sage:
         text = re.sub(r"\b(?:your|yours|Sage['’]s)\b", "my", text)
         text = re.sub(r"\b(?:you|Sage)\b", "I", text)

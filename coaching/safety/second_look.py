@@ -56,8 +56,8 @@ about: self if the writer is in danger or is one, other if it is somebody else.
 topic: violence if somebody is harmed or threatened by another, otherwise life."""
 
 _TAG = re.compile(r"<(?=/?\s{0,3}(?:earlier|newest|said|sage)\b)", re.IGNORECASE)
-_NEWEST = re.compile(r"<newest>\n(.*)\n</newest>\Z", re.DOTALL)
-_SAGE = re.compile(r"<sage>\n(.*)\n</sage>\n<newest>", re.DOTALL)
+_NEWEST = re.compile(r"<newest>\n((?:[^\n<]++|\n(?!</newest>\Z)|<(?!newest>))*+)\n</newest>\Z")
+_SAGE = re.compile(r"<sage>\n((?:[^\n<]++|\n(?!</sage>\n<newest>)|<(?!sage>))*+)\n</sage>\n<newest>")
 
 
 def build_question(words: str, earlier: Sequence[str], *, asked: str = "") -> str:

@@ -24,7 +24,7 @@ _LONGEST_MARK = 16
 _MIN_CONTENT_INDENT = 2
 _CODE_INDENT = 4
 _COLUMN_END = re.compile(r"(?<!\\)\|")
-_UNDER_HEAD = re.compile(r" {0,3}\|?[ \t]*(?::?-+:?)(?:[ \t]*\|[ \t]*:?-+:?)*[ \t]*\|?[ \t]*")
+_UNDER_HEAD = re.compile(r" {0,3}+\|?+[ \t]*+:?+-++:?+(?:[ \t]*+\|[ \t]*+:?+-++:?+)*+[ \t]*+\|?+[ \t]*+")
 MOST_COLUMNS = 30
 """A wider table is one block: each of its rows would repeat as many columns."""
 

@@ -38,7 +38,7 @@ _WRAPPERS = (
     ("</table>", "</table></div>"),
 )
 TABLE_END = "</table></div>\n"
-_ROWS = re.compile(r"<tbody>\n(.*?)</tbody>", re.DOTALL)
+_ROWS = re.compile(r"<tbody>\n((?:[^<]++|<(?!/?tbody>))*+)</tbody>")
 
 _BLOCK_MARK = "\x1e"
 _ROW_MARK = "\x1f"

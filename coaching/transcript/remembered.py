@@ -128,7 +128,7 @@ def _shown(index: int, line: str, cited: Mapping[int, Citation]) -> RememberedLi
 
 
 def _without_citations(line: str) -> str:
-    return re.sub(rf"\s*{CITATION.pattern}", "", line).strip()
+    return re.sub(rf"(?<!\s)\s*{CITATION.pattern}", "", line).strip()
 
 
 def _numbers_in(line: str) -> Iterator[int]:

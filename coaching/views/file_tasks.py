@@ -33,7 +33,7 @@ NOT_HERE = gettext_noop("This box can’t be ticked here. Edit the file instead.
 
 _NUMBER = re.compile(r"[0-9]{1,6}", re.ASCII)
 # A box as it is rendered, in a label with its words. Content has no tags of its own, so no text is one.
-_BOX = re.compile(r"<input\b[^>]*>")
+_BOX = re.compile(r"<input\b[^<>]*+>")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

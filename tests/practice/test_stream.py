@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import threading
 from typing import Any
 
 import orjson
@@ -48,6 +49,20 @@ async def test_the_sdk_puts_a_streamed_answer_together(
     assert message.usage.output_tokens > 100
     assert message.usage.output_tokens_details is not None
     assert message.usage.output_tokens_details.thinking_tokens > 0
+
+
+async def test_an_answer_is_composed_beside_the_event_loop(client: AsyncAnthropic) -> None:
+    threads: list[threading.Thread] = []
+
+    def answer(_body: dict[str, Any]) -> Reply:
+        threads.append(threading.current_thread())
+        return Reply.of(WORDS)
+
+    async with PracticeServer(tokens_per_second=0, answer=answer) as server:
+        own = client.with_options(base_url=server.url)
+        await asyncio.gather(*(own.messages.create(**request_body()) for _ in range(3)))
+    assert threading.current_thread() not in threads
+    assert len(set(threads)) == 1, "an exchange is checked against those before it"
 
 
 async def test_events_come_in_the_order_and_shape_of_the_real_stream(

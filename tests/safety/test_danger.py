@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coaching.safety import figures
+from coaching.safety.card import danger_in
 from coaching.safety.danger import find_danger
 from coaching.safety.harmless import without_answered_no
 from coaching.safety.phrases import all_phrases
@@ -162,6 +163,14 @@ _ANSWERED_NO = re.compile(
 def test_a_question_is_left_out_if_its_answer_is_no(pieces: list[str]) -> None:
     plain = "".join(pieces)
     assert without_answered_no(plain) == _ANSWERED_NO.sub(" ~ ", plain)  # in quadratic time
+
+
+def test_what_was_found_in_a_long_text_is_remembered() -> None:
+    text = f"{'The garden needed water. ' * 100}I want to kill myself."
+    assert danger_in(text) is danger_in(text)
+    assert danger_in(text) == find_danger(text)
+    assert danger_in({"note": text}) is danger_in(text)
+    assert danger_in("The garden needed water. " * 100) is None
 
 
 LONGEST = 20_000

@@ -39,7 +39,7 @@ _HTML_START = re.compile(
     r"(?:\s+|<!--(?:(?!-->).)*+-->|<\?xml[^>]*+>)*+<(?:!doctype html|html|head|body)\b",
     re.IGNORECASE | re.DOTALL,
 )
-_SRT_START = re.compile(r"\s*\d+\s*\n\s*\d{1,2}:\d\d:\d\d[,.]\d{1,3}\s+-->")
+_SRT_START = re.compile(r"\s*+\d++[^\S\n]*+\n\s*+\d{1,2}:\d\d:\d\d[,.]\d{1,3}\s++-->")
 _HEADER = re.compile(r"([A-Za-z][A-Za-z0-9-]*):[ \t]?.*(?:\n[ \t].*)*\n")
 _MAIL_HEADERS = {"from", "to", "date", "subject", "received", "message-id", "mime-version", "return-path"}
 _MARKDOWN_SIGNS = re.compile(r"^(?:#{1,6} \S|```|\[[^\]\n]+\]: )", re.MULTILINE)

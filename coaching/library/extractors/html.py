@@ -6,7 +6,7 @@ from coaching.library.extractors.decoding import decode
 from coaching.library.extractors.extracted import Extracted
 from coaching.library.extractors.markup import parse_html
 
-_CHARSET = re.compile(rb"""<meta[^>]{0,200}charset\s*=\s*["']?\s*([a-zA-Z0-9_-]{1,40})""", re.IGNORECASE)
+_CHARSET = re.compile(rb"""<meta[^>]{0,200}charset\s*+=\s*+["']?\s*+([a-zA-Z0-9_-]{1,40})""", re.IGNORECASE)
 
 
 def extract(data: bytes) -> Extracted:

@@ -5,8 +5,10 @@ from collections.abc import Sequence
 
 from coaching.library.extractors.extracted import Extracted
 
-_TIMES = re.compile(r"(?:(\d+):)?(\d{1,2}):(\d{2})[.,](\d{3})\s+-->\s+(?:(\d+):)?(\d{1,2}):(\d{2})[.,]\d{3}")
-_VOICE = re.compile(r"<v(?:\.[^ >]*)?\s+([^<>]*)>", re.IGNORECASE)
+_TIMES = re.compile(
+    r"(?:(\d{1,9}):)?(\d{1,2}):(\d{2})[.,](\d{3})\s++-->\s++(?:(\d{1,9}):)?(\d{1,2}):(\d{2})[.,]\d{3}"
+)
+_VOICE = re.compile(r"<v(?:\.[^\s<>]*+)?\s++([^<>]*+)>", re.IGNORECASE)
 _TAGS = re.compile(r"</?(?:[a-z]+|\d\d:[\d:.]+)(?:[. ][^<>]*)?>|\{\\[^{}]*\}", re.IGNORECASE)
 _SPEAKER = re.compile(r"([^\W\d_][^:.!?]{0,39}):\s+\S")
 MOST_SPEAKERS = 20

@@ -10,8 +10,11 @@ from coaching.practice.api.prefix import content_blocks
 from coaching.practice.coach.file_names import clip
 from coaching.practice.script import Reply
 
-_DOCUMENT = re.compile(r"<document [^>\n]*>\n(.*?)\n</document>", re.DOTALL)
-_NOTES = re.compile(r"^- \[page (\d+)\] (.*?) “(.*)”$", re.MULTILINE)
+# What is inside is fenced: it opens no other.
+_DOCUMENT = re.compile(
+    r"<document [^<>\n]*+>\n((?:[^\n<]++|\n(?!</document>)|<(?!document\b))*+)\n</document>"
+)
+_NOTES = re.compile(r"^- \[page (\d++)\] ((?:(?! “).)*+) “(.*)”$", re.MULTILINE)
 _PAGE = re.compile(r"^\[page (\d+)\]$", re.MULTILINE)
 _SENTENCE = re.compile(r"[^.!?\n…]{12,}(?:[.!?](?!\s|$)[^.!?\n…]*)*[.!?]?")
 _TURN = re.compile(r"^(?:\[?[\d:.]+\]?\s*)?([A-Z][\w.'’-]*(?: [A-Z][\w.'’-]*){0,2}):\s+(.+)$", re.MULTILINE)

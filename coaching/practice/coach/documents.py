@@ -15,11 +15,17 @@ from coaching.practice.api.prefix import content_blocks
 from coaching.practice.coach.file_names import clip
 from coaching.practice.script import Reply
 
-_REFERENCE = re.compile(r'<reference file_type="([a-z0-9-]+)">\n(.*?)\n</reference>', re.DOTALL)
-_DOCUMENT = re.compile(r"<document ([^>\n]*)>\n?(.*?)\n?</document>", re.DOTALL)
-_ATTRIBUTE = re.compile(r'(\w+)="([^"]*)"')
+# What is inside a reference or a document opens no other: it is fenced.
+_REFERENCE = re.compile(
+    r'<reference file_type="([a-z0-9-]++)">'
+    r"\n((?:[^\n<]++|\n(?!</reference>)|<(?!reference\b))*+)\n</reference>"
+)
+_DOCUMENT = re.compile(
+    r"<document ([^<>\n]*+)>\n?((?:[^\n<]++|\n(?!</document>)|<(?!/?document\b))*+)\n?</document>"
+)
+_ATTRIBUTE = re.compile(r'(?<!\w)(\w++)="([^"]*+)"')
 _PHRASES = re.compile(r"^## Phrases\n\n(.*)", re.MULTILINE)
-_FACT = re.compile(r"^[-*#\s]*([A-ZÄÖÜ][^:\n|]{1,40}):[ \t]+(\S[^\n]{0,120})$", re.MULTILINE)
+_FACT = re.compile(r"^(?:[-*#]|[^\S\n])*+([A-ZÄÖÜ][^:\n|]{1,40}):[ \t]+(\S[^\n]{0,120})$", re.MULTILINE)
 _SENTENCE = re.compile(r"[^.!?\n…]{12,}[.!?…]?")
 _PAGE = re.compile(r"^\[page (\d+)\]$", re.MULTILINE)
 _FACTS = 5

@@ -59,7 +59,7 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 
 _WHOLE: dict[Any, re.Pattern[str]] = {
-    kind: _pattern(rf"\A[\W_]*(?:{text})[\W_]*\Z") for kind, text in PATTERNS["whole"].items()
+    kind: _pattern(rf"\A[\W_]*+(?:{text})[\W_]*+\Z") for kind, text in PATTERNS["whole"].items()
 }
 _WITHIN: dict[str, re.Pattern[str]] = {name: _pattern(text) for name, text in PATTERNS["within"].items()}
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
@@ -193,7 +193,7 @@ def items_in(text: str) -> tuple[str, ...]:
     pieces = [piece for piece in _WITHIN["list_end"].split(text) if piece.strip()]
     items: list[str] = []
     for piece in pieces:
-        sides = re.split(r"\s+and\s+", piece) if len(pieces) > 1 else []
+        sides = re.split(r"(?<!\s)\s+and\s+", piece) if len(pieces) > 1 else []
         is_two = len(sides) == 2 and all(len(side.split()) > 1 for side in sides)
         items += sides if is_two else [piece]
     lines = [one_line(_WITHIN["list_lead"].sub("", item, count=1) or item) for item in items]

@@ -12,12 +12,16 @@ from coaching.safety.card import danger_in
 _TRANSCRIPT = re.compile(r"\A<transcript>\n(.*)\n</transcript>", re.DOTALL)
 _BEGINNING = re.compile(r"\A<beginning>\n(.*)\n</beginning>", re.DOTALL)
 _BRIEF = re.compile(
-    r"\A<brief>\n(.*?)</brief>\n<corrections>\n(.*?)</corrections>\n<struck>\n(.*?)</struck>\n"
+    r"\A<brief>\n((?:[^<]++|<(?!/brief>\n))*+)</brief>\n"
+    r"<corrections>\n((?:[^<]++|<(?!/corrections>\n))*+)</corrections>\n"
+    r"<struck>\n((?:[^<]++|<(?!/struck>\n))*+)</struck>\n"
     r"<transcript>\n(.*)\n</transcript>",
     re.DOTALL,
 )
-_PERSON = re.compile(r'<said by="person">\n(.*?)\n</said>', re.DOTALL)
-_NUMBERED = re.compile(r'<said number="(\d+)" by="person" day="[^"]*">\n(.*?)\n</said>', re.DOTALL)
+# What is said opens and closes no such section: its brackets are replaced.
+_SAID = r"\n((?:[^\n<]++|\n(?!</said>)|<(?!said\b))*+)\n</said>"
+_PERSON = re.compile(rf'<said by="person">{_SAID}')
+_NUMBERED = re.compile(rf'<said number="(\d++)" by="person" day="[^"<]*+">{_SAID}')
 _SENTENCE = re.compile(r"[^.!?\n…]+[.!?…”]*")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _TOPICS = {name: re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for name, words in PATTERNS["topics"].items()}

@@ -1,33 +1,34 @@
 // Markdown for reading aloud: text without marks. Escaped characters and underscores inside names stay.
+// Each pattern reads a text in linear time: none starts again inside what it has just read in vain.
 
 const TO_DO = /^\s*(?:[-*+]\s+)?\[ \]\s+/;
 const DONE = /^\s*(?:[-*+]\s+)?\[[xX]\]\s+/;
 const LINES = [
   [/^\s*(?:```|~~~).*$/, ""], // code fences
-  [/^[\s|:-]*-{3,}[\s|:-]*$/, ""], // rules, and the line below a table's header
+  [/^(?=.*---)[\s|:-]+$/, ""], // rules, and the line below a table's header
   [/^\s*(?:\*\s*){3,}$/, ""],
   [/^\s*(?:>\s?)+/, ""],
-  [/^\s*#{1,6}\s+(.*?)\s*#*$/, "$1"],
+  [/^\s*#{1,6}\s+(.*)$/, (_, words) => words.trimEnd().replace(/(?<!#)#+$/, "").trimEnd()],
   [/^\s*[-*+]\s+/, ""],
   [/^\s*\|(.*)\|\s*$/, (_, cells) => cells.split("|").map((cell) => cell.trim()).filter(Boolean).join(", ")],
 ];
 const INLINE = [
-  [/!?\[([^\]]*)\]\([^)\s]*(?:\s+"[^"]*")?\)/g, "$1"],
-  [/<((?:https?:|mailto:)[^>\s]+)>/g, "$1"],
-  [/(`+)(.+?)\1/g, "$2"],
-  [/(\*\*|__|~~)(?=\S)(.+?)(?<=\S)\1/g, "$2"],
+  [/!?\[([^[\]]*)\]\([^[)\s]*(?:\s+"[^"]*")?\)/g, "$1"],
+  [/<((?:https?:|mailto:)[^<>\s]+)>/g, "$1"],
+  [/(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)/g, "$2"],
+  [/(\*\*|__|~~)(?=\S)(.{1,500}?)(?<=\S)\1/g, "$2"],
   [/\*(?=\S)([^*]+?)(?<=\S)\*/g, "$1"],
   [/(?<!\w)_(?=\S)([^_]+?)(?<=\S)_(?!\w)/g, "$1"],
 ];
 
 const BEGUN = [
-  [/^(\s*)[-*+](?: \[[ xX]?\]?)?(?=[ \t]|$)/gm, "$1•"],
-  [/^[ \t]*\|?[ \t|:-]*-[ \t|:-]*$\n?/gm, ""], // rules, and the line below a table's header
-  [/!?\[([^\]\n]*)\](?:\([^)\s]*\)?)?/g, "$1"],
+  [/^([^\S\n]*)[-*+](?: \[[ xX]?\]?)?(?=[ \t]|$)/gm, "$1•"],
+  [/^(?=.*-)[ \t|:-]+$\n?/gm, ""], // rules, and the line below a table's header
+  [/!?\[([^[\]\n]*)\](?:\([^)\s]*\)?)?/g, "$1"],
   [/\*\*|__|~~|`+/g, ""],
   [/(^|[\s(“"])[*_](?=\S|$)/gm, "$1"],
   [/(?<=\S)[*_](?=$|[\s.,;:!?)”"])/gm, ""],
-  [/\s+$/, ""],
+  [/(?<!\s)\s+$/, ""],
 ];
 
 // The words of a block that is still being written, without its marks, the unfinished ones too.

@@ -1,0 +1,77 @@
+"""The patterns that functions make: all that come from our own tables, samples of the others."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+from coaching.practice.coach import hearing, jobs, texts
+from coaching.practice.coach.tables import WALKS
+from coaching.safety import danger, harmless, intensity, languages, readable, sentences, weak_cues
+from coaching.safety.phrases import all_phrases
+from coaching.safety.tables import whole_words
+
+Patterns = Sequence[re.Pattern[Any]]
+
+SAMPLES: Mapping[str, Mapping[str, Any]] = {
+    "coaching/documents/named_clients.py": {"word": "anna"},
+    "coaching/files/log_captures.py": {"path": "captures/2026-01-02-walk.md"},
+    "coaching/library/extractors/mime.py": {"boundary": b"b-1"},
+    "coaching/library/findings.py": {"words": r"Anna\s+Berg"},
+    "coaching/practice/coach/documents.py": {"tag": "tax"},
+    "coaching/practice/coach/hearing.py": {
+        "name": "goal",
+        "names": "goal|aim",
+        "ends": r"(?: page)?(?:\s+(?:to|into|as|say)\b|\s*[:=])?\s+(.+)",
+    },
+    "coaching/practice/coach/replay.py": {"heard": SimpleNamespace(old="Priya")},
+    "coaching/recall/question.py": {"names": "Anna|Annie"},
+    "coaching/skills/callers.py": {"words": r"life[\s_-]*mapping"},
+    "coaching/views/devices.py": {"part": "Firefox"},
+}
+"""Variables of the functions that make a pattern, by module."""
+
+
+def _of_lists() -> Patterns:
+    constants = [
+        value for module in (danger, harmless, sentences, weak_cues) for value in vars(module).values()
+    ]
+    phrases = all_phrases()
+    return [
+        *(value for value in constants if isinstance(value, re.Pattern)),
+        *(phrase.pattern for phrase in phrases),
+        *{pattern for phrase in phrases for pattern in (phrase.requires, phrase.unless) if pattern},
+        *(whole_words([cue.line]) for cue in weak_cues.all_cues()),
+    ]
+
+
+MADE: Mapping[str, Callable[[], Patterns]] = {
+    "coaching/practice/coach/hearing.py: re.compile(text)": lambda: [
+        *hearing._WHOLE.values(),
+        *hearing._WITHIN.values(),
+    ],
+    "coaching/practice/coach/jobs.py: re.compile(f'\\\\b(?:{words})\\\\b')": lambda: [*jobs._TOPICS.values()],
+    "coaching/practice/coach/tables.py: re.compile(_WISH.replace('WORDS', asked_for))": lambda: [
+        walk.asked_for for walk in WALKS.values()
+    ],
+    "coaching/practice/coach/texts.py: re.compile(asked)": lambda: [
+        asked for asked, _ in texts.QUESTIONS.values()
+    ],
+    "coaching/safety/intensity.py: re.compile(f'\\\\b(?:{line})\\\\b')": lambda: [
+        pattern
+        for lexicon in (intensity._ENGLISH, *intensity._OTHERS.values())
+        for pattern, _ in lexicon.words
+    ],
+    "coaching/safety/languages.py: re.compile(f'(?<!\\\\w)(?:{_lines(section)})(?!\\\\w)')": lambda: [
+        languages._pattern(section) for section in languages._TABLE if not section.startswith("denied")
+    ],
+    (
+        "coaching/safety/languages.py: re.compile(f'(?<!\\\\w)(?:{denials})(?: (?:{between})){{0,4}} ?$')"
+    ): lambda: [languages._denied()],
+    "coaching/safety/readable.py: re.compile(form)": lambda: [form for form, *_ in readable._FORMS],
+    (
+        "coaching/safety/tables.py: "
+        "re.compile(f\"(?<![\\\\w-])(?:{'|'.join(map(expanded, lines))})(?![\\\\w-])\")"
+    ): _of_lists,
+}
+"""What the tables of a module become."""
