@@ -4,6 +4,7 @@ from django.conf import settings
 from django.core import checks
 
 from coaching.engine.retirements import RETIREMENTS
+from coaching.sandbox.trial import missing_layers
 
 MODEL_SETTINGS = (
     "SAGE_MODEL",
@@ -56,3 +57,15 @@ def warn_of_mail_settings(**_: object) -> list[checks.CheckMessage]:
             )
         )
     return found
+
+
+def warn_of_missing_layers(**_: object) -> list[checks.CheckMessage]:
+    """Warn before a deployment if the system lets readers of untrusted files keep rights."""
+    missing = missing_layers()
+    if missing is None:
+        said = "No process that reads untrusted files could be started."
+    elif missing:
+        said = f"This system refuses layers of the sandbox of untrusted files: {', '.join(missing)}."
+    else:
+        return []
+    return [checks.Warning(said, hint="See “The sandbox” in docs/operating.md.", id="sage.W006")]

@@ -2,7 +2,8 @@
 
 Each dependency is checked in its own thread with a short deadline, so that one that hangs can't hide the
 others or block anything else: while it hangs it isn't checked again, however many requests ask. The response
-names the failing dependency; the reason is logged.
+names the failing dependency; the reason is logged. The sandbox's
+state never makes a process unready.
 """
 
 import asyncio
@@ -21,6 +22,9 @@ from django.core.files.storage import FileSystemStorage, default_storage
 from django.db import connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 
+from coaching.sandbox.layers import known_missing
+from coaching.sandbox.trial import missing_layers
+
 PART_SECONDS = 3
 
 log = structlog.get_logger(__name__)
@@ -33,12 +37,12 @@ async def healthz(_request: HttpRequest) -> HttpResponse:
 
 async def readyz(_request: HttpRequest) -> JsonResponse:
     """Answer 200 when database, cache and storage work, otherwise 503 with the names of those that don't."""
-    verdicts = await asyncio.gather(*(part.is_working() for part in _parts))
+    *verdicts, sandbox = await asyncio.gather(*(part.is_working() for part in _parts), _sandbox())
     parts = {
         name: "ok" if is_working else "failing" for name, is_working in zip(PARTS, verdicts, strict=True)
     }
     is_ready = all(verdicts)
-    body = {"status": "ok" if is_ready else "failing", **parts}
+    body = {"status": "ok" if is_ready else "failing", **parts, "sandbox": sandbox}
     return JsonResponse(body, status=200 if is_ready else 503)
 
 
@@ -65,6 +69,14 @@ def ask_storage() -> None:
     Path(default_storage.location).mkdir(mode=0o700, parents=True, exist_ok=True)
     if not os.access(default_storage.location, os.R_OK | os.W_OK | os.X_OK):
         raise PermissionError("the files' folder can't be written")
+
+
+async def _sandbox() -> str:
+    """Return `full` if readers of untrusted files lose all rights; `partial` without one of the layers."""
+    missing = known_missing()
+    if missing is None:
+        missing = await asyncio.get_running_loop().run_in_executor(_trial, missing_layers)
+    return "unknown" if missing is None else "partial" if missing else "full"
 
 
 PARTS: dict[str, Callable[[], None]] = {"database": ask_database, "cache": ask_cache, "storage": ask_storage}
@@ -105,4 +117,5 @@ class _Part:
             return self._asked, max(0.0, self._asked_at + PART_SECONDS - now)
 
 
+_trial = ThreadPoolExecutor(max_workers=1, thread_name_prefix="sandbox trial")
 _parts = [_Part(name) for name in PARTS]

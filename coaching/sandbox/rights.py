@@ -110,7 +110,7 @@ class Rights:
         data = ctypes.create_string_buffer(24)
         if self._libc.syscall(self._processor.capget, struct.pack("=Ii", _CAPABILITY_VERSION, 0), data):
             return None
-        low, high = struct.unpack("=3I", data.raw[:12]), struct.unpack("=3I", data.raw[12:])
+        low, high = struct.unpack("=3I", bytes(data)[:12]), struct.unpack("=3I", bytes(data)[12:])
         effective, permitted, inheritable = (one | more << 32 for one, more in zip(low, high, strict=True))
         return effective, permitted, inheritable
 

@@ -16,7 +16,7 @@ from coaching.sandbox.frames import COMMAND, FORK, KILL
 from coaching.sandbox.limits import Limits
 
 _PROJECT = Path(__file__).parents[2]
-_CODE = (
+CODE = (
     "import sys; sys.path.insert(0, sys.argv[1]); from coaching.sandbox import template; "
     "template.main(*sys.argv[2:])"
 )
@@ -29,7 +29,7 @@ class TemplateProcess:
         self._limits = limits
         self._lock = threading.Lock()
         self._control, inner = socket.socketpair()
-        command = [sys.executable, "-I", "-c", _CODE, str(_PROJECT), module, *limits.as_arguments()]
+        command = [sys.executable, "-I", "-c", CODE, str(_PROJECT), module, *limits.as_arguments()]
         with inner:
             # A separate session: Ctrl-C in the terminal is for us, and we then close it.
             self._process = subprocess.Popen(

@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -13,9 +14,12 @@ from django.db import connection
 from django.test import AsyncClient
 from pytest_django import Settings
 
+from coaching.sandbox import layers
+from sage.checks import warn_of_missing_layers
 from sage.health import PART_SECONDS, PARTS
 from tests.patience import patience
 
+SANDBOX = "full" if sys.platform == "linux" else "partial"
 NOWHERE = "redis://127.0.0.1:1/0"
 
 
@@ -28,8 +32,21 @@ async def _ready() -> tuple[int, dict[str, str]]:
 async def test_everything_answers() -> None:
     assert await _ready() == (
         200,
-        {"status": "ok", "database": "ok", "cache": "ok", "storage": "ok"},
+        {"status": "ok", "database": "ok", "cache": "ok", "storage": "ok", "sandbox": SANDBOX},
     )
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_a_layer_of_the_sandbox_that_the_system_refuses_is_told_and_leaves_it_ready(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(layers, "_missing", {"landlock": None})
+    code, parts = await _ready()
+    assert (code, parts["status"], parts["sandbox"]) == (200, "ok", "partial")
+    (warning,) = warn_of_missing_layers()
+    assert "landlock" in warning.msg
+    monkeypatch.setattr(layers, "_missing", {})
+    assert warn_of_missing_layers() == []
 
 
 async def test_a_database_that_is_gone_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -170,7 +170,7 @@ def test_a_second_start_is_ready_within_10_seconds_and_keeps_the_password_to_its
 def test_health_says_that_it_lives_and_which_part_fails(first: Up) -> None:
     assert urlopen(f"{first.url}healthz").read() == b"ok\n"
     everything = json.load(urlopen(f"{first.url}readyz"))
-    assert everything == {"status": "ok", "database": "ok", "cache": "ok", "storage": "ok"}
+    assert everything == {"status": "ok", "database": "ok", "cache": "ok", "storage": "ok", "sandbox": "full"}
     files = first.data_dir / "files"
     shutil.rmtree(files)
     files.write_text("in the way")

@@ -1,0 +1,1 @@
+"""The product's readers, each with native code that requests can run (`tests.sandbox.attacks`)."""
