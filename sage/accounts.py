@@ -1,21 +1,25 @@
 """Allauth's behaviour where its settings aren't enough."""
 
+from collections.abc import Callable
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.models import EmailAddress
 from django.conf import settings
+from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.models import User
 from django.contrib.sites.shortcuts import get_current_site
 from django.core.mail import EmailMultiAlternatives
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponseBase
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.translation import get_language, override
 from django.utils.translation import gettext_lazy as _
 
 from coaching.people.languages import language_of
+from sage.addresses import find_sign_in_owner
 from sage.mail import run_after_response
+from sage.sign_in_attempts import count_attempt, remember_browser
 
 LAYOUTS = [{kind: f"mail/{kind}.{ending}" for kind in ("action", "notice")} for ending in ("txt", "html")]
 LINKS = ("activate_url", "password_reset_url", "signup_url")
@@ -27,6 +31,8 @@ STAGES = {"allauth.account.stages.EmailVerificationStage": "sage.sign_in.Confirm
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no types
     """Decides who may sign up, which addresses may go, and when mails are sent."""
 
+    _take_back: Callable[[], None] | None = None
+
     error_messages = DefaultAccountAdapter.error_messages | {
         "email_password_mismatch": _("That email address and password don’t match an account."),
         "username_password_mismatch": _("That username and password don’t match an account."),
@@ -36,6 +42,30 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
         "incorrect_password": _("That isn’t your password."),
         "too_many_login_attempts": _("Too many attempts. Wait a few minutes, then try again."),
     }
+
+    def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
+        """Count the attempt by address, account and browser."""
+        super().pre_authenticate(request, **credentials)
+        login = credentials.get("email", credentials.get("username", "")).lower()
+        owner = find_sign_in_owner(login)
+        self._take_back = count_attempt(
+            request, "password", account=login, user_id=owner.pk if owner else None
+        )
+        if self._take_back is None:
+            raise self.validation_error("too_many_login_attempts")
+
+    def authenticate(self, request: HttpRequest, **credentials: Any) -> AbstractBaseUser | None:
+        """Return whose password it is; a right one isn't counted."""
+        user: AbstractBaseUser | None = super().authenticate(request, **credentials)
+        if user is not None and self._take_back is not None:
+            self._take_back()
+        return user
+
+    def post_login(self, request: HttpRequest, user: User, **kwargs: Any) -> HttpResponseBase:
+        """Remember the browser, which from now on has counts of its own."""
+        response: HttpResponseBase = super().post_login(request, user, **kwargs)
+        remember_browser(request, response, user.pk)
+        return response
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return bool(settings.SAGE_SIGNUP == "open")

@@ -28,6 +28,10 @@ class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth h
 
     error_messages = DefaultMFAAdapter.error_messages | {
         "incorrect_code": _("That code isn’t right. Check the latest one and try again."),
+        "too_many_codes": _(
+            "Too many attempts. Wait a few minutes, use a passkey, "
+            "or sign in with a browser that you’ve used here before."
+        ),
         "cannot_generate_recovery_codes": _("Set up an authenticator app or a passkey first."),
         "passkey_failed": _("That passkey didn’t work. Please try again."),
         "unknown_passkey": _("That passkey doesn’t belong to an account here. Try another way to sign in."),

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from allauth.core import context
 from allauth.mfa import app_settings
 from allauth.mfa.adapter import get_adapter
 from allauth.mfa.base import forms as base
@@ -15,6 +16,7 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
 from sage.second_factor import MAX_PASSKEYS
+from sage.sign_in_attempts import count_attempt
 
 MAX_CREDENTIAL_CHARS = 20_000
 """A credential has one to four thousand; attestations of security keys are the longest."""
@@ -45,13 +47,18 @@ class _CodeOnce(_Code):
     authenticator: Authenticator
 
     def clean_code(self) -> str:
-        """Return the code. Refuse one that was used before."""
+        """Return the code. Refuse one that was used before, and all over the limit."""
+        user_id = self.user.pk
+        take_back = count_attempt(context.request, "code", account=str(user_id), user_id=user_id)
+        if take_back is None:
+            raise get_adapter().validation_error("too_many_codes")
         code: str = super().clean_code()  # type: ignore[misc]  # allauth's form
         if self.authenticator.type == Authenticator.Type.TOTP:
             key = f"used-code-{self.user.pk}-{''.join(filter(str.isdigit, code))}"
             seconds = app_settings.TOTP_PERIOD * (2 * app_settings.TOTP_TOLERANCE + 1)
             if not cache.add(key, "", timeout=seconds):
                 raise get_adapter().validation_error("incorrect_code")
+        take_back()
         return code
 
 

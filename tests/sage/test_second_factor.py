@@ -21,6 +21,7 @@ from pytest_django import Settings
 from coaching.belongings.ownership import owned_models
 from coaching.belongings.rows import rows_as_json
 from sage.second_factor import MAX_PASSKEYS, SecondFactorAdapter
+from sage.sign_in_attempts import COOKIE
 from tests.conftest import PASSWORD, MakeUser
 from tests.sage.one_time_codes import code_of
 from tests.sage.software_passkey import Options, SoftwarePasskey
@@ -134,15 +135,88 @@ def test_a_reset_password_does_not_replace_the_second_factor(user: User) -> None
     assert not is_signed_in(client)
 
 
-def test_codes_are_guessed_five_times_and_no_more(user: User, settings: Settings) -> None:
-    settings.ACCOUNT_RATE_LIMITS = {}
+def guess(client: Client, times: int, address: str) -> str:
+    """Send wrong codes, and return the last page."""
+    page = ""
+    for _ in range(times):
+        page = client.post(SECOND_STEP, {"code": "000000"}, REMOTE_ADDR=address).content.decode()
+    return page
+
+
+@pytest.fixture
+def limited(settings: Settings) -> None:
+    settings.ACCOUNT_RATE_LIMITS = {"login_failed": "30/m/ip"}
+
+
+@pytest.mark.usefixtures("limited")
+def test_codes_are_guessed_five_times_and_no_more(user: User) -> None:
     with_app(user)
     client, _ = password_given("ada")
-    for _ in range(5):
-        assert "That code isn’t right" in client.post(SECOND_STEP, {"code": "000000"}).content.decode()
-    refused = client.post(SECOND_STEP, {"code": code_of(SECRET)})
+    assert "That code isn’t right" in guess(client, 5, "192.0.2.1")
+    refused = client.post(SECOND_STEP, {"code": code_of(SECRET)}, REMOTE_ADDR="192.0.2.1")
     assert "Too many attempts" in refused.content.decode()
     assert not is_signed_in(client)
+
+
+@pytest.mark.usefixtures("limited")
+def test_who_has_the_password_keeps_the_owner_out_neither_here_nor_elsewhere(user: User) -> None:
+    with_app(user)
+    with time_machine.travel(NOW, tick=False) as clock:
+        own, _ = password_given("ada")
+        own.post(SECOND_STEP, {"code": code_of(SECRET)}, REMOTE_ADDR="198.51.100.7")
+        own.post("/accounts/logout/")
+        thief, _ = password_given("ada")
+        guess(thief, 6, "192.0.2.1")
+        clock.shift(60)
+        # On a new phone, at another address.
+        phone, _ = password_given("ada")
+        phone.post(SECOND_STEP, {"code": code_of(SECRET)}, REMOTE_ADDR="198.51.100.8")
+        assert is_signed_in(phone)
+        # From everywhere: then only browsers that are known.
+        for number in range(5):
+            last = guess(thief, 5, f"2001:db8:0:{number}::1")
+        assert "Too many attempts" in last
+        clock.shift(60)
+        stranger, _ = password_given("ada")
+        stranger.post(SECOND_STEP, {"code": code_of(SECRET)}, REMOTE_ADDR="203.0.113.9")
+        assert not is_signed_in(stranger)
+        clock.shift(60)
+        own.post("/accounts/login/", {"login": "ada", "password": PASSWORD})
+        own.post(SECOND_STEP, {"code": code_of(SECRET)}, REMOTE_ADDR="192.0.2.1")
+        assert is_signed_in(own)
+
+
+@pytest.mark.usefixtures("limited")
+def test_the_addresses_of_a_network_count_as_one_and_a_cookie_is_its_users_only(
+    user: User, make_user: MakeUser
+) -> None:
+    with_app(user)
+    client, _ = password_given("ada")
+    for number in range(5):
+        guess(client, 1, f"2001:db8:0:1::{number + 1}")
+    assert "Too many attempts" in guess(client, 1, "2001:db8:0:1:ffff::1")
+    other = make_user()
+    theirs, _ = password_given(other.username)
+    assert is_signed_in(theirs)
+    cookie = theirs.cookies[COOKIE].value
+    theirs.post("/accounts/logout/")
+    for value in (cookie, cookie[:-1], "x"):
+        theirs.cookies[COOKIE] = value
+        theirs.post("/accounts/login/", {"login": "ada", "password": PASSWORD})
+        assert "Too many attempts" in guess(theirs, 1, "2001:db8:0:1::2")
+
+
+@pytest.mark.usefixtures("limited")
+def test_wrong_passwords_keep_the_owner_out_of_no_known_browser_and_no_other_address(user: User) -> None:
+    own, _ = password_given("ada")
+    own.post("/accounts/logout/")
+    wrong, right = ({"login": "ada", "password": password} for password in ("wrong", PASSWORD))
+    for _ in range(6):
+        refused = Client().post("/accounts/login/", wrong, REMOTE_ADDR="192.0.2.1")
+    assert "Too many attempts" in refused.content.decode()
+    assert Client().post("/accounts/login/", right, REMOTE_ADDR="192.0.2.1").status_code == HTTPStatus.OK
+    assert Client().post("/accounts/login/", right, REMOTE_ADDR="192.0.2.2").status_code == HTTPStatus.FOUND
+    assert own.post("/accounts/login/", right, REMOTE_ADDR="192.0.2.1").status_code == HTTPStatus.FOUND
 
 
 CHANGES = (
