@@ -10,7 +10,7 @@ from typing import Any
 
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import transaction
-from django.db.models import Field
+from django.db.models import Case, Exists, Field, OuterRef, Q, When
 from django.utils import timezone
 from django.utils.translation import gettext_noop
 
@@ -32,6 +32,11 @@ from coaching.models import (
 from sessions_app.errors import Refused
 
 Changeable = Document | KnowledgeEntry | ActionItem
+
+MAX_EFFECTS = 20_000
+"""Of each person. The oldest go over it, so the audit of a person's changes reaches as far back."""
+COUNTED_EVERY = 100
+"""Counting takes milliseconds, so it is done after about every hundredth effect of all people."""
 
 UNDONE_ALREADY = gettext_noop("This has already been undone.")
 CHANGED_SINCE = gettext_noop("This has changed since then, so it can’t be undone. You can still edit it.")
@@ -153,7 +158,7 @@ def _record(
     made_by: MadeBy,
     tool_use_id: str,
 ) -> LibraryEffect:
-    return LibraryEffect.of(row.user_id).create(
+    effect = LibraryEffect.of(row.user_id).create(
         kind=kind,
         document=row if isinstance(row, Document) else None,
         entry=row if isinstance(row, KnowledgeEntry) else None,
@@ -163,6 +168,23 @@ def _record(
         made_by=made_by,
         tool_use_id=tool_use_id,
     )
+    if effect.pk % COUNTED_EVERY == 0:
+        _delete_excess(row.user_id)
+    return effect
+
+
+def _delete_excess(user_id: int) -> None:
+    """Delete the oldest effects over the limit, those first that are undone or followed by another one."""
+    excess = LibraryEffect.of(user_id).count() - MAX_EFFECTS
+    if excess <= 0:
+        return
+    same_row = Q(document=OuterRef("document")) | Q(entry=OuterRef("entry"))
+    same_row |= Q(action_item=OuterRef("action_item"))
+    later = LibraryEffect.of(user_id).filter(same_row, id__gt=OuterRef("id"))
+    is_past = Q(undone_at__isnull=False) | Exists(later)
+    rows = LibraryEffect.of(user_id).annotate(is_past=Case(When(is_past, then=0), default=1))
+    oldest = rows.order_by("is_past", "id").values_list("id", flat=True)[:excess]
+    LibraryEffect.of(user_id).filter(id__in=list(oldest)).delete()
 
 
 def _values_of(row: Changeable, names: Collection[str] | Mapping[str, Any]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from coaching.documents import effects
 from coaching.documents.actions import NewAction, create_action, edit_action, set_action_done
 from coaching.documents.effects import CHANGED_SINCE, PLACE_GONE, UNDONE_ALREADY, undo
 from coaching.documents.filing import Decision, file_document, move_document, rename_document
@@ -148,3 +149,27 @@ def test_anothers_effect_looks_missing(user: User, other_user: User) -> None:
     make_action(user)
     with pytest.raises(LibraryEffect.DoesNotExist):
         undo(user_id=other_user.pk, effect_id=newest(user).id)
+
+
+def test_over_the_limit_the_oldest_go_those_first_that_can_hardly_be_undone(
+    user: User, other_user: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(effects, "MAX_EFFECTS", 4)
+    monkeypatch.setattr(effects, "COUNTED_EVERY", 1)
+    make_action(other_user)
+    kept = make_action(user)
+    edited, undone = make_action(user), make_action(user)
+    undo(user_id=user.pk, effect_id=newest(user).id)
+    set_action_done(user_id=user.pk, action_id=edited.id, is_done=True)
+
+    def about() -> list[int | None]:
+        return [effect.action_item_id for effect in LibraryEffect.of(user.pk).order_by("id")]
+
+    assert about() == [kept.id, edited.id, undone.id, edited.id]
+    fourth = make_action(user)
+    assert about() == [kept.id, undone.id, edited.id, fourth.id]
+    fifth = make_action(user)
+    assert about() == [kept.id, edited.id, fourth.id, fifth.id]
+    sixth = make_action(user)
+    assert about() == [edited.id, fourth.id, fifth.id, sixth.id]
+    assert LibraryEffect.of(other_user.pk).count() == 1
