@@ -12,6 +12,7 @@ from django.db import DatabaseError, transaction
 from coaching.context.fences import fence_value
 from coaching.context.opening import statement_of
 from coaching.context.statement import Part
+from coaching.files.safety_plans import PLAN_PATH, has_plan
 from coaching.models import Profile
 from coaching.people.help_lines import country_of, read_offer
 from coaching.safety.card import RECENT, danger_elsewhere, known_danger
@@ -76,6 +77,8 @@ def help_lines_part(message: Message, *, newest: Message, profile: Profile) -> P
         f"In {when}, {noticed} to {whose} was noticed. The page shows them a card with these lines: point to "
         "it, and name one or two where that helps. It may be a mistake: ask."
     )
+    if danger and danger.about == "self" and has_plan(user_id=profile.user_id):
+        says += f" It also has their own safety plan, closed: read {PLAN_PATH}, and go by it."
     text = "\n".join([says, *(_line(line) for line in offer.lines[:MOST_LINES])])
     country = f' country="{offer.country}"' if offer.country else ""
     return Part(

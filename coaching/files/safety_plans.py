@@ -38,6 +38,16 @@ def read_plan_file(*, user_id: int, number: int | None = None) -> FileText | Non
         return None
 
 
+def has_plan(*, user_id: int) -> bool:
+    """Return whether the person has a plan; False where the database fails."""
+    try:
+        with transaction.atomic():
+            return UserFile.of(user_id).filter(path=PLAN_PATH).exists()
+    except DatabaseError:
+        logger.warning("safety_plan_without_database")
+        return False
+
+
 def plan_in(found: FileText) -> SafetyPlan:
     """Return the plan in a file's text."""
     return parse_plan(parse_file(found.text)[1])

@@ -11,11 +11,13 @@ from django.contrib.auth.models import User
 from django.http import HttpResponse, StreamingHttpResponse
 from django.test import Client
 
+from coaching.context.help_lines import help_lines_part
 from coaching.files.safety_plans import PLAN_PATH
-from coaching.models import FileSource, FileType, RecallPassage, UserFile
+from coaching.models import FileSource, FileType, Profile, RecallPassage, UserFile
 from coaching.recall.search import search
 from coaching.safety.plan import PlanSection, make_plan, render_plan
 from sessions_app.models import Session
+from tests.confirmed import sign_in_confirmed
 from tests.conftest import MakeUser
 from tests.files.auditor import audit_files
 from tests.pages.conftest import Exchange
@@ -223,9 +225,10 @@ def test_recall_indexes_neither_the_plan_nor_the_call_that_wrote_it_nor_a_restor
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_person_s_own_downloads_have_it(signed_in: Client, plan: str) -> None:
+def test_the_person_s_own_downloads_have_it(client: Client, user: User, plan: str) -> None:
+    sign_in_confirmed(client, user)
     for method, address in (("get", "/files/all.zip"), ("post", "/settings/export/")):
-        response = getattr(signed_in, method)(address)
+        response = getattr(client, method)(address)
         assert isinstance(response, StreamingHttpResponse)
         with zipfile.ZipFile(BytesIO(async_to_sync(_all_of)(response))) as archive:
             names = [name for name in archive.namelist() if name.endswith(PLAN_PATH)]
@@ -259,6 +262,20 @@ def test_a_card_for_their_own_danger_has_what_helps_and_whom_to_call(
     assert ('<details class="card-plan">' in card) is has_plan, "closed"
     assert SAFER not in card
     assert "Making it safer" not in card
+
+
+@pytest.mark.parametrize(("metadata", "is_told"), [(DANGER, True), (OTHERS_DANGER, False)])
+def test_sage_is_told_of_the_plan_with_the_danger_and_never_of_its_text(
+    user: User, plan: str, exchange: Exchange, metadata: dict[str, object], is_told: bool
+) -> None:
+    message = exchange("I can't go on.", None).messages.get()
+    message.metadata = metadata
+    part = help_lines_part(message, newest=message, profile=Profile(user=user, timezone="Europe/Berlin"))
+    assert (PLAN_PATH in part.text) is is_told
+    assert "Zanderweir" not in part.text
+    UserFile.of(user.pk).all().delete()
+    again = help_lines_part(message, newest=message, profile=Profile(user=user, timezone="Europe/Berlin"))
+    assert PLAN_PATH not in again.text
 
 
 def test_a_card_for_a_capture_has_it_too(signed_in: Client, plan: str) -> None:

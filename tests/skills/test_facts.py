@@ -150,6 +150,12 @@ def test_the_last_messages_are_weighed(person: User) -> None:
     assert facts.intensity.is_high
 
 
+def test_only_the_last_message_asks_for_a_safety_plan(person: User) -> None:
+    words = [Words("Shall we write a safety plan?"), Words("Later.")]
+    assert not build_life_facts(user_id=person.pk, now=NOON, recent=words).asks_for_plan
+    assert build_life_facts(user_id=person.pk, now=NOON, recent=words[:1]).asks_for_plan
+
+
 def test_another_persons_life_changes_nothing(person: User, other_user: User) -> None:
     before = build_life_facts(user_id=person.pk, now=NOON)
     keep(other_user, "life-map/_overview.md", FileType.OVERVIEW)

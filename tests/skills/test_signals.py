@@ -74,6 +74,9 @@ def test_a_signal_calls_its_arc(facts: LifeFacts, arc: str, signal: str, because
             "crisis-support", "The last messages carry a lot",
         ),
         (replace(QUIET, is_grieving=True), "grief", "The last messages speak of a loss"),
+        (
+            replace(QUIET, asks_for_plan=True), "safety-plan", "The last message asks about a safety plan",
+        ),
         (replace(QUIET, unfolded_captures=5), "capture-review", "5 captures wait"),
         (replace(QUIET, days_to_quarter_end=6), "life-plan-revision", "The quarter's last day is in 6 days"),
         (replace(QUIET, days_to_quarter_end=1), "life-plan-revision", "The quarter's last day is tomorrow"),
