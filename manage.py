@@ -10,6 +10,7 @@ import psycopg
 from django.core.management import execute_from_command_line
 from django.db import OperationalError, ProgrammingError, connection
 
+from sage.ending import end_soon
 from sage.env import StartError
 from sage.garbage import collect_rarely
 from sage.schema import check_connection, check_migrations
@@ -35,13 +36,27 @@ def _run_command() -> None:
         raise
 
 
-if __name__ == "__main__":
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "sage.settings")
-    signal.signal(signal.SIGTERM, _exit_on_sigterm)
-    collect_rarely()
+def _main() -> None:
     try:
         _run_command()
     except KeyboardInterrupt:
         sys.exit(128 + signal.SIGINT)
     except StartError as error:
         sys.exit(f"Sage can't start: {error}")
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "sage.settings")
+    signal.signal(signal.SIGTERM, _exit_on_sigterm)
+    collect_rarely()
+    code = 0
+    try:
+        _main()
+    except SystemExit as ending:
+        code = ending.code if isinstance(ending.code, int) else int(ending.code is not None)
+        raise
+    except BaseException:
+        code = 1
+        raise
+    finally:
+        end_soon(code)
