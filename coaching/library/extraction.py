@@ -34,7 +34,7 @@ _BROKEN = gettext_noop("This file is damaged and can’t be read.")
 
 logger = structlog.get_logger(__name__)
 
-_host = ProcessHost(MODULE, LIMITS, slots=PROCESSES)
+_host = ProcessHost(MODULE, LIMITS, slots=PROCESSES, has_spares=True)
 _executor = ThreadPoolExecutor(max_workers=PROCESSES, thread_name_prefix="extraction")
 
 

@@ -110,10 +110,12 @@ class ProcessHost:
         """
         give_back_connections()
         child = self._started(self._take(wait_seconds))
-        is_reusable = False
+        is_reusable, spare = False, None
         try:
             deadline = time.monotonic() + (self.limits.seconds if seconds is None else seconds)
             child.send(head, body, size, deadline)
+            if self._has_spares and self.limits.requests == 1:
+                spare = self._spare()  # while this one reads
             answer = child.receive(deadline)
             is_reusable = answer is not None
         except OutOfTime as error:
@@ -121,7 +123,7 @@ class ProcessHost:
         except OSError as error:
             raise NotAnswered(is_too_costly=child.is_too_costly()) from error
         finally:
-            self._give_back(child, is_reusable=is_reusable)
+            self._give_back(child, spare, is_reusable=is_reusable)
         if answer is None:
             raise NotAnswered(is_too_costly=False)
         return answer
@@ -279,11 +281,11 @@ class ProcessHost:
         except OSError:  # no process available just now
             return None
 
-    def _give_back(self, child: Child | None, *, is_reusable: bool) -> None:
+    def _give_back(self, child: Child | None, spare: Child | None = None, *, is_reusable: bool) -> None:
         """Free a slot, with its process or with one that is forked in advance."""
         if child and is_reusable and not child.is_last and not self._is_closed:
             self._idle.put(child)
             return
         if child:
             child.close()
-        self._idle.put(self._spare() if self._has_spares else None)
+        self._idle.put(spare or (self._spare() if self._has_spares else None))

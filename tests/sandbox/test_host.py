@@ -28,7 +28,12 @@ def make_host() -> Iterator[MakeHost]:
     made = []
 
     def make(
-        *, slots: int = 1, slow_slots: int = 2, quick_seconds: float = 0.1, **limits: Any
+        *,
+        slots: int = 1,
+        slow_slots: int = 2,
+        quick_seconds: float = 0.1,
+        has_spares: bool = False,
+        **limits: Any,
     ) -> ProcessHost:
         chosen = {
             "memory_bytes": 512 * MEGABYTE,
@@ -36,11 +41,16 @@ def make_host() -> Iterator[MakeHost]:
             "seconds": 20,
             "answer_bytes": 4 * MEGABYTE,
         }
-        given = Limits(**(chosen | limits))
-        made.append(
-            ProcessHost(MODULE, given, slots=slots, slow_slots=slow_slots, quick_seconds=quick_seconds)
+        host = ProcessHost(
+            MODULE,
+            Limits(**(chosen | limits)),
+            slots=slots,
+            slow_slots=slow_slots,
+            quick_seconds=quick_seconds,
+            has_spares=has_spares,
         )
-        return made[-1]
+        made.append(host)
+        return host
 
     yield make
     for one in made:
@@ -70,8 +80,9 @@ def wait_until(is_so: Callable[[], bool], what: str) -> None:
         time.sleep(0.01)
 
 
-def test_each_request_has_a_process_that_knows_no_other(make_host: MakeHost) -> None:
-    host = make_host()
+@pytest.mark.parametrize("has_spares", [False, True])
+def test_each_request_has_a_process_that_knows_no_other(make_host: MakeHost, has_spares: bool) -> None:
+    host = make_host(has_spares=has_spares)
     assert ask(host, b"one", b"x" * 3_000_000) == b"x" * 3_000_000
     first, second = int(ask(host, b"pid")), int(ask(host, b"pid"))
     assert first != second
