@@ -24,6 +24,8 @@ LEASE_SECONDS = 6.0
 FORGET_SECONDS = 300.0
 STUCK_SECONDS = 2.0
 """A process that has just come back has no transaction that is open for longer."""
+HALF_SENT_SECONDS = 10.0
+"""As long as others wait for a lock."""
 END_WAIT_MS = 1000
 
 # A role may see and end its own connections, without special rights.
@@ -31,6 +33,15 @@ _END_TRANSACTIONS = """
     SELECT application_name, pg_terminate_backend(pid, %(wait_ms)s::bigint) FROM pg_stat_activity
     WHERE datname = current_database() AND usename = current_user AND application_name = ANY(%(names)s)
     AND backend_xid IS NOT NULL AND xact_start < clock_timestamp() - make_interval(secs => %(seconds)s)
+"""
+
+# Of Sage's processes, whatever they run: workers and commands have no lease. A live one doesn't keep the
+# database waiting for the rest of its statements for so long; a frozen one may hold a session's lock.
+_END_HALF_SENT = """
+    SELECT application_name, pg_terminate_backend(pid, %(wait_ms)s::bigint) FROM pg_stat_activity
+    WHERE datname = current_database() AND usename = current_user AND pid <> pg_backend_pid()
+    AND application_name ~ ':[0-9]+:[0-9a-f]{8}$' AND state = 'active' AND wait_event = 'ClientRead'
+    AND backend_xid IS NOT NULL AND state_change < clock_timestamp() - make_interval(secs => %(seconds)s)
 """
 
 
@@ -107,6 +118,12 @@ def end_transactions(owners: Collection[str]) -> Collection[str]:
     names = {owner.rpartition(":")[0] for owner in owners} - {"", process_name()}
     values = {"names": list(names), "seconds": STUCK_SECONDS, "wait_ms": END_WAIT_MS}
     return {name for name, _ in run_query(Query(_END_TRANSACTIONS, values))}
+
+
+def end_half_sent_transactions() -> Collection[str]:
+    """End transactions whose statements Sage's own processes stopped sending; return the processes' names."""
+    values = {"seconds": HALF_SENT_SECONDS, "wait_ms": END_WAIT_MS}
+    return {name for name, _ in run_query(Query(_END_HALF_SENT, values))}
 
 
 @dataclass(slots=True)

@@ -26,6 +26,8 @@ from sessions_app.turn_records import TurnKey
 logger = structlog.get_logger(__name__)
 
 TAKE_OVER_SECONDS = 1.0
+CHECKS_FOR_FROZEN = 5
+"""Every so many checks, transactions of frozen workers are ended, too."""
 LATE_BEAT_SECONDS = 1.0
 FOLLOW_SECONDS = 0.25
 FOLLOW_ALONE_SECONDS = 2.0
@@ -133,6 +135,7 @@ class TakeOver:
         self._watch = LeaseWatch()
         self._without_task: set[uuid.UUID] = set()
         self._replaced: set[TurnKey] = set()
+        self._checks = 0
 
     async def run(self) -> None:
         """Check every second until cancelled."""
@@ -147,6 +150,9 @@ class TakeOver:
         dead = self._dead_owners(beats, held, now=now)
         if dead:
             await _end_transactions(dead)
+        self._checks += 1
+        if self._checks % CHECKS_FOR_FROZEN == 0:
+            await _end_half_sent()
         left_open = self._left_open(held)
         for lease in held:
             if lease.owner in dead or lease.key.turn_id in left_open:
@@ -212,6 +218,13 @@ async def _end_transactions(dead: Collection[str]) -> None:
     with _outages_logged():
         for name in await in_database(leases.end_transactions, dead):
             logger.warning("transaction_of_dead_process_ended", process=name)
+
+
+async def _end_half_sent() -> None:
+    """End what frozen workers left open: they have no lease, and may hold a session's lock."""
+    with _outages_logged():
+        for name in await in_database(leases.end_half_sent_transactions):
+            logger.warning("transaction_of_frozen_process_ended", process=name)
 
 
 async def _claim_turn(runner: Runner, lease: leases.Lease, *, waits: bool = False) -> bool:

@@ -12,7 +12,7 @@ from psycopg import sql
 
 from sessions_app import leases, selectors, services, turn_records
 from sessions_app.errors import Refused, StaleFence
-from sessions_app.leases import claim_turn, end_transactions
+from sessions_app.leases import claim_turn, end_half_sent_transactions, end_transactions
 from sessions_app.limits import RateLimit
 from sessions_app.models import ModelUsage, Session, SessionKind, SessionStatus, Turn, TurnStatus
 from sessions_app.turn_records import CallResult, Ending, TurnKey
@@ -174,3 +174,29 @@ def test_a_program_without_a_name_keeps_its_transaction(
         other.execute(sql.SQL("SELECT 1 FROM {} FOR UPDATE").format(sql.Identifier(Turn._meta.db_table)))
         assert end_transactions(["", "nameless"]) == set()
         assert other.execute("SELECT 1").fetchone()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_worker_that_froze_in_the_middle_of_its_statements_loses_its_locks(
+    user: User, key: TurnKey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has no lease. One that is merely idle in a transaction is ended by the database itself."""
+    names = ("worker:1:0a1b2c3d", "psql", "")
+    lock = sql.SQL("SELECT 1 FROM {} FOR UPDATE").format(sql.Identifier(Turn._meta.db_table))
+    for name in names:
+        parameters = connection.get_connection_params() | {"application_name": name}
+        with (
+            suppress(psycopg.OperationalError),  # leaving a broken connection
+            psycopg.connect(**parameters) as frozen,
+            frozen.pipeline(),
+        ):
+            assert frozen.execute(lock).fetchone()
+            assert claim_turn(key, owner="another") is None
+            assert end_half_sent_transactions() == set()  # not yet
+            monkeypatch.setattr(leases, "HALF_SENT_SECONDS", 0.0)
+            assert end_half_sent_transactions() == ({name} if ":" in name else set())
+            monkeypatch.undo()
+            if ":" in name:
+                claimed = claim_turn(key, owner="another")
+                assert claimed is not None
+                key = claimed
