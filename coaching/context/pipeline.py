@@ -12,6 +12,7 @@ import structlog
 
 from coaching.context.entries import Section
 from coaching.context.life import READ_ERRORS, Life, known
+from coaching.context.plan_offer import fits_plan
 from coaching.context.sections import STANDING, TEMPORAL, header, header_digest
 from coaching.safety.intensity import Words
 from coaching.skills.facts import life_facts
@@ -98,5 +99,6 @@ def _called(life: Life, *, recent: Sequence[Words], arc: str, is_map_offered: bo
         is_map_offered=is_map_offered or life.last_session is not None,
         arc=arc,
         holds_offers=life.holds_offers,
+        is_plan_fitting=fits_plan(life, arc=arc),
     )
     return call_skills(facts)

@@ -46,6 +46,7 @@ def life_facts(
     is_map_offered: bool = False,
     arc: str = "",
     holds_offers: bool = False,
+    is_plan_fitting: bool = False,
 ) -> LifeFacts:
     """Build the facts from what was read; `now` is aware.
 
@@ -78,6 +79,7 @@ def life_facts(
         is_grieving=_is_grieving(recent),
         is_map_begun=bool(pages) or is_map_offered,
         arc=arc,
+        is_plan_fitting=is_plan_fitting,
         asks_for_plan=any(names_plan(words.text) for words in recent[-1:]),
         holds_offers=holds_offers,
     )

@@ -15,7 +15,8 @@ class LifeFacts:
     `days_to_quarter_end` is 0 on the quarter's last day. `is_map_begun`: a page of the map exists, or the map
     was offered before. `is_grieving`: the last messages speak of a loss without danger. `arc` is the
     session's current one, or empty. `holds_offers`: danger was days ago, so nothing is offered unasked.
-    `asks_for_plan`: the last message names a safety plan.
+    `asks_for_plan`: the last message names a safety plan. `is_plan_fitting`: danger was on an earlier
+    day, and a plan may be offered.
     """
 
     local_time: datetime
@@ -31,6 +32,7 @@ class LifeFacts:
     is_map_begun: bool = False
     arc: str = ""
     asks_for_plan: bool = False
+    is_plan_fitting: bool = False
     holds_offers: bool = False
 
     @property

@@ -128,6 +128,13 @@ SIGNALS: tuple[Signal, ...] = (
         fits_day_arcs=True, stays_in_care=True,
     ),
     _approach(
+        "calm_after_danger", "safety-plan",
+        lambda facts: facts.is_plan_fitting and not facts.intensity.is_high,
+        lambda _: gettext_noop("Danger was days ago, and there is no safety plan"),
+        gettext_noop("Danger was days ago, and there was no safety plan"),
+        stays_in_care=True,
+    ),
+    _approach(
         "captures_waiting", "capture-review",
         lambda facts: facts.unfolded_captures >= CAPTURES_WAITING,
         lambda facts: f"{facts.unfolded_captures} captures wait",

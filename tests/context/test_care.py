@@ -121,6 +121,20 @@ class TestRequests:
         assert "They went on writing in that conversation." in text
         assert "They went on" not in prompt(troubled, after(2), session=other.session)
 
+    def test_a_safety_plan_may_be_offered_once_on_a_later_day_on_which_sage_doesnt_ask(
+        self, troubled: User
+    ) -> None:
+        skill = '<skill name="safety-plan">'
+        spoke(troubled, ACUTE, NIGHT)
+        assert skill not in prompt(troubled, NIGHT + timedelta(hours=1))
+        assert skill not in prompt(troubled, after(1)), "it asks first"
+        CareAsk.of(troubled.pk).create(asked_on=after(1).date(), about="self", message_number=1)
+        assert skill in prompt(troubled, after(2))
+        offered = spoke(troubled, "What shall I cook?", after(2)).turn
+        offered.metadata = {"skills": {"said": ["safety-plan"]}}
+        offered.save()
+        assert skill not in prompt(troubled, after(2))
+
     def test_danger_to_a_friend_is_asked_about_once_and_lets_offers_go_on(self, troubled: User) -> None:
         spoke(troubled, FRIEND, NIGHT)
         text = prompt(troubled, after(1))

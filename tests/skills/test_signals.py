@@ -75,6 +75,10 @@ def test_a_signal_calls_its_arc(facts: LifeFacts, arc: str, signal: str, because
         ),
         (replace(QUIET, is_grieving=True), "grief", "The last messages speak of a loss"),
         (
+            replace(QUIET, is_plan_fitting=True, holds_offers=True),
+            "safety-plan", "Danger was days ago, and there is no safety plan",
+        ),
+        (
             replace(QUIET, asks_for_plan=True), "safety-plan", "The last message asks about a safety plan",
         ),
         (replace(QUIET, unfolded_captures=5), "capture-review", "5 captures wait"),
