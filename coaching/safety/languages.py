@@ -34,7 +34,7 @@ MAX_DENIAL_CHARACTERS = 120
 """What a denial has at most, with the words between it and a phrase."""
 _CLASSES = {
     "<number>": r"(?:\d+|zehn|zwanzig|dreissig|tien|twintig|dertig)",
-    "<many>": r"(?:\w+ ){0,3}",
+    "<many>": r"(?:(?!(?:nicht|nie|niet|nooit|no|pas|non|nao)\b)\w+ ){0,3}",
 }
 
 _COMMON = {name: frozenset(" ".join(lines).split()) for name, lines in read_table("common-words").items()}

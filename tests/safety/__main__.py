@@ -6,7 +6,16 @@ The held-out half of round 1 isn't shown, so that the rules aren't fitted to it.
 import argparse
 from dataclasses import fields
 
-from tests.safety.measure import HELD_OUT, measure, measure_unseen, read_sentences, table_of
+from tests.safety.measure import (
+    HELD_OUT,
+    measure,
+    measure_unseen,
+    read_sentences,
+    table_of,
+    table_of_set,
+)
+from tests.safety.sets import DEV
+from tests.safety.sets import HELD_OUT as HELD_OUT_SET
 
 
 def main() -> None:
@@ -19,6 +28,8 @@ def main() -> None:
     for name, found in measure_unseen().items():
         values = ", ".join(f"{field.name} {getattr(found, field.name)}" for field in fields(found))
         print(f"\nNever seen, {name}: {values}")  # noqa: T201 - for whoever runs it
+    for folder in (DEV, HELD_OUT_SET):
+        print(f"\n{folder.name}\n{table_of_set(folder)}")  # noqa: T201 - for whoever runs it
     if not is_shown:
         return
     wrong = measure(row for row in sentences if row.part != HELD_OUT)
