@@ -1,7 +1,8 @@
 """How often the danger rules notice danger, on sentences that they weren't written with (`figures.json`).
 
-`tests/safety` measures them on `tests/safety/unseen.jsonl` and `tests/safety/sets/held_out`, whose authors never
-saw the rules, and writes the file; no rule is changed for one of these sentences. The second look isn't measured: it depends on its model.
+`tests/safety` measures them on its `unseen.jsonl` and `sets/held_out`, whose authors never saw the rules,
+and writes the file; no rule is changed for one of these sentences. The second look isn't measured: it depends
+on its model.
 """
 
 import json

@@ -1,0 +1,59 @@
+"""The development set, by a writer who saw no word list, and what an evening does between the words of a phrase."""
+
+from collections import Counter
+
+import pytest
+
+from coaching.safety.danger import find_danger
+from tests.safety.measure import LABELS, read_set
+from tests.safety.sets import DEV
+
+CARDED = {
+    ("immediate-en.tsv", "en"): 0.9,
+    ("immediate-other.tsv", "other"): 0.9,
+    ("grief-danger.tsv", "en"): 0.95,
+    ("grief-danger.tsv", "other"): 0.95,
+    ("concern-en.tsv", "en"): 0.9,
+}
+"""The least share of sentences with a card."""
+MAX_ALARMED = 0.05
+
+
+def test_danger_is_noticed_and_ordinary_talk_and_grief_are_left_alone() -> None:
+    seen: Counter[tuple[str, str]] = Counter()
+    carded: Counter[tuple[str, str]] = Counter()
+    for name, language, words in read_set(DEV):
+        key = name, "en" if language == "en" else "other"
+        seen[key] += 1
+        carded[key] += find_danger(words) is not None
+    for key, count in seen.items():
+        if LABELS[key[0]] == "none":
+            assert carded[key] <= MAX_ALARMED * count, key
+        else:
+            assert carded[key] >= CARDED[key] * count, key
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Ich bringe mich heute Nacht um", "Ich bringe mich um", "Ich werde mich morgen früh umbringen",
+        "I'm ending it tonight", "Esta misma noche me mato", "voy a quitarme mañana mismo la vida",
+        "Je vais me tuer ce soir", "stasera mi ammazzo", "vou me matar esta noite",
+        "Ik maak er vannacht een einde aan",
+    ],
+)  # fmt: skip
+def test_a_time_between_the_words_hides_nothing(words: str) -> None:
+    danger = find_danger(words)
+    assert danger is not None
+    assert (danger.level, danger.about) == ("immediate", "self")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Ich bringe mich heute nicht um.", "Ich will mich wirklich nicht umbringen.", "Je me jette à l'eau.",
+        "Ce dossier va me tuer.", "Mi butto? Mi hanno offerto un posto a Berlino.",
+    ],
+)  # fmt: skip
+def test_denials_and_idioms_with_words_between_are_none(words: str) -> None:
+    assert find_danger(words) is None
