@@ -1,8 +1,8 @@
 """How often the danger rules miss danger, and how often they raise false alarms.
 
 Needs no database. Round 1 was written before any rule; its words decide which half is held out.
-Each later round was new once, too, and the rules were improved with it, as with `sets/dev`; `unseen.jsonl` and
-`sets/held_out` never were used so.
+Each later round was new once, too, and the rules were improved with it, as with `sets/dev`; `unseen.jsonl`
+and `sets/held_out` never were used so.
 """
 
 import json

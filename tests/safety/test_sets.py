@@ -1,4 +1,4 @@
-"""The development set, by a writer who saw no word list, and what an evening does between the words of a phrase."""
+"""The development set, by a writer who saw no word list, and phrases with a time between their words."""
 
 from collections import Counter
 
