@@ -175,7 +175,6 @@ async def test_it_is_printed_on_one_sheet_with_numbers_and_without_the_site(
     assert float((await page.evaluate(ink)).partition("(")[2].split()[0]) < 0.5, (
         "dark on paper, in a dark theme too"
     )
-    await page.emulate_media(media="screen")
     document = pypdfium2.PdfDocument(await page.pdf(format="A4"))
     text = " ".join(document[0].get_textpage().get_text_range().split())
     assert len(document) == 1
