@@ -6,7 +6,7 @@ from io import BytesIO
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from coaching.legacy.importers import bounded
@@ -22,8 +22,11 @@ SCALARS = st.one_of(
     st.just('\\"[{😀\\'),
 )
 VALUES = st.recursive(
-    SCALARS, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=30
+    SCALARS, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=12
 )
+
+# Values of values take a busy machine long to make.
+unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=50)
 
 
 def in_blocks(data: bytes, size: int) -> Callable[[int], bytes]:
@@ -50,12 +53,14 @@ def endless(head: bytes, unit: bytes, size: int, tail: bytes) -> Callable[[int],
     return lambda _: next(rest, b"")
 
 
+@unhurried
 @given(st.lists(VALUES), st.integers(1, 9), st.sampled_from([None, 1]), st.booleans())
 def test_a_list_gives_its_elements(values: list[Any], size: int, indent: int | None, is_ascii: bool) -> None:
     data = json.dumps(values, indent=indent, ensure_ascii=is_ascii).encode()
     assert values_of(data, size) == values
 
 
+@unhurried
 @given(st.dictionaries(st.text(), VALUES), st.integers(1, 9))
 def test_an_object_gives_its_values_and_the_elements_of_its_lists(told: dict[str, Any], size: int) -> None:
     data = json.dumps(told, indent=2).encode()
@@ -69,6 +74,7 @@ def test_an_object_gives_its_values_and_the_elements_of_its_lists(told: dict[str
     assert found == expected
 
 
+@unhurried
 @given(VALUES, st.integers(0, 200), st.integers(1, 9))
 def test_what_is_cut_anywhere_is_no_json(value: Any, place: int, size: int) -> None:
     data = json.dumps([value, "end"]).encode()
