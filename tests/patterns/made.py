@@ -7,7 +7,17 @@ from typing import Any
 
 from coaching.practice.coach import hearing, jobs, texts
 from coaching.practice.coach.tables import WALKS
-from coaching.safety import danger, harmless, intensity, languages, readable, sentences, weak_cues
+from coaching.safety import (
+    answers,
+    danger,
+    grief,
+    harmless,
+    intensity,
+    languages,
+    readable,
+    sentences,
+    weak_cues,
+)
 from coaching.safety.phrases import all_phrases
 from coaching.safety.tables import whole_words
 
@@ -57,6 +67,19 @@ MADE: Mapping[str, Callable[[], Patterns]] = {
     "coaching/practice/coach/texts.py: re.compile(asked)": lambda: [
         asked for asked, _ in texts.QUESTIONS.values()
     ],
+    (
+        "coaching/safety/answers.py: re.compile(f\"(?<![\\\\w'])(?:{'|'.join(_TABLE[section])})(?!\\\\w)\")"
+    ): lambda: [answers._pattern(section) for section in answers._TABLE],
+    (
+        "coaching/safety/answers.py: re.compile(f\"{_START}(?:{'|'.join(_TABLE[section])})(?!\\\\w)\")"
+    ): lambda: [answers._start_of(section) for section in answers._TABLE],
+    (
+        "coaching/safety/answers.py: "
+        "re.compile(f\"(?<![\\\\w'])(?:{'|'.join(_TABLE[section])})(?=\\\\W{{0,9}}$|,)\")"
+    ): lambda: [answers._end_of(section) for section in answers._TABLE],
+    ("coaching/safety/grief.py: re.compile(f'(?<!\\\\w)(?:{lines})(?!\\\\w)')"): lambda: [
+        grief._pattern(language) for language in grief._TABLE
+    ],
     "coaching/safety/intensity.py: re.compile(f'\\\\b(?:{line})\\\\b')": lambda: [
         pattern
         for lexicon in (intensity._ENGLISH, *intensity._OTHERS.values())
@@ -75,3 +98,6 @@ MADE: Mapping[str, Callable[[], Patterns]] = {
     ): _of_lists,
 }
 """What the tables of a module become."""
+
+ANCHORED = frozenset({key for key in MADE if "{_START}" in key})
+"""Of these, those that are only matched at a text's beginning."""
