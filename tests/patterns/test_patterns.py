@@ -32,7 +32,7 @@ MAX_FIVEFOLD = 12
 """The same for five times the text: 5 or 25."""
 MAX_SECONDS = 1.0
 NOTICEABLE_SECONDS = 0.002
-MAX_SHORT_SECONDS = 0.2
+MAX_SHORT_SECONDS = 0.1
 """For `SECOND` characters; an exponential pattern would never end with more."""
 LIMIT_SECONDS = 10.0
 """Of CPU time for a module: an exponential pattern would never end."""

@@ -10,9 +10,10 @@ from coaching.practice.coach.hearing import Heard, hear
 from coaching.safety.card import danger_in
 from coaching.safety.no_more import wants_no_more_questions
 
-_ASKED = re.compile(r'^<care ask="now">\n(.*?)\n</care>', re.DOTALL | re.MULTILINE)
+_CARE = r"\n((?:[^\n<]++|\n(?!</care>)|<(?!care\b))*+)\n</care>"
+_ASKED = re.compile(rf'^<care ask="now">{_CARE}', re.MULTILINE)
 _DAY = re.compile(r"\bOn (\w+ \d{4}-\d\d-\d\d)\b")
-_STANDING = re.compile(r"^<care>\n(.*?)\n</care>", re.DOTALL | re.MULTILINE)
+_STANDING = re.compile(rf"^<care>{_CARE}", re.MULTILINE)
 _QUESTIONS = {
     "killing themselves": "care_dying",
     "safe today": "care_safe",
