@@ -80,6 +80,7 @@ class Runner:
 
     async def warm(self) -> None:
         """Load the danger rules and open the model's client, so that the first turn doesn't wait for them."""
+        self.second_looks.work_in(asyncio.get_running_loop())
         await asyncio.to_thread(read_words)
         await self._connection.client()
 

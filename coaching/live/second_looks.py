@@ -39,13 +39,18 @@ MAX_ANSWER_TOKENS = 512  # thinking counts too
 
 
 class SecondLooks:
-    """The looks of this process, by what they look at. Its methods belong to one event loop."""
+    """The looks of this process, by what they look at. All but `begin_capture` belong to its event loop."""
 
     def __init__(self, readers: Readers, notifier: Notifier, connection: ModelConnection) -> None:
         self._readers = readers
         self._notifier = notifier
         self._connection = connection
         self._tasks: dict[Hashable, asyncio.Task[None]] = {}
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def work_in(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Set the event loop for looks that begin in pages' threads; before it is set, none begin there."""
+        self._loop = loop
 
     def begin(self, turn_id: uuid.UUID) -> None:
         """Begin a look at the message of a turn that has just begun here; one at an older message goes on."""
@@ -55,9 +60,11 @@ class SecondLooks:
         """Begin a look at the words with which a person has just answered a question."""
         self._begin(f"answer {call_id}", partial(read_answer, call_id))
 
-    async def begin_capture(self, version_id: int) -> None:
-        """Begin a look at a capture that was just written. Pages call it from their threads."""
-        self._begin(f"capture {version_id}", partial(read_capture, version_id))
+    def begin_capture(self, version_id: int) -> None:
+        """Begin a look at a capture that was just written. Thread-safe: pages call it from their threads."""
+        if self._loop is not None:
+            begin = partial(self._begin, f"capture {version_id}", partial(read_capture, version_id))
+            self._loop.call_soon_threadsafe(begin)
 
     def _begin(self, key: Hashable, read: Callable[[], Looked | None]) -> None:
         if not settings.SAGE_SAFETY_MODEL:

@@ -4,7 +4,6 @@ Captures have no conversation that could keep the card: it is shown once. Where 
 that was written on fetches the card; without a script, the next page with captures has it.
 """
 
-from asgiref.sync import async_to_sync
 from django.http import HttpRequest
 from django.utils import timezone
 
@@ -17,7 +16,6 @@ from coaching.people.danger_scans import danger_in_now
 from coaching.people.help_lines import count_card, country_of, read_offer
 from coaching.safety.card import METADATA_KEY, Card, danger_of, kept_danger, metadata_of_danger
 from coaching.safety.danger import Danger
-from sessions_app.database import in_database
 
 KEY = "capture"
 
@@ -63,15 +61,9 @@ def note_edit(request: HttpRequest, *, file_id: int, version: int, text: str) ->
 
 
 def begin_look(user_id: int) -> None:
-    """Begin the look at the capture that was just stored, from a page's thread, outside transactions."""
+    """Begin the look at the capture that was just stored, in a page's thread, outside transactions."""
     if version := pending_look(user_id=user_id, now=timezone.now()):
-        async_to_sync(get_runner().second_looks.begin_capture)(version)
-
-
-async def begin_look_async(user_id: int) -> None:
-    """Begin the look at the capture that was just stored."""
-    if version := await in_database(pending_look, user_id=user_id, now=timezone.now()):
-        await get_runner().second_looks.begin_capture(version)
+        get_runner().second_looks.begin_capture(version)
 
 
 def is_look_pending(user_id: int) -> bool:

@@ -26,7 +26,7 @@ from coaching.people.danger_scans import scans
 from coaching.safety.card import Card
 from coaching.safety.danger import Danger
 from coaching.sandbox.markdown import render_markdown
-from coaching.views.capture_cards import begin_look_async, capture_card, leave_card
+from coaching.views.capture_cards import begin_look, capture_card, leave_card
 from coaching.views.conversation import begin
 from coaching.views.conversation_page import counted
 from coaching.views.forms import PromptForm
@@ -58,7 +58,7 @@ async def prompt(request: HttpRequest, prompt_id: int) -> HttpResponse:
             case "write":
                 danger = await scans.danger_in(form.cleaned_data["text"], user_id=profile.user_id)
                 page = await in_database_page(_write_down, request, shown, form, profile, danger)
-                await begin_look_async(profile.user_id)
+                await in_database(begin_look, profile.user_id)
                 return page
             case _:
                 return await in_database_page(_skip, request, shown, profile)

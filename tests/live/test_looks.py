@@ -89,7 +89,8 @@ async def looked_at(user: User, text: str) -> CaptureVerdict:
     version = await in_database(pending_look, user_id=user.pk, now=moment())
     assert version is not None
     runner = Runner()
-    await runner.second_looks.begin_capture(version)
+    runner.second_looks.work_in(asyncio.get_running_loop())
+    runner.second_looks.begin_capture(version)
     rows = CaptureVerdict.unscoped.select_related("usage")
     async with asyncio.timeout(60):
         while not (row := await in_database(rows.get)).looked:  # noqa: ASYNC110 - a task stores it
