@@ -7,12 +7,23 @@ transactions are rolled back when they are cut off, and what they did is repeate
 import atexit
 import os
 import threading
+from collections.abc import Callable
+from contextlib import ExitStack
 
 import structlog
 
 THREAD_SECONDS = 2.0
 
 logger = structlog.get_logger(__name__)
+
+_at_end = ExitStack()
+# Once: the stack is empty afterwards.
+atexit.register(_at_end.close)
+
+
+def at_end(call: Callable[[], object]) -> None:
+    """Call a function once when this process ends, also if threads are cut off; the last one first."""
+    _at_end.callback(call)
 
 
 def end_soon(code: int) -> None:
@@ -29,7 +40,6 @@ def _end_anyway(waited: threading.Event, code: int) -> None:
     names = [thread.name for thread in threading.enumerate() if not thread.daemon]
     logger.warning("threads_cut_off", threads=names)
     try:
-        # Among these is what stops the embedded database.
-        atexit._run_exitfuncs()  # noqa: SLF001 - there is no public one
+        _at_end.close()
     finally:
         os._exit(code)

@@ -4,14 +4,15 @@ No integrations: they would collect requests, cookies, queries and local variabl
 sent, with the fields that `_allowed` keeps.
 """
 
-import atexit
 import re
+from functools import partial
 from typing import Any, cast
 
 import sentry_sdk
 from sentry_sdk.types import Event, Hint
 from sentry_sdk.utils import event_from_exception
 
+from sage.ending import at_end
 from sage.logs import LoggedError, report_errors_to
 
 FLUSH_SECONDS = 2.0
@@ -36,7 +37,7 @@ def report_errors(dsn: str) -> None:
         server_name="sage",
         before_send=_allowed,
     )
-    atexit.register(sentry_sdk.flush, timeout=FLUSH_SECONDS)
+    at_end(partial(sentry_sdk.flush, timeout=FLUSH_SECONDS))
     report_errors_to(_report)
 
 

@@ -1,8 +1,7 @@
 """Joins the embedded server before a process connects for the first time."""
 
-import atexit
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ from django.db import connections
 from django.db.backends.postgresql import client
 
 from sage.embedded_postgres import EmbeddedPostgres, programs_folder
+from sage.ending import at_end
 from sage.pooled_backend import base
 
 
@@ -42,7 +42,7 @@ def join(folder: Path) -> EmbeddedPostgres:
     """Join the server of a cluster folder until this process ends."""
     server = EmbeddedPostgres.of(folder.parent)
     server.join()
-    atexit.register(_leave, server)
+    at_end(partial(_leave, server))
     return server
 
 

@@ -5,11 +5,12 @@ import time
 from tests.sage.processes import started
 
 SCRIPT = """
-import atexit, sys, time
+import sys, time
+from functools import partial
 from concurrent.futures import ThreadPoolExecutor
-from sage.ending import end_soon
+from sage.ending import at_end, end_soon
 
-atexit.register(print, "cleaned up", flush=True)
+at_end(partial(print, "cleaned up", flush=True))
 ThreadPoolExecutor().submit(time.sleep, float(sys.argv[1]))
 end_soon(7)
 """
