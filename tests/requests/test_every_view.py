@@ -20,6 +20,7 @@ from tests.sockets.test_tenants import ROUTES, Row, answer_twice, path_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
+DELETING = ("file_delete", "remove_safety_plan")
 SIGN_IN = {"login": "ada", "password": "a guess"}
 
 
@@ -28,9 +29,9 @@ async def asked(browser: Browser, row: Row, path: str) -> Answered:
 
 
 async def walk(browser: Browser, owned: Session) -> dict[str, Answered]:
-    """Request every route of the URL map as the owner of its objects; delete the file last."""
+    """Request every route of the URL map as the owner of its objects; delete files last."""
     paths = {name: await in_database(path_of, row, owned) for name, row in ROUTES.items()}
-    rows = sorted(ROUTES.items(), key=lambda item: item[0] == "file_delete")
+    rows = sorted(ROUTES.items(), key=lambda item: item[0] in DELETING)
     return {name: await asked(browser, row, paths[name]) for name, row in rows}
 
 
