@@ -10,8 +10,8 @@ from procrastinate.contrib.django import app
 from coaching.documents.findings import SUMMARY_KEY, FindingKind, wait_again, wait_for_text
 from coaching.job_queue import ANALYSIS_JOB, JobPriority
 from coaching.jobs.tasks import MODELS, Retries
-from coaching.library.analysis import analyse, summarise
-from coaching.library.calls import CallFailed
+from coaching.library.pipeline.analysis import analyse, summarise
+from coaching.library.pipeline.calls import CallFailed
 from coaching.live.runner import get_runner
 from coaching.model.client import ModelConnection
 from sessions_app.database import in_database

@@ -21,7 +21,7 @@ from procrastinate.periodic import PeriodicRegistry
 from coaching.job_queue import BULK_QUEUE, DOCUMENTS_QUEUE, REMINDERS_QUEUE
 from coaching.jobs.endings import WorkersJobs
 from coaching.jobs.tasks import BULK_CALLS, MODELS, free_stalled_jobs
-from coaching.library.extraction import warm_extraction
+from coaching.library.pipeline.extraction import warm_extraction
 from coaching.model.client import ModelConnection
 from sessions_app.database import in_database
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from coaching.library.batch import Change
+from coaching.library.pipeline.batch import Change
 from coaching.live.runner import Runner
 
 

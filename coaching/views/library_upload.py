@@ -22,7 +22,7 @@ from django.views.decorators.http import require_POST
 from coaching.documents.intake import Destination, destination_of, refusal_of_size, refuse, take_in
 from coaching.documents.reasons import shown_reason
 from coaching.files.errors import StorageFailed
-from coaching.library.pictures import prepare_picture
+from coaching.library.pipeline.pictures import prepare_picture
 from coaching.models import Document, DocumentSource, DocumentState
 from coaching.people.accounts import user_id_of
 from coaching.people.attempts import AttemptLimit

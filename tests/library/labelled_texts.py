@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coaching.documents.references import References
-from coaching.library.stages.select_references import select_references
+from coaching.library.pipeline.stages.select_references import select_references
 
 FOLDER = Path(__file__).parent / "labelled"
 _BEGIN = re.compile(r"^=== ", re.MULTILINE)

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from coaching.documents.references import References
-from coaching.library.stages.select_references import MAX_REFERENCES, select_references, tags_of_form
+from coaching.library.pipeline.stages.select_references import MAX_REFERENCES, select_references, tags_of_form
 from tests.library.labelled_texts import read_labelled_texts, select_for_all
 
 LEAST_SHARE = 0.95

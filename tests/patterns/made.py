@@ -27,7 +27,7 @@ SAMPLES: Mapping[str, Mapping[str, Any]] = {
     "coaching/documents/named_clients.py": {"word": "anna"},
     "coaching/files/log_captures.py": {"path": "captures/2026-01-02-walk.md"},
     "coaching/library/extractors/mime.py": {"boundary": b"b-1"},
-    "coaching/library/findings.py": {"words": r"Anna\s+Berg"},
+    "coaching/library/pipeline/findings.py": {"words": r"Anna\s+Berg"},
     "coaching/practice/coach/documents.py": {"tag": "tax"},
     "coaching/practice/coach/hearing.py": {
         "name": "goal",

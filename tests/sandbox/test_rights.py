@@ -24,7 +24,7 @@ from django.db import connection
 from coaching.calendar import reading
 from coaching.legacy import reading as imports
 from coaching.legacy.importers import reader
-from coaching.library import extraction
+from coaching.library.pipeline import extraction
 from coaching.sandbox import differences, layers, markdown, rights, template_process
 from coaching.sandbox.errors import NotAnswered
 from coaching.sandbox.host import ProcessHost
@@ -53,7 +53,9 @@ class Kind:
 
 
 KINDS = {
-    "documents": Kind(file="library/extraction.py", limits=extraction.LIMITS, head=b"a.txt", body=b"A lease"),
+    "documents": Kind(
+        file="library/pipeline/extraction.py", limits=extraction.LIMITS, head=b"a.txt", body=b"A lease"
+    ),
     "calendars": Kind(
         file="calendar/reading.py",
         limits=reading.LIMITS,

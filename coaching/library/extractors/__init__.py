@@ -1,6 +1,6 @@
 """Text from documents: one file a type, found by content.
 
 Nothing here imports Django: it runs in a process for one document, with little memory and no secrets
-(`coaching.library.extraction`), so an extractor may fail with any exception. Other processes import only
+(`library.pipeline.extraction`), so an extractor may fail with any exception. Other processes import only
 `content_types`.
 """

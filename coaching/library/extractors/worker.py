@@ -1,4 +1,4 @@
-"""Reads one document: the module of the processes of `coaching.library.extraction`."""
+"""Reads one document: the module of the processes of `coaching.library.pipeline.extraction`."""
 
 import importlib
 import json

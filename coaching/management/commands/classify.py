@@ -18,9 +18,9 @@ from django.db.models import Q
 from coaching.documents.intake import Destination, destination_of, refusal_of_size, refuse, take_in
 from coaching.engine.errors import UpstreamError
 from coaching.files.errors import QuotaReached, StorageFailed
-from coaching.library.batch import Services
-from coaching.library.batches import answer_in_batches
-from coaching.library.direct import read_directly, take_up
+from coaching.library.pipeline.batch import Services
+from coaching.library.pipeline.batches import answer_in_batches
+from coaching.library.pipeline.direct import read_directly, take_up
 from coaching.management.people import user_named
 from coaching.model.client import ModelConnection
 from coaching.models import UNFINISHED_STATES, Client, Document, DocumentSource, DocumentState, Project

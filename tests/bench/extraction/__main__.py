@@ -18,13 +18,13 @@ from pathlib import Path
 
 import pypdfium2
 
-from coaching.library.extraction import extract_now
 from coaching.library.extractors import pdf
+from coaching.library.pipeline.extraction import extract_now
 from tests.bench.relay.load import first_token_ms, percentile
 from tests.bench.relay.machine import Machine, Server, free_port
 from tests.bench.relay.product import MANAGE, Product, open_product
 from tests.library.extractors import files
-from tests.library.hostile import HOSTILE
+from tests.library.extractors.hostile import HOSTILE
 
 DOCUMENTS = 100
 PAGES = 10

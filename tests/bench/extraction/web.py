@@ -10,7 +10,7 @@ import django
 django.setup()
 
 # Django's models can be imported now, not before.
-from coaching.library.extraction import extract_now  # noqa: E402 - needs Django set up
+from coaching.library.pipeline.extraction import extract_now  # noqa: E402 - needs Django set up
 from sage.web_process import serve  # noqa: E402 - needs Django set up
 
 THREADS = 2

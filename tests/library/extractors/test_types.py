@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 import pytest
 
-from coaching.library.extracted import Extraction
-from coaching.library.extraction import extract_now
 from coaching.library.extractors import content_types
+from coaching.library.pipeline.extracted import Extraction
+from coaching.library.pipeline.extraction import extract_now
 from tests.library.extractors import files
 
 

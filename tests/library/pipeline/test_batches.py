@@ -10,12 +10,12 @@ from django.contrib.auth.models import User
 from coaching.documents.filing import delete_document, withhold_document
 from coaching.engine.profiles import cost_micro_usd
 from coaching.engine.usage import TokenCounts
-from coaching.library.batch import Services
-from coaching.library.batches import answer_in_batches, collect
-from coaching.library.call_records import calls_in_batches
-from coaching.library.claims import claim_chosen
-from coaching.library.direct import read_directly
-from coaching.library.pipeline import read_batch
+from coaching.library.pipeline.batch import Services
+from coaching.library.pipeline.batches import answer_in_batches, collect
+from coaching.library.pipeline.call_records import calls_in_batches
+from coaching.library.pipeline.claims import claim_chosen
+from coaching.library.pipeline.direct import read_directly
+from coaching.library.pipeline.reading import read_batch
 from coaching.model.client import ModelConnection
 from coaching.models import Document, DocumentCall, DocumentSource, DocumentState
 from coaching.practice import PracticeServer

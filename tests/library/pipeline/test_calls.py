@@ -6,10 +6,10 @@ import pytest
 from django.contrib.auth.models import User
 
 from coaching.documents.filing import delete_document, withhold_document
-from coaching.library.batch import Change, Services
-from coaching.library.claims import claim_chosen
-from coaching.library.pipeline import STAGES, read_batch
-from coaching.library.stages.read_text import WITHHELD
+from coaching.library.pipeline.batch import Change, Services
+from coaching.library.pipeline.claims import claim_chosen
+from coaching.library.pipeline.reading import STAGES, read_batch
+from coaching.library.pipeline.stages.read_text import WITHHELD
 from coaching.model.client import ModelConnection
 from coaching.models import CallUsage, Document, DocumentState
 from coaching.practice import PracticeServer

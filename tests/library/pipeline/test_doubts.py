@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.test import override_settings
 
 from coaching.documents.intake import destination_of, take_in
-from coaching.library.stages.read_text import WITHHELD
+from coaching.library.pipeline.stages.read_text import WITHHELD
 from coaching.models import DecidedBy, Document, DocumentState
 from coaching.practice import PracticeServer
 from coaching.practice.coach.documents import sent_documents

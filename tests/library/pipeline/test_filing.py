@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 
 from coaching.documents.filing import withhold_document
 from coaching.documents.reviews import correct_documents
-from coaching.library.knowledge import FACTS_SKILL, SKILL
+from coaching.library.pipeline.knowledge import FACTS_SKILL, SKILL
 from coaching.models import DecidedBy, DocumentCall, DocumentState, LibraryEffect
 from coaching.practice import PracticeServer
 from coaching.skills.loader import skill_text

@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from coaching.documents.intake import destination_of
 from coaching.documents.knowledge import NewEntry, create_entry
 from coaching.documents.references import current_references
-from coaching.library.calls import MAX_ROUNDS
+from coaching.library.pipeline.calls import MAX_ROUNDS
 from coaching.models import (
     ActionItem,
     ActionState,

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from coaching.library.batch import Services
-from coaching.library.direct import read_directly
-from coaching.library.stages.assemble import UNSEEN
+from coaching.library.pipeline.batch import Services
+from coaching.library.pipeline.direct import read_directly
+from coaching.library.pipeline.stages.assemble import UNSEEN
 from coaching.model.client import ModelConnection
 from coaching.models import Document, DocumentSource, DocumentState
 from coaching.practice import PracticeServer

@@ -11,8 +11,8 @@ from coaching.documents.clients import own_client
 from coaching.engine.errors import UpstreamError
 from coaching.engine.messages import ModelRequest
 from coaching.engine.tools import Tool, ToolCall, ToolInput, ToolResult, Toolset
-from coaching.library.call_records import CallPlan, run_effect
-from coaching.library.calls import MAX_ROUNDS, CallFailed, CallTools, make_call, prefix_of
+from coaching.library.pipeline.call_records import CallPlan, run_effect
+from coaching.library.pipeline.calls import MAX_ROUNDS, CallFailed, CallTools, make_call, prefix_of
 from coaching.model.client import ModelConnection
 from coaching.models import CallPurpose, DocumentCall, DocumentCorrection
 from coaching.practice import PracticeServer

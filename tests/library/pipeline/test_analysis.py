@@ -24,9 +24,9 @@ from coaching.documents.findings import (
     read_finding,
 )
 from coaching.job_queue import ANALYSIS_JOB, enqueue_analysis
-from coaching.library import analysis
-from coaching.library.findings import SummarySaid, TranscriptSaid, check_summary, check_transcript
-from coaching.library.subjects import ONLY_BEGINNING
+from coaching.library.pipeline import analysis
+from coaching.library.pipeline.findings import SummarySaid, TranscriptSaid, check_summary, check_transcript
+from coaching.library.pipeline.subjects import ONLY_BEGINNING
 from coaching.models import (
     ActionItem,
     ActionState,

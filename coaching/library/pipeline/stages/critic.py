@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import structlog
 
-from coaching.library.answers import read_answer
-from coaching.library.batch import Batch, Item, Services, Verdict
-from coaching.library.call_records import CallPlan
-from coaching.library.calls import CallFailed, make_call, prefix_of
-from coaching.library.confidence import is_unsure
-from coaching.library.knowledge import read_knowledge, read_surroundings
-from coaching.library.requests import build_second_request, request_tokens, text_of
+from coaching.library.pipeline.answers import read_answer
+from coaching.library.pipeline.batch import Batch, Item, Services, Verdict
+from coaching.library.pipeline.call_records import CallPlan
+from coaching.library.pipeline.calls import CallFailed, make_call, prefix_of
+from coaching.library.pipeline.confidence import is_unsure
+from coaching.library.pipeline.knowledge import read_knowledge, read_surroundings
+from coaching.library.pipeline.requests import build_second_request, request_tokens, text_of
 from coaching.models import CallPurpose
 from sessions_app.database import in_database
 

@@ -11,9 +11,9 @@ from zoneinfo import ZoneInfo
 from django.utils import timezone
 
 from coaching.engine.tools import ToolCall, ToolResult
-from coaching.library.batch import Item
-from coaching.library.call_records import run_effect
-from coaching.library.calls import CallTools
+from coaching.library.pipeline.batch import Item
+from coaching.library.pipeline.call_records import run_effect
+from coaching.library.pipeline.calls import CallTools
 from coaching.models import DocumentCall, FileSource
 from coaching.tools import PIPELINE_TOOLS
 from coaching.tools.tiers import PIPELINE, Binding, Tier

@@ -13,10 +13,10 @@ from django.conf import settings
 from coaching.context.budget import IMAGE_TOKENS, count_tokens
 from coaching.context.fences import fence, open_tag
 from coaching.engine.messages import ModelRequest
-from coaching.library.answers import build_output_format
-from coaching.library.batch import Item
-from coaching.library.knowledge import Knowledge, Surroundings
-from coaching.library.sent_text import DOCUMENT_TOKENS, sent_text
+from coaching.library.pipeline.answers import build_output_format
+from coaching.library.pipeline.batch import Item
+from coaching.library.pipeline.knowledge import Knowledge, Surroundings
+from coaching.library.pipeline.sent_text import DOCUMENT_TOKENS, sent_text
 from coaching.models import DocumentCorrection
 
 CALL_TOKENS = 40_000

@@ -5,8 +5,8 @@ from dataclasses import replace
 from django.utils.translation import gettext_noop
 
 from coaching.documents.reasons import SIMILAR, join_reasons
-from coaching.library.batch import Batch, Ending, Item, Services, Verdict
-from coaching.library.confidence import SURE, is_close
+from coaching.library.pipeline.batch import Batch, Ending, Item, Services, Verdict
+from coaching.library.pipeline.confidence import SURE, is_close
 from coaching.models import DocumentState
 
 UNKNOWN = gettext_noop("Sage found no document type that fits.")

@@ -5,7 +5,7 @@ from dataclasses import replace
 from coaching.documents.filing import Decision
 from coaching.documents.placement import PlacementTable
 from coaching.documents.references import current_references
-from coaching.library.batch import Batch, Item, Services
+from coaching.library.pipeline.batch import Batch, Item, Services
 from coaching.models import Client, DecidedBy, FilingLevel
 from sessions_app.database import in_database
 

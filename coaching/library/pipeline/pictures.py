@@ -5,8 +5,8 @@ import io
 import structlog
 
 from coaching.documents.pictures import keep_picture
-from coaching.library.extraction import extract_now
 from coaching.library.extractors.content_types import image_type
+from coaching.library.pipeline.extraction import extract_now
 from coaching.models import Document
 from coaching.sandbox.errors import NotStarted
 

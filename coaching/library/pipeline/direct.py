@@ -10,9 +10,9 @@ from collections.abc import Callable, Collection, Sequence
 from django.utils import timezone
 
 from coaching.documents.intake import Destination
-from coaching.library.batch import Services
-from coaching.library.claims import claim_chosen
-from coaching.library.pipeline import read_batch
+from coaching.library.pipeline.batch import Services
+from coaching.library.pipeline.claims import claim_chosen
+from coaching.library.pipeline.reading import read_batch
 from coaching.models import UNFINISHED_STATES, Document, DocumentSource, DocumentState
 from sessions_app.database import in_database
 

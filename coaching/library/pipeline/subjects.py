@@ -12,7 +12,7 @@ from coaching.documents.actions import NewAction, create_action
 from coaching.documents.evidence import page_of
 from coaching.documents.findings import SUMMARY_KEY, TRANSCRIPT_KEY
 from coaching.documents.knowledge import NewEntry, create_entry
-from coaching.library.findings import Point, Summary, Transcript
+from coaching.library.pipeline.findings import Point, Summary, Transcript
 from coaching.models import ActionItem, ActionPriority, Document, DocumentText, EntryType, MadeBy
 from coaching.skills.loader import skill_text
 

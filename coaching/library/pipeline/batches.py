@@ -19,17 +19,17 @@ from coaching.engine.errors import UpstreamError
 from coaching.engine.messages import ModelRequest
 from coaching.engine.ports import BatchModelClient, BatchResult
 from coaching.engine.usage import RoundUsage
-from coaching.library import call_records
-from coaching.library.batch import Item, Services
-from coaching.library.call_records import CallPlan, open_call, pending_call, withdraw
-from coaching.library.calls import NO_ANSWER, prefix_of
-from coaching.library.claims import Claim, claim_chosen, keep, put_back
-from coaching.library.knowledge import read_knowledge, read_surroundings
-from coaching.library.requests import build_request, request_tokens, take_what_fits
-from coaching.library.settling import begin, settle
-from coaching.library.stages.duplicates import find_duplicates
-from coaching.library.stages.read_text import read_text
-from coaching.library.stages.references import choose_references
+from coaching.library.pipeline import call_records
+from coaching.library.pipeline.batch import Item, Services
+from coaching.library.pipeline.call_records import CallPlan, open_call, pending_call, withdraw
+from coaching.library.pipeline.calls import NO_ANSWER, prefix_of
+from coaching.library.pipeline.claims import Claim, claim_chosen, keep, put_back
+from coaching.library.pipeline.knowledge import read_knowledge, read_surroundings
+from coaching.library.pipeline.requests import build_request, request_tokens, take_what_fits
+from coaching.library.pipeline.settling import begin, settle
+from coaching.library.pipeline.stages.duplicates import find_duplicates
+from coaching.library.pipeline.stages.read_text import read_text
+from coaching.library.pipeline.stages.references import choose_references
 from coaching.models import CallPurpose, CallState, DocumentCall, DocumentState
 from sessions_app.database import in_database
 from sessions_app.errors import Refused

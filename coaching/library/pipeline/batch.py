@@ -13,7 +13,7 @@ from uuid import UUID
 
 from coaching.documents.filing import Decision
 from coaching.engine.ports import ModelClient
-from coaching.library.claims import Claim
+from coaching.library.pipeline.claims import Claim
 from coaching.models import Document, DocumentState
 
 

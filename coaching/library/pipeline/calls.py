@@ -25,8 +25,8 @@ from coaching.engine.setup import PartSetup, ResumedRound
 from coaching.engine.steps import PartResult
 from coaching.engine.tools import ToolCall, ToolResult, Toolset
 from coaching.engine.usage import RoundUsage
-from coaching.library import call_records
-from coaching.library.call_records import CallPlan, StoredRound, begin_call, open_call, read_rounds
+from coaching.library.pipeline import call_records
+from coaching.library.pipeline.call_records import CallPlan, StoredRound, begin_call, open_call, read_rounds
 from coaching.models import CallState, DocumentCall
 from sessions_app.database import in_database
 

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from coaching.library.near_text import fingerprint, similarity, word_pairs
+from coaching.library.pipeline.normalised_text import fingerprint, similarity, word_pairs
 
 WORDS = [f"word{number}" for number in range(2_000)]
 

@@ -9,11 +9,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from coaching.library.extracted import Extraction
-from coaching.library.extraction import LIMITS, MAX_BYTES, extract_now
+from coaching.library.pipeline.extracted import Extraction
+from coaching.library.pipeline.extraction import LIMITS, MAX_BYTES, extract_now
 from coaching.sandbox.host import START_SECONDS
 from tests.library.extractors import files
-from tests.library.hostile import HOSTILE, MEGABYTE, SECRET, external_entity, external_entity_in_a_workbook
+from tests.library.extractors.hostile import (
+    HOSTILE,
+    MEGABYTE,
+    SECRET,
+    external_entity,
+    external_entity_in_a_workbook,
+)
 from tests.patience import patience
 
 OUTCOMES = {"text", "no_text", "needs_password", "broken", "refused"}

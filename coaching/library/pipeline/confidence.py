@@ -1,6 +1,6 @@
 """How sure a classification has to be before a document is filed by itself."""
 
-from coaching.library.batch import Verdict
+from coaching.library.pipeline.batch import Verdict
 
 SURE = 0.8
 """From this confidence on a document is filed by itself."""

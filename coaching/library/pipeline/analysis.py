@@ -14,11 +14,17 @@ from coaching.context.budget import count_tokens
 from coaching.context.fences import fence, open_tag
 from coaching.engine.messages import ModelRequest
 from coaching.engine.ports import ModelClient
-from coaching.library import findings
-from coaching.library.call_records import CallPlan
-from coaching.library.calls import make_call, prefix_of
-from coaching.library.findings import SummarySaid, TranscriptSaid
-from coaching.library.subjects import Subject, known_items, read_subject, store_summary, store_transcript
+from coaching.library.pipeline import findings
+from coaching.library.pipeline.call_records import CallPlan
+from coaching.library.pipeline.calls import make_call, prefix_of
+from coaching.library.pipeline.findings import SummarySaid, TranscriptSaid
+from coaching.library.pipeline.subjects import (
+    Subject,
+    known_items,
+    read_subject,
+    store_summary,
+    store_transcript,
+)
 from coaching.models import ActionPriority, CallPurpose
 from sessions_app.database import in_database
 

@@ -9,14 +9,21 @@ from uuid import uuid4
 from django.utils.translation import gettext_noop
 
 from coaching.documents.reasons import join_reasons
-from coaching.library.answers import read_answer
-from coaching.library.batch import Batch, Ending, Item, Services, Verdict
-from coaching.library.call_records import CallPlan, pending_call, read_rounds
-from coaching.library.calls import NO_TOOLS, CallFailed, CallWithdrawn, make_call, prefix_of, resume_call
-from coaching.library.claims import keep, put_back
-from coaching.library.knowledge import Knowledge, read_knowledge, read_surroundings
-from coaching.library.pipeline_tools import pipeline_tools
-from coaching.library.requests import build_request, request_tokens, take_what_fits, text_of
+from coaching.library.pipeline.answers import read_answer
+from coaching.library.pipeline.batch import Batch, Ending, Item, Services, Verdict
+from coaching.library.pipeline.call_records import CallPlan, pending_call, read_rounds
+from coaching.library.pipeline.calls import (
+    NO_TOOLS,
+    CallFailed,
+    CallWithdrawn,
+    make_call,
+    prefix_of,
+    resume_call,
+)
+from coaching.library.pipeline.claims import keep, put_back
+from coaching.library.pipeline.knowledge import Knowledge, read_knowledge, read_surroundings
+from coaching.library.pipeline.requests import build_request, request_tokens, take_what_fits, text_of
+from coaching.library.pipeline.tools import pipeline_tools
 from coaching.models import CallPurpose, CallState, DocumentCall, DocumentState
 from coaching.tools.lookup_reference import LOOKUP_REFERENCE
 from sessions_app.database import in_database

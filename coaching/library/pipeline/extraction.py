@@ -14,7 +14,7 @@ import structlog
 from django.utils.translation import gettext_noop
 
 from coaching.files.objects import open_object
-from coaching.library.extracted import Extraction, extraction_of
+from coaching.library.pipeline.extracted import Extraction, extraction_of
 from coaching.sandbox.errors import NotAnswered, UntrueAnswer
 from coaching.sandbox.host import ProcessHost
 from coaching.sandbox.limits import MEGABYTE, Limits

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from coaching.documents.reference_text import Vocabulary
 from coaching.engine.json_text import scrub_surrogates
-from coaching.library.batch import Verdict
+from coaching.library.pipeline.batch import Verdict
 
 MOST_SUMMARY = 1_500
 MOST_FACTS = 20

@@ -19,10 +19,10 @@ from django.utils.translation import gettext_noop
 
 from coaching.documents.pictures import keep_picture
 from coaching.files.objects import open_object
-from coaching.library.batch import Batch, Image, Item, Services, Twin
-from coaching.library.extracted import Extraction
-from coaching.library.extraction import extract_now
-from coaching.library.near_text import Pairs, fingerprint, similarity, word_pairs
+from coaching.library.pipeline.batch import Batch, Image, Item, Services, Twin
+from coaching.library.pipeline.extracted import Extraction
+from coaching.library.pipeline.extraction import extract_now
+from coaching.library.pipeline.normalised_text import Pairs, fingerprint, similarity, word_pairs
 from coaching.models import Document, DocumentSource, DocumentState, DocumentText
 from sessions_app.database import in_database, lock_until_commit
 

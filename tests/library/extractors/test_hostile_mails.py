@@ -10,7 +10,7 @@ import pytest
 from coaching.library.extractors import eml
 from coaching.library.extractors.extracted import Unread
 from coaching.library.extractors.mime import MAX_DEPTH, MAX_PARTS, split
-from tests.library.hostile_mails import HEAD, SHAPES
+from tests.library.extractors.hostile_mails import HEAD, SHAPES
 
 SMALL = 256 * 1024
 TIMES = 8

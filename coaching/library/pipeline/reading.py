@@ -9,16 +9,16 @@ from django.utils import timezone
 from django.utils.translation import gettext_noop
 
 from coaching.engine.errors import StaleRunnerError, UpstreamError
-from coaching.library.batch import Batch, Services, Stage
-from coaching.library.claims import Claim, put_back
-from coaching.library.settling import begin, settle
-from coaching.library.stages.assemble import assemble
-from coaching.library.stages.classify import classify
-from coaching.library.stages.critic import ask_critic
-from coaching.library.stages.duplicates import find_duplicates
-from coaching.library.stages.place import place
-from coaching.library.stages.read_text import read_text
-from coaching.library.stages.references import choose_references
+from coaching.library.pipeline.batch import Batch, Services, Stage
+from coaching.library.pipeline.claims import Claim, put_back
+from coaching.library.pipeline.settling import begin, settle
+from coaching.library.pipeline.stages.assemble import assemble
+from coaching.library.pipeline.stages.classify import classify
+from coaching.library.pipeline.stages.critic import ask_critic
+from coaching.library.pipeline.stages.duplicates import find_duplicates
+from coaching.library.pipeline.stages.place import place
+from coaching.library.pipeline.stages.read_text import read_text
+from coaching.library.pipeline.stages.references import choose_references
 from coaching.models import Document, DocumentState
 from sessions_app.database import in_database
 from sessions_app.errors import Refused
