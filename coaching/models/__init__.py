@@ -1,18 +1,6 @@
 """Everything about people that isn't a conversation, one module per area."""
 
-from coaching.models.calendar import CalendarEvent, CalendarKind, CalendarSource
-from coaching.models.care import CareAsk, CareEnd
-from coaching.models.files import (
-    PRIVATE_TYPES,
-    FileSource,
-    FileType,
-    FileUsage,
-    UserFile,
-    UserFileVersion,
-    is_private,
-)
-from coaching.models.imports import Import, ImportFormat, ImportState
-from coaching.models.library import (
+from coaching.library.models import (
     OWN_NAME,
     UNFINISHED_STATES,
     ActionItem,
@@ -47,6 +35,18 @@ from coaching.models.library import (
     SessionScope,
     StandingYes,
 )
+from coaching.models.calendar import CalendarEvent, CalendarKind, CalendarSource
+from coaching.models.care import CareAsk, CareEnd
+from coaching.models.files import (
+    PRIVATE_TYPES,
+    FileSource,
+    FileType,
+    FileUsage,
+    UserFile,
+    UserFileVersion,
+    is_private,
+)
+from coaching.models.imports import Import, ImportFormat, ImportState
 from coaching.models.life import Capture, DayPlan, LifeDomain, PulseRating, ReflectionPrompt
 from coaching.models.people import Profile, TimezoneSource, Weekday
 from coaching.models.recall import (

@@ -1,0 +1,75 @@
+"""The tables of the library, which `coaching.models` exports to Django.
+
+A row's client and project belong to the same user as the row itself: migration 0015 has the constraints.
+"""
+
+from coaching.library.models.calls import CallPurpose, CallState, CallUsage, DocumentCall
+from coaching.library.models.clients import (
+    OWN_NAME,
+    Client,
+    ClientStatus,
+    ClientType,
+    Project,
+    ProjectStatus,
+    SessionScope,
+)
+from coaching.library.models.documents import (
+    UNFINISHED_STATES,
+    DecidedBy,
+    Document,
+    DocumentCorrection,
+    DocumentImage,
+    DocumentSource,
+    DocumentState,
+    DocumentText,
+    FilingLevel,
+)
+from coaching.library.models.effects import EffectKind, LibraryEffect
+from coaching.library.models.proposals import (
+    ActionItem,
+    ActionPriority,
+    ActionState,
+    EntryState,
+    EntryType,
+    KnowledgeEntry,
+    MadeBy,
+    StandingYes,
+)
+from coaching.library.models.references import PlacementRule, Recorded, Reference, ReferenceArea
+
+__all__ = [
+    "OWN_NAME",
+    "UNFINISHED_STATES",
+    "ActionItem",
+    "ActionPriority",
+    "ActionState",
+    "CallPurpose",
+    "CallState",
+    "CallUsage",
+    "Client",
+    "ClientStatus",
+    "ClientType",
+    "DecidedBy",
+    "Document",
+    "DocumentCall",
+    "DocumentCorrection",
+    "DocumentImage",
+    "DocumentSource",
+    "DocumentState",
+    "DocumentText",
+    "EffectKind",
+    "EntryState",
+    "EntryType",
+    "FilingLevel",
+    "KnowledgeEntry",
+    "LibraryEffect",
+    "MadeBy",
+    "PlacementRule",
+    "Project",
+    "ProjectStatus",
+    "Recorded",
+    "Reference",
+    "ReferenceArea",
+    "SessionScope",
+    "StandingYes",
+]
