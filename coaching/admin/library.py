@@ -14,8 +14,8 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.views.decorators.http import require_safe
 
-from coaching.documents.costs import DocumentCost, call_costs, costs_of_documents
-from coaching.documents.filing import read_again
+from coaching.library.documents.filing import read_again
+from coaching.library.rows.costs import DocumentCost, call_costs, costs_of_documents
 from coaching.models import ActionItem, CallPurpose, Document, DocumentCall, KnowledgeEntry, LibraryEffect
 from sessions_app.admin import READ_TEXT, ReadOnlyMixin, log_look
 from sessions_app.errors import Refused

@@ -16,8 +16,10 @@ from django.views.decorators.http import require_POST
 from simple_history.admin import SimpleHistoryAdmin
 
 from coaching.admin.overrides import OverrideAdmin, diff_lines
-from coaching.documents.placement import Placement, PlacementTable, Rule
-from coaching.documents.reference_store import (
+from coaching.library.references.current import current_references
+from coaching.library.references.files import read_reference_files
+from coaching.library.references.placement import Placement, PlacementTable, Rule
+from coaching.library.references.store import (
     override_faults,
     return_reference_to_file,
     return_rule_to_file,
@@ -25,9 +27,7 @@ from coaching.documents.reference_store import (
     store_reference_override,
     store_rule,
 )
-from coaching.documents.reference_text import UnusableReference, parse_reference
-from coaching.documents.references import current_references
-from coaching.library.reference_files import read_reference_files
+from coaching.library.references.text import UnusableReference, parse_reference
 from coaching.models import ClientType, FilingLevel, PlacementRule, Reference
 from coaching.sandbox.markdown import render_markdown
 from coaching.skills.rules import estimate_tokens

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 from coaching.context.fences import fence, fence_value, open_tag
 from coaching.context.library import LibraryFacts, SeenDocument
-from coaching.context.library_queries import READ_CHARACTERS
 from coaching.context.opening import Statement
 from coaching.context.statement import Part
-from coaching.documents.attached import ids_in
-from coaching.documents.reasons import reason_for_models
 from coaching.engine.messages import StoredCall, StoredMessage
+from coaching.library.documents.reasons import reason_for_models
+from coaching.library.rows.attached import ids_in
+from coaching.library.rows.headlines import READ_CHARACTERS
 from sessions_app.models import Message, MessageRole
 
 DOCUMENT_KEY = "document:"

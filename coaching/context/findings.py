@@ -12,8 +12,8 @@ from typing import Literal
 from coaching.context.fences import fence, fence_value, open_tag
 from coaching.context.opening import Statement
 from coaching.context.statement import Part
-from coaching.documents.findings import Finding, FindingKind, finding_values, read_finding
-from coaching.documents.reasons import reason_for_models
+from coaching.library.documents.findings import Finding, FindingKind, finding_values, read_finding
+from coaching.library.documents.reasons import reason_for_models
 from coaching.models import UNFINISHED_STATES, Document
 from sessions_app.models import Message
 

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 from coaching.clock.days import with_weekday
 from coaching.context.entries import Entry, Section
 from coaching.context.fences import fence_value
-from coaching.context.library_queries import READ_CHARACTERS
+from coaching.library.rows.headlines import READ_CHARACTERS
 from coaching.models import UNFINISHED_STATES, ClientType, Document
 from sessions_app.queries import Rows
 

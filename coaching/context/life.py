@@ -20,10 +20,10 @@ from coaching.care.reading import care_of, care_query
 from coaching.care.standing import Care
 from coaching.clock.days import local_day
 from coaching.context.library import LibraryFacts, library_of
-from coaching.context.library_queries import library_query
 from coaching.context.life_queries import last_session, life_files, life_plans, waiting_captures
 from coaching.files.frontmatter import strip_frontmatter
 from coaching.files.types import RULES
+from coaching.library.rows.headlines import library_query
 from coaching.life.pulse import DomainPulse, pulse_of, pulse_ratings
 from coaching.models import DayPlan, FileType, LifeDomain, Profile
 from coaching.skills.loader import States, session_states, states_of

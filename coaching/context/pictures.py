@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from coaching.context.library import SeenDocument
-from coaching.documents.attached import ids_in
-from coaching.documents.pictures import picture_reference
+from coaching.library.documents.pictures import picture_reference
+from coaching.library.rows.attached import ids_in
 from sessions_app.models import Message, MessageRole
 
 PICTURES_KEY = "pictures"

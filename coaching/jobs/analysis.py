@@ -7,9 +7,9 @@ import structlog
 from procrastinate import JobContext
 from procrastinate.contrib.django import app
 
-from coaching.documents.findings import SUMMARY_KEY, FindingKind, wait_again, wait_for_text
 from coaching.job_queue import ANALYSIS_JOB, JobPriority
 from coaching.jobs.tasks import MODELS, Retries
+from coaching.library.documents.findings import SUMMARY_KEY, FindingKind, wait_again, wait_for_text
 from coaching.library.pipeline.analysis import analyse, summarise
 from coaching.library.pipeline.calls import CallFailed
 from coaching.live.runner import get_runner

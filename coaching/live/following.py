@@ -8,7 +8,6 @@ from collections.abc import Collection, Container, Iterable, Mapping
 from dataclasses import replace
 from itertools import groupby
 
-from coaching.documents.attached import attached_to, read_attached, read_moved, read_states
 from coaching.events import (
     AnswerChosen,
     ArcCompleted,
@@ -29,6 +28,7 @@ from coaching.events import (
     TurnEvent,
     TurnStarted,
 )
+from coaching.library.rows.attached import attached_to, read_attached, read_moved, read_states
 from coaching.live.stored_turn import read_shown_rounds, read_sync, title_for_readers
 from coaching.transcript.cards import NO_CARDS, Cards, late_card, read_cards
 from coaching.transcript.old_replies import text_of_reply

@@ -1,7 +1,7 @@
 """An open turn as the database has it, for readers of a turn that doesn't run in this process."""
 
-from coaching.documents.attached import read_states
 from coaching.events import CallPending, RoundShown, SessionFacts, Sync
+from coaching.library.rows.attached import read_states
 from sessions_app import selectors
 from sessions_app.models import CallState, Session, TitleSource, ToolCallRecord, Turn, TurnStatus
 from sessions_app.pending_calls import FACTS, read_pending_calls

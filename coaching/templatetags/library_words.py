@@ -7,7 +7,7 @@ from django import template
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from coaching.documents.reasons import shown_reason
+from coaching.library.documents.reasons import shown_reason
 from coaching.models import DocumentState, LibraryEffect
 
 register = template.Library()

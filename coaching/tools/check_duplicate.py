@@ -2,8 +2,8 @@
 
 from django.utils.translation import gettext_noop as _
 
-from coaching.documents.selectors import possible_duplicates
 from coaching.engine.tools import ToolInput, ToolResult
+from coaching.library.rows.documents import possible_duplicates
 from coaching.models import Document
 from coaching.tools.context import ToolContext
 from coaching.tools.presentation import Presentation, SageTool

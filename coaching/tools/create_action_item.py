@@ -7,10 +7,10 @@ from typing import Annotated, Any, Literal
 from django.utils.translation import gettext_noop as _
 from pydantic import Field
 
-from coaching.documents.actions import MAX_DESCRIPTION, MAX_TITLE, NewAction, create_action
-from coaching.documents.dates import words_meaning
 from coaching.engine.tools import ToolInput, ToolResult
 from coaching.files.attributes import Line, StorableText
+from coaching.library.actions import MAX_DESCRIPTION, MAX_TITLE, NewAction, create_action
+from coaching.library.dates import words_meaning
 from coaching.models import ActionPriority, DocumentText
 from coaching.tools.confirmed import answers, checks, runs
 from coaching.tools.context import CallContext

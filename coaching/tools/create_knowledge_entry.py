@@ -6,16 +6,9 @@ from typing import Annotated, Any, Literal
 from django.utils.translation import gettext_noop as _
 from pydantic import Field
 
-from coaching.documents.knowledge import (
-    MAX_CONTENT,
-    MAX_KEY_POINTS,
-    MAX_TAGS,
-    MAX_TITLE,
-    NewEntry,
-    create_entry,
-)
 from coaching.engine.tools import ToolInput, ToolResult
 from coaching.files.attributes import Line, StorableText, Word
+from coaching.library.entries import MAX_CONTENT, MAX_KEY_POINTS, MAX_TAGS, MAX_TITLE, NewEntry, create_entry
 from coaching.models import EntryState, EntryType
 from coaching.tools.confirmed import answers, checks, runs
 from coaching.tools.context import CallContext

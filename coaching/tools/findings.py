@@ -1,9 +1,9 @@
 """What the tools that read a whole document share: they begin a job, wait for it, and give its result."""
 
 from coaching.context.findings import IN_PROGRESS, finding_text
-from coaching.documents.findings import Finding, FindingKind, begin_finding, read_finding
 from coaching.engine.errors import ToolError
 from coaching.engine.tools import ToolInput, ToolResult
+from coaching.library.documents.findings import Finding, FindingKind, begin_finding, read_finding
 from coaching.models import Document
 from coaching.tools.context import ToolContext
 from coaching.tools.reach import check_document

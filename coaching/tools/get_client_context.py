@@ -4,10 +4,12 @@ from typing import Any
 
 from django.utils.translation import gettext_noop as _
 
-from coaching.documents.clients import accessible_client
-from coaching.documents.selectors import actions_of, counts_of, documents_of, entries_of, for_models
 from coaching.engine.errors import ToolError
 from coaching.engine.tools import ToolInput, ToolResult
+from coaching.library.clients import accessible_client
+from coaching.library.rows.clients import counts_of
+from coaching.library.rows.documents import documents_of
+from coaching.library.rows.proposals import actions_of, entries_of, for_models
 from coaching.models import ActionState, Client, EntryState, Project
 from coaching.tools.context import ToolContext
 from coaching.tools.presentation import Presentation, SageTool

@@ -4,8 +4,8 @@ from typing import Literal
 
 from django.utils.translation import gettext_noop as _
 
-from coaching.documents.selectors import actions_of, for_models
 from coaching.engine.tools import ToolInput, ToolResult
+from coaching.library.rows.proposals import actions_of, for_models
 from coaching.models import ActionItem, ActionState
 from coaching.tools.context import ToolContext
 from coaching.tools.presentation import Presentation, SageTool

@@ -5,10 +5,10 @@ from typing import Annotated
 from django.utils.translation import gettext_noop as _
 from pydantic import Field
 
-from coaching.documents.references import current_references
 from coaching.engine.errors import ToolError
 from coaching.engine.tools import ToolInput, ToolResult
 from coaching.files.attributes import StorableText
+from coaching.library.references.current import current_references
 from coaching.tools.context import ToolContext
 from coaching.tools.presentation import Presentation, SageTool
 from sessions_app.database import in_database

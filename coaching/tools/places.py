@@ -8,8 +8,8 @@ from typing import Any
 
 from django.utils.translation import gettext_noop as _
 
-from coaching.documents.clients import accessible_client, accessible_project
-from coaching.documents.selectors import choosable_places
+from coaching.library.clients import accessible_client, accessible_project
+from coaching.library.rows.clients import choosable_places
 from coaching.models import Client, Project
 from coaching.tools.context import CallContext
 

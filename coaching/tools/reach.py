@@ -7,9 +7,9 @@ can't be reached, are answered like missing ones.
 
 from dataclasses import dataclass
 
-from coaching.documents.clients import accessible_client, accessible_project, own_client
-from coaching.documents.named_clients import clients_named_by_user
 from coaching.engine.errors import ToolError
+from coaching.library.clients import accessible_client, accessible_project, own_client
+from coaching.library.rows.named_clients import clients_named_by_user
 from coaching.models import Client, Document, Project, SessionScope
 from coaching.tools.context import CallContext
 

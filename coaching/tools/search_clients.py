@@ -2,8 +2,8 @@
 
 from django.utils.translation import gettext_noop as _
 
-from coaching.documents.selectors import clients_of
 from coaching.engine.tools import ToolInput, ToolResult
+from coaching.library.rows.clients import clients_of
 from coaching.tools.context import ToolContext
 from coaching.tools.presentation import Presentation, SageTool
 from coaching.tools.reach import reached_clients

@@ -8,8 +8,8 @@ from typing import Any
 from django.utils.translation import gettext_noop as _
 
 from coaching.context.fences import fence
-from coaching.documents.selectors import entries_of
 from coaching.engine.tools import ToolInput, ToolResult
+from coaching.library.rows.proposals import entries_of
 from coaching.models import RecallSource
 from coaching.recall.excerpts import excerpt, words_of
 from coaching.recall.hits import Hit, Passage

@@ -16,8 +16,8 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
 from coaching.clock.days import local_day
-from coaching.documents.attached import attached_to
 from coaching.events import AttachedDocument, MessagePlace, MessageStored, RoundShown, Sync
+from coaching.library.rows.attached import attached_to
 from coaching.sandbox.blocks import split_unfinished
 from coaching.sandbox.markdown import render_blocks, render_replies
 from coaching.tools import presentation_of

@@ -16,8 +16,8 @@ from django.db.models import OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
 from coaching.clock.timezones import UNKNOWN_TIMEZONE
-from coaching.documents.attached import read_attached
 from coaching.events import AttachedDocument, CallAnswered, MessagePlace
+from coaching.library.rows.attached import read_attached
 from coaching.models import Profile, UserFile
 from coaching.transcript.arcs import EndingItem, HeadItem, head_of, read_ending
 from coaching.transcript.calls import SHOWN_STATES, written_paths, written_texts

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from coaching.documents.pictures import read_pictures, referred_picture
 from coaching.engine.messages import ModelRequest
+from coaching.library.documents.pictures import read_pictures, referred_picture
 
 GONE = "[this picture isn’t there any more]"
 

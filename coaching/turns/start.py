@@ -22,8 +22,9 @@ from coaching.clock.timezones import UNKNOWN_TIMEZONE
 from coaching.context.library import with_attached
 from coaching.context.life import READ_ERRORS, Life, LifeQuery, Unknown, read_life
 from coaching.context.prompt import BuiltPrompt, build_turn
-from coaching.documents.attached import as_attached, attach, read_attached_last
 from coaching.events import AttachedDocument, MessagePlace, SafetyShown
+from coaching.library.documents.attaching import attach
+from coaching.library.rows.attached import as_attached, read_attached_last
 from coaching.models import Document, Profile, UserFileVersion
 from coaching.people.help_lines import count_card
 from coaching.people.languages import in_model_language

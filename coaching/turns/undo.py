@@ -5,7 +5,7 @@ import uuid
 from django.db import transaction
 from django.utils.translation import gettext_noop as _
 
-from coaching.documents import effects
+from coaching.library import effects
 from coaching.models import LibraryEffect
 from sessions_app.errors import Refused
 from sessions_app.models import CallState

@@ -23,7 +23,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST, require_safe
 
-from coaching.documents.scopes import check_scope, set_scope
+from coaching.library.scopes import check_scope, set_scope
 from coaching.live.runner import get_runner, rate_limit
 from coaching.people.accounts import load_profile, local_now, user_id_of
 from coaching.people.danger_scans import scans

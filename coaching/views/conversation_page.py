@@ -13,8 +13,8 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
 from coaching.clock.days import local_day
-from coaching.documents.attached import own_documents
 from coaching.events import AttachedDocument, SafetyShown
+from coaching.library.rows.attached import own_documents
 from coaching.people.accounts import load_profile, user_id_of
 from coaching.people.help_lines import count_card
 from coaching.safety.card import Card

@@ -13,13 +13,9 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
-from coaching.documents.clients import (
-    accessible_client,
-    accessible_project,
-    create_client,
-    own_client,
-)
-from coaching.documents.lists import Place, count_folders, list_clients
+from coaching.library.clients import accessible_client, accessible_project, create_client, own_client
+from coaching.library.rows.clients import count_folders, list_clients
+from coaching.library.rows.folders import Place
 from coaching.models import Client, ClientStatus, ClientType
 from coaching.people.accounts import user_id_of
 from coaching.views.library_forms import ClientForm

@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
 from coaching.clock.days import local_day
-from coaching.documents.actions import (
+from coaching.library.actions import (
     MAX_DESCRIPTION,
     MAX_TITLE,
     NewAction,
@@ -27,7 +27,7 @@ from coaching.documents.actions import (
     edit_action,
     set_action_done,
 )
-from coaching.documents.selectors import actions_of, effects_of
+from coaching.library.rows.proposals import actions_of, effects_of
 from coaching.models import ActionItem, ActionPriority, ActionState, MadeBy
 from coaching.people.accounts import load_profile, local_now, user_id_of
 from coaching.views.library_forms import id_field

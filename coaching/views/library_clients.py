@@ -9,9 +9,10 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
-from coaching.documents.clients import accessible_client, change_client, create_project
-from coaching.documents.lists import Place, list_projects
-from coaching.documents.removals import conversations_about, delete_client, removal_of_client
+from coaching.library.clients import accessible_client, change_client, create_project
+from coaching.library.removals import conversations_about, delete_client, removal_of_client
+from coaching.library.rows.clients import list_projects
+from coaching.library.rows.folders import Place
 from coaching.models import Client, ClientStatus, ClientType
 from coaching.people.accounts import user_id_of
 from coaching.views.library_forms import ClientForm, ProjectForm

@@ -11,18 +11,19 @@ from django.shortcuts import render
 from django.utils.translation import gettext, gettext_noop
 from django.views.decorators.http import require_http_methods
 
-from coaching.documents.actions import accept_actions_of_document
-from coaching.documents.filing import (
+from coaching.library.actions import accept_actions_of_document
+from coaching.library.documents.filing import (
     delete_document,
     move_document,
     read_again,
     rename_document,
     withhold_document,
 )
-from coaching.documents.knowledge import accept_entries_of_document
-from coaching.documents.lists import document_with_text, folder_names, reference_choices
-from coaching.documents.reviews import accept_review, correct_document
-from coaching.documents.selectors import actions_of, effects_of, entries_of
+from coaching.library.documents.reviews import accept_review, correct_document
+from coaching.library.entries import accept_entries_of_document
+from coaching.library.rows.documents import document_with_text
+from coaching.library.rows.folders import folder_names, reference_choices
+from coaching.library.rows.proposals import actions_of, effects_of, entries_of
 from coaching.models import UNFINISHED_STATES, Document
 from coaching.people.accounts import user_id_of
 from coaching.sandbox.markdown import render_markdown

@@ -11,11 +11,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST, require_safe
 
-from coaching.documents.effects import undo
-from coaching.documents.filing import read_download
 from coaching.downloads.zip_stream import safe_name
 from coaching.files.errors import StorageFailed
 from coaching.files.objects import stream_object
+from coaching.library.documents.filing import read_download
+from coaching.library.effects import undo
 from coaching.models import LibraryEffect
 from coaching.people.accounts import user_id_of
 from coaching.views.parts import back_to, or_404

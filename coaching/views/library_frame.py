@@ -10,15 +10,8 @@ from django.http import Http404, HttpRequest
 from django.urls import reverse
 from django.utils.translation import gettext_lazy
 
-from coaching.documents.lists import (
-    FolderDocuments,
-    Place,
-    Progress,
-    read_folder,
-    read_folders,
-    read_progress,
-    read_to_do,
-)
+from coaching.library.rows.folders import FolderDocuments, Place, read_folder, read_folders
+from coaching.library.rows.progress import Progress, read_progress, read_to_do
 from coaching.models import Reference
 from coaching.people.accounts import load_profile
 from coaching.views.parts import page_in

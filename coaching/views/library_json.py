@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from coaching.documents.reasons import shown_reason
+from coaching.library.documents.reasons import shown_reason
 from coaching.models import Document
 
 

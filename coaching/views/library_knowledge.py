@@ -15,8 +15,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
-from coaching.documents.clients import own_client
-from coaching.documents.knowledge import (
+from coaching.library.auto_approval import ACTION_ITEM, set_standing_yes, standing_yeses
+from coaching.library.clients import own_client
+from coaching.library.entries import (
     MAX_CONTENT,
     MAX_TITLE,
     NewEntry,
@@ -26,8 +27,8 @@ from coaching.documents.knowledge import (
     dismiss_entry,
     edit_entry,
 )
-from coaching.documents.selectors import clients_of, effects_of, entries_of
-from coaching.documents.standing import ACTION_ITEM, set_standing_yes, standing_yeses
+from coaching.library.rows.clients import clients_of
+from coaching.library.rows.proposals import effects_of, entries_of
 from coaching.models import EntryState, EntryType, KnowledgeEntry, MadeBy
 from coaching.people.accounts import user_id_of
 from coaching.people.attempts import TooOften

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 from django.utils.translation import gettext_noop
 
-from coaching.documents.lists import list_projects
-from coaching.documents.selectors import clients_of
+from coaching.library.rows.clients import clients_of, list_projects
 from coaching.models import Document
 from sessions_app.errors import Refused
 

@@ -9,9 +9,9 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
-from coaching.documents.clients import accessible_project, change_project
-from coaching.documents.lists import Place
-from coaching.documents.removals import conversations_about, delete_project, removal_of_project
+from coaching.library.clients import accessible_project, change_project
+from coaching.library.removals import conversations_about, delete_project, removal_of_project
+from coaching.library.rows.folders import Place
 from coaching.models import Project, ProjectStatus
 from coaching.people.accounts import user_id_of
 from coaching.views.library_forms import ProjectForm

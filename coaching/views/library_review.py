@@ -11,9 +11,9 @@ from django.shortcuts import render
 from django.utils.translation import gettext_noop, ngettext
 from django.views.decorators.http import require_http_methods
 
-from coaching.documents.lists import reference_choices
-from coaching.documents.reviews import MAX_AT_ONCE, BulkOutcome, accept_reviews, correct_documents
-from coaching.documents.selectors import reviews_of, suggestions_of
+from coaching.library.documents.reviews import MAX_AT_ONCE, BulkOutcome, accept_reviews, correct_documents
+from coaching.library.rows.documents import reviews_of, suggestions_of
+from coaching.library.rows.folders import reference_choices
 from coaching.models import Document
 from coaching.people.accounts import user_id_of
 from coaching.views.library_frame import frame_of

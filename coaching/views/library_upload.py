@@ -19,9 +19,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
 
-from coaching.documents.intake import Destination, destination_of, refusal_of_size, refuse, take_in
-from coaching.documents.reasons import shown_reason
 from coaching.files.errors import StorageFailed
+from coaching.library.documents.intake import Destination, destination_of, refusal_of_size, refuse, take_in
+from coaching.library.documents.reasons import shown_reason
 from coaching.library.pipeline.pictures import prepare_picture
 from coaching.models import Document, DocumentSource, DocumentState
 from coaching.people.accounts import user_id_of

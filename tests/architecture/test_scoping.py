@@ -32,7 +32,7 @@ UNSCOPED: Mapping[str, str] = {
     "coaching/admin/briefs.py:BriefAdmin.words": "an operator reads a brief",
     "coaching/admin/briefs.py:BriefedSessionAdmin.prompt": "an operator reads what would be sent",
     "coaching/admin/library.py:WithoutWords.words": "an operator reads a document or what came of it",
-    "coaching/documents/costs.py:calls_about": "an operator reads sums",
+    "coaching/library/rows/costs.py:calls_about": "an operator reads sums",
     "coaching/admin/transcripts.py:TranscriptAdmin.words": "an operator reads a conversation",
     "coaching/admin/start.py:read_figures": "an operator reads sums",
     "sessions_app/figures.py:read_brief_figures": "an operator reads sums",
@@ -41,11 +41,11 @@ UNSCOPED: Mapping[str, str] = {
     "sessions_app/usage_report.py:usage_between": "an operator reads sums",
     # Readers of a session, whose access was checked when they attached.
     "coaching/files/safety_plans.py:read_card_plan_of_session": "the plan of a session's own user, on a card",
-    "coaching/documents/findings.py:wait_for_text": "a job waits for the document that it was queued for",
-    "coaching/library/pipeline/subjects.py:read_subject": "a job reads the document that it was queued for",
-    "coaching/documents/attached.py:read_attached": "the documents of messages that were read",
-    "coaching/documents/attached.py:read_moved": "documents of a session that is followed",
-    "coaching/documents/attached.py:read_states": "the documents of sessions that are followed",
+    "coaching/library/documents/findings.py:wait_for_text": "a job waits for the document of its arguments",
+    "coaching/library/pipeline/subjects.py:read_subject": "a job reads the document of its arguments",
+    "coaching/library/rows/attached.py:read_attached": "the documents of messages that were read",
+    "coaching/library/rows/attached.py:read_moved": "documents of a session that is followed",
+    "coaching/library/rows/attached.py:read_states": "the documents of sessions that are followed",
     # Jobs and processes for everybody. The queue's arguments are ours, never a request's.
     "coaching/calendar/refresh.py:begin_refresh": "a job reads one calendar anew",
     "coaching/calendar/refresh.py:finish_refresh": "a job reads one calendar anew",
@@ -216,7 +216,7 @@ RANKED_IN_SQL = {
     "coaching/recall/search.py": "the part of it that keeps to bounds",
     "coaching/recall/vectors.py": "the extension's type",
     "coaching/recall/passages.py": "texts are cut by the function that cut them for the index",
-    "coaching/context/library_queries.py": "counts and headlines of a library, in one row of JSON",
+    "coaching/library/rows/headlines.py": "counts and headlines of a library, in one row of JSON",
     "coaching/recall/terms.py": "words are stemmed by the function that stemmed the index",
 }
 """Modules with statements that the ORM can't write, each of which names the user."""

@@ -31,11 +31,11 @@ from django.utils.translation import override
 
 from coaching.belongings.archive import write_archive
 from coaching.belongings.rows import exported_models, file_name_of
-from coaching.documents.clients import create_client, create_project, own_client
-from coaching.documents.intake import destination_of, take_in
 from coaching.downloads.allowance import MAX_IN_AN_HOUR
 from coaching.downloads.zip_stream import ArchiveNames, safe_name
 from coaching.files.drafts import build_draft
+from coaching.library.clients import create_client, create_project, own_client
+from coaching.library.documents.intake import destination_of, take_in
 from coaching.models import (
     ActionItem,
     ClientType,

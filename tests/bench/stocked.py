@@ -3,7 +3,7 @@
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from coaching.documents.clients import own_client
+from coaching.library.clients import own_client
 from coaching.models import (
     ActionItem,
     Client,

@@ -14,7 +14,7 @@ from pytest_django import Settings
 from coaching.context.budget import PROMPT_TOKENS
 from coaching.context.prompt import build_turn
 from coaching.context.sections import ORDER
-from coaching.documents.clients import create_client, create_project
+from coaching.library.clients import create_client, create_project
 from coaching.models import (
     ActionItem,
     ClientType,

@@ -17,7 +17,7 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 
 from coaching.job_queue import LANES, enqueue_lane
-from coaching.library.reference_files import sync_reference_files
+from coaching.library.references.files import sync_reference_files
 from coaching.models import UNFINISHED_STATES, Document, DocumentCall, DocumentState, LibraryEffect
 from coaching.practice.coach.documents import answer_of, row_for, sent_documents
 from coaching.practice.script import Reply

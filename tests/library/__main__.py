@@ -12,8 +12,8 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tests.settings")
 django.setup()
 
 # The models can be imported now, not before.
-from coaching.documents.references import References  # noqa: E402 - needs Django set up
-from coaching.library.reference_files import read_reference_files  # noqa: E402 - needs Django set up
+from coaching.library.references.current import References  # noqa: E402 - needs Django set up
+from coaching.library.references.files import read_reference_files  # noqa: E402 - needs Django set up
 from tests.library.labelled_texts import Outcome, read_labelled_texts, select_for_all  # noqa: E402 - needs Django set up
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from coaching.documents.references import References
-from coaching.library.reference_files import read_reference_files, sync_reference_files
+from coaching.library.references.current import References
+from coaching.library.references.files import read_reference_files, sync_reference_files
 
 
 @pytest.fixture(scope="session")

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from coaching.documents.references import References
 from coaching.library.pipeline.stages.select_references import select_references
+from coaching.library.references.current import References
 
 FOLDER = Path(__file__).parent / "labelled"
 _BEGIN = re.compile(r"^=== ", re.MULTILINE)

@@ -5,7 +5,7 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Permission, User
 from django.test import Client
 
-from coaching.documents.references import current_references
+from coaching.library.references.current import current_references
 from coaching.models import PlacementRule, Reference
 from tests.conftest import MakeUser
 

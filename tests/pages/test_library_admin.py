@@ -5,8 +5,8 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Permission, User
 from procrastinate.contrib.django.models import ProcrastinateJob
 
-from coaching.documents.costs import calls_about
 from coaching.job_queue import LANE_JOB
+from coaching.library.rows.costs import calls_about
 from coaching.models import ActionItem, CallUsage, Document, DocumentCall, KnowledgeEntry, LibraryEffect
 from sessions_app.models import ModelUsage
 from tests.conftest import MakeUser

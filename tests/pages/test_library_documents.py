@@ -8,9 +8,9 @@ from django.contrib.auth.models import User
 from django.test import Client as Browser
 from procrastinate.contrib.django.models import ProcrastinateJob
 
-from coaching.documents.clients import create_client, create_project, own_client
 from coaching.job_queue import LANE_JOB
-from coaching.library.reference_files import sync_reference_files
+from coaching.library.clients import create_client, create_project, own_client
+from coaching.library.references.files import sync_reference_files
 from coaching.models import (
     ActionItem,
     Client,

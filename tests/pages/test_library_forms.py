@@ -8,8 +8,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client as Browser
 
-from coaching.documents.clients import create_client, create_project, own_client
-from coaching.documents.scopes import set_scope
+from coaching.library.clients import create_client, create_project, own_client
+from coaching.library.scopes import set_scope
 from coaching.models import (
     ActionItem,
     Client,

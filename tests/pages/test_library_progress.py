@@ -5,7 +5,7 @@ from django.contrib.auth.models import User
 from django.test import Client as Browser
 
 from coaching.models import Client, ClientStatus, Document, DocumentState
-from tests.documents.rows import make_client, make_document, make_project
+from tests.library.rows import make_client, make_document, make_project
 
 pytestmark = pytest.mark.django_db
 

@@ -14,9 +14,9 @@ from django.db import connections
 from django.test import AsyncClient, Client
 from procrastinate.contrib.django.models import ProcrastinateJob
 
-from coaching.documents import intake
-from coaching.documents.clients import create_client, create_project, own_client
 from coaching.job_queue import LANE_JOB
+from coaching.library.clients import create_client, create_project, own_client
+from coaching.library.documents import intake
 from coaching.models import ClientType, Document, DocumentState
 from coaching.people.attempts import AttemptLimit
 from coaching.views import library_upload

@@ -11,9 +11,9 @@ from django.test import Client
 from django.utils import timezone
 
 from coaching.context.brief import CORRECTED, brief_text
-from coaching.documents.clients import own_client
+from coaching.library.clients import own_client
 from coaching.models import FileType, UserFile, UserFileVersion
-from tests.documents.rows import make_document
+from tests.library.rows import make_document
 from tests.recall.history import talk
 
 pytestmark = pytest.mark.django_db

@@ -24,7 +24,7 @@ from coaching.safety.tables import whole_words
 Patterns = Sequence[re.Pattern[Any]]
 
 SAMPLES: Mapping[str, Mapping[str, Any]] = {
-    "coaching/documents/named_clients.py": {"word": "anna"},
+    "coaching/library/rows/named_clients.py": {"word": "anna"},
     "coaching/files/log_captures.py": {"path": "captures/2026-01-02-walk.md"},
     "coaching/library/extractors/mime.py": {"boundary": b"b-1"},
     "coaching/library/pipeline/findings.py": {"words": r"Anna\s+Berg"},

@@ -7,7 +7,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 
-from coaching.documents.clients import own_client
+from coaching.library.clients import own_client
 from coaching.models import (
     Document,
     DocumentState,

@@ -8,10 +8,11 @@ from django.contrib.auth.models import User
 from django.core.files.base import ContentFile
 from django.test import Client as Browser
 
-from coaching.documents.attached import MAX_ATTACHED, MISSING, TOO_MANY, UNREADABLE
-from coaching.documents.clients import create_client, own_client
-from coaching.documents.filing import withhold_document
-from coaching.documents.scopes import set_scope
+from coaching.library.clients import create_client, own_client
+from coaching.library.documents.attaching import MISSING, TOO_MANY, UNREADABLE
+from coaching.library.documents.filing import withhold_document
+from coaching.library.rows.attached import MAX_ATTACHED
+from coaching.library.scopes import set_scope
 from coaching.models import ActionItem, Client, ClientType, Document, DocumentState, DocumentText
 from coaching.practice.script import Reply, ToolUse
 from coaching.practice.server import PracticeServer

@@ -4,7 +4,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client as Browser
 
-from coaching.documents.clients import create_client, create_project, own_client
+from coaching.library.clients import create_client, create_project, own_client
 from coaching.models import ActionItem, ClientType, KnowledgeEntry, LibraryEffect
 from coaching.practice.script import Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer

@@ -7,7 +7,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client as Browser
 
-from coaching.documents.clients import create_client
+from coaching.library.clients import create_client
 from coaching.models import ActionItem, Client, ClientType, SessionScope
 from coaching.practice.script import Reply, ToolUse
 from coaching.practice.server import PracticeServer

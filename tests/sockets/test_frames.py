@@ -10,8 +10,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 import coaching.events
-from coaching.documents.clients import own_client
 from coaching.events import CallPending, RoundRestarted, TurnEvent
+from coaching.library.clients import own_client
 from coaching.models import Document
 from coaching.practice.faults.fault import Fault
 from coaching.practice.script import Hold, Note, Reply, Text, ToolUse

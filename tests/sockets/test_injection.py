@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from coaching.documents.knowledge import NewEntry, create_entry
+from coaching.library.entries import NewEntry, create_entry
 from coaching.models import ActionItem, Client, KnowledgeEntry, LibraryEffect, MadeBy, SessionScope
 from coaching.practice.script import Reply, ToolUse
 from coaching.practice.server import PracticeServer
 from sessions_app.database import in_database
 from sessions_app.models import Session, ToolCallRecord
-from tests.documents.rows import make_client, make_document
 from tests.library.obedient import ObedientModel, order
+from tests.library.rows import make_client, make_document
 from tests.live_sage import LiveSage, end_turns, open_socket
 from tests.sockets.questions import ask, rows
 

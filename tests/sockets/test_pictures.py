@@ -12,7 +12,7 @@ from django.test import Client as Browser
 from PIL import Image
 
 from coaching.context.pictures import DROPPED, KEPT_PICTURES, MOST_PICTURES, NO_SIGHT, picture_blocks
-from coaching.documents.pictures import keep_picture
+from coaching.library.documents.pictures import keep_picture
 from coaching.models import Document, DocumentImage, DocumentState
 from coaching.practice.coach.tour import answer
 from coaching.practice.script import Reply, Text

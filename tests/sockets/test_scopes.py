@@ -9,7 +9,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client as Browser
 
-from coaching.documents.clients import create_client, create_project, own_client
+from coaching.library.clients import create_client, create_project, own_client
 from coaching.models import Client, ClientType, Project, SessionScope
 from coaching.practice.server import PracticeServer
 from sessions_app.database import in_database

@@ -8,16 +8,16 @@ import pytest
 from django.contrib.auth.models import User
 
 from coaching.context.budget import count_tokens
-from coaching.documents.clients import own_client
 from coaching.engine.errors import ToolError
 from coaching.engine.messages import canonical_json, shorten_saved
+from coaching.library.clients import own_client
 from coaching.tools import CHAT_TOOLS, TOOLS, waiting
 from coaching.tools.presentation import SageTool
 from coaching.tools.tiers import CHAT
 from sessions_app.database import in_database
 from sessions_app.models import SessionKind
 from sessions_app.services import open_session
-from tests.documents.rows import make_document
+from tests.library.rows import make_document
 from tests.tools.committing_context import CommittingContext
 from tests.tools.finished_calls import store_result
 

@@ -9,10 +9,10 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from coaching.documents.actions import NewAction, create_action
-from coaching.documents.knowledge import NewEntry, create_entry
-from coaching.documents.named_clients import MESSAGES_READ, named_in
 from coaching.engine.errors import ToolError
+from coaching.library.actions import NewAction, create_action
+from coaching.library.entries import NewEntry, create_entry
+from coaching.library.rows.named_clients import MESSAGES_READ, named_in
 from coaching.models import (
     ActionItem,
     Client,
@@ -29,7 +29,7 @@ from sessions_app.database import in_database
 from sessions_app.history import append_message
 from sessions_app.models import MessageRole, SessionKind, Turn, TurnStatus
 from sessions_app.services import open_session
-from tests.documents.rows import make_client, make_document, make_project
+from tests.library.rows import make_client, make_document, make_project
 from tests.tools.committing_context import CommittingContext
 
 pytestmark = pytest.mark.django_db(transaction=True)

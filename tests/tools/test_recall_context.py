@@ -9,8 +9,8 @@ from django.contrib.auth.models import User
 
 from coaching.context.opening import Opening, Statement
 from coaching.context.window import Edge
-from coaching.documents.clients import own_client
 from coaching.engine.errors import ToolError
+from coaching.library.clients import own_client
 from coaching.models import Document, DocumentText
 from coaching.tools.recall_context import MAX_BYTES, RECALL_CONTEXT
 from sessions_app.database import in_database

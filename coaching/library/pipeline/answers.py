@@ -9,9 +9,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from coaching.documents.reference_text import Vocabulary
 from coaching.engine.json_text import scrub_surrogates
 from coaching.library.pipeline.batch import Verdict
+from coaching.library.references.text import Vocabulary
 
 MOST_SUMMARY = 1_500
 MOST_FACTS = 20

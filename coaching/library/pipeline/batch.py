@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
 
-from coaching.documents.filing import Decision
 from coaching.engine.ports import ModelClient
+from coaching.library.documents.filing import Decision
 from coaching.library.pipeline.claims import Claim
 from coaching.models import Document, DocumentState
 

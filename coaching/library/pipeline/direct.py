@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Sequence
 
 from django.utils import timezone
 
-from coaching.documents.intake import Destination
+from coaching.library.documents.intake import Destination
 from coaching.library.pipeline.batch import Services
 from coaching.library.pipeline.claims import claim_chosen
 from coaching.library.pipeline.reading import read_batch

@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 from django.utils.translation import gettext_noop
 
-from coaching.documents.reasons import join_reasons
+from coaching.library.documents.reasons import join_reasons
 from coaching.library.extractors.content_types import JPEG, NAMES
 from coaching.sandbox import answers
 from coaching.sandbox.errors import UntrueAnswer

@@ -14,15 +14,8 @@ from typing import Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from coaching.documents.dates import dates_meant
-from coaching.documents.evidence import (
-    MIN_QUOTE_CHARACTERS,
-    Claim,
-    Evidence,
-    checked,
-    page_of,
-    verbatim,
-)
+from coaching.library.dates import dates_meant
+from coaching.library.evidence import MIN_QUOTE_CHARACTERS, Claim, Evidence, checked, page_of, verbatim
 
 MAX_POINTS = 12
 MAX_ITEMS = 20

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from coaching.documents.corrections import read_corrections
-from coaching.documents.reference_text import ReferenceText, Vocabulary
-from coaching.documents.references import References, current_references
+from coaching.library.documents.corrections import read_corrections
+from coaching.library.references.current import References, current_references
+from coaching.library.references.text import ReferenceText, Vocabulary
 from coaching.models import Client, DocumentCorrection
 from coaching.skills.loader import skill_text
 

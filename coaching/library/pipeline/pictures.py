@@ -4,7 +4,7 @@ import io
 
 import structlog
 
-from coaching.documents.pictures import keep_picture
+from coaching.library.documents.pictures import keep_picture
 from coaching.library.extractors.content_types import image_type
 from coaching.library.pipeline.extraction import extract_now
 from coaching.models import Document

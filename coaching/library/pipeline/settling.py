@@ -7,8 +7,8 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from coaching.documents.calls import use_answers
-from coaching.documents.filing import file_document, put_to_review
+from coaching.library.documents.calls import use_answers
+from coaching.library.documents.filing import file_document, put_to_review
 from coaching.library.pipeline.batch import Batch, Change, Ending, Item, Twin
 from coaching.library.pipeline.claims import Claim, keep
 from coaching.models import UNFINISHED_STATES, Document, DocumentState

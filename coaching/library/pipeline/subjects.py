@@ -8,10 +8,10 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from coaching.documents.actions import NewAction, create_action
-from coaching.documents.evidence import page_of
-from coaching.documents.findings import SUMMARY_KEY, TRANSCRIPT_KEY
-from coaching.documents.knowledge import NewEntry, create_entry
+from coaching.library.actions import NewAction, create_action
+from coaching.library.documents.findings import SUMMARY_KEY, TRANSCRIPT_KEY
+from coaching.library.entries import NewEntry, create_entry
+from coaching.library.evidence import page_of
 from coaching.library.pipeline.findings import Point, Summary, Transcript
 from coaching.models import ActionItem, ActionPriority, Document, DocumentText, EntryType, MadeBy
 from coaching.skills.loader import skill_text

@@ -15,9 +15,9 @@ from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 from django.db.models import Q
 
-from coaching.documents.intake import Destination, destination_of, refusal_of_size, refuse, take_in
 from coaching.engine.errors import UpstreamError
 from coaching.files.errors import QuotaReached, StorageFailed
+from coaching.library.documents.intake import Destination, destination_of, refusal_of_size, refuse, take_in
 from coaching.library.pipeline.batch import Services
 from coaching.library.pipeline.batches import answer_in_batches
 from coaching.library.pipeline.direct import read_directly, take_up

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand
 from coaching.context.fences import TAGS
 from coaching.context.prompt_rules import SPEAKING, definition_faults, section_faults
 from coaching.files.types import ATTRIBUTE_ORDER
-from coaching.library.reference_files import (
+from coaching.library.references.files import (
     find_reference_faults,
     read_reference_files,
     sync_reference_files,

@@ -12,7 +12,7 @@ from django.contrib.auth.models import User  # noqa: E402 - needs Django set up
 from django.db import connection, transaction  # noqa: E402 - needs Django set up
 from django.utils import timezone  # noqa: E402 - needs Django set up
 
-from coaching.documents.clients import own_client  # noqa: E402 - needs Django set up
+from coaching.library.clients import own_client  # noqa: E402 - needs Django set up
 from coaching.models import (  # noqa: E402 - needs Django set up
     ActionItem,
     Capture,

@@ -8,9 +8,9 @@ from django.contrib.auth.models import User
 from django.test import override_settings
 from django.utils import timezone
 
-from coaching.documents.clients import own_client
-from coaching.documents.intake import Destination, destination_of, take_in
-from coaching.library.reference_files import sync_reference_files
+from coaching.library.clients import own_client
+from coaching.library.documents.intake import Destination, destination_of, take_in
+from coaching.library.references.files import sync_reference_files
 from coaching.models import Document, DocumentSource, DocumentText
 from coaching.practice import PracticeServer
 from coaching.practice.api.records import ReceivedRequest

@@ -12,9 +12,10 @@ from django.test import override_settings
 from procrastinate.contrib.django.models import ProcrastinateJob
 from pytest_django import Settings
 
-from coaching.documents.actions import NewAction, create_action
-from coaching.documents.clients import own_client
-from coaching.documents.findings import (
+from coaching.job_queue import ANALYSIS_JOB, enqueue_analysis
+from coaching.library.actions import NewAction, create_action
+from coaching.library.clients import own_client
+from coaching.library.documents.findings import (
     BUDGET_SECONDS,
     IN_PROGRESS,
     MOST_SECONDS,
@@ -23,7 +24,6 @@ from coaching.documents.findings import (
     begin_finding,
     read_finding,
 )
-from coaching.job_queue import ANALYSIS_JOB, enqueue_analysis
 from coaching.library.pipeline import analysis
 from coaching.library.pipeline.findings import SummarySaid, TranscriptSaid, check_summary, check_transcript
 from coaching.library.pipeline.subjects import ONLY_BEGINNING
@@ -42,8 +42,8 @@ from coaching.practice.server import PracticeServer
 from coaching.tools import CHAT_TOOLS
 from sessions_app.database import in_database
 from sessions_app.models import Session
-from tests.documents.rows import make_client, make_document
 from tests.jobs.conftest import WorkOff, make_due, queue, work_off
+from tests.library.rows import make_client, make_document
 from tests.library.transcripts import transcripts
 from tests.tools.committing_context import CommittingContext
 

@@ -7,9 +7,9 @@ from functools import partial
 import pytest
 from django.contrib.auth.models import User
 
-from coaching.documents.filing import delete_document, withhold_document
 from coaching.engine.profiles import cost_micro_usd
 from coaching.engine.usage import TokenCounts
+from coaching.library.documents.filing import delete_document, withhold_document
 from coaching.library.pipeline.batch import Services
 from coaching.library.pipeline.batches import answer_in_batches, collect
 from coaching.library.pipeline.call_records import calls_in_batches

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 from django.contrib.auth.models import User
 
-from coaching.documents.filing import delete_document, withhold_document
+from coaching.library.documents.filing import delete_document, withhold_document
 from coaching.library.pipeline.batch import Change, Services
 from coaching.library.pipeline.claims import claim_chosen
 from coaching.library.pipeline.reading import STAGES, read_batch

@@ -9,7 +9,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
-from coaching.documents.intake import destination_of, take_in
+from coaching.library.documents.intake import destination_of, take_in
 from coaching.models import Client, Document, DocumentSource, DocumentState, Project
 from tests.library.pipeline.conftest import LEASE, PAYSLIP
 

@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import override_settings
 
-from coaching.documents.intake import destination_of, take_in
+from coaching.library.documents.intake import destination_of, take_in
 from coaching.library.pipeline.stages.read_text import WITHHELD
 from coaching.models import DecidedBy, Document, DocumentState
 from coaching.practice import PracticeServer

@@ -5,8 +5,8 @@ import json
 import pytest
 from django.contrib.auth.models import User
 
-from coaching.documents.filing import withhold_document
-from coaching.documents.reviews import correct_documents
+from coaching.library.documents.filing import withhold_document
+from coaching.library.documents.reviews import correct_documents
 from coaching.library.pipeline.knowledge import FACTS_SKILL, SKILL
 from coaching.models import DecidedBy, DocumentCall, DocumentState, LibraryEffect
 from coaching.practice import PracticeServer

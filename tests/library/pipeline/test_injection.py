@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from coaching.documents.intake import destination_of
-from coaching.documents.knowledge import NewEntry, create_entry
-from coaching.documents.references import current_references
+from coaching.library.documents.intake import destination_of
+from coaching.library.entries import NewEntry, create_entry
 from coaching.library.pipeline.calls import MAX_ROUNDS
+from coaching.library.references.current import current_references
 from coaching.models import (
     ActionItem,
     ActionState,
@@ -27,11 +27,11 @@ from coaching.models import (
 )
 from coaching.practice import PracticeServer
 from sessions_app.database import in_database
-from tests.documents.rows import make_client, make_document
 from tests.jobs.conftest import WorkOff
 from tests.library.obedient import ObedientModel, order
 from tests.library.pipeline.conftest import fresh, take_texts
 from tests.library.pipeline.truth import TruthfulModel
+from tests.library.rows import make_client, make_document
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("references")]
 

@@ -9,16 +9,16 @@ from procrastinate.contrib.django.models import ProcrastinateJob
 
 from coaching.context.findings import IN_PROGRESS, PROPOSED, READY, awaited_in, finding_parts
 from coaching.context.opening import Statement
-from coaching.documents.findings import MOST_SECONDS, STILL_UNREAD, read_finding, wait_for_text
 from coaching.job_queue import ANALYSIS_JOB
+from coaching.library.documents.findings import MOST_SECONDS, STILL_UNREAD, read_finding, wait_for_text
 from coaching.models import Document, DocumentState, DocumentText
 from coaching.practice.script import Reply, ToolUse
 from coaching.tools import CHAT_TOOLS
 from sessions_app.database import in_database
 from sessions_app.models import Message
 from tests.context.conftest import Talk, brief_client, brief_practice, client, person, talk
-from tests.documents.rows import make_client, make_document
 from tests.jobs.conftest import WorkOff, practice, queue, work_off
+from tests.library.rows import make_client, make_document
 
 __all__ = ["brief_client", "brief_practice", "client", "person", "practice", "queue", "talk", "work_off"]
 

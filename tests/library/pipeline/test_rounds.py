@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from coaching.documents.clients import own_client
 from coaching.engine.errors import UpstreamError
 from coaching.engine.messages import ModelRequest
 from coaching.engine.tools import Tool, ToolCall, ToolInput, ToolResult, Toolset
+from coaching.library.clients import own_client
 from coaching.library.pipeline.call_records import CallPlan, run_effect
 from coaching.library.pipeline.calls import MAX_ROUNDS, CallFailed, CallTools, make_call, prefix_of
 from coaching.model.client import ModelConnection

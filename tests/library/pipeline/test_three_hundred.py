@@ -8,13 +8,13 @@ from django.contrib.auth.models import User
 from pytest_django import Settings
 
 from coaching.context.budget import IMAGE_TOKENS, count_tokens
-from coaching.documents.intake import destination_of, take_in
-from coaching.documents.references import current_references
+from coaching.library.documents.intake import destination_of, take_in
 from coaching.library.extractors.content_types import IMAGES, NAMES
 from coaching.library.pipeline.claims import MOST_DOCUMENTS
 from coaching.library.pipeline.requests import CALL_TOKENS
 from coaching.library.pipeline.stages.assemble import UNSEEN
 from coaching.library.pipeline.stages.read_text import NO_SIGHT
+from coaching.library.references.current import current_references
 from coaching.models import UNFINISHED_STATES, Client, Document, DocumentState, LibraryEffect, Project
 from coaching.practice import PracticeServer
 from coaching.practice.coach.documents import sent_documents

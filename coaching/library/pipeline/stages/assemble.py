@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from django.utils.translation import gettext_noop
 
-from coaching.documents.reasons import SIMILAR, join_reasons
+from coaching.library.documents.reasons import SIMILAR, join_reasons
 from coaching.library.pipeline.batch import Batch, Ending, Item, Services, Verdict
 from coaching.library.pipeline.confidence import SURE, is_close
 from coaching.models import DocumentState

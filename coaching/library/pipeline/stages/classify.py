@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from django.utils.translation import gettext_noop
 
-from coaching.documents.reasons import join_reasons
+from coaching.library.documents.reasons import join_reasons
 from coaching.library.pipeline.answers import read_answer
 from coaching.library.pipeline.batch import Batch, Ending, Item, Services, Verdict
 from coaching.library.pipeline.call_records import CallPlan, pending_call, read_rounds

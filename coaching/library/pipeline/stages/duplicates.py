@@ -1,6 +1,6 @@
 """Links documents whose bytes the client has already: they aren't read again."""
 
-from coaching.documents.reasons import DUPLICATE, join_reasons
+from coaching.library.documents.reasons import DUPLICATE, join_reasons
 from coaching.library.pipeline.batch import Batch, Item, Services
 from coaching.models import Document, DocumentState
 from sessions_app.database import in_database

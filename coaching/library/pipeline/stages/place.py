@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from coaching.documents.filing import Decision
-from coaching.documents.placement import PlacementTable
-from coaching.documents.references import current_references
+from coaching.library.documents.filing import Decision
 from coaching.library.pipeline.batch import Batch, Item, Services
+from coaching.library.references.current import current_references
+from coaching.library.references.placement import PlacementTable
 from coaching.models import Client, DecidedBy, FilingLevel
 from sessions_app.database import in_database
 

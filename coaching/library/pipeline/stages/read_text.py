@@ -17,8 +17,8 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_noop
 
-from coaching.documents.pictures import keep_picture
 from coaching.files.objects import open_object
+from coaching.library.documents.pictures import keep_picture
 from coaching.library.pipeline.batch import Batch, Image, Item, Services, Twin
 from coaching.library.pipeline.extracted import Extraction
 from coaching.library.pipeline.extraction import extract_now

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from coaching.documents.references import References, current_references
 from coaching.library.pipeline.batch import Batch, Item, Services
 from coaching.library.pipeline.stages.select_references import select_references
+from coaching.library.references.current import References, current_references
 from sessions_app.database import in_database
 
 _TRANSCRIPTS = ("text/vtt", "application/x-subrip")

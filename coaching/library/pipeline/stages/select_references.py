@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from coaching.documents.references import References
+from coaching.library.references.current import References
 
 MAX_REFERENCES = 6
 BEGINNING = 4_000

@@ -1,0 +1,1 @@
+"""A document's life: taken in, read, filed, reviewed, corrected, withheld, deleted."""

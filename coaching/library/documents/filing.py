@@ -1,0 +1,230 @@
+"""Filing: where a document lies, as decided by a model or by its user, and what else happens to it.
+
+Each change of a decision has an audit row. Another user's document looks missing: all of these raise
+`Document.DoesNotExist`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext_noop
+
+from coaching.job_queue import enqueue_document
+from coaching.library.documents.calls import forget_calls
+from coaching.library.documents.intake import clean_name, destination_of
+from coaching.library.effects import change
+from coaching.models import (
+    UNFINISHED_STATES,
+    ActionItem,
+    ActionState,
+    DecidedBy,
+    Document,
+    DocumentSource,
+    DocumentState,
+    EffectKind,
+    EntryState,
+    FilingLevel,
+    KnowledgeEntry,
+    LibraryEffect,
+    MadeBy,
+)
+from sessions_app.errors import Refused
+
+NO_PROJECT = gettext_noop("Documents of this type belong in a project. Choose a project first.")
+STILL_READING = gettext_noop("Sage is still reading this document. Wait until it’s done.")
+NOTHING_STORED = gettext_noop("The file wasn’t accepted, so it isn’t stored. Upload it again.")
+FOLDER_NAME = gettext_noop("A folder’s name can have 1 to 120 characters, on one line.")
+NAME_NEEDED = gettext_noop("A document needs a name.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """What a document was found to be, and where it belongs."""
+
+    file_type: str
+    category: str
+    folder: str
+    level: FilingLevel
+    confidence: float | None = None
+    why: str = ""
+    tags: Sequence[str] = ()
+    summary: str = ""
+    key_facts: Sequence[Mapping[str, Any]] = ()
+    alternatives: Sequence[Mapping[str, Any]] = ()
+    proposal: Mapping[str, Any] = field(default_factory=dict)
+    decided_by: DecidedBy = DecidedBy.MODEL
+
+    def values(self) -> dict[str, Any]:
+        """Return the fields of a document."""
+        return {
+            "file_type": self.file_type,
+            "category": self.category,
+            "folder": self.folder,
+            "level": self.level,
+            "confidence": self.confidence,
+            "why": self.why,
+            "tags": list(self.tags),
+            "summary": self.summary,
+            "key_facts": [dict(fact) for fact in self.key_facts],
+            "alternatives": [dict(other) for other in self.alternatives],
+            "proposal": dict(self.proposal),
+            "decided_by": self.decided_by,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Download:
+    """The key of a document's bytes in the storage, with its name and its type by content."""
+
+    storage_key: str
+    name: str
+    content_type: str
+    size: int
+
+
+@transaction.atomic
+def file_document(
+    *, user_id: int, document_id: int, decision: Decision, made_by: MadeBy = MadeBy.PIPELINE
+) -> Document:
+    """File a document as decided; one for a project goes to review where it has none."""
+    document = locked_document(user_id, document_id)
+    if decision.level == FilingLevel.PROJECT and document.project_id is None:
+        return _put_to_review(document, reason=NO_PROJECT, decision=decision)
+    values = {
+        **decision.values(),
+        "state": DocumentState.FILED,
+        "reason": "",
+        "decided_at": timezone.now(),
+    }
+    change(document, kind=EffectKind.FILED, made_by=made_by, values=values)
+    return document
+
+
+@transaction.atomic
+def put_to_review(
+    *, user_id: int, document_id: int, reason: str, decision: Decision | None = None
+) -> Document:
+    """Let the user decide on a document, perhaps with a suggestion."""
+    return _put_to_review(locked_document(user_id, document_id), reason=reason, decision=decision)
+
+
+def _put_to_review(document: Document, *, reason: str, decision: Decision | None) -> Document:
+    values = decision.values() if decision else {}
+    if values and document.project_id is None:
+        values["level"] = FilingLevel.CLIENT
+    for name, value in {**values, "state": DocumentState.REVIEW, "reason": reason[:500]}.items():
+        setattr(document, name, value)
+    document.save()
+    return document
+
+
+@transaction.atomic
+def move_document(
+    *,
+    user_id: int,
+    document_id: int,
+    client_id: int | None = None,
+    project_id: int | None = None,
+    folder: str = "",
+) -> LibraryEffect | None:
+    """Move a document to a project, to a client without one, or to another folder where it is.
+
+    What was made from it moves along. Raises `Refused`, `Client.DoesNotExist` and `Project.DoesNotExist`.
+    """
+    document = locked_document(user_id, document_id)
+    if document.state in UNFINISHED_STATES:
+        raise Refused(STILL_READING)
+    values: dict[str, Any] = {}
+    if client_id or project_id:
+        place = destination_of(user_id=user_id, client_id=client_id, project_id=project_id)
+        values = {"client_id": place.client.id, "project_id": place.project.id if place.project else None}
+        if place.project is None and document.level == FilingLevel.PROJECT:
+            values["level"] = FilingLevel.CLIENT
+    if folder.strip():
+        values["folder"] = clean_folder(folder)
+    return change(document, kind=EffectKind.MOVED, made_by=MadeBy.USER, values=values)
+
+
+@transaction.atomic
+def rename_document(*, user_id: int, document_id: int, name: str) -> LibraryEffect | None:
+    """Give a document another name."""
+    document = locked_document(user_id, document_id)
+    if not name.strip():
+        raise Refused(NAME_NEEDED)
+    values = {"name": clean_name(name)}
+    return change(document, kind=EffectKind.RENAMED, made_by=MadeBy.USER, values=values)
+
+
+@transaction.atomic
+def withhold_document(*, user_id: int, document_id: int, is_withheld: bool) -> LibraryEffect | None:
+    """Never send a document to the model, or allow it again."""
+    document = locked_document(user_id, document_id)
+    values = {"is_withheld": is_withheld}
+    return change(document, kind=EffectKind.WITHHELD, made_by=MadeBy.USER, values=values)
+
+
+@transaction.atomic
+def read_again(*, user_id: int, document_id: int) -> Document:
+    """Queue a document's reading once more, with all its attempts. Raises `Refused`."""
+    document = locked_document(user_id, document_id)
+    if document.storage_key is None:
+        raise Refused(NOTHING_STORED)
+    if document.state in UNFINISHED_STATES:
+        raise Refused(STILL_READING)
+    queue_again(document)
+    return document
+
+
+def queue_again(document: Document) -> None:
+    """Queue the reading of a locked document, with all its attempts."""
+    document.state, document.reason, document.attempts = DocumentState.QUEUED, "", 0
+    if document.source == DocumentSource.COMMAND:  # its command may be over, so workers read it now
+        document.source = DocumentSource.UPLOAD
+    document.save(update_fields=["state", "reason", "attempts", "source", "updated_at"])
+    enqueue_document(document)
+
+
+@transaction.atomic
+def delete_document(*, user_id: int, document_id: int) -> None:
+    """Delete a document with its text and what calls hold of it; its duplicates are read.
+
+    What the user accepted from it stays.
+
+    No row names its bytes any more, so garbage collection removes them.
+    """
+    document = locked_document(user_id, document_id)
+    for twin in Document.of(user_id).filter(duplicate_of=document, state=DocumentState.DUPLICATE):
+        queue_again(twin)
+    KnowledgeEntry.of(user_id).filter(document=document, state=EntryState.PROPOSED).delete()
+    ActionItem.of(user_id).filter(document=document, state=ActionState.PROPOSED).delete()
+    document.delete()
+    forget_calls(user_id=user_id, document_id=document_id)
+
+
+def read_download(*, user_id: int, document_id: int) -> Download:
+    """Return what a download needs. Raises `Refused` where nothing is stored."""
+    document = Document.of(user_id).get(id=document_id)
+    if document.storage_key is None:
+        raise Refused(NOTHING_STORED)
+    return Download(
+        storage_key=document.storage_key,
+        name=document.name,
+        content_type=document.content_type,
+        size=document.size,
+    )
+
+
+def locked_document(user_id: int, document_id: int) -> Document:
+    """Return the user's document, locked until the transaction ends. Raises `Document.DoesNotExist`."""
+    return Document.of(user_id).select_for_update().get(id=document_id)
+
+
+def clean_folder(folder: str) -> str:
+    """Return a folder's name on one line. Raises `Refused`."""
+    kept = " ".join(folder.replace("\x00", "").split())
+    if not kept or len(kept) > 120:
+        raise Refused(FOLDER_NAME)
+    return kept

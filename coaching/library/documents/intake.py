@@ -1,0 +1,130 @@
+"""Takes documents in: their bytes into the storage, a row, and the job that reads them.
+
+The bytes are stored before the row commits, and the job is a row of the same transaction: a document that is
+shown is stored, and is read.
+"""
+
+import uuid
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.db import transaction
+from django.utils.translation import gettext_noop
+
+from coaching.files.objects import store_object_now
+from coaching.files.quota import check_room, lock_usage, refuse_when_full
+from coaching.job_queue import enqueue_document
+from coaching.library.clients import accessible_client, accessible_project, own_client
+from coaching.library.documents.reasons import join_reasons
+from coaching.models import Client, Document, DocumentSource, DocumentState, Project
+
+MAX_NAME = 255
+MAX_REFUSED = 500
+"""As many documents without bytes are kept of a person; the quota doesn't count them."""
+TOO_LARGE = gettext_noop("This file is too large:")
+EMPTY = gettext_noop("This file is empty.")
+MEGABYTE = 1 << 20
+"""As file managers count."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Destination:
+    """Whose document it is, and where it came from. `batch` is the same for documents that came together."""
+
+    client: Client
+    project: Project | None = None
+    source: DocumentSource = DocumentSource.UPLOAD
+    session_id: uuid.UUID | None = None
+    batch: uuid.UUID
+
+
+def destination_of(
+    *,
+    user_id: int,
+    client_id: int | None = None,
+    project_id: int | None = None,
+    source: DocumentSource = DocumentSource.UPLOAD,
+    session_id: uuid.UUID | None = None,
+    batch: uuid.UUID | None = None,
+) -> Destination:
+    """Return the destination with these ids: of a project its client, and without any the user.
+
+    Raises `Client.DoesNotExist` and `Project.DoesNotExist`, also for a project of another client.
+    """
+    project = accessible_project(user_id=user_id, project_id=project_id) if project_id else None
+    if project and client_id not in (None, project.client_id):
+        raise Project.DoesNotExist
+    if project:
+        client = project.client
+    elif client_id:
+        client = accessible_client(user_id=user_id, client_id=client_id)
+    else:
+        client = own_client(user_id)
+    return Destination(
+        client=client, project=project, source=source, session_id=session_id, batch=batch or uuid.uuid4()
+    )
+
+
+def take_in(
+    *, user_id: int, name: str, data: bytes, destination: Destination, is_withheld: bool = False
+) -> Document:
+    """Store a document and queue its reading; one that is over a limit becomes `refused`, with the reason.
+
+    Sync code, outside transactions. Raises `StorageFailed`, and `QuotaReached` where there is no room for it.
+    """
+    name = clean_name(name)
+    if reason := refusal_of_size(len(data)):
+        return refuse(user_id=user_id, name=name, size=len(data), destination=destination, reason=reason)
+    refuse_when_full(user_id=user_id, size=len(data))
+    stored = store_object_now(user_id=user_id, data=data)
+    with transaction.atomic():
+        check_room(lock_usage(user_id), size=len(data), is_new_file=True)
+        document = Document.of(user_id).create(
+            **_values(name, destination),
+            size=stored.size,
+            sha256=stored.sha256,
+            storage_key=stored.key,
+            is_withheld=is_withheld,
+        )
+        enqueue_document(document)
+    return document
+
+
+def refuse(*, user_id: int, name: str, size: int, destination: Destination, reason: str) -> Document:
+    """Record a document that is over a limit, without its bytes, and forget the oldest of many such."""
+    document = Document.of(user_id).create(
+        **_values(clean_name(name), destination),
+        size=size,
+        storage_key=None,
+        state=DocumentState.REFUSED,
+        reason=reason,
+    )
+    unread = Document.of(user_id).filter(state=DocumentState.REFUSED, storage_key=None).order_by("-id")
+    unread.filter(id__in=list(unread.values_list("id", flat=True)[MAX_REFUSED:])).delete()
+    return document
+
+
+def clean_name(name: str) -> str:
+    """Return a file's name without folders and control characters; it is only shown, never used as a path."""
+    last = name.replace("\\", "/").rsplit("/", 1)[-1]
+    shown = "".join(character for character in last if character.isprintable()).strip()
+    return shown[-MAX_NAME:] or "document"
+
+
+def refusal_of_size(size: int) -> str:
+    """Return why a document of so many bytes isn't taken; empty if it is."""
+    limit = settings.SAGE_MAX_UPLOAD_MB
+    if size > limit * MEGABYTE:
+        return join_reasons([TOO_LARGE, f"{size / MEGABYTE:,.1f} MB (max. {limit} MB)."])
+    return "" if size else EMPTY
+
+
+def _values(name: str, destination: Destination) -> dict[str, object]:
+    return {
+        "name": name,
+        "client": destination.client,
+        "project": destination.project,
+        "source": destination.source,
+        "session_id": destination.session_id,
+        "batch": destination.batch,
+    }

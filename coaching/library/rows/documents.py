@@ -1,0 +1,66 @@
+"""Reads documents. Another user's look missing, and every list is bounded or lazy."""
+
+import re
+from collections.abc import Sequence
+
+from django.db.models import QuerySet
+
+from coaching.models import (
+    Document,
+    DocumentState,
+)
+
+MAX_MATCHES = 10
+
+_NUMBERED_COPY = re.compile(
+    r"(?<!\s)\s*(?:\((?:\d{1,3}|copy)\)|[-_ ](?:copy|kopie|final|v\d{1,3}|\d{1,2}))$", re.IGNORECASE
+)
+
+
+def documents_of(
+    *,
+    user_id: int,
+    client_id: int | None = None,
+    project_id: int | None = None,
+    folder: str = "",
+    state: DocumentState | None = None,
+) -> QuerySet[Document]:
+    """Return documents, the newest first, without their texts."""
+    rows = Document.of(user_id).select_related("client", "project")
+    rows = rows.filter(client_id=client_id) if client_id else rows
+    rows = rows.filter(project_id=project_id) if project_id else rows
+    rows = rows.filter(folder=folder) if folder else rows
+    return rows.filter(state=state) if state else rows
+
+
+def reviews_of(*, user_id: int) -> QuerySet[Document]:
+    """Return the documents that wait for the user, the oldest first."""
+    return documents_of(user_id=user_id, state=DocumentState.REVIEW).order_by("created_at", "id")
+
+
+def suggestions_of(*, user_id: int) -> QuerySet[Document]:
+    """Return those of them for which there is a suggestion that can be accepted."""
+    return reviews_of(user_id=user_id).exclude(file_type="").exclude(folder="")
+
+
+def possible_duplicates(
+    *, user_id: int, file_name: str, client_id: int | None = None, file_type: str = ""
+) -> Sequence[Document]:
+    """Return documents with this name, give or take a copy's number, the likeliest first.
+
+    Of each, `duplicate_of` and `similar_to` say what was found by content.
+    """
+    stem, _, extension = file_name.strip().rpartition(".")
+    stem = _NUMBERED_COPY.sub("", stem or extension)[:200]
+    if not stem:
+        return []
+    rows = documents_of(user_id=user_id, client_id=client_id)
+    rows = rows.filter(name__istartswith=stem, is_withheld=False)
+    rows = rows.filter(file_type=file_type) if file_type else rows
+    return list(rows.select_related("duplicate_of", "similar_to")[:MAX_MATCHES])
+
+
+def document_with_text(*, user_id: int, document_id: int) -> Document:
+    """Return a document with its text, client and twins. Raises `Document.DoesNotExist`."""
+    whole = Document.of(user_id).select_related("client", "project", "text", "duplicate_of", "similar_to")
+    return whole.get(id=document_id)

@@ -1,0 +1,74 @@
+"""Reads how far the reading of documents is, and what waits for the person."""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db.models import Count, Q, QuerySet
+
+from coaching.library.rows.folders import LONG_FIELDS, Place
+from coaching.models import (
+    UNFINISHED_STATES,
+    ActionItem,
+    ActionState,
+    Document,
+    DocumentState,
+    EntryState,
+    KnowledgeEntry,
+)
+
+NEWEST_SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """The newest documents of a place, and of what is still being read how much is done."""
+
+    newest: Sequence[Document]
+    unfinished: int
+    done: int
+
+    @property
+    def total(self) -> int:
+        return self.unfinished + self.done
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToDo:
+    """What waits for the person."""
+
+    reviews: int
+    proposed_entries: int
+    proposed_actions: int
+    open_actions: int
+
+
+def read_progress(place: Place) -> Progress:
+    """Return the newest documents, and how many of those that came with unread ones are read."""
+    rows = place.documents
+    unfinished = rows.filter(state__in=UNFINISHED_STATES)
+    batches: list[uuid.UUID] = list(unfinished.order_by().values_list("batch", flat=True).distinct()[:200])
+    counts = rows.filter(batch__in=batches).aggregate(
+        done=Count("id", filter=~Q(state__in=UNFINISHED_STATES)),
+        unfinished=Count("id", filter=Q(state__in=UNFINISHED_STATES)),
+    )
+    newest = _with_names(rows.order_by("-created_at", "-id"))[:NEWEST_SHOWN]
+    return Progress(newest=list(newest), unfinished=counts["unfinished"], done=counts["done"])
+
+
+def read_to_do(user_id: int) -> ToDo:
+    """Count what waits for the person in the library."""
+    actions = ActionItem.of(user_id).aggregate(
+        proposed=Count("id", filter=Q(state=ActionState.PROPOSED)),
+        open=Count("id", filter=Q(state=ActionState.OPEN)),
+    )
+    return ToDo(
+        reviews=Document.of(user_id).filter(state=DocumentState.REVIEW).count(),
+        proposed_entries=KnowledgeEntry.of(user_id).filter(state=EntryState.PROPOSED).count(),
+        proposed_actions=actions["proposed"],
+        open_actions=actions["open"],
+    )
+
+
+def _with_names(rows: QuerySet[Document]) -> QuerySet[Document]:
+    return rows.select_related("client", "project").defer(*LONG_FIELDS)

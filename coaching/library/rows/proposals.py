@@ -1,0 +1,58 @@
+"""Reads knowledge entries, action items and what was changed. Another user's look missing; lists are lazy."""
+
+from typing import TypeVar
+
+from django.db.models import QuerySet
+
+from coaching.models import (
+    ActionItem,
+    ActionState,
+    EntryState,
+    KnowledgeEntry,
+    LibraryEffect,
+)
+
+RowT = TypeVar("RowT", KnowledgeEntry, ActionItem)
+
+
+def entries_of(
+    *,
+    user_id: int,
+    client_id: int | None = None,
+    project_id: int | None = None,
+    document_id: int | None = None,
+    state: EntryState | None = None,
+) -> QuerySet[KnowledgeEntry]:
+    """Return knowledge entries, the newest first; the dismissed ones only if they are asked for."""
+    rows = KnowledgeEntry.of(user_id).select_related("client", "project", "document")
+    rows = rows.filter(client_id=client_id) if client_id else rows
+    rows = rows.filter(project_id=project_id) if project_id else rows
+    rows = rows.filter(document_id=document_id) if document_id else rows
+    return rows.filter(state=state) if state else rows.exclude(state=EntryState.DISMISSED)
+
+
+def actions_of(
+    *,
+    user_id: int,
+    client_id: int | None = None,
+    project_id: int | None = None,
+    document_id: int | None = None,
+    state: ActionState | None = None,
+) -> QuerySet[ActionItem]:
+    """Return action items by due date; the dismissed ones only if they are asked for."""
+    rows = ActionItem.of(user_id).select_related("client", "project", "document")
+    rows = rows.filter(client_id=client_id) if client_id else rows
+    rows = rows.filter(project_id=project_id) if project_id else rows
+    rows = rows.filter(document_id=document_id) if document_id else rows
+    return rows.filter(state=state) if state else rows.exclude(state=ActionState.DISMISSED)
+
+
+def for_models(rows: "QuerySet[RowT]") -> "QuerySet[RowT]":
+    """Return entries or action items without those of documents that a model never gets."""
+    return rows.exclude(document__is_withheld=True)
+
+
+def effects_of(*, user_id: int, document_id: int | None = None) -> QuerySet[LibraryEffect]:
+    """Return what was changed in the library, or in one document, the newest first."""
+    rows = LibraryEffect.of(user_id).select_related("document", "entry", "action_item")
+    return rows.filter(document_id=document_id) if document_id else rows

@@ -1,0 +1,114 @@
+"""A model that invents gets nothing stored: quotes, names and dates are held against the text."""
+
+from datetime import date
+
+import pytest
+
+from coaching.library.dates import dates_meant
+from coaching.library.evidence import Claim, checked, is_named, page_of, verbatim
+
+WEDNESDAY = date(2026, 11, 18)
+TALK = (
+    "Priya Shah: I\u2019ll send the signed lease by next Friday.\n"
+    "Tom: Perhaps we could look at the roof some time.\f"
+    "Tom: The deposit of £4,000 is due on 3 December 2026,\n   as we said."
+)
+
+
+def test_what_the_text_says_is_kept() -> None:
+    claim = Claim(
+        quote="I’ll send the signed lease by next Friday.",
+        owner="Priya Shah",
+        due_words="by next Friday",
+        due_date=date(2026, 11, 27),
+    )
+    found = checked(claim, text=TALK, spoken_on=WEDNESDAY)
+    assert found
+    assert (found.page, found.owner, found.due_words, found.due_date) == (
+        1, "Priya Shah", "by next Friday", date(2026, 11, 27),
+    )  # fmt: skip
+
+
+def test_a_relative_date_needs_the_day_of_the_meeting() -> None:
+    claim = Claim(
+        quote="send the signed lease by next Friday", due_words="next Friday", due_date=date(2026, 11, 27)
+    )
+    found = checked(claim, text=TALK)
+    assert found
+    assert (found.due_words, found.due_date) == ("next Friday", None)
+
+
+@pytest.mark.parametrize(
+    ("quote", "owner", "due_words", "due_date"),
+    [
+        ("as we said", "Eve", "on 4 December 2026", date(2026, 12, 4)),  # words that aren't there
+        ("as we said.", "Mr", "on 3 December 2026", date(2026, 12, 4)),  # another day than the words say
+        ("The deposit of £4,000 is due", "", "", date(2026, 12, 3)),  # no words at all
+    ],
+)
+def test_what_the_text_does_not_say_is_left_out(
+    quote: str, owner: str, due_words: str, due_date: date
+) -> None:
+    found = checked(
+        Claim(quote=quote, owner=owner, due_words=due_words, due_date=due_date),
+        text=TALK,
+        spoken_on=WEDNESDAY,
+    )
+    assert found
+    assert (found.page, found.owner, found.due_date) == (2, "", None)
+
+
+@pytest.mark.parametrize("quote", ["", "lease", "We should look at the roof some time.", "\f" * 9])
+def test_without_a_quote_that_stands_there_nothing_is_kept(quote: str) -> None:
+    assert checked(Claim(quote=quote), text=TALK) is None
+
+
+def test_only_white_space_and_the_coding_of_accents_may_differ() -> None:
+    assert verbatim("The cafe\u0301 is\n  let.", "“caf\u00e9 is let.”") == "caf\u00e9 is let."
+    assert verbatim("The cafe is let", "The Cafe is let") == ""
+
+
+def test_pages_are_those_of_the_document() -> None:
+    assert page_of("one\ftwo begins\fand ends", "two begins and ends", pages_read=[1, 7, 9]) == 7
+    assert page_of("one\ftwo", "two", pages_read=[1, 7]) == 7
+    assert page_of("one", "one") is None
+    assert page_of("one\ftwo", "three") is None
+
+
+def test_an_owner_is_named_by_first_or_last_name() -> None:
+    assert is_named(TALK, "Ms Shah")
+    assert is_named(TALK, "Tom Miller")
+    assert not is_named(TALK, "Dr")
+    assert not is_named("Tommy said so", "Tom")
+
+
+@pytest.mark.parametrize(
+    ("words", "days"),
+    [
+        ("2026-12-03", {"2026-12-03"}),
+        ("on the 3rd of December, 2026", {"2026-12-03"}),
+        ("Dec. 3, 2026", {"2026-12-03"}),
+        ("03.12.2026", {"2026-12-03", "2026-03-12"}),
+        ("by 1 March", {"2027-03-01"}),
+        ("tomorrow", {"2026-11-19"}),
+        ("the day after tomorrow", {"2026-11-20"}),
+        ("within two weeks", {"2026-12-02"}),
+        ("in 3 months", {"2027-02-18"}),
+        ("on Monday", {"2026-11-23"}),
+        ("next Friday", {"2026-11-20", "2026-11-27"}),
+        ("by the end of the month", {"2026-11-30"}),
+        ("end of next week", {"2026-11-27", "2026-11-29"}),
+        ("by year-end", {"2026-12-31"}),
+        ("soon", set()),
+        ("2026-13-40 or 31 February 2027", set()),
+    ],
+)
+def test_days_that_words_may_mean(words: str, days: set[str]) -> None:
+    found = {str(day) for day in dates_meant(words, spoken_on=WEDNESDAY)}
+    assert days <= found
+    assert "week" in words or found == days
+
+
+def test_without_the_day_of_speaking_only_whole_dates_mean_a_day() -> None:
+    assert dates_meant("tomorrow, on Friday, by 1 March or in two weeks") == frozenset()
+    assert dates_meant("1 March 2027") == {date(2027, 3, 1)}
