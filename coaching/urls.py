@@ -1,6 +1,6 @@
 """Page URLs. Their names are a public contract: they change only with the specification."""
 
-from django.urls import path
+from django.urls import include, path
 
 from coaching.views import (
     answers,
@@ -21,15 +21,6 @@ from coaching.views import (
     home,
     imports,
     journal,
-    library,
-    library_actions,
-    library_clients,
-    library_documents,
-    library_files,
-    library_knowledge,
-    library_projects,
-    library_review,
-    library_upload,
     life_map,
     organising,
     prompts,
@@ -94,21 +85,7 @@ urlpatterns = [
     path("files/<path:path>/delete/", file_organising.delete, name="file_delete"),
     path("files/<path:path>/tick/", file_tasks.tick, name="file_tick"),
     path("files/<path:path>", files.file, name="file"),
-    path("library/", library.library, name="library"),
-    path("library/progress/", library.progress, name="library_progress"),
-    path("library/upload/", library_upload.upload, name="library_upload"),
-    path("library/clients/<int:client_id>/", library_clients.client, name="library_client"),
-    path("library/clients/<int:client_id>/delete/", library_clients.delete, name="library_client_delete"),
-    path("library/projects/<int:project_id>/", library_projects.project, name="library_project"),
-    path("library/projects/<int:project_id>/delete/", library_projects.delete, name="library_project_delete"),
-    path("library/documents/<int:document_id>/", library_documents.document, name="library_document"),
-    path("library/documents/<int:document_id>/file/", library_files.file, name="library_file"),
-    path("library/review/", library_review.review, name="library_review"),
-    path("library/knowledge/", library_knowledge.knowledge, name="library_knowledge"),
-    path("library/knowledge/<int:entry_id>/", library_knowledge.entry, name="library_entry"),
-    path("library/actions/", library_actions.actions, name="library_actions"),
-    path("library/actions/<int:action_id>/", library_actions.action, name="library_action"),
-    path("library/effects/<int:effect_id>/undo/", library_files.undo_effect, name="library_undo"),
+    path("library/", include("coaching.library.pages.urls")),
     path("reminders/<str:kind>/", reminders.reminder, name="reminder"),
     path("reminders/off/<str:token>/", reminders.switch_reminder_off, name="reminder_off"),
     path("search/", search.search_page, name="search"),

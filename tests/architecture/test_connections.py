@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 MODULES = sorted(
     [
         *(ROOT / "coaching" / "views").glob("*.py"),
+        *(ROOT / "coaching" / "library" / "pages").glob("*.py"),
         *(ROOT / "coaching" / "sockets").glob("*.py"),
         *(path for path in (ROOT / "sage").glob("*.py") if path.name != "web_process.py"),
     ]

@@ -27,12 +27,12 @@ from coaching.library.actions import (
     edit_action,
     set_action_done,
 )
+from coaching.library.pages.forms import id_field
+from coaching.library.pages.frame import frame_of
+from coaching.library.pages.knowledge import add_clients
 from coaching.library.rows.proposals import actions_of, effects_of
 from coaching.models import ActionItem, ActionPriority, ActionState, MadeBy
 from coaching.people.accounts import load_profile, local_now, user_id_of
-from coaching.views.library_forms import id_field
-from coaching.views.library_frame import frame_of
-from coaching.views.library_knowledge import add_clients
 from coaching.views.parts import back_to, or_404, page_in, wants_part
 from sessions_app.errors import Refused
 

@@ -10,13 +10,13 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from coaching.library.clients import accessible_client, change_client, create_project
+from coaching.library.pages.forms import ClientForm, ProjectForm
+from coaching.library.pages.frame import drop_of, folder_in, folders_of, frame_of, reading_of
 from coaching.library.removals import conversations_about, delete_client, removal_of_client
 from coaching.library.rows.clients import list_projects
 from coaching.library.rows.folders import Place
 from coaching.models import Client, ClientStatus, ClientType
 from coaching.people.accounts import user_id_of
-from coaching.views.library_forms import ClientForm, ProjectForm
-from coaching.views.library_frame import drop_of, folder_in, folders_of, frame_of, reading_of
 from coaching.views.parts import back_to, or_404
 from sessions_app.errors import Refused
 

@@ -14,12 +14,12 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 from coaching.library.clients import accessible_client, accessible_project, create_client, own_client
+from coaching.library.pages.forms import ClientForm
+from coaching.library.pages.frame import drop_of, folders_of, frame_of, reading_of
 from coaching.library.rows.clients import count_folders, list_clients
 from coaching.library.rows.folders import Place
 from coaching.models import Client, ClientStatus, ClientType
 from coaching.people.accounts import user_id_of
-from coaching.views.library_forms import ClientForm
-from coaching.views.library_frame import drop_of, folders_of, frame_of, reading_of
 from coaching.views.parts import or_404
 from sessions_app.errors import Refused
 

@@ -12,11 +12,11 @@ from django.utils.translation import gettext_noop, ngettext
 from django.views.decorators.http import require_http_methods
 
 from coaching.library.documents.reviews import MAX_AT_ONCE, BulkOutcome, accept_reviews, correct_documents
+from coaching.library.pages.frame import frame_of
 from coaching.library.rows.documents import reviews_of, suggestions_of
 from coaching.library.rows.folders import reference_choices
 from coaching.models import Document
 from coaching.people.accounts import user_id_of
-from coaching.views.library_frame import frame_of
 from coaching.views.parts import back_to, page_in
 from sessions_app.errors import Refused
 

@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from django.test import Client as Browser
 
 from coaching.library.clients import create_client, create_project, own_client
+from coaching.library.pages import knowledge
 from coaching.library.scopes import set_scope
 from coaching.models import (
     ActionItem,
@@ -23,7 +24,6 @@ from coaching.models import (
     StandingYes,
 )
 from coaching.people.attempts import AttemptLimit
-from coaching.views import library_knowledge
 from sessions_app.models import Session
 
 pytestmark = pytest.mark.django_db
@@ -281,7 +281,7 @@ def test_the_knowledge_list_shows_words_and_no_marks_and_searches_are_limited(
     html = signed_in.get("/library/knowledge/").content.decode()
     assert html.count("Terms Rent: 900 &amp; &lt;b&gt;more&lt;/b&gt; The lease x x") == 2
     assert "**Rent" not in html
-    monkeypatch.setattr(library_knowledge, "searches", AttemptLimit(attempts=1, seconds=60))
+    monkeypatch.setattr(knowledge, "searches", AttemptLimit(attempts=1, seconds=60))
     assert "Rent, accepted" in signed_in.get("/library/knowledge/?q=rent").content.decode()
     refused = signed_in.get("/library/knowledge/?q=rent")
     assert (refused.status_code, int(refused["Retry-After"]) > 0) == (HTTPStatus.TOO_MANY_REQUESTS, True)

@@ -22,11 +22,11 @@ from django.views.decorators.http import require_POST
 from coaching.files.errors import StorageFailed
 from coaching.library.documents.intake import Destination, destination_of, refusal_of_size, refuse, take_in
 from coaching.library.documents.reasons import shown_reason
+from coaching.library.pages.program_values import document_as_json
 from coaching.library.pipeline.pictures import prepare_picture
 from coaching.models import Document, DocumentSource, DocumentState
 from coaching.people.accounts import user_id_of
 from coaching.people.attempts import AttemptLimit
-from coaching.views.library_json import document_as_json
 from coaching.views.parts import or_404, status_of, with_wait
 from coaching.views.programs import error_as_json, login_or_401, wants_json
 from sessions_app.errors import Refused

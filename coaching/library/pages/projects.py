@@ -10,12 +10,12 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from coaching.library.clients import accessible_project, change_project
+from coaching.library.pages.forms import ProjectForm
+from coaching.library.pages.frame import drop_of, folder_in, folders_of, frame_of, reading_of
 from coaching.library.removals import conversations_about, delete_project, removal_of_project
 from coaching.library.rows.folders import Place
 from coaching.models import Project, ProjectStatus
 from coaching.people.accounts import user_id_of
-from coaching.views.library_forms import ProjectForm
-from coaching.views.library_frame import drop_of, folder_in, folders_of, frame_of, reading_of
 from coaching.views.parts import back_to, or_404
 from sessions_app.errors import Refused
 

@@ -27,14 +27,14 @@ from coaching.library.entries import (
     dismiss_entry,
     edit_entry,
 )
+from coaching.library.pages.forms import id_field
+from coaching.library.pages.frame import frame_of
 from coaching.library.rows.clients import clients_of
 from coaching.library.rows.proposals import effects_of, entries_of
 from coaching.models import EntryState, EntryType, KnowledgeEntry, MadeBy
 from coaching.people.accounts import user_id_of
 from coaching.people.attempts import TooOften
 from coaching.sandbox.markdown import plain_words, render_markdown
-from coaching.views.library_forms import id_field
-from coaching.views.library_frame import frame_of
 from coaching.views.parts import back_to, or_404, page_in, with_wait
 from coaching.views.search import searches
 from sessions_app.errors import Refused

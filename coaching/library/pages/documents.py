@@ -21,15 +21,15 @@ from coaching.library.documents.filing import (
 )
 from coaching.library.documents.reviews import accept_review, correct_document
 from coaching.library.entries import accept_entries_of_document
+from coaching.library.pages.frame import frame_of
+from coaching.library.pages.places import place_choices_for, place_in
+from coaching.library.pages.program_values import document_as_json
 from coaching.library.rows.documents import document_with_text
 from coaching.library.rows.folders import folder_names, reference_choices
 from coaching.library.rows.proposals import actions_of, effects_of, entries_of
 from coaching.models import UNFINISHED_STATES, Document
 from coaching.people.accounts import user_id_of
 from coaching.sandbox.markdown import render_markdown
-from coaching.views.library_frame import frame_of
-from coaching.views.library_json import document_as_json
-from coaching.views.library_places import place_choices_for, place_in
 from coaching.views.parts import back_to, or_404, wants_part
 from coaching.views.programs import login_or_401, wants_json
 from sessions_app.errors import Refused

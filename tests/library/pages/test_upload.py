@@ -17,9 +17,9 @@ from procrastinate.contrib.django.models import ProcrastinateJob
 from coaching.job_queue import LANE_JOB
 from coaching.library.clients import create_client, create_project, own_client
 from coaching.library.documents import intake
+from coaching.library.pages import upload as upload_page
 from coaching.models import ClientType, Document, DocumentState
 from coaching.people.attempts import AttemptLimit
-from coaching.views import library_upload
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("storage")]
 
@@ -147,7 +147,7 @@ def test_a_full_account_is_told_so_and_what_fitted_stays(
 def test_too_many_files_in_a_short_time_wait(
     upload: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(library_upload, "uploads", AttemptLimit(attempts=1, seconds=600))
+    monkeypatch.setattr(upload_page, "uploads", AttemptLimit(attempts=1, seconds=600))
     response = upload(file_of("a.txt"), file_of("b.txt", b"Another."))
     assert response.status_code == HTTPStatus.TOO_MANY_REQUESTS
     assert int(response["Retry-After"]) > 0

@@ -1,0 +1,33 @@
+"""URLs of the library's pages, below `library/`. Their names are a public contract."""
+
+from django.urls import path
+
+from coaching.library.pages import (
+    actions,
+    clients,
+    documents,
+    files,
+    knowledge,
+    overview,
+    projects,
+    review,
+    upload,
+)
+
+urlpatterns = [
+    path("", overview.library, name="library"),
+    path("progress/", overview.progress, name="library_progress"),
+    path("upload/", upload.upload, name="library_upload"),
+    path("clients/<int:client_id>/", clients.client, name="library_client"),
+    path("clients/<int:client_id>/delete/", clients.delete, name="library_client_delete"),
+    path("projects/<int:project_id>/", projects.project, name="library_project"),
+    path("projects/<int:project_id>/delete/", projects.delete, name="library_project_delete"),
+    path("documents/<int:document_id>/", documents.document, name="library_document"),
+    path("documents/<int:document_id>/file/", files.file, name="library_file"),
+    path("review/", review.review, name="library_review"),
+    path("knowledge/", knowledge.knowledge, name="library_knowledge"),
+    path("knowledge/<int:entry_id>/", knowledge.entry, name="library_entry"),
+    path("actions/", actions.actions, name="library_actions"),
+    path("actions/<int:action_id>/", actions.action, name="library_action"),
+    path("effects/<int:effect_id>/undo/", files.undo_effect, name="library_undo"),
+]
