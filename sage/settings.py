@@ -183,8 +183,8 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 PROCRASTINATE_AUTODISCOVER_MODULE_NAME = ""
 PROCRASTINATE_IMPORT_PATHS = [
     "coaching.jobs.tasks",
-    "coaching.jobs.documents",
-    "coaching.jobs.analysis",
+    "coaching.library.jobs.reading",
+    "coaching.library.jobs.analysis",
     "coaching.jobs.imports",
     "coaching.jobs.reminders",
 ]

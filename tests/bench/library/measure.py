@@ -14,8 +14,8 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 
-from coaching.jobs.documents import resume_waiting
 from coaching.library.documents.intake import destination_of, take_in
+from coaching.library.jobs.reading import resume_waiting
 from coaching.library.references.files import sync_reference_files
 from coaching.models import UNFINISHED_STATES, Document, DocumentSource
 from coaching.practice.coach.documents import answer_of, row_for, sent_documents

@@ -9,8 +9,8 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from coaching.job_queue import LANES, enqueue_lane
-from coaching.jobs.documents import resume_waiting
 from coaching.jobs.worker import JobWorker
+from coaching.library.jobs.reading import resume_waiting
 from coaching.models import Document, DocumentSource, DocumentState
 from coaching.practice import PracticeServer
 from coaching.practice.coach.documents import sent_documents

@@ -23,12 +23,12 @@ from coaching.job_queue import (
     enqueue_lane,
 )
 from coaching.jobs.tasks import BULK_CALLS, MODELS, Retries
+from coaching.library.jobs.showing import show_documents
 from coaching.library.pipeline.batch import Change, Services
 from coaching.library.pipeline.batches import collect
 from coaching.library.pipeline.call_records import calls_in_batches
 from coaching.library.pipeline.claims import claim_chosen, claim_lane, free_silent
 from coaching.library.pipeline.reading import read_batch
-from coaching.live.documents import show_documents
 from coaching.live.runner import get_runner
 from coaching.model.client import ModelConnection
 from coaching.models import Document, DocumentSource, DocumentState

@@ -1,0 +1,1 @@
+"""The library's background jobs. Each wraps work of `library.pipeline`."""
