@@ -1,4 +1,4 @@
-"""The job that summarises a document or analyses a transcript; `library.analysis` does the work."""
+"""The job that summarises a document or analyses a transcript; `library.pipeline.analysis` does the work."""
 
 import uuid
 from typing import Any

@@ -1,4 +1,4 @@
-"""Background jobs that read documents. `library` does the work.
+"""Background jobs that read documents. `library.pipeline` does the work.
 
 A document of a conversation has a job of its own. The others of a user are read in lanes: each job makes one
 call and queues the next, so that users take turns.
