@@ -34,7 +34,9 @@ WATCH_SECONDS = 0.25
 SETTLE_SECONDS = 90
 RATE = "bench:50:100"
 """The other model's answer: 100 tokens, 50 in a second."""
-_REFUSAL = re.compile(r'class="[^"]*\brefusal\b[^"]*"[^>]*>\s*([^<]{0,80})')
+_REFUSAL = re.compile(
+    r"Please wait \d+ seconds? and send it again|Please wait for one to finish|You can stop it, or wait"
+)
 
 
 @dataclass(slots=True)
@@ -133,8 +135,10 @@ async def _post(port: int, person: Person, session: str, texts: Any, seen: Seen,
                 seen.answers[str(response.status)] += 1
                 if response.status == 303:
                     seen.acknowledged.append(client_id)
-                elif found := re.search(r"Please wait \d+ seconds?|still answering", page):
-                    seen.answers[re.sub(r"\d+", "N", found[0])] += 1
+                elif found := _REFUSAL.search(page):
+                    seen.answers[f"“{re.sub(r'[0-9]+', 'N', found[0])}”"] += 1
+                else:
+                    seen.answers["without a reason"] += 1
             if response.status != 303:
                 await asyncio.sleep(0.2)
 
