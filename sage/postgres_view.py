@@ -1,8 +1,8 @@
 """Runs a program as another user who sees some folders below private ones, without changing any folder.
 
-A script of its own, started by `postgres_account`: it gets a mount namespace, so nothing outside changes.
-There an empty folder that can be passed takes the place of each private one, with only the needed folders in
-it. Imports nothing of Sage: it runs before rights are dropped.
+A script of its own, started by `postgres_account`: where folders are private, it gets a mount namespace, so
+nothing outside changes. There an empty folder that can be passed takes the place of each private one, with
+only the needed folders in it. Imports nothing of Sage: it runs before rights are dropped.
 """
 
 import ctypes
@@ -21,7 +21,9 @@ def main() -> None:
     """Read the private folders, the folders to show and the user; then become the program."""
     wanted = json.loads(sys.argv[1])
     try:
-        show(wanted["private"], wanted["shown"])
+        # Most containers refuse namespaces even to root.
+        if wanted["private"]:
+            show(wanted["private"], wanted["shown"])
     except OSError as error:
         sys.stderr.write(f"no private view of folders: {error.strerror}\n")
         sys.exit(NO_VIEW)

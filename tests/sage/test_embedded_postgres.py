@@ -21,7 +21,8 @@ import pytest
 from sage.embedded_postgres import EmbeddedPostgres, programs_folder
 from sage.env import StartError
 from sage.ordinary_role import is_superuser
-from sage.postgres_account import SYSTEM_PATH, SYSTEM_USER, grant_access, system_account
+from sage.postgres_account import SYSTEM_PATH, SYSTEM_USER, View, grant_access, system_account
+from sage.postgres_view import NO_VIEW
 from tests.live_sage import url_of_test_database
 from tests.sage.processes import PROJECT, finished, started
 
@@ -42,6 +43,15 @@ NOT_OURS = """
     ) AND (SELECT nspname FROM pg_namespace WHERE oid = objid) IS DISTINCT FROM 'pg_toast'
 """
 only_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes another user")
+
+WITHOUT_MOUNTS = """
+import ctypes, os, sys
+DROP_BOUNDING, SYS_ADMIN = 24, 21
+if ctypes.CDLL(None).prctl(DROP_BOUNDING, SYS_ADMIN, 0, 0, 0):
+    sys.exit(99)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+"""Runs a command without the right to mount and to make namespaces, which root lacks in most containers."""
 
 HOLD = """
 import sys
@@ -349,6 +359,18 @@ def test_no_mode_and_no_mask_of_a_folder_above_the_data_changes(empty_dir: Path,
 
 
 @only_root
+def test_folders_that_are_not_private_need_no_namespace(empty_dir: Path) -> None:
+    account = system_account()
+    assert account is not None
+    command = View(account=account).command(Path("/bin/sh"), "-c", "id -u")
+    refused = View(account=account, private=[empty_dir], shown=[]).command(Path("/bin/sh"), "-c", "id -u")
+    as_in_a_container = [sys.executable, "-c", WITHOUT_MOUNTS]
+    done = _done([*as_in_a_container, *command])
+    assert (done.returncode, done.stdout.strip()) == (0, str(account.pw_uid)), done.stderr
+    assert _done([*as_in_a_container, *refused]).returncode == NO_VIEW
+
+
+@only_root
 def test_a_folder_that_cannot_be_passed_is_named(empty_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     account = system_account()
     assert account is not None
@@ -361,6 +383,10 @@ def test_a_folder_that_cannot_be_passed_is_named(empty_dir: Path, monkeypatch: p
     with pytest.raises(StartError, match=r"may not pass \S*/private, and Sage doesn't change") as refused:
         grant_access(account, empty_dir / "private" / "sage", programs_folder() / "postgres")
     assert "\n" not in str(refused.value)
+
+
+def _done(command: list[str]) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 def _rights(folder: Path) -> tuple[int, list[str]]:
