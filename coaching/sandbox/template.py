@@ -118,11 +118,17 @@ class _Template:
         return True
 
     def _fork(self, source: int, sink: int, status: int, file: int | None = None) -> None:
-        child = os.fork()
-        if not child:
+        try:
+            child = os.fork()
+        except OSError:  # no room for another process just now: its pipes end, and the others go on
+            child = None
+        if child == 0:
             _run(self._work, source, sink, file)
         for descriptor in (source, sink, *(() if file is None else (file,))):
             os.close(descriptor)
+        if child is None:
+            os.close(status)
+            return
         self._children[child] = status
         with suppress(OSError):  # nobody waits any more
             os.write(status, PROCESS_ID.pack(child))

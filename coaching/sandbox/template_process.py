@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 import threading
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from coaching.sandbox.child import PIPE_BYTES, Child
@@ -51,21 +51,16 @@ class TemplateProcess:
 
     def fork(self, file: int | None = None) -> Child:
         """Have it fork a process, which may hold a file, without waiting. Raises `OSError`."""
-        pipes = [*os.pipe(), *os.pipe(), *os.pipe()]
-        source, requests, answers, sink, status, reported = pipes
-        for pipe in (requests, answers):
-            _enlarge(pipe)
-        given = [source, sink, reported] if file is None else [source, sink, reported, file]
-        try:
+        with ExitStack() as ours, ExitStack() as given:
+            source, requests = _pipe(given, ours)
+            answers, sink = _pipe(ours, given)
+            status, reported = _pipe(ours, given)
+            for pipe in (requests, answers):
+                _enlarge(pipe)
+            descriptors = [source, sink, reported] if file is None else [source, sink, reported, file]
             with self._lock:
-                socket.send_fds(self._control, [COMMAND.pack(FORK, 0)], given)
-        except OSError:
-            for pipe in (requests, answers, status):
-                os.close(pipe)
-            raise
-        finally:
-            for pipe in (source, sink, reported):
-                os.close(pipe)
+                socket.send_fds(self._control, [COMMAND.pack(FORK, 0)], descriptors)
+            ours.pop_all()
         return Child(requests=requests, answers=answers, status=status, limits=self._limits, kill=self._kill)
 
     def _kill(self, child: int) -> None:
@@ -80,6 +75,14 @@ class TemplateProcess:
                 os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
             self._control.close()
+
+
+def _pipe(readers: ExitStack, writers: ExitStack) -> tuple[int, int]:
+    """Open a pipe; return its ends, each of which is closed with its stack."""
+    read, write = os.pipe()
+    readers.callback(os.close, read)
+    writers.callback(os.close, write)
+    return read, write
 
 
 def _enlarge(pipe: int) -> None:

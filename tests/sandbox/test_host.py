@@ -1,6 +1,8 @@
 """Work on untrusted bytes: answered in time or ended, without delaying others, and gone afterwards."""
 
+import itertools
 import os
+import resource
 import subprocess
 import sys
 import time
@@ -308,6 +310,43 @@ def test_a_file_is_read_answer_by_answer(make_host: MakeHost, tmp_path: Path) ->
         assert reading.next(seconds=20) is None
         pid = reading.pid
     wait_until(lambda: has_ended(pid), "the process outlived its file")
+
+
+def test_a_process_that_cannot_be_forked_leaves_the_others_alone(tmp_path: Path) -> None:
+    path = tmp_path / "lines"
+    path.write_bytes(b"one\nlast\n")
+    limits = Limits(memory_bytes=512 * MEGABYTE, cpu_seconds=60, seconds=20, answer_bytes=MEGABYTE)
+    host = ProcessHost("tests.sandbox.crowded", limits, slots=2)
+    try:
+        with path.open("rb") as file, host.open(file, b"0") as reading:
+            assert reading.next(seconds=20) == b"one\n"
+            with pytest.raises(NotStarted):
+                ask(host, b"pid")
+            assert reading.next(seconds=20) == b"last\n"
+            assert ask(host, b"x", b"next") == b"next"
+    finally:
+        host.close()
+
+
+def test_a_fork_without_room_for_its_pipes_leaves_none_open(make_host: MakeHost) -> None:
+    host = make_host()
+    ask(host, b"pid")  # so that the template runs
+    before = _descriptors()
+    free = (number for number in itertools.count() if number not in before)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (next(itertools.islice(free, 3, None)), hard))
+    try:
+        with pytest.raises(NotStarted):
+            ask(host, b"pid")
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert _descriptors() == before
+    assert ask(host, b"x", b"next") == b"next"
+
+
+def _descriptors() -> set[int]:
+    """Return this process's open descriptors, without the one that lists them."""
+    return {int(each.name) for each in list(Path("/proc/self/fd").iterdir()) if each.exists()}
 
 
 def test_a_reading_tells_its_processor_time_and_ends_with_its_block(
