@@ -48,9 +48,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
         super().pre_authenticate(request, **credentials)
         login = credentials.get("email", credentials.get("username", "")).lower()
         owner = find_sign_in_owner(login)
-        self._take_back = count_attempt(
-            request, "password", account=login, user_id=owner.pk if owner else None
-        )
+        self._take_back = count_attempt(request, "password", user_id=owner.pk if owner else None, login=login)
         if self._take_back is None:
             raise self.validation_error("too_many_login_attempts")
 

@@ -48,8 +48,7 @@ class _CodeOnce(_Code):
 
     def clean_code(self) -> str:
         """Return the code. Refuse one that was used before, and all over the limit."""
-        user_id = self.user.pk
-        take_back = count_attempt(context.request, "code", account=str(user_id), user_id=user_id)
+        take_back = count_attempt(context.request, "code", user_id=self.user.pk)
         if take_back is None:
             raise get_adapter().validation_error("too_many_codes")
         code: str = super().clean_code()  # type: ignore[misc]  # allauth's form

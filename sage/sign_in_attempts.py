@@ -32,12 +32,16 @@ password and sends 25 every six hours guesses one with a chance of 1 in 3,300 a 
 
 
 def count_attempt(
-    request: HttpRequest, kind: Kind, *, account: str, user_id: int | None
+    request: HttpRequest, kind: Kind, *, user_id: int | None, login: str = ""
 ) -> Callable[[], None] | None:
-    """Count an attempt; return how to take it back once it was right, or None over the limit."""
+    """Count an attempt; return how to take it back once it was right, or None over the limit.
+
+    Whatever name or address was typed, the account is what counts; `login` is for those that stand for none.
+    """
     if settings.ACCOUNT_RATE_LIMITS is False:
         return _nothing
     device, known_to = _read(request)
+    account = f"login:{login}" if user_id is None else f"user:{user_id}"
     if user_id is not None and user_id in known_to:
         wanted = [("known", f"{kind}:{account}:{device}", KNOWN)]
     else:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import time_machine
+from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from allauth.mfa.totp.internal.auth import TOTP
@@ -217,6 +218,19 @@ def test_wrong_passwords_keep_the_owner_out_of_no_known_browser_and_no_other_add
     assert Client().post("/accounts/login/", right, REMOTE_ADDR="192.0.2.1").status_code == HTTPStatus.OK
     assert Client().post("/accounts/login/", right, REMOTE_ADDR="192.0.2.2").status_code == HTTPStatus.FOUND
     assert own.post("/accounts/login/", right, REMOTE_ADDR="192.0.2.1").status_code == HTTPStatus.FOUND
+
+
+@pytest.mark.usefixtures("limited")
+def test_each_name_of_an_account_counts_for_the_account(user: User) -> None:
+    user.email = "ada@example.org"
+    user.save()
+    EmailAddress.objects.create(user=user, email=user.email, verified=True, primary=True)
+    for login in ("ada", "Ada", user.email, user.email.upper(), "ada"):
+        Client().post("/accounts/login/", {"login": login, "password": "wrong"}, REMOTE_ADDR="192.0.2.1")
+    for login in ("ada", user.email):
+        right = {"login": login, "password": PASSWORD}
+        refused = Client().post("/accounts/login/", right, REMOTE_ADDR="192.0.2.1")
+        assert "Too many attempts" in refused.content.decode()
 
 
 CHANGES = (
