@@ -50,11 +50,19 @@ class FieldRefused(Refused):
         self.field = field
 
 
-class OverBudget(Refused):
+class OverLimit(Refused):
+    """The user is over a limit now, and `wait_seconds` later perhaps no more."""
+
+    def __init__(self, sentence: str, *, wait_seconds: int, **values: object) -> None:
+        super().__init__(sentence, **values)
+        self.wait_seconds = wait_seconds
+
+
+class OverBudget(OverLimit):
     """The user's daily token budget is used up."""
 
 
-class TooManySessions(Refused):
+class TooManySessions(OverLimit):
     """The user has opened too many sessions recently."""
 
 

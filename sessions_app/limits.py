@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_noop as _
 
 from sessions_app.database import lock_until_commit
-from sessions_app.errors import OverBudget, Refused, TooManySessions
+from sessions_app.errors import OverBudget, OverLimit, TooManySessions
 from sessions_app.models import ASKED_HERE, OPEN_TURN_STATUSES, Session, Turn, TurnStatus
 from sessions_app.queries import Query, Rows, parameter, prepared, run_queries
 from sessions_app.rate import RateLimit
@@ -20,6 +20,8 @@ from sessions_app.usage import read_tokens_of_day
 __all__ = ["MAX_RUNNING_TURNS_PER_USER", "RateLimit", "refuse_over_limits"]
 
 MAX_RUNNING_TURNS_PER_USER = 2
+RUNNING_WAIT_SECONDS = 5
+"""When programs may ask again while that many answers are being written: nobody knows when one ends."""
 SESSIONS_PER_TURN = 3
 """An unused session costs one row, so users may open more of them than turns."""
 _USER_LOCK_NAMESPACE = 0x5A6E
@@ -95,13 +97,14 @@ def refuse_over(asked: TurnsAsked, *, user_id: int, rate_limit: RateLimit, is_op
     """
     running = sum(turn.is_running and not turn.is_opening for turn in asked.open.values())
     if running >= MAX_RUNNING_TURNS_PER_USER and not is_opening:
-        raise Refused(
+        raise OverLimit(
             _("Sage is already answering in %(number)s conversations. Please wait for one to finish."),
+            wait_seconds=RUNNING_WAIT_SECONDS,
             number=MAX_RUNNING_TURNS_PER_USER,
         )
     if len(asked.recent) >= rate_limit.turns:
         window = timedelta(seconds=rate_limit.seconds)
-        raise _a_lot(Refused, asked.recent[rate_limit.turns - 1] + window - timezone.now())
+        raise _a_lot(OverLimit, asked.recent[rate_limit.turns - 1] + window - timezone.now())
     if rate_limit.daily_tokens is not None:
         refuse_over_budget(user_id=user_id, daily_tokens=rate_limit.daily_tokens)
 
@@ -130,12 +133,13 @@ def lock_key(user_id: int) -> int:
     return user_id % 2**31
 
 
-def _a_lot(refused: type[Refused], wait: timedelta) -> Refused:
+def _a_lot(refused: type[OverLimit], wait: timedelta) -> OverLimit:
     wait_seconds = max(1, round(wait.total_seconds()))
     if wait_seconds == 1:
-        return refused(_("You’ve sent a lot in a short time. Please wait 1 second and send it again."))
+        one = _("You’ve sent a lot in a short time. Please wait 1 second and send it again.")
+        return refused(one, wait_seconds=wait_seconds)
     sentence = _("You’ve sent a lot in a short time. Please wait %(seconds)s seconds and send it again.")
-    return refused(sentence, seconds=wait_seconds)
+    return refused(sentence, wait_seconds=wait_seconds, seconds=wait_seconds)
 
 
 def refuse_over_budget(*, user_id: int, daily_tokens: int) -> None:
@@ -143,7 +147,9 @@ def refuse_over_budget(*, user_id: int, daily_tokens: int) -> None:
     day = read_tokens_of_day(user_id=user_id, now=timezone.now(), limit=daily_tokens)
     if day.tokens < daily_tokens:
         return
+    wait_seconds = day.hours_to_more * 3600
     if day.hours_to_more == 1:
-        raise OverBudget(_("Today’s budget is used up. More will be available in about 1 hour."))
+        one = _("Today’s budget is used up. More will be available in about 1 hour.")
+        raise OverBudget(one, wait_seconds=wait_seconds)
     sentence = _("Today’s budget is used up. More will be available in about %(hours)s hours.")
-    raise OverBudget(sentence, hours=day.hours_to_more)
+    raise OverBudget(sentence, wait_seconds=wait_seconds, hours=day.hours_to_more)

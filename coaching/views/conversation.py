@@ -20,7 +20,7 @@ from django.db.models import F
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, gettext_noop
 from django.views.decorators.http import require_POST, require_safe
 
 from coaching.library.scopes import check_scope, set_scope
@@ -39,6 +39,7 @@ from coaching.turns.start import StartedTurn
 from coaching.views.conversation_page import counted, show_conversation
 from coaching.views.earlier import earlier, number_in
 from coaching.views.forms import MessageForm, NewSessionForm
+from coaching.views.parts import status_of, with_wait
 from coaching.views.sidebar import group_name
 from coaching.views.starters import starters_for
 from sessions_app.database import in_database, in_database_page
@@ -55,7 +56,7 @@ ABOUT = {"client_id": "client", "project_id": "project"}
 """The ids that a session can be opened with, and their form fields."""
 DOCUMENT_ID = re.compile(r"[0-9]{1,18}", re.ASCII)
 RATING = re.compile(r"-?[0-9]{1,3}", re.ASCII)
-UNREADABLE = gettext_lazy("Sage couldn’t read that. Please send it again.")
+UNREADABLE = gettext_noop("Sage couldn’t read that. Please send it again.")
 KEPT = gettext_lazy("Files that Sage has already written stay as they are: %(names)s.")
 STAYS = gettext_lazy("This also stays: %(effects)s")
 
@@ -136,9 +137,10 @@ async def begin(
         raise Http404 from None
     except TooManySessions as refusal:
         danger = await scans.danger_in(text, user_id=user_id)
-        return await in_database_page(
+        page = await in_database_page(
             _too_many, request, refusal.shown(), kind=kind, draft=text, danger=danger
         )
+        return with_wait(page, refusal)
     except Refused:
         return await _refused_home(request)
     turn = TurnRequest(kind="opening", user_id=user_id, session_id=opened.id)
@@ -148,7 +150,7 @@ async def begin(
         await get_runner().open_turn(turn)
     except Refused as refusal:
         if turn.has_text:
-            return await _page_async(request, opened.id, refusal=refusal.shown(), draft=text, refused=text)
+            return await _refused_page(request, opened.id, refusal, draft=text, refused=text)
     return redirect("session", opened.id)
 
 
@@ -170,7 +172,8 @@ async def message(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     form = MessageForm(request.POST)
     draft = request.POST.get("text", "")
     if not form.is_valid():
-        return await _page_async(request, session_id, refusal=str(UNREADABLE), draft=draft, refused=draft)
+        refusal = Refused(UNREADABLE)
+        return await _refused_page(request, session_id, refusal, draft=draft, refused=draft)
     try:
         anchor, session_id = await _act(request, session_id, form)
     except Session.DoesNotExist:
@@ -179,10 +182,10 @@ async def message(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
         given = _answer_in(request.POST) if form.cleaned_data["tool_use_id"] else None
         if isinstance(refusal, FieldRefused) and isinstance(given, dict):
             given["faults"] = {refusal.field: refusal.shown()}
-        return await _page_async(
+        return await _refused_page(
             request,
             session_id,
-            refusal=refusal.shown(),
+            refusal,
             draft=draft,
             is_editing=form.cleaned_data["do"] == "edit",
             given=given,
@@ -294,11 +297,21 @@ def _answer_in(fields: QueryDict) -> object:
     return {"ratings": ratings, "note": fields.get("note", "")}
 
 
-async def _page_async(
-    request: HttpRequest, session_id: uuid.UUID, *, refused: object, **shown_again: Any
+async def _refused_page(
+    request: HttpRequest, session_id: uuid.UUID, refusal: Refused, *, refused: object, **shown_again: Any
 ) -> HttpResponse:
+    """Show the conversation with a refusal, and the input again."""
     danger = await scans.danger_in(refused, user_id=user_id_of(request))
-    return await in_database_page(show_conversation, request, session_id, refused=danger, **shown_again)
+    page = await in_database_page(
+        show_conversation,
+        request,
+        session_id,
+        refusal=refusal.shown(),
+        status=status_of(refusal),
+        refused=danger,
+        **shown_again,
+    )
+    return with_wait(page, refusal)
 
 
 def _too_many(

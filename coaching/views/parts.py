@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from coaching.files.errors import QuotaReached
 from coaching.people.attempts import TooOften
-from sessions_app.errors import Refused
+from sessions_app.errors import OverLimit, Refused
 
 _PAGE = re.compile(r"[1-9][0-9]{0,5}", re.ASCII)
 
@@ -40,13 +40,13 @@ def wants_part(request: HttpRequest) -> bool:
 
 def status_of(refusal: Refused) -> HTTPStatus:
     """Return the status for a refused form: rate limit or invalid input."""
-    is_too_much = isinstance(refusal, TooOften | QuotaReached)
+    is_too_much = isinstance(refusal, OverLimit | TooOften | QuotaReached)
     return HTTPStatus.TOO_MANY_REQUESTS if is_too_much else HTTPStatus.UNPROCESSABLE_ENTITY
 
 
 def with_wait(response: HttpResponse, refusal: Refused | None) -> HttpResponse:
     """Add `Retry-After` to the response if waiting helps."""
-    if isinstance(refusal, TooOften):
+    if isinstance(refusal, OverLimit | TooOften):
         response["Retry-After"] = str(refusal.wait_seconds)
     return response
 

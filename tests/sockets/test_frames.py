@@ -24,6 +24,7 @@ from sessions_app.database import in_database
 from sessions_app.models import Session, SessionKind, SessionStatus, ToolCallRecord, Turn, TurnStatus
 from sessions_app.titles import rename_session
 from tests.live_sage import Frame, LiveSage, open_socket, text_of
+from tests.sessions_app.turns import say
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -306,3 +307,17 @@ def test_without_a_script_a_form_ends_a_conversation_and_the_page_says_so(user: 
     again = client.post(f"/chat/{session.id}/message/", {"do": "end"})
     assert again.status_code == 422
     assert "has already ended" in again.content.decode()
+
+
+def test_over_a_limit_a_form_keeps_its_text_and_says_when_to_send_it_again(user: User) -> None:
+    busy = [services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION) for _ in range(2)]
+    for session in busy:
+        say(session)
+    session = services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    client = Client()
+    client.force_login(user)
+    answer = client.post(f"/chat/{session.id}/message/", {"text": "a third one"})
+    assert (answer.status_code, answer["Retry-After"]) == (429, "5")
+    page = answer.content.decode()
+    assert "already answering in 2 conversations" in page
+    assert "a third one</textarea>" in page
