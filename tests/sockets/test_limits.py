@@ -184,7 +184,8 @@ async def test_a_persons_long_texts_are_read_one_after_another_and_anothers_in_b
     ended: list[str] = []
 
     async def scan(name: str, user_id: int) -> None:
-        await scans.danger_in(COSTLY, user_id=user_id)
+        # Another text each time: what was found in one is remembered.
+        await scans.danger_in(f"{COSTLY}{uuid.uuid4()}", user_id=user_id)
         ended.append(name)
 
     began = time.thread_time()
