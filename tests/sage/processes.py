@@ -127,7 +127,7 @@ def started(*arguments: str, environment: Mapping[str, str] | None = None) -> It
 def finished(*arguments: str, environment: Mapping[str, str] | None = None) -> tuple[int, str]:
     """Run `python ARGUMENTS` to its end; return exit code and output."""
     with started(*arguments, environment=environment) as process:
-        return process.wait(), process.output
+        return process.wait(180), process.output
 
 
 def blank_environment() -> dict[str, str]:
