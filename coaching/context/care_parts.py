@@ -15,7 +15,9 @@ _ASK_OWN = (
     "On {day} they wrote of {what}. Ask about it first in this answer, plainly and warmly, in a sentence "
     "or two of your own: how they have been since then, and {whether}. Then follow them: what they came "
     "for, also an arc, goes on once they have answered. If it is still there, it comes before everything. "
-    "If they are all right, believe them. If they don't want to be asked, say that you won't."
+    "If they are all right, believe them. If they don't want to be asked, don't press them. Only where a "
+    "section of this name says that they have ended it, say that you won't ask again; else tell them of the "
+    "button for that on the page [Safety](/safety/#care)."
 )
 _ASK_OTHER = (
     "On {day} they wrote of {what}. Ask first in this answer, plainly and warmly, in a sentence of your "

@@ -11,6 +11,7 @@ import time_machine
 from django.contrib.auth.models import User
 
 from coaching.care.asking import end_care
+from coaching.life.capture_verdicts import note_capture
 from coaching.models import CaptureVerdict, CareAsk, CareEnd, Profile
 from coaching.safety.card import ELSEWHERE_KEY, metadata_of
 from coaching.turns.looks import Seen, read_words, store_look
@@ -241,7 +242,10 @@ class TestTruth:
         assert "<care" not in prompt(troubled, after(1))
         CaptureVerdict.unscoped.filter(pk=verdict.pk).update(looked="failed")
         assert "<care>" in prompt(troubled, after(1))
+        put_file(troubled, "captures/2026-11-16-223000.md", "- [x] I can't go on.")
+        assert "<care>" in prompt(troubled, after(1)), "a ticked box changes no words"
         put_file(troubled, "captures/2026-11-16-223000.md", "I can't go on with this job.")
+        note_capture(user_id=troubled.pk, file_id=file.pk, version=3, danger=None)
         assert "<care" not in prompt(troubled, after(1))
 
     def test_an_answer_that_the_judge_saw_nothing_in_counts_no_more(self, troubled: User) -> None:
@@ -275,6 +279,12 @@ class TestEnd:
         spoke(troubled, DARK, after(4))
         assert prompt(troubled, after(5)).startswith("<care>")
         assert [end.how for end in CareEnd.of(troubled.pk)] == ["pressed"]
+
+    def test_what_isnt_heard_can_be_pressed_and_the_answer_that_asks_knows_where(
+        self, troubled: User
+    ) -> None:
+        spoke(troubled, ACUTE, NIGHT)
+        assert "button for that on the page [Safety](/safety/#care)" in prompt(troubled, after(1))
 
     def test_said_the_answer_is_told_so_once(self, troubled: User) -> None:
         spoke(troubled, ACUTE, NIGHT)

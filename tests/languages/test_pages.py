@@ -71,7 +71,7 @@ def test_the_language_costs_no_query(client: Client, user: User, german: User) -
     client.force_login(german)
     client.get("/safety/")
     with CaptureQueriesContext(connection) as asked:
-        assert page_language(client.get("/settings/data/")) == "de"
+        assert page_language(client.get("/settings/delete/")) == "de"
     people = [query["sql"] for query in asked if "auth_user" in query["sql"]]
     assert len(people) == 1
     assert len(asked) == 2, "the browser's session and its user"
