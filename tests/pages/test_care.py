@@ -86,6 +86,7 @@ def test_the_person_sees_what_is_remembered_and_ends_it(browser: Client, user: U
     page = page_of(browser, address)
     assert "On Monday, 16 November you wrote something that sounded as if you could be in danger." in page
     assert "until Monday, 30 November" in page
+    assert "Until then, it suggests nothing by itself." in page
     assert "again after three and seven days" in page
     assert ACUTE not in page
     answer = browser.post("/safety/questions/end/", follow=True)
@@ -95,6 +96,17 @@ def test_the_person_sees_what_is_remembered_and_ends_it(browser: Client, user: U
     assert CareEnd.of(user.pk).count() == 1
     care = read_care(user_id=user.pk, now=after(1), zone=Profile.of(user.pk).get().zone)
     assert not care.is_standing
+
+
+def test_the_card_leads_to_what_is_remembered_while_it_is_and_to_the_rules_afterwards(
+    browser: Client, user: User
+) -> None:
+    danger = spoke(user, ACUTE, NIGHT)
+    assert f'href="/safety/?from={danger.session_id}#care"' in page_of(browser, f"/chat/{danger.session_id}/")
+    assert 'class="care" id="care"' in page_of(browser, "/safety/")
+    page = browser.post("/safety/questions/end/", follow=True).content.decode()
+    assert page.count('id="care"') == 1
+    assert '<details class="about" id="care">' in page
 
 
 def test_somebody_elses_danger_is_said_as_such(browser: Client, user: User) -> None:
