@@ -64,12 +64,11 @@ def raise_verdict(version_id: int, new: NewVerdict, *, now: datetime) -> None:
     row.save()
 
 
-@transaction.atomic
 def take_unshown(*, user_id: int, now: datetime) -> CaptureVerdict | None:
-    """Return the newest verdict whose card no page has shown, once."""
+    """Return the newest verdict whose card no page has shown, once: of two pages at once, one gets it."""
     rows = CaptureVerdict.of(user_id).in_force().filter(is_shown=False, created_at__gt=now - SHOWN_WITHIN)
     waiting = list(rows.exclude(level="none").order_by("-created_at"))
     if not waiting:
         return None
-    CaptureVerdict.of(user_id).filter(pk__in=[row.pk for row in waiting]).update(is_shown=True)
-    return waiting[0]
+    taken = CaptureVerdict.of(user_id).filter(pk__in=[row.pk for row in waiting], is_shown=False)
+    return waiting[0] if taken.update(is_shown=True) else None
