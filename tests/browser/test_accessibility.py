@@ -43,7 +43,8 @@ OWN_PAGES = (
     "/files/life-map/career.md/edit/", "/files/life-map/career.md/versions/",
     "/files/life-map/career.md/difference/",
     "/settings/", "/settings/sign-in/", "/settings/usage/", "/settings/data/", "/settings/calendar/",
-    "/settings/import/", "/settings/reminders/", "/settings/delete/", "/safety/", "/welcome/",
+    "/settings/import/", "/settings/reminders/", "/settings/delete/", "/safety/", "/safety/plan/",
+    "/safety/plan/edit/", "/welcome/",
     "/accounts/logout/", "/accounts/email/", "/accounts/password/change/", "/accounts/reauthenticate/",
     "/nowhere/",
 )  # fmt: skip
