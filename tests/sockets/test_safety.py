@@ -84,7 +84,7 @@ async def test_the_card_comes_before_the_model_says_a_word_and_in_every_tab(
         "level": "immediate", "about": "self", "topic": "life", "message": 1, "toolUseId": None,
         "country": "DE", "page": "/safety/",
     }  # fmt: skip
-    assert [line["phone"] for line in lines][:2] == ["112", "0800 1110111"]
+    assert [line["phone"] for line in lines][:3] == ["112", "110", "0800 1110111"]
     assert 'role="alert"' in html
     assert 'href="tel:08001110111"' in html
     assert await counted() == [("immediate", 1)]
