@@ -1,8 +1,9 @@
 """Answers to Sage's question about suicide or harm: "Yes. Every night." names nothing, and is acute.
 
-The question is known in English and in the languages with rules of their own; so are yes, no and what lies
-between (`words/answers.txt`). Whoever doesn't deny and says that there is something, is in danger. An answer
-about something else is judged by its own words, as ever. Pure; long texts are cut.
+The question is known in English and in the languages with rules of their own (`words/answers.txt`). Denials
+and evasions are known too: a question back, a refusal, another subject. If the question was Sage's last
+one, any other answer affirms it, since people affirm it in countless ways. After one more question, only a
+yes or a cue does. Pure; long texts are cut.
 """
 
 import re
@@ -15,6 +16,8 @@ from coaching.safety.tables import read_table
 
 MAX_ASKED_CHARACTERS = 900
 MAX_ANSWER_CHARACTERS = 400
+MAX_DENIAL_CHARACTERS = 120
+"""What a clause has at most whose denial isn't its first word: in a longer one it denies something else."""
 LAST_QUESTIONS = 2
 _SHORT_CHARACTERS = 40
 _POINTS_BACK = re.compile(
@@ -39,7 +42,8 @@ def danger_in_answer(words: str, *, asked: str) -> Danger | None:
         return None
     questions = _questions_in(asked)
     if any(_says("asks", question) for question in questions):
-        return DANGER if _is_affirmed(words) else None
+        is_last = len(questions) != LAST_QUESTIONS or _says("asks", questions[-1])
+        return DANGER if _is_affirmed(words, otherwise=is_last) else None
     if any(_says("asks-safe", question) for question in questions[-1:]):
         return DANGER if _is_unsafe(words) else None
     return None
@@ -47,7 +51,7 @@ def danger_in_answer(words: str, *, asked: str) -> Danger | None:
 
 def may_answer(words: str) -> bool:
     """Return whether words could affirm such a question, so that it is worth reading what was asked."""
-    return _is_affirmed(words) or _is_unsafe(words)
+    return _is_affirmed(words, otherwise=True) or _is_unsafe(words)
 
 
 def _questions_in(asked: str) -> Sequence[str]:
@@ -65,16 +69,35 @@ def _questions_in(asked: str) -> Sequence[str]:
     return questions
 
 
-def _is_affirmed(words: str) -> bool:
+def _is_affirmed(words: str, *, otherwise: bool) -> bool:
+    """Return whether an answer affirms; `otherwise` is for one that neither denies, evades nor says yes."""
     plain = _plain(words)
+    if _says("surely", plain):
+        return True
     but = _pattern("but").search(plain)
     clauses = [clause for part in _pattern("but").split(plain) for clause in _CLAUSE.findall(part)]
     found = [stance for clause in clauses if (stance := _stance(clause))]
-    if not found or found[0] in ("yes", "unknown"):
-        return bool(found)
-    if found[0] == "no":  # only a "but" takes it back
-        return but is not None and found[-1] in ("yes", "cue") and "unknown" not in found
-    return "no" not in found
+    if not found:
+        return otherwise and bool(plain) and not _is_evasive(plain)
+    if found[0] in ("yes", "unknown"):
+        return True
+    if found[0] == "no" and _says("long-past", plain):
+        return False
+    if found[0] == "no":  # taken back by a "but", or by not knowing
+        if but is None:
+            return found[1:2] == ["unknown"]
+        return found[-1] in ("yes", "cue") and "unknown" not in found
+    return "no" not in found and not _says("evades", plain)
+
+
+def _is_evasive(plain: str) -> bool:
+    """Return whether an answer refuses, asks back or begins with another subject."""
+    if _says("evades", plain) or _starts("topic", plain):
+        return True
+    return all(
+        clause.rstrip(" \"')").endswith("?") or not any(map(str.isalnum, clause))
+        for clause in _CLAUSE.findall(plain)
+    )
 
 
 def _stance(clause: str) -> str:
@@ -87,7 +110,7 @@ def _stance(clause: str) -> str:
         return "no"
     if _starts("yes", clause):
         return "yes"
-    if _says("no", clause) or _ends("no-word", clause):
+    if len(clause) <= MAX_DENIAL_CHARACTERS and (_says("no", clause) or _ends("no-word", clause)):
         return "no"
     if clause.rstrip().endswith("?") or _starts("topic", clause):
         return ""

@@ -34,7 +34,7 @@ def asked_of_new(*, user_id: int, session_id: UUID, is_edit: bool) -> str:
 def danger_of_answer(request: TurnRequest) -> Danger | None:
     """Return the danger of a message that answers what Sage asked last.
 
-    What was asked is read only for words that could affirm it.
+    What was asked is read only for words that neither deny nor evade it.
     """
     words = request.text
     if not isinstance(words, str) or not may_answer(words):
