@@ -99,6 +99,7 @@ def all_phrases() -> tuple[Phrase, ...]:
         *_phrases("harmed-now", "immediate", "violence", "self", unless="no-aggressor"),
         *_phrases("harms-now", "immediate", about="self"),
         *_phrases("at-hand", "immediate", unless="at-ease"),
+        *_phrases("now", "immediate", unless="at-ease"),
         *_phrases("hints", "concern", unless="at-ease"),
         *_phrases("goodbyes", "concern", unless="a-place"),
         *_phrases("giving-up", "concern"),
