@@ -1,8 +1,8 @@
 """How often the danger rules miss danger, and how often they raise false alarms.
 
 Needs no database. Round 1 was written before any rule; its words decide which half is held out.
-Each later round was new once, too, and the rules were improved with it, as with `sets/dev`; `unseen.jsonl`
-and `sets/held_out` never were used so.
+Each later round was new once, too, and the rules were improved with it, as with the `dev` sets;
+`unseen.jsonl` and the `held_out` sets never were used so.
 """
 
 import json
@@ -16,7 +16,7 @@ from coaching.safety.answers import danger_in_answer
 from coaching.safety.danger import find_danger
 from coaching.safety.figures import Figures
 from tests.safety.sets import HELD_OUT as HELD_OUT_SET
-from tests.safety.sets import read_answers, read_rows
+from tests.safety.sets import HELD_OUT_2, read_answers, read_rows
 
 SENTENCES = Path(__file__).with_name("sentences.tsv")
 UNSEEN = Path(__file__).with_name("unseen.jsonl")
@@ -95,6 +95,7 @@ def measure(sentences: Iterable[Sentence]) -> Measured:
 LABELS = {
     "immediate-en.tsv": "immediate", "immediate-other.tsv": "immediate", "grief-danger.tsv": "immediate",
     "concern-en.tsv": "concern", "ordinary.tsv": "none", "grief.tsv": "none",
+    "ordinary-other.tsv": "none",
 }  # fmt: skip
 """The files of a set with sentences, and what these are."""
 
@@ -110,8 +111,9 @@ def _unseen() -> Iterable[tuple[str, str, str]]:
     for line in UNSEEN.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
         yield row["label"], row["language"], row["text"]
-    for name, language, words in read_set(HELD_OUT_SET):
-        yield LABELS[name], language, words
+    for folder in (HELD_OUT_SET, HELD_OUT_2):
+        for name, language, words in read_set(folder):
+            yield LABELS[name], language, words
 
 
 def measure_unseen() -> dict[str, Figures]:
@@ -144,7 +146,7 @@ def table_of_set(folder: Path) -> str:
         counts[key, "carded"] += danger is not None
         counts[key, "immediate"] += danger is not None and danger.level == "immediate"
     for answer in read_answers(folder):
-        key = f"answers.tsv {'yes' if answer.is_yes else 'no'}"
+        key = f"answers.tsv {answer.label}"
         counts[key, "all"] += 1
         danger = danger_in_answer(answer.words, asked=answer.asked)
         counts[key, "carded"] += danger is not None

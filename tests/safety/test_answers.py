@@ -5,7 +5,7 @@ import time
 import pytest
 
 from coaching.safety.answers import DANGER, danger_in_answer
-from tests.safety.sets import DEV, read_answers
+from tests.safety.sets import DEV, DEV_3, read_answers
 
 ASKED = "That sounds heavy. Are you thinking of killing yourself?"
 
@@ -30,6 +30,34 @@ def test_a_yes_is_immediate(words: str) -> None:
 )  # fmt: skip
 def test_a_no_and_other_words_are_none(words: str) -> None:
     assert danger_in_answer(words, asked=ASKED) is None
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Until the kids are grown I suppose I have to stay", "It gets loud in here after midnight",
+        "not actively", "No. I don't know.", "Wer würde das nicht?", "Me lo guardo para mí desde marzo",
+    ],
+)  # fmt: skip
+def test_whatever_neither_denies_nor_evades_is_immediate_if_it_was_the_last_question(words: str) -> None:
+    assert danger_in_answer(words, asked=ASKED) == DANGER
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "I could never do that to my kids", "No, years ago, but not now", "I'd rather not talk about it",
+        "Warum fragst du?", "Prefiero hablar de otra cosa", "Who can read this?", "...",
+    ],
+)  # fmt: skip
+def test_denials_and_evasions_are_none(words: str) -> None:
+    assert danger_in_answer(words, asked=ASKED) is None
+
+
+def test_after_another_question_only_a_yes_or_a_cue_affirms() -> None:
+    asked = f"{ASKED} And what did you have for dinner?"
+    assert danger_in_answer("Rice with beans", asked=asked) is None
+    assert danger_in_answer("Yes", asked=asked) == DANGER
 
 
 @pytest.mark.parametrize(
@@ -66,7 +94,7 @@ def test_of_safety_a_no_is_danger(words: str, is_unsafe: bool) -> None:
 
 
 def test_the_answers_that_the_words_were_chosen_with_are_heard() -> None:
-    answers = read_answers(DEV)
+    answers = [*read_answers(DEV), *read_answers(DEV_3)]
     heard = [danger_in_answer(each.words, asked=each.asked) is not None for each in answers]
     affirmed = [is_heard for each, is_heard in zip(answers, heard, strict=True) if each.is_yes]
     assert sum(affirmed) >= 0.95 * len(affirmed)

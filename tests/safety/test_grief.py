@@ -37,5 +37,31 @@ def test_of_the_sentences_by_others_most_are_known_and_none_is_a_crisis() -> Non
     assert not [words for words in GRIEF if find_danger(words)]
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Since Dad died I just want to be with him again",
+        "I buried my wife and I don't want to go on without her",
+        "His ashes are here and I keep thinking soon I'll see him",
+        "I envy my sister, she died and she's at peace",
+        "Seit Oma tot ist hält mich hier nichts mehr", "Murió mi hijo y quiero irme con él",
+    ],
+)  # fmt: skip
+def test_the_wish_to_join_the_dead_is_danger(words: str) -> None:
+    assert find_danger(words) is not None
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "She died in May and she's with Dad now", "I want to visit her grave and plant flowers",
+        "He passed away and I miss being with him", "I want to be with her this summer in Rome",
+        "Am Samstag besuche ich Opas Grab", "Fui a visitar la tumba de mi madre",
+    ],
+)  # fmt: skip
+def test_missing_the_dead_is_none(words: str) -> None:
+    assert find_danger(words) is None
+
+
 def test_danger_in_grief_is_a_crisis_all_the_same() -> None:
     assert measure_intensity([Words("Since mum died I want to die, too.", is_danger=True)]).is_high

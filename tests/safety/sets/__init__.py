@@ -1,4 +1,5 @@
-"""Sentences by writers who saw no word list: `dev` was used to improve the rules, `held_out` never was.
+"""Sentences by writers who saw no word list: `dev`, `dev_2` and `dev_3` were used to improve the rules,
+`held_out` and `held_out_2` never were.
 
 Their files are described in README.md.
 """
@@ -7,27 +8,35 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-DEV, HELD_OUT = Path(__file__).with_name("dev"), Path(__file__).with_name("held_out")
+DEV, DEV_2, DEV_3 = (Path(__file__).with_name(name) for name in ("dev", "dev_2", "dev_3"))
+HELD_OUT, HELD_OUT_2 = (Path(__file__).with_name(name) for name in ("held_out", "held_out_2"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """An answer to a question about suicide or harm, and whether it affirms it."""
+    """An answer to a question about suicide or harm: `label` is `yes` if it affirms it, `no`, or `open`."""
 
     language: str
-    is_yes: bool
+    label: str
     asked: str
     words: str
 
+    @property
+    def is_yes(self) -> bool:
+        """Whether it affirms danger."""
+        return self.label == "yes"
+
 
 def read_rows(file: Path) -> Sequence[Sequence[str]]:
-    """Return the fields of a file's lines."""
+    """Return the fields of a file's lines; a set needn't have every file."""
+    if not file.exists():
+        return []
     return [line.split("\t") for line in file.read_text(encoding="utf-8").splitlines() if line]
 
 
 def read_answers(folder: Path) -> Sequence[Answer]:
     """Return the answers of a set."""
     return [
-        Answer(language=language, is_yes=label == "yes", asked=asked, words=words)
+        Answer(language=language, label=label, asked=asked, words=words)
         for language, label, asked, words in read_rows(folder / "answers.tsv")
     ]
