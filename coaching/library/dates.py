@@ -6,7 +6,7 @@ or contradict a day that a model names, and nobody picks one from them.
 
 import calendar
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 
 _MONTHS = {name.lower(): number for number, name in enumerate(calendar.month_name) if name}
@@ -59,6 +59,13 @@ def words_meaning(text: str, day: date) -> str:
     meant = (match for match in found if day in _written(match[0], None))
     first = min(meant, key=lambda match: match.start(), default=None)
     return plain[first.start() : first.end()] if first else ""
+
+
+def written_dates(text: str) -> Sequence[tuple[int, int, frozenset[date]]]:
+    """Return where a lower-case text on one line writes days out, year included, and which each may mean."""
+    found = [match for style in (_ISO, _NUMERIC, _DAY_FIRST, _MONTH_FIRST) for match in style.finditer(text)]
+    meant = [(match.start(), match.end(), frozenset(_written(match[0], None))) for match in found]
+    return sorted((each for each in meant if each[2]), key=lambda each: (each[0], -each[1]))
 
 
 def _written(said: str, spoken_on: date | None) -> Iterator[date]:

@@ -1,18 +1,26 @@
-"""Checks what a model says of a text against the text itself: quotes, names, and the words of dates.
+"""The rule for all that is stored of what a model says of a text: quotes, values, names, the words of dates.
 
-Pure functions. A model that invents gets nothing stored: `checked` leaves out what the text doesn't say.
+Pure. A value stands in its quote, and the quote in the document's own text: not in the marks that a request
+adds to it. The page is where the quote stands, never what the model says. The rest is left out.
 """
 
 import re
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from itertools import pairwise
+from functools import cached_property
 
 from coaching.library.dates import dates_meant
+from coaching.library.values import stands_in
 
 MIN_QUOTE_CHARACTERS = 8
+"""Fewer, after normalising, are no evidence."""
+_UNSPACED = r"\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff"
+"""Letters of scripts that are written without spaces: each is a token."""
+_TOKEN = re.compile(rf"\d++(?:[.,:/'-]\d++)*+|[{_UNSPACED}]|[^\W\d_{_UNSPACED}]++|[€$£¥%]")
+_SIGNS = str.maketrans("‐‑‒–—−’‘", "------''")
 _SPACES = re.compile(r"\s+")
 _NAME = re.compile(r"[^\W_]+", re.UNICODE)
 _TITLES = frozenset({"mr", "mrs", "ms", "miss", "dr", "prof", "sir", "dame", "the", "and"})
@@ -39,23 +47,88 @@ class Evidence:
     due_date: date | None
 
 
-def checked(
-    claim: Claim, *, text: str, spoken_on: date | None = None, pages_read: Sequence[int] = ()
-) -> Evidence | None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """A passage of a document as it stands there, on one line, and its page."""
+
+    quote: str
+    page: int | None
+
+
+class Source:
+    """A document's own text, to find quotes in. Pages are separated by form feeds.
+
+    `pages_read` are the numbers of the pages, if not all of a document are there.
+    """
+
+    def __init__(self, text: str, *, pages_read: Sequence[int] = ()) -> None:
+        self.text = text
+        self._pages_read = pages_read
+
+    def find(self, quote: str) -> Passage | None:
+        """Return the passage that a quote repeats; None if there is none, or if the quote is too short.
+
+        Case, white space, punctuation and the way that characters are encoded may differ.
+        """
+        wanted = " ".join(token for token, _, _ in _tokens(_plain(quote)))
+        if len(wanted) < MIN_QUOTE_CHARACTERS:
+            return None
+        text, tokens, joined, starts = self._read
+        at = joined.find(f" {wanted} ")
+        if at < 0:
+            return None
+        first = bisect_right(starts, at) - 1
+        last = bisect_right(starts, at + len(wanted)) - 1
+        begin, end = tokens[first][1], tokens[last][2]
+        return Passage(quote=_on_one_line(text[begin:end]), page=self._page_at(text, begin))
+
+    def bears_out(self, value: str, quote: str) -> Passage | None:
+        """Return the passage that a quote repeats, if the value stands in it."""
+        found = self.find(quote)
+        return found if found and stands_in(value, found.quote) else None
+
+    @cached_property
+    def _read(self) -> tuple[str, list[tuple[str, int, int]], str, list[int]]:
+        """Return the text, its tokens, these on one line, and where each begins there."""
+        text = _plain(self.text)
+        tokens = _tokens(text)
+        starts, position = [], 0
+        for token, _, _ in tokens:
+            starts.append(position)
+            position += len(token) + 1
+        return text, tokens, f" {' '.join(token for token, _, _ in tokens)} ", starts
+
+    def _page_at(self, text: str, position: int) -> int | None:
+        if "\f" not in text:
+            return None
+        place = text.count("\f", 0, position)
+        is_listed = len(self._pages_read) == text.count("\f") + 1
+        return self._pages_read[place] if is_listed else place + 1
+
+
+def _plain(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).translate(_SIGNS)
+
+
+def _tokens(text: str) -> list[tuple[str, int, int]]:
+    return [(found[0].casefold(), found.start(), found.end()) for found in _TOKEN.finditer(text)]
+
+
+def checked(claim: Claim, *, source: Source, spoken_on: date | None = None) -> Evidence | None:
     """Return what the text says of a claim, or None if its quote isn't in it.
 
     A date keeps the words that it comes from, and both are left out if the text doesn't have these words, or
     if they mean another day. Words like "next Friday" mean a day only where `spoken_on` is known.
     """
-    quote = verbatim(text, claim.quote)
-    if len(quote) < MIN_QUOTE_CHARACTERS:
+    passage = source.find(claim.quote)
+    if passage is None:
         return None
-    words = verbatim(text, claim.due_words)
+    words = verbatim(source.text, claim.due_words)
     is_meant = claim.due_date in dates_meant(words, spoken_on=spoken_on)
     return Evidence(
-        quote=quote,
-        page=page_of(text, quote, pages_read=pages_read),
-        owner=claim.owner.strip() if is_named(text, claim.owner) else "",
+        quote=passage.quote,
+        page=passage.page,
+        owner=claim.owner.strip() if is_named(source.text, claim.owner) else "",
         due_words=words,
         due_date=claim.due_date if is_meant else None,
     )
@@ -70,24 +143,6 @@ def verbatim(text: str, quote: str) -> str:
     if not wanted:
         return ""
     return wanted if wanted in _on_one_line(text) else ""
-
-
-def page_of(text: str, quote: str, *, pages_read: Sequence[int] = ()) -> int | None:
-    """Return the number of the page that a quote begins on; None if the text has no pages or no such quote.
-
-    Pages are separated by form feeds. `pages_read` are their numbers, if not all of a document are there.
-    """
-    if "\f" not in text:
-        return None
-    wanted = _on_one_line(quote)
-    pages = text.split("\f")
-    places = [number for number, page in enumerate(pages) if wanted and wanted in _on_one_line(page)]
-    if not places:  # it crosses from one page to the next
-        pairs = pairwise(pages)
-        places = [n for n, both in enumerate(pairs) if wanted and wanted in _on_one_line(" ".join(both))]
-    if not places:
-        return None
-    return pages_read[places[0]] if places[0] < len(pages_read) else places[0] + 1
 
 
 def is_named(text: str, name: str) -> bool:

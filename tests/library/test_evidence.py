@@ -1,11 +1,12 @@
 """A model that invents gets nothing stored: quotes, names and dates are held against the text."""
 
+from collections.abc import Sequence
 from datetime import date
 
 import pytest
 
 from coaching.library.dates import dates_meant
-from coaching.library.evidence import Claim, checked, is_named, page_of, verbatim
+from coaching.library.evidence import Claim, Source, checked, is_named, verbatim
 
 WEDNESDAY = date(2026, 11, 18)
 TALK = (
@@ -22,7 +23,7 @@ def test_what_the_text_says_is_kept() -> None:
         due_words="by next Friday",
         due_date=date(2026, 11, 27),
     )
-    found = checked(claim, text=TALK, spoken_on=WEDNESDAY)
+    found = checked(claim, source=Source(TALK), spoken_on=WEDNESDAY)
     assert found
     assert (found.page, found.owner, found.due_words, found.due_date) == (
         1, "Priya Shah", "by next Friday", date(2026, 11, 27),
@@ -33,7 +34,7 @@ def test_a_relative_date_needs_the_day_of_the_meeting() -> None:
     claim = Claim(
         quote="send the signed lease by next Friday", due_words="next Friday", due_date=date(2026, 11, 27)
     )
-    found = checked(claim, text=TALK)
+    found = checked(claim, source=Source(TALK))
     assert found
     assert (found.due_words, found.due_date) == ("next Friday", None)
 
@@ -51,7 +52,7 @@ def test_what_the_text_does_not_say_is_left_out(
 ) -> None:
     found = checked(
         Claim(quote=quote, owner=owner, due_words=due_words, due_date=due_date),
-        text=TALK,
+        source=Source(TALK),
         spoken_on=WEDNESDAY,
     )
     assert found
@@ -60,7 +61,7 @@ def test_what_the_text_does_not_say_is_left_out(
 
 @pytest.mark.parametrize("quote", ["", "lease", "We should look at the roof some time.", "\f" * 9])
 def test_without_a_quote_that_stands_there_nothing_is_kept(quote: str) -> None:
-    assert checked(Claim(quote=quote), text=TALK) is None
+    assert checked(Claim(quote=quote), source=Source(TALK)) is None
 
 
 def test_only_white_space_and_the_coding_of_accents_may_differ() -> None:
@@ -68,11 +69,16 @@ def test_only_white_space_and_the_coding_of_accents_may_differ() -> None:
     assert verbatim("The cafe is let", "The Cafe is let") == ""
 
 
+def page_of(text: str, quote: str, pages_read: Sequence[int] = ()) -> int | None:
+    found = Source(text, pages_read=pages_read).find(quote)
+    return found.page if found else None
+
+
 def test_pages_are_those_of_the_document() -> None:
-    assert page_of("one\ftwo begins\fand ends", "two begins and ends", pages_read=[1, 7, 9]) == 7
-    assert page_of("one\ftwo", "two", pages_read=[1, 7]) == 7
-    assert page_of("one", "one") is None
-    assert page_of("one\ftwo", "three") is None
+    assert page_of("one\ftwo begins\fand ends", "two begins and ends", [1, 7, 9]) == 7
+    assert page_of("one\ftwo begins", "two begins", [1, 7]) == 7
+    assert page_of("one begins", "one begins") is None
+    assert page_of("one\ftwo", "three begins") is None
 
 
 def test_an_owner_is_named_by_first_or_last_name() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from coaching.engine.json_text import scrub_surrogates
+from coaching.library.evidence import Source
 from coaching.library.pipeline.batch import Verdict
 from coaching.library.references.text import Vocabulary
 
@@ -17,6 +18,8 @@ MOST_SUMMARY = 1_500
 MOST_FACTS = 20
 MOST_WHY = 600
 MOST_TAGS = 8
+MAX_QUOTE = 1_000
+"""A longer passage says nothing about where a value stands."""
 
 _STRING = {"type": "string"}
 _NUMBER = {"type": "number"}
@@ -90,27 +93,27 @@ def _list(items: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": "array", "items": dict(items)}
 
 
-def read_answer(answer: str, texts: Sequence[str], vocabulary: Vocabulary) -> Sequence[Verdict | None]:
+def read_answer(answer: str, sources: Sequence[Source], vocabulary: Vocabulary) -> Sequence[Verdict | None]:
     """Return what the answer says of each document, in the order sent; None where it says nothing usable.
 
-    `texts` are the texts that the documents were sent with: facts that they don't have are left out.
+    `sources` are the documents' own texts: facts that they don't bear out are left out.
     """
     try:
         rows = _Answer.model_validate(json.loads(answer)).documents
     except (ValidationError, ValueError, RecursionError):
-        return [None] * len(texts)
-    verdicts: list[Verdict | None] = [None] * len(texts)
+        return [None] * len(sources)
+    verdicts: list[Verdict | None] = [None] * len(sources)
     for row in rows:
         try:
             said = _Classified.model_validate(scrub_surrogates(row))
         except ValidationError:
             continue
-        if 1 <= said.document <= len(texts) and verdicts[said.document - 1] is None:
-            verdicts[said.document - 1] = _verdict(said, texts[said.document - 1], vocabulary)
+        if 1 <= said.document <= len(sources) and verdicts[said.document - 1] is None:
+            verdicts[said.document - 1] = _verdict(said, sources[said.document - 1], vocabulary)
     return verdicts
 
 
-def _verdict(said: _Classified, text: str, vocabulary: Vocabulary) -> Verdict:
+def _verdict(said: _Classified, source: Source, vocabulary: Vocabulary) -> Verdict:
     known = said.file_type if said.file_type in vocabulary.file_types else ""
     unknown_tags = [tag for tag in [*said.tags, *said.proposal.tags] if tag not in vocabulary.tags]
     proposal = {
@@ -127,37 +130,31 @@ def _verdict(said: _Classified, text: str, vocabulary: Vocabulary) -> Verdict:
         for each in said.alternatives
         if each.file_type in vocabulary.file_types and each.file_type != known
     ]
+    facts = _facts(said.key_facts, source)
     return Verdict(
         file_type=known,
         confidence=_share(said.confidence) if known else 0.0,
         alternatives=sorted(alternatives, key=lambda each: -float(str(each["confidence"])))[:3],
         tags=[tag for tag in dict.fromkeys(said.tags) if tag in vocabulary.tags][:MOST_TAGS],
         summary=said.summary.replace("\x00", "").strip()[:MOST_SUMMARY],
-        key_facts=_facts(said.key_facts, text),
+        key_facts=facts,
+        dropped_facts=len(said.key_facts) - len(facts),
         why=_line(said.why, MOST_WHY),
         proposal={key: value for key, value in proposal.items() if value},
     )
 
 
-def _facts(facts: Sequence[_Fact], text: str) -> list[dict[str, Any]]:
-    """Return the facts whose value or quote the text has, without quotes that it doesn't have."""
-    plain = _plain(text)
+def _facts(facts: Sequence[_Fact], source: Source) -> list[dict[str, Any]]:
+    """Return the facts that the document bears out, with quote and page as they are there."""
     kept: list[dict[str, Any]] = []
     for fact in facts[:MOST_FACTS]:
-        has_quote = bool(_plain(fact.quote)) and _plain(fact.quote) in plain
-        if not has_quote and (not _plain(fact.value) or _plain(fact.value) not in plain):
+        value = _line(fact.value, 300)
+        passage = source.bears_out(value, fact.quote) if len(fact.quote) <= MAX_QUOTE else None
+        if passage is None:
             continue
-        row: dict[str, Any] = {"name": _line(fact.name), "value": _line(fact.value, 300)}
-        if has_quote:
-            row["quote"] = _line(fact.quote, 300)
-        if f"[page {fact.page}]" in text:
-            row["page"] = fact.page
-        kept.append(row)
+        row: dict[str, Any] = {"name": _line(fact.name), "value": value, "quote": passage.quote}
+        kept.append(row if passage.page is None else row | {"page": passage.page})
     return kept
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.casefold().split())
 
 
 def _share(value: float) -> float:

@@ -13,6 +13,7 @@ from uuid import UUID
 
 from coaching.engine.ports import ModelClient
 from coaching.library.documents.filing import Decision
+from coaching.library.evidence import Source
 from coaching.library.pipeline.claims import Claim
 from coaching.models import Document, DocumentState
 
@@ -33,7 +34,8 @@ class Image:
 class Verdict:
     """What a model says about a document, with words of the vocabulary only.
 
-    `proposal` holds what it suggested that isn't in the vocabulary.
+    `proposal` holds what it suggested that isn't in the vocabulary, `dropped_facts` says how many facts the
+    document didn't bear out.
     """
 
     file_type: str
@@ -42,6 +44,7 @@ class Verdict:
     tags: Sequence[str] = ()
     summary: str = ""
     key_facts: Sequence[Mapping[str, Any]] = ()
+    dropped_facts: int = 0
     why: str = ""
     proposal: Mapping[str, Any] = field(default_factory=dict)
 
@@ -92,6 +95,11 @@ class Item:
     decision: Decision | None = None
     placement_fault: str = ""
     ending: Ending | None = None
+
+    @property
+    def evidence_source(self) -> Source:
+        """The document's own text, as what is said of it is checked against it."""
+        return Source(self.text, pages_read=self.pages_read)
 
     def ended(self, state: DocumentState, reason: str, **values: Any) -> "Item":
         return replace(self, ending=Ending(state=state, reason=reason, values=values))

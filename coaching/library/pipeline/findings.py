@@ -15,7 +15,8 @@ from typing import Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from coaching.library.dates import dates_meant
-from coaching.library.evidence import MIN_QUOTE_CHARACTERS, Claim, Evidence, checked, page_of, verbatim
+from coaching.library.evidence import Claim, Evidence, Source, checked
+from coaching.library.values import unsupported
 
 MAX_POINTS = 12
 MAX_ITEMS = 20
@@ -144,7 +145,8 @@ def parse(answer: str, model: type[ModelT]) -> ModelT | None:
 
 def check_summary(said: SummarySaid, *, text: str, pages_read: Sequence[int] = ()) -> Summary | None:
     """Return what the text bears out of a summary; None if that is no point at all."""
-    points = list(_points([(each.text, each.quote) for each in said.points], text, pages_read))[:MAX_POINTS]
+    source = Source(text, pages_read=pages_read)
+    points = list(islice(_points([(each.text, each.quote) for each in said.points], source), MAX_POINTS))
     if not points:
         return None
     return Summary(text=_borne_out(said.summary, text), points=points)
@@ -161,14 +163,15 @@ def check_transcript(
 
     `known` are the keys of the document's earlier items by their quotes.
     """
+    source = Source(text, pages_read=pages_read)
     decisions = [(each.text, each.quote) for each in said.decisions if not is_tentative(each.quote)]
     questions = [(each.text, each.quote) for each in said.open_questions]
     return Transcript(
         summary=_borne_out(said.summary, text),
         speakers=[_speaker(each, text) for each in said.speakers if _speaks(each.name, text)][:MAX_ITEMS],
-        decisions=list(islice(_points(decisions, text, pages_read), MAX_ITEMS)),
-        actions=list(_actions(said.action_items, text, pages_read, known or {}))[:MAX_ITEMS],
-        open_questions=list(islice(_points(questions, text, pages_read), MAX_ITEMS)),
+        decisions=list(islice(_points(decisions, source), MAX_ITEMS)),
+        actions=list(_actions(said.action_items, source, known or {}))[:MAX_ITEMS],
+        open_questions=list(islice(_points(questions, source), MAX_ITEMS)),
     )
 
 
@@ -184,16 +187,15 @@ def spoken_on(text: str) -> date | None:
     return next(iter(days)) if len(days) == 1 else None
 
 
-def _actions(
-    said: Sequence[ActionSaid], text: str, pages_read: Sequence[int], known: Mapping[str, str]
-) -> Iterator[Action]:
+def _actions(said: Sequence[ActionSaid], source: Source, known: Mapping[str, str]) -> Iterator[Action]:
+    text = source.text
     day = spoken_on(text)
     taken: dict[str, int] = {}
     for each in said:
         claim = Claim(
             quote=each.quote, owner=each.owner, due_words=each.due_words, due_date=_day(each.due_date)
         )
-        evidence = checked(claim, text=text, spoken_on=day, pages_read=pages_read)
+        evidence = checked(claim, source=source, spoken_on=day)
         title = " ".join(each.title.split())[:200]
         if evidence is None or not _is_of_the_text(title, text):
             continue
@@ -223,13 +225,12 @@ def _known_key(quote: str, known: Mapping[str, str]) -> str:
     return next(found, "")
 
 
-def _points(said: Sequence[tuple[str, str]], text: str, pages_read: Sequence[int]) -> Iterator[Point]:
+def _points(said: Sequence[tuple[str, str]], source: Source) -> Iterator[Point]:
     for words, quoted in said:
-        quote = verbatim(text, quoted)
-        if len(quote) < MIN_QUOTE_CHARACTERS or not words.strip() or not _borne_out(words, text):
+        passage = source.find(quoted)
+        if passage is None or not words.strip() or unsupported(words, passage.quote):
             continue
-        page = page_of(text, quote, pages_read=pages_read)
-        yield Point(text=" ".join(words.split())[:400], quote=quote[:400], page=page)
+        yield Point(text=" ".join(words.split())[:400], quote=passage.quote[:400], page=passage.page)
 
 
 def _borne_out(words: str, text: str) -> str:

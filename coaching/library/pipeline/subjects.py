@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from coaching.library.actions import NewAction, create_action
 from coaching.library.documents.findings import SUMMARY_KEY, TRANSCRIPT_KEY
 from coaching.library.entries import NewEntry, create_entry
-from coaching.library.evidence import page_of
 from coaching.library.pipeline.findings import Point, Summary, Transcript
 from coaching.models import ActionItem, ActionPriority, Document, DocumentText, EntryType, MadeBy
 from coaching.skills.loader import skill_text
@@ -103,7 +102,7 @@ def store_transcript(subject: Subject, found: Transcript, *, is_cut: bool) -> No
             priority=ActionPriority(action.priority),
             owner=evidence.owner,
             quote=evidence.quote,
-            page=page_of(subject.text, evidence.quote, pages_read=subject.pages_read),
+            page=evidence.page,
             origin_key=action.key,
         )
         create_action(user_id=document.user_id, new=new, made_by=MadeBy.CHAT, is_proposed=True)

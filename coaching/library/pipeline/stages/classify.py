@@ -9,6 +9,7 @@ from uuid import uuid4
 from django.utils.translation import gettext_noop
 
 from coaching.library.documents.reasons import join_reasons
+from coaching.library.evidence import Source
 from coaching.library.pipeline.answers import read_answer
 from coaching.library.pipeline.batch import Batch, Ending, Item, Services, Verdict
 from coaching.library.pipeline.call_records import CallPlan, pending_call, read_rounds
@@ -22,7 +23,7 @@ from coaching.library.pipeline.calls import (
 )
 from coaching.library.pipeline.claims import keep, put_back
 from coaching.library.pipeline.knowledge import Knowledge, read_knowledge, read_surroundings
-from coaching.library.pipeline.requests import build_request, request_tokens, take_what_fits, text_of
+from coaching.library.pipeline.requests import build_request, request_tokens, take_what_fits
 from coaching.library.pipeline.tools import pipeline_tools
 from coaching.models import CallPurpose, CallState, DocumentCall, DocumentState
 from coaching.tools.lookup_reference import LOOKUP_REFERENCE
@@ -106,8 +107,8 @@ def _put_back_others(batch: Batch, fitting: Sequence[Item]) -> Batch:
 def _with_verdicts(batch: Batch, call: DocumentCall, knowledge: Knowledge) -> Batch:
     sent = {document_id: number for number, document_id in enumerate(call.documents)}
     items = {item.document.pk: item for item in batch.items}
-    texts = [text_of(items[each]) if each in items else "" for each in call.documents]
-    verdicts = read_answer(call.answer, texts, knowledge.vocabulary)
+    sources = [items[each].evidence_source if each in items else Source("") for each in call.documents]
+    verdicts = read_answer(call.answer, sources, knowledge.vocabulary)
     seen = {each for item in batch.items for each in item.references} | looked_up(call)
 
     def judged(item: Item) -> Item:

@@ -5,13 +5,14 @@ from dataclasses import replace
 
 import structlog
 
+from coaching.library.evidence import Source
 from coaching.library.pipeline.answers import read_answer
 from coaching.library.pipeline.batch import Batch, Item, Services, Verdict
 from coaching.library.pipeline.call_records import CallPlan
 from coaching.library.pipeline.calls import CallFailed, make_call, prefix_of
 from coaching.library.pipeline.confidence import is_unsure
 from coaching.library.pipeline.knowledge import read_knowledge, read_surroundings
-from coaching.library.pipeline.requests import build_second_request, request_tokens, text_of
+from coaching.library.pipeline.requests import build_second_request, request_tokens
 from coaching.models import CallPurpose
 from sessions_app.database import in_database
 
@@ -46,8 +47,8 @@ async def ask_critic(batch: Batch, services: Services) -> Batch:
         logger.warning("no_second_reading", documents=len(asked), reason=str(failure))
         return batch
     by_id = {item.document.pk: item for item in asked}
-    texts = [text_of(by_id[each]) if each in by_id else "" for each in call.documents]
-    answers = read_answer(call.answer, texts, knowledge.vocabulary)
+    sources = [by_id[each].evidence_source if each in by_id else Source("") for each in call.documents]
+    answers = read_answer(call.answer, sources, knowledge.vocabulary)
     found = dict(zip(call.documents, answers, strict=True))
     batch = batch.each(lambda item: _with_second(item, found.get(item.document.pk)))
     return replace(batch, call_ids=(*batch.call_ids, call.pk))
