@@ -126,7 +126,10 @@ def capture_look(request: HttpRequest) -> HttpResponse:
     """Give the page the card that a second look at a capture has made; ask again while the look goes on."""
     profile = load_profile(request)
     is_pending = is_look_pending(profile.user_id)
-    context = {"card": take_late_card(profile), "is_look_pending": is_pending}
+    card = take_late_card(profile)
+    if card is not None:  # its look may have ended in between
+        is_pending = is_look_pending(profile.user_id)
+    context = {"card": card, "is_look_pending": is_pending}
     return render(request, "coaching/fragments/capture_looked.html", context)
 
 

@@ -32,8 +32,8 @@ MOST_CARD_SECONDS = 1.0
 MOST_LATER_MS = 5.0
 ANSWER_SECONDS = 30
 WARM_UP = 5
-HINT = "I've given my cat to the neighbour, she won't need me after Friday."
-"""Danger without a word that the rules know."""
+HINT = "Ma ei tea, kas ma homme enam siin olen."
+"""Danger without a word that the rules know: Estonian for "I don't know if I'll still be here tomorrow"."""
 PLAIN = "We talked about the garden again, and about who waters it in July."
 
 
