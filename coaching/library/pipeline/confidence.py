@@ -1,6 +1,6 @@
 """How sure a classification has to be before a document is filed by itself."""
 
-from coaching.library.pipeline.batch import Verdict
+from coaching.library.pipeline.batch import Item, Verdict
 
 SURE = 0.8
 """From this confidence on a document is filed by itself."""
@@ -16,3 +16,24 @@ def is_close(verdict: Verdict) -> bool:
 def is_unsure(verdict: Verdict) -> bool:
     """Whether a second reading is worth its price."""
     return verdict.confidence < SURE or is_close(verdict)
+
+
+def is_unsupported(verdict: Verdict) -> bool:
+    """Whether the document bears out none of the facts that were noted about it."""
+    return bool(verdict.dropped_facts) and not verdict.key_facts
+
+
+def is_unlikely(item: Item) -> bool:
+    """Whether the type isn't one of those that the document's own words make likely."""
+    return (
+        item.verdict is not None
+        and bool(item.verdict.file_type)
+        and (item.verdict.file_type not in item.references)
+    )
+
+
+def needs_second_reading(item: Item) -> bool:
+    """Whether a document may not be filed on a first reading alone, however sure it is."""
+    if item.verdict is None:
+        return False
+    return is_unsure(item.verdict) or is_unsupported(item.verdict) or is_unlikely(item)

@@ -10,7 +10,7 @@ from coaching.library.pipeline.batch import Services
 from coaching.library.pipeline.direct import read_directly
 from coaching.library.pipeline.stages.assemble import UNSEEN
 from coaching.model.client import ModelConnection
-from coaching.models import Document, DocumentSource, DocumentState
+from coaching.models import DecidedBy, Document, DocumentSource, DocumentState
 from coaching.practice import PracticeServer
 from coaching.practice.coach.documents import sent_documents, sent_references
 from coaching.practice.script import Reply, ToolUse
@@ -61,12 +61,13 @@ async def read(*documents: Document, is_offered_tools: bool) -> Document:
     return (await fresh(*documents))[0]
 
 
-async def test_a_missing_reference_is_looked_up_and_the_document_filed_within_three_rounds(
+async def test_a_missing_reference_is_looked_up_and_the_document_filed_by_a_second_reading(
     user: User, practice: PracticeServer, model: Searching
 ) -> None:
     document = await read(*await upload(user, ODD, source=DocumentSource.COMMAND), is_offered_tools=True)
     assert (document.state, document.file_type) == (DocumentState.FILED, model.chosen)
-    assert len(practice.requests) == 2
+    assert document.decided_by == DecidedBy.CRITIC, "its own words don't suggest that type"
+    assert len(practice.requests) == 3
     assert practice.requests[0].body["tools"] == practice.requests[1].body["tools"]
 
 

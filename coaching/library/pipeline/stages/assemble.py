@@ -6,13 +6,15 @@ from django.utils.translation import gettext_noop
 
 from coaching.library.documents.reasons import SIMILAR, join_reasons
 from coaching.library.pipeline.batch import Batch, Ending, Item, Services, Verdict
-from coaching.library.pipeline.confidence import SURE, is_close
+from coaching.library.pipeline.confidence import SURE, is_close, is_unlikely, is_unsupported
 from coaching.models import DocumentState
 
 UNKNOWN = gettext_noop("Sage found no document type that fits.")
 UNSEEN = gettext_noop("Sage chose a type without having read its description.")
 UNSURE = gettext_noop("Sage isn’t sure about the type. Confidence:")
 TWO_TYPES = gettext_noop("It could also be another type:")
+UNSUPPORTED = gettext_noop("None of the facts that Sage noted is in the document.")
+UNLIKELY = gettext_noop("The document’s own words don’t suggest this type.")
 PROPOSED = gettext_noop("Sage suggests something that isn’t on its lists yet:")
 
 
@@ -42,6 +44,10 @@ def _doubts(item: Item) -> list[str]:
         doubts += [SIMILAR, f"{item.twin.name}."]
     if item.is_unseen:
         doubts.append(UNSEEN)
+    elif is_unlikely(item) and not item.is_second_reading:
+        doubts.append(UNLIKELY)
+    if is_unsupported(verdict) and not item.is_second_reading:
+        doubts.append(UNSUPPORTED)
     if verdict.confidence < SURE:
         doubts += [UNSURE, f"{verdict.confidence:.0%}."]
     elif is_close(verdict):

@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 from uuid import uuid4
 
+import structlog
 from django.utils.translation import gettext_noop
 
 from coaching.library.documents.reasons import join_reasons
@@ -28,6 +29,8 @@ from coaching.library.pipeline.tools import pipeline_tools
 from coaching.models import CallPurpose, CallState, DocumentCall, DocumentState
 from coaching.tools.lookup_reference import LOOKUP_REFERENCE
 from sessions_app.database import in_database
+
+logger = structlog.get_logger(__name__)
 
 LOOKUP = LOOKUP_REFERENCE.name
 MOST_ATTEMPTS = 2
@@ -109,13 +112,15 @@ def _with_verdicts(batch: Batch, call: DocumentCall, knowledge: Knowledge) -> Ba
     items = {item.document.pk: item for item in batch.items}
     sources = [items[each].evidence_source if each in items else Source("") for each in call.documents]
     verdicts = read_answer(call.answer, sources, knowledge.vocabulary)
-    seen = {each for item in batch.items for each in item.references} | looked_up(call)
+    found = looked_up(call)
 
     def judged(item: Item) -> Item:
         verdict: Verdict | None = verdicts[sent[item.document.pk]]
         if verdict is None:
             return without_answer(item, WITHOUT_ANSWER)
-        return replace(item, verdict=verdict, is_unseen=_is_unseen(verdict, seen))
+        if verdict.dropped_facts:
+            logger.info("facts_not_in_document", document_id=item.document.pk, facts=verdict.dropped_facts)
+        return replace(item, verdict=verdict, is_unseen=_is_unseen(verdict, {*item.references, *found}))
 
     return replace(batch.each(judged), call_ids=(*batch.call_ids, call.pk))
 

@@ -10,7 +10,7 @@ from coaching.library.pipeline.answers import read_answer
 from coaching.library.pipeline.batch import Batch, Item, Services, Verdict
 from coaching.library.pipeline.call_records import CallPlan
 from coaching.library.pipeline.calls import CallFailed, make_call, prefix_of
-from coaching.library.pipeline.confidence import is_unsure
+from coaching.library.pipeline.confidence import needs_second_reading
 from coaching.library.pipeline.knowledge import read_knowledge, read_surroundings
 from coaching.library.pipeline.requests import build_second_request, request_tokens
 from coaching.models import CallPurpose
@@ -24,7 +24,7 @@ MOST_CANDIDATES = 4
 async def ask_critic(batch: Batch, services: Services) -> Batch:
     """Read the documents again that the first reading was unsure of; without an answer they stay so."""
     read = [item for item in batch.open_items if item.verdict and not item.is_unseen]
-    unsure = [item for item in read if item.verdict and is_unsure(item.verdict)]
+    unsure = [item for item in read if needs_second_reading(item)]
     if not unsure:
         return batch
     asked = [replace(item, references=_candidates(item)) for item in unsure]
