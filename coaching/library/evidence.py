@@ -70,7 +70,9 @@ class Source:
 
         Case, white space, punctuation and the way that characters are encoded may differ.
         """
-        wanted = " ".join(token for token, _, _ in _tokens(_plain(quote)))
+        plain = _plain(quote).strip()
+        asked = _tokens(plain)
+        wanted = " ".join(token for token, _, _ in asked)
         if len(wanted) < MIN_QUOTE_CHARACTERS:
             return None
         text, tokens, joined, starts = self._read
@@ -80,6 +82,8 @@ class Source:
         first = bisect_right(starts, at) - 1
         last = bisect_right(starts, at + len(wanted)) - 1
         begin, end = tokens[first][1], tokens[last][2]
+        closing = plain[asked[-1][2] :].strip("\"“”„«»' ")
+        end += len(closing) if text.startswith(closing, end) else 0
         return Passage(quote=_on_one_line(text[begin:end]), page=self._page_at(text, begin))
 
     def bears_out(self, value: str, quote: str) -> Passage | None:

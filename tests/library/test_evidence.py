@@ -81,6 +81,12 @@ def test_pages_are_those_of_the_document() -> None:
     assert page_of("one\ftwo", "three begins") is None
 
 
+def test_a_quote_keeps_the_full_stop_that_the_text_has() -> None:
+    found = Source("Damp was found. Nothing else.").find("“damp was found.”")
+    assert found
+    assert found.quote == "Damp was found."
+
+
 def test_an_owner_is_named_by_first_or_last_name() -> None:
     assert is_named(TALK, "Ms Shah")
     assert is_named(TALK, "Tom Miller")
