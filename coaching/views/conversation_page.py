@@ -80,7 +80,7 @@ def show_conversation(
     session_id: uuid.UUID,
     *,
     refusal: str = "",
-    status: HTTPStatus = HTTPStatus.OK,
+    status: HTTPStatus | None = None,
     draft: str = "",
     is_editing: bool = False,
     given: object = None,
@@ -94,6 +94,7 @@ def show_conversation(
     rows = _read_page(request, session_id, refused=refused, documents=documents)
     context = _context_of(rows, draft=draft, is_editing=is_editing, given=given)
     context |= {"refusal": refusal, "card": counted(rows.refused.card if rows.refused else None)}
+    status = status or (HTTPStatus.UNPROCESSABLE_ENTITY if refusal else HTTPStatus.OK)
     return render(request, "coaching/pages/chat.html", context, status=status)
 
 
