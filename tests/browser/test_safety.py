@@ -40,7 +40,7 @@ async def test_the_card_is_there_before_the_answer_in_both_tabs_and_after_a_relo
     await say(page, DANGER)
     for tab in (page, other):
         card = tab.locator("#messages > .card-row > .safety-card")
-        await expect(card.get_by_role("alert")).to_contain_text("call 112 now")
+        await expect(card.get_by_role("alert")).to_contain_text("call 112 (")
         await expect(card.get_by_role("link", name="Call 0800 1110111")).to_have_attribute(
             "href", "tel:08001110111"
         )

@@ -57,14 +57,17 @@ async def test_everything_is_taken_along_and_then_left(
     session = await in_database(services.open_session, user_id=known_user.pk, kind="open_conversation")
     page: Page = await (await open_context(cookie, java_script_enabled=False)).new_page()
     await page.goto("/settings/data/")
+    await page.get_by_role("button", name="Download everything").click()
+    await page.get_by_label("Password").fill(PASSWORD)
     async with page.expect_download() as downloading:
-        await page.get_by_role("button", name="Download everything").click()
+        await page.get_by_role("button", name="Continue").click()
     out = tmp_path / "ada.zip"
     await (await downloading.value).save_as(out)
     with zipfile.ZipFile(out) as archive:
         assert archive.testzip() is None
         assert any(name.endswith("/README.md") for name in archive.namelist())
 
+    await page.goto("/settings/data/")
     await page.get_by_role("link", name="Delete my account").click()
     await page.get_by_label("Type your email address").fill("ada@example.org")
     await page.get_by_label("Your password").fill("not this one")

@@ -14,6 +14,7 @@ from coaching.legacy_text.blocks import strip_block_tags
 from coaching.legacy_text.parser import NOT_CLOSED, NOT_OPENED, parse_blocks
 from coaching.legacy_text.readers import ARCS, DOMAINS, FILE_TYPES, STATUSES
 from coaching.models import FileType, LifeDomain
+from coaching.models.files import PRIVATE_TYPES
 from coaching.models.life import DomainStatus
 from coaching.tools import CHAT_TOOLS
 from tests.legacy_text.replies import REPLIES
@@ -183,7 +184,7 @@ def test_code_keeps_its_blocks() -> None:
 def test_the_closed_sets_are_those_of_today() -> None:
     assert {name: RULES[name].naming for name in WRITTEN_TYPES} == {
         FileType(name): naming for name, naming in FILE_TYPES.items()
-    }
+    } | {name: RULES[name].naming for name in PRIVATE_TYPES}, "old replies wrote no private pages"
     assert set(DOMAINS.values()) == set(LifeDomain.values)
     assert set(STATUSES) == set(DomainStatus.values)
     tool = CHAT_TOOLS.get("enter_structured_arc")

@@ -48,8 +48,8 @@ def test_a_capture_with_danger_brings_the_card_once_and_is_kept_as_it_is(
     assert page.count(CARD) == page.count('id="safety-now"') == 1
     assert OUT_OF_BAND not in page
     assert "Saved to your captures." in page
-    assert "call <a" in page
-    assert lines_in(page)[:2] == ["112", "08001110111"], "of Germany"
+    assert "call <strong" in page
+    assert lines_in(page)[:3] == ["112", "110", "08001110111"], "of Germany"
     assert counted() == [("immediate", 1)]
     version = UserFileVersion.unscoped.get(file=Capture.unscoped.get(user=person).file)
     assert version.content == "---\ntype: capture\ndate: 2026-11-18\n---\n\nI want to die.\n"

@@ -254,7 +254,7 @@ def test_it_is_written_anew_within_the_daily_budget_alone(
     settings.SAGE_DAILY_TOKENS = 10
     used = ModelUsage.unscoped.create(user=user, model="m", output_tokens=10)
     response, page = send(signed_in, session, do="anew")
-    assert response.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
+    assert response.status_code == HTTPStatus.TOO_MANY_REQUESTS
     assert "Today’s budget is used up" in page
     jobs = ProcrastinateJob.objects.filter(task_name=BRIEF_JOB, args__session_id=str(session.id))
     assert not jobs.exists()
