@@ -49,14 +49,12 @@ if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "sage.settings")
     signal.signal(signal.SIGTERM, _exit_on_sigterm)
     collect_rarely()
-    code = 0
+    code = 1  # after an exception
     try:
         _main()
+        code = 0
     except SystemExit as ending:
         code = ending.code if isinstance(ending.code, int) else int(ending.code is not None)
-        raise
-    except BaseException:
-        code = 1
         raise
     finally:
         end_soon(code)

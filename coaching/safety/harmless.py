@@ -42,7 +42,7 @@ _ANSWER = re.compile(
     r"(?<!\W)\W++(?=(?:no|nope|nah|never|not at all|of course not|absolutely not|god no|hell no"
     r"|definitely not|not really|not anymore)\b(?! (?:one|idea|reason|way|point)\b))"
 )
-"""All that stands between a question and an answer of no; its first `?` ends the question."""
+"""The characters between a question and its answer of no; the first `?` ends the question."""
 _ENDS = ".!?\n;"
 
 

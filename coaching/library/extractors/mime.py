@@ -121,7 +121,7 @@ def _headers(head: bytes) -> Headers:
 
 
 def _pieces(body: bytes, boundary: bytes, most: int) -> list[bytes] | None:
-    """Return what stands between the lines with the boundary; None without one."""
+    """Return the parts between the boundary lines; None without such a line."""
     line = re.compile(rb"\n--" + re.escape(boundary) + rb"(--)?+[ \t]*+(?=\n|\Z)")
     pieces: list[bytes] = []
     began: int | None = None

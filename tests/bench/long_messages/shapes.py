@@ -5,7 +5,7 @@ from pathlib import Path
 
 CHARACTERS = 20_000
 PROSE = Path(__file__).with_name("prose.txt").read_text(encoding="utf-8")
-"""The first chapter of “Pride and Prejudice” by Jane Austen (1813)."""
+"""The first chapter of “Pride and Prejudice” by Jane Austen (1813, in the public domain)."""
 
 _UNITS: Mapping[str, str] = {
     "prose": PROSE,
