@@ -233,7 +233,7 @@ class _Splitter:
         """Read a number, true, false or null."""
         length = 0
         while True:
-            end = _BARE.match(self._data, self._at).end()  # type: ignore[union-attr]  # it matches
+            end = _end_of(_BARE, self._data, self._at)
             length += end - self._at
             if length > MAX_TOKEN_BYTES:
                 kept.give_up(TOO_LARGE)
@@ -247,7 +247,7 @@ class _Splitter:
     def _peek(self) -> bytes:
         """Return the next byte that isn't blank, none at the end of the file."""
         while True:
-            self._at = _BLANK.match(self._data, self._at).end()  # type: ignore[union-attr]  # it matches
+            self._at = _end_of(_BLANK, self._data, self._at)
             if self._at < len(self._data):
                 return self._data[self._at : self._at + 1]
             if not self._fill():
@@ -286,7 +286,7 @@ def _end_of_string(data: bytes, at: int) -> int:
     end = data.find(b'"', at)
     if data.find(b"\\", at, len(data) if end < 0 else end) < 0:
         return len(data) if end < 0 else end
-    return _STRING_REST.match(data, at).end()  # type: ignore[union-attr]  # it matches
+    return _end_of(_STRING_REST, data, at)
 
 
 class _Inside:
@@ -310,7 +310,7 @@ class _Inside:
                 if end == size or data[end] == _BACKSLASH:
                     return end
                 self.is_in_string, at = False, end + 1
-            at = _BETWEEN_BRACKETS.match(data, at).end()  # type: ignore[union-attr]  # it matches
+            at = _end_of(_BETWEEN_BRACKETS, data, at)
             if at == size:
                 break
             at += 1
@@ -335,3 +335,10 @@ class _Inside:
             return at
         self.depth += data.count(b"[", at) + data.count(b"{", at) - closing
         return len(data)
+
+
+def _end_of(pattern: re.Pattern[bytes], data: bytes, at: int) -> int:
+    """Return where a pattern that always matches, if only nothing, ends."""
+    found = pattern.match(data, at)
+    assert found is not None
+    return found.end()
