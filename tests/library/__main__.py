@@ -1,5 +1,7 @@
 """`python -m tests.library`: how often the right reference is among the six that are selected.
 
+And how often the practice model files a text, rightly or wrongly.
+
 Confusions of the held-out texts aren't shown, so that references aren't fitted to them.
 """
 
@@ -15,6 +17,7 @@ django.setup()
 from coaching.library.references.current import References  # noqa: E402 - needs Django set up
 from coaching.library.references.files import read_reference_files  # noqa: E402 - needs Django set up
 from tests.library.labelled_texts import Outcome, read_labelled_texts, select_for_all  # noqa: E402 - needs Django set up
+from tests.library.practised import Judged, judge_all  # noqa: E402 - needs Django set up
 
 
 def main() -> None:
@@ -31,6 +34,8 @@ def main() -> None:
             for found in () if is_held_out else part:
                 if found.place != 1:
                     print(f"  {describe(found)}")  # noqa: T201
+            chosen = [item for item in items if item.is_held_out == is_held_out]
+            print(f"  {filed(judge_all(references, chosen, has_names=has_names))}")  # noqa: T201
 
 
 def figures(outcomes: Sequence[Outcome]) -> str:
@@ -38,6 +43,14 @@ def figures(outcomes: Sequence[Outcome]) -> str:
     right = sum(found.place > 0 for found in outcomes)
     first = sum(found.place == 1 for found in outcomes)
     return f"{right} of {len(outcomes)} among six ({right / len(outcomes):.1%}), {first} first"
+
+
+def filed(judged: Sequence[Judged]) -> str:
+    """Return what the practice model files, in words."""
+    right = [each.is_right for each in judged if each.is_filed]
+    asked = len(judged) - len(right)
+    files = f"{right.count(True)} rightly, {right.count(False)} wrongly"
+    return f"the practice model files {files}, and asks about {asked}"
 
 
 def describe(found: Outcome) -> str:

@@ -33,11 +33,11 @@ class LabelledText:
         return int(digest, 16) % 3 == 0
 
 
-def read_labelled_texts() -> Sequence[LabelledText]:
-    """Read all texts."""
+def read_labelled_texts(folder: Path = FOLDER) -> Sequence[LabelledText]:
+    """Read all texts of a folder."""
     found: list[LabelledText] = []
     numbers: Counter[str] = Counter()
-    for path in sorted(FOLDER.glob("*.txt")):
+    for path in sorted(folder.glob("*.txt")):
         for part in _BEGIN.split(path.read_text(encoding="utf-8"))[1:]:
             head, _, text = part.partition("\n")
             file_type, _, name = head.partition("|")

@@ -29,7 +29,6 @@ SAMPLES: Mapping[str, Mapping[str, Any]] = {
     "coaching/files/log_captures.py": {"path": "captures/2026-01-02-walk.md"},
     "coaching/library/extractors/mime.py": {"boundary": b"b-1"},
     "coaching/library/pipeline/findings.py": {"words": r"Anna\s+Berg"},
-    "coaching/practice/coach/documents.py": {"tag": "tax"},
     "coaching/practice/coach/hearing.py": {
         "name": "goal",
         "names": "goal|aim",
