@@ -21,7 +21,7 @@ from sessions_app.admin import READ_TEXT, ReadOnlyMixin, log_look
 from sessions_app.errors import Refused
 from sessions_app.money import small_dollars
 
-MOST_READ_AGAIN = 200
+MAX_READ_AGAIN = 200
 
 
 class WithoutWords(ReadOnlyMixin, admin.ModelAdmin):
@@ -149,7 +149,7 @@ class DocumentAdmin(WithoutWords):
     def read_again(self, request: HttpRequest, documents: QuerySet[Document]) -> None:
         """Queue the reading of documents that have ended."""
         queued = refused = 0
-        for document in documents[:MOST_READ_AGAIN]:
+        for document in documents[:MAX_READ_AGAIN]:
             try:
                 read_again(user_id=document.user_id, document_id=document.pk)
             except Refused:

@@ -29,7 +29,7 @@ READING_SECONDS, BUDGET_SECONDS = 2, 600
 
 The longest is also how long it waits for the budget of the next day.
 """
-MOST_SECONDS = 24 * 3_600
+MAX_SECONDS = 24 * 3_600
 """How long it waits in sum: by then the user has a new daily budget."""
 NO_TEXT = "There is no text in this document."
 STILL_UNREAD = "This document hasn’t been read yet. Try again later."
@@ -103,13 +103,13 @@ def wait_for_text(
 ) -> bool:
     """Return whether the document is still being read and has no text yet: then the job is queued once more.
 
-    Each wait is longer than the one before, and after `MOST_SECONDS` there is none. A document whose own job
+    Each wait is longer than the one before, and after `MAX_SECONDS` there is none. A document whose own job
     was lost is queued again.
     """
     document = Document.unscoped.filter(id=document_id, state__in=UNFINISHED_STATES).first()
     if document is None or call_prefix(document, kind):
         return False
-    if waited_seconds < MOST_SECONDS and document.state == DocumentState.QUEUED:
+    if waited_seconds < MAX_SECONDS and document.state == DocumentState.QUEUED:
         enqueue_document(document)
     is_over_budget = document.state == DocumentState.WAITING
     longer = min(max(READING_SECONDS, waited_seconds // 4), BUDGET_SECONDS)
@@ -131,8 +131,8 @@ def wait_again(
     waited_seconds: int,
     wait_seconds: int = BUDGET_SECONDS,
 ) -> None:
-    """Queue the job once more, for a text or for the budget of the next day; after `MOST_SECONDS` no more."""
-    if waited_seconds >= MOST_SECONDS:
+    """Queue the job once more, for a text or for the budget of the next day; after `MAX_SECONDS` no more."""
+    if waited_seconds >= MAX_SECONDS:
         return
     enqueue_analysis(
         document_id=document_id,

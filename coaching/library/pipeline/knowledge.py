@@ -12,7 +12,7 @@ from coaching.skills.loader import skill_text
 
 SKILL = "document-classify"
 FACTS_SKILL = "intelligence-extract"
-MOST_CORRECTIONS = 10
+MAX_CORRECTIONS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,5 +72,5 @@ def read_knowledge() -> Knowledge:
 def read_surroundings(user_id: int, client_id: int) -> Surroundings:
     """Read the client, and what the user has corrected for it lately. Sync ORM code."""
     client = Client.of(user_id).get(id=client_id)
-    corrections = read_corrections(user_id=user_id, client_id=client_id, limit=MOST_CORRECTIONS)
+    corrections = read_corrections(user_id=user_id, client_id=client_id, limit=MAX_CORRECTIONS)
     return Surroundings(client=client, corrections=corrections[::-1])

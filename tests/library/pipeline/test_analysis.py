@@ -18,7 +18,7 @@ from coaching.library.clients import own_client
 from coaching.library.documents.findings import (
     BUDGET_SECONDS,
     IN_PROGRESS,
-    MOST_SECONDS,
+    MAX_SECONDS,
     UNFINISHED,
     Finding,
     begin_finding,
@@ -211,7 +211,7 @@ async def test_a_summary_that_was_given_up_says_so(
         kind="summary",
         session_id=None,
         key="now",
-        waited_seconds=MOST_SECONDS,
+        waited_seconds=MAX_SECONDS,
     )
     await work_off()
     ask = partial(read_finding, user_id=user.pk, document_id=document.pk, kind="summary")

@@ -10,7 +10,7 @@ from procrastinate.contrib.django.models import ProcrastinateJob
 from coaching.context.findings import IN_PROGRESS, PROPOSED, READY, awaited_in, finding_parts
 from coaching.context.opening import Statement
 from coaching.job_queue import ANALYSIS_JOB
-from coaching.library.documents.findings import MOST_SECONDS, STILL_UNREAD, read_finding, wait_for_text
+from coaching.library.documents.findings import MAX_SECONDS, STILL_UNREAD, read_finding, wait_for_text
 from coaching.models import Document, DocumentState, DocumentText
 from coaching.practice.script import Reply, ToolUse
 from coaching.tools import CHAT_TOOLS
@@ -120,7 +120,7 @@ def test_a_job_waits_for_a_document_that_is_still_being_read(user: User, queue: 
     assert is_waiting(0)
     assert ProcrastinateJob.objects.exclude(task_name=ANALYSIS_JOB).count() == 1, "it is queued itself, too"
     waited = [waits()]
-    while waited[-1] < MOST_SECONDS:
+    while waited[-1] < MAX_SECONDS:
         assert is_waiting(waited[-1])
         waited.append(waits())
     assert len(waited) < 200
