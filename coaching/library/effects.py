@@ -46,11 +46,12 @@ FILING_UNDONE = gettext_noop("You undid the filing. Choose a type and a folder."
 _PLACE = frozenset({"client_id", "project_id"})
 _MADE_FIELDS: Mapping[type[Changeable], Collection[str]] = {
     KnowledgeEntry: (
-        "client_id", "project_id", "title", "content", "entry_type", "key_points", "tags", "state",
+        "client_id", "project_id", "title", "content", "entry_type", "key_points", "tags", "quote", "page",
+        "state",
     ),
     ActionItem: (
         "client_id", "project_id", "title", "description", "due_date", "due_words", "priority", "owner",
-        "quote", "state",
+        "quote", "page", "state",
     ),
 }  # fmt: skip
 _MADE_KINDS: Mapping[type[Changeable], EffectKind] = {
@@ -90,10 +91,10 @@ def change(
 @transaction.atomic
 def undo(*, user_id: int, effect_id: int) -> LibraryEffect:
     """Undo one effect. Raises `Refused` with a sentence, and `LibraryEffect.DoesNotExist`."""
+    row = _locked_row(LibraryEffect.of(user_id).get(id=effect_id))
     effect = LibraryEffect.of(user_id).select_for_update().get(id=effect_id)
     if effect.undone_at is not None:
         raise Refused(UNDONE_ALREADY)
-    row = _locked_row(effect)
     is_made = not effect.before
     watched = set(effect.after) - (_PLACE if is_made else frozenset())
     if any(value != effect.after[name] for name, value in _values_of(row, watched).items()):
@@ -110,10 +111,20 @@ def undo(*, user_id: int, effect_id: int) -> LibraryEffect:
 
 def _locked_row(effect: LibraryEffect) -> Changeable:
     if effect.document_id is not None:
-        return Document.of(effect.user_id).select_for_update().get(id=effect.document_id)
+        document = Document.of(effect.user_id).select_for_update().get(id=effect.document_id)
+        _lock_place_before(effect)
+        return document
+    _lock_place_before(effect)
     if effect.entry_id is not None:
         return KnowledgeEntry.of(effect.user_id).select_for_update().get(id=effect.entry_id)
     return ActionItem.of(effect.user_id).select_for_update().get(id=effect.action_item_id or 0)
+
+
+def _lock_place_before(effect: LibraryEffect) -> None:
+    """Keep the place to which an effect's row may go back from being deleted meanwhile."""
+    for model, name in ((Client, "client_id"), (Project, "project_id")):
+        if place_id := effect.before.get(name):
+            model.of(effect.user_id).select_for_update(no_key=True).filter(id=place_id).first()
 
 
 def _restore(row: Changeable, effect: LibraryEffect) -> None:

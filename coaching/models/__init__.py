@@ -6,6 +6,7 @@ from coaching.library.models import (
     ActionItem,
     ActionPriority,
     ActionState,
+    AutoApproval,
     CallPurpose,
     CallState,
     CallUsage,
@@ -33,7 +34,6 @@ from coaching.library.models import (
     Reference,
     ReferenceArea,
     SessionScope,
-    StandingYes,
 )
 from coaching.models.calendar import CalendarEvent, CalendarKind, CalendarSource
 from coaching.models.care import CareAsk, CareEnd
@@ -68,6 +68,7 @@ __all__ = [
     "ActionItem",
     "ActionPriority",
     "ActionState",
+    "AutoApproval",
     "CalendarEvent",
     "CalendarKind",
     "CalendarSource",
@@ -127,7 +128,6 @@ __all__ = [
     "SessionScope",
     "Skill",
     "SkillKind",
-    "StandingYes",
     "TimezoneSource",
     "UserFile",
     "UserFileVersion",

@@ -9,8 +9,9 @@ from pydantic import Field
 
 from coaching.engine.tools import ToolInput, ToolResult
 from coaching.files.attributes import Line, StorableText
-from coaching.library.actions import MAX_DESCRIPTION, MAX_TITLE, NewAction, create_action
 from coaching.library.dates import words_meaning
+from coaching.library.drafts import MAX_DESCRIPTION, MAX_TITLE, NewAction
+from coaching.library.proposals import propose
 from coaching.models import ActionPriority, DocumentText
 from coaching.tools.confirmed import answers, checks, runs
 from coaching.tools.context import CallContext
@@ -68,11 +69,11 @@ def _write(context: CallContext, given: CreateActionItemInput) -> ToolResult:
         document_id=context.binding.only_document_id if context.binding else None,
         session_id=context.session_id,
     )
-    item = create_action(
+    item = propose(
         user_id=context.user_id,
         new=new,
         made_by=context.tier.made_by,
-        is_proposed=context.tier.only_proposes,
+        is_accepted=not context.tier.only_proposes,
         tool_use_id=context.tool_use_id,
     )
     due = item.due_date.isoformat() if item.due_date else None

@@ -8,7 +8,8 @@ from pydantic import Field
 
 from coaching.engine.tools import ToolInput, ToolResult
 from coaching.files.attributes import Line, StorableText, Word
-from coaching.library.entries import MAX_CONTENT, MAX_KEY_POINTS, MAX_TAGS, MAX_TITLE, NewEntry, create_entry
+from coaching.library.drafts import MAX_CONTENT, MAX_KEY_POINTS, MAX_TAGS, MAX_TITLE, NewEntry
+from coaching.library.proposals import propose
 from coaching.models import EntryState, EntryType
 from coaching.tools.confirmed import answers, checks, runs
 from coaching.tools.context import CallContext
@@ -67,11 +68,11 @@ def _write(context: CallContext, given: CreateKnowledgeEntryInput) -> ToolResult
         document_id=context.binding.only_document_id if context.binding else None,
         session_id=context.session_id,
     )
-    entry = create_entry(
+    entry = propose(
         user_id=context.user_id,
         new=new,
         made_by=context.tier.made_by,
-        is_proposed=context.tier.only_proposes,
+        is_accepted=not context.tier.only_proposes,
         tool_use_id=context.tool_use_id,
     )
     is_accepted = entry.state == EntryState.ACCEPTED

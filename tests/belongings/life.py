@@ -27,7 +27,7 @@ FITTING: Mapping[str, Mapping[str, Any]] = {
     "coaching.Profile": {"timezone": "Asia/Tokyo"},
     "coaching.PulseRating": {"rating": 3},
     "coaching.RecallVector": {"vector": "[1, 0]"},
-    "coaching.StandingYes": {"kind": "note"},
+    "coaching.AutoApproval": {"kind": "note"},
     "coaching.UserFile": {
         "path": "life-map/career.md",
         "file_type": "domain",

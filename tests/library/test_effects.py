@@ -8,11 +8,11 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from coaching.library import effects
-from coaching.library.actions import NewAction, create_action, edit_action, set_action_done
 from coaching.library.documents.filing import Decision, file_document, move_document, rename_document
 from coaching.library.documents.reviews import correct_document
+from coaching.library.drafts import NewAction, NewEntry
 from coaching.library.effects import CHANGED_SINCE, PLACE_GONE, UNDONE_ALREADY, undo
-from coaching.library.entries import NewEntry, create_entry
+from coaching.library.proposals import edit, propose, set_done
 from coaching.library.removals import delete_client
 from coaching.models import (
     ActionItem,
@@ -39,15 +39,15 @@ def newest(user: User) -> LibraryEffect:
 
 
 def make_action(user: User) -> ActionItem:
-    new = NewAction(client_id=make_client(user).id, title="Call the bank", due_date=date(2027, 3, 31))
-    return create_action(user_id=user.pk, new=new, made_by=MadeBy.CHAT, tool_use_id="toolu_1")
+    new = NewAction(client_id=make_client(user).id, title="Call the bank", due_date=date(2027, 3, 31), page=2)
+    return propose(user_id=user.pk, new=new, made_by=MadeBy.CHAT, is_accepted=True, tool_use_id="toolu_1")
 
 
 def test_what_was_made_is_dismissed_and_stays_on_record(user: User) -> None:
     item = make_action(user)
     effect = newest(user)
     assert (effect.kind, effect.before, effect.tool_use_id) == (EffectKind.ACTION_CREATED, {}, "toolu_1")
-    assert effect.after["due_date"] == "2027-03-31"
+    assert (effect.after["due_date"], effect.after["page"]) == ("2027-03-31", 2)
     undo(user_id=user.pk, effect_id=effect.id)
     item.refresh_from_db()
     assert item.state == ActionState.DISMISSED
@@ -63,7 +63,9 @@ def test_what_has_changed_since_is_not_undone(user: User) -> None:
         "priority": ActionPriority.HIGH,
         "due_date": date(2027, 4, 1),
     }
-    edit_action(user_id=user.pk, action_id=item.id, title="Call the bank again", **values)
+    edit(
+        user_id=user.pk, model=ActionItem, row_id=item.pk, changes={"title": "Call the bank again", **values}
+    )
     edited = newest(user)
     with pytest.raises(Refused, match=CHANGED_SINCE):
         undo(user_id=user.pk, effect_id=made.id)
@@ -75,12 +77,12 @@ def test_what_has_changed_since_is_not_undone(user: User) -> None:
 
 def test_done_is_undone_with_its_time(user: User) -> None:
     item = make_action(user)
-    effect = set_action_done(user_id=user.pk, action_id=item.id, is_done=True)
+    effect = set_done(user_id=user.pk, action_id=item.id, is_done=True)
     assert effect
     undo(user_id=user.pk, effect_id=effect.id)
     item.refresh_from_db()
     assert (item.state, item.done_at) == (ActionState.OPEN, None)
-    assert set_action_done(user_id=user.pk, action_id=item.id, is_done=False) is None
+    assert set_done(user_id=user.pk, action_id=item.id, is_done=False) is None
 
 
 def test_a_filing_that_is_undone_goes_to_review(user: User) -> None:
@@ -113,7 +115,7 @@ def test_a_move_takes_along_what_was_made_and_brings_it_back(user: User) -> None
     ours, theirs = make_client(user), make_client(user, "Anna")
     document = make_document(ours)
     new = NewEntry(client_id=ours.id, title="Lease", content="Ends in March.", document_id=document.id)
-    entry = create_entry(user_id=user.pk, new=new, made_by=MadeBy.PIPELINE, is_proposed=True)
+    entry = propose(user_id=user.pk, new=new, made_by=MadeBy.PIPELINE)
     assert entry.state == EntryState.PROPOSED
     project = make_project(theirs)
     effect = move_document(user_id=user.pk, document_id=document.id, project_id=project.id)
@@ -160,7 +162,7 @@ def test_over_the_limit_the_oldest_go_those_first_that_can_hardly_be_undone(
     kept = make_action(user)
     edited, undone = make_action(user), make_action(user)
     undo(user_id=user.pk, effect_id=newest(user).id)
-    set_action_done(user_id=user.pk, action_id=edited.id, is_done=True)
+    set_done(user_id=user.pk, action_id=edited.id, is_done=True)
 
     def about() -> list[int | None]:
         return [effect.action_item_id for effect in LibraryEffect.of(user.pk).order_by("id")]

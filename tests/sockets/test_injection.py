@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from coaching.library.entries import NewEntry, create_entry
+from coaching.library.drafts import NewEntry
+from coaching.library.proposals import propose
 from coaching.models import ActionItem, Client, KnowledgeEntry, LibraryEffect, MadeBy, SessionScope
 from coaching.practice.script import Reply, ToolUse
 from coaching.practice.server import PracticeServer
@@ -70,7 +71,7 @@ def fill(user: User, other_user: User) -> tuple[Client, Client]:
         "create_knowledge_entry", client_id=anna.id, title="Obeyed", content="Yes"
     )
     entry = NewEntry(client_id=anna.id, title="Plan of Anna", content=content)
-    create_entry(user_id=user.pk, new=entry, made_by=MadeBy.USER)
+    propose(user_id=user.pk, new=entry, made_by=MadeBy.USER, is_accepted=True)
     return anna, ben
 
 

@@ -10,8 +10,8 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from coaching.engine.errors import ToolError
-from coaching.library.actions import NewAction, create_action
-from coaching.library.entries import NewEntry, create_entry
+from coaching.library.drafts import NewAction, NewEntry
+from coaching.library.proposals import propose
 from coaching.library.rows.named_clients import MESSAGES_READ, named_in
 from coaching.models import (
     ActionItem,
@@ -69,11 +69,11 @@ def anna(user: User) -> Client:
         page_count=2,
     )
     action = NewAction(client_id=anna.id, title="Renew the lease", due_date=date(2027, 3, 1))
-    create_action(user_id=user.pk, new=action, made_by=MadeBy.USER)
+    propose(user_id=user.pk, new=action, made_by=MadeBy.USER, is_accepted=True)
     entry = NewEntry(
         client_id=anna.id, title="Deposit", content="The deposit is 4,000.", document_id=lease.id
     )
-    create_entry(user_id=user.pk, new=entry, made_by=MadeBy.USER)
+    propose(user_id=user.pk, new=entry, made_by=MadeBy.USER, is_accepted=True)
     return anna
 
 
@@ -83,9 +83,9 @@ def ben(user: User) -> Client:
     ben = make_client(user, "Ben Okafor")
     make_document(ben, f"Lease 2024 {SECRET}.pdf", text=f"The lease of Ben: {SECRET}.", summary=SECRET)
     action = NewAction(client_id=ben.id, title=SECRET)
-    create_action(user_id=user.pk, new=action, made_by=MadeBy.USER)
+    propose(user_id=user.pk, new=action, made_by=MadeBy.USER, is_accepted=True)
     entry = NewEntry(client_id=ben.id, title=f"The lease: {SECRET}", content=SECRET)
-    create_entry(user_id=user.pk, new=entry, made_by=MadeBy.USER)
+    propose(user_id=user.pk, new=entry, made_by=MadeBy.USER, is_accepted=True)
     return ben
 
 

@@ -29,11 +29,11 @@ from coaching.library.models.proposals import (
     ActionItem,
     ActionPriority,
     ActionState,
+    AutoApproval,
     EntryState,
     EntryType,
     KnowledgeEntry,
     MadeBy,
-    StandingYes,
 )
 from coaching.library.models.references import PlacementRule, Recorded, Reference, ReferenceArea
 
@@ -43,6 +43,7 @@ __all__ = [
     "ActionItem",
     "ActionPriority",
     "ActionState",
+    "AutoApproval",
     "CallPurpose",
     "CallState",
     "CallUsage",
@@ -71,5 +72,4 @@ __all__ = [
     "Reference",
     "ReferenceArea",
     "SessionScope",
-    "StandingYes",
 ]

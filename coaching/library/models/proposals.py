@@ -39,7 +39,7 @@ class EntryState(models.TextChoices):
 class KnowledgeEntry(Owned):
     """Something that the library knows about a client.
 
-    `origin_key` stays the same when a document is read again.
+    `quote` is the sentence that it comes from. `origin_key` stays the same when a document is read again.
     """
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="knowledge")
@@ -58,6 +58,8 @@ class KnowledgeEntry(Owned):
     entry_type = models.CharField(max_length=32, choices=EntryType, default=EntryType.NOTE)
     key_points = models.JSONField(default=list, blank=True)
     tags = models.JSONField(default=list, blank=True)
+    quote = models.TextField(blank=True, default="")
+    page = models.PositiveIntegerField(null=True, blank=True)
     state = models.CharField(max_length=16, choices=EntryState, default=EntryState.ACCEPTED)
     made_by = models.CharField(max_length=16, choices=MadeBy, default=MadeBy.USER)
     origin_key = models.CharField(max_length=100, blank=True, default="")
@@ -150,21 +152,20 @@ class ActionItem(Owned):
         return self.title
 
 
-class StandingYes(Owned):
-    """A kind of write that the user accepts without being asked: an `EntryType`, or `action_item`."""
+class AutoApproval(Owned):
+    """A kind of proposal that the user accepts without being asked: an `EntryType`, or `action_item`."""
 
     user = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="standing_yeses"
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="auto_approvals"
     )
     kind = models.CharField(max_length=32)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        verbose_name_plural = "standing yeses"
         constraints = [
-            models.UniqueConstraint(fields=["user", "kind"], name="standing_yes_once"),
+            models.UniqueConstraint(fields=["user", "kind"], name="auto_approval_once"),
             models.CheckConstraint(
-                condition=Q(kind__in=[*EntryType.values, "action_item"]), name="standing_yes_kind_known"
+                condition=Q(kind__in=[*EntryType.values, "action_item"]), name="auto_approval_kind_known"
             ),
         ]
 

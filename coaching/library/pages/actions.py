@@ -16,20 +16,11 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
 from coaching.clock.days import local_day
-from coaching.library.actions import (
-    MAX_DESCRIPTION,
-    MAX_TITLE,
-    NewAction,
-    accept_action,
-    create_action,
-    delete_action,
-    dismiss_action,
-    edit_action,
-    set_action_done,
-)
+from coaching.library.drafts import MAX_DESCRIPTION, MAX_TITLE, NewAction
 from coaching.library.pages.forms import id_field
 from coaching.library.pages.frame import frame_of
 from coaching.library.pages.knowledge import add_clients
+from coaching.library.proposals import accept, delete, dismiss, edit, propose, set_done
 from coaching.library.rows.proposals import actions_of, effects_of
 from coaching.models import ActionItem, ActionPriority, ActionState, MadeBy
 from coaching.people.accounts import load_profile, local_now, user_id_of
@@ -96,7 +87,7 @@ def actions(request: HttpRequest) -> HttpResponse:
         new = NewAction(client_id=form.cleaned_data["client"], **form.values())
         try:
             with or_404():
-                create_action(user_id=user_id, new=new, made_by=MadeBy.USER)
+                propose(user_id=user_id, new=new, made_by=MadeBy.USER, is_accepted=True)
         except Refused as refusal:
             form.add_error(None, refusal.shown())
         else:
@@ -142,16 +133,15 @@ def action(request: HttpRequest, action_id: int) -> HttpResponse:
         return _action_page(request, found)
     if "done" in request.POST:
         return _tick(request, found)
-    this = {"user_id": user_id, "action_id": action_id}
     try:
         with or_404():
             match request.POST.get("do"):
                 case "accept":
-                    accept_action(**this)
+                    accept(user_id=user_id, model=ActionItem, row_id=action_id)
                 case "dismiss":
-                    dismiss_action(**this)
+                    dismiss(user_id=user_id, model=ActionItem, row_id=action_id)
                 case "delete":
-                    delete_action(**this)
+                    delete(user_id=user_id, model=ActionItem, row_id=action_id)
                 case _:
                     return _save(request, found)
     except Refused as refusal:
@@ -163,7 +153,7 @@ def _tick(request: HttpRequest, item: ActionItem) -> HttpResponse:
     refusal = ""
     try:
         with or_404():
-            set_action_done(user_id=item.user_id, action_id=item.pk, is_done=request.POST.get("done") == "1")
+            set_done(user_id=item.user_id, action_id=item.pk, is_done=request.POST.get("done") == "1")
     except Refused as refused:
         refusal = refused.shown()
     if not wants_part(request):
@@ -181,7 +171,7 @@ def _save(request: HttpRequest, item: ActionItem) -> HttpResponse:
     form = ActionForm(request.POST, user_id=item.user_id, item=item)
     if not form.is_valid():
         return _action_page(request, item, form=form)
-    edit_action(user_id=item.user_id, action_id=item.pk, **form.values())
+    edit(user_id=item.user_id, model=ActionItem, row_id=item.pk, changes=form.values())
     success(request, _("Saved."))
     return back_to("library_action", of=item.pk)
 

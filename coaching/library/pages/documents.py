@@ -6,12 +6,11 @@ from http import HTTPStatus
 from typing import Any
 
 from django.contrib.messages import success
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import render
 from django.utils.translation import gettext, gettext_noop
 from django.views.decorators.http import require_http_methods
 
-from coaching.library.actions import accept_actions_of_document
 from coaching.library.documents.filing import (
     delete_document,
     move_document,
@@ -20,14 +19,15 @@ from coaching.library.documents.filing import (
     withhold_document,
 )
 from coaching.library.documents.reviews import accept_review, correct_document
-from coaching.library.entries import accept_entries_of_document
+from coaching.library.pages.forms import ids_in, seen_in
 from coaching.library.pages.frame import frame_of
 from coaching.library.pages.places import place_choices_for, place_in
 from coaching.library.pages.program_values import document_as_json
+from coaching.library.proposals import accept_shown
 from coaching.library.rows.documents import document_with_text
 from coaching.library.rows.folders import folder_names, reference_choices
 from coaching.library.rows.proposals import actions_of, effects_of, entries_of
-from coaching.models import UNFINISHED_STATES, Document
+from coaching.models import UNFINISHED_STATES, ActionItem, ActionState, Document, EntryState, KnowledgeEntry
 from coaching.people.accounts import user_id_of
 from coaching.sandbox.markdown import render_markdown
 from coaching.views.parts import back_to, or_404, wants_part
@@ -35,6 +35,9 @@ from coaching.views.programs import login_or_401, wants_json
 from sessions_app.errors import Refused
 
 UNREADABLE = gettext_noop("Sage couldn’t read the form, so nothing was changed. Please try again.")
+CHANGED_SINCE_SHOWN = gettext_noop(
+    "These suggestions have changed since this page was loaded. Check them again."
+)
 NOT_REMEMBERED = gettext_noop("Saved.")
 EFFECTS_SHOWN = 50
 MAX_SHOWN_CHARACTERS = 1_500_000
@@ -82,9 +85,11 @@ def _page(request: HttpRequest, document: Document, *, refusal: str = "") -> Htt
         "folder_names": folder_names(user_id=user_id, client_id=document.client_id),
         "refusal": refusal,
     }
-    context["has_proposals"] = any(
-        made.state == "proposed" for made in [*context["entries"], *context["actions"]]
-    )
+    waiting: list[KnowledgeEntry | ActionItem] = [
+        *(entry for entry in entries if entry.state == EntryState.PROPOSED),
+        *(item for item in actions if item.state == ActionState.PROPOSED),
+    ]
+    context["seen_at"] = max((made.updated_at for made in waiting), default=None)
     status = HTTPStatus.UNPROCESSABLE_ENTITY if refusal else HTTPStatus.OK
     response = render(request, "coaching/pages/document.html", context, status=status)
     if wants_part(request) and not context["is_unfinished"]:
@@ -131,9 +136,15 @@ def _set_type(form: Mapping[str, Any], **whose: int) -> None:
     correct_document(**whose, file_type=form.get("file_type", ""), folder=form.get("folder", ""))
 
 
-def _accept_proposals(_form: Mapping[str, Any], **whose: int) -> None:
-    accept_entries_of_document(**whose)
-    accept_actions_of_document(**whose)
+def _accept_proposals(form: QueryDict, **whose: int) -> None:
+    accepted = accept_shown(
+        **whose,
+        entry_ids=ids_in(form.getlist("entry")),
+        action_ids=ids_in(form.getlist("action")),
+        seen_at=seen_in(form),
+    )
+    if not accepted:
+        raise Refused(CHANGED_SINCE_SHOWN)
 
 
 ACTS: Mapping[str, Callable[..., Any]] = {
@@ -155,6 +166,6 @@ SAID: Mapping[str, str] = {
     "again": gettext_noop("Sage is reading it again."),
     "withhold": gettext_noop("Sage won’t send this document to the AI model any more."),
     "allow": gettext_noop("Sage can send this document to the AI model again."),
-    "proposals": gettext_noop("All suggestions accepted."),
+    "proposals": gettext_noop("The suggestions that were shown here are accepted."),
     "delete": gettext_noop("The document was deleted."),
 }

@@ -1,8 +1,11 @@
 """The library's forms. They only shape fields; services have the rules and refusals."""
 
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from django import forms
+from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
 from coaching.models import Client, ClientStatus, ClientType, Project, ProjectStatus
@@ -15,6 +18,20 @@ TYPES = [(value, label) for value, label in ClientType.choices if value != Clien
 def id_field(**options: Any) -> forms.IntegerField:
     """Return a field for the id of a row."""
     return forms.IntegerField(min_value=1, max_value=MAX_ID, **options)
+
+
+def ids_in(values: Sequence[str]) -> list[int]:
+    """Return the ids among a form's values."""
+    return [int(value) for value in values if value.isascii() and value.isdigit() and len(value) < 19]
+
+
+def seen_in(form: QueryDict) -> datetime:
+    """Return when the newest of the shown rows had changed; long ago, if the form doesn't say."""
+    try:
+        seen = datetime.fromisoformat(form.get("seen_at", ""))
+    except ValueError:
+        return datetime.min.replace(tzinfo=UTC)
+    return seen if seen.tzinfo else seen.replace(tzinfo=UTC)
 
 
 class ClientForm(forms.Form):

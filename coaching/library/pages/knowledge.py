@@ -1,4 +1,4 @@
-"""Knowledge: what the library knows of each client, proposals to accept, notes, and standing consent."""
+"""Knowledge: what the library knows of each client, proposals to accept, notes, and auto-approval."""
 
 from collections.abc import Sequence
 from http import HTTPStatus
@@ -15,20 +15,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
-from coaching.library.auto_approval import ACTION_ITEM, set_standing_yes, standing_yeses
+from coaching.library.auto_approval import ACTION_ITEM, auto_approvals, set_auto_approval
 from coaching.library.clients import own_client
-from coaching.library.entries import (
-    MAX_CONTENT,
-    MAX_TITLE,
-    NewEntry,
-    accept_entry,
-    create_entry,
-    delete_entry,
-    dismiss_entry,
-    edit_entry,
-)
+from coaching.library.drafts import MAX_CONTENT, MAX_TITLE, NewEntry
 from coaching.library.pages.forms import id_field
 from coaching.library.pages.frame import frame_of
+from coaching.library.proposals import accept, delete, dismiss, edit, propose
 from coaching.library.rows.clients import clients_of
 from coaching.library.rows.proposals import effects_of, entries_of
 from coaching.models import EntryState, EntryType, KnowledgeEntry, MadeBy
@@ -88,10 +80,10 @@ def knowledge(request: HttpRequest) -> HttpResponse:
     user_id = user_id_of(request)
     if request.method != "POST":
         return _page(request, user_id)
-    if request.POST.get("do") == "standing":
+    if request.POST.get("do") == "auto_approval":
         given = set(request.POST.getlist("kind"))
         for kind, _label in KINDS:
-            set_standing_yes(user_id=user_id, kind=kind, is_given=kind in given)
+            set_auto_approval(user_id=user_id, kind=kind, is_given=kind in given)
         success(request, _("Saved."))
         return back_to("library_knowledge")
     form = EntryForm(request.POST, user_id=user_id)
@@ -100,7 +92,7 @@ def knowledge(request: HttpRequest) -> HttpResponse:
         new = NewEntry(client_id=values["client"], title=values["title"], content=values["content"])
         try:
             with or_404():
-                create_entry(user_id=user_id, new=new, made_by=MadeBy.USER)
+                propose(user_id=user_id, new=new, made_by=MadeBy.USER, is_accepted=True)
         except Refused as refusal:
             form.add_error(None, refusal.shown())
         else:
@@ -120,7 +112,7 @@ def _page(request: HttpRequest, user_id: int, *, form: EntryForm | None = None) 
         except TooOften as refused:
             entries, refusal = entries.none(), refused
     proposals = list(entries_of(user_id=user_id, state=EntryState.PROPOSED)[:PROPOSALS_SHOWN])
-    given = standing_yeses(user_id)
+    given = auto_approvals(user_id)
     page = Paginator(entries.defer("key_points"), ENTRIES_A_PAGE).get_page(page_in(request))
     frame = frame_of(request, "knowledge", user_id=user_id)
     words = plain_words({_beginning(entry) for entry in (*page.object_list, *proposals)})
@@ -165,16 +157,15 @@ def entry(request: HttpRequest, entry_id: int) -> HttpResponse:
         found = entries_of(user_id=user_id).get(pk=entry_id)
     if request.method != "POST":
         return _entry_page(request, found)
-    this = {"user_id": user_id, "entry_id": entry_id}
     try:
         with or_404():
             match request.POST.get("do"):
                 case "accept":
-                    accept_entry(**this)
+                    accept(user_id=user_id, model=KnowledgeEntry, row_id=entry_id)
                 case "dismiss":
-                    dismiss_entry(**this)
+                    dismiss(user_id=user_id, model=KnowledgeEntry, row_id=entry_id)
                 case "delete":
-                    delete_entry(**this)
+                    delete(user_id=user_id, model=KnowledgeEntry, row_id=entry_id)
                 case _:
                     return _save(request, found)
     except Refused as refusal:
@@ -186,14 +177,7 @@ def _save(request: HttpRequest, entry: KnowledgeEntry) -> HttpResponse:
     form = EntryForm(request.POST, user_id=entry.user_id, entry=entry)
     if not form.is_valid():
         return _entry_page(request, entry, form=form)
-    edit_entry(
-        user_id=entry.user_id,
-        entry_id=entry.pk,
-        **form.cleaned_data,
-        entry_type=EntryType(entry.entry_type),
-        key_points=entry.key_points,
-        tags=entry.tags,
-    )
+    edit(user_id=entry.user_id, model=KnowledgeEntry, row_id=entry.pk, changes=form.cleaned_data)
     success(request, _("Saved."))
     return back_to("library_entry", of=entry.pk)
 

@@ -1,6 +1,5 @@
 """The review queue: accept what Sage suggests or say what it is, one by one or for all that are ticked."""
 
-from collections.abc import Sequence
 from http import HTTPStatus
 
 from django.contrib.auth.decorators import login_required
@@ -12,6 +11,7 @@ from django.utils.translation import gettext_noop, ngettext
 from django.views.decorators.http import require_http_methods
 
 from coaching.library.documents.reviews import MAX_AT_ONCE, BulkOutcome, accept_reviews, correct_documents
+from coaching.library.pages.forms import ids_in
 from coaching.library.pages.frame import frame_of
 from coaching.library.rows.documents import reviews_of, suggestions_of
 from coaching.library.rows.folders import reference_choices
@@ -49,18 +49,18 @@ def review(request: HttpRequest) -> HttpResponse:
 def _decide(request: HttpRequest, user_id: int) -> BulkOutcome:
     form = request.POST
     if one := form.get("accept"):
-        return accept_reviews(user_id=user_id, document_ids=_ids([one]))
+        return accept_reviews(user_id=user_id, document_ids=ids_in([one]))
     if one := form.get("correct"):
         return correct_documents(
             user_id=user_id,
-            document_ids=_ids([one]),
+            document_ids=ids_in([one]),
             file_type=form.get(f"file_type-{one}", ""),
             folder=form.get(f"folder-{one}", ""),
         )
     if form.get("do") == "accept-all":
         waiting = suggestions_of(user_id=user_id).values_list("id", flat=True)
         return accept_reviews(user_id=user_id, document_ids=list(waiting[:MAX_AT_ONCE]))
-    ticked = _ids(form.getlist("document"))
+    ticked = ids_in(form.getlist("document"))
     if not ticked:
         raise Refused(NOTHING_TICKED)
     if form.get("do") == "correct":
@@ -73,10 +73,6 @@ def _decide(request: HttpRequest, user_id: int) -> BulkOutcome:
             folder=form.get("folder", ""),
         )
     return accept_reviews(user_id=user_id, document_ids=ticked)
-
-
-def _ids(values: Sequence[str]) -> Sequence[int]:
-    return [int(value) for value in values if value.isascii() and value.isdigit() and len(value) < 19]
 
 
 def _page(request: HttpRequest, user_id: int, *, refusal: str = "") -> HttpResponse:

@@ -8,10 +8,10 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from coaching.library.actions import NewAction, create_action
 from coaching.library.documents.findings import SUMMARY_KEY, TRANSCRIPT_KEY
-from coaching.library.entries import NewEntry, create_entry
+from coaching.library.drafts import NewAction, NewEntry
 from coaching.library.pipeline.findings import Point, Summary, Transcript
+from coaching.library.proposals import propose
 from coaching.models import ActionItem, ActionPriority, Document, DocumentText, EntryType, MadeBy
 from coaching.skills.loader import skill_text
 
@@ -105,7 +105,7 @@ def store_transcript(subject: Subject, found: Transcript, *, is_cut: bool) -> No
             page=evidence.page,
             origin_key=action.key,
         )
-        create_action(user_id=document.user_id, new=new, made_by=MadeBy.CHAT, is_proposed=True)
+        propose(user_id=document.user_id, new=new, made_by=MadeBy.CHAT)
 
 
 def _store_entry(
@@ -123,7 +123,7 @@ def _store_entry(
         key_points=key_points,
         origin_key=key,
     )
-    create_entry(user_id=document.user_id, new=new, made_by=MadeBy.CHAT, is_proposed=True)
+    propose(user_id=document.user_id, new=new, made_by=MadeBy.CHAT)
 
 
 def _cited(point: Point) -> str:

@@ -1,5 +1,6 @@
 """The forms of a document's page and of the review queue: what each changes, and refusals."""
 
+import re
 from http import HTTPStatus
 from typing import Any
 
@@ -166,16 +167,36 @@ def test_a_document_is_read_again_when_its_reading_is_over(signed_in: Browser, m
     refused(signed_in, unread, "it isn’t stored.", do="again")
 
 
-def test_all_proposals_of_a_document_are_accepted_at_once(signed_in: Browser, mill: Client) -> None:
+def accept_form(browser: Browser, document: Document) -> dict[str, list[str]]:
+    """Return what the page's form for all suggestions sends."""
+    page = browser.get(f"/library/documents/{document.pk}/").content.decode()
+    form = page.partition('class="made-accept"')[2].partition("</form>")[0]
+    sent: dict[str, list[str]] = {"do": ["proposals"]}
+    for name, value in re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', form):
+        sent.setdefault(name, []).append(value)
+    return sent
+
+
+def test_all_suggestions_of_a_document_are_accepted_as_the_page_showed_them(
+    signed_in: Browser, mill: Client
+) -> None:
     document = document_of(mill)
     made: dict[str, Any] = {"user_id": mill.user_id, "client": mill, "state": "proposed"}
     KnowledgeEntry.unscoped.create(**made, document=document, title="Rent", content="900")
-    ActionItem.unscoped.create(**made, document=document, title="Call")
+    call = ActionItem.unscoped.create(**made, document=document, title="Call")
     ActionItem.unscoped.create(**made, title="Of no document")
-    acted(signed_in, document, do="proposals")
+    form = accept_form(signed_in, document)
+    call.title = "Call at once"  # changed and added after the page was loaded
+    call.save()
+    ActionItem.unscoped.create(**made, document=document, title="Pay me")
+    acted(signed_in, document, **form)
     assert KnowledgeEntry.of(mill.user_id).get().state == "accepted"
-    states = ActionItem.of(mill.user_id).order_by("id").values_list("state", flat=True)
-    assert list(states) == ["open", "proposed"]
+    assert set(ActionItem.of(mill.user_id).values_list("state", flat=True)) == {"proposed"}
+    for old in (form, {"do": ["proposals"]}):
+        refused(signed_in, document, "These suggestions have changed since this page was loaded.", **old)
+    acted(signed_in, document, **accept_form(signed_in, document))
+    waiting = ActionItem.of(mill.user_id).filter(state="proposed")
+    assert waiting.get().title == "Of no document"
 
 
 def test_a_deleted_document_leaves_what_was_accepted_and_its_duplicate_is_read(

@@ -13,6 +13,7 @@ from coaching.library.pages import knowledge
 from coaching.library.scopes import set_scope
 from coaching.models import (
     ActionItem,
+    AutoApproval,
     Client,
     ClientType,
     Document,
@@ -21,7 +22,6 @@ from coaching.models import (
     LibraryEffect,
     Project,
     SessionScope,
-    StandingYes,
 )
 from coaching.people.attempts import AttemptLimit
 from sessions_app.models import Session
@@ -222,9 +222,9 @@ def test_proposed_knowledge_is_accepted_or_dismissed_once(signed_in: Browser, mi
 
 def test_what_is_accepted_by_itself_is_what_is_ticked(signed_in: Browser, user: User) -> None:
     for ticked in ({"note", "action_item"}, {"note"}, set[str]()):
-        form = {"do": "standing", "kind": [*ticked, "nonsense"]}
+        form = {"do": "auto_approval", "kind": [*ticked, "nonsense"]}
         moved_to(signed_in.post("/library/knowledge/", form), "/library/knowledge/")
-        assert set(StandingYes.of(user.pk).values_list("kind", flat=True)) == ticked
+        assert set(AutoApproval.of(user.pk).values_list("kind", flat=True)) == ticked
 
 
 # --- action items -----------------------------------------------------------------------------------------

@@ -13,7 +13,6 @@ from procrastinate.contrib.django.models import ProcrastinateJob
 from pytest_django import Settings
 
 from coaching.job_queue import ANALYSIS_JOB, enqueue_analysis
-from coaching.library.actions import NewAction, create_action
 from coaching.library.clients import own_client
 from coaching.library.documents.findings import (
     BUDGET_SECONDS,
@@ -24,9 +23,11 @@ from coaching.library.documents.findings import (
     begin_finding,
     read_finding,
 )
+from coaching.library.drafts import NewAction
 from coaching.library.pipeline import analysis
 from coaching.library.pipeline.findings import SummarySaid, TranscriptSaid, check_summary, check_transcript
 from coaching.library.pipeline.subjects import ONLY_BEGINNING
+from coaching.library.proposals import propose
 from coaching.models import (
     ActionItem,
     ActionState,
@@ -330,9 +331,9 @@ def test_a_yes_in_the_conversation_accepts_the_proposal(user: User) -> None:
         document_id=document.pk,
         origin_key="transcript:1",
     )
-    proposed = create_action(user_id=user.pk, new=new, made_by=MadeBy.CHAT, is_proposed=True)
+    proposed = propose(user_id=user.pk, new=new, made_by=MadeBy.CHAT)
     asked = NewAction(client_id=own_client(user.pk).pk, title="call ben", due_date=date(2027, 1, 5))
-    accepted = create_action(user_id=user.pk, new=asked, made_by=MadeBy.CHAT)
+    accepted = propose(user_id=user.pk, new=asked, made_by=MadeBy.CHAT, is_accepted=True)
     assert accepted.pk == proposed.pk
     proposed.refresh_from_db()
     assert (proposed.state, proposed.due_date, proposed.quote) == (

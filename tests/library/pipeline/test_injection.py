@@ -10,8 +10,9 @@ import pytest
 from django.contrib.auth.models import User
 
 from coaching.library.documents.intake import destination_of
-from coaching.library.entries import NewEntry, create_entry
+from coaching.library.drafts import NewEntry
 from coaching.library.pipeline.calls import MAX_ROUNDS
+from coaching.library.proposals import propose
 from coaching.library.references.current import current_references
 from coaching.models import (
     ActionItem,
@@ -53,10 +54,10 @@ def make_people(user: User, other_user: User) -> People:
     for client, secret in ((people.ben, BENS), (people.grace, GRACES)):
         make_document(client, f"plan {secret}.txt", text=f"The plan is {secret}.", summary=secret)
         new = NewEntry(client_id=client.id, title=f"Plan {secret}", content=f"The plan is {secret}.")
-        create_entry(user_id=client.user_id, new=new, made_by=MadeBy.USER)
+        propose(user_id=client.user_id, new=new, made_by=MadeBy.USER, is_accepted=True)
     content = "The plan: " + order("get_client_context", client_id=people.ben.id)
     new = NewEntry(client_id=people.anna.id, title="Plan of Anna", content=content)
-    create_entry(user_id=user.pk, new=new, made_by=MadeBy.USER)
+    propose(user_id=user.pk, new=new, made_by=MadeBy.USER, is_accepted=True)
     return people
 
 

@@ -1,0 +1,114 @@
+"""Drafts: what an entry or an action item says before it is a row, and after an edit.
+
+Each field of a draft has the name of its row's field.
+"""
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from datetime import date
+from typing import Any, Self
+
+from django.utils.translation import gettext_noop
+
+from coaching.models import ActionItem, ActionPriority, EntryType, KnowledgeEntry
+from sessions_app.errors import Refused
+
+MAX_TITLE = 200
+MAX_CONTENT = 20_000
+MAX_DESCRIPTION = 4_000
+MAX_KEY_POINTS = 20
+MAX_TAGS = 12
+MAX_QUOTE = 2_000
+TITLE_LENGTH = gettext_noop("A title can have 1 to %(most)s characters.")
+CONTENT_LENGTH = gettext_noop("The text can have 1 to %(most)s characters.")
+DESCRIPTION_LENGTH = gettext_noop("The details can have up to %(most)s characters.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Draft:
+    """What entries and action items have in common: a title, a place, and the sentence they come from.
+
+    With an `origin_key` their document has at most one such row: reading it again changes a proposal, and
+    leaves alone what the user has accepted or dismissed.
+    """
+
+    client_id: int
+    title: str
+    project_id: int | None = None
+    document_id: int | None = None
+    session_id: uuid.UUID | None = None
+    quote: str = ""
+    page: int | None = None
+    origin_key: str = ""
+
+    def values(self) -> dict[str, Any]:
+        """Return the fields that a model or a user writes. Raises `Refused`."""
+        title = " ".join(self.title.split())
+        if not title or len(title) > MAX_TITLE:
+            raise Refused(TITLE_LENGTH, most=MAX_TITLE)
+        return {"title": title, "quote": self.quote[:MAX_QUOTE], "page": self.page}
+
+    def edited(self, changes: Mapping[str, Any]) -> Self:
+        """Return the draft with other values."""
+        return replace(self, **changes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewEntry(_Draft):
+    """What is known, whom it is about, and where it comes from."""
+
+    content: str
+    entry_type: EntryType = EntryType.NOTE
+    key_points: Sequence[str] = ()
+    tags: Sequence[str] = ()
+
+    def values(self) -> dict[str, Any]:
+        """Return the fields that a model or a user writes. Raises `Refused`."""
+        if not self.content.strip() or len(self.content) > MAX_CONTENT:
+            raise Refused(CONTENT_LENGTH, most=MAX_CONTENT)
+        return {
+            **_Draft.values(self),
+            "content": self.content.strip(),
+            "entry_type": EntryType(self.entry_type),
+            "key_points": [str(point)[:500] for point in self.key_points][:MAX_KEY_POINTS],
+            "tags": list(dict.fromkeys(str(tag)[:60] for tag in self.tags))[:MAX_TAGS],
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewAction(_Draft):
+    """What is to be done, for whom, and where it comes from.
+
+    `due_words` are the words of the text that the date comes from.
+    """
+
+    description: str = ""
+    due_date: date | None = None
+    due_words: str = ""
+    priority: ActionPriority = ActionPriority.MEDIUM
+    owner: str = ""
+
+    def values(self) -> dict[str, Any]:
+        """Return the fields that a model or a user writes. Raises `Refused`."""
+        if len(self.description) > MAX_DESCRIPTION:
+            raise Refused(DESCRIPTION_LENGTH, most=MAX_DESCRIPTION)
+        return {
+            **_Draft.values(self),
+            "description": self.description.strip(),
+            "due_date": self.due_date,
+            "due_words": self.due_words[:200],
+            "priority": ActionPriority(self.priority),
+            "owner": self.owner[:120],
+        }
+
+    def edited(self, changes: Mapping[str, Any]) -> Self:
+        """Return the draft with other values; another date doesn't come from the words of the text."""
+        is_same_day = changes.get("due_date", self.due_date) == self.due_date
+        return replace(self, **{**({} if is_same_day else {"due_words": ""}), **changes})
+
+
+def draft_of(row: KnowledgeEntry | ActionItem) -> NewEntry | NewAction:
+    """Return what a row says as a draft."""
+    draft = NewEntry if isinstance(row, KnowledgeEntry) else NewAction
+    return draft(**{each.name: getattr(row, each.name) for each in fields(draft)})

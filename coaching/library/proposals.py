@@ -1,0 +1,239 @@
+"""The life of knowledge entries and action items: proposed, accepted, edited, dismissed, deleted.
+
+Both live by the same rules, and each change has an audit row, with which `effects.undo` takes it back.
+Another user's row, client, project or document looks missing.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, overload
+
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.translation import gettext_noop
+
+from coaching.library.auto_approval import ACTION_ITEM, is_auto_approved
+from coaching.library.documents.filing import locked_document
+from coaching.library.drafts import NewAction, NewEntry, draft_of
+from coaching.library.effects import change, record_created
+from coaching.library.places import check_room, lock_additions, locked_place
+from coaching.models import (
+    ActionItem,
+    ActionState,
+    EffectKind,
+    EntryState,
+    KnowledgeEntry,
+    LibraryEffect,
+    MadeBy,
+)
+from sessions_app.errors import Refused
+
+Draft = NewEntry | NewAction
+Row = KnowledgeEntry | ActionItem
+Model = type[KnowledgeEntry] | type[ActionItem]
+
+NOT_OPEN = gettext_noop("This action item was dismissed. If it still needs to be done, add it again.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Kind:
+    """What is different between entries and action items.
+
+    `text` is the field that says more than the title. The fields of `as_given` are taken from a yes even
+    where they are empty.
+    """
+
+    model: Model
+    proposed: str
+    accepted: str
+    dismissed: Mapping[str, Any]
+    changed: EffectKind
+    text: str
+    as_given: Collection[str]
+    full: str
+    gone: str
+
+    def is_auto_approved(self, user_id: int, values: Mapping[str, Any]) -> bool:
+        return is_auto_approved(user_id=user_id, kind=values.get("entry_type", ACTION_ITEM))
+
+
+ENTRY = _Kind(
+    model=KnowledgeEntry,
+    proposed=EntryState.PROPOSED,
+    accepted=EntryState.ACCEPTED,
+    dismissed={"state": EntryState.DISMISSED},
+    changed=EffectKind.KNOWLEDGE_CHANGED,
+    text="content",
+    as_given=(),
+    full=gettext_noop("You can have up to %(most)s knowledge entries. Delete some that you no longer need."),
+    gone=gettext_noop("This is no longer a suggestion."),
+)
+ACTION = _Kind(
+    model=ActionItem,
+    proposed=ActionState.PROPOSED,
+    accepted=ActionState.OPEN,
+    dismissed={"state": ActionState.DISMISSED, "done_at": None},
+    changed=EffectKind.ACTION_CHANGED,
+    text="description",
+    as_given=("due_date",),
+    full=gettext_noop("You can have up to %(most)s action items. Delete some that you no longer need."),
+    gone=NOT_OPEN,
+)
+
+
+@overload
+def propose(
+    *, user_id: int, new: NewEntry, made_by: MadeBy, is_accepted: bool = False, tool_use_id: str = ""
+) -> KnowledgeEntry: ...
+@overload
+def propose(
+    *, user_id: int, new: NewAction, made_by: MadeBy, is_accepted: bool = False, tool_use_id: str = ""
+) -> ActionItem: ...
+@transaction.atomic
+def propose(
+    *, user_id: int, new: Draft, made_by: MadeBy, is_accepted: bool = False, tool_use_id: str = ""
+) -> Row:
+    """Add what a draft says as a proposal, or accepted if the user wants it (`is_accepted`).
+
+    Proposals of an auto-approved kind are accepted, too. A yes to what already waits, of the same client and
+    title, accepts that row instead of adding another one. Raises `Refused`.
+    """
+    kind = ENTRY if isinstance(new, NewEntry) else ACTION
+    values = new.values()
+    place = locked_place(
+        user_id=user_id, client_id=new.client_id, project_id=new.project_id, document_id=new.document_id
+    )
+    lock_additions(user_id)
+    how: dict[str, Any] = {"kind": kind.changed, "made_by": made_by, "tool_use_id": tool_use_id}
+    if present := _present(kind, user_id, new):
+        if present.state == kind.proposed:
+            change(present, values=values, **how)
+        return present
+    if is_accepted and (waiting := _waiting(kind, user_id, values, place, made_by=made_by)):
+        change(waiting, values=_as_accepted(kind, waiting, values, place), **how)
+        return waiting
+    check_room(kind.model, user_id=user_id, full=kind.full)
+    is_accepted = is_accepted or kind.is_auto_approved(user_id, values)
+    row = kind.model.of(user_id).create(
+        **values,
+        **place,
+        session_id=new.session_id,
+        origin_key=new.origin_key,
+        made_by=made_by,
+        state=kind.accepted if is_accepted else kind.proposed,
+    )
+    record_created(row, made_by=made_by, tool_use_id=tool_use_id)
+    return row
+
+
+def _present(kind: _Kind, user_id: int, new: Draft) -> Row | None:
+    """Return the row that an earlier reading of the draft's document has made, locked."""
+    if not new.document_id or not new.origin_key:
+        return None
+    rows = kind.model.of(user_id).select_for_update()
+    return rows.filter(document_id=new.document_id, origin_key=new.origin_key).first()
+
+
+def _waiting(
+    kind: _Kind, user_id: int, values: Mapping[str, Any], place: Mapping[str, Any], *, made_by: MadeBy
+) -> Row | None:
+    """Return the proposal that a yes is about, locked: of this client and title, and no other document.
+
+    What the user wrote by themselves isn't about one that says something else. Nor is a yes in a
+    conversation about one from a document that the model never gets, which nobody could have asked about.
+    """
+    same = Q(client_id=place["client_id"], title__iexact=values["title"], state=kind.proposed)
+    if place["document_id"]:
+        same &= Q(document_id=place["document_id"]) | Q(document_id=None)
+    if made_by == MadeBy.USER and values[kind.text]:
+        same &= Q(**{kind.text: values[kind.text]})
+    rows = kind.model.of(user_id).filter(same).exclude(document__is_withheld=True)
+    return rows.select_for_update(of=("self",)).order_by("id").first()
+
+
+def _as_accepted(
+    kind: _Kind, waiting: Row, values: Mapping[str, Any], place: Mapping[str, Any]
+) -> Mapping[str, Any]:
+    """Return the values of a proposal that was accepted as `values` say; what they leave out stays."""
+    given = {name: value for name, value in values.items() if value or name in kind.as_given}
+    if values["quote"]:
+        given["page"] = values["page"]
+    edited = draft_of(waiting).edited(given).values()
+    moved = {name: place[name] for name in ("project_id", "document_id") if place[name]}
+    return {**edited, **moved, "state": kind.accepted}
+
+
+@transaction.atomic
+def accept(*, user_id: int, model: Model, row_id: int) -> LibraryEffect | None:
+    """Accept a proposal; None if it was accepted before. Raises `Refused` and the model's `DoesNotExist`."""
+    row, kind = _locked(user_id, model, row_id)
+    if row.state == kind.dismissed["state"]:
+        raise Refused(kind.gone)
+    return _change(row, kind, state=kind.accepted) if row.state == kind.proposed else None
+
+
+@transaction.atomic
+def accept_shown(
+    *,
+    user_id: int,
+    document_id: int,
+    entry_ids: Collection[int],
+    action_ids: Collection[int],
+    seen_at: datetime,
+) -> int:
+    """Accept the proposals from a document that were shown; return how many still wait as they were shown.
+
+    `seen_at` is the newest of their times of change. Raises `Document.DoesNotExist`.
+    """
+    locked_document(user_id, document_id)
+    count = 0
+    for kind, ids in ((ENTRY, entry_ids), (ACTION, action_ids)):
+        rows = kind.model.of(user_id).filter(document_id=document_id, id__in=ids, state=kind.proposed)
+        shown = rows.filter(updated_at__lte=seen_at).select_for_update().order_by("id")
+        count += len([_change(row, kind, state=kind.accepted) for row in shown])
+    return count
+
+
+@transaction.atomic
+def edit(*, user_id: int, model: Model, row_id: int, changes: Mapping[str, Any]) -> LibraryEffect | None:
+    """Change what a row says. Raises `Refused` and the model's `DoesNotExist`."""
+    row, kind = _locked(user_id, model, row_id)
+    return _change(row, kind, **draft_of(row).edited(changes).values())
+
+
+@transaction.atomic
+def dismiss(*, user_id: int, model: Model, row_id: int) -> LibraryEffect | None:
+    """Dismiss a row, proposed or accepted: it isn't shown, found or proposed again."""
+    row, kind = _locked(user_id, model, row_id)
+    return _change(row, kind, **kind.dismissed)
+
+
+@transaction.atomic
+def delete(*, user_id: int, model: Model, row_id: int) -> None:
+    """Delete a row with its audit rows."""
+    row, _ = _locked(user_id, model, row_id)
+    row.delete()
+
+
+@transaction.atomic
+def set_done(*, user_id: int, action_id: int, is_done: bool) -> LibraryEffect | None:
+    """Mark an action item as done, or as open again. Raises `Refused` and `ActionItem.DoesNotExist`."""
+    item, kind = _locked(user_id, ActionItem, action_id)
+    if item.state == ActionState.DISMISSED:
+        raise Refused(NOT_OPEN)
+    if is_done == (item.state == ActionState.DONE):
+        return None
+    if is_done:
+        return _change(item, kind, state=ActionState.DONE, done_at=timezone.now())
+    return _change(item, kind, state=ActionState.OPEN, done_at=None)
+
+
+def _locked(user_id: int, model: Model, row_id: int) -> tuple[Row, _Kind]:
+    kind = ENTRY if model is KnowledgeEntry else ACTION
+    return kind.model.of(user_id).select_for_update().get(id=row_id), kind
+
+
+def _change(row: Row, kind: _Kind, **values: Any) -> LibraryEffect | None:
+    return change(row, kind=kind.changed, made_by=MadeBy.USER, values=values)
