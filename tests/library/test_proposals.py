@@ -102,11 +102,6 @@ def test_the_proposals_that_were_shown_are_accepted_together(user: User) -> None
         (came_after, "proposed"),
         (entry, "proposed"),
     ]
-        (item, "open"),
-        (elsewhere, "proposed"),
-        (came_after, "proposed"),
-        (entry, "proposed"),
-    ]
     for row, state in rows:
         row.refresh_from_db()
         assert row.state == state
