@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Self
 
 import psutil
 import psycopg
@@ -76,9 +76,7 @@ class EmbeddedPostgres:
     _threads: threading.RLock = field(default_factory=threading.RLock)
 
     @classmethod
-    def of(
-        cls, data_dir: Path, *, options: Sequence[str] = (), is_lasting: bool = True
-    ) -> "EmbeddedPostgres":
+    def of(cls, data_dir: Path, *, options: Sequence[str] = (), is_lasting: bool = True) -> Self:
         """Return the server of a data folder. Raises `StartError` if its path is too long."""
         folder = data_dir / "postgres"
         length = len(os.fsencode(folder / SOCKET_NAME))

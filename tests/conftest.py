@@ -1,6 +1,5 @@
 """Fixtures for all tests: people, and optional servers."""
 
-import os
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
@@ -45,11 +44,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--newcomer-pictures", metavar="FOLDER", help="keep pictures of a newcomer's first hour")
     parser.addoption("--pictures", metavar="FOLDER", help="keep pictures of the states of pages")
     parser.addoption("--newcomer-transcript", metavar="FILE", help="write the newcomer's talk to a file")
-
-
-def pytest_xdist_auto_num_workers() -> int:
-    """Run one worker more than there are cores: tests wait for processes and clocks half of the time."""
-    return (os.cpu_count() or 1) + 1
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

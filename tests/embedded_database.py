@@ -1,10 +1,10 @@
-"""A pytest plugin: the suite's own PostgreSQL, started before Django's settings load.
+"""A pytest plugin: the suite's own PostgreSQL, started when a test first needs it.
 
-The first process (the controller under xdist) starts a server in a short temporary folder and puts its
-address into the environment, which workers inherit. An external DATABASE_URL is never used, because the tests
-empty databases.
+Before Django's settings load, the first process (the controller under xdist) chooses a short temporary folder
+and puts the address of its future server into the environment, which workers inherit. An external
+DATABASE_URL is never used, because the tests empty databases.
 
-While the workers collect the tests, one database is migrated; each worker's is a copy of it.
+Under xdist, one database is migrated when the tests are collected; each worker's is a copy of it.
 """
 
 import fcntl
@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ import pytest
 from sage.embedded_postgres import ROLE, EmbeddedPostgres
 from sage.env import variable_names
 from sage.garbage import collect_rarely
+from tests.tiers import tier_of
 
 FOLDER_VARIABLE = "SAGE_TEST_FOLDER"
 MIGRATED = "sage_migrated"
@@ -37,53 +39,87 @@ class SuiteServer(EmbeddedPostgres):
         super()._make_role(connection)
         connection.execute(f"GRANT SET ON PARAMETER session_replication_role TO {ROLE}")
 
+    def end(self) -> None:
+        """Stop it if it runs; the processes that used it have ended."""
+        if self._has_process():
+            self.join()
+            self.leave()
+
+
+@cache
+def suite_server() -> SuiteServer:
+    """Return the server of this run, which `join` starts."""
+    folder = Path(os.environ[FOLDER_VARIABLE])
+    return SuiteServer.of(folder, options=("max_connections=200", "shared_buffers=64MB"), is_lasting=False)
+
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
-    """Start the server, unless the parent process has."""
+    """Set the environment, unless the parent process has."""
     collect_rarely()  # until the tests are collected
     if worker := os.environ.get("PYTEST_XDIST_WORKER"):
         os.environ["SAGE_DATA_DIR"] = f"{os.environ[FOLDER_VARIABLE]}/data-{worker}"
         return
     folder = Path(tempfile.mkdtemp(prefix="sage-"))
-    server = SuiteServer.of(folder, options=("max_connections=200", "shared_buffers=64MB"), is_lasting=False)
     # The developer's environment and `.env` must not affect the tests; blank means unset.
     os.environ.update(dict.fromkeys(variable_names(), ""))
     os.environ[FOLDER_VARIABLE] = str(folder)
     os.environ["SAGE_DATA_DIR"] = str(folder / "data")
     _keep_bytecode(early_config.rootpath / ".pytest_cache" / "bytecode")
-    server.join()
+    server = suite_server()
     os.environ["DATABASE_URL"] = server.url
 
     def stop() -> None:
-        server.leave()
+        server.end()
         shutil.rmtree(folder, ignore_errors=True)
 
     early_config.add_cleanup(stop)
 
 
-@pytest.hookimpl
-def pytest_xdist_setupnodes(config: pytest.Config) -> None:
-    """Begin to migrate a database, locked by a file until it is ready."""
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """In a worker, begin to migrate the database that all copy, unless another worker has."""
+    if "PYTEST_XDIST_WORKER" not in os.environ or all(tier_of(item.path) == "pure" for item in session.items):
+        return
     folder = Path(os.environ[FOLDER_VARIABLE])
+    with (folder / f"{MIGRATED}.lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return
+        begun = folder / f"{MIGRATED}.begun"
+        if not begun.exists():
+            begun.touch()
+            _begin_to_migrate(session.config, lock.fileno())
+
+
+def _begin_to_migrate(config: pytest.Config, lock: int) -> None:
+    """Start the server and a process that migrates and holds the lock."""
+    suite_server().join()
     with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {MIGRATED}")
     server, _, query = os.environ["DATABASE_URL"].partition("?")
     url = f"{server.rpartition('/')[0]}/{MIGRATED}?{query}"
     migrate = shlex.join([sys.executable, "manage.py", "migrate", "--verbosity", "0"])
-    with (folder / f"{MIGRATED}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        migrating = subprocess.Popen(
-            ["/bin/sh", "-c", f"{migrate} && : > {shlex.quote(str(folder / MIGRATED))}"],
-            cwd=config.rootpath,
-            env=os.environ | {"DATABASE_URL": url},
-            pass_fds=[lock.fileno()],
-        )
+    done = shlex.quote(f"{os.environ[FOLDER_VARIABLE]}/{MIGRATED}")
+    migrating = subprocess.Popen(
+        ["/bin/sh", "-c", f"{migrate} && : > {done}"],
+        cwd=config.rootpath,
+        env=os.environ | {"DATABASE_URL": url},
+        pass_fds=[lock],
+    )
 
     def wait() -> None:
         migrating.wait()
 
     config.add_cleanup(wait)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Start the server before the first test that may need it."""
+    if tier_of(item.path) != "pure":
+        suite_server().join()
 
 
 def name_of_migrated() -> str:
