@@ -5,6 +5,7 @@ isn't done in time is killed and its text is shown plain.
 """
 
 import hashlib
+import re
 import threading
 import time
 from collections import OrderedDict
@@ -19,6 +20,7 @@ from django.utils.translation import gettext
 from coaching.sandbox.blocks import Block, split_blocks
 from coaching.sandbox.errors import AllBusy, NotAnswered
 from coaching.sandbox.host import ProcessHost
+from coaching.sandbox.leaving import through_page
 from coaching.sandbox.limits import MEGABYTE, Limits
 
 MAX_CHARACTERS = 200_000
@@ -33,6 +35,9 @@ text keeps these characters."""
 
 _TABLE = 'aria-label="Table"><table>'
 """How the process names each table, in English."""
+
+_HOST = re.compile(r'<bdi class="link-host">[^<]*+</bdi>')
+"""The host beside a link's words, as the process writes it."""
 
 MODULE = "coaching.sandbox.markdown_worker"
 LIMITS = Limits(
@@ -96,7 +101,7 @@ class MarkdownRenderer:
     def _taken(self, text: str, request: bytes, answer: bytes | NotAnswered | AllBusy) -> SafeString:
         if isinstance(answer, bytes):
             # Sanitised by the process: the only place that trusts a text's markup.
-            markup = mark_safe(answer.decode())  # noqa: S308 - the sanitiser wrote it
+            markup = through_page(mark_safe(answer.decode()))  # noqa: S308 - the sanitiser wrote it
             self._keep(_key_of(request), markup)
             return markup
         is_slow = isinstance(answer, NotAnswered)
@@ -186,9 +191,15 @@ def render_markdown(text: str) -> SafeString:
 
 
 def plain_words(texts: Iterable[str]) -> Mapping[str, str]:
-    """Return the words of markdown texts on one line each, without marks. Blocks like `render_markdown`."""
+    """Return the words of markdown texts on one line each, without marks. Blocks like `render_markdown`.
+
+    There are no links in them, so no hosts beside their words either.
+    """
     rendered = _renderer.render_all(texts)
-    return {text: " ".join(unescape(strip_tags(markup)).split()) for text, markup in rendered.items()}
+    return {
+        text: " ".join(unescape(strip_tags(_HOST.sub("", markup))).split())
+        for text, markup in rendered.items()
+    }
 
 
 def render_texts(texts: Iterable[str]) -> Mapping[str, SafeString]:

@@ -1,10 +1,13 @@
 """Markdown to sanitised HTML: the module of the processes of `markdown`.
 
 It must import neither Django nor our own modules: its processes hold nothing of value when they are killed.
+
+Over 300 lines because of that: what it uses of ours is written here.
 """
 
 import re
 import time
+import unicodedata
 from collections.abc import Sequence
 from html import escape
 from itertools import groupby
@@ -19,13 +22,36 @@ from markdown_it.utils import EnvType, OptionsDict
 from pygments.lexers import get_lexer_by_name
 from pygments.token import Token as Code
 
-_WEB_LINK = re.compile(r"(?:https?://|mailto:)[^\s<>\"'`\\]+", re.IGNORECASE)
+# Stricter than what browsers accept, so that they find the same host: no user name, no escapes.
+_WEB_LINK = re.compile(
+    r"https?://(?P<host>[a-z0-9_][a-z0-9_.-]{0,252})(?P<port>:[0-9]{1,5})?"
+    r"(?P<rest>(?:[/?#][^\s<>\"'`\\]*+)?)",
+    re.IGNORECASE | re.ASCII,
+)
+_MAIL_LINK = re.compile(
+    r"mailto:(?P<box>[a-z0-9._+-]{1,64}@[a-z0-9_][a-z0-9_.-]{0,252})(?:\?[^\s<>\"'`\\]*+)?",
+    re.IGNORECASE | re.ASCII,
+)
+_QUAD = re.compile(r"(?:(?:0|[1-9][0-9]{0,2})\.){3}(?:0|[1-9][0-9]{0,2})", re.ASCII)
+_NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*", re.IGNORECASE | re.ASCII)
+MAX_ADDRESS = 2000
+"""Characters of a link's URL. A longer one is no link: the page in between has it in its own URL."""
+MAX_SHOWN_PATH = 40
+# What looks like part of a path or an address: a name with an ending, a leading slash, a scheme, a port.
+_ADDRESS_LIKE = re.compile(
+    r"://|[@\\]|[^\W_]\.[^\W\d_]{2}|(?<!\S)[\W_]?[.~]{0,2}/\S|[^\W\d_]:[0-9]{2,5}\b|[0-9]\.[0-9]{1,3}\.[0-9]{1,3}\."
+)
+_LOOKALIKES = str.maketrans(
+    "\u3002\ua4f8\ua60e\u2044\u2215\u29f8\u2571\u2236\ua789\u29f5\u2216", "...////::\\\\"
+)
+_INVISIBLE = {"Cc", "Cf", "Mn", "Me", "Co", "Cn"}
+_DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 _FILE_LINK = re.compile(r"(?:\.\./|/files/)((?:[a-z0-9_-]+/)+[a-z0-9_-]+\.md)", re.ASCII)
 _LIBRARY_LINK = re.compile(r"/library/(?:documents/[0-9]{1,18}/(?:#page-[0-9]{1,6})?|knowledge/)", re.ASCII)
 _TASK = re.compile(r"(?:\[([ xX])\]|([\u2610\u2611]))[ \u00a0]")
 _TAGS = {
-    "a", "blockquote", "br", "code", "del", "em", "h3", "h4", "h5", "h6", "hr", "input", "label", "li", "ol",
-    "p", "pre", "s", "span", "strong", "table", "tbody", "td", "th", "thead", "tr", "ul",
+    "a", "bdi", "blockquote", "br", "code", "del", "em", "h3", "h4", "h5", "h6", "hr", "input", "label",
+    "li", "ol", "p", "pre", "s", "span", "strong", "table", "tbody", "td", "th", "thead", "tr", "ul",
 }  # fmt: skip
 # h1 and h2 are the page's own titles.
 _HEADINGS = {"h1": "h3", "h2": "h4", "h3": "h5", "h4": "h6", "h5": "h6", "h6": "h6"}
@@ -69,6 +95,7 @@ CODE_CLASSES = {
     Code.Generic.Inserted: "code-inserted",
 }
 _CLASSES = {
+    "bdi": {"link-host"},
     "li": {"task"},
     "span": set(CODE_CLASSES.values()),
     "td": set(_ALIGNMENTS.values()),
@@ -80,8 +107,48 @@ HIGHLIGHT_SECONDS = 0.15
 
 
 def is_web_link(address: str) -> bool:
-    """Return whether a URL may be linked: http, https or mailto, and nothing that needs escaping."""
-    return _WEB_LINK.fullmatch(address) is not None
+    """Return whether a URL may be linked: http, https or mailto, and nothing that hides its host."""
+    if len(address) > MAX_ADDRESS:
+        return False
+    found = _WEB_LINK.fullmatch(address)
+    if found is None:
+        return _MAIL_LINK.fullmatch(address) is not None
+    # Browsers read a host that ends in a number as an IPv4 address, also `0x7f.1` and `2130706433`.
+    host = found["host"].removesuffix(".")
+    is_number = _NUMBER.fullmatch(host.rpartition(".")[2]) is not None
+    return not is_number or _QUAD.fullmatch(host) is not None
+
+
+def shown_host(address: str) -> str:
+    """Return the host of a URL that may be linked, with its port, or the mail address. IDNs stay in ASCII."""
+    if mail := _MAIL_LINK.fullmatch(address):
+        return mail["box"]
+    found = _WEB_LINK.fullmatch(address)
+    if found is None:
+        return address
+    scheme = address.partition(":")[0].lower()
+    port = found["port"] or ""
+    return found["host"].lower() + ("" if port == _DEFAULT_PORTS[scheme] else port)
+
+
+def _shown_address(address: str) -> str:
+    """Return what a link shows whose own words would mislead: the whole host, and the path's beginning."""
+    found = _WEB_LINK.fullmatch(address)
+    rest = found["rest"] if found else ""
+    if len(rest) > MAX_SHOWN_PATH:
+        rest = f"{rest[:MAX_SHOWN_PATH]}…"
+    return shown_host(address) + ("" if rest == "/" else rest)
+
+
+def _looks_like_address(words: str) -> bool:
+    """Return whether a link's words look like a path or an address, or show nothing."""
+    letters = unicodedata.normalize("NFKC", words).translate(_LOOKALIKES)
+    visible = "".join(letter for letter in letters if unicodedata.category(letter) not in _INVISIBLE).strip()
+    return (
+        not visible
+        or _ADDRESS_LIKE.search(visible) is not None
+        or ("/" in visible and not any(letter.isspace() for letter in visible))
+    )
 
 
 def own_link(address: str) -> str:
@@ -102,7 +169,7 @@ def _image_as_words(
 
 
 def _shape_blocks(state: StateCore) -> None:
-    """Demote headings, align cells by class, render task boxes, and show the URL of links without text."""
+    """Demote headings, align cells by class, render task boxes, and show where links lead."""
     for index, token in enumerate(state.tokens):
         if token.type in ("heading_open", "heading_close"):
             token.tag = _HEADINGS[token.tag]
@@ -112,7 +179,7 @@ def _shape_blocks(state: StateCore) -> None:
             continue
         if index > 1 and state.tokens[index - 2].type == "list_item_open":
             _begin_task(state.tokens[index - 2], token.children)
-        _fill_wordless_links(token)
+        token.children = _with_hosts(token.children)
 
 
 def _align_cell(cell: Token) -> None:
@@ -135,15 +202,44 @@ def _begin_task(item: Token, children: list[Token]) -> None:
     children[:] = [Token("label_open", "label", 1), box, *children, Token("label_close", "label", -1)]
 
 
-def _fill_wordless_links(inline: Token) -> None:
-    children: list[Token] = []
-    for child in inline.children or []:
-        if child.type == "link_close" and children and children[-1].type == "link_open":
-            address = Token("text", "", 0)
-            address.content = str(children[-1].attrGet("href") or "")
-            children.append(address)
-        children.append(child)
-    inline.children = children
+def _with_hosts(children: list[Token]) -> list[Token]:
+    """Add its host to each link that leaves, or replace words that look like another target by its own."""
+    shown: list[Token] = []
+    opening = 0
+    for token in children:
+        if token.type == "link_open":
+            opening = len(shown)
+        elif token.type == "link_close":
+            address, words = str(shown[opening].attrGet("href") or ""), _words_in(shown[opening + 1 :])
+            if own_link(address):
+                shown += [] if words.strip() else [_text(address)]
+            elif _looks_like_address(words):
+                shown[opening + 1 :] = _isolated(_shown_address(address))
+            else:
+                shown += _isolated(f" ({shown_host(address)})", name="link-host")
+        shown.append(token)
+    return shown
+
+
+def _words_in(tokens: Sequence[Token]) -> str:
+    """Return what tokens inside a line show as text."""
+    parts = []
+    for token in tokens:
+        if token.type == "image":
+            parts.append(_words_in(token.children or []))
+        else:
+            parts.append(" " if token.type in ("softbreak", "hardbreak") else token.content)
+    return "".join(parts)
+
+
+def _isolated(words: str, *, name: str = "") -> list[Token]:
+    """Return tokens of a text that no direction mark before it can turn around."""
+    attrs: dict[str, str | int | float] = {"class": name} if name else {}
+    return [Token("bdi_open", "bdi", 1, attrs=attrs), _text(words), Token("bdi_close", "bdi", -1)]
+
+
+def _text(words: str) -> Token:
+    return Token("text", "", 0, content=words)
 
 
 def _keep_attribute(tag: str, name: str, value: str) -> str | None:
@@ -208,6 +304,7 @@ _CLEANER = nh3.Cleaner(
     clean_content_tags={"script", "style"},
     attributes={
         "a": {"href"},
+        "bdi": {"class"},
         "input": {"checked", "disabled", "type"},
         "li": {"class"},
         "ol": {"start"},

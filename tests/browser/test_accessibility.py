@@ -12,6 +12,7 @@ from playwright.async_api import Page, expect
 from coaching.practice.faults.fault import Fault
 from coaching.practice.script import Hold, Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer
+from coaching.sandbox.leaving import leave_url
 from sessions_app.models import Session
 from tests.browser.chat_page import path_of, say, until_asked, until_done
 from tests.browser.fixtures import OpenContext
@@ -44,7 +45,7 @@ OWN_PAGES = (
     "/files/life-map/career.md/difference/",
     "/settings/", "/settings/sign-in/", "/settings/usage/", "/settings/data/", "/settings/calendar/",
     "/settings/import/", "/settings/reminders/", "/settings/delete/", "/safety/", "/safety/plan/",
-    "/safety/plan/edit/", "/welcome/",
+    "/safety/plan/edit/", "/welcome/", "/leave/", leave_url(f"https://example.org/{'a' * 300}"),
     "/accounts/logout/", "/accounts/email/", "/accounts/password/change/", "/accounts/reauthenticate/",
     "/nowhere/",
 )  # fmt: skip

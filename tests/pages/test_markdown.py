@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coaching.sandbox.host import ProcessHost
+from coaching.sandbox.leaving import leave_url
 from coaching.sandbox.markdown import LIMITS, MODULE, MarkdownRenderer, plain_text, render_markdown
 from coaching.sandbox.markdown_worker import MOST_HIGHLIGHTED, sanitise
 from tests.browser.payloads import PAYLOADS
@@ -26,6 +27,7 @@ from tests.patience import patience
 
 ALLOWED = {
     "a": {"href", "rel"},
+    "bdi": {"class"},
     "div": {"class", "tabindex", "role", "aria-label"},
     "input": {"type", "disabled", "checked"},
     "li": {"class"},
@@ -42,7 +44,7 @@ ALLOWED = {
     )
 }  # fmt: skip
 OUR_CLASSES = {
-    *("table-scroll", "task", "plain", "align-left", "align-center", "align-right"),
+    *("table-scroll", "task", "plain", "link-host", "align-left", "align-center", "align-right"),
     *(
         "code-comment",
         "code-deleted",
@@ -74,7 +76,7 @@ class Auditor(HTMLParser):
         for name, value in attrs:
             if name not in ALLOWED[tag]:
                 self.faults.append(f"{tag} {name}")
-            if name == "href" and not re.match(r"(https?://|mailto:)", value or "", re.IGNORECASE):
+            if name == "href" and not (value or "").startswith("/leave/?to="):
                 self.faults.append(f"{tag} {name}={value}")
             if name == "class" and value not in OUR_CLASSES:
                 self.faults.append(f"class {value}")
@@ -158,7 +160,8 @@ def test_the_sanitiser_keeps_classes_of_ours_and_no_others() -> None:
 
 def test_links_lead_to_the_web_only_and_images_are_words() -> None:
     assert render_markdown("[a](https://example.org)") == (
-        '<p><a href="https://example.org" rel="noopener noreferrer nofollow">a</a></p>\n'
+        f'<p><a href="{leave_url("https://example.org")}" rel="nofollow">'
+        'a<bdi class="link-host"> (example.org)</bdi></a></p>\n'
     )
     assert "<a" not in render_markdown("[a](javascript:x) [b](//e.org) [c](/in) [d](data:x)")
     assert render_markdown("![a *cat*](https://example.org/cat.png)") == "<p>a cat</p>\n"

@@ -150,7 +150,7 @@ def test_a_table_with_very_many_columns_is_one_block() -> None:
 
 def test_a_reply_is_rendered_by_block_and_a_file_as_a_whole() -> None:
     text = "See [here][x].\n\n[x]: https://example.org\n"
-    assert '<a href="https://example.org"' in render_markdown(text)
+    assert '<a href="/leave/?to=https://example.org:' in render_markdown(text)
     assert "<a" not in render_replies([text])[text]
     marked = "one\x1etwo\n"
     assert "onetwo" not in (shown := render_replies([marked])[marked])

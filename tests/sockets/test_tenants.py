@@ -47,6 +47,7 @@ from coaching.models import (
 from coaching.models import Client as LibraryClient
 from coaching.practice.server import PracticeServer
 from coaching.reminders.preferences import off_token
+from coaching.sandbox.leaving import leave_url
 from coaching.sockets.consumers import HANDLERS, SessionConsumer
 from sessions_app import services
 from sessions_app.database import in_database
@@ -94,6 +95,7 @@ class Row:
 
 
 MISSING_ID = str(uuid.UUID(int=7))
+LEAVE_QUERY = leave_url("https://example.org/").removeprefix("/leave/")
 OFF_TOKEN = off_token(user_id=1, kind="day")
 OTHER_ANSWER = str(uuid.UUID(int=8))
 
@@ -263,6 +265,7 @@ ROUTES = {
         missing="/settings/reminders/devices/7000000/forget/",
         method="post",
     ),
+    "leave": Row(path=f"/leave/{LEAVE_QUERY}", scope="own"),
     "safety": Row(path="/safety/", scope="public"),
     "end_care": Row(path="/safety/questions/end/", method="post", scope="own"),
     "choose_help_country": Row(path="/safety/country/", method="post", form={"country": "NZ"}, scope="own"),
