@@ -1,15 +1,20 @@
 """What Sage said just before a person's words: the question that these may answer."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
+
+from django.db.models import F, QuerySet, Subquery, Value
+from django.db.models.functions import JSONObject
 
 from coaching.legacy_text.blocks import strip_block_tags
 from coaching.safety.answers import danger_in_answer, may_answer
 from coaching.safety.danger import Danger
 from coaching.tools import presentation_of
 from coaching.turns.request import TurnRequest
-from sessions_app.models import Message, MessageRole, Session, ToolCallRecord, Turn, TurnStatus
+from sessions_app.models import Message, MessageRole, Round, Session, ToolCallRecord, Turn, TurnStatus
+from sessions_app.queries import Query, Rows, parameter, prepared
 
 
 def asked_before(message: Message) -> str:
@@ -17,32 +22,64 @@ def asked_before(message: Message) -> str:
     return _last_said(message.session.user_id, message.session_id, before=message.number)
 
 
-def asked_of_new(*, user_id: int, session_id: UUID, is_edit: bool) -> str:
-    """Return what Sage said before words that are about to be stored; an edit replaces the last message."""
-    if is_edit:
-        own = Message.of(user_id).filter(session=session_id, role=MessageRole.USER, turn__is_withdrawn=False)
-        own = own.exclude(metadata__has_key="is_hidden").order_by("-number")
-        last = own.values_list("number", flat=True).first()
-        return _last_said(user_id, session_id, before=last) if last else ""
-    waiting = Turn.of(user_id).filter(session=session_id, status=TurnStatus.AWAITING_USER).first()
-    if waiting is None:
-        return _last_said(user_id, session_id)
-    calls = waiting.calls.order_by("round_number", "position")
-    return _joined(_texts_of(waiting), ((call.name, call.input) for call in calls))
+def asked_query(request: TurnRequest) -> Query | None:
+    """Return the query for what Sage said before words that are about to be stored.
 
-
-def danger_of_answer(request: TurnRequest) -> Danger | None:
-    """Return the danger of a message that answers what Sage asked last.
-
-    What was asked is read only for words that neither deny nor evade it.
+    None for words that deny or evade whatever was asked. An edit replaces the last message.
     """
-    words = request.text
-    if not isinstance(words, str) or not may_answer(words):
+    if not request.has_text or not isinstance(request.text, str) or not may_answer(request.text):
         return None
-    asked = asked_of_new(
-        user_id=request.user_id, session_id=request.session_id, is_edit=request.kind == "edit"
+    query = _before_edit if request.kind == "edit" else _before_message
+    return query(user=request.user_id, session=request.session_id)
+
+
+def danger_of_answer(request: TurnRequest, rows: Rows) -> Danger | None:
+    """Return the danger of a message that affirms what Sage asked, from the rows of `asked_query`."""
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for kind, values in rows:
+        found.setdefault(kind, []).append(json.loads(values) if isinstance(values, str) else values)
+    waiting = [*found.get("text", ()), *found.get("call", ())]
+    said = [] if waiting else found.get("answer", [])
+    texts = [values["text"] for values in (*sorted(found.get("text", ()), key=_place), *said)]
+    calls = [
+        *sorted(found.get("call", ()), key=_place),
+        *(call for values in said for call in values["calls"] or ()),
+    ]
+    return danger_of_words(
+        request.text, asked=_joined(texts, ((call.get("name"), call.get("input")) for call in calls))
     )
-    return danger_of_words(words, asked=asked)
+
+
+def _place(values: Mapping[str, Any]) -> tuple[int, int]:
+    return int(values["round"]), int(values["position"])
+
+
+@prepared
+def _before_message() -> QuerySet[Any, Any]:
+    """Return what a turn says that waits for the person, and Sage's last answer, which counts without one."""
+    waiting = {"turn__session": parameter("session"), "turn__status": TurnStatus.AWAITING_USER}
+    rounds = Round.of(parameter("user")).filter(**waiting).order_by()
+    calls = ToolCallRecord.of(parameter("user")).filter(**waiting).order_by()
+    text = JSONObject(round=F("number"), position=Value(0), text=F("text"))
+    call = JSONObject(round=F("round_number"), position=F("position"), name=F("name"), input=F("input"))
+    return _answers().union(
+        rounds.values_list(Value("text"), text), calls.values_list(Value("call"), call), all=True
+    )
+
+
+@prepared
+def _before_edit() -> QuerySet[Any, Any]:
+    """Return Sage's last answer before the person's last message."""
+    own = Message.of(parameter("user")).filter(session=parameter("session"), turn__is_withdrawn=False)
+    own = own.filter(role=MessageRole.USER).exclude(metadata__has_key="is_hidden").order_by("-number")
+    return _answers(number__lt=Subquery(own.values("number")[:1]))
+
+
+def _answers(**where: Any) -> QuerySet[Any, Any]:
+    said = Message.of(parameter("user")).filter(session=parameter("session"), turn__is_withdrawn=False)
+    said = said.filter(role=MessageRole.ASSISTANT, **where).order_by("-number")
+    values = JSONObject(text=F("content"), calls=F("metadata__tool_calls"))
+    return said.values_list(Value("answer"), values)[:1]
 
 
 def danger_of_words(words: object, *, asked: str) -> Danger | None:

@@ -33,7 +33,7 @@ from coaching.safety.danger import Danger
 from coaching.tools import CHAT_TOOLS
 from coaching.transcript.cards import read_card_of_new, read_cards
 from coaching.transcript.effects import effects_of
-from coaching.turns.asked import danger_of_answer
+from coaching.turns.asked import asked_query, danger_of_answer
 from coaching.turns.care import care_of_turn
 from coaching.turns.pictures import with_pictures
 from coaching.turns.request import TurnRequest
@@ -157,10 +157,10 @@ def start_turn(
     tries again and shows how that ends. Raises what `request.access` and the service raise.
     """
     with in_model_language():
-        life = _read_life(request.user_id, request.session_id, request.access)
+        life, asked = _read_life(request)
     if metadata is None and request.has_text:
         metadata = metadata_of(request.text)
-    if request.has_text and (answered := danger_of_answer(request)):
+    if asked and (answered := danger_of_answer(request, asked)):
         metadata = {**(metadata or {}), **metadata_of_danger(answered)}
     is_said = bool(metadata)
     attached = _attach(request)
@@ -272,25 +272,27 @@ def _read_card(opened: OpenedTurn, *, is_said: bool) -> SafetyShown | None:
     return card
 
 
-def _read_life(user_id: int, session_id: UUID, access: Condition | None) -> Life:
-    """Read the user's profile and life, and check access.
+def _read_life(request: TurnRequest) -> tuple[Life, Rows]:
+    """Read the user's profile, life, and what they may answer (`asked_query`), and check access.
 
     It is one round trip if their time zone hasn't changed, since the day decides what is read.
     """
-    now = timezone.now()
+    now, user_id, session_id = timezone.now(), request.user_id, request.session_id
     known = _zones.get(user_id, UNKNOWN_TIMEZONE)
     guessed = LifeQuery(profile=Profile(user_id=user_id, timezone=known), session_id=session_id, now=now)
-    answers: Sequence[Rows] = ()
+    query = asked_query(request)
+    first = [] if query is None else [query]
     try:
-        profile, answers = _read_profile(user_id, access, guessed.queries())
+        profile, answers = _read_profile(user_id, request.access, [*first, *guessed.queries()])
     except READ_ERRORS as error:
         if isinstance(error, OperationalError | InterfaceError):
             raise
         # Part of the life can't be read: `read_life` finds out which.
-        profile, _ = _read_profile(user_id, access, ())
+        profile, answers = _read_profile(user_id, request.access, first)
     _remember_zone(profile)
-    query = LifeQuery(profile=profile, session_id=session_id, now=now)
-    return read_life(query, answers if profile.timezone == known else ())
+    asked, answers = [row for rows in answers[: len(first)] for row in rows], answers[len(first) :]
+    life = LifeQuery(profile=profile, session_id=session_id, now=now)
+    return read_life(life, answers if profile.timezone == known else ()), asked
 
 
 def _read_profile(

@@ -27,12 +27,15 @@ from sessions_app.database import in_database
 from sessions_app.errors import Refused
 from sessions_app.limits import RateLimit
 from sessions_app.models import Session, SessionBrief, SessionKind, SessionStatus, Turn, TurnStatus
+from sessions_app.pending_calls import await_user
 from sessions_app.queries import Condition, Query, Rows
-from sessions_app.turn_records import Ending, TurnKey
+from sessions_app.turn_records import Ending, NewCall, TurnKey
+from tests.stored_turns import store_round
 
+ASKED = "Are you thinking of killing yourself?"
 NO_LIMIT = RateLimit(turns=10_000, seconds=60)
 DONE = Ending(status=TurnStatus.COMPLETED, stop_reason="end_turn")
-MOST_STATEMENTS = 20  # two of them read what Sage asked, for words that could answer it
+MOST_STATEMENTS = 19  # one of them reads what Sage asked, in the round trip of the life
 """For a turn's start: queries for the user's data, the session's, the turn's rows, begin and commit."""
 
 
@@ -82,6 +85,24 @@ def test_a_start_takes_few_statements_with_a_first_and_with_a_later_message(sess
             started = start(session, text)
         assert len(statements) <= MOST_STATEMENTS, [row["sql"][:80] for row in statements]
         turn_records.close_turn(key_of(started), DONE)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("prompt", "is_heard"), [(ASKED, True), ("What would you like to do?", False)])
+def test_words_instead_of_a_tap_are_heard_with_the_question_that_waits(
+    session: Session, prompt: str, is_heard: bool
+) -> None:
+    turn_records.close_turn(key_of(start(session)), DONE)
+    waiting = key_of(start(session, "I can't sleep."))
+    options = {
+        "prompt": prompt,
+        "options": [{"label": "Yes", "value": "yes"}, {"label": "No", "value": "no"}],
+    }
+    call = NewCall(tool_use_id="t1", name="show_options", position=0, input=options, is_interactive=True)
+    store_round(waiting, text="I hear you.", calls=[call])
+    await_user(waiting, stop_reason="tool_use")
+    metadata = start(session, "Every night.").opened.message.metadata
+    assert ("safety" in metadata) is is_heard
 
 
 @pytest.mark.django_db
@@ -203,6 +224,17 @@ def test_a_read_that_fails_leaves_its_section_out_and_the_message_is_kept(sessio
     stored = Turn.unscoped.get(id=started.opened.turn.id)
     assert stored.metadata["context"]["left_out"] == ["pulse_baseline"]
     assert stored.messages.get().content == "Hello"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_yes_to_sage_s_question_is_heard_where_part_of_the_life_can_t_be_read(session: Session) -> None:
+    first = key_of(start(session))
+    store_round(first, text=ASKED)
+    turn_records.close_turn(first, DONE)
+    with without_table("coaching_pulserating"):
+        started = start(session, "Every night.")
+    assert started.danger is not None
+    assert started.card is not None
 
 
 @pytest.mark.django_db(transaction=True)
