@@ -1,10 +1,17 @@
-"""What was noticed of a capture's words: stored by version, and shown once where they were written."""
+"""What was noticed of a capture's words: stored by version, and shown once where they were written.
 
+A look that is to be taken is stored with the words. A process claims it for a few seconds; if it dies
+meanwhile, another one does.
+"""
+
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import transaction
+from django.utils import timezone
 
+from coaching.care.standing import OWN_DAYS
 from coaching.models import CaptureVerdict, FileType, UserFileVersion
 from coaching.people.help_lines import count_card
 from coaching.safety.danger import Danger
@@ -12,8 +19,11 @@ from sessions_app.verdicts import NewVerdict, is_more_acute
 
 SHOWN_WITHIN = timedelta(days=1)
 """A card that no page has shown by then isn't shown any more."""
-LOOKED_WITHIN = timedelta(seconds=10)
+CLAIMED_FOR = timedelta(seconds=10)
 """A look that takes longer was lost."""
+TAKEN_WITHIN = timedelta(days=max(OWN_DAYS.values()))
+"""A look that is lost for longer isn't taken: nothing remembers those words any more."""
+MAX_CLAIMED = 20
 
 
 def note_capture(*, user_id: int, file_id: int, version: int, danger: Danger | None) -> None:
@@ -27,25 +37,44 @@ def note_capture(*, user_id: int, file_id: int, version: int, danger: Danger | N
     if found is None:
         return
     is_known = CaptureVerdict.of(user_id).filter(version__file=file_id).exists()
-    if danger is None and not settings.SAGE_SAFETY_MODEL and not is_known:
+    # Clear danger needs no look.
+    is_look_due = bool(settings.SAGE_SAFETY_MODEL) and (danger is None or danger.level != "immediate")
+    if danger is None and not is_look_due and not is_known:
         return
-    values: dict[str, object] = {}
+    values: dict[str, object] = {"look_due_at": timezone.now() if is_look_due else None}
     if danger is not None:
-        values = {"level": danger.level, "by_rules": danger.level, "is_shown": True}
+        values |= {"level": danger.level, "by_rules": danger.level, "is_shown": True}
         values |= {"about": danger.about, "topic": danger.topic}
     CaptureVerdict.unscoped.get_or_create(version_id=found, defaults=values)
 
 
-def pending_look(*, user_id: int, now: datetime) -> int | None:
-    """Return the version of the newest capture that a look is still to be taken at, or whose look may end.
+@transaction.atomic
+def claim_looks(*, user_id: int | None = None, now: datetime) -> Sequence[int]:
+    """Claim the looks that are due at a person's captures, or at anybody's: the newest, some at a time.
 
-    Clear danger needs none.
+    Returns the captures' versions. Their looks are due again for whoever comes after the claim's end.
     """
     if not settings.SAGE_SAFETY_MODEL:
-        return None
-    rows = CaptureVerdict.of(user_id).filter(looked="", created_at__gt=now - LOOKED_WITHIN)
-    waiting = rows.exclude(level="immediate").order_by("-created_at", "-pk")
-    return waiting.values_list("version", flat=True).first()
+        return []
+    rows = CaptureVerdict.unscoped.all() if user_id is None else CaptureVerdict.of(user_id)
+    due = rows.filter(CaptureVerdict.words_stand(), look_due_at__lte=now, created_at__gt=now - TAKEN_WITHIN)
+    due = due.select_for_update(of=("self",), no_key=True, skip_locked=True).order_by("-created_at", "-pk")
+    claimed = list(due[:MAX_CLAIMED])
+    for row in claimed:
+        row.look_due_at = now + CLAIMED_FOR
+        row.save(update_fields=["look_due_at"])
+    return [row.version_id for row in claimed]
+
+
+def drop_look(version_id: int) -> None:
+    """Take no look at a capture after all: it has no words."""
+    CaptureVerdict.unscoped.filter(version=version_id).update(look_due_at=None)
+
+
+def is_look_pending(*, user_id: int, now: datetime) -> bool:
+    """Return whether a look at a capture is being taken, or is about to be."""
+    rows = CaptureVerdict.of(user_id).in_force()
+    return rows.filter(look_due_at__gt=now - CLAIMED_FOR).exists()
 
 
 @transaction.atomic
@@ -56,7 +85,7 @@ def raise_verdict(version_id: int, new: NewVerdict, *, now: datetime) -> None:
     if row is None or row.looked:
         return
     row.looked, row.model, row.milliseconds = new.looked, new.model, new.milliseconds
-    row.usage_id = new.usage_id
+    row.usage_id, row.look_due_at = new.usage_id, None
     if is_more_acute(new.level, row.level):
         if row.level == "none":
             count_card(new.level, now=now)

@@ -14,12 +14,14 @@ from functools import partial
 import structlog
 from django.conf import settings
 from django.db import DatabaseError
+from django.utils import timezone
 
 from coaching.engine.errors import UpstreamError
 from coaching.engine.messages import ModelRequest
 from coaching.engine.metrics import SECOND_LOOKS
 from coaching.engine.reply import Reply
 from coaching.events import SafetyShown
+from coaching.life.capture_verdicts import claim_looks
 from coaching.live.notifier import Notifier
 from coaching.live.readers import Readers
 from coaching.model.asking import ask
@@ -35,11 +37,13 @@ logger = structlog.get_logger(__name__)
 HEAD_START_SECONDS = 0.05
 """The turn's own request goes out first; its first token must not wait for a look's work."""
 LOOK_SECONDS = 3.0
+LOST_SECONDS = 5.0
+"""How often a process takes over what others have lost."""
 MAX_ANSWER_TOKENS = 512  # thinking counts too
 
 
 class SecondLooks:
-    """The looks of this process, by what they look at. All but `begin_capture` belong to its event loop."""
+    """The looks of this process, by what they look at. All but `begin_captures` belong to its event loop."""
 
     def __init__(self, readers: Readers, notifier: Notifier, connection: ModelConnection) -> None:
         self._readers = readers
@@ -60,11 +64,24 @@ class SecondLooks:
         """Begin a look at the words with which a person has just answered a question."""
         self._begin(f"answer {call_id}", partial(read_answer, call_id))
 
-    def begin_capture(self, version_id: int) -> None:
-        """Begin a look at a capture that was just written. Thread-safe: pages call it from their threads."""
+    def begin_captures(self, user_id: int) -> None:
+        """Begin the looks at what a person has just captured. Thread-safe: for the threads of pages."""
         if self._loop is not None:
-            begin = partial(self._begin, f"capture {version_id}", partial(read_capture, version_id))
-            self._loop.call_soon_threadsafe(begin)
+            for version_id in claim_looks(user_id=user_id, now=timezone.now()):
+                self._loop.call_soon_threadsafe(self._begin_capture, version_id)
+
+    async def take_lost(self) -> None:
+        """Take the looks at captures that processes have lost, until cancelled."""
+        while True:
+            try:
+                for version_id in await in_database(claim_looks, now=timezone.now()):
+                    self._begin_capture(version_id)
+            except DatabaseError as error:
+                logger.warning("lost_looks_without_database", error=type(error).__name__)
+            await asyncio.sleep(LOST_SECONDS)
+
+    def _begin_capture(self, version_id: int) -> None:
+        self._begin(f"capture {version_id}", partial(read_capture, version_id))
 
     def _begin(self, key: Hashable, read: Callable[[], Looked | None]) -> None:
         if not settings.SAGE_SAFETY_MODEL:

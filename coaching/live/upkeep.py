@@ -43,6 +43,7 @@ async def kept_up(runner: Runner, *, is_alone: bool, can_notify: bool) -> AsyncI
     await in_database(leases.store_beat, runner.owner)
     take_over = TakeOver(runner, is_alone=is_alone)
     loops = [runner.warm(), _beat(runner), take_over.run(), _follow(runner, take_over), open_sockets.watch()]
+    loops.append(runner.second_looks.take_lost())
     if can_notify:
         loops.append(runner.notifier.listen())
     tasks = [asyncio.create_task(loop) for loop in loops]

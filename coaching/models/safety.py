@@ -105,14 +105,8 @@ class CaptureVerdictQuerySet(OwnedQuerySet["CaptureVerdict"]):
     """Verdicts by what has become of the words."""
 
     def in_force(self) -> Self:
-        """Return those whose words stand: the newest of their capture, if it isn't deleted.
-
-        A version without a verdict (a box that was ticked) changes no words.
-        """
-        newer = CaptureVerdict.unscoped.filter(
-            version__file=OuterRef("version__file"), version__number__gt=OuterRef("version__number")
-        )
-        return self.filter(~Exists(newer), version__file__deleted_at=None)
+        """Return those whose words stand."""
+        return self.filter(CaptureVerdict.words_stand())
 
 
 class CaptureVerdict(Owned):
@@ -120,6 +114,7 @@ class CaptureVerdict(Owned):
 
     `level` is the more acute of both, `by_rules` the rules' alone, `looked` the outcome of the look, empty
     until it has ended and where none is taken; `usage` is what its request cost. `is_shown`: its card was.
+    `look_due_at`: from then on any process may take the look; None once it has ended and where none is taken.
     """
 
     owner_path = "version__file__user"
@@ -142,10 +137,19 @@ class CaptureVerdict(Owned):
         "sessions_app.ModelUsage", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
     is_shown = models.BooleanField(default=False)
+    look_due_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
+        indexes = [
+            models.Index(
+                fields=["look_due_at"], name="capture_look_due", condition=Q(look_due_at__isnull=False)
+            ),
+        ]
         constraints = [
+            models.CheckConstraint(
+                condition=Q(look_due_at=None) | Q(looked=""), name="capture_look_due_until_it_ends"
+            ),
             models.CheckConstraint(
                 condition=Q(level__in=VerdictLevel.values, by_rules__in=VerdictLevel.values),
                 name="capture_verdict_level_known",
@@ -158,6 +162,17 @@ class CaptureVerdict(Owned):
 
     def __str__(self) -> str:
         return f"{self.level} of version {self.version_id}"
+
+    @classmethod
+    def words_stand(cls) -> Q:
+        """Match the verdicts whose words stand: the newest of their capture, if it isn't deleted.
+
+        A version without a verdict (a box that was ticked) changes no words.
+        """
+        newer = cls.unscoped.filter(
+            version__file=OuterRef("version__file"), version__number__gt=OuterRef("version__number")
+        )
+        return Q(~Exists(newer), version__file__deleted_at=None)
 
     @classmethod
     def of(cls, user_id: int) -> CaptureVerdictQuerySet:

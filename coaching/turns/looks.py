@@ -15,7 +15,7 @@ from coaching.care.reading import LOOK_KEY
 from coaching.events import SafetyShown
 from coaching.files.frontmatter import strip_frontmatter
 from coaching.legacy_text.blocks import strip_block_tags
-from coaching.life.capture_verdicts import raise_verdict
+from coaching.life.capture_verdicts import drop_look, raise_verdict
 from coaching.life.prompts import question_and_answer
 from coaching.models import UserFileVersion
 from coaching.people.help_lines import count_card
@@ -105,13 +105,17 @@ def read_answer(call_id: int) -> Looked | None:
 
 
 def read_capture(version_id: int) -> Looked | None:
-    """Return what a look at a capture needs; one that answers a question of Sage's comes with it."""
+    """Return what a look at a capture needs; one that answers a question of Sage's comes with it.
+
+    Where there are no words the look has ended.
+    """
     version = UserFileVersion.unscoped.filter(pk=version_id).select_related("file").first()
     if version is None:
         return None
     user_id = version.file.user_id
     asked, words = question_and_answer(user_id=user_id, body=strip_frontmatter(version.content).strip())
     if not words:
+        drop_look(version_id)
         return None
     return Looked(
         of="capture",

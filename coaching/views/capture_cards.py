@@ -8,7 +8,8 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from coaching.files.safety_plans import read_card_plan
-from coaching.life.capture_verdicts import note_capture, pending_look, take_unshown
+from coaching.life import capture_verdicts
+from coaching.life.capture_verdicts import note_capture, take_unshown
 from coaching.live.runner import get_runner
 from coaching.models import Profile
 from coaching.people.accounts import user_id_of
@@ -62,10 +63,9 @@ def note_edit(request: HttpRequest, *, file_id: int, version: int, text: str) ->
 
 def begin_look(user_id: int) -> None:
     """Begin the look at the capture that was just stored, in a page's thread, outside transactions."""
-    if version := pending_look(user_id=user_id, now=timezone.now()):
-        get_runner().second_looks.begin_capture(version)
+    get_runner().second_looks.begin_captures(user_id)
 
 
 def is_look_pending(user_id: int) -> bool:
     """Return whether a look at a capture that was just stored may still make a card."""
-    return pending_look(user_id=user_id, now=timezone.now()) is not None
+    return capture_verdicts.is_look_pending(user_id=user_id, now=timezone.now())

@@ -45,6 +45,7 @@ FITTING: Mapping[str, Mapping[str, Any]] = {
         "last_message_number": 1,
         "title_source": "user",
     },
+    "coaching.CaptureVerdict": {"look_due_at": None},
     "sessions_app.ToolCallRecord": {"state": "finished", "finished_at": MOMENT},
     "sessions_app.Turn": {"status": "completed", "ended_at": MOMENT, "prefix": "", "message_number": None},
 }

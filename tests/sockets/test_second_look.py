@@ -8,9 +8,10 @@ from typing import Any
 import aiohttp
 import pytest
 from django.contrib.auth.models import User
+from django.utils import timezone
 
 from coaching.live.second_looks import LOOK_SECONDS
-from coaching.models import CardCount, Profile, TimezoneSource
+from coaching.models import CaptureVerdict, CardCount, Profile, TimezoneSource
 from coaching.practice.faults.fault import Fault
 from coaching.practice.judge import judge_by_labels
 from coaching.practice.script import Hold, Reply, Text, ToolUse
@@ -19,7 +20,15 @@ from coaching.transcript.calls import dom_id_of
 from sessions_app.database import in_database
 from sessions_app.leases import read_beats
 from sessions_app.models import Message, ModelUsage, SafetyVerdict, Session, ToolCallRecord, UsagePurpose
-from tests.live_sage import FRAME_SECONDS, Frame, LiveSage, SharedSage, open_socket, stop_web_process
+from tests.live_sage import (
+    FRAME_SECONDS,
+    Frame,
+    LiveSage,
+    SharedSage,
+    open_socket,
+    start_web_process,
+    stop_web_process,
+)
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -334,3 +343,38 @@ async def test_the_page_of_a_capture_fetches_the_card_that_a_look_has_made(
         assert "112" in shown
         async with web.get("/capture/look/") as answer:
             assert "safety-card" not in await answer.text(), "it is shown once"
+
+
+async def test_a_capture_whose_process_is_killed_is_looked_at_by_the_next_one(
+    practice: PracticeServer, live_sage: LiveSage, cookie: str
+) -> None:
+    practice.judge = lambda _: Reply.of(Hold("never"), Text("{}"))
+    form = {"text": HINT, "id": "c1", "then": "", "csrfmiddlewaretoken": CSRF}
+    headers = {"Cookie": f"{cookie}; csrftoken={CSRF}", "HX-Request": "true"}
+    async with (
+        aiohttp.ClientSession(base_url=live_sage.origin, headers=headers) as web,
+        web.post("/capture/", data=form) as part,
+    ):
+        assert part.status == 200
+    await practice.reached("never")
+    live_sage.process.kill()
+    await asyncio.to_thread(live_sage.process.wait)
+    lost = await in_database(CaptureVerdict.unscoped.get)
+    assert (lost.level, lost.looked) == ("none", "")
+    practice.judge = judge_by_labels({HINT: "immediate"})
+    await in_database(CaptureVerdict.unscoped.filter(pk=lost.pk).update, look_due_at=timezone.now())
+    successor = await asyncio.to_thread(
+        lambda: start_web_process(practice_port=live_sage.practice_port, SAGE_SAFETY_MODEL=MODEL)
+    )
+    try:
+        async with asyncio.timeout(FRAME_SECONDS):
+            while not (row := await in_database(CaptureVerdict.unscoped.get)).looked:  # noqa: ASYNC110 - it stores it
+                await asyncio.sleep(0.05)
+        assert (row.level, row.looked) == ("immediate", "immediate")
+        async with (
+            aiohttp.ClientSession(base_url=successor.origin, headers=headers) as web,
+            web.get("/capture/look/") as answer,
+        ):
+            assert "safety-card" in await answer.text()
+    finally:
+        await asyncio.to_thread(stop_web_process, successor)
