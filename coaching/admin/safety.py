@@ -9,7 +9,7 @@ from django.db.models import F, Q, QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 
-from coaching.models import CardCount, HelpLine
+from coaching.models import CaptureVerdict, CardCount, HelpLine
 from coaching.safety.countries import COUNTRY_NAMES
 from sessions_app.admin import ReadOnlyMixin
 from sessions_app.models import SafetyVerdict
@@ -87,6 +87,11 @@ class CardCountAdmin(ReadOnlyMixin, admin.ModelAdmin):
         return counts.order_by("-day", "level")
 
 
+def cost_of_look(verdict: SafetyVerdict | CaptureVerdict) -> str:
+    """Return what a second look cost; it is unknown where no answer came."""
+    return small_dollars(verdict.usage.cost_micro_usd) if verdict.usage else "–"
+
+
 @admin.register(SafetyVerdict)
 class SafetyVerdictAdmin(ReadOnlyMixin, admin.ModelAdmin):
     """What was noticed in people's messages, and how the second look went; never the words."""
@@ -120,5 +125,41 @@ class SafetyVerdictAdmin(ReadOnlyMixin, admin.ModelAdmin):
 
     @admin.display(description="Cost", ordering="usage__cost_micro_usd")
     def cost(self, verdict: SafetyVerdict) -> str:
-        """Return what the second look cost; it is unknown where no answer came."""
-        return small_dollars(verdict.usage.cost_micro_usd) if verdict.usage else "–"
+        return cost_of_look(verdict)
+
+
+@admin.register(CaptureVerdict)
+class CaptureVerdictAdmin(ReadOnlyMixin, admin.ModelAdmin):
+    """What was noticed in people's captures, and how the second look went; never the words."""
+
+    list_display = (
+        "created_at", "person", "level", "by_rules", "looked", "milliseconds", "model", "cost", "number",
+    )  # fmt: skip
+    list_filter = ("level", "looked", "model", "created_at")
+    list_select_related = ("version__file__user", "usage")
+    date_hierarchy = "created_at"
+    show_full_result_count = False
+    ordering = ("-created_at",)
+    search_fields = ("version__file__user__username", "version__file__user__email")
+    fields = (
+        "created_at", "person", "number", "level", "by_rules", "about", "topic", "looked", "look_due_at",
+        "is_shown", "milliseconds", "model", "cost",
+    )  # fmt: skip
+    readonly_fields = fields
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[CaptureVerdict]:
+        verdicts: QuerySet[CaptureVerdict] = super().get_queryset(request)
+        return verdicts.defer("version__content")
+
+    @admin.display(description="Person", ordering="version__file__user__username")
+    def person(self, verdict: CaptureVerdict) -> str:
+        return verdict.version.file.user.get_username()
+
+    @admin.display(description="Version")
+    def number(self, verdict: CaptureVerdict) -> int:
+        """Return which version of its capture it is about: the first, or an edit."""
+        return verdict.version.number
+
+    @admin.display(description="Cost", ordering="usage__cost_micro_usd")
+    def cost(self, verdict: CaptureVerdict) -> str:
+        return cost_of_look(verdict)

@@ -16,6 +16,7 @@ from django.urls import reverse
 from procrastinate.contrib.django.models import ProcrastinateJob
 
 from coaching.job_queue import BRIEF_ATTEMPTS, BRIEF_JOB
+from coaching.models import CaptureVerdict, UserFileVersion
 from sessions_app.admin import ROWS_LISTED, ReadOnlyMixin
 from sessions_app.models import Message, ModelUsage, SafetyVerdict, Session, SessionBrief
 from sessions_app.owned import Owned
@@ -220,6 +221,35 @@ def test_verdicts_are_shown_with_time_and_cost_and_without_words_and_can_t_be_ch
     assert client.get(address, {"message__content__contains": "what"}).status_code == 400
 
 
+def test_verdicts_about_captures_are_shown_alike_and_can_t_be_changed(
+    make_user: MakeUser, user: User, keep_file: KeepFile
+) -> None:
+    usage = ModelUsage.unscoped.create(user=user, purpose="safety", model="m", cost_micro_usd=2_500)
+    file = keep_file("capture.md", f"{SECRET} in a capture")
+    verdict = CaptureVerdict.unscoped.create(
+        version=UserFileVersion.of(user.pk).get(file=file), level="concern", looked="concern",
+        model="claude-haiku-5-5", milliseconds=617, usage=usage,
+    )  # fmt: skip
+    address = "/admin/coaching/captureverdict/"
+    client = staff_with(
+        make_user,
+        "view_captureverdict",
+        "change_captureverdict",
+        "delete_captureverdict",
+        "add_captureverdict",
+    )
+    for path in (address, f"{address}{verdict.pk}/change/"):
+        page = client.get(path).content.decode()
+        for said in (user.get_username(), "Concern", "claude-haiku-5-5", "617", "$0.0025"):
+            assert said in page, said
+        assert SECRET not in page
+    assert client.get(address, {"level__exact": "immediate"}).content.decode().count("field-person") == 0
+    assert client.post(f"{address}{verdict.pk}/change/", {"level": "none"}).status_code == 403
+    assert client.post(f"{address}{verdict.pk}/delete/", {"post": "yes"}).status_code == 403
+    assert client.get(f"{address}add/").status_code == 403
+    assert client.get(address, {"version__content__contains": "what"}).status_code == 400
+
+
 PEOPLES_PAGES = [
     pages
     for model, pages in admin.site._registry.items()
@@ -255,8 +285,8 @@ def test_every_page_with_rows_of_people_hides_something_or_shows_all() -> None:
     """The test above covers all pages with people's rows; a new one must be in it, or named here."""
     names = {pages.model.__name__ for pages in PEOPLES_PAGES}
     assert names == {
-        "ActionItem", "CalendarSource", "Document", "DocumentCall", "KnowledgeEntry", "LibraryEffect",
-        "ModelUsage", "SafetyVerdict", "Session", "SessionBrief", "Turn", "UserFile",
+        "ActionItem", "CalendarSource", "CaptureVerdict", "Document", "DocumentCall", "KnowledgeEntry",
+        "LibraryEffect", "ModelUsage", "SafetyVerdict", "Session", "SessionBrief", "Turn", "UserFile",
     }  # fmt: skip
     others = {model.__name__ for model in admin.site._registry if issubclass(model, Owned)} - names
     assert others == {"Profile"}
