@@ -10,6 +10,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from coaching.models import CaptureVerdict, CardCount, HelpLine
+from coaching.people.help_lines import line_of
 from coaching.safety.countries import COUNTRY_NAMES
 from sessions_app.admin import ReadOnlyMixin
 from sessions_app.models import SafetyVerdict
@@ -40,18 +41,22 @@ class HelpLineAdmin(admin.ModelAdmin):
     """Lines by country. A shipped line is switched off, not deleted: the next version would add it again."""
 
     list_display = (
-        "name", "country_name", "kind", "phone", "text", "hours", "is_active", "checked_on", "is_edited",
+        "title", "country_name", "kind", "phone", "text", "hours", "is_active", "checked_on", "is_edited",
     )  # fmt: skip
     list_editable = ("is_active", "checked_on")
     list_filter = (LastChecked, "kind", "is_active", "country")
     search_fields = ("name", "=country", "phone", "url")
     fields = (
-        "country", "kind", "name", "phone", "text", "url", "hours", "language", "order", "is_active",
+        "country", "kind", "name", "note", "phone", "text", "url", "hours", "language", "order", "is_active",
         "checked_on",
     )  # fmt: skip
 
     list_per_page = 50
     formfield_overrides = {models.URLField: {"assume_scheme": "https"}}
+
+    @admin.display(description="Name", ordering="name")
+    def title(self, line: HelpLine) -> str:
+        return line_of(line).title
 
     @admin.display(description="Country", ordering="country")
     def country_name(self, line: HelpLine) -> str:

@@ -98,5 +98,5 @@ def _read_offer(profile: Profile, danger: Danger | None) -> Offer:
 
 
 def _line(line: Line) -> str:
-    parts = (line.name, line.phone, line.text, line.hours)
+    parts = (line.title, line.phone, line.text, line.hours)
     return f"- {fence_value(' · '.join(part for part in parts if part), 200)}"

@@ -40,6 +40,9 @@ class HelpLine(models.Model):
     )
     kind = models.CharField(max_length=16, choices=HelpLineKind, default=HelpLineKind.CRISIS)
     name = models.CharField(max_length=100)
+    note = models.CharField(
+        max_length=100, blank=True, default="", help_text="Who or what it is for, as in: for the young."
+    )
     phone = models.CharField(
         max_length=40,
         blank=True,

@@ -22,7 +22,7 @@ from sessions_app.database import lock_until_commit
 logger = structlog.get_logger(__name__)
 
 _SYNC_LOCK_NAMESPACE = 0x4E1B
-_FIELDS = ("kind", "name", "phone", "text", "url", "hours", "language")
+_FIELDS = ("kind", "name", "note", "phone", "text", "url", "hours", "language")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,15 +23,21 @@ _NOT_DIALLED = re.compile(r"[^0-9+*#]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """A help line. `text` says how to text or chat; empty fields don't exist."""
+    """A help line. `note` follows its name, `text` says how to text or chat; empty fields don't exist."""
 
     kind: Kind
     name: str
+    note: str = ""
     phone: str = ""
     text: str = ""
     url: str = ""
     hours: str = ""
     language: str = ""
+
+    @property
+    def title(self) -> str:
+        """The name with its note, in English."""
+        return f"{self.name}, {self.note}" if self.note else self.name
 
     @property
     def dialled(self) -> str:

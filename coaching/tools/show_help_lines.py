@@ -78,7 +78,7 @@ def _show(
 
 def _result(offer: Offer, *, is_shown: bool) -> ToolResult:
     lines = [
-        " · ".join(filter(None, (line.name, line.phone, line.text, line.hours, line.site)))
+        " · ".join(filter(None, (line.title, line.phone, line.text, line.hours, line.site)))
         for line in offer.lines
     ]
     return ToolResult.of(success=is_shown, shown=is_shown, country=offer.country or "anywhere", lines=lines)

@@ -1,13 +1,18 @@
 """Help lines: the shipped ones, operators' edits, selection, and the card counts."""
 
+import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
+from gettext import GNUTranslations
+from pathlib import Path
 from uuid import uuid4
 from zoneinfo import available_timezones
 
 import pytest
 import structlog
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.core.management import call_command
@@ -16,7 +21,14 @@ from django.test import Client
 from structlog.testing import capture_logs
 
 from coaching.models import CardCount, HelpLine, Profile
-from coaching.people.help_line_words import MARKED_COUNTRIES, MARKED_TEXTS
+from coaching.people.help_line_words import (
+    MARKED_COUNTRIES,
+    MARKED_HOURS,
+    MARKED_LANGUAGES,
+    MARKED_NAMES,
+    MARKED_NOTES,
+    MARKED_TEXTS,
+)
 from coaching.people.help_lines import (
     count_card,
     country_of,
@@ -25,7 +37,7 @@ from coaching.people.help_lines import (
     read_session_offer,
     sync_help_lines,
 )
-from coaching.safety.countries import ANYWHERE, COUNTRY_NAMES, country_of_timezone, known_country
+from coaching.safety.countries import COUNTRY_NAMES, country_of_timezone, known_country
 from coaching.safety.lines import Line, ShippedLine, shipped_lines, shipped_offer
 from sessions_app import services
 from sessions_app.models import SessionKind
@@ -42,7 +54,34 @@ def test_many_countries_have_an_emergency_number_and_somebody_to_talk_to() -> No
         assert kinds[country, "emergency"] >= 1
         assert kinds[country, "crisis"] >= 1
     assert set(MARKED_COUNTRIES) == {COUNTRY_NAMES[country] for country in countries}
-    assert set(MARKED_TEXTS) == {entry.line.text for entry in shipped_lines() if entry.country == ANYWHERE}
+
+
+@pytest.mark.parametrize(
+    ("marked", "field"),
+    [(MARKED_NOTES, "note"), (MARKED_TEXTS, "text"), (MARKED_HOURS, "hours"), (MARKED_LANGUAGES, "language")],
+)
+def test_what_is_said_of_a_line_is_a_text_of_the_pages(marked: Sequence[str], field: str) -> None:
+    said = [getattr(entry.line, field) for entry in shipped_lines()]
+    assert set(marked) == set(filter(None, said))
+    assert len(set(marked)) == len(marked)
+
+
+@pytest.mark.parametrize("code", ["de", "es"])
+def test_each_note_of_a_line_is_translated_and_no_name_by_accident(code: str) -> None:
+    path = Path(settings.BASE_DIR) / "locale" / code / "LC_MESSAGES" / "django.mo"
+    with path.open("rb") as file:
+        catalogue = vars(GNUTranslations(file))["_catalog"]
+    every = {*MARKED_NAMES, *MARKED_NOTES, *MARKED_TEXTS, *MARKED_HOURS, *MARKED_LANGUAGES}
+    assert every - catalogue.keys() == set()
+    names = {entry.line.name for entry in shipped_lines()}
+    assert names & catalogue.keys() == set(MARKED_NAMES)
+    assert catalogue["for the young"] != "for the young"
+
+
+def test_no_name_hides_a_note() -> None:
+    english = re.compile(r"emergency|police|ambulance|, (?:for|under|after|ages)", re.IGNORECASE)
+    names = {entry.line.name for entry in shipped_lines()} - set(MARKED_NAMES)
+    assert [name for name in names if english.search(name)] == []
 
 
 def test_each_shipped_line_can_be_reached_and_stored_and_has_a_key_of_its_own() -> None:
@@ -51,8 +90,8 @@ def test_each_shipped_line_can_be_reached_and_stored_and_has_a_key_of_its_own() 
     for entry in entries:
         line = entry.line
         HelpLine(
-            key=entry.key, country=entry.country, kind=line.kind, name=line.name, phone=line.phone,
-            text=line.text, url=line.url, hours=line.hours, language=line.language,
+            key=entry.key, country=entry.country, kind=line.kind, name=line.name, note=line.note,
+            phone=line.phone, text=line.text, url=line.url, hours=line.hours, language=line.language,
         ).clean_fields()  # fmt: skip
         assert line.dialled or line.text or line.url
         assert not line.url or line.url.startswith("https://")
@@ -153,6 +192,7 @@ def test_a_country_gets_its_own_lines_and_others_get_those_for_anywhere() -> Non
         offer = read_offer(country)
         assert (offer.country, offer.country_name) == ("", "")
         assert "findahelpline.com" in [line.site for line in offer.others]
+        assert [line.dialled for line in offer.emergency] == ["112", "911", "999", "000"]
     HelpLine.objects.filter(country="DE").update(is_active=False)
     assert read_offer("DE").country == ""
     assert "DE" not in read_offered_countries()
@@ -238,8 +278,8 @@ def test_operators_edit_lines_and_see_the_counts_in_the_admin(client: Client, op
     listed = client.get("/admin/coaching/helpline/", {"country": "US"}).content.decode()
     assert "United States" in listed
     form = {
-        "country": "US", "kind": "crisis", "name": "Ours", "phone": "988", "text": "", "url": "", "hours": "",
-        "language": "", "order": "1", "is_active": "on", "checked_on": "2026-11-22",
+        "country": "US", "kind": "crisis", "name": "Ours", "note": "", "phone": "988", "text": "", "url": "",
+        "hours": "", "language": "", "order": "1", "is_active": "on", "checked_on": "2026-11-22",
     }  # fmt: skip
     assert client.post(address, form).status_code == 302
     line.refresh_from_db()

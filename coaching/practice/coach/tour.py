@@ -35,6 +35,7 @@ from coaching.safety.card import danger_in
 from coaching.safety.intensity import Words, measure_intensity
 from coaching.safety.lines import Line, shipped_offer
 
+MAX_HELP_LINES = 5
 _OFFER = re.compile(r'<offer arc="([a-z_]{1,40})">')
 _KNOWN = re.compile(r"^last session\s*:\s*(?!none|never|no\b|-)\S", re.IGNORECASE | re.MULTILINE)
 _NAMED = re.compile(
@@ -120,7 +121,7 @@ def point_to_help(conversation: Conversation) -> Reply:
         return Reply.of(ToolUse("show_help_lines", {"reason": "immediate"}))
     noted = [line[2:] for line in section.splitlines() if line.startswith("- ")]
     found = noted or (shown.values.get("lines") if shown else None) or map(_in_words, shipped_offer().lines)
-    lines = "\n".join(f"- {line}" for line in list(found)[:4])
+    lines = "\n".join(f"- {line}" for line in list(found)[:MAX_HELP_LINES])
     is_again = any(texts.said("safe") in exchange.question for exchange in conversation.exchanges[-1:])
     return say(texts.said("help_stay") if is_again else texts.said("help_first"), lines, texts.said("safe"))
 
