@@ -1,5 +1,7 @@
 """The safety card for readers and screen readers; and a newcomer's first page."""
 
+from collections.abc import Sequence
+
 import pytest
 from django.contrib.auth.models import User
 from playwright.async_api import Page, WebSocketRoute, expect
@@ -60,6 +62,43 @@ async def test_the_card_is_there_before_the_answer_in_both_tabs_and_after_a_relo
     await page.get_by_role("link", name="Back to the conversation").click()
     await expect(page.get_by_role("link", name="Call 1737")).to_be_visible()
     assert watcher.faults == []
+
+
+@pytest.mark.parametrize(
+    ("zone", "numbers"),
+    [("Europe/Berlin", ["112", "110"]), ("UTC", ["112", "911", "999", "000"])],
+)
+async def test_each_thing_to_tap_on_the_card_is_large_and_emergency_numbers_come_first(
+    practice: PracticeServer,
+    open_context: OpenContext,
+    cookie: str,
+    session: Session,
+    user: User,
+    zone: str,
+    numbers: Sequence[str],
+) -> None:
+    await in_database(Profile.unscoped.create, user=user, timezone=zone, timezone_source=TimezoneSource.USER)
+    practice.script(["I'm here."])
+    for width, least in ((1440, 24), (320, 44)):
+        is_phone = least == 44
+        viewport = {"width": width, "height": 800}
+        page = await (
+            await open_context(cookie, viewport=viewport, has_touch=is_phone, is_mobile=is_phone)
+        ).new_page()
+        await page.goto(path_of(session))
+        if not is_phone:
+            await say(page, DANGER)
+            await until_done(page)
+        links = page.locator(".safety-card a")
+        addresses = [str(await link.get_attribute("href")) for link in await links.all()]
+        assert addresses[: len(numbers)] == [f"tel:{number}" for number in numbers]
+        boxes = [box for link in await links.all() if (box := await link.bounding_box())]
+        assert len(boxes) == len(addresses)
+        assert min(box["height"] for box in boxes) >= least
+        assert max(box["x"] + box["width"] for box in boxes) <= width
+        below, above = boxes[-1], boxes[-2]
+        assert below["y"] >= above["y"] + above["height"], "the closing links don't touch each other"
+        assert await serious_findings(page) == []
 
 
 async def test_a_card_that_came_while_the_page_was_offline_is_there_once_it_is_back(
