@@ -102,4 +102,4 @@ def _claim(
 
 def _ended(care: Care, end: Ended) -> Care:
     dangers = [danger for danger in (care.own, care.other) if danger is not None]
-    return care_on(care.today, dangers=dangers, asked=care.asked, ended=end)
+    return replace(care_on(care.today, dangers=dangers, asked=care.asked, ended=end), is_ending=True)

@@ -85,7 +85,8 @@ class Ended:
 class Care:
     """What is remembered on a day: the person's own danger, and somebody else's.
 
-    `asked` are the questions that count. `ended`: something that would stand doesn't, since they wanted that.
+    `asked` are the questions that count. `ended`: something that would stand doesn't, since they wanted that;
+    `is_ending`: they say so in the message that is answered.
     """
 
     today: date
@@ -93,6 +94,7 @@ class Care:
     other: SaidDanger | None = None
     asked: Sequence[Asked] = field(default=())
     ended: Ended | None = None
+    is_ending: bool = False
 
     @property
     def is_standing(self) -> bool:
@@ -101,7 +103,7 @@ class Care:
     @property
     def holds_offers(self) -> bool:
         """Whether no arc, deep dive or check-in is offered unasked now, and no letter is written."""
-        return self.own is not None
+        return self.own is not None or self.is_ending
 
     def to_ask(self, place: Place | None = None) -> SaidDanger | None:
         """Return the danger that the answer to the message at `place` asks about; None where it asks nothing.

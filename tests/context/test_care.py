@@ -292,6 +292,7 @@ class TestEnd:
         assert "They have just asked you not to ask about it again." in text
         assert ASK not in text
         assert "Until Monday" not in text
+        assert not OFFER.search(text), "the answer to that offers nothing either"
 
 
 async def asked_on(talk: Talk, days: Sequence[int], zone: ZoneInfo, *, hour: int = 9) -> list[int]:
