@@ -194,8 +194,10 @@ def _delete_excess(user_id: int) -> None:
     later = LibraryEffect.of(user_id).filter(same_row, id__gt=OuterRef("id"))
     is_past = Q(undone_at__isnull=False) | Exists(later)
     rows = LibraryEffect.of(user_id).annotate(is_past=Case(When(is_past, then=0), default=1))
-    oldest = rows.order_by("is_past", "id").values_list("id", flat=True)[:excess]
-    LibraryEffect.of(user_id).filter(id__in=list(oldest)).delete()
+    oldest = list(rows.order_by("is_past", "id").values_list("id", flat=True)[:excess])
+    effects = LibraryEffect.of(user_id)
+    free = effects.select_for_update(skip_locked=True).filter(id__in=oldest).values_list("id", flat=True)
+    effects.filter(id__in=list(free)).delete()
 
 
 def _values_of(row: Changeable, names: Collection[str] | Mapping[str, Any]) -> dict[str, Any]:

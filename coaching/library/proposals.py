@@ -15,7 +15,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_noop
 
 from coaching.library.auto_approval import ACTION_ITEM, is_auto_approved
-from coaching.library.documents.filing import locked_document
+from coaching.library.documents.locks import locked_document
 from coaching.library.drafts import NewAction, NewEntry, draft_of
 from coaching.library.effects import change, record_created
 from coaching.library.places import check_room, lock_additions, locked_place

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q
 from django.utils.translation import gettext_noop, ngettext_lazy
 
 from coaching.library.documents.calls import forget_calls
 from coaching.library.documents.filing import queue_again
+from coaching.library.documents.locks import lock_for_deletion
 from coaching.models import (
     ActionItem,
     Client,
@@ -30,30 +31,29 @@ ITEMS = ngettext_lazy("%(count)s action item", "%(count)s action items", "count"
 @transaction.atomic
 def delete_client(*, user_id: int, client_id: int) -> None:
     """Delete a client with its projects, documents, knowledge and action items. Raises `Refused`."""
-    client = Client.of(user_id).select_for_update().get(id=client_id)
+    client = Client.of(user_id).get(id=client_id)
     if client.client_type == ClientType.SELF:
         raise Refused(SELF_IS_KEPT)
-    _delete(client, Document.of(user_id).filter(client=client))
+    _delete(client, Q(client=client))
 
 
 @transaction.atomic
 def delete_project(*, user_id: int, project_id: int) -> None:
     """Delete a project with its documents, knowledge and action items. Raises `Project.DoesNotExist`."""
-    project = Project.of(user_id).select_for_update().get(id=project_id)
-    _delete(project, Document.of(user_id).filter(project=project))
+    project = Project.of(user_id).get(id=project_id)
+    _delete(project, Q(project=project))
 
 
-def _delete(place: Client | Project, documents: QuerySet[Document]) -> None:
+def _delete(place: Client | Project, its_documents: Q) -> None:
     """Delete a place with its documents; elsewhere, their duplicates are read, as their only copies now."""
-    gone = list(documents.values_list("id", flat=True))
+    gone = lock_for_deletion(place.user_id, its_documents, place=place)
     others = Document.of(place.user_id).exclude(id__in=gone)
-    twins = list(
-        others.filter(duplicate_of__in=gone, state=DocumentState.DUPLICATE).values_list("id", flat=True)
-    )
+    is_twin = Q(duplicate_of__in=gone, state=DocumentState.DUPLICATE)
+    twins = list(others.filter(is_twin).values_list("id", flat=True))
     place.delete()
-    for twin in Document.of(place.user_id).select_for_update().filter(id__in=twins):
+    for twin in Document.of(place.user_id).filter(id__in=twins).order_by("id"):
         queue_again(twin)
-    forget_calls(user_id=place.user_id)
+    forget_calls(user_id=place.user_id, document_ids=gone)
 
 
 def removal_of_client(client: Client) -> Sequence[str]:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from django.utils.translation import gettext_noop
 
+from coaching.library.documents.locks import update_documents
 from coaching.library.rows.attached import MAX_ATTACHED
 from coaching.models import Document
 from sessions_app.errors import Refused
@@ -28,7 +29,8 @@ def attach(*, user_id: int, session_id: uuid.UUID, given: object) -> Sequence[Do
     found = rows.in_bulk()
     if found.keys() != set(ids):
         raise Refused(MISSING)
-    Document.of(user_id).filter(id__in=ids).exclude(session_id=session_id).update(session_id=session_id)
+    others = Document.of(user_id).filter(id__in=ids).exclude(session_id=session_id)
+    update_documents(others, session_id=session_id)
     return [found[document_id] for document_id in ids]
 
 

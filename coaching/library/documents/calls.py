@@ -2,27 +2,25 @@
 
 from collections.abc import Collection
 
+from coaching.library.documents.locks import lock_calls
 from coaching.models import UNFINISHED_STATES, CallState, Document, DocumentCall
 
 
-def forget_calls(*, user_id: int, document_id: int | None = None) -> None:
-    """Delete the user's calls of which no document is left; perhaps only those about one document.
+def forget_calls(*, user_id: int, document_ids: Collection[int]) -> None:
+    """Delete the calls about documents that are gone, unless another of their documents is left.
 
     What they cost stays. A call that is under way stores nothing more.
     """
-    calls = DocumentCall.of(user_id).exclude(documents=[])
-    if document_id is not None:
-        calls = calls.filter(documents__contains=[document_id])
-    about = dict(calls.order_by().values_list("id", "documents"))
-    ids = {each for documents in about.values() for each in documents}
+    calls = lock_calls(user_id, document_ids)
+    ids = {each for call in calls.values() for each in call.documents}
     left = set(Document.of(user_id).filter(id__in=ids).values_list("id", flat=True))
-    gone = {pk for pk, documents in about.items() if left.isdisjoint(documents)}
+    gone = {pk for pk, call in calls.items() if left.isdisjoint(call.documents)}
     DocumentCall.of(user_id).filter(id__in=gone).delete()
-    _clear_used(user_id=user_id, call_ids=about.keys() - gone)
+    _clear_used(user_id=user_id, call_ids=calls.keys() - gone)
 
 
 def use_answers(*, user_id: int, call_ids: Collection[int], document_ids: Collection[int]) -> None:
-    """Note that the answers of these calls were used for these documents. In a transaction.
+    """Note that the answers of these calls were used for these documents, which are locked. In a transaction.
 
     The answer for the other documents of a call was paid for, too, so it stays until it is used for them;
     after that neither it nor what was sent is kept.

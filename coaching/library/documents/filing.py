@@ -9,13 +9,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_noop
 
 from coaching.job_queue import enqueue_document
 from coaching.library.documents.calls import forget_calls
 from coaching.library.documents.intake import clean_name, destination_of
+from coaching.library.documents.locks import lock_for_deletion, locked_document
 from coaching.library.effects import change
+from coaching.library.places import locked_place
 from coaching.models import (
     UNFINISHED_STATES,
     ActionItem,
@@ -140,7 +143,9 @@ def move_document(
     values: dict[str, Any] = {}
     if client_id or project_id:
         place = destination_of(user_id=user_id, client_id=client_id, project_id=project_id)
-        values = {"client_id": place.client.id, "project_id": place.project.id if place.project else None}
+        project_id = place.project.id if place.project else None
+        locked_place(user_id=user_id, client_id=place.client.id, project_id=project_id, document_id=None)
+        values = {"client_id": place.client.id, "project_id": project_id}
         if place.project is None and document.level == FilingLevel.PROJECT:
             values["level"] = FilingLevel.CLIENT
     if folder.strip():
@@ -195,13 +200,14 @@ def delete_document(*, user_id: int, document_id: int) -> None:
 
     No row names its bytes any more, so garbage collection removes them.
     """
-    document = locked_document(user_id, document_id)
+    lock_for_deletion(user_id, Q(id=document_id))
+    document = Document.of(user_id).get(id=document_id)
     for twin in Document.of(user_id).filter(duplicate_of=document, state=DocumentState.DUPLICATE):
         queue_again(twin)
     KnowledgeEntry.of(user_id).filter(document=document, state=EntryState.PROPOSED).delete()
     ActionItem.of(user_id).filter(document=document, state=ActionState.PROPOSED).delete()
     document.delete()
-    forget_calls(user_id=user_id, document_id=document_id)
+    forget_calls(user_id=user_id, document_ids=[document_id])
 
 
 def read_download(*, user_id: int, document_id: int) -> Download:
@@ -215,11 +221,6 @@ def read_download(*, user_id: int, document_id: int) -> Download:
         content_type=document.content_type,
         size=document.size,
     )
-
-
-def locked_document(user_id: int, document_id: int) -> Document:
-    """Return the user's document, locked until the transaction ends. Raises `Document.DoesNotExist`."""
-    return Document.of(user_id).select_for_update().get(id=document_id)
 
 
 def clean_folder(folder: str) -> str:

@@ -15,6 +15,7 @@ from coaching.files.objects import store_object_now
 from coaching.files.quota import check_room, lock_usage, refuse_when_full
 from coaching.job_queue import enqueue_document
 from coaching.library.clients import accessible_client, accessible_project, own_client
+from coaching.library.documents.locks import lock_documents
 from coaching.library.documents.reasons import join_reasons
 from coaching.models import Client, Document, DocumentSource, DocumentState, Project
 
@@ -100,7 +101,9 @@ def refuse(*, user_id: int, name: str, size: int, destination: Destination, reas
         reason=reason,
     )
     unread = Document.of(user_id).filter(state=DocumentState.REFUSED, storage_key=None).order_by("-id")
-    unread.filter(id__in=list(unread.values_list("id", flat=True)[MAX_REFUSED:])).delete()
+    oldest = unread.values_list("id", flat=True)[MAX_REFUSED:]
+    with transaction.atomic():
+        unread.filter(id__in=lock_documents(user_id, oldest)).delete()
     return document
 
 

@@ -21,9 +21,10 @@ from coaching.library.documents.filing import (
     NOTHING_STORED,
     STILL_READING,
     clean_folder,
-    locked_document,
 )
+from coaching.library.documents.locks import locked_document
 from coaching.library.effects import change
+from coaching.library.places import locked_place
 from coaching.library.references.placement import Placement, PlacementTable, Rule
 from coaching.models import (
     UNFINISHED_STATES,
@@ -99,6 +100,9 @@ def correct_document(
     if reference is None:
         raise Refused(UNKNOWN_TYPE)
     project = _project_of(document, project_id) if project_id else None
+    locked_place(
+        user_id=user_id, client_id=document.client_id, project_id=project_id or None, document_id=None
+    )
     place = _place_of(reference, document)
     if place.level == FilingLevel.PROJECT and not (project or document.project_id):
         raise Refused(NO_PROJECT)

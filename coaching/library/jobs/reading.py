@@ -23,6 +23,7 @@ from coaching.job_queue import (
     enqueue_lane,
 )
 from coaching.jobs.tasks import BULK_CALLS, MODELS, Retries
+from coaching.library.documents.locks import update_documents
 from coaching.library.jobs.showing import show_documents
 from coaching.library.pipeline.batch import Change, Services
 from coaching.library.pipeline.batches import collect
@@ -86,7 +87,7 @@ def resume_waiting() -> int:
     for user_id in waiting.order_by().values_list("user_id", flat=True).distinct():
         if not _is_over_budget(user_id):
             own = Document.of(user_id).filter(state=DocumentState.WAITING)
-            resumed += own.update(state=DocumentState.QUEUED, reason="", updated_at=timezone.now())
+            resumed += update_documents(own, state=DocumentState.QUEUED, reason="", updated_at=timezone.now())
     for user_id in _users_with_queued():
         for lane in range(LANES):
             enqueue_lane(user_id, lane)

@@ -64,6 +64,10 @@ class Ending:
     values: Mapping[str, Any] = field(default_factory=dict)
     is_attempt: bool = False
 
+    @property
+    def is_duplicate(self) -> bool:
+        return self.state == DocumentState.DUPLICATE
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Twin:

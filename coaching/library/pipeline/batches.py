@@ -19,6 +19,7 @@ from coaching.engine.errors import UpstreamError
 from coaching.engine.messages import ModelRequest
 from coaching.engine.ports import BatchModelClient, BatchResult
 from coaching.engine.usage import RoundUsage
+from coaching.library.documents.locks import update_documents
 from coaching.library.pipeline import call_records
 from coaching.library.pipeline.batch import Item, Services
 from coaching.library.pipeline.call_records import CallPlan, open_call, pending_call, withdraw
@@ -144,7 +145,7 @@ def _open(claim: Claim, items: Sequence[Item]) -> _Prepared:
     if others := [each for each in claim.document_ids if each not in kept]:
         put_back(claim, document_ids=others)
     claim = keep(claim, kept)
-    claim.rows().update(claimed_at=timezone.now() + A_DAY)
+    update_documents(claim.rows(), claimed_at=timezone.now() + A_DAY)
     around = read_surroundings(claim.user_id, claim.client_id)
     request = build_request(fitting, knowledge=knowledge, around=around, tools=())
     call = pending or open_call(

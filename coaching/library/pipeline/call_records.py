@@ -18,6 +18,7 @@ from coaching.engine.errors import StaleRunnerError
 from coaching.engine.messages import FinishedRound, ModelRequest, canonical_json
 from coaching.engine.tools import ToolResult
 from coaching.engine.usage import RoundUsage
+from coaching.library.documents.locks import lock_documents
 from coaching.model.usage import usage_row
 from coaching.models import CallPurpose, CallState, CallUsage, Document, DocumentCall
 from sessions_app.database import lock_until_commit
@@ -32,7 +33,7 @@ WARMING = timedelta(seconds=60)
 """How long others wait for the first call with a prefix."""
 IN_FLIGHT = timedelta(minutes=4)
 
-_BUDGET_LOCK = 0x11B1
+_BUDGET_LOCK = 0x11B5
 _PREFIX_LOCK = 0x11B2
 _PURPOSES = {CallPurpose.CLASSIFY: UsagePurpose.CLASSIFY, CallPurpose.CRITIC: UsagePurpose.CRITIC}
 
@@ -178,7 +179,9 @@ def store_usage(call: DocumentCall, usage: RoundUsage, *, is_batch: bool = False
     row = usage_row(usage, is_batch=is_batch)
     row.user_id, row.purpose = call.user_id, _PURPOSES.get(CallPurpose(call.purpose), UsagePurpose.DOCUMENT)
     row.save()
-    if DocumentCall.of(call.user_id).filter(id=call.pk).exists():  # it goes with its client
+    if (
+        DocumentCall.of(call.user_id).select_for_update(no_key=True).filter(id=call.pk).first()
+    ):  # or it's gone
         CallUsage.of(call.user_id).create(call=call, usage=row)
 
 
@@ -191,6 +194,7 @@ def store_result(call: DocumentCall, tool_use_id: str, result: ToolResult) -> No
 @transaction.atomic
 def run_effect(call: DocumentCall, tool_use_id: str, effect: Callable[[], ToolResult]) -> ToolResult:
     """Run a tool's effect and commit it with its result, at most once."""
+    lock_documents(call.user_id, call.documents, to_refer=True)  # what the effect adds refers to them
     return _settle(_locked(call), tool_use_id, effect)
 
 

@@ -13,6 +13,7 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
+from coaching.library.documents.locks import update_documents
 from coaching.models import Document, DocumentSource, DocumentState
 
 MOST_DOCUMENTS = 8
@@ -97,7 +98,8 @@ def put_back(
 ) -> None:
     """Let claimed documents wait again. `is_attempt` counts against how often each is tried."""
     rows = claim.rows() if document_ids is None else claim.rows().filter(id__in=document_ids)
-    rows.update(
+    update_documents(
+        rows,
         state=state,
         reason=reason[:500],
         claim="",
@@ -110,4 +112,4 @@ def put_back(
 def free_silent(now: datetime) -> int:
     """Let documents wait again whose runner has been silent for long; return how many there are."""
     silent = Document.unscoped.filter(state=DocumentState.READING, claimed_at__lt=now - SILENT)
-    return silent.update(state=DocumentState.QUEUED, claim="", claimed_at=None, updated_at=now)
+    return update_documents(silent, state=DocumentState.QUEUED, claim="", claimed_at=None, updated_at=now)

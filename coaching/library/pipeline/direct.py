@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Sequence
 from django.utils import timezone
 
 from coaching.library.documents.intake import Destination
+from coaching.library.documents.locks import update_documents
 from coaching.library.pipeline.batch import Services
 from coaching.library.pipeline.claims import claim_chosen
 from coaching.library.pipeline.reading import read_batch
@@ -98,4 +99,4 @@ def _let_go(user_id: int, document_ids: Collection[int]) -> None:
     own = Document.of(user_id).filter(
         id__in=document_ids, state=DocumentState.READING, claim__startswith="command:"
     )
-    own.update(state=DocumentState.QUEUED, claim="", claimed_at=None, updated_at=timezone.now())
+    update_documents(own, state=DocumentState.QUEUED, claim="", claimed_at=None, updated_at=timezone.now())

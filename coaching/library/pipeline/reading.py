@@ -9,6 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_noop
 
 from coaching.engine.errors import StaleRunnerError, UpstreamError
+from coaching.library.documents.locks import update_documents
 from coaching.library.pipeline.batch import Batch, Services, Stage
 from coaching.library.pipeline.claims import Claim, put_back
 from coaching.library.pipeline.settling import begin, settle
@@ -71,4 +72,4 @@ def _wait(claim: Claim, sentence: str) -> None:
     """Let all documents of the user wait for the budget of the next day. Sync ORM code."""
     put_back(claim, state=DocumentState.WAITING, reason=sentence)
     queued = Document.of(claim.user_id).filter(state=DocumentState.QUEUED)
-    queued.update(state=DocumentState.WAITING, reason=sentence[:500], updated_at=timezone.now())
+    update_documents(queued, state=DocumentState.WAITING, reason=sentence[:500], updated_at=timezone.now())

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from coaching.library.documents.calls import use_answers
 from coaching.library.documents.filing import file_document, put_to_review
+from coaching.library.documents.locks import lock_documents
 from coaching.library.pipeline.batch import Batch, Change, Ending, Item, Twin
 from coaching.library.pipeline.claims import Claim, keep
 from coaching.models import UNFINISHED_STATES, Document, DocumentState
@@ -18,14 +19,19 @@ from coaching.models import UNFINISHED_STATES, Document, DocumentState
 def settle(batch: Batch) -> tuple[Batch, Sequence[Change]]:
     """Store the endings that the documents have got; return what is left to do, and the changes.
 
-    A document that was deleted or taken over meanwhile is left alone. Sync ORM code.
+    A document that was deleted or taken over meanwhile is left alone, and one whose original was deleted goes
+    on. Sync ORM code.
     """
     ended = {item.document.pk: item.ending for item in batch.items if item.ending}
     if not ended:
         return batch, []
-    rows = batch.claim.rows().select_for_update().filter(id__in=ended).order_by("id")
+    originals = {pk: ending.values["duplicate_of_id"] for pk, ending in ended.items() if ending.is_duplicate}
+    held = lock_documents(batch.claim.user_id, {*ended, *originals.values()})
+    for pk in [pk for pk, original in originals.items() if original not in held]:
+        del ended[pk]
+    rows = batch.claim.rows().filter(id__in=ended).order_by("id")
     changes = [_end(document, ended[document.pk]) for document in rows]
-    left = [item for item in batch.items if item.ending is None]
+    left = [replace(item, ending=None) for item in batch.items if item.document.pk not in ended]
     if batch.call_ids:
         use_answers(user_id=batch.claim.user_id, call_ids=batch.call_ids, document_ids=list(ended))
     claim = keep(batch.claim, [item.document.pk for item in left])

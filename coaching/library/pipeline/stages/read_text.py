@@ -18,6 +18,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_noop
 
 from coaching.files.objects import open_object
+from coaching.library.documents.locks import lock_documents
 from coaching.library.documents.pictures import keep_picture
 from coaching.library.pipeline.batch import Batch, Image, Item, Services, Twin
 from coaching.library.pipeline.extracted import Extraction
@@ -111,6 +112,10 @@ def _store(
     # One after another, so that of two that come at the same time the later one sees the earlier.
     lock_until_commit(_TWIN_LOCK, batch.claim.client_id % 2**31)
     twin = _twin(document, pairs, numbers)
+    held = lock_documents(
+        document.user_id, [document.pk, *([twin.document_id] if twin else [])], to_refer=True
+    )
+    twin = twin if twin and twin.document_id in held else None
     found = {"similar_to_id": twin.document_id, "similarity": twin.similarity} if twin else {}
     if rows.update(**values, **found, read_at=timezone.now()):
         DocumentText.unscoped.update_or_create(
