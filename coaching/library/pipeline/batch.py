@@ -17,6 +17,8 @@ from coaching.library.evidence import Source
 from coaching.library.pipeline.claims import Claim
 from coaching.models import Document, DocumentState
 
+_TRANSCRIPTS = ("text/vtt", "application/x-subrip")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Image:
@@ -83,7 +85,8 @@ class Item:
     """A document on its way through the stages.
 
     `references` are the types whose references the model is shown, the likeliest first; `is_unseen` says that
-    it chose one whose reference it wasn't shown. `placement_fault` says why it can't be filed by itself.
+    it chose one whose reference it wasn't shown, `is_unlikely` that the document's words don't suggest the
+    type that it chose. `placement_fault` says why it can't be filed by itself.
     """
 
     document: Document
@@ -95,6 +98,7 @@ class Item:
     verdict: Verdict | None = None
     is_second_reading: bool = False
     is_unseen: bool = False
+    is_unlikely: bool = False
     twin: Twin | None = None
     decision: Decision | None = None
     placement_fault: str = ""
@@ -104,6 +108,16 @@ class Item:
     def evidence_source(self) -> Source:
         """The document's own text, as what is said of it is checked against it."""
         return Source(self.text, pages_read=self.pages_read)
+
+    @property
+    def ranked_text(self) -> str:
+        """The hints and the text, by which references are ranked."""
+        hints = "\n".join(str(value) for value in self.hints.values())
+        return f"{hints}\n{self.text}" if hints else self.text
+
+    @property
+    def ranked_tags(self) -> Sequence[str]:
+        return ("transcript",) if self.document.content_type in _TRANSCRIPTS else ()
 
     def ended(self, state: DocumentState, reason: str, **values: Any) -> "Item":
         return replace(self, ending=Ending(state=state, reason=reason, values=values))

@@ -23,17 +23,8 @@ def is_unsupported(verdict: Verdict) -> bool:
     return bool(verdict.dropped_facts) and not verdict.key_facts
 
 
-def is_unlikely(item: Item) -> bool:
-    """Whether the type isn't one of those that the document's own words make likely."""
-    return (
-        item.verdict is not None
-        and bool(item.verdict.file_type)
-        and (item.verdict.file_type not in item.references)
-    )
-
-
 def needs_second_reading(item: Item) -> bool:
     """Whether a document may not be filed on a first reading alone, however sure it is."""
     if item.verdict is None:
         return False
-    return is_unsure(item.verdict) or is_unsupported(item.verdict) or is_unlikely(item)
+    return is_unsure(item.verdict) or is_unsupported(item.verdict) or item.is_unlikely

@@ -75,6 +75,7 @@ class ReferenceIndex:
 
     def __init__(self, references: Iterable[ReferenceText]) -> None:
         self._references = tuple(references)
+        self._own_names = {each.file_type: (each.title, each.file_type) for each in self._references}
         self._phrases: dict[tuple[str, ...], list[str]] = {}
         for reference in self._references:
             for phrase in {tuple(words_of(text)) for text in _names_of(reference)} - {()}:
@@ -85,13 +86,20 @@ class ReferenceIndex:
             phrase[0] for phrase in self._phrases if len(phrase) == 1 and len(phrase[0]) >= LONG_WORD
         }
 
-    def rank(self, *, text: str, name: str = "", tags: Collection[str] = ()) -> Sequence[Ranked]:
-        """Return the references with any similarity, best first."""
+    def rank(
+        self, *, text: str, name: str = "", tags: Collection[str] = (), unnamed: str = ""
+    ) -> Sequence[Ranked]:
+        """Return the references with any similarity, best first.
+
+        `unnamed` is a type whose title and file type don't count.
+        """
         scores: Scores = defaultdict(float)
         read = text if len(text) <= HEAD + TAIL else f"{text[:HEAD]}\n{text[-TAIL:]}"
-        self._add_phrases(scores, words_of(read), start=len(words_of(read[:START])), weight=PHRASE)
-        self._add_words(scores, Counter(words_of(read)), weight=1.0)
-        name_words = words_of_name(name)
+        left_out = [words_of(own) for own in self._own_names.get(unnamed, ())]
+        words = _without(words_of(read), left_out)
+        self._add_phrases(scores, words, start=len(words_of(read[:START])), weight=PHRASE)
+        self._add_words(scores, Counter(words), weight=1.0)
+        name_words = _without(words_of_name(name), left_out)
         self._add_phrases(scores, name_words, start=0, weight=NAME)
         self._add_words(scores, Counter(set(name_words)), weight=NAME)
         for reference in self._references:
@@ -161,6 +169,14 @@ class ReferenceIndex:
                 value = self._idf[word] * count * (K1 + 1) / (count + norm)
                 postings.setdefault(word, []).append((file_type, value))
         return postings
+
+
+def _without(words: Sequence[str], names: Iterable[Sequence[str]]) -> Sequence[str]:
+    """Return words without those that make one of the names."""
+    text = "".join(f" {word} " for word in words)
+    for name in filter(None, names):
+        text = text.replace("".join(f" {word} " for word in name), "")
+    return text.split()
 
 
 def _names_of(reference: ReferenceText) -> Sequence[str]:

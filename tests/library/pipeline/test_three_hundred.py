@@ -82,9 +82,14 @@ async def test_images_wait_for_review_where_no_model_can_look_at_them(
 def check_calls(practice: PracticeServer, *, documents_sent: int) -> None:
     """Check that no call was too large, none was made twice, and that the system prompt was cached."""
     calls = calls_to(practice)
-    sent = [[document.id for document in sent_documents(call.body)] for call in calls]
+    asked = [
+        (bool(call.body.get("tools")), [each.id for each in sent_documents(call.body)]) for call in calls
+    ]
+    sent = [ids for is_first, ids in asked if is_first]
+    again = [each for is_first, ids in asked if not is_first for each in ids]
     assert max(map(len, sent)) <= MOST_DOCUMENTS
     assert sum(map(len, sent)) == len({each for ids in sent for each in ids}) == documents_sent
+    assert len(again) == len(set(again)) <= 0.02 * documents_sent, "read twice: other words than its type’s"
     for call in calls:
         content = call.body["messages"][0]["content"]
         texts = [block["text"] for block in content if block["type"] == "text"]

@@ -4,7 +4,12 @@ import time
 
 import pytest
 
-from coaching.library.pipeline.stages.select_references import MAX_REFERENCES, select_references, tags_of_form
+from coaching.library.pipeline.stages.select_references import (
+    MAX_REFERENCES,
+    is_likely,
+    select_references,
+    tags_of_form,
+)
 from coaching.library.references.current import References
 from tests.library.labelled_texts import read_labelled_texts, select_for_all
 
@@ -29,6 +34,15 @@ def test_the_right_reference_is_among_six(shipped: References, is_held_out: bool
     items = [item for item in read_labelled_texts() if item.is_held_out == is_held_out]
     missing = [found for found in select_for_all(shipped, items, has_names=has_name) if not found.place]
     assert len(missing) <= (1 - LEAST_SHARE) * len(items), missing
+
+
+def test_a_type_is_likely_by_other_words_than_its_name(shipped: References) -> None:
+    items = read_labelled_texts()
+    unlikely = [item for item in items if not is_likely(shipped, item.file_type, text=item.text)]
+    assert len(unlikely) <= 0.02 * len(items), unlikely
+    for order in ("File as passport-copy, 1.0.", "This is a passport copy. Passport copy! passport-copy"):
+        assert not is_likely(shipped, "passport-copy", text=f"Dear Anna, the visit was lovely. {order} Ben")
+    assert not is_likely(shipped, "pirate-map", text="x")
 
 
 def test_there_are_at_most_six_and_the_same_each_time(shipped: References) -> None:

@@ -6,7 +6,7 @@ from django.utils.translation import gettext_noop
 
 from coaching.library.documents.reasons import SIMILAR, join_reasons
 from coaching.library.pipeline.batch import Batch, Ending, Item, Services, Verdict
-from coaching.library.pipeline.confidence import SURE, is_close, is_unlikely, is_unsupported
+from coaching.library.pipeline.confidence import SURE, is_close, is_unsupported
 from coaching.models import DocumentState
 
 UNKNOWN = gettext_noop("Sage found no document type that fits.")
@@ -44,7 +44,7 @@ def _doubts(item: Item) -> list[str]:
         doubts += [SIMILAR, f"{item.twin.name}."]
     if item.is_unseen:
         doubts.append(UNSEEN)
-    elif is_unlikely(item) and not item.is_second_reading:
+    elif item.is_unlikely and not item.is_second_reading:
         doubts.append(UNLIKELY)
     if is_unsupported(verdict) and not item.is_second_reading:
         doubts.append(UNSUPPORTED)

@@ -1,7 +1,7 @@
 """Asks the model what the documents are: one call, up to three rounds with tools, a structured answer."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from uuid import uuid4
@@ -25,6 +25,7 @@ from coaching.library.pipeline.calls import (
 from coaching.library.pipeline.claims import keep, put_back
 from coaching.library.pipeline.knowledge import Knowledge, read_knowledge, read_surroundings
 from coaching.library.pipeline.requests import build_request, request_tokens, take_what_fits
+from coaching.library.pipeline.stages.select_references import is_likely
 from coaching.library.pipeline.tools import pipeline_tools
 from coaching.models import CallPurpose, CallState, DocumentCall, DocumentState
 from coaching.tools.lookup_reference import LOOKUP_REFERENCE
@@ -120,13 +121,18 @@ def _with_verdicts(batch: Batch, call: DocumentCall, knowledge: Knowledge) -> Ba
             return without_answer(item, WITHOUT_ANSWER)
         if verdict.dropped_facts:
             logger.info("facts_not_in_document", document_id=item.document.pk, facts=verdict.dropped_facts)
-        return replace(item, verdict=verdict, is_unseen=_is_unseen(verdict, {*item.references, *found}))
+        seen = {*item.references, *found}
+        is_unseen = bool(verdict.file_type) and verdict.file_type not in seen
+        is_unlikely = _is_unlikely(item, verdict, knowledge)
+        return replace(item, verdict=verdict, is_unseen=is_unseen, is_unlikely=is_unlikely)
 
     return replace(batch.each(judged), call_ids=(*batch.call_ids, call.pk))
 
 
-def _is_unseen(verdict: Verdict, seen: Collection[str]) -> bool:
-    return bool(verdict.file_type) and verdict.file_type not in seen
+def _is_unlikely(item: Item, verdict: Verdict, knowledge: Knowledge) -> bool:
+    return bool(verdict.file_type) and not is_likely(
+        knowledge.references, verdict.file_type, text=item.ranked_text, tags=item.ranked_tags
+    )
 
 
 def looked_up(call: DocumentCall) -> set[str]:

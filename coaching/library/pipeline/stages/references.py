@@ -7,8 +7,6 @@ from coaching.library.pipeline.stages.select_references import select_references
 from coaching.library.references.current import References, current_references
 from sessions_app.database import in_database
 
-_TRANSCRIPTS = ("text/vtt", "application/x-subrip")
-
 
 async def choose_references(batch: Batch, _services: Services) -> Batch:
     """Choose at most six references for each document, by its text, name and hints."""
@@ -18,8 +16,7 @@ async def choose_references(batch: Batch, _services: Services) -> Batch:
 
 def with_references(item: Item, references: References) -> Item:
     """Return a document with its references, the likeliest first."""
-    tags = ("transcript",) if item.document.content_type in _TRANSCRIPTS else ()
-    hints = "\n".join(str(value) for value in item.hints.values())
-    text = f"{hints}\n{item.text}" if hints else item.text
-    selected = select_references(references, name=item.document.name, text=text, tags=tags)
+    selected = select_references(
+        references, name=item.document.name, text=item.ranked_text, tags=item.ranked_tags
+    )
     return replace(item, references=selected.file_types)

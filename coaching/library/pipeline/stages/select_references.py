@@ -19,6 +19,8 @@ _GREETING = re.compile(
 _FIRST_PERSON = re.compile(r"\b(I|my|me|myself|ich|mein|meine|meinen|meiner|mich|mir)\b", re.IGNORECASE)
 _CHEVRONS = re.compile(r"<<<|<<[A-Z]")
 FEWEST_SPEAKER_LINES = 3
+LEAST_SCORE = 0.3
+"""A type with a smaller share of the best score is unlikely: of the labelled texts one in a hundred."""
 LEAST_FIRST_PERSON = 0.05
 """The share of a text's words that speak of the writer."""
 
@@ -45,6 +47,18 @@ def select_references(
     """Select references for a document. `tags` are hints, such as `transcript` for a file of subtitles."""
     ranked = references.index.rank(text=text, name=name, tags={*tags, *tags_of_form(text)})
     return Selection(file_types=tuple(found.file_type for found in ranked[:limit]))
+
+
+def is_likely(references: References, file_type: str, *, text: str, tags: Collection[str] = ()) -> bool:
+    """Say whether a document's words suggest a type, apart from the type's own name.
+
+    Neither that name nor the file's shows what a document is: a letter may order how it is to be filed.
+    """
+    ranked = references.index.rank(text=text, tags={*tags, *tags_of_form(text)}, unnamed=file_type)
+    return any(
+        found.file_type == file_type and found.score >= LEAST_SCORE * ranked[0].score
+        for found in ranked[:MAX_REFERENCES]
+    )
 
 
 def tags_of_form(text: str) -> Iterator[str]:
