@@ -7,20 +7,30 @@ adds to it. The page is where the quote stands, never what the model says. The r
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 
-from coaching.library.dates import dates_meant
-from coaching.library.values import stands_in
+from coaching.library.dates import (
+    CALENDAR_WORDS,
+    DateOrder,
+    dates_meant,
+    order_of_dates,
+    words_meaning,
+    written_dates,
+)
+from coaching.library.values import is_unit, stands_in, unsupported
 
 MIN_QUOTE_CHARACTERS = 8
 """Fewer, after normalising, are no evidence."""
+MAX_QUOTE = 1_000
+"""A longer passage says nothing about where a value stands."""
 _UNSPACED = r"\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff"
 """Letters of scripts that are written without spaces: each is a token."""
 _TOKEN = re.compile(rf"\d++(?:[.,:/'-]\d++)*+|[{_UNSPACED}]|[^\W\d_{_UNSPACED}]++|[€$£¥%]")
 _SIGNS = str.maketrans("‐‑‒–—−’‘", "------''")
+_MIN_STEM = 4
 _SPACES = re.compile(r"\s+")
 _NAME = re.compile(r"[^\W_]+", re.UNICODE)
 _TITLES = frozenset({"mr", "mrs", "ms", "miss", "dr", "prof", "sir", "dame", "the", "and"})
@@ -89,7 +99,23 @@ class Source:
     def bears_out(self, value: str, quote: str) -> Passage | None:
         """Return the passage that a quote repeats, if the value stands in it."""
         found = self.find(quote)
-        return found if found and stands_in(value, found.quote) else None
+        return found if found and stands_in(value, found.quote, order=self.order) else None
+
+    def states(self, words: str, passage: Passage) -> bool:
+        """Say whether a passage of this text has all dates, numbers and names in some words."""
+        said = set(_names(passage.quote))
+        return not unsupported(words, passage.quote, order=self.order) and all(
+            any(_is_form_of(name, word) for word in said) for name in _proper_names(words)
+        )
+
+    def words_of_day(self, day: date, passage: Passage) -> str:
+        """Return the words of a passage that mean a day and no other; empty if there are none."""
+        return words_meaning(passage.quote, day, order=self.order)
+
+    @cached_property
+    def order(self) -> DateOrder | None:
+        """What dates such as 3/4/2027 begin with in this text."""
+        return order_of_dates(self.text)
 
     @cached_property
     def _read(self) -> tuple[str, list[tuple[str, int, int]], str, list[int]]:
@@ -128,7 +154,8 @@ def checked(claim: Claim, *, source: Source, spoken_on: date | None = None) -> E
     if passage is None:
         return None
     words = verbatim(source.text, claim.due_words)
-    is_meant = claim.due_date in dates_meant(words, spoken_on=spoken_on)
+    is_clear = all(len(days) == 1 for _, _, days in written_dates(words.lower(), order=source.order))
+    is_meant = is_clear and claim.due_date in dates_meant(words, spoken_on=spoken_on, order=source.order)
     return Evidence(
         quote=passage.quote,
         page=passage.page,
@@ -156,6 +183,23 @@ def is_named(text: str, name: str) -> bool:
         return False
     said = set(_names(text))
     return words[0] in said or words[-1] in said
+
+
+def _proper_names(words: str) -> Iterator[str]:
+    """Yield the words with a capital that don't begin a sentence, but for months, weekdays and currencies."""
+    plain = unicodedata.normalize("NFC", words)
+    for found in _NAME.finditer(plain):
+        word, before = found[0], plain[: found.start()].rstrip(" \t\"“”„«»'‘’([*-–•")
+        is_first = not before or before[-1] in ".!?:;…\r\n"
+        is_other = len(word) < 2 or word.casefold() in CALENDAR_WORDS or is_unit(word)
+        if word[0].isupper() and not is_first and not is_other:
+            yield word.casefold()
+
+
+def _is_form_of(one: str, other: str) -> bool:
+    """Say whether words differ only in how they end: Berg and Bergs."""
+    shorter, longer = sorted((one, other), key=len)
+    return one == other or (len(shorter) >= _MIN_STEM and longer.startswith(shorter))
 
 
 def _names(text: str) -> list[str]:

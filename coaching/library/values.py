@@ -1,6 +1,7 @@
 """Whether a value stands in a sentence: numbers, amounts and dates by meaning, words as they are. Pure.
 
-What is ambiguous (03/04/2027 for one of two days, an amount between two currencies) doesn't stand there.
+What is ambiguous (03/04/2027 for one of two days, where `order` doesn't decide; an amount between two
+currencies) doesn't stand there.
 """
 
 import re
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 
-from coaching.library.dates import written_dates
+from coaching.library.dates import DateOrder, written_dates
 
 MAX_VALUE = 2_000
 """The characters of a value or a sentence that are compared."""
@@ -50,27 +51,32 @@ class _Unit:
         return bool(self.word) and self.word == other.word
 
 
-def stands_in(value: str, sentence: str) -> bool:
+def stands_in(value: str, sentence: str, *, order: DateOrder | None = None) -> bool:
     """Say whether a sentence has a value."""
-    wanted, there = list(_units(value)), list(_units(sentence))
+    wanted, there = list(_units(value, order)), list(_units(sentence, order))
     last = len(there) - len(wanted)
     return bool(wanted) and any(
         all(one.is_in(there[start + n]) for n, one in enumerate(wanted)) for start in range(last + 1)
     )
 
 
-def unsupported(words: str, sentence: str) -> bool:
+def unsupported(words: str, sentence: str, *, order: DateOrder | None = None) -> bool:
     """Say whether words have a date or a number that a sentence doesn't have."""
-    there = list(_units(sentence))
-    said = [one for one in _units(words) if one.days or one.readings]
+    there = list(_units(sentence, order))
+    said = [one for one in _units(words, order) if one.days or one.readings]
     return not all(any(one.is_in(other) for other in there) for one in said)
 
 
-def _units(text: str) -> Iterator[_Unit]:
+def is_unit(word: str) -> bool:
+    """Say whether a word is a currency's."""
+    return _CURRENCIES.get(word.casefold(), word.casefold()) in _UNITS
+
+
+def _units(text: str, order: DateOrder | None) -> Iterator[_Unit]:
     plain = unicodedata.normalize("NFKC", text[:MAX_VALUE]).translate(_DASHES).casefold()
     plain = _SIGN_FIRST.sub(r"\1-", " ".join(plain.split()))
     position = 0
-    for start, end, days in written_dates(plain):
+    for start, end, days in written_dates(plain, order=order):
         if start >= position:
             yield from _parts(plain[position:start])
             yield _Unit(word=plain[start:end], days=days)

@@ -94,13 +94,66 @@ def test_an_owner_is_named_by_first_or_last_name() -> None:
     assert not is_named("Tommy said so", "Tom")
 
 
+ENGLISH = "The rent is due on 03/04/2027 and the tenant is to pay it by post."
+GERMAN = "Die Miete ist am 03/04/2027 fällig und wir bitten Sie, sie nicht bar zu zahlen."
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        (ENGLISH, None),
+        (f"{ENGLISH} Signed 25/12/2026.", date(2027, 4, 3)),
+        (f"{ENGLISH} Signed 12/25/2026.", date(2027, 3, 4)),
+        (f"{ENGLISH} Signed 12/25/2026, sent 26/12/2026.", None),
+        (GERMAN, date(2027, 4, 3)),
+        (f"{GERMAN} Gezeichnet 12/25/2026.", date(2027, 3, 4)),
+        (ENGLISH.replace("/", "."), date(2027, 4, 3)),
+    ],
+)
+def test_the_order_of_a_date_is_that_of_the_documents_other_dates_or_language(
+    text: str, day: date | None
+) -> None:
+    source, quote = Source(text), text[: text.index("2027") + 4]
+    written = "03.04.2027" if "." in text[:30] else "03/04/2027"
+    for other in (date(2027, 4, 3), date(2027, 3, 4)):
+        assert bool(source.bears_out(other.isoformat(), quote)) == (other == day)
+        claim = Claim(quote=quote, due_words=written, due_date=other)
+        found = checked(claim, source=source)
+        assert found
+        assert found.due_date == (other if other == day else None)
+        passage = source.find(quote)
+        assert passage
+        assert source.words_of_day(other, passage) == (written if other == day else "")
+
+
+@pytest.mark.parametrize(
+    ("words", "is_stated"),
+    [
+        ("The rent of Ann Berg rises to EUR 900", True),
+        ("Ann Berg's rent", True),
+        ("From 1 March 2027: €900", True),
+        ("Pay Tom", False),
+        ("It belongs to Ann Holt", False),
+        ("The rent is EUR 950", False),
+        ("The rent is USD 900", False),
+        ("From April 2027 on, on 1 April 2027", False),
+    ],
+)
+def test_words_state_a_passage_with_its_dates_numbers_and_names_only(words: str, is_stated: bool) -> None:
+    source = Source("From 01.03.2027 Ann Berg pays EUR 900 a month. Tom Holt agrees.")
+    passage = source.find("From 01.03.2027 Ann Berg pays EUR 900 a month.")
+    assert passage
+    assert source.states(words, passage) == is_stated
+
+
 @pytest.mark.parametrize(
     ("words", "days"),
     [
         ("2026-12-03", {"2026-12-03"}),
         ("on the 3rd of December, 2026", {"2026-12-03"}),
         ("Dec. 3, 2026", {"2026-12-03"}),
-        ("03.12.2026", {"2026-12-03", "2026-03-12"}),
+        ("03/12/2026", {"2026-12-03", "2026-03-12"}),
+        ("03.12.2026", {"2026-12-03"}),
         ("by 1 March", {"2027-03-01"}),
         ("tomorrow", {"2026-11-19"}),
         ("the day after tomorrow", {"2026-11-20"}),

@@ -228,7 +228,7 @@ def _known_key(quote: str, known: Mapping[str, str]) -> str:
 def _points(said: Sequence[tuple[str, str]], source: Source) -> Iterator[Point]:
     for words, quoted in said:
         passage = source.find(quoted)
-        if passage is None or not words.strip() or unsupported(words, passage.quote):
+        if passage is None or not words.strip() or unsupported(words, passage.quote, order=source.order):
             continue
         yield Point(text=" ".join(words.split())[:400], quote=passage.quote[:400], page=passage.page)
 
