@@ -77,8 +77,10 @@ CHAT_TOOLS: PromptTools[ToolContext] = PromptTools(
     },
 )
 
-PIPELINE_TOOLS: Toolset[ToolContext] = Toolset(tool for tool in TOOLS if "pipeline" in tool.tiers)
-"""The same objects as in a conversation, those that the pipeline may use."""
+PIPELINE_TOOLS: Toolset[ToolContext] = Toolset(
+    tool.in_pipeline() for tool in TOOLS if "pipeline" in tool.tiers
+)
+"""The same objects as in a conversation, those that the pipeline may use; writes name their source, too."""
 
 TOOL_NAMES = frozenset(CHAT_TOOLS.names())
 """The tools that skills may name."""

@@ -10,19 +10,22 @@ from coaching.engine.tools import ToolInput, ToolResult
 from coaching.files.attributes import Line, StorableText, Word
 from coaching.library.drafts import MAX_CONTENT, MAX_KEY_POINTS, MAX_TAGS, MAX_TITLE, NewEntry
 from coaching.library.proposals import propose
-from coaching.models import EntryState, EntryType
+from coaching.library.values import MAX_VALUE
+from coaching.models import EntryState, EntryType, KnowledgeEntry
 from coaching.tools.confirmed import answers, checks, runs
 from coaching.tools.context import CallContext
 from coaching.tools.places import place_choices
 from coaching.tools.presentation import PLACE, CardField, Presentation, SageTool, card
-from coaching.tools.reach import place_to_write
+from coaching.tools.reach import Place, place_to_write
 from coaching.tools.results import Id
+from coaching.tools.sourced import Origin, Sourced, origin_of
 
 DESCRIPTION = (
     "Keep something about a client: a note, an update, the summary of a document or a call. Use it when "
     "something was said or read that will be needed again, and keep only that. In a conversation the user "
     "sees it and decides: say that it is kept only if the result has written: true."
 )
+POINTS_LEFT_OUT = "{count} key points were left out: the quote doesn't have their dates, numbers or names."
 FIELDS = (
     PLACE,
     CardField(name="title", label=_("Title"), is_required=True, max_length=MAX_TITLE),
@@ -50,39 +53,81 @@ class CreateKnowledgeEntryInput(ToolInput):
     tags: Annotated[list[Word], Field(max_length=MAX_TAGS)] | None = None
 
 
+class PipelineKnowledgeEntryInput(CreateKnowledgeEntryInput, Sourced):
+    """The input of `create_knowledge_entry` in the pipeline."""
+
+    content: Annotated[StorableText, Field(min_length=1, max_length=MAX_VALUE, pattern=r"\S")]
+
+
 def _check(context: CallContext, given: CreateKnowledgeEntryInput) -> Mapping[str, Any]:
     client, project = place_to_write(context, client_id=given.client_id, project_id=given.project_id)
     return place_choices(context, client, project)
 
 
 def _write(context: CallContext, given: CreateKnowledgeEntryInput) -> ToolResult:
-    client, project = place_to_write(context, client_id=given.client_id, project_id=given.project_id)
+    place = place_to_write(context, client_id=given.client_id, project_id=given.project_id)
+    if origin := origin_of(context, given):
+        return _write_from(context, given, place, origin)
+    entry = _propose(context, given, place, key_points=given.key_points or ())
+    is_accepted = entry.state == EntryState.ACCEPTED
+    return ToolResult.of(written=True, id=entry.id, state=entry.state, is_accepted=is_accepted)
+
+
+def _write_from(
+    context: CallContext, given: CreateKnowledgeEntryInput, place: Place, origin: Origin
+) -> ToolResult:
+    """Write what a document says, with the key points that its passage has."""
+    origin.check(title=given.title, content=given.content)
+    points = origin.stated(given.key_points or ())
+    entry = _propose(
+        context,
+        given,
+        origin.place_in(*place),
+        key_points=points,
+        document_id=origin.document.pk,
+        quote=origin.passage.quote,
+        page=origin.passage.page,
+        origin_key=origin.key(given.title),
+    )
+    left_out = len(given.key_points or ()) - len(points)
+    return ToolResult.of(
+        written=True,
+        id=entry.id,
+        state=entry.state,
+        is_accepted=entry.state == EntryState.ACCEPTED,
+        page=origin.passage.page,
+        **({"left_out": POINTS_LEFT_OUT.format(count=left_out)} if left_out else {}),
+    )
+
+
+def _propose(
+    context: CallContext, given: CreateKnowledgeEntryInput, place: Place, **values: Any
+) -> KnowledgeEntry:
+    client, project = place
     new = NewEntry(
         client_id=client.id,
         project_id=project.id if project else None,
         title=given.title,
         content=given.content,
         entry_type=EntryType(given.entry_type),
-        key_points=given.key_points or (),
         tags=given.tags or (),
-        document_id=context.binding.only_document_id if context.binding else None,
         session_id=context.session_id,
+        **values,
     )
-    entry = propose(
+    return propose(
         user_id=context.user_id,
         new=new,
         made_by=context.tier.made_by,
         is_accepted=not context.tier.only_proposes,
         tool_use_id=context.tool_use_id,
     )
-    is_accepted = entry.state == EntryState.ACCEPTED
-    return ToolResult.of(written=True, id=entry.id, state=entry.state, is_accepted=is_accepted)
 
 
 CREATE_KNOWLEDGE_ENTRY: SageTool[CreateKnowledgeEntryInput] = SageTool(
     name="create_knowledge_entry",
     description=DESCRIPTION,
     input_model=CreateKnowledgeEntryInput,
+    pipeline_model=PipelineKnowledgeEntryInput,
     kind="confirm",
     tiers=frozenset({"chat", "pipeline"}),
     run=runs(_write),

@@ -147,8 +147,16 @@ class Presentation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SageTool(Tool[ToolContext, InputT]):
-    """A tool of Sage. `skills` is set if its results contain skills; `tiers` offer it."""
+    """A tool of Sage. `skills` is set if its results contain skills; `tiers` offer it.
+
+    `pipeline_model` is the input that the pipeline requires, if it asks for more than a conversation does.
+    """
 
     presentation: Presentation
     skills: SkillTool | None = None
     tiers: frozenset[TierName] = frozenset({"chat"})
+    pipeline_model: type[InputT] | None = None
+
+    def in_pipeline(self) -> "SageTool[InputT]":
+        """Return the tool as the pipeline offers it."""
+        return replace(self, input_model=self.pipeline_model) if self.pipeline_model else self

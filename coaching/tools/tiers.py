@@ -31,11 +31,6 @@ class Binding:
     project_id: int | None = None
     document_ids: Collection[int] = ()
 
-    @property
-    def only_document_id(self) -> int | None:
-        """The document, if the call is about a single one."""
-        return next(iter(self.document_ids)) if len(self.document_ids) == 1 else None
-
 
 CHAT = Tier(name="chat", waiting_kinds=WAITING_KINDS, only_proposes=False, made_by=MadeBy.CHAT)
 PIPELINE = Tier(name="pipeline", waiting_kinds=frozenset(), only_proposes=True, made_by=MadeBy.PIPELINE)

@@ -1,7 +1,7 @@
 """A model that does whatever any text of a request tells it to do.
 
 An order is written `!do tool name=value!`, so that it survives wherever people write. `_` in a value
-is a space.
+is a space. Where a tool requires its document and a sentence there, it names those of the order itself.
 """
 
 import json
@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from coaching.practice.coach.documents import sent_documents
 from coaching.practice.script import Reply, ToolUse
 
 _ORDER = re.compile(r"!do (\w+)((?: \w+=[\w.-]+)*)!")
@@ -32,7 +33,7 @@ class ObedientModel:
             return None
         fresh = [found for found in dict.fromkeys(_orders(body)) if found not in self.obeyed]
         self.obeyed += fresh
-        return Reply.of(*map(_call, fresh)) if fresh else None
+        return Reply.of(*(_call(found, body) for found in fresh)) if fresh else None
 
 
 def _orders(body: Mapping[str, Any]) -> Iterator[str]:
@@ -40,9 +41,18 @@ def _orders(body: Mapping[str, Any]) -> Iterator[str]:
     yield from (found[0] for found in _ORDER.finditer(said))
 
 
-def _call(found: str) -> ToolUse:
+def _call(found: str, body: Mapping[str, Any]) -> ToolUse:
     parsed = _ORDER.fullmatch(found)
     assert parsed
     pairs = (pair.split("=", 1) for pair in parsed[2].split())
     values = {name: int(value) if value.isdigit() else value.replace("_", " ") for name, value in pairs}
-    return ToolUse(parsed[1], values)
+    return ToolUse(parsed[1], values | _source(found, parsed[1], body))
+
+
+def _source(found: str, tool: str, body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the document and the sentence that a tool requires: those of the order."""
+    schemas = {each["name"]: each["input_schema"] for each in body["tools"]}
+    if "quote" not in schemas.get(tool, {}).get("required", ()):
+        return {}
+    ids = [each.id for each in sent_documents(body) if found in each.text]
+    return {"document_id": ids[0] if ids else 1, "quote": found}

@@ -94,6 +94,12 @@ def test_one_definition_is_one_object_in_both_tiers_and_only_the_policy_differs(
     pipeline = {definition["name"]: definition for definition in PIPELINE_TOOLS.definitions()}
     assert set(SHARED) <= set(pipeline) < set(chat)
     for name, definition in pipeline.items():
+        if name in WRITES:
+            needed = {"document_id", "quote"}
+            assert set(definition["input_schema"]["required"]) >= needed
+            assert not needed & set(chat[name]["input_schema"]["properties"])
+            assert definition["description"] == chat[name]["description"]
+            continue
         assert definition is chat[name]
         assert PIPELINE_TOOLS.get(name) is CHAT_TOOLS.get(name)
     waiting = {tool.name for tool in PIPELINE_TOOLS if tool.kind in CHAT.waiting_kinds}
@@ -206,11 +212,12 @@ def ids_of(client: Client) -> dict[str, int]:
 async def test_anothers_ids_are_answered_like_missing_ones(
     name: str, user: User, other_user: User, anna: Client
 ) -> None:
-    tool = CHAT_TOOLS.get(name)
+    tool = PIPELINE_TOOLS.get(name)
     assert tool is not None
     theirs = await in_database(ids_of, anna)
     needed: dict[str, Any] = {
         "query": "lease", "file_name": "Lease 2024.pdf", "title": "Mine", "content": "Mine",
+        "document_id": (await in_database(Document.of(user.pk).get)).pk, "quote": "ends on 31 March 2027",
     }  # fmt: skip
     fields = tool.input_model.model_fields
     given = {field: value for field, value in needed.items() if field in fields}
@@ -240,6 +247,7 @@ async def test_in_the_pipeline_another_client_of_the_same_person_looks_missing(
     assert tool is not None
     needed: dict[str, Any] = {
         "query": f"lease Ben {SECRET}", "file_name": "Lease 2024.pdf", "title": "Hm", "content": "Hm",
+        "document_id": 1, "quote": "ends on 31 March 2027",
     }  # fmt: skip
     given = {field: value for field, value in needed.items() if field in tool.input_model.model_fields}
     context = in_pipeline(anna)
@@ -357,21 +365,29 @@ async def test_a_write_in_the_pipeline_proposes_for_the_documents_own_client(
     user: User, anna: Client
 ) -> None:
     lease = await in_database(Document.of(user.pk).get)
-    context = in_pipeline(anna, lease)
-    made = await call("create_action_item", {"title": "Give notice", "due_date": "2027-03-31"}, context)
+    said = {"document_id": lease.pk, "quote": "ends on 31 March 2027"}
+    values = {"title": "Give notice", "due_date": "2027-03-31", **said}
+    made = await call("create_action_item", values, in_pipeline(anna, lease))
     assert (made["state"], made["due_date"]) == ("proposed", "2027-03-31")
     item = await in_database(ActionItem.of(user.pk).get, id=made["id"])
     assert (item.client_id, item.document_id, item.made_by) == (anna.id, lease.id, MadeBy.PIPELINE)
-    assert item.due_words == "31 March 2027"
+    assert (item.due_words, item.quote) == ("31 March 2027", "ends on 31 March 2027")
     invented = await call(
         "create_action_item",
-        {"title": "Pay", "due_date": "2027-04-30"},
+        {**values, "title": "Pay", "due_date": "2027-04-30"},
         in_pipeline(anna, lease, tool_use_id="toolu_2"),
     )
     assert invented["due_date"] is None
-    values = {"client_id": anna.id, "title": "Lease", "content": "It ends in March."}
+    assert "left out" in invented["left_out"]
+    values = {"client_id": anna.id, "title": "Lease", "content": "It ends in March.", **said}
+    values["key_points"] = ["Ends on 31 March 2027", "Costs EUR 900"]
     kept = await call("create_knowledge_entry", values, in_pipeline(anna, lease, tool_use_id="toolu_3"))
     assert kept["state"] == "proposed"
+    entry = await in_database(KnowledgeEntry.of(user.pk).get, id=kept["id"])
+    assert (entry.document_id, entry.quote) == (lease.pk, "ends on 31 March 2027")
+    assert entry.key_points == ["Ends on 31 March 2027"]
+    again = await call("create_knowledge_entry", values, in_pipeline(anna, lease, tool_use_id="toolu_4"))
+    assert again["id"] == kept["id"], "read again, it is the same proposal"
     effects = await in_database(lambda: list(LibraryEffect.of(user.pk).filter(made_by=MadeBy.PIPELINE)))
     assert {effect.tool_use_id for effect in effects} == {"toolu_1", "toolu_2", "toolu_3"}
 
