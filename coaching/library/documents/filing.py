@@ -56,6 +56,7 @@ class Decision:
     tags: Sequence[str] = ()
     summary: str = ""
     key_facts: Sequence[Mapping[str, Any]] = ()
+    dropped_facts: int = 0
     alternatives: Sequence[Mapping[str, Any]] = ()
     proposal: Mapping[str, Any] = field(default_factory=dict)
     decided_by: DecidedBy = DecidedBy.MODEL
@@ -72,6 +73,7 @@ class Decision:
             "tags": list(self.tags),
             "summary": self.summary,
             "key_facts": [dict(fact) for fact in self.key_facts],
+            "dropped_facts": self.dropped_facts,
             "alternatives": [dict(other) for other in self.alternatives],
             "proposal": dict(self.proposal),
             "decided_by": self.decided_by,

@@ -55,8 +55,9 @@ class Document(Owned):
     """A document and what is known of it. Its bytes lie under `storage_key`, its text in `DocumentText`.
 
     `reason` says why it waits, is to be reviewed, or ended without being filed; `why`, why it was filed so.
-    `key_facts` are `{name, value, quote?, page?}`, `alternatives` are `{file_type, confidence}`, and
-    `proposal` is what a model suggested that isn't in the vocabulary.
+    `key_facts` are `{name, value, quote?, page?}`, `dropped_facts` is how many others the text doesn't bear
+    out, `alternatives` are `{file_type, confidence}`, and `proposal` is what a model suggested that isn't in
+    the vocabulary.
     """
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="documents")
@@ -92,6 +93,9 @@ class Document(Owned):
     tags = models.JSONField(default=list, blank=True)
     summary = models.TextField(blank=True, default="")
     key_facts = models.JSONField(default=list, blank=True)
+    dropped_facts = models.PositiveIntegerField(
+        default=0, help_text="Facts that were left out because the text doesn't have them."
+    )
     confidence = models.FloatField(null=True, blank=True)
     why = models.TextField(blank=True, default="")
     alternatives = models.JSONField(default=list, blank=True)

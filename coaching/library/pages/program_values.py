@@ -23,4 +23,5 @@ def document_as_json(document: Document) -> dict[str, Any]:
         "why": document.why,
         "summary": document.summary,
         "keyFacts": document.key_facts,
+        "droppedFacts": document.dropped_facts,
     }

@@ -10,16 +10,14 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from coaching.engine.json_text import scrub_surrogates
-from coaching.library.evidence import Source
+from coaching.library.evidence import MAX_QUOTE, Source
 from coaching.library.pipeline.batch import Verdict
 from coaching.library.references.text import Vocabulary
 
 MOST_SUMMARY = 1_500
-MOST_FACTS = 20
+MAX_FACTS = 20
 MOST_WHY = 600
 MOST_TAGS = 8
-MAX_QUOTE = 1_000
-"""A longer passage says nothing about where a value stands."""
 
 _STRING = {"type": "string"}
 _NUMBER = {"type": "number"}
@@ -130,7 +128,8 @@ def _verdict(said: _Classified, source: Source, vocabulary: Vocabulary) -> Verdi
         for each in said.alternatives
         if each.file_type in vocabulary.file_types and each.file_type != known
     ]
-    facts = _facts(said.key_facts, source)
+    examined = said.key_facts[:MAX_FACTS]
+    facts = _facts(examined, source)
     return Verdict(
         file_type=known,
         confidence=_share(said.confidence) if known else 0.0,
@@ -138,7 +137,7 @@ def _verdict(said: _Classified, source: Source, vocabulary: Vocabulary) -> Verdi
         tags=[tag for tag in dict.fromkeys(said.tags) if tag in vocabulary.tags][:MOST_TAGS],
         summary=said.summary.replace("\x00", "").strip()[:MOST_SUMMARY],
         key_facts=facts,
-        dropped_facts=len(said.key_facts) - len(facts),
+        dropped_facts=len(examined) - len(facts),
         why=_line(said.why, MOST_WHY),
         proposal={key: value for key, value in proposal.items() if value},
     )
@@ -147,7 +146,7 @@ def _verdict(said: _Classified, source: Source, vocabulary: Vocabulary) -> Verdi
 def _facts(facts: Sequence[_Fact], source: Source) -> list[dict[str, Any]]:
     """Return the facts that the document bears out, with quote and page as they are there."""
     kept: list[dict[str, Any]] = []
-    for fact in facts[:MOST_FACTS]:
+    for fact in facts:
         value = _line(fact.value, 300)
         passage = source.bears_out(value, fact.quote) if len(fact.quote) <= MAX_QUOTE else None
         if passage is None:

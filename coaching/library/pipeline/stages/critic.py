@@ -65,10 +65,12 @@ def _candidates(item: Item) -> Sequence[str]:
 def _with_second(item: Item, second: Verdict | None) -> Item:
     if second is None or item.verdict is None:
         return item
+    facts = second if second.key_facts or not item.verdict.key_facts else item.verdict
     kept = replace(
         second,
         summary=second.summary or item.verdict.summary,
-        key_facts=second.key_facts or item.verdict.key_facts,
+        key_facts=facts.key_facts,
+        dropped_facts=facts.dropped_facts,
         proposal={**item.verdict.proposal, **second.proposal},
     )
     return replace(item, verdict=kept, is_second_reading=True)

@@ -37,6 +37,7 @@ def placed(item: Item, table: PlacementTable, client_type: str) -> Item:
         tags=verdict.tags,
         summary=verdict.summary,
         key_facts=verdict.key_facts,
+        dropped_facts=verdict.dropped_facts,
         alternatives=verdict.alternatives,
         proposal=verdict.proposal,
         decided_by=DecidedBy.CRITIC if item.is_second_reading else DecidedBy.MODEL,
