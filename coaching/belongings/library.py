@@ -62,8 +62,9 @@ def _knowledge(user_id: int, now: datetime) -> Iterator[Entry]:
         for entry in entries:
             facts = [entry.get_entry_type_display()]
             facts += [gettext("suggested")] if entry.state == EntryState.PROPOSED else []
-            facts += [_source(entry.document)] if entry.document else []
+            facts += [_source(entry.document, entry.page)] if entry.document else []
             head = f"\n## {_line(entry.title)}\n\n*{', '.join(facts)}*\n"
+            head += f"\n> {_line(entry.quote)}\n" if entry.quote else ""
             points = "".join(f"- {_line(str(point))}\n" for point in entry.key_points)
             pieces += [head, f"\n{entry.content.strip()}\n", f"\n{points}" if points else ""]
         yield Entry(path=_page_of(client.name, "knowledge.md"), changed_at=now, pieces=pieces)
@@ -83,7 +84,7 @@ def _action_line(item: ActionItem) -> str:
     facts = [gettext("due %(day)s") % {"day": due}] if due else []
     facts += [gettext("suggested")] if item.state == ActionState.PROPOSED else []
     facts += [_line(item.owner)] if item.owner else []
-    facts += [_source(item.document)] if item.document else []
+    facts += [_source(item.document, item.page)] if item.document else []
     line = f"- [{'x' if item.state == ActionState.DONE else ' '}] {_line(item.title)}"
     more = [
         f"  {_line(text)}\n" for text in (item.description, f"“{item.quote}”" if item.quote else "") if text
@@ -92,8 +93,11 @@ def _action_line(item: ActionItem) -> str:
     return f"{line}{in_brackets}\n{''.join(more)}"
 
 
-def _source(document: Document) -> str:
-    return gettext("from %(name)s") % {"name": _line(document.name)}
+def _source(document: Document, page: int | None) -> str:
+    name = _line(document.name)
+    if page is None:
+        return gettext("from %(name)s") % {"name": name}
+    return gettext("from %(name)s, page %(page)s") % {"name": name, "page": page}
 
 
 def _page_of(client: str, name: str) -> str:

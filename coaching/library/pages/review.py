@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods
 from coaching.library.documents.reviews import MAX_AT_ONCE, BulkOutcome, accept_reviews, correct_documents
 from coaching.library.pages.forms import ids_in
 from coaching.library.pages.frame import frame_of
-from coaching.library.rows.documents import reviews_of, suggestions_of
+from coaching.library.rows.documents import reviews_with_proposals, suggestions_of
 from coaching.library.rows.folders import reference_choices
 from coaching.models import Document
 from coaching.people.accounts import user_id_of
@@ -76,7 +76,7 @@ def _decide(request: HttpRequest, user_id: int) -> BulkOutcome:
 
 
 def _page(request: HttpRequest, user_id: int, *, refusal: str = "") -> HttpResponse:
-    rows = reviews_of(user_id=user_id).select_related("client", "project", "similar_to")
+    rows = reviews_with_proposals(user_id=user_id)
     context = {
         **frame_of(request, "review", user_id=user_id),
         "page": Paginator(rows, REVIEWS_A_PAGE).get_page(page_in(request)),

@@ -3,11 +3,15 @@
 import re
 from collections.abc import Sequence
 
-from django.db.models import QuerySet
+from django.db.models import Prefetch, QuerySet
 
 from coaching.models import (
+    ActionItem,
+    ActionState,
     Document,
     DocumentState,
+    EntryState,
+    KnowledgeEntry,
 )
 
 MAX_MATCHES = 10
@@ -36,6 +40,20 @@ def documents_of(
 def reviews_of(*, user_id: int) -> QuerySet[Document]:
     """Return the documents that wait for the user, the oldest first."""
     return documents_of(user_id=user_id, state=DocumentState.REVIEW).order_by("created_at", "id")
+
+
+def reviews_with_proposals(*, user_id: int) -> QuerySet[Document]:
+    """Return them with their twins and what was proposed from them, which a page shows."""
+    entries = KnowledgeEntry.of(user_id).filter(state=EntryState.PROPOSED).order_by("id")
+    actions = ActionItem.of(user_id).filter(state=ActionState.PROPOSED).order_by("id")
+    return (
+        reviews_of(user_id=user_id)
+        .select_related("client", "project", "similar_to")
+        .prefetch_related(
+            Prefetch("knowledge", queryset=entries, to_attr="proposed_entries"),
+            Prefetch("action_items", queryset=actions, to_attr="proposed_actions"),
+        )
+    )
 
 
 def suggestions_of(*, user_id: int) -> QuerySet[Document]:
