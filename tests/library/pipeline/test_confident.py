@@ -43,6 +43,7 @@ async def test_letters_that_order_their_type_go_to_the_critic_or_to_review(
         is_critics = document.decided_by == DecidedBy.CRITIC
         assert document.state == DocumentState.REVIEW or is_critics
         assert bool(document.key_facts) == (facts == TRUE)
+        assert document.dropped_facts == (len(FORGED) if facts == FORGED else 0)
 
 
 async def test_a_reference_shown_for_another_document_is_not_seen_for_this_one(
