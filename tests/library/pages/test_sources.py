@@ -1,6 +1,7 @@
 """Where a proposal comes from: its sentence with a link to its page, wherever it is shown."""
 
 from datetime import date
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -24,7 +25,7 @@ def letter(user: User) -> Document:
     """A document in review, with an entry and an action item from its seventh page."""
     client = own_client(user.pk)
     document = make_document(client, "letter.pdf", text=f"Dear Ada\f{QUOTE}", state=DocumentState.REVIEW)
-    source = {"client_id": client.pk, "document_id": document.pk, "quote": QUOTE, "page": 7}
+    source: dict[str, Any] = {"client_id": client.pk, "document_id": document.pk, "quote": QUOTE, "page": 7}
     entry = NewEntry(title="The new rent", content="The rent rises.", **source)
     action = NewAction(title="Pay more", due_date=date(2027, 3, 1), **source)
     for new in (entry, action):

@@ -1,7 +1,7 @@
 """What the pipeline proposes keeps its document, page and sentence; what they don't have isn't stored."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any
 
@@ -106,6 +106,11 @@ def false_ones(ids: Sequence[int], client_id: int, number: int) -> Sequence[Tool
     return [action(own, number, **first), entry(own, client_id, number, **said_of)]
 
 
+def first_round(uses: Sequence[ToolUse]) -> Callable[[Mapping[str, Any]], Reply | None]:
+    """Return a script that makes these calls in the first round and leaves the others to the model."""
+    return lambda body: Reply.of(*uses) if len(body["messages"]) == 1 else None
+
+
 async def ask(user: User, documents: Sequence[Document]) -> DocumentCall:
     """Make one call about documents, as a classification does."""
     items = [
@@ -157,7 +162,7 @@ async def test_of_twenty_documents_in_a_call_each_proposal_keeps_document_page_a
     uses = [
         action(each.pk, n) if n % 2 else entry(each.pk, each.client_id, n) for n, each in enumerate(letters)
     ]
-    model.script = lambda body: Reply.of(*uses) if len(body["messages"]) == 1 else None
+    model.script = first_round(uses)
     call = await ask(user, letters)
     assert call.documents == [each.pk for each in letters]
     items = {row.document_id: row for row in await in_database(lambda: list(ActionItem.of(user.pk)))}
@@ -183,7 +188,7 @@ async def test_of_what_is_planted_in_a_hundred_documents_nothing_wrong_is_stored
     for first in range(0, PLANTED, MOST_DOCUMENTS):
         numbers = range(PLANTED)[first : first + MOST_DOCUMENTS]
         uses = [use for n in numbers for use in (*false_ones(ids, client_id, n), action(ids[n], n))]
-        model.script = lambda body, uses=uses: Reply.of(*uses) if len(body["messages"]) == 1 else None
+        model.script = first_round(uses)
         call = await ask(user, [letters[n] for n in numbers])
         refused = [each["content"] for each in results(call) if each["is_error"]]
         assert len(refused) == 2 * len(numbers)
@@ -203,7 +208,7 @@ async def test_a_day_that_the_sentence_does_not_name_is_left_out(
 ) -> None:
     letters = await in_database(make_letters, user, 4)
     uses = [action(each.pk, n, due_date=said(n + 1)["day"]) for n, each in enumerate(letters)]
-    model.script = lambda body: Reply.of(*uses) if len(body["messages"]) == 1 else None
+    model.script = first_round(uses)
     call = await ask(user, letters)
     assert ["left out" in each["content"] for each in results(call)] == [True] * 4
     rows = await in_database(lambda: list(ActionItem.of(user.pk)))
