@@ -23,6 +23,9 @@ BUT_WANTED = whole_words(_TABLE["but-wanted"])
 ASKED = whole_words(_TABLE["asked"])
 ANSWERED_YES = whole_words(_TABLE["answered-yes"])
 LONG_PAST = whole_words(_TABLE["long-past"])
+OTHERS_PAST = whole_words([*_TABLE["long-past"], *_TABLE["others-past"]])
+"""When somebody died long ago; it may still hurt."""
+ENDED = whole_words(_TABLE["ended"])
 STILL = whole_words(_TABLE["still"])
 """Long past but not over."""
 PAST_TENSE = whole_words(_TABLE["past-tense"])
