@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from coaching.safety import harmless, languages, weak_cues
-from coaching.safety.grief_danger import is_danger_in_grief
+from coaching.safety.grief_danger import learnt_weights, level_in_grief
 from coaching.safety.phrases import About, Level, Phrase, Topic, all_phrases, phrases_in
 from coaching.safety.readable import plain_letters, readable_letters
 from coaching.safety.sentences import Searched, Sentence, first_person_in, sentences_in
@@ -34,6 +34,7 @@ def read_words() -> None:
     all_phrases()
     weak_cues.all_cues()
     languages.read_words()
+    learnt_weights()
 
 
 def find_danger(text: str) -> Danger | None:
@@ -52,7 +53,9 @@ def find_danger(text: str) -> Danger | None:
     if not found and (other := languages.danger_in_other_words(letters, readable=whole)):
         level, about, topic = other
         return Danger(level=level, about=about, topic=topic)
-    if not found and (is_danger_in_grief(letters) or weak_cues.is_enough(sentences)):
+    if not found and (in_grief := level_in_grief(letters)):
+        return Danger(level=in_grief, about="self", topic="life")
+    if not found and weak_cues.is_enough(sentences):
         return Danger(level="concern", about="self", topic="life")
     return min(found, key=lambda danger: (danger.level != "immediate", danger.about != "self"), default=None)
 

@@ -11,7 +11,6 @@ from coaching.safety import (
     answers,
     danger,
     grief,
-    grief_danger,
     harmless,
     intensity,
     languages,
@@ -77,9 +76,6 @@ MADE: Mapping[str, Callable[[], Patterns]] = {
         "coaching/safety/answers.py: "
         "re.compile(f\"(?<![\\\\w'])(?:{'|'.join(_TABLE[section])})(?=\\\\W{{0,9}}$|,)\")"
     ): lambda: [answers._end_of(section) for section in answers._TABLE],
-    ("coaching/safety/grief_danger.py: re.compile(f'(?<!\\\\w)(?:{lines})(?!\\\\w)')"): lambda: [
-        grief_danger._pattern(section) for section in grief_danger._TABLE if section != "who"
-    ],
     ("coaching/safety/grief.py: re.compile(f'(?<!\\\\w)(?:{lines})(?!\\\\w)')"): lambda: [
         grief._pattern(language) for language in grief._TABLE
     ],

@@ -5,6 +5,7 @@ import pytest
 from coaching.safety.danger import find_danger
 from coaching.safety.grief import is_grief
 from coaching.safety.intensity import Words, measure_intensity
+from coaching.safety.meanings import language_of, meanings_in
 from tests.safety.sets import DEV, read_rows
 
 GRIEF = [words for _, words in read_rows(DEV / "grief.tsv")]
@@ -45,6 +46,8 @@ def test_of_the_sentences_by_others_most_are_known_and_none_is_a_crisis() -> Non
         "His ashes are here and I keep thinking soon I'll see him",
         "I envy my sister, she died and she's at peace",
         "Seit Oma tot ist hält mich hier nichts mehr", "Murió mi hijo y quiero irme con él",
+        "Depuis la mort de mon mari je veux le rejoindre", "Voglio andare da lui, da quando è morto",
+        "Desde que ele morreu só quero ir com ele",
     ],
 )  # fmt: skip
 def test_the_wish_to_join_the_dead_is_danger(words: str) -> None:
@@ -57,6 +60,9 @@ def test_the_wish_to_join_the_dead_is_danger(words: str) -> None:
         "She died in May and she's with Dad now", "I want to visit her grave and plant flowers",
         "He passed away and I miss being with him", "I want to be with her this summer in Rome",
         "Am Samstag besuche ich Opas Grab", "Fui a visitar la tumba de mi madre",
+        "My brother took his own life eleven years ago, and October is still hard",
+        "It's been twelve years since my husband killed himself", "Mon frère s'est suicidé en 2001",
+        "It hits me in the supermarket, by the biscuits he liked",
     ],
 )  # fmt: skip
 def test_missing_the_dead_is_none(words: str) -> None:
@@ -65,3 +71,30 @@ def test_missing_the_dead_is_none(words: str) -> None:
 
 def test_danger_in_grief_is_a_crisis_all_the_same() -> None:
     assert measure_intensity([Words("Since mum died I want to die, too.", is_danger=True)]).is_high
+
+
+def test_the_wish_is_noticed_after_a_long_story() -> None:
+    story = "We buried my wife in March and my daughter came to cook for me. The garden is hers. " * 40
+    wish = "I don't want to live without her. I am going to join her, I have kept all her tablets."
+    assert find_danger(story) is None
+    assert find_danger(f"{story}{wish} {story}") is not None
+
+
+@pytest.mark.parametrize(
+    ("words", "language"),
+    [
+        ("I miss her", "english"), ("ich will zu ihr", "german"), ("quiero irme con ella", "spanish"),
+        ("je veux le rejoindre", "french"), ("voglio andare da lui", "italian"), ("1984", "english"),
+    ],
+)  # fmt: skip
+def test_the_words_of_meanings_are_those_of_the_texts_language(words: str, language: str) -> None:
+    assert language_of([words.split()]) == language
+
+
+def test_the_same_wish_has_the_same_meanings_in_each_language() -> None:
+    wishes = {"english": "i want to join them", "german": "ich will ihnen hinterher"}
+    meanings = [
+        [name for name, is_known in meanings_in(words.split(), language) if is_known]
+        for language, words in wishes.items()
+    ]
+    assert meanings == [["i", "want", "join", "they"], ["i", "want", "they", "join"]]
