@@ -12,6 +12,11 @@ from sessions_app.text import title_from
 
 DOCUMENTS_KEY = "documents"
 """In a user message's metadata: the ids of its documents."""
+FOREIGN_KEY = "foreign"
+"""With a call: the names of the texts in its result that others wrote. Missing where there are none."""
+TAINT_KEY = "taint"
+"""In a turn's metadata: the names of the texts of others that its first request has. In a call's metadata:
+what was decided about it because of such texts."""
 
 
 def append_message(

@@ -493,10 +493,15 @@ class CallState(models.TextChoices):
     INTERRUPTED = "interrupted", "Interrupted"
 
 
+_ENDS_OF_QUESTIONS = (CallState.ANSWERED, CallState.SUPERSEDED, CallState.DISMISSED, CallState.EXPIRED)
+
+
 class ToolCallRecord(Owned):
     """One call of a round with its result; `(turn, tool_use_id)` makes its effect happen once.
 
-    `input` is a projection to query; what goes back to the model is in `Round.blocks`.
+    `input` is a projection to query; what goes back to the model is in `Round.blocks`. `value` is the user's
+    answer. Where that was a yes to a call that any other turn would have run unasked, the call is `running`
+    from then on, and runs with the turn's next part.
     """
 
     owner_path = "turn__session__user"
@@ -532,6 +537,16 @@ class ToolCallRecord(Owned):
 
     def __str__(self) -> str:
         return f"{self.name} {self.tool_use_id}"
+
+    @property
+    def is_allowed(self) -> bool:
+        """Whether the user said yes to it, and it ran only then, runs now or will run."""
+        return self.value is not None and self.state not in _ENDS_OF_QUESTIONS
+
+    @property
+    def shown_state(self) -> str:
+        """The state of its question: answered as soon as the user has said yes."""
+        return CallState.ANSWERED if self.is_allowed else self.state
 
 
 class UsagePurpose(models.TextChoices):

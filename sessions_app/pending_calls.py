@@ -50,9 +50,12 @@ class EndedCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """A tool's view of a user's answer: the result for the model, and value and metadata to store."""
+    """A tool's view of a user's answer: the result for the model, and value and metadata to store.
 
-    result: CallResult
+    Without a result the answer was a yes to a call that hasn't run yet: it runs when the turn goes on.
+    """
+
+    result: CallResult | None
     value: Any
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
@@ -74,7 +77,11 @@ def answer_call(
     session, call = _locked_call(user_id=user_id, session_id=session_id, tool_use_id=tool_use_id)
     answer = build_answer(session, call)
     call.metadata |= answer.metadata
-    _end_call(call, CallState.ANSWERED, answer.result, value=answer.value)
+    if answer.result is None:
+        call.state, call.value = CallState.RUNNING, answer.value
+        call.save(update_fields=["state", "value", "metadata"])
+    else:
+        _end_call(call, CallState.ANSWERED, answer.result, value=answer.value)
     if session.is_only_opened:
         session.is_only_opened = False
         session.save(update_fields=["is_only_opened"])
@@ -105,8 +112,9 @@ def await_user(
     """
     session = lock_session_of(key.turn_id)
     turn = pause_turn(key, stop_reason=stop_reason)
-    for tool_use_id, shown in facts.items():
-        turn.calls.filter(tool_use_id=tool_use_id).update(metadata={FACTS: dict(shown)})
+    for call in turn.calls.filter(tool_use_id__in=facts):
+        call.metadata[FACTS] = dict(facts[call.tool_use_id])
+        call.save(update_fields=["metadata"])
     if session.status == SessionStatus.ACTIVE:
         return ()
     expired = _end_waiting_turn(session, CallState.EXPIRED, EXPIRED, TurnStatus.COMPLETED)
@@ -169,7 +177,8 @@ def _go_on(session: Session, call: ToolCallRecord, *, owner: str, rate_limit: Ra
     waiting = read_pending_calls(turn)
     if waiting:
         return EndedCall(turn=turn, call=call, last_number=number, next_pending=waiting[0])
-    if not turn.calls.filter(round_number=call.round_number, state=CallState.ANSWERED).exists():
+    heard = (CallState.ANSWERED, CallState.RUNNING)
+    if not turn.calls.filter(round_number=call.round_number, state__in=heard).exists():
         end_turn(session, turn, Ending(status=TurnStatus.COMPLETED, stop_reason=DISMISSED_STOP_REASON))
         return EndedCall(turn=turn, call=call, last_number=session.last_message_number)
     refuse_over_limits(user_id=session.user_id, rate_limit=rate_limit)

@@ -12,6 +12,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
+from sessions_app.history import FOREIGN_KEY
 from sessions_app.models import CallState, ModelUsage, Round, ToolCallRecord, Turn, UsagePurpose
 from sessions_app.queries import Columns, Query, Rows, parameter, prepared
 from sessions_app.spending import spending_of, usage_metadata
@@ -112,6 +113,7 @@ def build_answer(content: TurnContent) -> tuple[str, dict[str, Any]]:
             "result": call.result,
             "is_error": call.is_error,
             "round": call.round_number,
+            **({FOREIGN_KEY: call.metadata[FOREIGN_KEY]} if FOREIGN_KEY in call.metadata else {}),
         }
         for call in content.calls
     ]

@@ -4,8 +4,8 @@ A runner that was replaced gets `StaleFence` and has written nothing.
 """
 
 import uuid
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.db import transaction
@@ -13,7 +13,7 @@ from django.db.models import Model, QuerySet
 from django.utils import timezone
 
 from sessions_app.errors import StaleFence
-from sessions_app.history import append_message
+from sessions_app.history import FOREIGN_KEY, append_message
 from sessions_app.models import (
     CallState,
     Message,
@@ -92,21 +92,26 @@ class LastRound:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewCall:
-    """A call to be stored with its round; `input` is a projection, already plain JSON values."""
+    """A call to be stored with its round; `input` is a projection, already plain JSON values.
+
+    `metadata` is what was decided about it before it runs.
+    """
 
     tool_use_id: str
     name: str
     position: int
     input: Any
     is_interactive: bool
+    metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallResult:
-    """A call's result as the model gets it."""
+    """A call's result as the model gets it; `foreign` names the texts in it that others wrote."""
 
     content: str
     is_error: bool
+    foreign: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,6 +211,7 @@ def _call_of(turn: Turn, round_number: int, call: NewCall) -> ToolCallRecord:
         name=mended(call.name)[:100],
         state=CallState.PENDING if call.is_interactive else CallState.RUNNING,
         input=mended_json(call.input),
+        metadata=mended_json(dict(call.metadata)),
     )
 
 
@@ -239,7 +245,9 @@ def _finish(call: ToolCallRecord, result: CallResult) -> None:
     call.result = mended(result.content)
     call.is_error = result.is_error
     call.finished_at = timezone.now()
-    call.save(update_fields=["state", "result", "is_error", "finished_at"])
+    if result.foreign:
+        call.metadata[FOREIGN_KEY] = [mended(name) for name in result.foreign]
+    call.save(update_fields=["state", "result", "is_error", "finished_at", "metadata"])
 
 
 def store_usage(key: TurnKey, *, usage: ModelUsage, of: Round | None = None) -> None:

@@ -77,12 +77,9 @@ class CallRunner(Generic[C]):
         outcome = RoundOutcome(results=dict(known))
         fresh = [call for call in calls if call.tool_use_id not in known]
         planned = await self._plan(fresh, outcome, refusal=refusal)
-        waiting = [item for item in planned if item.tool.kind in self._setup.waiting_kinds]
-        running = [item for item in planned if item.tool.kind not in self._setup.waiting_kinds]
-        if waiting:
-            for item in [item for item in running if item.tool.phase == "last"]:
-                running.remove(item)
-                await self._settle(outcome, item.call, ToolResult.error(NOT_WITH_A_QUESTION))
+        waiting, running, refused = self._sorted(planned)
+        for item in refused:
+            await self._settle(outcome, item.call, ToolResult.error(NOT_WITH_A_QUESTION))
         for phase in PHASES:
             await self._run_phase([item for item in running if item.tool.phase == phase], phase, outcome)
         for item in waiting:
@@ -91,6 +88,25 @@ class CallRunner(Generic[C]):
             else:
                 await self._let_wait(item, outcome)
         return outcome
+
+    def _sorted(
+        self, planned: Sequence[PlannedCall[C]]
+    ) -> tuple[Sequence[PlannedCall[C]], Sequence[PlannedCall[C]], Sequence[PlannedCall[C]]]:
+        """Return the calls that wait for the user, those that run now, and those that can't be combined.
+
+        A held call waits alone: it runs after the yes, when the turn goes on, and a message instead of a
+        second answer would end the turn before that.
+        """
+        kinds = self._setup.waiting_kinds
+        waiting = [item for item in planned if item.tool.kind in kinds]
+        others = [item for item in planned if item.tool.kind not in kinds]
+        held = [item for item in others if self._setup.is_held(item.call)]
+        kept = held[:1] if not waiting else []
+        refused = [item for item in held if item not in kept]
+        if waiting or kept:
+            refused += [item for item in others if item.tool.phase == "last" and item not in held]
+        running = [item for item in others if item not in held and item not in refused]
+        return [*waiting, *kept], running, refused
 
     async def _plan(
         self, calls: Sequence[ToolCall], outcome: RoundOutcome, *, refusal: str

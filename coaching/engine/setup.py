@@ -25,6 +25,11 @@ class ResumedRound:
     is_words_only: bool = False
 
 
+def holds_none(_: ToolCall) -> bool:
+    """Hold no call: only the kinds of tools decide what waits."""
+    return False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartSetup(Generic[C]):
     """The input of a part.
@@ -33,6 +38,7 @@ class PartSetup(Generic[C]):
     `resumed`, the last round of a lost runner, are finished first. `used_call_ids` are those of the
     turn's earlier rounds. `bracket_filter` makes a filter for the text of a round: what it leaves out is
     neither shown nor recorded, except in the model's own blocks. It may change only what follows a bracket.
+    `is_held` is asked after a round is recorded: a held call waits for the user's yes, whatever its kind.
     """
 
     request: ModelRequest
@@ -51,3 +57,4 @@ class PartSetup(Generic[C]):
     resumed: ResumedRound | None = None
     used_call_ids: Iterable[str] = ()
     bracket_filter: Callable[[], TextFilter] | None = None
+    is_held: Callable[[ToolCall], bool] = holds_none

@@ -88,10 +88,11 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolResult:
-    """The result for the model: text, often JSON."""
+    """The result for the model: text, often JSON. `foreign` names the texts in it that others wrote."""
 
     content: str
     is_error: bool = False
+    foreign: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, **values: Any) -> "ToolResult":
