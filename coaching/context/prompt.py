@@ -24,6 +24,7 @@ from coaching.context.budget import PROMPT_TOKENS, SPARE_TOKENS, count_tokens
 from coaching.context.care import CARE
 from coaching.context.care_parts import ask_part, end_part, ending_words
 from coaching.context.findings import awaited_in, finding_parts
+from coaching.context.foreign import foreign_texts
 from coaching.context.help_lines import (
     danger_of,
     help_lines_part,
@@ -62,6 +63,7 @@ from coaching.skills.reader import SkillError
 from sessions_app import selectors
 from sessions_app.arcs import current_arc
 from sessions_app.briefs import read_brief
+from sessions_app.history import TAINT_KEY
 from sessions_app.models import BriefCorrection, Message, MessageRole, Session, SessionBrief, SessionKind
 
 HIGH_INTENSITY = "high_intensity"
@@ -239,11 +241,13 @@ class _TurnBuilder:
         if text:
             metadata |= {CONTEXT_KEY: text, SAID_KEY: statement.as_json()}
         newest.metadata = metadata
+        trace = self._trace(opening, statements, statement, words=newest.content)
+        foreign = foreign_texts(self.window.messages, statement, self._attached())
         return BuiltPrompt(
             request=self._request(opening),
             message=newest,
             message_metadata=metadata,
-            turn_metadata=self._trace(opening, statements, statement, words=newest.content),
+            turn_metadata={**trace, TAINT_KEY: list(foreign)} if foreign else trace,
             opening=opening.to_text() if self.is_rebuilt else None,
             session_metadata=self.session_metadata,
             said_before_at=self._said_before_at(),

@@ -13,6 +13,7 @@ from django.db.models import Q
 from coaching.clock.days import local_day, next_weekday
 from coaching.files.drafts import FileDraft, Occasion
 from coaching.files.errors import FileMoved
+from coaching.files.log_captures import read_captures_of_log
 from coaching.files.paths import type_of_path
 from coaching.models import Capture, DayPlan, FileType, Profile, PulseRating, ReflectionPrompt, UserFile
 
@@ -117,3 +118,27 @@ EFFECTIVE: Mapping[Occasion, frozenset[FileType]] = {
     # Ratings are imported by themselves, and logs and check-ins of the past change nothing now.
     "imported": frozenset({FileType.DAY_PLAN, FileType.REFLECTION_PROMPT, FileType.CAPTURE}),
 }
+
+
+def _has_plan(user_id: int, draft: FileDraft) -> bool:
+    plan = DayPlan.of(user_id).filter(date=draft.path.day).first()
+    return plan is not None and plan.says_something
+
+
+OUTLASTING: Mapping[FileType, Callable[[int, FileDraft], bool]] = {
+    FileType.DAY_PLAN: _has_plan,
+    FileType.DAILY_LOG: lambda user_id, draft: bool(
+        read_captures_of_log(user_id=user_id, day=draft.path.day)
+    ),
+    FileType.DOMAIN: lambda _, draft: draft.attributes.updated_rating is not None,
+    FileType.REFLECTION_PROMPT: lambda *_: False,
+    FileType.CAPTURE: lambda *_: False,
+    FileType.CHECK_IN: lambda *_: True,
+}
+"""Whether the effects of a user's new file would stay when the file is deleted again, by type."""
+
+
+def outlasts_file(user_id: int, draft: FileDraft) -> bool:
+    """Return whether a new file would change something that deleting it doesn't take back."""
+    outlasts = OUTLASTING.get(draft.file_type)
+    return outlasts is not None and outlasts(user_id, draft)

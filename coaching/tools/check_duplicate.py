@@ -1,7 +1,10 @@
 """`check_duplicate`: documents that may be the same, by the pattern of their name and by content."""
 
+from dataclasses import replace
+
 from django.utils.translation import gettext_noop as _
 
+from coaching.context.foreign import foreign_names
 from coaching.engine.tools import ToolInput, ToolResult
 from coaching.library.rows.documents import possible_duplicates
 from coaching.models import Document
@@ -37,7 +40,8 @@ def _check(context: ToolContext, given: CheckDuplicateInput) -> ToolResult:
         client_id=client_asked_about(context, given.client_id),
         file_type=given.file_type or "",
     )
-    return listed("documents", [_values(document) for document in found])
+    rows = listed("documents", [_values(document) for document in found])
+    return replace(rows, foreign=foreign_names(document.name for document in found))
 
 
 def _values(document: Document) -> dict[str, object]:

@@ -5,6 +5,7 @@ from functools import partial
 from django.utils.translation import gettext_noop as _
 
 from coaching.context.findings import IN_PROGRESS, classification_text
+from coaching.context.foreign import foreign_names
 from coaching.engine.errors import ToolError
 from coaching.engine.tools import ToolResult
 from coaching.job_queue import enqueue_document
@@ -27,7 +28,9 @@ async def _run(context: ToolContext, given: DocumentInput) -> ToolResult:
         document = await wait_for(read, lambda each: each.state not in UNFINISHED_STATES)
     except Document.DoesNotExist:
         raise ToolError(NO_DOCUMENT) from None
-    return ToolResult(content=classification_text(document) if document else IN_PROGRESS)
+    if document is None:
+        return ToolResult(content=IN_PROGRESS)
+    return ToolResult(content=classification_text(document), foreign=foreign_names([document.name]))
 
 
 def _read(context: ToolContext, document_id: int) -> Document:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
+from django.db import transaction
 from django.utils.translation import gettext_noop as _
 from pydantic import Field
 
@@ -18,8 +19,9 @@ from coaching.files.attributes import StorableText
 from coaching.life.arcs import PULSE, next_checkin, read_lacking_artefacts
 from coaching.models import Profile
 from coaching.tools.context import ToolContext
-from coaching.tools.presentation import Presentation, SageTool, text_in
+from coaching.tools.presentation import ARC, Presentation, Question, SageTool, held, text_in
 from sessions_app.arcs import CurrentArc, complete_arc, current_arc, note_told
+from sessions_app.database import in_database
 from sessions_app.models import Session, SessionKind, SessionStatus, ToolCallRecord
 from sessions_app.selectors import accessible_session
 from sessions_app.services import end_session
@@ -96,6 +98,32 @@ def _complete(context: ToolContext, session_id: UUID, given: CompleteSessionInpu
     )
 
 
+async def _check(context: ToolContext, given: CompleteSessionInput) -> Mapping[str, Any]:
+    """Return the arc that would end. Raises `ToolError` for what `_complete` wouldn't complete either."""
+    if context.session_id is None:
+        raise ToolError(ONLY_IN_A_CONVERSATION)
+    arc, refusal = await in_database(_check_end, context, context.session_id, given)
+    if refusal:
+        raise ToolError(refusal)
+    return {ARC: arc} if arc else {}
+
+
+@transaction.atomic
+def _check_end(context: ToolContext, session_id: UUID, given: CompleteSessionInput) -> tuple[str, str]:
+    """Return the arc that would end, empty without one, and why nothing can end."""
+    session = accessible_session(user_id=context.user_id, session_id=session_id, is_locked=True)
+    if session.status != SessionStatus.ACTIVE:
+        return "", ENDED[SessionStatus(session.status)]
+    arc = current_arc(session)
+    if arc is None:
+        return "", NO_ARC if given.type == "arc" else ""
+    missing = _lacking(context, arc)
+    if missing and not _was_told(session, arc, context.tool_use_id):
+        note_told(session, told_by=context.tool_use_id)
+        return "", f"{INCOMPLETE} Missing: {'; '.join(missing)}."
+    return str(arc.arc), ""
+
+
 def _lacking(context: ToolContext, arc: CurrentArc | None) -> list[str]:
     if arc is None:
         return []
@@ -134,6 +162,18 @@ def _arc_ended(result: Mapping[str, Any]) -> str:
     return text_in(result, "arc") if is_arc else ""
 
 
+_OF_AN_ARC = held(
+    _("Shall I finish this part?"), yes=_("Finish it"), done=_("Finished. The conversation goes on.")
+)
+_OF_A_SESSION = held(
+    _("Shall I end this conversation?"), yes=_("End it"), done=_("The conversation has ended.")
+)
+
+
+def _question(values: Mapping[str, Any]) -> Question:
+    return (_OF_AN_ARC if values.get("type") == "arc" else _OF_A_SESSION)(values)
+
+
 COMPLETE_SESSION: SageTool[CompleteSessionInput] = SageTool(
     name="complete_session",
     description=DESCRIPTION,
@@ -141,7 +181,12 @@ COMPLETE_SESSION: SageTool[CompleteSessionInput] = SageTool(
     kind="lifecycle",
     phase="last",
     run=_run,
+    check=_check,
     presentation=Presentation(
-        once=_("wrapped up"), often=_("wrapped up"), activity=_("Wrapping up"), arc_ended=_arc_ended
+        once=_("wrapped up"),
+        often=_("wrapped up"),
+        activity=_("Wrapping up"),
+        arc_ended=_arc_ended,
+        question=_question,
     ),
 )

@@ -48,11 +48,15 @@ class ToolContext(CallContext, Protocol):
     """The context of one call.
 
     `effective_kind` is the conversation's current `SessionKind`, which decides what may be written.
-    `source` is recorded with the versions that the call writes.
+    `source` is recorded with the versions that the call writes. `replaces` is the version of a file that the
+    call may replace, 0 for a new file; None for any.
     """
 
     @property
     def effective_kind(self) -> str: ...
+
+    @property
+    def replaces(self) -> int | None: ...
 
     @property
     def source(self) -> FileSource: ...

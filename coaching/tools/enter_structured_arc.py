@@ -14,8 +14,9 @@ from coaching.life.arcs import arc_skill_text
 from coaching.models import SkillKind
 from coaching.skills.callers import SkillTool
 from coaching.tools.context import ToolContext
-from coaching.tools.presentation import Presentation, SageTool, text_in
+from coaching.tools.presentation import ARC, Presentation, SageTool, held, text_in
 from sessions_app.arcs import current_arc, enter_arc
+from sessions_app.database import in_database
 from sessions_app.models import Session, SessionKind, SessionStatus
 from sessions_app.selectors import accessible_session
 
@@ -61,6 +62,16 @@ def _enter(context: ToolContext, session_id: UUID, arc: SessionKind) -> ToolResu
     )
 
 
+async def _check(context: ToolContext, given: EnterStructuredArcInput) -> Mapping[str, Any]:
+    """Return the arc that the user is asked about. Raises `ToolError` where it can't begin."""
+    if context.session_id is None:
+        raise ToolError(ONLY_IN_A_CONVERSATION)
+    session = await in_database(accessible_session, user_id=context.user_id, session_id=context.session_id)
+    if refusal := _refusal(session, SessionKind(given.arc)):
+        raise ToolError(refusal.content)
+    return {ARC: given.arc}
+
+
 def _refusal(session: Session, arc: SessionKind) -> ToolResult | None:
     """Return why no arc can begin now, or None."""
     if session.status != SessionStatus.ACTIVE:
@@ -88,11 +99,13 @@ ENTER_STRUCTURED_ARC: SageTool[EnterStructuredArcInput] = SageTool(
     kind="lifecycle",
     phase="first",
     run=_run,
+    check=_check,
     presentation=Presentation(
         once=_("started a guided session"),
         often=_("started {count} guided sessions"),
         activity=_("Starting a guided session"),
         arc_begun=_arc_begun,
+        question=held(_("Shall I start this?"), yes=_("Start it"), done=_("Started.")),
     ),
     skills=SkillTool(kind=SkillKind.ARC, field="arc"),
 )

@@ -6,9 +6,11 @@ from coaching.engine.tools import ToolInput, ToolResult
 from coaching.library.documents.findings import Finding, FindingKind, begin_finding, read_finding
 from coaching.models import Document
 from coaching.tools.context import ToolContext
+from coaching.tools.foreign import names_of_documents
 from coaching.tools.reach import check_document
 from coaching.tools.results import Id
 from coaching.tools.waiting import wait_for
+from sessions_app.database import in_database
 
 NO_DOCUMENT = "There is no document with this id that you may read."
 
@@ -42,7 +44,8 @@ async def run_finding(context: ToolContext, *, document_id: int, kind: FindingKi
         return ToolResult(content=IN_PROGRESS)
     if found.entry is None:
         raise ToolError(found.reason)
-    return ToolResult(content=finding_text(document_id, found))
+    names = await in_database(names_of_documents, user_id, [document_id])
+    return ToolResult(content=finding_text(document_id, found), foreign=names)
 
 
 def check_id(document_id: int) -> int:

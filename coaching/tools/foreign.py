@@ -1,7 +1,14 @@
-"""Whether a turn has read texts that the person hasn't just written: attachments, and results of calls."""
+"""Names of the texts of others in a call's result, and whether a turn read more than its person's words."""
 
-from sessions_app.history import DOCUMENTS_KEY
-from sessions_app.models import MessageRole, ToolCallRecord
+from collections.abc import Collection, Iterable, Sequence
+
+from coaching.context.foreign import IMPORTED_CONVERSATION, IMPORTED_PAGE, foreign_names
+from coaching.files.selectors import FileText
+from coaching.models import Document, FileSource, RecallSource, UserFile, UserFileVersion
+from coaching.recall.hits import Passage
+from coaching.tools.tainted import Ruling
+from sessions_app.history import DOCUMENTS_KEY, FOREIGN_KEY
+from sessions_app.models import Message, MessageRole, ToolCallRecord
 
 READING_TOOLS = frozenset(
     {
@@ -21,9 +28,64 @@ READING_TOOLS = frozenset(
 
 
 def has_read_others(call: ToolCallRecord) -> bool:
-    """Return whether the turn of a call has read such texts by then."""
+    """Return whether the turn of a call has read such texts by then, or its request held texts of others."""
+    if Ruling.of(call.metadata) is not None:
+        return True
     message = call.turn.messages.filter(role=MessageRole.USER).only("metadata").first()
     if message is not None and message.metadata.get(DOCUMENTS_KEY):
         return True
     earlier = call.turn.calls.filter(name__in=READING_TOOLS).exclude(pk=call.pk)
     return earlier.exclude(result="").exists()
+
+
+def names_of_documents(user_id: int, ids: Iterable[int | None]) -> tuple[str, ...]:
+    """Return the names of documents that a result tells of. Sync ORM code."""
+    wanted = {each for each in ids if each}
+    if not wanted:
+        return ()
+    return foreign_names(Document.of(user_id).filter(id__in=wanted).values_list("name", flat=True))
+
+
+def names_in_file(found: FileText) -> tuple[str, ...]:
+    """Return what a file's newest text was taken from, if others wrote it. Sync ORM code."""
+    return _names_of_version(found.file.user_id, found.version)
+
+
+def names_in_passages(user_id: int, found: Sequence[Passage]) -> tuple[str, ...]:
+    """Return the names of the texts of others among passages of the user's history. Sync ORM code."""
+    documents = (RecallSource.DOCUMENT, RecallSource.KNOWLEDGE)
+    return foreign_names(
+        (passage.title for passage in found if passage.hit.source in documents),
+        (IMPORTED_CONVERSATION for passage in found if passage.imported_id),
+        _names_of_files(user_id, {one.hit.file_id for one in found if one.hit.source == RecallSource.FILE}),
+        _names_in_answers(user_id, {one.hit.message_id for one in found if one.hit.message_id}),
+    )
+
+
+def _names_of_files(user_id: int, ids: Collection[int | None]) -> Iterable[str]:
+    files = UserFile.of(user_id).filter(id__in=[each for each in ids if each]) if ids else ()
+    for file in files:
+        version = file.versions.order_by("-number").first()
+        yield from _names_of_version(user_id, version) if version else ()
+
+
+def _names_of_version(user_id: int, version: UserFileVersion) -> tuple[str, ...]:
+    if version.source == FileSource.IMPORT:
+        return (IMPORTED_PAGE,)
+    if version.source != FileSource.TOOL or version.session_id is None:
+        return ()
+    calls = ToolCallRecord.of(user_id).filter(
+        turn__session_id=version.session_id, tool_use_id=version.tool_use_id
+    )
+    call = calls.order_by("-pk").first()
+    ruling = Ruling.of(call.metadata) if call else None
+    # What the person has said yes to is theirs.
+    return ruling.sources if ruling and not ruling.is_held else ()
+
+
+def _names_in_answers(user_id: int, ids: Collection[int]) -> Iterable[str]:
+    """Yield what answers were written about that read it themselves: they may quote it."""
+    answers = Message.of(user_id).filter(id__in=ids, role=MessageRole.ASSISTANT) if ids else ()
+    for answer in answers:
+        for call in answer.metadata.get("tool_calls", ()):
+            yield from call.get(FOREIGN_KEY, ())

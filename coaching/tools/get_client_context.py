@@ -1,9 +1,11 @@
 """`get_client_context`: what the library has of one client, in short."""
 
+from dataclasses import replace
 from typing import Any
 
 from django.utils.translation import gettext_noop as _
 
+from coaching.context.foreign import foreign_names
 from coaching.engine.errors import ToolError
 from coaching.engine.tools import ToolInput, ToolResult
 from coaching.library.clients import accessible_client
@@ -12,6 +14,7 @@ from coaching.library.rows.documents import documents_of
 from coaching.library.rows.proposals import actions_of, entries_of, for_models
 from coaching.models import ActionState, Client, EntryState, Project
 from coaching.tools.context import ToolContext
+from coaching.tools.foreign import names_of_documents
 from coaching.tools.presentation import Presentation, SageTool
 from coaching.tools.reach import NO_CLIENT, client_asked_about
 from coaching.tools.results import Id, document_link, line, passage, plain
@@ -41,7 +44,8 @@ def _read(context: ToolContext, client_id: int) -> ToolResult:
         raise ToolError(NO_CLIENT)
     client = accessible_client(user_id=context.user_id, client_id=found)
     counts = counts_of(user_id=context.user_id, client_id=client.id)
-    return ToolResult.of(
+    lists, foreign = _lists(client)
+    result = ToolResult.of(
         id=client.id,
         name=line(client.name),
         type=client.client_type,
@@ -52,27 +56,35 @@ def _read(context: ToolContext, client_id: int) -> ToolResult:
         knowledge=counts.knowledge,
         open_actions=counts.open_actions,
         proposals=counts.proposals,
-        **plain(_lists(client)),
+        **plain(lists),
     )
+    return replace(result, foreign=foreign)
 
 
-def _lists(client: Client) -> dict[str, Any]:
+def _lists(client: Client) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return the newest of each kind, and the names of the documents that they are or come from."""
     user_id = client.user_id
-    documents = documents_of(user_id=user_id, client_id=client.id).filter(is_withheld=False)[:MOST]
-    actions = actions_of(user_id=user_id, client_id=client.id, state=ActionState.OPEN)
-    entries = entries_of(user_id=user_id, client_id=client.id, state=EntryState.ACCEPTED)
+    documents = list(documents_of(user_id=user_id, client_id=client.id).filter(is_withheld=False)[:MOST])
+    actions = list(
+        for_models(actions_of(user_id=user_id, client_id=client.id, state=ActionState.OPEN))[:MOST]
+    )
+    entries = list(
+        for_models(entries_of(user_id=user_id, client_id=client.id, state=EntryState.ACCEPTED))[:MOST]
+    )
     projects = Project.of(user_id).filter(client=client)[:MAX_PROJECTS]
-    return {
+    made_from = [*(one.document_id for one in actions), *(one.document_id for one in entries)]
+    sources = names_of_documents(user_id, made_from)
+    foreign = foreign_names([document.name for document in documents], sources)
+    lists = {
         "projects": [{"id": one.id, "name": line(one.name), "status": one.status} for one in projects],
         "newest_documents": [
             plain({"name": line(one.name), "file_type": one.file_type, "link": document_link(one.id)})
             for one in documents
         ],
-        "actions": [
-            plain({"title": line(one.title), "due": one.due_date}) for one in for_models(actions)[:MOST]
-        ],
-        "newest_knowledge": [line(one.title) for one in for_models(entries)[:MOST]],
+        "actions": [plain({"title": line(one.title), "due": one.due_date}) for one in actions],
+        "newest_knowledge": [line(one.title) for one in entries],
     }
+    return lists, foreign
 
 
 GET_CLIENT_CONTEXT: SageTool[GetClientContextInput] = SageTool(

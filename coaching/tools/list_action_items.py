@@ -1,5 +1,6 @@
 """`list_action_items`: what is to be done, by due date."""
 
+from dataclasses import replace
 from typing import Literal
 
 from django.utils.translation import gettext_noop as _
@@ -8,6 +9,7 @@ from coaching.engine.tools import ToolInput, ToolResult
 from coaching.library.rows.proposals import actions_of, for_models
 from coaching.models import ActionItem, ActionState
 from coaching.tools.context import ToolContext
+from coaching.tools.foreign import names_of_documents
 from coaching.tools.presentation import Presentation, SageTool
 from coaching.tools.reach import client_asked_about
 from coaching.tools.results import Id, document_link, line, listed, passage
@@ -39,7 +41,10 @@ def _list(context: ToolContext, given: ListActionItemsInput) -> ToolResult:
         state=ActionState(given.status or ActionState.OPEN),
     )
     found = for_models(items)
-    return listed("action_items", [_values(item) for item in found[:MOST]], total=found.count())
+    shown = list(found[:MOST])
+    rows = listed("action_items", [_values(item) for item in shown], total=found.count())
+    names = names_of_documents(context.user_id, [item.document_id for item in shown])
+    return replace(rows, foreign=names)
 
 
 def _values(item: ActionItem) -> dict[str, object]:

@@ -1,7 +1,10 @@
 """`list_documents`: what lies in the library, by client, project and folder."""
 
+from dataclasses import replace
+
 from django.utils.translation import gettext_noop as _
 
+from coaching.context.foreign import foreign_names
 from coaching.engine.tools import ToolInput, ToolResult
 from coaching.library.rows.documents import documents_of
 from coaching.models import Document
@@ -38,7 +41,9 @@ def _list(context: ToolContext, given: ListDocumentsInput) -> ToolResult:
         project_id=given.project_id,
         folder=given.folder or "",
     ).filter(is_withheld=False)
-    return listed("documents", [_values(document) for document in found[:MOST]], total=found.count())
+    shown = found[:MOST]
+    rows = listed("documents", [_values(document) for document in shown], total=found.count())
+    return replace(rows, foreign=foreign_names(document.name for document in shown))
 
 
 def _values(document: Document) -> dict[str, object]:

@@ -84,7 +84,8 @@ PLACE = CardField(name="place", label=gettext_noop("For"), kind="place", is_requ
 class Question:
     """The question of a waiting call. `kind` selects component and frame; `options` are labels and values.
 
-    `yes` is the button that lets a write happen, and `done` says that it has.
+    `yes` is the button that lets a write happen, and `done` says that it has. `text` is what would be
+    written, where it can't be edited.
     """
 
     kind: QuestionKind
@@ -94,6 +95,15 @@ class Question:
     fields: Sequence[CardField] = ()
     yes: str = ""
     done: str = ""
+    text: str = ""
+
+
+PAGE = "page"
+"""In a call's facts: the path of the file that would be written."""
+REPLACES = "replaces"
+"""In a call's facts: whether there is such a file."""
+ARC = "arc"
+"""In a call's facts: the arc that would end."""
 
 
 def text_in(values: Mapping[str, Any], name: str) -> str:
@@ -116,6 +126,22 @@ def card(
         filled = [field.translated().with_value(values.get(field.name)) for field in fields]
         return Question(
             kind="confirm", prompt=gettext(prompt), fields=filled, yes=gettext(yes), done=gettext(done)
+        )
+
+    return question
+
+
+def held(
+    prompt: str, *, yes: str, done: str, text: Callable[[Mapping[str, Any]], str] = lambda _: ""
+) -> Callable[[Mapping[str, Any]], Question]:
+    """Return the question of a call that waits only after texts of others; texts are marked for translation.
+
+    `text(input)` is what would be written.
+    """
+
+    def question(values: Mapping[str, Any]) -> Question:
+        return Question(
+            kind="confirm", prompt=gettext(prompt), yes=gettext(yes), done=gettext(done), text=text(values)
         )
 
     return question
@@ -146,16 +172,30 @@ class Presentation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Changed:
+    """What a call would change: version `replaces` of a file, 0 for a new one, None if every call makes one.
+
+    `is_more`: something besides that file, too.
+    """
+
+    replaces: int | None
+    is_more: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SageTool(Tool[ToolContext, InputT]):
     """A tool of Sage. `skills` is set if its results contain skills; `tiers` offer it.
 
     `pipeline_model` is the input that the pipeline requires, if it asks for more than a conversation does.
+    `changes(context, input)` says whether a call would do more than add something. Sync ORM code; raises as
+    the call would.
     """
 
     presentation: Presentation
     skills: SkillTool | None = None
     tiers: frozenset[TierName] = frozenset({"chat"})
     pipeline_model: type[InputT] | None = None
+    changes: Callable[[ToolContext, InputT], Changed] | None = None
 
     def in_pipeline(self) -> "SageTool[InputT]":
         """Return the tool as the pipeline offers it."""

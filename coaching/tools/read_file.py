@@ -12,6 +12,7 @@ from coaching.files.attributes import StorableText
 from coaching.files.selectors import read_file
 from coaching.models import UserFile
 from coaching.tools.context import ToolContext
+from coaching.tools.foreign import names_in_file
 from coaching.tools.presentation import Presentation, SageTool
 from sessions_app.database import in_database
 
@@ -34,10 +35,10 @@ class ReadFileInput(ToolInput):
 
 
 async def _run(context: ToolContext, given: ReadFileInput) -> ToolResult:
-    return ToolResult(content=await in_database(_read, context.user_id, given.path))
+    return await in_database(_read, context.user_id, given.path)
 
 
-def _read(user_id: int, path: str) -> str:
+def _read(user_id: int, path: str) -> ToolResult:
     try:
         found = read_file(user_id=user_id, path=path)
     except UserFile.DoesNotExist:
@@ -45,7 +46,8 @@ def _read(user_id: int, path: str) -> str:
     # Fenced: the text can neither close its section nor imitate another speaker.
     text = fence_words(found.text)
     rating = "" if found.rating is None else f' newest_rating="{found.rating}"'
-    return f'<file path="{found.file.path}" version="{found.version.number}"{rating}>\n{text}</file>'
+    content = f'<file path="{found.file.path}" version="{found.version.number}"{rating}>\n{text}</file>'
+    return ToolResult(content=content, foreign=names_in_file(found))
 
 
 def _missing(user_id: int) -> str:

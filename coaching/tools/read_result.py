@@ -14,6 +14,7 @@ from coaching.files.attributes import StorableText
 from coaching.tools.context import ToolContext
 from coaching.tools.presentation import Presentation, SageTool
 from sessions_app.database import in_database
+from sessions_app.history import FOREIGN_KEY
 from sessions_app.models import Session
 from sessions_app.selectors import accessible_session, read_finished_call
 
@@ -43,16 +44,18 @@ class ReadResultInput(ToolInput):
 
 
 async def _run(context: ToolContext, given: ReadResultInput) -> ToolResult:
-    text = await in_database(_read, context, given.tool_use_id)
+    text, foreign = await in_database(_read, context, given.tool_use_id)
     if given.offset >= len(text):
         raise ToolError(f"That result ends at character {len(text)}. Give a smaller offset.")
     page, end = _page(text, start=given.offset, end=min(len(text), given.offset + given.limit))
     return ToolResult(
-        content=f'<passage from="{given.offset}" to="{end}" of="{len(text)}">\n{page}\n</passage>'
+        content=f'<passage from="{given.offset}" to="{end}" of="{len(text)}">\n{page}\n</passage>',
+        foreign=foreign,
     )
 
 
-def _read(context: ToolContext, tool_use_id: str) -> str:
+def _read(context: ToolContext, tool_use_id: str) -> tuple[str, tuple[str, ...]]:
+    """Return an earlier result, and the names of the texts of others in it."""
     if context.session_id is None:
         raise ToolError(NO_RESULT)
     try:
@@ -63,7 +66,7 @@ def _read(context: ToolContext, tool_use_id: str) -> str:
     result = stored_call(call).result if call else None
     if not result:
         raise ToolError(NO_RESULT)
-    return result
+    return result, tuple(call.get(FOREIGN_KEY, ()) if call else ())
 
 
 def _page(text: str, *, start: int, end: int) -> tuple[str, int]:

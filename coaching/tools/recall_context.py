@@ -21,6 +21,7 @@ from coaching.recall.hits import Hit, Passage, Words
 from coaching.recall.passages import read_passages
 from coaching.recall.search import DEFAULT_LIMIT, Bounds, search
 from coaching.tools.context import ToolContext
+from coaching.tools.foreign import names_in_passages
 from coaching.tools.presentation import Presentation, SageTool
 from coaching.tools.reach import reached_clients
 from sessions_app.database import in_database
@@ -61,11 +62,12 @@ class RecallContextInput(ToolInput):
 async def _run(context: ToolContext, given: RecallContextInput) -> ToolResult:
     if given.scope == "session" and context.session_id is None:
         raise ToolError("There is no conversation to search. Use the scope all.")
-    found = await in_database(_search, context, given)
-    return ToolResult(content=_within_bytes(found, words_of(given.query), zone=context.timezone))
+    found, foreign = await in_database(_search, context, given)
+    content = _within_bytes(found, words_of(given.query), zone=context.timezone)
+    return ToolResult(content=content, foreign=foreign)
 
 
-def _search(context: ToolContext, given: RecallContextInput) -> Sequence[Passage]:
+def _search(context: ToolContext, given: RecallContextInput) -> tuple[Sequence[Passage], tuple[str, ...]]:
     user_id, session_id = context.user_id, context.session_id
     bounds = Bounds(
         session_id=session_id if given.scope == "session" else None,
@@ -75,7 +77,8 @@ def _search(context: ToolContext, given: RecallContextInput) -> Sequence[Passage
         reached=reached_clients(context),
     )
     hits = search(given.query, user_id=user_id, now=context.now, limit=given.limit, bounds=bounds)
-    return read_passages(hits, user_id=user_id)
+    found = read_passages(hits, user_id=user_id)
+    return found, names_in_passages(user_id, found)
 
 
 def _first_in_view(user_id: int, session_id: UUID | None) -> int:

@@ -4,6 +4,7 @@ The model gives type, body and attributes; the server decides path, frontmatter 
 reports success only after both bytes and row are stored.
 """
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from django.utils.translation import gettext_noop as _
@@ -12,13 +13,22 @@ from pydantic import Field
 from coaching.engine.errors import ToolError
 from coaching.engine.tools import ToolInput, ToolResult
 from coaching.files import store
+from coaching.files.after_effects import outlasts_file
 from coaching.files.attributes import NO_ATTRIBUTES, FileAttributes, StorableText
-from coaching.files.drafts import MAX_CONTENT_CHARACTERS, build_draft
+from coaching.files.drafts import MAX_CONTENT_CHARACTERS, FileDraft, build_draft
 from coaching.files.permissions import WRITTEN_TYPES, check_may_write
 from coaching.files.types import ATTRIBUTE_ORDER, RULES, AttributeName
-from coaching.models import FileSource, FileType, LifeDomain
+from coaching.models import FileSource, FileType, LifeDomain, UserFile
 from coaching.tools.context import ToolContext
-from coaching.tools.presentation import Presentation, SageTool
+from coaching.tools.presentation import (
+    PAGE,
+    REPLACES,
+    Changed,
+    Presentation,
+    SageTool,
+    held,
+    text_in,
+)
 from sessions_app.errors import Refused
 
 DESCRIPTION = (
@@ -38,6 +48,11 @@ DESCRIPTION = (
 UNREADABLE = (
     "{names}: the file begins with a block that can't be read, which was kept as it is; only the text was "
     "saved."
+)
+
+
+CHANGED_SINCE = (
+    "Nothing was saved: the file has changed since. Use read_file, and save it again with what it says now."
 )
 
 
@@ -70,29 +85,55 @@ class SaveFileInput(ToolInput):
 
 async def _run(context: ToolContext, given: SaveFileInput) -> ToolResult:
     try:
-        check_may_write(context.effective_kind, given.file_type)
-        draft = build_draft(
-            file_type=given.file_type,
-            file_name=given.file_name,
-            content=given.content,
-            attributes=given.attributes or NO_ATTRIBUTES,
-            remove=given.remove or (),
-            now=context.now,
-            timezone=context.timezone,
-        )
+        draft = _draft(context, given)
         return await store.save_file(
             user_id=context.user_id,
             draft=draft,
             source=FileSource(context.source),
             session_id=context.session_id,
             tool_use_id=context.tool_use_id,
-            commit=lambda write: context.commit(lambda: _said(write())),
+            commit=lambda write: context.commit(lambda: _said(context, write())),
         )
     except Refused as refused:
         raise ToolError(str(refused)) from refused
 
 
-def _said(stored: store.StoredFile) -> ToolResult:
+def _draft(context: ToolContext, given: SaveFileInput) -> FileDraft:
+    """Return the draft of a call. Raises `Refused`."""
+    check_may_write(context.effective_kind, given.file_type)
+    return build_draft(
+        file_type=given.file_type,
+        file_name=given.file_name,
+        content=given.content,
+        attributes=given.attributes or NO_ATTRIBUTES,
+        remove=given.remove or (),
+        now=context.now,
+        timezone=context.timezone,
+    )
+
+
+def _changes(context: ToolContext, given: SaveFileInput) -> Changed:
+    draft = _draft(context, given)
+    is_more = outlasts_file(context.user_id, draft)
+    if draft.path.is_always_new:
+        return Changed(replaces=None, is_more=is_more)
+    versions = UserFile.of(context.user_id).filter(path=draft.path.text())
+    newest = versions.values_list("version_number", flat=True).first()
+    return Changed(replaces=newest or 0, is_more=is_more)
+
+
+async def _check(context: ToolContext, given: SaveFileInput) -> Mapping[str, Any]:
+    """Return the page that the user is asked about."""
+    try:
+        return {PAGE: _draft(context, given).path.text(), REPLACES: context.replaces != 0}
+    except Refused as refused:
+        raise ToolError(str(refused)) from refused
+
+
+def _said(context: ToolContext, stored: store.StoredFile) -> ToolResult:
+    """Return what was saved. Raises `ToolError` for another version than the one that may be replaced."""
+    if context.replaces is not None and stored.is_new_version and stored.version != context.replaces + 1:
+        raise ToolError(CHANGED_SINCE)
     unwritten = {"attributes_not_saved": UNREADABLE.format(names=", ".join(stored.unwritten))}
     return ToolResult.of(
         success=True,
@@ -116,12 +157,20 @@ SAVE_FILE: SageTool[SaveFileInput] = SageTool(
     input_model=SaveFileInput,
     kind="instant",
     run=_run,
+    check=_check,
+    changes=_changes,
     conflict_key=_conflict_key,
     saved_fields=frozenset({"content"}),
     presentation=Presentation(
         once=_("saved a file"),
         often=_("saved {count} files"),
         activity=_("Writing it down"),
+        question=held(
+            _("Shall I save this page?"),
+            yes=_("Save it"),
+            done=_("Saved. Earlier versions are kept."),
+            text=lambda values: text_in(values, "content"),
+        ),
         writes_file=True,
     ),
 )

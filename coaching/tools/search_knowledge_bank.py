@@ -8,6 +8,7 @@ from typing import Any
 from django.utils.translation import gettext_noop as _
 
 from coaching.context.fences import fence
+from coaching.context.foreign import foreign_names
 from coaching.engine.tools import ToolInput, ToolResult
 from coaching.library.rows.proposals import entries_of
 from coaching.models import RecallSource
@@ -57,7 +58,8 @@ def _search(context: ToolContext, given: SearchKnowledgeBankInput) -> ToolResult
     found = read_passages(hits, user_id=context.user_id)
     words = words_of(given.query)
     links = _links(context, found)
-    return listed("hits", [_values(passage, words, links) for passage in found])
+    rows = listed("hits", [_values(passage, words, links) for passage in found])
+    return replace(rows, foreign=foreign_names(passage.title for passage in found))
 
 
 def _is_of_whole(hit: Hit) -> bool:

@@ -115,8 +115,10 @@ async def _run(
         resumed=setup.resumed,
         used_call_ids=setup.call_ids,
         bracket_filter=TagFilter,
+        is_held=tool_session.is_held,
     )
-    return await run_part(part), recorder.last_round
+    result = await run_part(part)
+    return replace(result, pending=tuple(map(tool_session.with_sources, result.pending))), recorder.last_round
 
 
 async def _shrink(key: TurnKey, request: ModelRequest) -> ModelRequest | None:

@@ -2,7 +2,7 @@
 
 import json
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -10,9 +10,12 @@ from django.utils import timezone
 from django.utils.translation import gettext_noop as _
 
 from coaching.engine.errors import ToolError, ToolInputError
+from coaching.engine.tools import ToolResult
 from coaching.people.languages import in_model_language
 from coaching.safety.card import danger_in, metadata_of_danger
 from coaching.tools import CHAT_TOOLS
+from coaching.tools.confirmed import DECLINED, UNKNOWN_PART, YES_OR_NO
+from coaching.tools.tainted import Ruling
 from coaching.tools.tiers import CHAT, Binding, Tier
 from coaching.turns.asked import asked_by_call, danger_of_words
 from coaching.turns.care import hear_answer
@@ -37,6 +40,17 @@ class ChatAnswerContext:
     is_answer: bool = True
 
 
+def _of_held(value: object) -> Answer:
+    """Return the answer to a call that waits because of texts of others. Raises `Refused`."""
+    is_yes = value.get("accept") if isinstance(value, Mapping) else None
+    if not isinstance(value, Mapping) or not isinstance(is_yes, bool):
+        raise Refused(YES_OR_NO)
+    if set(value) - {"accept", "input"} or value.get("input"):
+        raise Refused(UNKNOWN_PART)
+    said_no = CallResult(content=ToolResult.of(success=False, message=DECLINED).content, is_error=False)
+    return Answer(result=None if is_yes else said_no, value={"accept": is_yes})
+
+
 def builder_for(*, user_id: int, value: object) -> Callable[[Session, ToolCallRecord], Answer]:
     """Return a function that builds the answer inside the transaction that records it.
 
@@ -45,6 +59,9 @@ def builder_for(*, user_id: int, value: object) -> Callable[[Session, ToolCallRe
 
     def build(session: Session, call: ToolCallRecord) -> Answer:
         tool = CHAT_TOOLS.get(call.name)
+        ruling = Ruling.of(call.metadata)
+        if tool is not None and ruling is not None and ruling.is_held:
+            return _of_held(value)
         if tool is None or tool.answer is None:
             raise Refused(NO_ANSWER_POSSIBLE)
         context = ChatAnswerContext(

@@ -1,5 +1,7 @@
 """Stores a turn's rounds, results and usage under its fencing number."""
 
+from collections.abc import Mapping
+
 from coaching.engine.errors import StaleRunnerError
 from coaching.engine.messages import FinishedRound
 from coaching.engine.tools import ToolCall, ToolResult
@@ -7,6 +9,7 @@ from coaching.engine.usage import RoundUsage
 from coaching.events import Publish, RoundClosed
 from coaching.model.usage import usage_row
 from coaching.tools import CHAT_TOOLS
+from coaching.tools.tainted import NO_RULINGS, Ruling
 from coaching.tools.tiers import CHAT
 from coaching.turns.tool_session import ToolSession
 from sessions_app import turn_records
@@ -43,13 +46,15 @@ class TurnRecorder:
         if finished.is_last:
             self.last_round = LastRound(round=row, usage=cost)
             return
+        rulings = await self._rule_on(finished)
         calls = [
             NewCall(
                 tool_use_id=call.tool_use_id,
                 name=call.name,
                 position=call.position,
                 input=_input_projection(finished, call),
-                is_interactive=_is_interactive(call.name),
+                is_interactive=_is_interactive(call.name) or self._tool_session.is_held(call),
+                metadata=rulings[call.tool_use_id].as_metadata() if call.tool_use_id in rulings else {},
             )
             for call in finished.calls
         ]
@@ -68,11 +73,18 @@ class TurnRecorder:
             )
         )
 
+    async def _rule_on(self, finished: FinishedRound) -> Mapping[str, Ruling]:
+        """Rule on a round's calls by what the model had read when it wrote them."""
+        if not self._tool_session.sources or not finished.calls:
+            return NO_RULINGS
+        return await in_database(self._tool_session.rule, finished.calls)
+
     async def record_result(self, call: ToolCall, result: ToolResult) -> None:
         """Commit a call's result, unless that was done with its effect."""
+        self._tool_session.read(result)
         if self._tool_session.committed.get(call.tool_use_id) == result:
             return
-        stored = CallResult(content=result.content, is_error=result.is_error)
+        stored = CallResult(content=result.content, is_error=result.is_error, foreign=result.foreign)
         try:
             await in_database(turn_records.store_result, self._key, call.tool_use_id, stored)
         except StaleFence as error:

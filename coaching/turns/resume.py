@@ -24,7 +24,7 @@ from coaching.models import Profile
 from coaching.tools import CHAT_TOOLS
 from coaching.turns.care import care_of_turn
 from coaching.turns.pictures import with_pictures
-from coaching.turns.setup import TurnSetup, limits_left, state_of, stored_prompt_of
+from coaching.turns.setup import TurnSetup, limits_left, state_of, stored_prompt_of, with_taint
 from sessions_app.models import CallState, MessageRole, Round, ToolCallRecord, Turn
 from sessions_app.stored_prompts import store_prompt
 from sessions_app.turn_records import TurnKey
@@ -42,7 +42,9 @@ def load_setup(key: TurnKey) -> TurnSetup:
     turn = Turn.unscoped.select_related("session").get(id=key.turn_id)
     profile, _ = Profile.of(turn.session.user_id).select_related("user").get_or_create()
     rounds = list(turn.rounds.order_by("number"))
-    request = _stored_request(turn) or _late_request(key, turn, profile)
+    request, metadata = _stored_request(turn), turn.metadata
+    if request is None:
+        request, metadata = _late_request(key, turn, profile)
     request, is_whole = with_pictures(request, user_id=turn.session.user_id)
     setup = TurnSetup(
         key=key,
@@ -55,8 +57,11 @@ def load_setup(key: TurnKey) -> TurnSetup:
         is_stop_requested=turn.is_stop_requested,
         is_opening=turn.is_unanswered_opening,
     )
+    calls = list(turn.calls.all()) if rounds else []
+    setup = with_taint(setup, metadata, calls)
     if rounds:
-        setup = _with_rounds(setup, turn, rounds, is_whole=is_whole)
+        ids = tuple(call.tool_use_id for call in calls)
+        setup = _with_rounds(replace(setup, call_ids=ids), turn, rounds, is_whole=is_whole)
     return _with_kept_words(setup, turn) if setup.is_too_late else setup
 
 
@@ -78,8 +83,8 @@ def shrink_turn(key: TurnKey) -> ModelRequest | None:
     return load_setup(key).request
 
 
-def _late_request(key: TurnKey, turn: Turn, profile: Profile) -> ModelRequest:
-    """Build and store the request of a turn that was opened without one."""
+def _late_request(key: TurnKey, turn: Turn, profile: Profile) -> tuple[ModelRequest, dict[str, Any]]:
+    """Build and store the request of a turn that was opened without one; return it with its metadata."""
     life = _read_life(turn, profile)
     built = build_turn(
         turn.session,
@@ -90,7 +95,7 @@ def _late_request(key: TurnKey, turn: Turn, profile: Profile) -> ModelRequest:
         care=care_of_turn(life, turn.session, turn.messages.get(role=MessageRole.USER)),
     )
     store_prompt(key, stored_prompt_of(built))
-    return built.request
+    return built.request, built.turn_metadata
 
 
 def _read_life(turn: Turn, profile: Profile) -> Life:
@@ -137,11 +142,7 @@ def _with_rounds(setup: TurnSetup, turn: Turn, rounds: Sequence[Round], *, is_wh
     *earlier, last = [_read_finished(row, turn, is_thinking_valid=is_thinking_valid) for row in rounds]
     for finished, results in earlier:
         request = extend_request(request, finished, results, CHAT_TOOLS.saved_fields)
-    setup = replace(
-        setup,
-        rounds=tuple(_shown(row) for row in rounds),
-        call_ids=tuple(turn.calls.values_list("tool_use_id", flat=True)),
-    )
+    setup = replace(setup, rounds=tuple(_shown(row) for row in rounds))
     finished, results = last
     if finished.is_partial:
         return replace(setup, request=request, is_cut=True)

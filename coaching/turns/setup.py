@@ -1,18 +1,23 @@
 """A turn's setup before its next round, and the rules that starting and resuming share."""
 
 import uuid
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from django.conf import settings
 from django.utils import timezone
 
+from coaching.context.foreign import foreign_names
 from coaching.context.prompt import BuiltPrompt
 from coaching.engine.budget import PartLimits
 from coaching.engine.messages import ModelRequest, canonical_json
 from coaching.engine.setup import ResumedRound
 from coaching.events import RoundShown
-from sessions_app.models import Session, Turn
+from coaching.tools.tainted import Ruling
+from sessions_app.history import FOREIGN_KEY, TAINT_KEY
+from sessions_app.models import Session, ToolCallRecord, Turn
 from sessions_app.stored_prompts import StoredPrompt
 from sessions_app.turn_records import TurnKey
 
@@ -35,7 +40,8 @@ class TurnSetup:
     `closing_stop_reason` is set if the last committed round was the answer's last: the turn only has to be
     closed. `is_cut`: that round is incomplete, and nothing can follow it. Only turns of an earlier version
     can run after such a round, which is now stored when the turn is closed. `is_opening`: Sage speaks first,
-    and the user hasn't answered.
+    and the user hasn't answered. `sources` are the texts of others that the turn has read so far, `rulings`
+    what was decided about its calls because of such texts, and `allowed` the held calls that got a yes.
     """
 
     key: TurnKey
@@ -52,6 +58,9 @@ class TurnSetup:
     is_cut: bool = False
     is_stop_requested: bool = False
     is_opening: bool = False
+    sources: tuple[str, ...] = ()
+    rulings: Mapping[str, Ruling] = field(default_factory=dict)
+    allowed: frozenset[str] = frozenset()
 
     def after(self, seconds: float) -> "TurnSetup":
         """Return the setup with `seconds` less time for the part."""
@@ -62,6 +71,22 @@ class TurnSetup:
     def is_too_late(self) -> bool:
         """Whether the part's time is up and the turn isn't complete: no request is possible."""
         return self.limits.seconds <= 0 and self.closing_stop_reason is None
+
+
+def with_taint(
+    setup: TurnSetup, metadata: Mapping[str, Any], calls: Iterable[ToolCallRecord] = ()
+) -> TurnSetup:
+    """Return the setup with what the turn has read of others, from its metadata and its calls so far."""
+    calls = list(calls)
+    rulings = {call.tool_use_id: ruling for call in calls if (ruling := Ruling.of(call.metadata))}
+    return replace(
+        setup,
+        sources=foreign_names(
+            metadata.get(TAINT_KEY, ()), *(call.metadata.get(FOREIGN_KEY, ()) for call in calls)
+        ),
+        rulings=rulings,
+        allowed=frozenset(call.tool_use_id for call in calls if call.is_allowed),
+    )
 
 
 def stored_prompt_of(built: BuiltPrompt) -> StoredPrompt:

@@ -37,7 +37,7 @@ from coaching.turns.asked import asked_query, danger_of_answer
 from coaching.turns.care import care_of_turn
 from coaching.turns.pictures import with_pictures
 from coaching.turns.request import TurnRequest
-from coaching.turns.setup import TurnSetup, limits_left, state_of, stored_prompt_of
+from coaching.turns.setup import TurnSetup, limits_left, state_of, stored_prompt_of, with_taint
 from sessions_app import services
 from sessions_app.history import DOCUMENTS_KEY
 from sessions_app.limits import RateLimit
@@ -124,7 +124,7 @@ class _PromptBuilder:
         if not opened.is_new or self.built is None or self.session is None:
             return None
         request, _ = with_pictures(self.built.request, user_id=self.profile.user_id)
-        return TurnSetup(
+        setup = TurnSetup(
             key=TurnKey(turn_id=opened.turn.id, fence=opened.turn.fence),
             user_id=self.profile.user_id,
             session_id=opened.session_id,
@@ -134,6 +134,7 @@ class _PromptBuilder:
             limits=limits_left(opened.turn),
             is_opening=opened.turn.is_unanswered_opening,
         )
+        return with_taint(setup, self.built.turn_metadata)
 
     def place_of(self, message: Message) -> MessagePlace | None:
         if self.built is None:

@@ -2,8 +2,8 @@
 
 import asyncio
 import uuid
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from zoneinfo import ZoneInfo
@@ -11,12 +11,15 @@ from zoneinfo import ZoneInfo
 from django.db import transaction
 from django.utils import timezone
 
+from coaching.context.foreign import foreign_names
 from coaching.engine.errors import StaleRunnerError
 from coaching.engine.tools import ToolCall, ToolResult
-from coaching.events import ArcCompleted, ModeChanged, Publish, SessionCompleted
+from coaching.events import ArcCompleted, CallPending, ModeChanged, Publish, SessionCompleted
 from coaching.job_queue import enqueue_arc_summary, enqueue_summary
 from coaching.models import FileSource
 from coaching.safety.card import kept_danger
+from coaching.tools import TOOLS
+from coaching.tools.tainted import Ruling, rule_on
 from coaching.tools.tiers import CHAT, Binding, Tier
 from coaching.transcript.cards import read_card_of_message
 from coaching.turns.setup import SessionState, TurnSetup, read_state
@@ -32,22 +35,51 @@ LATE_COMMIT_SECONDS = 1.0
 class ToolSession:
     """Shared by the tools of one turn: its setup, and the session's state as of the last commit.
 
-    `committed` are the results that were recorded together with their effect.
+    `committed` are the results that were recorded together with their effect. `sources` are the texts of
+    others that the model has read so far, and `rulings` what was decided about calls because of them.
     """
 
     def __init__(self, setup: TurnSetup, publish: Publish) -> None:
         self.setup = setup
         self.state = setup.state
         self.committed: dict[str, ToolResult] = {}
+        self.sources = setup.sources
+        self.rulings = dict(setup.rulings)
         self._publish = publish
 
     def context_for(self, call: ToolCall) -> "ChatToolContext":
+        ruling = self.rulings.get(call.tool_use_id)
         return ChatToolContext(
             tool_session=self,
             tool_use_id=call.tool_use_id,
             effective_kind=self.state.effective_kind,
             now=timezone.now(),
+            replaces=ruling.replaces if ruling else None,
+            is_answer=call.tool_use_id in self.setup.allowed,
         )
+
+    def rule(self, calls: Sequence[ToolCall]) -> Mapping[str, Ruling]:
+        """Rule on the calls of a round that is about to be recorded. Sync ORM code."""
+        tools = {tool.name: tool for tool in TOOLS}
+        ruled = rule_on(
+            [(call, tools.get(call.name), self.context_for(call)) for call in calls], self.sources
+        )
+        self.rulings |= ruled
+        return ruled
+
+    def is_held(self, call: ToolCall) -> bool:
+        """Whether a call waits for a yes because of texts of others, and hasn't got it."""
+        ruling = self.rulings.get(call.tool_use_id)
+        return ruling is not None and ruling.is_held and call.tool_use_id not in self.setup.allowed
+
+    def with_sources(self, pending: CallPending) -> CallPending:
+        """Return a call that waits with the texts of others that may have asked for it."""
+        ruling = self.rulings.get(pending.tool_use_id)
+        return replace(pending, sources=ruling.sources) if ruling else pending
+
+    def read(self, result: ToolResult) -> None:
+        """Note the texts of others in a result: the next round's request has them."""
+        self.sources = foreign_names(self.sources, result.foreign)
 
     async def commit(self, tool_use_id: str, effect: Callable[[], ToolResult]) -> ToolResult:
         """Commit an effect with the record of its call's result; publish what it changed in the session."""
@@ -127,6 +159,7 @@ class ChatToolContext:
     tier: Tier = CHAT
     binding: Binding | None = None
     is_answer: bool = False
+    replaces: int | None = None
 
     @property
     def user_id(self) -> int:

@@ -31,6 +31,7 @@ class CommittingContext:
     tier: Tier = CHAT
     binding: Binding | None = None
     is_answer: bool = False
+    replaces: int | None = None
     results: dict[str, ToolResult] = field(default_factory=dict)
 
     async def commit(self, effect: Callable[[], ToolResult]) -> ToolResult:

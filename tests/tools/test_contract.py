@@ -10,9 +10,11 @@ from django.contrib.auth.models import User
 from coaching.context.budget import count_tokens
 from coaching.engine.errors import ToolError
 from coaching.engine.messages import canonical_json, shorten_saved
+from coaching.files.after_effects import AFTER_EFFECTS, OUTLASTING
 from coaching.library.clients import own_client
 from coaching.tools import CHAT_TOOLS, TOOLS, waiting
 from coaching.tools.presentation import SageTool
+from coaching.tools.tainted import TREATMENTS
 from coaching.tools.tiers import CHAT
 from sessions_app.database import in_database
 from sessions_app.models import SessionKind
@@ -138,10 +140,25 @@ async def test_a_tool_runs_once_and_answers(
 def test_people_read_what_a_tool_did_and_what_it_asks(tool: SageTool[Any]) -> None:
     shown = tool.presentation
     assert "{" not in shown.once + shown.often.format(count=2) + shown.activity
-    assert (shown.question(INPUTS[tool.name]).kind == "other") == (tool.kind not in CHAT.waiting_kinds)
+    asks = tool.kind in CHAT.waiting_kinds or TREATMENTS[tool.name] != "free"
+    assert (shown.question(INPUTS[tool.name]).kind != "other") == asks
     odd: list[dict[str, Any]] = [dict.fromkeys(INPUTS[tool.name], value) for value in (None, [{}, 1, None])]
     for broken in [{}, *odd]:
         shown.question(broken)
+
+
+def test_the_table_says_of_every_tool_what_it_may_do_after_texts_of_others() -> None:
+    assert list(TREATMENTS) == [tool.name for tool in TOOLS]
+    assert {tool.name for tool in TOOLS if tool.kind in CHAT.waiting_kinds} <= {
+        name for name, treatment in TREATMENTS.items() if treatment == "confirm" or name.startswith("show_")
+    }
+    assert TREATMENTS["show_help_lines"] == "free"
+    for tool in TOOLS:
+        assert (tool.changes is not None) == (TREATMENTS[tool.name] == "undo")
+
+
+def test_each_type_of_file_with_effects_says_whether_they_outlast_it() -> None:
+    assert set(OUTLASTING) == set(AFTER_EFFECTS)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -46,6 +46,7 @@ class PipelineContext:
     source: FileSource = FileSource.TOOL
     tier: Tier = PIPELINE
     is_answer: bool = False
+    replaces: int | None = None
 
     @property
     def timezone(self) -> ZoneInfo:

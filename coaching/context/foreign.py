@@ -1,0 +1,65 @@
+"""Which texts of others a request holds: documents, results of calls that read some, imported conversations.
+
+Such a text can ask for things, so a model that has read one may do less: `coaching.tools.tainted`. What
+counts is what the window holds. Headlines, titles of a calendar's events and pages in the opening don't
+count, nor do Sage's own words about a text: they would taint every turn.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from django.utils.translation import gettext_noop
+
+from coaching.context.attached import DOCUMENT_KEY
+from coaching.context.findings import FINDING_KEY
+from coaching.context.library import SeenDocument
+from coaching.context.opening import Statement, statement_of
+from coaching.library.rows.attached import ids_in
+from sessions_app.history import FOREIGN_KEY
+from sessions_app.models import Message
+
+MAX_NAMES = 6
+"""How many texts are named; more say nothing more."""
+MAX_NAME = 80
+
+A_DOCUMENT = gettext_noop("a document")
+IMPORTED_CONVERSATION = gettext_noop("an imported conversation")
+IMPORTED_PAGE = gettext_noop("an imported page")
+UNNAMED = frozenset({A_DOCUMENT, IMPORTED_CONVERSATION, IMPORTED_PAGE})
+"""Names of ours for texts without one, in English."""
+
+
+def foreign_names(*groups: Iterable[str]) -> tuple[str, ...]:
+    """Return names without duplicates, shortened, and not more than are shown."""
+    names = (" ".join(name.split())[:MAX_NAME] for group in groups for name in group)
+    return tuple(dict.fromkeys(name or A_DOCUMENT for name in names))[:MAX_NAMES]
+
+
+def foreign_texts(
+    messages: Iterable[Message], newest: Statement, attached: Mapping[int, SeenDocument]
+) -> tuple[str, ...]:
+    """Return the names of the texts of others in a request's messages; `newest` goes with the last."""
+    names: list[str] = [*_told(newest, attached)]
+    for message in messages:
+        if message.metadata.get("imported_id"):
+            names.append(IMPORTED_CONVERSATION)
+        names += [_name(each, attached) for each in ids_in(message.metadata)]
+        if said := statement_of(message):
+            names += _told(said, attached)
+        for call in message.metadata.get("tool_calls", ()):
+            names += call.get(FOREIGN_KEY, ())
+    return foreign_names(names)
+
+
+def _told(said: Statement, attached: Mapping[int, SeenDocument]) -> Iterable[str]:
+    """Yield the documents that were told of with a message, and those in which something was found."""
+    for key in said.sections:
+        kind, _, named = key.partition(":")
+        if f"{kind}:" == DOCUMENT_KEY and named.isdecimal():
+            yield _name(int(named), attached)
+        elif f"{kind}:" == FINDING_KEY:
+            yield A_DOCUMENT
+
+
+def _name(document_id: int, attached: Mapping[int, SeenDocument]) -> str:
+    document = attached.get(document_id)
+    return document.name if document else A_DOCUMENT

@@ -1,0 +1,124 @@
+"""What tools may do after texts of others: documents, imports, calendars and mails that a turn has read.
+
+Such a text can ask for things in the person's name, and a model may obey. So what changes their life waits
+for their yes then, and what only adds to it can be undone where it is shown. A call is ruled on before its
+round runs, and that is stored with it: what another call of the same round reads can't have asked for it, and
+a turn that goes on later rules on nothing again.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from coaching.engine.errors import ToolError, ToolInputError
+from coaching.engine.tools import ToolCall
+from coaching.tools.context import ToolContext
+from coaching.tools.presentation import SageTool
+from coaching.tools.tiers import CHAT
+from sessions_app.errors import Refused
+from sessions_app.history import TAINT_KEY
+
+Treatment = Literal["free", "undo", "confirm"]
+
+TREATMENTS: Mapping[str, Treatment] = {
+    "save_file": "undo",
+    "read_file": "free",
+    "complete_session": "confirm",
+    "enter_structured_arc": "confirm",
+    "show_options": "free",
+    "show_pulse_check": "free",
+    "load_skill": "free",
+    "read_result": "free",
+    "recall_context": "free",
+    "show_help_lines": "free",
+    "search_knowledge_bank": "free",
+    "check_duplicate": "free",
+    "get_client_context": "free",
+    "search_clients": "free",
+    "list_documents": "free",
+    "list_action_items": "free",
+    "create_knowledge_entry": "confirm",
+    "create_action_item": "confirm",
+    "lookup_reference": "free",
+    "list_references": "free",
+    "resolve_placement": "free",
+    "classify_document": "free",
+    "summarize_document": "free",
+    "analyze_transcript": "free",
+}
+"""By tool. `free`: it reads, or asks the person. `confirm`: it waits for their yes. `undo`: it runs if it
+only adds, shown with the names of the texts and *Undo*; what would replace something waits."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ruling:
+    """What was decided about one call after texts of others, which are named in `sources`.
+
+    `is_held`: it waits for the user's yes although its kind wouldn't. `replaces` is the version of the file
+    that it may replace, 0 for a new file; None where that doesn't matter.
+    """
+
+    sources: tuple[str, ...]
+    is_held: bool = False
+    replaces: int | None = None
+
+    def as_metadata(self) -> Mapping[str, Any]:
+        """Return the call's metadata."""
+        return {
+            TAINT_KEY: {
+                "sources": list(self.sources),
+                "is_held": self.is_held,
+                "replaces": self.replaces,
+            }
+        }
+
+    @classmethod
+    def of(cls, metadata: Mapping[str, Any]) -> "Ruling | None":
+        """Return what a call's metadata holds; None for a call before which no text of others was read."""
+        stored = metadata.get(TAINT_KEY)
+        if not isinstance(stored, Mapping):
+            return None
+        return cls(sources=tuple(stored["sources"]), is_held=stored["is_held"], replaces=stored["replaces"])
+
+
+NO_RULINGS: Mapping[str, Ruling] = {}
+
+
+def rule_on(
+    calls: Sequence[tuple[ToolCall, SageTool[Any] | None, ToolContext]], sources: tuple[str, ...]
+) -> Mapping[str, Ruling]:
+    """Rule on the calls of a round, each with its tool and context, by `tool_use_id`. Sync ORM code."""
+    rulings: dict[str, Ruling] = {}
+    written: set[str] = set()
+    for call, tool, context in calls:
+        rulings[call.tool_use_id] = _rule_on_one(call, tool, context, sources, written)
+    return rulings
+
+
+def _rule_on_one(
+    call: ToolCall,
+    tool: SageTool[Any] | None,
+    context: ToolContext,
+    sources: tuple[str, ...],
+    written: set[str],
+) -> Ruling:
+    treatment = TREATMENTS.get(call.name, "confirm")
+    if tool is None or treatment == "free" or tool.kind in CHAT.waiting_kinds:
+        return Ruling(sources=sources)
+    if treatment == "confirm" or tool.changes is None:
+        return Ruling(sources=sources, is_held=True)
+    try:
+        values = tool.parse(call.input_json)
+        changed = tool.changes(context, values)
+    except (ToolInputError, ToolError, Refused):
+        return Ruling(sources=sources)  # it is refused when it runs
+    if changed.replaces is None:
+        return Ruling(sources=sources, is_held=changed.is_more)
+    key = tool.conflict_key(values) or call.tool_use_id
+    is_again = key in written  # by an earlier call of this round: the file is there by then
+    written.add(key)
+    return Ruling(
+        sources=sources,
+        is_held=changed.replaces > 0 or changed.is_more or is_again,
+        replaces=None if is_again else changed.replaces,
+    )
