@@ -23,12 +23,11 @@ from coaching.transcript.calls import (
     ShownCall,
     WrittenItem,
     calls_by_round,
-    files_written,
-    files_written_by,
     old_calls_by_round,
     written_texts,
 )
 from coaching.transcript.conversation import rounds_of_answer
+from coaching.transcript.made_files import files_written, files_written_by
 from coaching.transcript.names import MadeFile, note_in_words
 from coaching.transcript.notices import shown_notice
 from coaching.transcript.old_replies import old_calls
@@ -59,6 +58,8 @@ _ENDS: Mapping[str, str] = {
 }
 _OUTCOMES: Mapping[str, str] = {
     "accepted": gettext_noop("You said yes."),
+    "allowed": gettext_noop("You said yes."),
+    "failed": gettext_noop("You said yes, and it couldn’t be done."),
     "declined": gettext_noop("You said no."),
     "undone": gettext_noop("You said yes, and undid it."),
 }

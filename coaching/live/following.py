@@ -223,13 +223,16 @@ def _read_late_cards(session: Session, before: Sync, now: SessionFacts | None) -
 def _read_ended_calls(before: Sync, session_id: uuid.UUID) -> list[TurnEvent]:
     shown = [pending.tool_use_id for pending in before.pending]
     ended = ToolCallRecord.unscoped.filter(turn_id=before.turn_id, tool_use_id__in=shown)
-    calls = list(ended.exclude(finished_at=None))
+    calls = list(ended.exclude(state=CallState.PENDING))
     cards = read_cards(session_id, calls)
     events: list[TurnEvent] = []
     for call in calls:
         events.append(
             CallAnswered(
-                turn_id=before.turn_id, tool_use_id=call.tool_use_id, state=call.state, value=call.value
+                turn_id=before.turn_id,
+                tool_use_id=call.tool_use_id,
+                state=call.shown_state,
+                value=call.value,
             )
         )
         if card := cards.of_answer(call):

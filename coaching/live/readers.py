@@ -187,7 +187,7 @@ def publish_opening(hub: SessionHub, started: StartedTurn) -> None:
 def call_answered(call: ToolCallRecord) -> CallAnswered:
     """Build the event for a pending call that has ended."""
     return CallAnswered(
-        turn_id=str(call.turn_id), tool_use_id=call.tool_use_id, state=call.state, value=call.value
+        turn_id=str(call.turn_id), tool_use_id=call.tool_use_id, state=call.shown_state, value=call.value
     )
 
 

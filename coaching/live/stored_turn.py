@@ -2,6 +2,7 @@
 
 from coaching.events import CallPending, RoundShown, SessionFacts, Sync
 from coaching.library.rows.attached import read_states
+from coaching.tools.tainted import Ruling
 from sessions_app import selectors
 from sessions_app.models import CallState, Session, TitleSource, ToolCallRecord, Turn, TurnStatus
 from sessions_app.pending_calls import FACTS, read_pending_calls
@@ -63,9 +64,11 @@ def read_first_pending(turn: Turn) -> tuple[CallPending, ...]:
 
 def pending_of(call: ToolCallRecord) -> CallPending:
     """Return a call that waits, as it is shown."""
+    ruling = Ruling.of(call.metadata)
     return CallPending(
         tool_use_id=call.tool_use_id,
         name=call.name,
         input=call.input,
         facts=call.metadata.get(FACTS, {}),
+        sources=ruling.sources if ruling else (),
     )

@@ -29,7 +29,8 @@ _TOPICS = ("life", "violence")
 class Card:
     """A card of a conversation; `key` is unique on its page.
 
-    `plan` is of the person's own safety plan, on cards for danger to themself.
+    `plan` is of the person's own safety plan, on cards for danger to themself. `is_foreign`: nothing in their
+    own words gave it, and Sage had read texts of others.
     """
 
     key: str
@@ -37,6 +38,7 @@ class Card:
     danger: Danger
     offer: Offer
     plan: PlanExcerpt | None = None
+    is_foreign: bool = False
 
 
 def metadata_of(words: object) -> dict[str, Any]:

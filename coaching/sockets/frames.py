@@ -111,6 +111,7 @@ def _safety(shown: events.SafetyShown) -> Frame:
         "country": offer.country or None,
         "lines": [asdict(line) for line in offer.lines],
         "page": SAFETY_PAGE,
+        **({"foreign": True} if shown.card.is_foreign else {}),
     }
     return {"safety": values}
 
@@ -147,7 +148,9 @@ def _show_pulse_check(pending: events.CallPending, question: Question) -> Frame:
 
 
 def _confirm(pending: events.CallPending, _: Question) -> Frame:
-    values = {"toolUseId": pending.tool_use_id, "tool": pending.name, "input": dict(pending.input)}
+    values: Frame = {"toolUseId": pending.tool_use_id, "tool": pending.name, "input": dict(pending.input)}
+    if pending.sources:
+        values["sources"] = list(pending.sources)
     return {"confirm": values}
 
 

@@ -4,10 +4,8 @@ Other calls aren't shown. Stored inputs may be of an older version: unexpected v
 raise.
 """
 
-import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from hashlib import blake2s
 from typing import Any, Literal
 
 from django.utils.safestring import SafeString
@@ -18,10 +16,12 @@ from coaching.models import FileType
 from coaching.safety.card import Card, kept_danger
 from coaching.safety.danger import Danger
 from coaching.tools import presentation_of
-from coaching.tools.presentation import CardField, QuestionKind, text_in
+from coaching.tools.presentation import ARC, PAGE, REPLACES, CardField, QuestionKind, text_in
+from coaching.tools.tainted import Ruling
 from coaching.transcript.confirm_cards import Outcome, card_parts, given_fields, written_fields
-from coaching.transcript.names import MadeFile, arc_words, in_words, made_file
-from coaching.transcript.old_replies import ORIGINAL_KEY, old_inputs
+from coaching.transcript.made_files import values_in
+from coaching.transcript.names import MadeFile, arc_words, dom_id_of, in_words, made_file, source_names
+from coaching.transcript.old_replies import old_inputs
 from coaching.transcript.ratings import RATINGS, ShownRating, rated_rows, rows_to_rate
 from sessions_app.models import CallState, Message, ToolCallRecord
 from sessions_app.pending_calls import FACTS
@@ -47,8 +47,9 @@ class ShownOption:
 class QuestionItem:
     """A call that waits or waited for the user. `dom_id` depends only on `tool_use_id`.
 
-    A write that wants a yes has `fields`, to be edited, and `facts`, each with a label. `danger` is what
-    was detected in the answer; `Cards` adds the `card`.
+    A write that wants a yes has `fields`, to be edited, and `facts`, each with a label. `sources` are the
+    texts of others that Sage had read: they may have asked for it. A `page` would get the `text`; `mark`
+    names an arc. `danger` is what was detected in the answer; `Cards` adds the `card`.
     """
 
     kind: QuestionKind
@@ -64,6 +65,12 @@ class QuestionItem:
     yes: str = ""
     done: str = ""
     outcome: Outcome = ""
+    sources: str = ""
+    page: MadeFile | None = None
+    is_page_new: bool = True
+    mark: str = ""
+    text: str = ""
+    can_undo: bool = True
     danger: Danger | None = None
     card: Card | None = None
 
@@ -106,11 +113,13 @@ def calls_by_round(records: Iterable[ToolCallRecord], *, is_waiting: bool) -> di
     silent_rounds: set[int] = set()
     for record in records:
         number = record.round_number
+        if record.is_allowed:
+            shown.setdefault(number, []).append(question_of(record))
         if record.state == CallState.FINISHED:
             if mark := _mark_of(record):
                 shown.setdefault(number, []).append(mark)
             continue
-        if record.state not in SHOWN_STATES or number in silent_rounds:
+        if record.is_allowed or record.state not in SHOWN_STATES or number in silent_rounds:
             continue
         if record.state == CallState.PENDING or record.state in _UNANSWERED_ENDS:
             silent_rounds.add(number)
@@ -150,15 +159,13 @@ def written_texts(answer: Message) -> list[str]:
     return [given["content"] for name, given in old_inputs(answer) if presentation_of(name).writes_file]
 
 
-def written_paths(calls: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return the paths of the files in an old reply's calls."""
-    return [made.path for made in _files_of((call["name"], call["result"], False) for call in calls)]
-
-
 def question_of(record: ToolCallRecord) -> QuestionItem:
     """Build the item of an interactive call."""
-    asked = _asked(record.tool_use_id, record.name, record.input, record.state, record.metadata.get(FACTS))
-    if record.state != CallState.ANSWERED:
+    state, facts = record.shown_state, record.metadata.get(FACTS)
+    asked = _asked(record.tool_use_id, record.name, record.input, state, facts)
+    if ruling := Ruling.of(record.metadata):
+        asked = replace(asked, sources=source_names(ruling.sources), can_undo=not ruling.is_held)
+    if state != CallState.ANSWERED:
         return asked
     asked = replace(asked, danger=kept_danger(record.metadata))
     if asked.kind == "options":
@@ -174,12 +181,8 @@ def question_of(record: ToolCallRecord) -> QuestionItem:
 
 def pending_question(pending: CallPending) -> QuestionItem:
     """Build the item of a call that has just started to wait."""
-    return _asked(pending.tool_use_id, pending.name, pending.input, CallState.PENDING, pending.facts)
-
-
-def dom_id_of(tool_use_id: str) -> str:
-    """Return the id of a call's HTML element."""
-    return "call-" + blake2s(tool_use_id.encode(errors="replace"), digest_size=8).hexdigest()
+    asked = _asked(pending.tool_use_id, pending.name, pending.input, CallState.PENDING, pending.facts)
+    return replace(asked, sources=source_names(pending.sources))
 
 
 def with_given(question: QuestionItem, given: object) -> QuestionItem:
@@ -193,17 +196,6 @@ def with_given(question: QuestionItem, given: object) -> QuestionItem:
         for row in question.ratings
     ]
     return replace(question, ratings=ratings, note=str(given.get("note") or ""))
-
-
-def files_written(records: Iterable[ToolCallRecord]) -> list[MadeFile]:
-    """Return the files that calls wrote, without duplicates, in order of their first write."""
-    return _files_of((record.name, record.result, record.is_error) for record in records)
-
-
-def files_written_by(answer: Message) -> list[MadeFile]:
-    """Return the files that the calls of a stored answer wrote; an old reply shows its own in place."""
-    calls = answer.metadata.get("tool_calls", []) if ORIGINAL_KEY not in answer.metadata else []
-    return _files_of((call["name"], call.get("result"), call["is_error"]) for call in calls)
 
 
 def begin_mark(arc: str) -> MarkItem | None:
@@ -221,7 +213,7 @@ def end_mark(arc: str) -> MarkItem | None:
 def _old_call(
     call: Mapping[str, Any], rendered: Mapping[str, SafeString], paths: Collection[str]
 ) -> ShownCall | None:
-    presentation, result = presentation_of(call["name"]), _values_in(call["result"])
+    presentation, result = presentation_of(call["name"]), values_in(call["result"])
     if presentation.writes_file:
         text = call["input"]["content"]
         path = text_in(result, "path")
@@ -260,11 +252,15 @@ def _asked(tool_use_id: str, name: str, given: object, state: str, facts: object
         facts=words,
         yes=question.yes,
         done=question.done,
+        page=made_file(path) if (path := text_in(shown, PAGE)) else None,
+        is_page_new=not shown.get(REPLACES),
+        mark=arc.name if (arc := arc_words(text_in(shown, ARC))) else "",
+        text=question.text,
     )
 
 
 def _with_ratings(asked: QuestionItem, record: ToolCallRecord) -> QuestionItem:
-    result = _values_in(record.result).get("ratings")
+    result = values_in(record.result).get("ratings")
     rows = rated_rows(asked.ratings, result if isinstance(result, Mapping) else {})
     value = record.value if isinstance(record.value, Mapping) else {}
     return replace(asked, ratings=rows, note=str(value.get("note") or ""))
@@ -273,23 +269,5 @@ def _with_ratings(asked: QuestionItem, record: ToolCallRecord) -> QuestionItem:
 def _mark_of(record: ToolCallRecord) -> MarkItem | None:
     if record.is_error:
         return None
-    presentation, result = presentation_of(record.name), _values_in(record.result)
+    presentation, result = presentation_of(record.name), values_in(record.result)
     return begin_mark(presentation.arc_begun(result)) or end_mark(presentation.arc_ended(result))
-
-
-def _files_of(calls: Iterable[tuple[str, object, bool]]) -> list[MadeFile]:
-    results = [
-        _values_in(result)
-        for name, result, is_error in calls
-        if not is_error and presentation_of(name).writes_file
-    ]
-    paths = [path for values in results if isinstance(path := values.get("path"), str) and path]
-    return [made_file(path) for path in dict.fromkeys(paths)]
-
-
-def _values_in(result: object) -> Mapping[str, Any]:
-    try:
-        values = json.loads(result) if isinstance(result, str) else None
-    except ValueError:
-        return {}
-    return values if isinstance(values, dict) else {}

@@ -15,8 +15,9 @@ from coaching.safety.danger import Danger
 from coaching.safety.lines import Offer, shipped_offer
 from coaching.safety.phrases import Topic
 from coaching.safety.plan_lines import PlanExcerpt
-from coaching.transcript.calls import QuestionItem, ShownCall, calls_by_round, dom_id_of, question_of
-from sessions_app.models import Message, SafetyVerdict, ToolCallRecord
+from coaching.transcript.calls import QuestionItem, ShownCall, calls_by_round, question_of
+from coaching.transcript.names import dom_id_of
+from sessions_app.models import Message, SafetyVerdict, ToolCallRecord, VerdictLevel
 from sessions_app.verdicts import read_verdicts
 
 REFUSED_KEY = "now"
@@ -43,9 +44,13 @@ class Cards:
         return Card(key=key, session_id=str(self.session_id), danger=danger, offer=offer, plan=plan)
 
     def of_message(self, message: Message) -> SafetyShown | None:
-        danger = known_danger(message.metadata, self.verdicts.get(message.pk))
+        verdict = self.verdicts.get(message.pk)
+        danger = known_danger(message.metadata, verdict)
         card = danger and self.card(f"message-{message.number}", danger)
-        return SafetyShown(card=card, number=message.number) if card else None
+        if not card:
+            return None
+        is_foreign = kept_danger(message.metadata) is None and verdict is not None and _is_foreign(verdict)
+        return SafetyShown(card=replace(card, is_foreign=is_foreign), number=message.number)
 
     def verdict_among(self, messages: Iterable[Message]) -> SafetyVerdict | None:
         """Return the verdict about one of a turn's messages: at most one is the user's."""
@@ -75,6 +80,12 @@ class Cards:
 
 
 NO_CARDS = Cards()
+
+
+def _is_foreign(verdict: SafetyVerdict) -> bool:
+    """Whether only Sage noticed the danger, in turns that had read texts of others."""
+    is_heard = verdict.looked in (VerdictLevel.CONCERN, VerdictLevel.IMMEDIATE)
+    return verdict.is_foreign and bool(verdict.noticed) and not is_heard
 
 
 def read_cards(session_id: uuid.UUID, rows: Iterable[Message | ToolCallRecord]) -> Cards:

@@ -8,11 +8,12 @@ from django.utils.translation import gettext
 
 from coaching.tools.places import PLACES, choices_in
 from coaching.tools.presentation import CardField
-from sessions_app.models import ToolCallRecord
+from coaching.transcript.made_files import values_in
+from sessions_app.models import CallState, ToolCallRecord
 from sessions_app.pending_calls import UNDONE
 
-Outcome = Literal["", "accepted", "declined", "undone"]
-"""What became of the write."""
+Outcome = Literal["", "allowed", "accepted", "failed", "declined", "undone"]
+"""What became of the write; `allowed`: the yes was said, and it hasn't run yet."""
 
 
 def card_parts(
@@ -45,7 +46,15 @@ def written_fields(
     value = record.value if isinstance(record.value, Mapping) else {}
     if not value.get("accept"):
         return "declined", fields
+    if record.is_allowed:
+        return _outcome_of_allowed(record), fields
     written = value.get("input")
     written = written if isinstance(written, Mapping) else {}
     shown = [each.with_value(written.get(each.name)) for each in fields]
     return ("undone" if record.metadata.get(UNDONE) else "accepted"), shown
+
+
+def _outcome_of_allowed(record: ToolCallRecord) -> Outcome:
+    if record.state == CallState.RUNNING:
+        return "allowed"
+    return "failed" if record.is_error or values_in(record.result).get("success") is False else "accepted"

@@ -24,8 +24,6 @@ from coaching.tools import presentation_of
 from coaching.transcript.calls import (
     QuestionItem,
     ShownCall,
-    files_written,
-    files_written_by,
     old_calls_by_round,
     with_given,
     written_texts,
@@ -43,6 +41,7 @@ from coaching.transcript.items import (
     ShownTime,
     TurnItem,
 )
+from coaching.transcript.made_files import files_written, files_written_by
 from coaching.transcript.names import note_in_words
 from coaching.transcript.notices import shown_notice
 from coaching.transcript.old_replies import old_calls, texts_of_rounds
@@ -195,7 +194,7 @@ def turn_item(ended: TurnRows, *, rendered: Rendered | None = None) -> TurnItem 
         ),
         number=answer.number if answer else None,
         at=_time_of(answer.created_at, ended.zone) if answer else None,
-        made=files_written_by(answer) if answer else (),
+        made=files_written_by(answer, rows.calls) if answer else (),
         why=why_of(read_trace(turn, rows.calls, ended.spent, ended.verdict)) if answer else None,
         notice=shown_notice(turn.user_notice),
         is_stopped=is_stopped,

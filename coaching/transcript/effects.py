@@ -19,7 +19,7 @@ def _effect_of(call: ShownCall) -> str:
     match call:
         case MarkItem():
             return call.text
-        case QuestionItem(outcome="accepted"):
+        case QuestionItem(outcome="accepted", can_undo=True):
             return call.done
         case QuestionItem(kind="pulse") if any(rating.new for rating in call.ratings):
             return gettext("Your ratings are saved.")

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, time
+from hashlib import blake2s
 
 from django.utils.formats import date_format, time_format
 from django.utils.functional import Promise
@@ -11,17 +12,29 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, gettext_noop
 
 from coaching.clock.days import calendar_day
+from coaching.context.foreign import UNNAMED
 from coaching.models import LifeDomain, UserFile
 from sessions_app.models import SessionKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MadeFile:
-    """A file that a turn wrote."""
+    """A file that a turn wrote.
+
+    After texts of others it has their names as `sources`, and the call that can be undone, or was.
+    """
 
     path: str
     folder: str
     name: str
+    tool_use_id: str = ""
+    sources: str = ""
+    is_undone: bool = False
+
+    @property
+    def dom_id(self) -> str:
+        """The id of its HTML element; empty without such a call."""
+        return dom_id_of(self.tool_use_id) if self.tool_use_id else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +96,8 @@ _FILE_NAMES: Mapping[str, str | Promise] = {
     "sage/safety-plan.md": gettext_lazy("Safety plan"),
 }
 _ISO_DATE_CHARACTERS = 10
+MAX_SOURCES = 3
+"""How many texts of others are named at one place."""
 _PATH = re.compile(r"(?<![\w/.:-])(?:[\w-]+/)*[\w-]+\.md\b(?!/)")
 _PROGRAM_NAME = re.compile(r"(?<![\w/.:-])[a-z]+(?:_[a-z]+)+(?![\w/])")
 _MARKS = re.compile(r"`+|\*{2,}")
@@ -105,6 +120,21 @@ def arc_words(arc: str) -> ArcWords | None:
 def made_file(path: str) -> MadeFile:
     """Return a written file with its names."""
     return MadeFile(path=path, folder=folder_name(path), name=shown_name(path))
+
+
+def dom_id_of(tool_use_id: str) -> str:
+    """Return the id of a call's HTML element."""
+    return "call-" + blake2s(tool_use_id.encode(errors="replace"), digest_size=8).hexdigest()
+
+
+def source_names(names: Iterable[str]) -> str:
+    """Return the names of texts that others wrote, for a sentence: each in quotation marks of its own."""
+    shown = [
+        _(name) if name in UNNAMED else _("“%(name)s”") % {"name": without_directions(name)} for name in names
+    ]
+    more = len(shown) - MAX_SOURCES
+    listed = ", ".join(shown[:MAX_SOURCES])
+    return _("%(names)s and others") % {"names": listed} if more > 0 else listed
 
 
 def folder_name(path: str) -> str:

@@ -12,7 +12,7 @@ from itertools import chain
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models import OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
 from coaching.clock.timezones import UNKNOWN_TIMEZONE
@@ -20,8 +20,9 @@ from coaching.events import AttachedDocument, CallAnswered, MessagePlace
 from coaching.library.rows.attached import read_attached
 from coaching.models import Profile, UserFile
 from coaching.transcript.arcs import EndingItem, HeadItem, head_of, read_ending
-from coaching.transcript.calls import SHOWN_STATES, written_paths, written_texts
+from coaching.transcript.calls import SHOWN_STATES, written_texts
 from coaching.transcript.cards import NO_CARDS, Cards, read_cards
+from coaching.transcript.made_files import written_paths
 from coaching.transcript.old_replies import old_calls
 from sessions_app import selectors
 from sessions_app.models import (
@@ -146,7 +147,7 @@ def read_history(session: Session, *, before: int | None = None, limit: int = PA
     """
     messages, has_earlier = selectors.history_page(session, before=before, limit=limit)
     turns = {message.turn_id: message.turn for message in messages}
-    calls = ToolCallRecord.within(*turns.values()).filter(state__in=SHOWN_STATES)
+    calls = ToolCallRecord.within(*turns.values()).filter(Q(state__in=SHOWN_STATES) | Q(value__isnull=False))
     by_turn: dict[uuid.UUID, list[ToolCallRecord]] = defaultdict(list)
     for call in calls.order_by("round_number", "position"):
         by_turn[call.turn_id].append(call)
@@ -213,7 +214,8 @@ def read_answered(event: CallAnswered) -> TurnRows | CallRows | None:
 
 def read_calls(turn_id: uuid.UUID) -> CallRows:
     """Read the calls of a turn that a page may show."""
-    shown = ToolCallRecord.unscoped.filter(turn_id=turn_id, state__in=SHOWN_STATES).select_related("turn")
+    is_shown = Q(state__in=SHOWN_STATES) | Q(value__isnull=False)
+    shown = ToolCallRecord.unscoped.filter(is_shown, turn_id=turn_id).select_related("turn")
     calls = list(shown.order_by("round_number", "position"))
     return CallRows(calls=calls, cards=read_cards(calls[0].turn.session_id, calls) if calls else NO_CARDS)
 
@@ -236,7 +238,7 @@ def _read_turn(
     turn = _TURN.object_of(values[: len(_TURN)])
     turn.session = _SESSION.object_of(values[len(_TURN) :])
     content = content_of(rows)
-    calls = [call for call in content.calls if call.state in SHOWN_STATES]
+    calls = [call for call in content.calls if call.state in SHOWN_STATES or call.is_allowed]
     shown = CallRows(calls=calls, cards=read_cards(turn.session_id, calls) if calls else NO_CARDS)
     if turn.is_open or (turn.is_withdrawn and not is_withdrawn_shown):
         return turn, shown, None

@@ -1,14 +1,18 @@
-"""Takes back what a call has written after the user's yes."""
+"""Takes back what a call has written: after the user's yes, or unasked after texts of others."""
 
 import uuid
 
 from django.db import transaction
+from django.utils import timezone
 from django.utils.translation import gettext_noop as _
 
+from coaching.files.organising import delete_file
 from coaching.library import effects
-from coaching.models import LibraryEffect
+from coaching.library.effects import CHANGED_SINCE
+from coaching.models import LibraryEffect, UserFileVersion
+from coaching.tools.tainted import Ruling
 from sessions_app.errors import Refused
-from sessions_app.models import CallState
+from sessions_app.models import CallState, ToolCallRecord
 from sessions_app.pending_calls import UNDONE, locked_call_of
 from sessions_app.selectors import accessible_session
 
@@ -24,6 +28,12 @@ def undo_write(*, user_id: int, session_id: uuid.UUID, tool_use_id: object) -> N
     """
     session = accessible_session(user_id=user_id, session_id=session_id, is_locked=True)
     call = locked_call_of(session, tool_use_id)
+    if call is not None and (version := _written_unasked(user_id, call)):
+        if not call.metadata.get(UNDONE):
+            _delete_new_file(user_id, version)
+            call.metadata[UNDONE] = True
+            call.save(update_fields=["metadata"])
+        return
     value = call.value if call and call.state == CallState.ANSWERED else None
     effect_id = value.get("effect") if isinstance(value, dict) else None
     if call is None or not isinstance(effect_id, int):
@@ -35,3 +45,23 @@ def undo_write(*, user_id: int, session_id: uuid.UUID, tool_use_id: object) -> N
         effects.undo(user_id=user_id, effect_id=effect_id)
     call.metadata[UNDONE] = True
     call.save(update_fields=["metadata"])
+
+
+def _written_unasked(user_id: int, call: ToolCallRecord) -> UserFileVersion | None:
+    """Return the version that a call wrote after texts of others without asking; None for any other call."""
+    ruling = Ruling.of(call.metadata)
+    if ruling is None or ruling.is_held or call.state != CallState.FINISHED or call.is_error:
+        return None
+    versions = UserFileVersion.of(user_id) | UserFileVersion.deleted_of(user_id)
+    written = versions.filter(session_id=call.turn.session_id, tool_use_id=call.tool_use_id)
+    return written.select_related("file").order_by("-pk").first()
+
+
+def _delete_new_file(user_id: int, version: UserFileVersion) -> None:
+    """Delete a file that has no other version; it can be restored like any deleted file. Raises `Refused`."""
+    file = version.file
+    if file.deleted_at is not None:
+        raise Refused(GONE)
+    if version.number != 1 or file.version_number != 1:
+        raise Refused(CHANGED_SINCE)
+    delete_file(user_id=user_id, path=file.path, now=timezone.now())

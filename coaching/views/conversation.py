@@ -31,9 +31,8 @@ from coaching.people.help_lines import country_of
 from coaching.people.in_flight import waiting
 from coaching.safety.card import Card, kept_danger
 from coaching.safety.danger import Danger
-from coaching.transcript.calls import dom_id_of
 from coaching.transcript.cards import read_card_without_session
-from coaching.transcript.names import names_of
+from coaching.transcript.names import dom_id_of, names_of
 from coaching.turns.request import TurnRequest
 from coaching.turns.start import StartedTurn
 from coaching.views.conversation_page import counted, show_conversation

@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_POST
 
 from coaching.people.accounts import user_id_of
-from coaching.transcript.calls import dom_id_of
+from coaching.transcript.names import dom_id_of
 from coaching.turns.undo import undo_write
 from coaching.views.conversation_page import show_conversation
 from coaching.views.parts import back_to, or_404

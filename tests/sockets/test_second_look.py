@@ -16,7 +16,7 @@ from coaching.practice.faults.fault import Fault
 from coaching.practice.judge import judge_by_labels
 from coaching.practice.script import Hold, Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer
-from coaching.transcript.calls import dom_id_of
+from coaching.transcript.names import dom_id_of
 from sessions_app.database import in_database
 from sessions_app.leases import read_beats
 from sessions_app.models import Message, ModelUsage, SafetyVerdict, Session, ToolCallRecord, UsagePurpose
