@@ -212,14 +212,13 @@ def test_a_duplicate_whose_original_is_deleted_goes_on_to_be_read(user: User) ->
     original = make_document(client)
     reading = begin_reading(client, count=2)
     duplicate = Ending(state=DocumentState.DUPLICATE, values={"duplicate_of_id": original.pk})
-    items = [Item(document=document, ending=duplicate) for document in reading.documents[:1]]
-    items += [
-        Item(document=reading.documents[1], ending=Ending(state=DocumentState.FAILED, reason="It’s damaged."))
-    ]
+    similar = Ending(state=DocumentState.REVIEW, reason="x", values={"similar_to_id": original.pk})
+    endings = zip(reading.documents, (duplicate, similar), strict=True)
+    items = [Item(document=document, ending=ending) for document, ending in endings]
     delete_document(user_id=user.pk, document_id=original.pk)
     left, changes = settle(Batch(claim=reading.claim, items=items))
     assert [item.document.pk for item in left.open_items] == [reading.documents[0].pk]
-    assert [change.document_id for change in changes] == [reading.documents[1].pk]
+    assert [(change.document_id, change.state) for change in changes] == [(reading.documents[1].pk, "review")]
 
 
 def decide(reading: Reading, chance: random.Random) -> None:
@@ -239,6 +238,7 @@ def decide(reading: Reading, chance: random.Random) -> None:
             move_document(user_id=user_id, document_id=document.pk, folder="Rent")
 
 
+@pytest.mark.timeout(max(420, 10 * ROUNDS))
 def test_documents_are_deleted_while_their_batch_writes_and_nothing_else_is_lost(user: User) -> None:
     for number in range(ROUNDS):
         check_round(make_client(user, f"Client {number}"), random.Random(number))

@@ -25,10 +25,7 @@ def settle(batch: Batch) -> tuple[Batch, Sequence[Change]]:
     ended = {item.document.pk: item.ending for item in batch.items if item.ending}
     if not ended:
         return batch, []
-    originals = {pk: ending.values["duplicate_of_id"] for pk, ending in ended.items() if ending.is_duplicate}
-    held = lock_documents(batch.claim.user_id, {*ended, *originals.values()})
-    for pk in [pk for pk, original in originals.items() if original not in held]:
-        del ended[pk]
+    _lock_with_others(batch.claim.user_id, ended)
     rows = batch.claim.rows().filter(id__in=ended).order_by("id")
     changes = [_end(document, ended[document.pk]) for document in rows]
     left = [replace(item, ending=None) for item in batch.items if item.document.pk not in ended]
@@ -36,6 +33,20 @@ def settle(batch: Batch) -> tuple[Batch, Sequence[Change]]:
         use_answers(user_id=batch.claim.user_id, call_ids=batch.call_ids, document_ids=list(ended))
     claim = keep(batch.claim, [item.document.pk for item in left])
     return replace(batch, claim=claim, items=tuple(left)), changes
+
+
+def _lock_with_others(user_id: int, ended: dict[int, Ending]) -> None:
+    """Lock documents and those that they are linked to; take back endings whose other document is gone."""
+    others = {
+        pk: ending.values.get("duplicate_of_id") or ending.values.get("similar_to_id")
+        for pk, ending in ended.items()
+    }
+    held = lock_documents(user_id, {*ended, *filter(None, others.values())})
+    for pk in [pk for pk, other in others.items() if other and other not in held]:
+        if ended[pk].is_duplicate:
+            del ended[pk]
+        else:
+            ended[pk] = replace(ended[pk], values={})
 
 
 def begin(claim: Claim) -> tuple[Batch, Sequence[Change]]:
