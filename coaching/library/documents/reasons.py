@@ -7,6 +7,9 @@ from django.utils.translation import gettext, gettext_noop
 
 SIMILAR = gettext_noop("Its text is almost the same as that of:")
 DUPLICATE = gettext_noop("This file is already in your library:")
+PROPOSED = gettext_noop("Sage suggests something that isn’t on its lists yet:")
+_ALLOWED_IF_SURE = (SIMILAR, PROPOSED)
+"""Each with a line that follows. They don't doubt the type."""
 _WITHOUT_NAME = {
     SIMILAR: "Its text is almost the same as that of another document.",
     DUPLICATE: "This file is already in the library.",
@@ -24,6 +27,14 @@ def reason_for_models(reason: str) -> str:
     lines = ["", *reason.splitlines()]
     return " ".join(
         _WITHOUT_NAME.get(line, line) for before, line in pairwise(lines) if before not in _WITHOUT_NAME
+    )
+
+
+def doubts_type(reason: str) -> bool:
+    """Return whether a stored reason for a review may be about the suggested type."""
+    lines = ["", *reason.splitlines()]
+    return not reason or any(
+        line not in _ALLOWED_IF_SURE and before not in _ALLOWED_IF_SURE for before, line in pairwise(lines)
     )
 
 

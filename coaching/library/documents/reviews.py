@@ -6,6 +6,7 @@ missing.
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -43,6 +44,7 @@ from sessions_app.errors import Refused
 
 MAX_AT_ONCE = 200
 NOT_IN_REVIEW = gettext_noop("This document no longer needs a review.")
+CHANGED_SINCE_SHOWN = gettext_noop("This suggestion has changed since the page was loaded. Check it again.")
 UNDECIDED = gettext_noop("Sage has no suggestion for this document. Choose a type.")
 UNKNOWN_TYPE = gettext_noop("There’s no such document type.")
 WRONG_CLIENT = gettext_noop("That project belongs to another client.")
@@ -58,9 +60,11 @@ class BulkOutcome:
 
 
 @transaction.atomic
-def accept_review(*, user_id: int, document_id: int) -> LibraryEffect | None:
-    """File a document as it was suggested. Raises `Refused`."""
+def accept_review(*, user_id: int, document_id: int, seen_at: datetime | None = None) -> LibraryEffect | None:
+    """File a document as it was suggested, perhaps only as it was shown at some time. Raises `Refused`."""
     document = locked_document(user_id, document_id)
+    if seen_at is not None and document.updated_at > seen_at:
+        raise Refused(CHANGED_SINCE_SHOWN)
     if document.state != DocumentState.REVIEW:
         raise Refused(NOT_IN_REVIEW)
     if not document.file_type or not document.folder:
@@ -77,9 +81,12 @@ def accept_review(*, user_id: int, document_id: int) -> LibraryEffect | None:
     return change(document, kind=EffectKind.FILED, made_by=MadeBy.USER, values=values)
 
 
-def accept_reviews(*, user_id: int, document_ids: Collection[int]) -> BulkOutcome:
+def accept_reviews(
+    *, user_id: int, document_ids: Collection[int], seen_at: datetime | None = None
+) -> BulkOutcome:
     """Accept the suggestions for several documents, each by itself."""
-    return _each(document_ids, lambda document_id: accept_review(user_id=user_id, document_id=document_id))
+    accept = partial(accept_review, user_id=user_id, seen_at=seen_at)
+    return _each(document_ids, lambda document_id: accept(document_id=document_id))
 
 
 @transaction.atomic

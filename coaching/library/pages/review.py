@@ -11,8 +11,9 @@ from django.utils.translation import gettext_noop, ngettext
 from django.views.decorators.http import require_http_methods
 
 from coaching.library.documents.reviews import MAX_AT_ONCE, BulkOutcome, accept_reviews, correct_documents
-from coaching.library.pages.forms import ids_in
+from coaching.library.pages.forms import ids_in, seen_in
 from coaching.library.pages.frame import frame_of
+from coaching.library.pipeline.confidence import is_sure_suggestion
 from coaching.library.rows.documents import reviews_with_proposals, suggestions_of
 from coaching.library.rows.folders import reference_choices
 from coaching.models import Document
@@ -22,6 +23,7 @@ from sessions_app.errors import Refused
 
 REVIEWS_A_PAGE = 20
 NOTHING_TICKED = gettext_noop("Select at least one document first.")
+NONE_SURE = gettext_noop("These suggestions have changed since this page was loaded. Check them again.")
 NO_TYPE = gettext_noop("Choose a type first.")
 
 
@@ -58,8 +60,11 @@ def _decide(request: HttpRequest, user_id: int) -> BulkOutcome:
             folder=form.get(f"folder-{one}", ""),
         )
     if form.get("do") == "accept-all":
-        waiting = suggestions_of(user_id=user_id).values_list("id", flat=True)
-        return accept_reviews(user_id=user_id, document_ids=list(waiting[:MAX_AT_ONCE]))
+        shown = suggestions_of(user_id=user_id).filter(id__in=ids_in(form.getlist("shown"))[:MAX_AT_ONCE])
+        sure = [document.pk for document in shown if is_sure_suggestion(document)]
+        if not sure:
+            raise Refused(NONE_SURE)
+        return accept_reviews(user_id=user_id, document_ids=sure, seen_at=seen_in(form))
     ticked = ids_in(form.getlist("document"))
     if not ticked:
         raise Refused(NOTHING_TICKED)
@@ -77,10 +82,13 @@ def _decide(request: HttpRequest, user_id: int) -> BulkOutcome:
 
 def _page(request: HttpRequest, user_id: int, *, refusal: str = "") -> HttpResponse:
     rows = reviews_with_proposals(user_id=user_id)
+    page = Paginator(rows, REVIEWS_A_PAGE).get_page(page_in(request))
+    sure = [document for document in page.object_list if is_sure_suggestion(document)]
     context = {
         **frame_of(request, "review", user_id=user_id),
-        "page": Paginator(rows, REVIEWS_A_PAGE).get_page(page_in(request)),
-        "suggestions": min(MAX_AT_ONCE, suggestions_of(user_id=user_id).count()),
+        "page": page,
+        "sure": sure,
+        "seen_at": max((document.updated_at for document in sure), default=None),
         "types": reference_choices(),
         "refusal": refusal,
     }

@@ -1,6 +1,8 @@
 """How sure a classification has to be before a document is filed by itself."""
 
+from coaching.library.documents.reasons import doubts_type
 from coaching.library.pipeline.batch import Item, Verdict
+from coaching.models import Document
 
 SURE = 0.8
 """From this confidence on a document is filed by itself."""
@@ -28,3 +30,12 @@ def needs_second_reading(item: Item) -> bool:
     if item.verdict is None:
         return False
     return is_unsure(item.verdict) or is_unsupported(item.verdict) or item.is_unlikely
+
+
+def is_sure_suggestion(document: Document) -> bool:
+    """Whether a document's review has other reasons than a doubt about the type that was suggested."""
+    if not document.file_type or not document.folder or document.confidence is None:
+        return False
+    others = [other.get("confidence", 0.0) for other in document.alternatives]
+    is_clear = document.confidence - max(others, default=0.0) > CLOSE
+    return document.confidence >= SURE and is_clear and not doubts_type(document.reason)

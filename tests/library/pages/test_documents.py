@@ -7,10 +7,14 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client as Browser
+from django.utils import timezone
 from procrastinate.contrib.django.models import ProcrastinateJob
 
 from coaching.job_queue import LANE_JOB
 from coaching.library.clients import create_client, create_project, own_client
+from coaching.library.documents.reasons import SIMILAR
+from coaching.library.effects import FILING_UNDONE
+from coaching.library.pipeline.stages.assemble import UNLIKELY
 from coaching.library.references.files import sync_reference_files
 from coaching.models import (
     ActionItem,
@@ -56,7 +60,7 @@ def document_of(client: Client, name: str = "a.txt", **values: Any) -> Document:
 def suggested(client: Client, name: str, **values: Any) -> Document:
     """Store a document for which Sage suggests a type."""
     decision = {"file_type": "payslip", "category": "work", "folder": "Staff", "level": "client"}
-    return document_of(client, name, reason="Sage isn’t sure.", **decision, **values)
+    return document_of(client, name, **{"reason": "Sage isn’t sure.", **decision, **values})
 
 
 def acted(browser: Browser, document: Document, **form: Any) -> Document:
@@ -246,11 +250,59 @@ def test_all_ticked_are_accepted_and_each_refusal_is_named(
     assert states_of(first, second) == ["filed", "filed"]
     assert states_of(unticked, undecided, theirs) == ["review"] * 3
     assert "1 document filed." in decided(signed_in, accept=unticked.pk)
-    others = [suggested(mill, f"another {number}.txt") for number in range(2)]
-    assert "Accept all 2 suggestions" in signed_in.get(REVIEW).content.decode()
-    assert "2 documents filed." in decided(signed_in, do="accept-all")
-    assert states_of(*others, undecided, theirs) == ["filed", "filed", "review", "review"]
     refused_with(signed_in.post(REVIEW, {"do": "accept"}), "Select at least one document first.")
+
+
+def test_all_that_were_shown_and_are_sure_are_accepted_together(signed_in: Browser, mill: Client) -> None:
+    similar = f"{SIMILAR}\nb.txt."
+    sure = [suggested(mill, f"{number}.txt", reason=similar, confidence=0.95) for number in range(3)]
+    doubted = [
+        suggested(mill, "weak.txt", reason=similar, confidence=0.79),
+        suggested(
+            mill,
+            "close.txt",
+            reason=similar,
+            confidence=0.9,
+            alternatives=[{"file_type": "invoice", "confidence": 0.8}],
+        ),
+        suggested(mill, "unlikely.txt", reason=f"{similar}\n{UNLIKELY}", confidence=1.0),
+        suggested(mill, "undone.txt", reason=FILING_UNDONE, confidence=1.0),
+    ]
+    page = signed_in.get(REVIEW).content.decode()
+    assert "Accept the 3 suggestions on this page with a sure type" in page
+    form = {
+        "do": "accept-all",
+        "seen_at": re.findall(r'name="seen_at" value="([^"]+)"', page)[0],
+        "shown": re.findall(r'name="shown" value="(\d+)"', page),
+    }
+    assert form["shown"] == [str(document.pk) for document in sure]
+    late = suggested(mill, "late.txt", reason=similar, confidence=0.99)
+    sure[2].file_type = "invoice"  # changed after the page was loaded
+    sure[2].save()
+    page = decided(signed_in, **form | {"shown": [*form["shown"], *(each.pk for each in doubted)]})
+    assert "2 documents filed." in page
+    assert "2.txt: This suggestion has changed since the page was loaded." in page
+    assert states_of(*sure) == ["filed", "filed", "review"]
+    assert states_of(*doubted, late) == ["review"] * 5
+    refused_with(signed_in.post(REVIEW, {"do": "accept-all"}), "These suggestions have changed")
+
+
+@pytest.mark.parametrize(
+    ("values", "said", "unsaid"),
+    [
+        ({"state": "duplicate", "reason": "x"}, "didn’t read this copy", ("found no text", "has read")),
+        ({"state": "failed", "reason": "x", "is_read": True}, "couldn’t read", ("found no text", "has read")),
+        ({"state": "review", "reason": "x", "is_read": True}, "found no text", ("has read",)),
+    ],
+)
+def test_a_document_page_does_not_contradict_itself(
+    signed_in: Browser, mill: Client, values: dict[str, Any], said: str, unsaid: tuple[str, ...]
+) -> None:
+    read_at = timezone.now() if values.pop("is_read", False) else None
+    document = document_of(mill, **values, read_at=read_at)
+    page = signed_in.get(f"/library/documents/{document.pk}/").content.decode()
+    assert said in page
+    assert not [sentence for sentence in unsaid if sentence in page]
 
 
 @pytest.mark.usefixtures("references")
