@@ -14,6 +14,7 @@ from sage.garbage import collect_as_usual
 from tests.embedded_database import name_of_migrated
 from tests.emptying import empty_database
 from tests.live_sage import SHARED, live_sage, practice, shared_sage
+from tests.thoroughness import load_profile
 
 # Fixtures are imported only here.
 __all__ = ["live_sage", "practice", "shared_sage"]
@@ -44,6 +45,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--newcomer-pictures", metavar="FOLDER", help="keep pictures of a newcomer's first hour")
     parser.addoption("--pictures", metavar="FOLDER", help="keep pictures of the states of pages")
     parser.addoption("--newcomer-transcript", metavar="FILE", help="write the newcomer's talk to a file")
+
+
+def pytest_configure() -> None:
+    """Before the tests are imported, set how many examples property tests try."""
+    load_profile()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

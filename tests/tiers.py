@@ -1,6 +1,6 @@
 """A pytest plugin: what each test needs beside itself. It has one tier, by the place of its file.
 
-`-m pure` starts no server. A file of tiers that `-m` leaves out isn't even imported.
+`-m pure` starts no server, and hardly a process. A file of tiers that `-m` leaves out isn't even imported.
 """
 
 from pathlib import Path
@@ -13,28 +13,28 @@ Tier = Literal["pure", "db", "browser", "faults"]
 TIERS: tuple[Tier, ...] = get_args(Tier)
 TESTS = Path(__file__).parent
 
-# Folders, and files without `.py`. What isn't named may use the database.
+# Folders, and files without `.py`. What isn't named may use the database and start processes.
 _PURE = """
-    architecture/test_children architecture/test_connections architecture/test_imports
-    architecture/test_parsing architecture/test_pictures architecture/test_requirements
-    architecture/test_texts architecture/test_tiers architecture/test_tool_names calendar/test_fetch
-    calendar/test_reading context/test_closeness context/test_fences context/test_window engine
-    files/test_days files/test_frontmatter files/test_paths files/test_permissions
-    files/test_storage_settings files/test_tasks languages/test_catalogues languages/test_formats
+    architecture/test_children architecture/test_connections architecture/test_parsing
+    architecture/test_pictures architecture/test_requirements architecture/test_texts
+    architecture/test_tiers architecture/test_tool_names calendar/test_fetch context/test_closeness
+    context/test_fences context/test_window engine files/test_days files/test_frontmatter files/test_paths
+    files/test_permissions files/test_tasks languages/test_catalogues languages/test_formats
     languages/test_notices legacy/test_bounded legacy/test_export_shapes legacy/test_formats legacy_text
-    library/documents/test_reasons library/extractors library/pipeline/test_normalised_text
-    library/references/test_placement library/references/test_reference_files
-    library/references/test_selection library/test_evidence library/test_planted_facts life/test_drawing
-    life/test_levels life/test_words live/test_live model/test_model_client pages/test_code_colours
-    pages/test_markdown patterns practice recall/test_excerpts recall/test_question safety sage/test_checks
-    sage/test_ending sage/test_env sage/test_launcher sage/test_mail sage/test_mail_pages sage/test_origin
-    sandbox sessions_app/test_english sessions_app/test_money sessions_app/test_refusals skills/test_check
-    skills/test_prompt_rules skills/test_signals skills/test_texts sockets/test_streamed
+    library/documents/test_reasons library/extractors/test_hostile_mails
+    library/pipeline/test_normalised_text library/references/test_placement
+    library/references/test_reference_files library/references/test_selection library/test_evidence
+    library/test_planted_facts life/test_drawing life/test_levels life/test_words live/test_live
+    model/test_model_client pages/test_code_colours patterns practice recall/test_excerpts
+    recall/test_question safety sage/test_ending sage/test_env sage/test_mail_pages sage/test_origin
+    sandbox/test_blocks sessions_app/test_english sessions_app/test_money sessions_app/test_refusals
+    skills/test_check skills/test_prompt_rules skills/test_signals skills/test_texts sockets/test_streamed
     tools/test_help_lines_never_wait tools/test_show_options turns/test_words
 """
 PLACES: dict[str, Tier] = {
     **dict.fromkeys(_PURE.split(), "pure"),
     "safety/test_help_lines": "db",
+    "practice/test_command": "db",
     "browser": "browser",
     "faults": "faults",
 }

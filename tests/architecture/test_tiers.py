@@ -21,7 +21,7 @@ def test_each_place_is_a_folder_or_a_file_of_tests() -> None:
     ("place", "tier"),
     [
         ("engine/test_loop.py", "pure"),
-        ("library/extractors/test_types.py", "pure"),
+        ("library/references/test_placement.py", "pure"),
         ("safety/test_danger.py", "pure"),
         ("safety/test_help_lines.py", "db"),
         ("pages/test_pages.py", "db"),

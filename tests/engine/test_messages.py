@@ -17,6 +17,7 @@ from coaching.engine.messages import (
 )
 from coaching.engine.tools import ToolResult
 from tests.engine.upstream import SAVED_FIELDS
+from tests.thoroughness import examples
 
 IDENTIFIER = re.compile(r"^[a-zA-Z0-9_-]+$")
 
@@ -80,7 +81,7 @@ stored = st.one_of(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(st.lists(stored, max_size=8))
 def test_every_prefix_that_ends_with_the_user_is_valid(history: list[StoredMessage]) -> None:
     for length, message in enumerate(history, start=1):
@@ -88,7 +89,7 @@ def test_every_prefix_that_ends_with_the_user_is_valid(history: list[StoredMessa
             assert_valid(build_api_messages(history[:length], SAVED_FIELDS))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.lists(stored, max_size=6))
 def test_what_was_sent_stays_the_beginning_of_what_is_sent_next(history: list[StoredMessage]) -> None:
     whole = flattened(

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from coaching.legacy.importers import bounded
 from coaching.legacy.importers.bounded import NotJson, TooMuch, Unreadable, read_pieces
 from coaching.legacy.importers.json_stream import read_items
+from tests.thoroughness import examples
 
 SCALARS = st.one_of(
     st.none(),
@@ -26,7 +27,7 @@ VALUES = st.recursive(
 )
 
 # Values of values take a busy machine long to make.
-unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=50)
+unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=examples(50))
 
 
 def in_blocks(data: bytes, size: int) -> Callable[[int], bytes]:

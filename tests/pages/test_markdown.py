@@ -24,6 +24,7 @@ from coaching.sandbox.markdown_worker import MOST_HIGHLIGHTED, sanitise
 from tests.browser.payloads import PAYLOADS
 from tests.languages.conftest import translated
 from tests.patience import patience
+from tests.thoroughness import examples
 
 ALLOWED = {
     "a": {"href", "rel"},
@@ -176,7 +177,7 @@ def test_a_payload_cut_at_every_character_stays_text(payload: str) -> None:
         assert faults_in(render_markdown(payload[:end])) == []
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.text(alphabet="<>[]()!`*_~|#-+=:/\\\"'&;x1 \n\tajs\x00\u2028", max_size=80))
 def test_no_text_becomes_anything_that_isn_t_allowed(text: str) -> None:
     assert faults_in(render_markdown(text)) == []

@@ -16,6 +16,7 @@ from coaching.practice.script import Note, Text
 from coaching.tools import CHAT_TOOLS, TOOL_NAMES
 from sessions_app.services import GO_ON
 from tests.practice.conftest import assistant, request_body, user
+from tests.thoroughness import examples
 
 HEARD = [
     ("I want to die", "danger"),
@@ -166,7 +167,7 @@ SAID = st.one_of(
 
 
 @given(said=st.lists(SAID, min_size=1, max_size=8), arc=st.sampled_from([*ARCS, ""]))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_whatever_is_said_it_has_an_answer_that_can_be_sent_back(said: list[str], arc: str) -> None:
     body = request_body(tools=CHAT_TOOLS.definitions(), messages=[])
     for words in said:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from coaching.sandbox import difference_worker
 from coaching.sandbox.differences import Difference, Row, compare, merge
 from tests.patience import patience
+from tests.thoroughness import examples
 
 short_lines = st.lists(st.sampled_from(["a", "b", "c", "a walk by the river", "a run by the river", ""]))
 
@@ -70,7 +71,7 @@ def test_what_nobody_sees_is_shown_by_its_number() -> None:
 
 
 @given(short_lines, short_lines)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_rows_without_gaps_hold_both_texts(old: list[str], new: list[str]) -> None:
     found = difference_worker.compare("\n".join(old), "\n".join(new))
     rows = found["rows"]
@@ -93,7 +94,7 @@ def test_rows_without_gaps_hold_both_texts(old: list[str], new: list[str]) -> No
 
 
 @given(short_lines, short_lines, short_lines)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_a_merge_takes_both_sides_or_none(base: list[str], mine: list[str], theirs: list[str]) -> None:
     one, two, three = ("\n".join(lines) for lines in (base, mine, theirs))
     assert difference_worker.merge(one, two, one) == two

@@ -12,6 +12,7 @@ from coaching.events import RoundClosed, RoundRestarted, RoundShown, Sync
 from coaching.sandbox.markdown import render_replies
 from coaching.sandbox.markdown_worker import LIST_JOIN, TABLE_END
 from coaching.sockets.fragments import StreamedReply
+from tests.thoroughness import examples
 
 REPLY = """# A plan
 
@@ -58,7 +59,9 @@ async def frames_of(reply: StreamedReply, *texts: str) -> list[str]:
     return [frame for text in texts for frame in await reply.frames_of(TextDelta(text))]
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(cuts=st.sets(st.integers(1, len(REPLY) - 1), max_size=30))
 async def test_all_blocks_together_are_the_rendered_reply(cuts: set[int]) -> None:
     places = [0, *sorted(cuts), len(REPLY)]

@@ -21,6 +21,7 @@ from tests.library.extractors.hostile import (
     external_entity_in_a_workbook,
 )
 from tests.patience import patience
+from tests.thoroughness import examples
 
 OUTCOMES = {"text", "no_text", "needs_password", "broken", "refused"}
 
@@ -115,7 +116,7 @@ def damaged_files(draw: st.DrawFn) -> bytes:
 
 
 @given(st.one_of(started, damaged_files()))
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(80), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_any_bytes_have_an_outcome(data: bytes) -> None:
     found = read(data)
     assert found.outcome in OUTCOMES
