@@ -10,6 +10,7 @@ import logging
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import aclosing, asynccontextmanager, contextmanager
+from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
@@ -23,6 +24,7 @@ from coaching.engine.failures import failure_of
 from coaching.engine.messages import ModelRequest
 from coaching.engine.ports import DEFAULT_TIMEOUTS, BatchResult, StreamTimeouts
 from coaching.engine.profiles import profile_for
+from coaching.engine.server_words import error_text, server_words
 from coaching.engine.stream import TRANSPORT_ERRORS, SSEReplyStream
 from coaching.engine.usage import TokenCounts
 
@@ -75,13 +77,14 @@ class AnthropicClient:
                 stream = await self._open(request, timeouts)
                 try:
                     async with aclosing(stream.response.aiter_bytes()) as chunks:
-                        yield SSEReplyStream(chunks, stream.response.headers, started)
+                        words = partial(server_words, request=request)
+                        yield SSEReplyStream(chunks, stream.response.headers, started, words_of=words)
                 finally:
                     await _close_quietly(stream)
         except TimeoutError:
             if not scope.expired():
                 raise
-            raise UpstreamError("out_of_time", detail="total timeout") from None
+            raise UpstreamError("out_of_time", detail="total timeout", cause="slow") from None
 
     async def create_batch(self, requests: Mapping[str, ModelRequest]) -> str:
         """Send requests under keys of ours; return the batch's id. Raises `UpstreamError`."""
@@ -114,10 +117,9 @@ class AnthropicClient:
                 stream_cls=RawStream,
             )
         except anthropic.APIStatusError as error:
-            raise _from_status(error) from error
+            raise _from_status(error, server_words(error_text(error.body), request)) from error
         except anthropic.APIConnectionError as error:
-            cause = type(error.__cause__ or error).__name__
-            raise UpstreamError("unavailable", detail=cause, is_retryable=True) from error
+            raise _unreachable(error) from error
         except anthropic.CredentialsError as error:
             raise UpstreamError("unauthorized", detail=type(error).__name__) from error
         except (anthropic.AnthropicError, *TRANSPORT_ERRORS) as error:
@@ -191,5 +193,17 @@ async def _close_quietly(stream: RawStream) -> None:
         _log.debug("closing a stream failed: %s", type(error).__name__)
 
 
-def _from_status(error: anthropic.APIStatusError) -> UpstreamError:
-    return failure_of(error.status_code, str(error.type or ""), error.response.headers)
+def _unreachable(error: anthropic.APIConnectionError) -> UpstreamError:
+    """Build the failure of a request without a response: slow only where the server had taken it."""
+    reason = error.__cause__ or error
+    is_slow = isinstance(error, anthropic.APITimeoutError) and not isinstance(reason, httpx2.ConnectTimeout)
+    return UpstreamError(
+        "unavailable",
+        detail=type(reason).__name__,
+        is_retryable=True,
+        cause="slow" if is_slow else "server",
+    )
+
+
+def _from_status(error: anthropic.APIStatusError, words: str = "") -> UpstreamError:
+    return failure_of(error.status_code, str(error.type or ""), error.response.headers, words=words)

@@ -267,4 +267,4 @@ def _checked(reply: Reply | None) -> Reply:
 def _broken(fault: str) -> UpstreamError:
     """Count and build the failure of a stream that the client took for whole."""
     UPSTREAM_ERRORS.labels("broken_stream").inc()
-    return UpstreamError("broken_stream", detail=fault, is_retryable=True)
+    return UpstreamError("broken_stream", detail=fault, is_retryable=True, cause="request")

@@ -16,6 +16,9 @@ FailureReason = Literal[
     "internal",  # anything unexpected of ours
 ]
 
+FailureCause = Literal["server", "slow", "request"]
+"""Whether a failure says that the server is down, that it was slow, or nothing but about its request."""
+
 
 class ToolInputError(ValueError):
     """The input of a call doesn't fit its schema. The message is for the model."""
@@ -29,7 +32,7 @@ class UpstreamError(Exception):
     """The model couldn't be reached or broke off. `str()` is for the log and holds no message text.
 
     `is_retryable`: the same request may succeed when it is sent again, not before
-    `retry_after_seconds` when the server named a wait.
+    `retry_after_seconds` when the server named a wait. `cause` is for the breaker.
     """
 
     def __init__(
@@ -39,11 +42,13 @@ class UpstreamError(Exception):
         *,
         is_retryable: bool = False,
         retry_after_seconds: float | None = None,
+        cause: FailureCause = "server",
     ) -> None:
         super().__init__(f"{reason}: {detail}" if detail else reason)
         self.reason: FailureReason = reason
         self.is_retryable = is_retryable
         self.retry_after_seconds = retry_after_seconds
+        self.cause: FailureCause = cause
 
 
 class StaleRunnerError(Exception):

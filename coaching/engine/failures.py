@@ -5,7 +5,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from coaching.engine.errors import FailureReason, UpstreamError
+from coaching.engine.errors import FailureCause, FailureReason, UpstreamError
 
 MAX_RETRY_AFTER_SECONDS = 24 * 3600.0
 
@@ -34,21 +34,30 @@ _STATUS_BY_ERROR_TYPE: Mapping[str, int] = {
 _RETRYABLE_BELOW_500 = frozenset({408, 409, 429})
 
 
-def failure_in_stream(event: dict[str, Any], headers: Mapping[str, str]) -> UpstreamError:
+def failure_in_stream(event: dict[str, Any], headers: Mapping[str, str], *, words: str = "") -> UpstreamError:
     """Build the failure of an `error` event in a stream."""
     error = event.get("error")
     kind = str(error.get("type", "")) if isinstance(error, dict) else ""
-    return failure_of(_STATUS_BY_ERROR_TYPE.get(kind, 500), f"in stream, {kind or 'untyped'}", headers)
+    status = _STATUS_BY_ERROR_TYPE.get(kind, 500)
+    return failure_of(status, f"in stream, {kind or 'untyped'}", headers, words=words)
 
 
-def failure_of(status: int, detail: str, headers: Mapping[str, str]) -> UpstreamError:
-    """Build the failure of a response with that status."""
+def failure_of(status: int, detail: str, headers: Mapping[str, str], *, words: str = "") -> UpstreamError:
+    """Build the failure of a response with that status; `words` are the server's, for the log."""
     return UpstreamError(
         _REASON_BY_STATUS.get(status, "unavailable" if status >= 500 else "rejected"),
-        detail=f"status {status} {detail} {headers.get('request-id', '')}".strip(),
+        detail=" ".join(filter(None, [f"status {status}", detail, headers.get("request-id"), words])),
         is_retryable=status >= 500 or status in _RETRYABLE_BELOW_500,
         retry_after_seconds=_retry_after(headers),
+        cause=_cause_of(status),
     )
+
+
+def _cause_of(status: int) -> FailureCause:
+    """Return what a status says about others' requests: some servers answer 500 to what they can't read."""
+    if status in (408, 504):
+        return "slow"
+    return "request" if status in (400, 409, 413, 422, 500) else "server"
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:

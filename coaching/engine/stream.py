@@ -8,7 +8,7 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
@@ -20,6 +20,7 @@ from coaching.engine.errors import UpstreamError
 from coaching.engine.failures import failure_in_stream
 from coaching.engine.json_text import scrub_surrogates
 from coaching.engine.reply import Reply, ReplyBuilder, ReplyDelta
+from coaching.engine.server_words import error_text
 
 DRAIN_SECONDS = 0.25
 MAX_EVENT_BYTES = 8 * 1024 * 1024
@@ -38,10 +39,21 @@ _log = logging.getLogger(__name__)
 
 
 class SSEReplyStream:
-    """A reply being read. Iterating yields the deltas of each network read."""
+    """A reply being read. Iterating yields the deltas of each network read.
 
-    def __init__(self, chunks: AsyncIterator[bytes], headers: Mapping[str, str], started: float) -> None:
+    `words_of` returns what of a server's error text may be logged.
+    """
+
+    def __init__(
+        self,
+        chunks: AsyncIterator[bytes],
+        headers: Mapping[str, str],
+        started: float,
+        *,
+        words_of: Callable[[object], str] = lambda _text: "",
+    ) -> None:
         self._chunks = chunks
+        self._words_of = words_of
         self._headers = headers
         self._started = started
         self._first_token_ms: int | None = None
@@ -82,7 +94,8 @@ class SSEReplyStream:
         try:
             for event in self._parser.close() if chunk is None else self._parser.feed(chunk):
                 if event.get("type") == "error":
-                    self._failure = failure_in_stream(event, self._headers)
+                    words = self._words_of(error_text(event))
+                    self._failure = failure_in_stream(event, self._headers, words=words)
                     return deltas
                 self._builder.feed(event, deltas)
                 if self._builder.is_whole:
@@ -135,7 +148,13 @@ class SSEParser:
 
 
 def _broken(error: Exception) -> UpstreamError:
-    failure = UpstreamError("broken_stream", detail=type(error).__name__, is_retryable=True)
+    is_slow = isinstance(error, (httpx2.TimeoutException, TimeoutError))
+    failure = UpstreamError(
+        "broken_stream",
+        detail=type(error).__name__,
+        is_retryable=True,
+        cause="slow" if is_slow else "server",
+    )
     failure.__cause__ = error
     return failure
 

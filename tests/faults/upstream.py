@@ -20,7 +20,7 @@ from tests.faults.planned_model import PlannedRound
 from tests.faults.report import Report
 
 AT_ONCE = 24
-SECRET = "upstream-words-that-nobody-may-see"
+SERVER_WORDS = "upstream-words-that-no-reader-may-see"
 PLACES = ("before_first_byte", "in_text", "in_tool_json", "before_message_stop", "second_round")
 PLACES_OF_FAULTS = ("before_first_byte", "in_tool_json", "before_message_stop")
 BREAKING = ("cut", "reset", "end_early", "broken_json", "error_event")
@@ -41,7 +41,7 @@ def all_faults(rng: random.Random) -> list[tuple[str, Fault]]:
         at = place if place in PLACES_OF_FAULTS else "in_text"
         for kind in get_args(FaultKind):
             for times in (1, 99):
-                fault = Fault(kind=kind, place=at, times=times, message=SECRET)  # type: ignore[arg-type]
+                fault = Fault(kind=kind, place=at, times=times)  # type: ignore[arg-type]
                 if kind == "status":
                     faults += [(place, replace(fault, status=status)) for status in STATUSES]
                 elif kind in ("stall", "slow_start"):
@@ -78,7 +78,7 @@ async def run_r4(cluster: Cluster, *, seed: int, points: int) -> Report:
         )
         report.violations += await audit(cluster, conversations, turn_seconds=turn_seconds)
         report.violations += audit_request_counts(cluster)
-        report.expect(SECRET not in cluster.log_text(), "I8 the log holds the upstream's words")
+        report.expect(SERVER_WORDS in cluster.log_text(), "the log lacks the upstream's words")
     return report
 
 
@@ -106,7 +106,12 @@ async def _one(
         PlannedRound(words=6),
     )
     cluster.practice.faults.push(
-        replace(fault, key=f"[{plan.key}]", skip=1 if place == "second_round" else 0)
+        replace(
+            fault,
+            key=f"[{plan.key}]",
+            message=f"{SERVER_WORDS} near '{plan.text}'",
+            skip=1 if place == "second_round" else 0,
+        )
     )
     reader = await conversation.read()
     loop = asyncio.get_running_loop()
@@ -122,7 +127,7 @@ async def _one(
     turn = await in_database(last_turn, conversation.session_id)
     report.count(turn.failure or turn.stop_reason)
     _check_outcome(name, turn, reader.ended[str(turn.id)].errors, report)
-    report.expect(SECRET not in str(reader.frames), f"{name}: the user was shown the upstream's words")
+    report.expect(SERVER_WORDS not in str(reader.frames), f"{name}: the user was shown the upstream's words")
     report.violations += [f"{name}: {cut}" for cut in await in_database(_cut_calls, conversation.user_id)]
     if fault.kind in BREAKING:
         number = 2 if place == "second_round" else 1
