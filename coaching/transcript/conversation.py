@@ -43,7 +43,7 @@ from coaching.transcript.items import (
 )
 from coaching.transcript.made_files import files_written, files_written_by
 from coaching.transcript.names import note_in_words
-from coaching.transcript.notices import shown_notice
+from coaching.transcript.notices import seconds_to_retry, shown_notice
 from coaching.transcript.old_replies import old_calls, texts_of_rounds
 from coaching.transcript.rows import CallRows, DoneRows, HistoryRows, TurnRows
 from coaching.transcript.trace import read_trace
@@ -199,6 +199,7 @@ def turn_item(ended: TurnRows, *, rendered: Rendered | None = None) -> TurnItem 
         notice=shown_notice(turn.user_notice),
         is_stopped=is_stopped,
         can_retry=turn.can_be_retried,
+        retry_seconds=seconds_to_retry(turn.user_notice, ended_at=turn.ended_at),
         can_continue=turn.can_be_continued,
         can_ask_again=turn.can_be_answered_again and ended.has_message,
         answers=_answers_item(turn, ended.answered_by),

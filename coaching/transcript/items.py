@@ -84,6 +84,7 @@ class TurnItem:
     notice: str = ""
     is_stopped: bool = False
     can_retry: bool = False
+    retry_seconds: int = 0
     can_continue: bool = False
     can_ask_again: bool = False
     answers: AnswersItem | None = None

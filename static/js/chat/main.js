@@ -9,6 +9,7 @@ import { Answers } from "./answers.js";
 import { Attachments, MOST, showState } from "./attachments.js";
 import { Connection } from "./connection.js";
 import { copy } from "./copy.js";
+import { Countdown } from "./countdown.js";
 import { Editing } from "./editing.js";
 import { History } from "./history.js";
 import { Outbox } from "./outbox.js";
@@ -72,6 +73,10 @@ function begin() {
     onEdit: giveBack,
     onRemove: () => field.focus(),
   });
+  const countdown = new Countdown(
+    messages,
+    () => phase.now === "idle" && !outbox.isWaiting && !editing.isOn && !connection.hasFailed && !questions.pending,
+  );
   const waitHint = byId("wait-hint");
   let shownTurn = "";
 
@@ -94,6 +99,7 @@ function begin() {
     stopButton.disabled = phase.now === "completing" || outbox.isWaiting;
     if (!isAnswering || !field.value.trim()) waitHint.hidden = true;
     if (hadFocus && document.activeElement === document.body) field.focus();
+    countdown.settle();
   }
 
   // An edit can't wait for the end of an answer: it would edit another message by then.
