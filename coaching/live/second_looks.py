@@ -16,9 +16,11 @@ from django.conf import settings
 from django.db import DatabaseError
 from django.utils import timezone
 
+from coaching.engine.breaker import BreakerClient
 from coaching.engine.errors import UpstreamError
 from coaching.engine.messages import ModelRequest
 from coaching.engine.metrics import SECOND_LOOKS
+from coaching.engine.ports import ModelClient
 from coaching.engine.reply import Reply
 from coaching.events import SafetyShown
 from coaching.life.capture_verdicts import claim_looks
@@ -29,6 +31,7 @@ from coaching.model.client import ModelConnection
 from coaching.safety.danger import Danger
 from coaching.safety.second_look import INSTRUCTIONS, SCHEMA, build_question, parse_answer
 from coaching.turns.looks import Looked, Seen, read_answer, read_capture, read_words, store_look
+from coaching.turns.upstream import note_failure
 from sessions_app.database import in_database
 from sessions_app.models import LookOutcome, ModelUsage, UsagePurpose
 
@@ -125,11 +128,15 @@ class SecondLooks:
         began = time.monotonic()
         usage: ModelUsage | None = None
         danger: Danger | None = None
+        client: BreakerClient | None = None
         try:
-            reply, usage = await self._ask(looked)
+            client = await self._connection.look_client()
+            reply, usage = await self._ask(looked, client.of(looked.user_id))
             danger = _danger_in(reply)
             outcome = LookOutcome(danger.level if danger else "none")
         except UpstreamError as error:
+            if client is not None:
+                await note_failure(client, error, user_id=looked.user_id)
             is_late = error.reason == "out_of_time"
             outcome = LookOutcome.GIVEN_UP if is_late else LookOutcome.FAILED
             logger.info("second_look_failed", reason=error.reason)
@@ -144,7 +151,7 @@ class SecondLooks:
             usage_id=usage.pk if usage else None,
         )
 
-    async def _ask(self, looked: Looked) -> tuple[Reply, ModelUsage | None]:
+    async def _ask(self, looked: Looked, client: ModelClient) -> tuple[Reply, ModelUsage | None]:
         """Return the model's reply and its usage. Raises `UpstreamError`."""
         request = ModelRequest(
             model=settings.SAGE_SAFETY_MODEL,
@@ -156,7 +163,7 @@ class SecondLooks:
             output_format={"type": "json_schema", "schema": dict(SCHEMA)},
         )
         return await ask(
-            await self._connection.look_client(),
+            client,
             request,
             session_id=looked.session_id,
             user_id=looked.user_id,

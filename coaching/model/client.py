@@ -43,7 +43,7 @@ class ModelConnection:
         async with self._opening:
             if self._client is None:
                 client = await self._open()
-                self._look_client = BreakerClient(client, is_down=LOOK_FAILURES)
+                self._look_client = BreakerClient(client, is_down=LOOK_FAILURES, counts_slow=True)
                 self._batch_client = client
                 self._client = BreakerClient(client)
             return self._client

@@ -14,12 +14,12 @@ import structlog
 from django.db import DatabaseError
 from django.utils.translation import gettext_noop as _
 
+from coaching.engine.breaker import BreakerClient
 from coaching.engine.budget import StopSignal
 from coaching.engine.decisions import ended_before
 from coaching.engine.errors import StaleRunnerError
 from coaching.engine.loop import run_part
 from coaching.engine.messages import ModelRequest
-from coaching.engine.ports import ModelClient
 from coaching.engine.setup import PartSetup
 from coaching.engine.steps import PartResult
 from coaching.events import CallAnswered, ErrorShown, HistoryChanged, Publish, TurnDone
@@ -30,6 +30,7 @@ from coaching.turns.recorder import TurnRecorder
 from coaching.turns.resume import load_setup, shrink_turn
 from coaching.turns.setup import TurnSetup
 from coaching.turns.tool_session import ToolSession
+from coaching.turns.upstream import note_end
 from coaching.turns.words import FAILURES, OPENING_CUT, WORDS
 from sessions_app import pending_calls, turn_records
 from sessions_app.database import in_database
@@ -55,7 +56,7 @@ _STATUS_OF_OUTCOME = {
 async def answer(
     key: TurnKey,
     *,
-    client: ModelClient,
+    client: BreakerClient,
     publish: Publish,
     stop: StopSignal,
     setup: TurnSetup | None = None,
@@ -92,7 +93,7 @@ async def answer(
 
 
 async def _run(
-    setup: TurnSetup, *, client: ModelClient, publish: Publish, stop: StopSignal
+    setup: TurnSetup, *, client: BreakerClient, publish: Publish, stop: StopSignal
 ) -> tuple[PartResult, LastRound | None]:
     """Run the engine; return how the part ended, and the round that is still to be committed."""
     if setup.closing_stop_reason is not None:
@@ -101,7 +102,7 @@ async def _run(
     recorder = TurnRecorder(tool_session, publish)
     part = PartSetup(
         request=setup.request,
-        client=client,
+        client=client.of(setup.user_id),
         toolset=CHAT_TOOLS,
         waiting_kinds=CHAT.waiting_kinds,
         words=WORDS,
@@ -117,7 +118,7 @@ async def _run(
         bracket_filter=TagFilter,
         is_held=tool_session.is_held,
     )
-    result = await run_part(part)
+    result = await note_end(client, await run_part(part), user_id=setup.user_id)
     return replace(result, pending=tuple(map(tool_session.with_sources, result.pending))), recorder.last_round
 
 

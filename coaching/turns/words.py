@@ -24,6 +24,11 @@ FAILURES: Mapping[FailureReason, str] = {
     "internal": _("Something went wrong on our side. Your message is saved. Please try again."),
 }
 """What happened and what to do, for each reason."""
+FAILS_ALONE = _(
+    "The model keeps failing on your messages. Try other words or a new conversation. If that fails too, "
+    "tell whoever runs this server."
+)
+"""Instead of them for a person whose turns alone fail."""
 OPENING_CUT = _("Sage was cut off here. You can just write to it.")
 """Instead of them where Sage spoke first: there is no message to try again."""
 
@@ -31,7 +36,8 @@ OPENING_CUT = _("Sage was cut off here. You can just write to it.")
 def failure_sentence(failure: UpstreamError) -> str:
     """Return the sentence for a failure, with the wait that the server asks for."""
     sentence, seconds = FAILURES[failure.reason], failure.retry_after_seconds
-    if not failure.is_retryable or seconds is None or seconds < 1:
+    is_worth_waiting = failure.is_retryable or failure.reason == "circuit_open"
+    if not is_worth_waiting or seconds is None or seconds < 1:
         return sentence
     return f"{sentence.split('. ')[0]}. Try again in {_in_words(seconds)}."
 

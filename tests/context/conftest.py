@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from coaching.engine.anthropic_client import AnthropicClient
+from coaching.engine.breaker import BreakerClient
 from coaching.engine.budget import StopSignal
 from coaching.events import TurnDone, TurnEvent
 from coaching.jobs.briefs import write_briefs
@@ -96,7 +97,7 @@ class Talk:
         events: list[TurnEvent] = []
         done = await answering.answer(
             TurnKey(turn_id=turn.id, fence=turn.fence),
-            client=self.client,
+            client=BreakerClient(self.client),
             publish=events.append,
             stop=StopSignal(),
             setup=started.setup,

@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from coaching.clock.days import local_day
 from coaching.engine.anthropic_client import AnthropicClient
+from coaching.engine.breaker import BreakerClient
 from coaching.engine.budget import StopSignal
 from coaching.events import ErrorShown, TurnEvent
 from coaching.models import DayPlan, Profile
@@ -250,7 +251,7 @@ async def test_a_request_that_cannot_be_built_loses_no_message(session: Session)
     ):
         done = await answering.answer(
             key_of(started),
-            client=client,
+            client=BreakerClient(client),
             publish=shown.append,
             stop=StopSignal(),
             setup=started.setup,
