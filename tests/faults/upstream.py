@@ -20,7 +20,8 @@ from tests.faults.planned_model import PlannedRound
 from tests.faults.report import Report
 
 AT_ONCE = 24
-SERVER_WORDS = "upstream-words-that-no-reader-may-see"
+SERVER_WORDS = "flumtrix-quorble"
+"""In no request, so that the log may hold it; no reader may see it."""
 PLACES = ("before_first_byte", "in_text", "in_tool_json", "before_message_stop", "second_round")
 PLACES_OF_FAULTS = ("before_first_byte", "in_tool_json", "before_message_stop")
 BREAKING = ("cut", "reset", "end_early", "broken_json", "error_event")
