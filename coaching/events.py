@@ -40,7 +40,8 @@ class Sync:
 
     `turn_id` is empty when the session is idle. `text` is the rounds' texts joined as in the stored message;
     `running` maps tool_use_id to tool name; `last_number` is the newest message's, so that a page can fetch
-    messages that it missed. `facts` is the session's state, if it was read with the snapshot.
+    messages that it missed. `ended` is the session's status if it has ended; `cards` are the numbers of
+    messages with the levels of their cards, where these were read with the snapshot.
     """
 
     status: SyncStatus
@@ -51,23 +52,8 @@ class Sync:
     running: Mapping[str, str]
     pending: tuple[CallPending, ...] = ()
     last_number: int = 0
-    facts: "SessionFacts | None" = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionFacts:
-    """Session state that its readers have received: status, arc, and the turns withdrawn from history.
-
-    `title` is Sage's or the user's, empty while it is only the first words. `cards` are the messages' numbers
-    with the levels of their cards, `documents` those of its messages with their states.
-    """
-
-    status: str
-    arc: str
-    withdrawn: frozenset[str]
-    title: str = ""
-    cards: frozenset[tuple[int, str]] = frozenset()
-    documents: frozenset[tuple[int, str]] = frozenset()
+    ended: str = ""
+    cards: tuple[tuple[int, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -289,7 +275,6 @@ __all__ = [
     "SessionClosed",
     "SessionCompleted",
     "SessionContinued",
-    "SessionFacts",
     "Sync",
     "SyncStatus",
     "TextDelta",

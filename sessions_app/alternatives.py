@@ -4,6 +4,7 @@
 """
 
 import uuid
+from dataclasses import replace
 
 from django.db import transaction
 from django.utils.translation import gettext_noop as _
@@ -12,6 +13,7 @@ from sessions_app.errors import Refused
 from sessions_app.models import MessageRole, Session, SessionStatus, Turn, TurnStatus
 from sessions_app.selectors import read_open_turn_status
 from sessions_app.services import last_turn, lock_active_session, refuse_second_turn, withdraw_turn
+from sessions_app.session_events import AnswerPicked, append
 
 NO_SUCH_ANSWER = _("There’s no such answer to your last message.")
 
@@ -32,11 +34,12 @@ def choose_answer(*, user_id: int, session_id: uuid.UUID, turn_id: object) -> No
     if chosen == last:
         return
     message = session.messages.get(number=number)
-    withdraw_turn(session, last, since=message.number + 1)
+    withdrawn = withdraw_turn(session, last, since=message.number + 1)
     chosen.is_withdrawn = False
     chosen.save(update_fields=["is_withdrawn"])
     message.turn = chosen
     message.save(update_fields=["turn"])
+    append(session, replace(withdrawn, is_choice=True), AnswerPicked(turn_id=str(chosen.id)))
 
 
 def answered_turn(*, user_id: int, session_id: uuid.UUID, turn_id: uuid.UUID) -> Turn | None:

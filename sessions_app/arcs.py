@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from sessions_app.models import Session, SessionKind
+from sessions_app.session_events import ArcEntered, ArcLeft, append
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +53,7 @@ def enter_arc(session: Session, *, arc: SessionKind, entered_by: str, now: datet
         "entered_by": entered_by,
     }
     session.metadata = {**session.metadata, "arcs": [*_entries(session), entry]}
-    session.save(update_fields=["active_arc", "metadata"])
+    append(session, ArcEntered(arc=str(arc)), changed=["active_arc", "metadata"])
 
 
 def note_told(session: Session, *, told_by: str) -> None:
@@ -73,8 +74,7 @@ def complete_arc(session: Session, *, still_missing: list[str], summary: str, no
     )
     completed = [*session.metadata.get("completed_arcs", ()), str(arc)]
     session.metadata = {**session.metadata, "completed_arcs": completed}
-    session.active_arc = ""
-    session.save(update_fields=["active_arc", "metadata"])
+    _leave(session)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,8 +118,14 @@ def store_arc_summary(session: Session, arc: EndedArc, summary: str) -> None:
 def leave_arc(session: Session, *, now: datetime) -> None:
     """Leave the arc of an open conversation that was idle for too long."""
     _change_entry(session, left_at=now.isoformat(), last_number=session.last_message_number)
+    _leave(session)
+
+
+def _leave(session: Session) -> None:
+    """Store an arc's end; a session of an arc's kind stays in it."""
+    facts = [ArcLeft(arc=session.active_arc)] if session.active_arc else []
     session.active_arc = ""
-    session.save(update_fields=["active_arc", "metadata"])
+    append(session, *facts, changed=["active_arc", "metadata"])
 
 
 def _entries(session: Session) -> list[dict[str, Any]]:

@@ -17,6 +17,7 @@ from sessions_app.arcs import leave_arc
 from sessions_app.models import Session, SessionKind, SessionStatus, ToolCallRecord, Turn, TurnStatus
 from sessions_app.pending_calls import expire_pending_calls
 from sessions_app.selectors import accessible_session
+from sessions_app.services import move_out
 
 Expiry = Literal["expired", "arc_left"]
 
@@ -45,14 +46,11 @@ def expire_session(*, user_id: int, session_id: uuid.UUID, idle_since: datetime)
     session = accessible_session(user_id=user_id, session_id=session_id, is_locked=True)
     if not _idle(idle_since).filter(id=session.id).exists():
         return None
-    now = timezone.now()
     if session.kind == SessionKind.OPEN_CONVERSATION:
-        leave_arc(session, now=now)
+        leave_arc(session, now=timezone.now())
         return "arc_left"
     expire_pending_calls(session)
-    session.status = SessionStatus.EXPIRED
-    session.ended_at = now
-    session.save(update_fields=["status", "ended_at"])
+    move_out(session, SessionStatus.EXPIRED)
     return "expired"
 
 

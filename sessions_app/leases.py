@@ -47,12 +47,11 @@ _END_HALF_SENT = """
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lease:
-    """A running turn and its owner. No message comes after `last_number` while it runs."""
+    """A running turn and its owner."""
 
     key: TurnKey
     session_id: uuid.UUID
     owner: str
-    last_number: int
 
 
 def new_owner() -> str:
@@ -85,11 +84,8 @@ def read_leases() -> Collection[Lease]:
             key=TurnKey(turn_id=turn_id, fence=fence),
             session_id=session_id,
             owner=held_by,
-            last_number=last_number,
         )
-        for turn_id, fence, session_id, held_by, last_number in rows.values_list(
-            "id", "fence", "session_id", "owner", "session__last_message_number"
-        )
+        for turn_id, fence, session_id, held_by in rows.values_list("id", "fence", "session_id", "owner")
     ]
 
 

@@ -79,6 +79,9 @@ class Session(Owned):
     last_message_number = models.PositiveIntegerField(
         default=0, help_text="Counts messages under this row's lock: numbers have no gaps."
     )
+    event_seq = models.PositiveIntegerField(
+        default=0, db_default=0, help_text="Counts the facts in its log, under this row's lock."
+    )
     brief_covers = models.PositiveIntegerField(
         default=0,
         db_default=0,
@@ -674,3 +677,43 @@ class BriefCorrection(Owned):
 
     def __str__(self) -> str:
         return f"{self.get_kind_display().lower()} {self.pk}"
+
+
+class EventKind(models.TextChoices):
+    """What kind of fact a log holds; `session_events` has a class for each."""
+
+    SAID = "said", "Message stored"
+    TURN_OPENED = "turn_opened", "Turn opened"
+    PART_ENDED = "part_ended", "Turn closed or waiting"
+    CALL_ASKED = "call_asked", "Question asked"
+    CALL_ENDED = "call_ended", "Question ended"
+    CARD_GIVEN = "card_given", "Card with help lines"
+    WITHDRAWN = "withdrawn", "Turns withdrawn"
+    ANSWER_PICKED = "answer_picked", "Other answer chosen"
+    ARC_ENTERED = "arc_entered", "Arc entered"
+    ARC_LEFT = "arc_left", "Arc left"
+    TITLED = "titled", "Title given"
+    FILE_MOVED = "file_moved", "Document moved"
+    ENDED = "ended", "Session ended"
+
+
+class SessionEvent(Owned):
+    """A fact in a session's log: ids and small values, numbered without gaps under the session's lock."""
+
+    owner_path = "session__user"
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="events")
+    seq = models.PositiveIntegerField()
+    kind = models.CharField(max_length=16, choices=EventKind)
+    payload = models.JSONField(default=dict, blank=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        ordering = ["session", "seq"]
+        constraints = [
+            models.UniqueConstraint(fields=["session", "seq"], name="event_seq_once"),
+            models.CheckConstraint(condition=Q(kind__in=EventKind.values), name="event_kind_known"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.seq} of {self.session_id}"

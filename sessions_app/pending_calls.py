@@ -16,9 +16,19 @@ from django.utils.translation import gettext_noop as _
 from sessions_app.errors import Refused
 from sessions_app.limits import RateLimit, refuse_over_limits
 from sessions_app.models import CallState, Session, SessionStatus, ToolCallRecord, Turn, TurnStatus
+from sessions_app.queries import write_together
 from sessions_app.selectors import accessible_session
+from sessions_app.session_events import COUNTER, CallAsked, CallEnded, append, numbered
 from sessions_app.text import mended
-from sessions_app.turn_records import CallResult, Ending, TurnKey, end_turn, lock_session_of, pause_turn
+from sessions_app.turn_records import (
+    CallResult,
+    Ending,
+    TurnKey,
+    end_turn,
+    lock_session_of,
+    part_ended,
+    pause_turn,
+)
 
 SUPERSEDED = "The user wrote a message instead of answering. It follows."
 DISMISSED = "The user dismissed this without an answer."
@@ -35,17 +45,16 @@ NO_FACTS: Mapping[str, Mapping[str, Any]] = {}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndedCall:
-    """A pending call that has just ended, and what follows. `last_number` is the newest message's.
+    """A pending call that has just ended, and what follows.
 
-    `resumed` is the turn's key if its last pending call has ended and the turn goes on; `next_pending` is the
-    call to show next; with neither, the turn is over.
+    `resumed` is the turn's key if its last pending call has ended and the turn goes on; `is_over` says that
+    the turn has ended.
     """
 
     turn: Turn
     call: ToolCallRecord
-    last_number: int
     resumed: TurnKey | None = None
-    next_pending: ToolCallRecord | None = None
+    is_over: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,10 +124,12 @@ def await_user(
     for call in turn.calls.filter(tool_use_id__in=facts):
         call.metadata[FACTS] = dict(facts[call.tool_use_id])
         call.save(update_fields=["metadata"])
-    if session.status == SessionStatus.ACTIVE:
-        return ()
-    expired = _end_waiting_turn(session, CallState.EXPIRED, EXPIRED, TurnStatus.COMPLETED)
-    return tuple(call.tool_use_id for call in expired)
+    if session.status != SessionStatus.ACTIVE:
+        expired = _end_waiting_turn(session, CallState.EXPIRED, EXPIRED, TurnStatus.COMPLETED, is_part=True)
+        return tuple(call.tool_use_id for call in expired)
+    asked = [_asked(call) for call in read_pending_calls(turn)[:1]]  # they are shown one after another
+    append(session, *asked, part_ended(turn))
+    return ()
 
 
 def supersede_pending_calls(session: Session) -> tuple[ToolCallRecord, ...]:
@@ -173,14 +184,15 @@ def _end_call(call: ToolCallRecord, state: CallState, result: CallResult, *, val
 
 def _go_on(session: Session, call: ToolCallRecord, *, owner: str, rate_limit: RateLimit) -> EndedCall:
     turn = call.turn
-    number = session.last_message_number
     waiting = read_pending_calls(turn)
     if waiting:
-        return EndedCall(turn=turn, call=call, last_number=number, next_pending=waiting[0])
+        append(session, _ended(call), _asked(waiting[0]))
+        return EndedCall(turn=turn, call=call)
     heard = (CallState.ANSWERED, CallState.RUNNING)
     if not turn.calls.filter(round_number=call.round_number, state__in=heard).exists():
-        end_turn(session, turn, Ending(status=TurnStatus.COMPLETED, stop_reason=DISMISSED_STOP_REASON))
-        return EndedCall(turn=turn, call=call, last_number=session.last_message_number)
+        dismissed = Ending(status=TurnStatus.COMPLETED, stop_reason=DISMISSED_STOP_REASON)
+        end_turn(session, turn, dismissed, facts=[_ended(call)])
+        return EndedCall(turn=turn, call=call, is_over=True)
     refuse_over_limits(user_id=session.user_id, rate_limit=rate_limit)
     turn.status = TurnStatus.RUNNING
     turn.owner = owner
@@ -188,19 +200,30 @@ def _go_on(session: Session, call: ToolCallRecord, *, owner: str, rate_limit: Ra
     turn.part += 1
     turn.part_started_at = timezone.now()
     turn.is_stop_requested = False
-    turn.save(update_fields=["status", "owner", "fence", "part", "part_started_at", "is_stop_requested"])
+    fields = ["status", "owner", "fence", "part", "part_started_at", "is_stop_requested"]
+    write_together(changed={turn: fields, session: [COUNTER]}, added=numbered(session, [_ended(call)]))
     key = TurnKey(turn_id=turn.id, fence=turn.fence)
-    return EndedCall(turn=turn, call=call, last_number=number, resumed=key)
+    return EndedCall(turn=turn, call=call, resumed=key)
+
+
+def _asked(call: ToolCallRecord) -> CallAsked:
+    return CallAsked(turn_id=str(call.turn_id), tool_use_id=call.tool_use_id, call=call)
+
+
+def _ended(call: ToolCallRecord) -> CallEnded:
+    return CallEnded(turn_id=str(call.turn_id), tool_use_id=call.tool_use_id, call=call)
 
 
 def _end_waiting_turn(
-    session: Session, state: CallState, result: str, status: TurnStatus
+    session: Session, state: CallState, result: str, status: TurnStatus, *, is_part: bool = False
 ) -> tuple[ToolCallRecord, ...]:
+    """Close a waiting turn. `is_part`: nobody has been told that its part ended, or of its question."""
     turn = session.turns.select_for_update(no_key=True).filter(status=TurnStatus.AWAITING_USER).first()
     if turn is None:
         return ()
     calls = read_pending_calls(turn)
     for call in calls:
         _end_call(call, state, CallResult(content=result, is_error=False))
-    end_turn(session, turn, Ending(status=status, stop_reason=state))
+    ended = [_ended(call) for call in calls]
+    end_turn(session, turn, Ending(status=status, stop_reason=state), facts=ended, is_part=is_part)
     return tuple(calls)

@@ -40,8 +40,19 @@ from sessions_app.opening_message import OPENING_ID, OPENING_WORDS
 from sessions_app.openings import is_opened_by_sage, withdraw_opening
 from sessions_app.pending_calls import expire_pending_calls, supersede_pending_calls
 from sessions_app.selectors import accessible_session, read_open_turn_status
+from sessions_app.session_events import (
+    COUNTER,
+    CardGiven,
+    Ended,
+    Fact,
+    Said,
+    TurnOpened,
+    Withdrawn,
+    append,
+    numbered,
+)
 from sessions_app.session_lock import LockedSession, lock_session
-from sessions_app.stored_prompts import BuildPrompt, put_prompt
+from sessions_app.stored_prompts import BuildPrompt, StoredPrompt, put_prompt
 from sessions_app.text import check_client_id, check_message_text
 from sessions_app.titles import withdraw_title
 
@@ -55,8 +66,7 @@ class OpenedTurn:
     """A turn that was opened, or, when `is_new` is false, the one that the same message opened before.
 
     `superseded` are the pending calls that the message replaced, `withdrawn` the turns it removed from the
-    history, and `withdrawn_from` the number of their first message. `is_message_new` is false where a message
-    is answered again.
+    history, and `withdrawn_from` the number of their first message.
     """
 
     session_id: uuid.UUID
@@ -66,12 +76,6 @@ class OpenedTurn:
     superseded: tuple[ToolCallRecord, ...] = ()
     withdrawn: tuple[uuid.UUID, ...] = ()
     withdrawn_from: int | None = None
-    is_message_new: bool = True
-
-    @property
-    def first_own_number(self) -> int:
-        """The number before which no message belongs to this opening."""
-        return self.message.number if self.is_message_new else self.message.number + 1
 
 
 @transaction.atomic
@@ -109,14 +113,27 @@ def begin_session(*, user_id: int, kind: str, client_id: object, rate_limit: Rat
 @transaction.atomic
 def end_session(*, user_id: int, session_id: uuid.UUID, status: SessionStatus) -> Session:
     """Move a session out of `active`. Raises `Refused` where it has ended already."""
-    session = accessible_session(user_id=user_id, session_id=session_id, is_locked=True)
     if status == SessionStatus.ACTIVE:
         raise Refused(_("A conversation that has ended can’t be made active again."))
-    if session.status != SessionStatus.ACTIVE:
-        raise Refused(_("This conversation has already ended."))
+    session = _lock_to_end(user_id=user_id, session_id=session_id)
+    move_out(session, status)
+    return session
+
+
+def move_out(session: Session, status: SessionStatus, *, is_told: bool = True) -> None:
+    """Store that an active session, whose row the caller has locked, has ended.
+
+    Its readers are told now, or with the end of the turn that still runs.
+    """
     session.status = status
     session.ended_at = timezone.now()
-    session.save(update_fields=["status", "ended_at"])
+    append(session, *([Ended(status=status)] if is_told else []), changed=["status", "ended_at"])
+
+
+def _lock_to_end(*, user_id: int, session_id: uuid.UUID) -> Session:
+    session = accessible_session(user_id=user_id, session_id=session_id, is_locked=True)
+    if session.status != SessionStatus.ACTIVE:
+        raise Refused(_("This conversation has already ended."))
     return session
 
 
@@ -126,9 +143,10 @@ def abandon_session(*, user_id: int, session_id: uuid.UUID) -> None:
 
     Raises `Refused` where it has ended already.
     """
-    session = end_session(user_id=user_id, session_id=session_id, status=SessionStatus.ABANDONED)
-    session.turns.filter(status=TurnStatus.RUNNING).update(is_stop_requested=True)
+    session = _lock_to_end(user_id=user_id, session_id=session_id)
+    is_answering = session.turns.filter(status=TurnStatus.RUNNING).update(is_stop_requested=True)
     expire_pending_calls(session)
+    move_out(session, SessionStatus.ABANDONED, is_told=not is_answering)
 
 
 @transaction.atomic
@@ -162,7 +180,13 @@ def open_turn(
     refuse_over(found.asked, user_id=user_id, rate_limit=rate_limit)
     opened = _make_way(found)
     turn, message = _store_message(
-        session, checked_text, client_id=checked_id, owner=owner, build_prompt=build_prompt, metadata=metadata
+        session,
+        checked_text,
+        client_id=checked_id,
+        owner=owner,
+        build_prompt=build_prompt,
+        metadata=metadata,
+        facts=[withdrawn_fact(opened["withdrawn"], 1)] if "withdrawn" in opened else (),
     )
     return OpenedTurn(session_id=session.id, turn=turn, message=message, is_new=True, **opened)
 
@@ -274,14 +298,14 @@ def _answer_again(
     """Withdraw the last turn, as it was changed, and open another one for its message."""
     refuse_over_limits(user_id=session.user_id, rate_limit=rate_limit)
     message = last.messages.get(role=MessageRole.USER)
-    withdraw_turn(session, last, since=message.number + 1)
+    withdrawn = withdraw_turn(session, last, since=message.number + 1)
     turn = Turn(session=session, owner=owner, message_number=last.message_number)
-    session_fields = _put_built_prompt(build_prompt, session, turn, message)
+    session_fields, _prompt = _put_built_prompt(build_prompt, session, turn, message)
     turn.save(force_insert=True)
     message.turn = turn
     message.save(update_fields=["turn", "metadata"])
-    if session_fields:
-        session.save(update_fields=session_fields)
+    card = CardGiven(number=message.number, is_late=False)
+    append(session, withdrawn, card, TurnOpened(turn_id=str(turn.id), turn=turn), changed=session_fields)
     return OpenedTurn(
         session_id=session.id,
         turn=turn,
@@ -289,7 +313,6 @@ def _answer_again(
         is_new=True,
         withdrawn=(last.id,),
         withdrawn_from=message.number + 1,
-        is_message_new=False,
     )
 
 
@@ -319,7 +342,13 @@ def edit_message(
     refuse_over_limits(user_id=user_id, rate_limit=rate_limit)
     withdrawn, withdrawn_from = _withdraw_last_message(session)
     turn, message = _store_message(
-        session, checked_text, client_id=checked_id, owner=owner, build_prompt=build_prompt, metadata=metadata
+        session,
+        checked_text,
+        client_id=checked_id,
+        owner=owner,
+        build_prompt=build_prompt,
+        metadata=metadata,
+        facts=[withdrawn_fact(withdrawn, withdrawn_from)],
     )
     opened = OpenedTurn(session_id=session.id, turn=turn, message=message, is_new=True)
     return replace(opened, superseded=superseded, withdrawn=withdrawn, withdrawn_from=withdrawn_from)
@@ -341,11 +370,20 @@ def _withdraw_last_message(session: Session) -> tuple[tuple[uuid.UUID, ...], int
     return withdrawn, last.number
 
 
-def withdraw_turn(session: Session, turn: Turn, *, since: int) -> None:
-    """Store a turn as withdrawn, with its status and `message_number`; `since` is where its answer begins."""
+def withdraw_turn(session: Session, turn: Turn, *, since: int) -> Withdrawn:
+    """Store a turn as withdrawn, with its status and `message_number`; `since` is where its answer begins.
+
+    The caller appends the fact that is returned.
+    """
     _withdraw_made_from(session, since=since)
     turn.is_withdrawn = True
     turn.save(update_fields=["status", "message_number", "is_withdrawn"])
+    return withdrawn_fact([turn.id], since)
+
+
+def withdrawn_fact(turn_ids: Sequence[uuid.UUID], first_number: int) -> Withdrawn:
+    """Build the fact that turns were withdrawn."""
+    return Withdrawn(turn_ids=[str(turn_id) for turn_id in turn_ids], first_number=first_number)
 
 
 def _withdraw_made_from(session: Session, *, since: int) -> None:
@@ -405,8 +443,12 @@ def _store_message(
     build_prompt: BuildPrompt | None,
     client_id: str | None = None,
     metadata: Mapping[str, Any] | None = None,
+    facts: Sequence[Fact] = (),
 ) -> tuple[Turn, Message]:
-    """Open a turn with a new user message. The caller has locked the session's row."""
+    """Open a turn with a new user message. The caller has locked the session's row.
+
+    `facts` came before it, in the same transaction.
+    """
     message = next_message(
         session=session,
         role=MessageRole.USER,
@@ -417,20 +459,25 @@ def _store_message(
     is_opening = client_id == OPENING_ID
     session.is_only_opened = is_opening
     turn = Turn(session=session, owner=owner, is_opening=is_opening)
-    session_fields = _put_built_prompt(build_prompt, session, turn, message)
-    store_message(message, turn=turn, session_fields=["is_only_opened", *session_fields])
+    session_fields, prompt = _put_built_prompt(build_prompt, session, turn, message)
+    if not message.metadata.get("is_hidden"):
+        place = prompt.place if prompt is not None else {}
+        facts = [*facts, Said(number=message.number, message=message, **place)]
+    events = numbered(session, [*facts, TurnOpened(turn_id=str(turn.id), turn=turn)])
+    fields = ["is_only_opened", COUNTER, *session_fields]
+    store_message(message, turn=turn, session_fields=fields, added=events)
     return turn, message
 
 
 def _put_built_prompt(
     build_prompt: BuildPrompt | None, session: Session, turn: Turn, message: Message
-) -> Sequence[str]:
-    """Set the turn's prompt on unsaved rows; return the session fields that changed."""
+) -> tuple[Sequence[str], StoredPrompt | None]:
+    """Set the turn's prompt on unsaved rows; return the session fields that changed, and the prompt."""
     prompt = build_prompt(session, message) if build_prompt is not None else None
     if prompt is None:
-        return ()
+        return (), None
     put_prompt(prompt, session=session, turn=turn, message=message)
-    return () if prompt.opening is None else ("opening", "metadata")
+    return (() if prompt.opening is None else ("opening", "metadata")), prompt
 
 
 def lock_active_session(*, user_id: int, session_id: uuid.UUID) -> Session:

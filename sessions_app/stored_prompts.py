@@ -4,7 +4,7 @@ It is committed with the message and the turn. If the request couldn't be built 
 turn's first round: a resumed turn must send the same request again.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +20,7 @@ class StoredPrompt:
 
     `opening` is the session's new one, None where it stays; `session_metadata` is joined to the session's
     own then. `message_metadata` replaces that of the turn's message, `turn_metadata` is joined to the turn's.
+    `place` says when the message before was said, and in which zone: fields of `session_events.Said`.
     """
 
     model: str
@@ -28,6 +29,7 @@ class StoredPrompt:
     turn_metadata: dict[str, Any]
     opening: str | None = None
     session_metadata: dict[str, Any] = field(default_factory=dict)
+    place: Mapping[str, str] = field(default_factory=dict)
 
 
 BuildPrompt = Callable[[Session, Message], StoredPrompt | None]

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_noop as _
 from sessions_app.errors import Refused
 from sessions_app.models import Message, MessageRole, SafetyVerdict, Session, TitleSource, VerdictLevel
 from sessions_app.selectors import accessible_session
+from sessions_app.session_events import Titled, append
 from sessions_app.text import is_storable, title_from
 
 MAX_CHARACTERS = 80
@@ -34,7 +35,7 @@ def rename_session(*, user_id: int, session_id: uuid.UUID, title: str) -> Sessio
         raise Refused(_("This title contains a character that can’t be stored. Please remove it."))
     session = accessible_session(user_id=user_id, session_id=session_id, is_locked=True)
     session.title, session.title_source, session.title_covers = line, TitleSource.USER, 0
-    session.save(update_fields=FIELDS)
+    append(session, Titled(), changed=FIELDS)
     return session
 
 
@@ -56,7 +57,7 @@ def store_title(*, user_id: int, session_id: uuid.UUID, title: str, numbers: Col
     session.title_source = TitleSource.MODEL if title else TitleSource.WITHHELD
     session.title = title or session.title
     session.title_covers = max(numbers)
-    session.save(update_fields=FIELDS)
+    append(session, *([Titled()] if title else []), changed=FIELDS)
     return not is_withheld
 
 

@@ -13,7 +13,7 @@ from django.db.models import Model, QuerySet
 from django.utils import timezone
 
 from sessions_app.errors import StaleFence
-from sessions_app.history import FOREIGN_KEY, append_message
+from sessions_app.history import FOREIGN_KEY, next_message, store_message
 from sessions_app.models import (
     CallState,
     Message,
@@ -21,6 +21,7 @@ from sessions_app.models import (
     ModelUsage,
     Round,
     Session,
+    SessionStatus,
     ToolCallRecord,
     Turn,
     TurnStatus,
@@ -35,6 +36,7 @@ from sessions_app.queries import (
     run_query,
     write_together,
 )
+from sessions_app.session_events import COUNTER, Ended, Fact, PartEnded, Withdrawn, numbered
 from sessions_app.text import mended, mended_json
 from sessions_app.turn_answers import (
     OPEN_CALL_STATES,
@@ -313,21 +315,26 @@ def end_turn(
     *,
     content: TurnContent | None = None,
     last: LastRound | None = None,
+    facts: Sequence[Fact] = (),
+    is_part: bool = True,
 ) -> Message | None:
     """Close a turn whose row and session's row the caller has locked. See `close_turn`.
 
-    A turn in which Sage was to speak first, and said nothing, is withdrawn.
+    A turn in which Sage was to speak first, and said nothing, is withdrawn. `facts` come before the turn's
+    end; with `is_part` off its last part ended before, when it asked its question.
     """
     now = timezone.now()
     content = content or content_of(run_queries(content_queries(turn.id)))
     close_calls(turn, content.calls, now)
-    added: list[Round | ModelUsage] = []
+    added: list[Model] = []
     if last is not None:
         rounds, usage = [_put_into(turn, last.round)], _usage_of(turn, last.usage)
         added = [*rounds, *usage]
         content = replace(content, rounds=[*content.rounds, *rounds], usage=[*content.usage, *usage])
     text, metadata = build_answer(content)
     if turn.is_unanswered_opening and turn.status == TurnStatus.RUNNING and not text:
+        if not turn.is_withdrawn:  # else the message that replaces it says so
+            facts = [*facts, Withdrawn(turn_ids=[str(turn.id)], first_number=1)]
         turn.is_withdrawn = True
     turn.status = ending.status
     turn.stop_reason = mended(ending.stop_reason)[:40]
@@ -336,17 +343,25 @@ def end_turn(
     turn.prefix = ""
     turn.shown = ""
     turn.ended_at = now
-    if not (text or metadata["tool_calls"]):
-        write_together(changed={turn: ENDED_FIELDS}, added=added)
-        return None
-    return append_message(
-        session=session,
-        turn=turn,
-        role=MessageRole.ASSISTANT,
-        content=text,
-        metadata=metadata,
-        turn_fields=ENDED_FIELDS,
-        added=added,
+    answer = None
+    if text or metadata["tool_calls"]:
+        answer = next_message(session=session, role=MessageRole.ASSISTANT, content=text, metadata=metadata)
+    if is_part:
+        facts = [*facts, part_ended(turn, answer=answer)]
+        if session.status == SessionStatus.ABANDONED:  # while the turn ran
+            facts.append(Ended(status=session.status))
+    added += numbered(session, facts)
+    if answer is None:
+        write_together(changed={turn: ENDED_FIELDS, session: [COUNTER]}, added=added)
+    else:
+        store_message(answer, turn=turn, session_fields=[COUNTER], turn_fields=ENDED_FIELDS, added=added)
+    return answer
+
+
+def part_ended(turn: Turn, *, answer: Message | None = None) -> PartEnded:
+    """Build the fact that a turn has closed, or waits."""
+    return PartEnded(
+        turn_id=str(turn.id), status=turn.status, stop_reason=turn.stop_reason, turn=turn, answer=answer
     )
 
 

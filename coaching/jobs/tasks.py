@@ -44,13 +44,12 @@ from coaching.jobs.expiry import expire_idle_sessions
 from coaching.jobs.summaries import is_answering, write_summary
 from coaching.jobs.titles import write_title
 from coaching.legacy.imports import settle_all
-from coaching.live.runner import get_runner
-from coaching.live.titles import show_title
 from coaching.model.client import ModelConnection
 from sessions_app.briefs import sessions_behind
 from sessions_app.database import in_database, in_database_unhurried
 from sessions_app.models import Session
 from sessions_app.organising import purge_deleted_sessions
+from sessions_app.session_events import prune
 
 logger = structlog.get_logger(__name__)
 
@@ -155,11 +154,9 @@ def _log_failed_brief(session: Session, reason: str) -> None:
 
 @app.task(name=TITLE_JOB, pass_context=True, retry=Retries(), priority=JobPriority.TITLE)
 async def give_title(context: JobContext, *, session_id: str) -> None:
-    """Give a session its title, and show it on open pages."""
-    session = uuid.UUID(session_id)
+    """Give a session its title."""
     models: ModelConnection = context.additional_context[MODELS]
-    if title := await write_title(session, client=await models.client()):
-        await show_title(get_runner(), session, title)
+    await write_title(uuid.UUID(session_id), client=await models.client())
 
 
 class UnlimitedRetries(BaseRetryStrategy):
@@ -180,14 +177,10 @@ async def remove_account(*, user_id: int) -> None:
 @app.periodic(cron="*/10 * * * *")
 @app.task(name="expire_sessions", queueing_lock="expire_sessions")
 async def expire_sessions(timestamp: int) -> None:  # noqa: ARG001 - every periodic job gets it
-    """End idle sessions and arcs, notify open pages, and delete the rows of deleted sessions."""
+    """End idle sessions and arcs, and delete the rows of deleted sessions and what nobody reads of logs."""
     report = await in_database(expire_idle_sessions, now=timezone.now())
     logger.info("sessions_expired", expired=len(report.expired), arcs_left=len(report.arcs_left))
-    runner = get_runner()
-    for session_id in (*report.expired, *report.arcs_left):
-        if session_id in runner.readers.hubs:  # in `up`, the pages are in this process
-            await runner.readers.catch_up(session_id)
-        await runner.notifier.notify(session_id)
+    await in_database_unhurried(prune)
     purged = await in_database_unhurried(purge_deleted_sessions, now=timezone.now())
     logger.info("deleted_sessions_purged", count=len(purged))
 

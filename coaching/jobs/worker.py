@@ -22,6 +22,7 @@ from coaching.job_queue import BULK_QUEUE, DOCUMENTS_QUEUE, REMINDERS_QUEUE
 from coaching.jobs.endings import WorkersJobs
 from coaching.jobs.tasks import BULK_CALLS, MODELS, free_stalled_jobs
 from coaching.library.pipeline.extraction import warm_extraction
+from coaching.live.runner import get_runner
 from coaching.model.client import ModelConnection
 from sessions_app.database import in_database
 
@@ -61,6 +62,7 @@ class JobWorker:
         self._tasks: list[asyncio.Task[None]] = []
 
     async def __aenter__(self) -> Self:
+        get_runner().listen()  # web processes hear of what jobs change
         queues = sorted({task.queue for task in app.tasks.values()} - {DOCUMENTS_QUEUE, REMINDERS_QUEUE})
         without_bulk = [queue for queue in queues if queue != BULK_QUEUE]
         self._tasks = [

@@ -14,6 +14,7 @@ from django.db.models import Case, Exists, Field, OuterRef, Q, When
 from django.utils import timezone
 from django.utils.translation import gettext_noop
 
+from coaching.library.moves import moving
 from coaching.models import (
     UNFINISHED_STATES,
     ActionItem,
@@ -88,25 +89,25 @@ def change(
     return _record(row, kind, before, after, made_by=made_by, tool_use_id=tool_use_id)
 
 
-@transaction.atomic
 def undo(*, user_id: int, effect_id: int) -> LibraryEffect:
     """Undo one effect. Raises `Refused` with a sentence, and `LibraryEffect.DoesNotExist`."""
-    row = _locked_row(LibraryEffect.of(user_id).get(id=effect_id))
-    effect = LibraryEffect.of(user_id).select_for_update().get(id=effect_id)
-    if effect.undone_at is not None:
-        raise Refused(UNDONE_ALREADY)
-    is_made = not effect.before
-    watched = set(effect.after) - (_PLACE if is_made else frozenset())
-    if any(value != effect.after[name] for name, value in _values_of(row, watched).items()):
-        raise Refused(CHANGED_SINCE)
-    if is_made:
-        row.state = ActionState.DISMISSED if isinstance(row, ActionItem) else EntryState.DISMISSED
-        _save(row, ["state"])
-    else:
-        _restore(row, effect)
-    effect.undone_at = timezone.now()
-    effect.save(update_fields=["undone_at"])
-    return effect
+    with moving(Document.of(user_id).filter(effects=effect_id)):
+        row = _locked_row(LibraryEffect.of(user_id).get(id=effect_id))
+        effect = LibraryEffect.of(user_id).select_for_update().get(id=effect_id)
+        if effect.undone_at is not None:
+            raise Refused(UNDONE_ALREADY)
+        is_made = not effect.before
+        watched = set(effect.after) - (_PLACE if is_made else frozenset())
+        if any(value != effect.after[name] for name, value in _values_of(row, watched).items()):
+            raise Refused(CHANGED_SINCE)
+        if is_made:
+            row.state = ActionState.DISMISSED if isinstance(row, ActionItem) else EntryState.DISMISSED
+            _save(row, ["state"])
+        else:
+            _restore(row, effect)
+        effect.undone_at = timezone.now()
+        effect.save(update_fields=["undone_at"])
+        return effect
 
 
 def _locked_row(effect: LibraryEffect) -> Changeable:

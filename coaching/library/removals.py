@@ -9,6 +9,7 @@ from django.utils.translation import gettext_noop, ngettext_lazy
 from coaching.library.documents.calls import forget_calls
 from coaching.library.documents.filing import queue_again
 from coaching.library.documents.locks import lock_for_deletion
+from coaching.library.moves import moving
 from coaching.models import (
     ActionItem,
     Client,
@@ -46,14 +47,16 @@ def delete_project(*, user_id: int, project_id: int) -> None:
 
 def _delete(place: Client | Project, its_documents: Q) -> None:
     """Delete a place with its documents; elsewhere, their duplicates are read, as their only copies now."""
-    gone = lock_for_deletion(place.user_id, its_documents, place=place)
-    others = Document.of(place.user_id).exclude(id__in=gone)
-    is_twin = Q(duplicate_of__in=gone, state=DocumentState.DUPLICATE)
-    twins = list(others.filter(is_twin).values_list("id", flat=True))
-    place.delete()
-    for twin in Document.of(place.user_id).filter(id__in=twins).order_by("id"):
-        queue_again(twin)
-    forget_calls(user_id=place.user_id, document_ids=gone)
+    copied = Document.of(place.user_id).filter(its_documents).order_by().values("id")
+    with moving(Document.of(place.user_id).filter(duplicate_of__in=copied, state=DocumentState.DUPLICATE)):
+        gone = lock_for_deletion(place.user_id, its_documents, place=place)
+        others = Document.of(place.user_id).exclude(id__in=gone)
+        is_twin = Q(duplicate_of__in=gone, state=DocumentState.DUPLICATE)
+        twins = list(others.filter(is_twin).values_list("id", flat=True))
+        place.delete()
+        for twin in Document.of(place.user_id).filter(id__in=twins).order_by("id"):
+            queue_again(twin)
+        forget_calls(user_id=place.user_id, document_ids=gone)
 
 
 def removal_of_client(client: Client) -> Sequence[str]:

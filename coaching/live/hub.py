@@ -10,31 +10,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from coaching.events import (
-    AnswerChosen,
-    ArcCompleted,
     CallPending,
-    DocumentMoved,
-    HistoryChanged,
     MessageStored,
-    ModeChanged,
     NoteDelta,
     RoundBoundary,
     RoundClosed,
     RoundRestarted,
     RoundShown,
-    SafetyShown,
     SessionClosed,
-    SessionCompleted,
-    SessionFacts,
     Sync,
     TextDelta,
-    TitleChanged,
     ToolCallFinished,
     ToolCallStarted,
     TurnDone,
     TurnEvent,
+    TurnStarted,
 )
 
+IDLE = Sync(status="idle", running={})
 MAX_QUEUED_CHARACTERS = 1 << 20
 _EVENT_OVERHEAD_CHARACTERS = 64
 _REPLACED_BY_SYNC = (
@@ -109,10 +102,13 @@ class LiveTurn:
             )
             self._current = _LiveRound(number=event.number + 1)
             self._has_begun_round = False
+            self.is_dirty = True
         elif isinstance(event, ToolCallStarted):
             self._running[event.tool_use_id] = event.name
+            self.is_dirty = True
         elif isinstance(event, ToolCallFinished):
             self._running.pop(event.tool_use_id, None)
+            self.is_dirty = True
         elif isinstance(event, CallPending):
             self._pending.append(event)
             if len(self._pending) > 1:  # they are shown one after another
@@ -144,10 +140,15 @@ class LiveTurn:
         )
 
     def shown_json(self) -> str:
-        """Return the running round's text and notes as JSON text for `Turn.shown`, and mark it clean."""
+        """Return the running round's text and notes as JSON text for `Turn.shown`, and mark it clean.
+
+        With the calls that run: whatever changes it has others read the turn.
+        """
         self.is_dirty = False
-        current = self._current.shown()
-        return json.dumps({"number": current.number, "text": current.text, "notes": current.notes})
+        now = self._current.shown()
+        return json.dumps(
+            {"number": now.number, "text": now.text, "notes": now.notes, "running": list(self._running)}
+        )
 
 
 class Subscription:
@@ -195,18 +196,18 @@ class Subscription:
 class SessionHub:
     """One session's open turn and its readers, in this process.
 
-    `shown` is what readers have been shown while no turn runs here; None before they first caught up.
-    `last_ended` is the turn whose end was published last. `sync_lock` keeps a change from going out twice.
-    `user_id` is the owner's, whose access was checked.
+    `seq` is the last fact that readers were told, None while there are none; `newest` the last that was
+    heard of. `shown` is what they have seen of an open turn that doesn't run here, and `progress` how far
+    that one was stored. `version` counts events. `sync_lock` keeps two from catching up at once.
     """
 
-    user_id: int | None = None
     live: LiveTurn | None = None
-    shown: Sync | None = None
-    facts: SessionFacts | None = None
+    shown: Sync = IDLE
+    seq: int | None = None
+    newest: int = 0
+    progress: tuple[object, ...] = ()
+    version: int = 0
     last_number: int = 0
-    last_ended: str = ""
-    turns_ended: int = 0
     subscriptions: set[Subscription] = field(default_factory=set)
     sync_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -215,11 +216,16 @@ class SessionHub:
         """Whether it has no reader and no running turn, and gets neither now."""
         return self.live is None and not self.subscriptions and not self.sync_lock.locked()
 
+    @property
+    def is_behind(self) -> bool:
+        """Whether there are facts that its readers haven't been told."""
+        return self.seq is not None and self.seq < self.newest
+
     def sync(self) -> Sync:
         """Return the snapshot that a new reader gets."""
         if self.live is not None:
             return self.live.sync(self.last_number)
-        return self.shown or Sync(status="idle", running={}, last_number=self.last_number)
+        return replace(self.shown, last_number=self.last_number)
 
     def snapshot(self) -> tuple[TurnEvent, ...]:
         """Return the events that replace all that a reader has."""
@@ -230,12 +236,10 @@ class SessionHub:
         self.live = LiveTurn(self, turn_id)
         return self.live
 
-    def end_live(self, sync: Sync) -> None:
-        """Drop the live turn; `sync` is what readers have been shown."""
+    def drop_live(self) -> None:
+        """Drop the live turn, of which readers keep what they have seen; it may go on elsewhere."""
+        self.shown = self.sync()
         self.live = None
-        self.shown = sync
-        self.facts = sync.facts or self.facts
-        self.last_number = max(self.last_number, sync.last_number)
 
     def subscribe(self) -> Subscription:
         """Add a reader, who gets a snapshot and then every later event."""
@@ -243,45 +247,43 @@ class SessionHub:
         self.subscriptions.add(subscription)
         return subscription
 
+    def take(self, told: Sequence[tuple[int, Sequence[TurnEvent]]]) -> None:
+        """Tell readers facts as they are committed, as far as they follow on those that were told before.
+
+        Where the end of something depends on text that was written elsewhere, they are read with it.
+        """
+        for seq, events in told:
+            if self.seq is None or seq <= self.seq:
+                continue
+            is_followed = self.live is None and self.shown.status == "running"
+            is_closing = any(isinstance(event, SessionClosed) for event in events)
+            if seq != self.seq + 1 or is_followed or is_closing:
+                return
+            self.seq = seq
+            for event in events:
+                self.publish(event)
+
     def publish(self, event: TurnEvent) -> None:
         """Add an event to the live turn and queue it for every reader."""
-        if isinstance(event, MessageStored):
-            self.last_number = max(self.last_number, event.number)
-        elif isinstance(event, TurnDone):
-            self.last_ended = event.turn_id
-            self.last_number = max(self.last_number, event.number)
-        elif self.facts is not None:
-            self.facts = _facts_after(self.facts, event)
-        for passed in self.live.apply(event) if self.live else (event,):
+        self.version += 1
+        live = self.live
+        known = {self.shown.turn_id, live.turn_id if live else ""}
+        if isinstance(event, TurnDone) and event.turn_id not in known:
+            return  # nobody was told of this turn
+        for passed in live.apply(event) if live else (event,):
             for subscription in tuple(self.subscriptions):
                 subscription.push(passed)
-
-
-def _facts_after(facts: SessionFacts, event: TurnEvent) -> SessionFacts:
-    """Return what readers know about the session after an event."""
-    if isinstance(event, HistoryChanged):
-        cards = frozenset(card for card in facts.cards if card[0] < event.first_number)
-        return replace(facts, withdrawn=facts.withdrawn.union(event.withdrawn), cards=cards)
-    if isinstance(event, AnswerChosen):
-        return replace(facts, withdrawn=facts.withdrawn - {event.turn_id})
-    if isinstance(event, SafetyShown) and event.number is not None:
-        others = frozenset(card for card in facts.cards if card[0] != event.number)
-        return replace(facts, cards=others | {(event.number, event.card.danger.level)})
-    if isinstance(event, ModeChanged):
-        return replace(facts, arc=event.arc)
-    if isinstance(event, ArcCompleted):
-        return replace(facts, arc="")
-    if isinstance(event, TitleChanged):
-        return replace(facts, title=event.title)
-    if isinstance(event, DocumentMoved):
-        moved = event.document
-        others = frozenset(each for each in facts.documents if each[0] != moved.id)
-        return replace(facts, documents=others | {(moved.id, moved.state)})
-    if isinstance(event, SessionCompleted):
-        return replace(facts, status="completed", arc="")
-    if isinstance(event, SessionClosed):
-        return replace(facts, status=event.status, arc="")
-    return facts
+        if isinstance(event, MessageStored):
+            self.last_number = max(self.last_number, event.number)
+        elif isinstance(event, TurnStarted):
+            self.live = live if live and live.turn_id == event.turn_id else None
+            self.shown = Sync(status="running", turn_id=event.turn_id, running={})
+        elif isinstance(event, TurnDone):
+            self.last_number = max(self.last_number, event.number)
+            if live is None or live.turn_id == event.turn_id:
+                is_waiting = event.status == "awaiting_user"
+                self.shown = replace(self.sync(), status="awaiting_user") if is_waiting else IDLE
+                self.live, self.progress = None, ()
 
 
 def _characters_of(event: TurnEvent) -> int:

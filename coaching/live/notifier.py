@@ -10,6 +10,7 @@ import uuid
 import structlog
 from channels.exceptions import ChannelFull
 from channels.layers import get_channel_layer
+from django.conf import settings
 
 from coaching.live.redis_errors import redis_errors
 
@@ -30,15 +31,25 @@ class Notifier:
     def __init__(self) -> None:
         self._layer = get_channel_layer()
         self._received = asyncio.Event()
+        self._sending: set[asyncio.Task[None]] = set()
 
-    async def notify(self, session_id: uuid.UUID) -> None:
-        """Notify all processes; where that fails or takes too long, they notice by themselves."""
+    def announce(self, session_id: uuid.UUID) -> None:
+        """Notify all processes, and wait for nothing; where that fails, they notice by themselves."""
+        if settings.REDIS_URL:
+            task = asyncio.create_task(self._send(session_id), name="notify")
+            self._sending.add(task)
+            task.add_done_callback(self._sending.discard)
+
+    async def _send(self, session_id: uuid.UUID) -> None:
         try:
-            # A user waits for this: a Redis that hangs must not delay them.
             async with asyncio.timeout(NOTIFY_SECONDS):
                 await self._layer.group_send(GROUP, {"type": "session_changed", "session": str(session_id)})
         except _layer_errors() as error:
             logger.warning("notification_send_failed", session_id=str(session_id), error=type(error).__name__)
+
+    def poke(self) -> None:
+        """End this process's own wait."""
+        self._received.set()
 
     async def wait(self, seconds: float) -> None:
         try:

@@ -1,29 +1,32 @@
 """The readers of sessions in this process: each gets a snapshot and then the events that follow.
 
-A turn that runs here publishes its own events. While none runs here, readers catch up from the database,
-since the session may go on in another process. This module runs no turn, and knows no frame and no HTML.
+Facts come from the log: handed over right after their commit if that was in this process and nothing is
+missing before them, else read from it. A turn that runs here adds its text. This module runs no turn, and
+knows no frame and no HTML.
 """
 
+import asyncio
 import uuid
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 
 import structlog
 from django.db import DatabaseError
 
-from coaching.events import CallAnswered, HistoryChanged, MessageStored, Sync, TurnDone
-from coaching.live.following import Signature, idle_signature, read_changes, read_end, read_missed
+from coaching.events import TurnEvent
+from coaching.live.following import News, Position, read_news
 from coaching.live.hub import SessionHub, Subscription
-from coaching.live.stored_turn import pending_of
+from coaching.live.notifier import Notifier
+from coaching.live.showing import shown
 from coaching.turns import answering
-from coaching.turns.start import StartedTurn
 from sessions_app import selectors
 from sessions_app.database import in_database
-from sessions_app.models import ToolCallRecord, TurnStatus
-from sessions_app.services import OpenedTurn
+from sessions_app.models import Session
+from sessions_app.session_events import Numbered, listeners
 
 logger = structlog.get_logger(__name__)
+
+Told = Sequence[tuple[int, Sequence[TurnEvent]]]
 
 
 class Readers:
@@ -35,6 +38,13 @@ class Readers:
     def __init__(self) -> None:
         self.hubs: dict[uuid.UUID, SessionHub] = {}
         self.openings = 0
+        self.notifier = Notifier()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        listeners.add(self)
+
+    def work_in(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Set the event loop that hears of what this process commits, in whichever thread."""
+        self._loop = loop
 
     def hub(self, session_id: uuid.UUID) -> SessionHub:
         return self.hubs.setdefault(session_id, SessionHub())
@@ -49,12 +59,13 @@ class Readers:
 
         Raises `Session.DoesNotExist` for a missing session and for another user's.
         """
+        self.work_in(asyncio.get_running_loop())
         await in_database(selectors.accessible_session, user_id=user_id, session_id=session_id)
         try:
             while True:
                 hub = self.hub(session_id)
-                hub.user_id = user_id
-                is_up_to_date = hub.live is not None or await self.catch_up(session_id)
+                is_live = hub.live is not None and hub.seq is not None
+                is_up_to_date = is_live or await self.catch_up(session_id)
                 if is_up_to_date and self.hubs.get(session_id) is hub:
                     return hub.subscribe()
         finally:
@@ -73,159 +84,92 @@ class Readers:
         subscription.close()
         self.forget_unused(session_id)
 
-    async def catch_up(self, session_id: uuid.UUID) -> bool:
-        """Publish what changed in the database since the last time, while no turn runs here.
+    def woken(self, session_id: uuid.UUID, facts: Sequence[Numbered]) -> None:
+        """Hear of facts right after their commit and in its thread, which can read what they show."""
+        if self._loop is None:
+            return
+        hub = self.hubs.get(session_id)
+        told: Told = ()
+        if hub is not None and hub.subscriptions:
+            try:
+                told = [(seq, shown(session_id, fact)) for seq, fact in facts]
+            except (DatabaseError, Session.DoesNotExist) as error:
+                logger.warning("facts_not_read", session_id=str(session_id), error=type(error).__name__)
+        with suppress(RuntimeError):  # the loop has ended
+            self._loop.call_soon_threadsafe(self._hear, session_id, facts[-1][0], told)
 
-        Returns whether readers are up to date; they may not be where a turn ended here meanwhile.
+    def _hear(self, session_id: uuid.UUID, newest: int, told: Told) -> None:
+        hub = self.hubs.get(session_id)
+        if hub is not None:
+            hub.newest = max(hub.newest, newest)
+            if hub.subscriptions:
+                hub.take(told)
+            else:
+                hub.seq = None
+            if hub.is_behind:
+                self.notifier.poke()
+        self.notifier.announce(session_id)
+
+    async def catch_up(self, session_id: uuid.UUID) -> bool:
+        """Tell readers what is in the log since the last fact that they were told, and how a turn went on.
+
+        Returns whether they are up to date; they may not be where something was told meanwhile.
         """
         hub = self.hub(session_id)
         async with hub.sync_lock:
-            return await _catch_up_locked(hub, session_id)
+            live, seq, version = hub.live, hub.seq, hub.version
+            running = live.turn_id if live else ""
+            news = await in_database(read_news, session_id, seq, hub.sync(), running=running)
+            if (hub.live, hub.seq) != (live, seq):
+                return False
+            if hub.version != version and (live is None or news.is_about_turn):
+                return False
+            _tell(hub, news)
+        return not hub.is_behind
 
-    def have_seen(self, session_id: uuid.UUID, signature: Signature) -> bool:
-        """Say whether readers were told all that the signature says: most often a turn that ended here."""
-        hub = self.hubs.get(session_id)
-        if hub is None or hub.facts is None or hub.sync().turn_id:
-            return False
-        return signature == idle_signature(hub.last_number, hub.facts)
+    async def settle(
+        self, session_id: uuid.UUID, *, ends_live: bool = False, is_unsure: bool = False
+    ) -> None:
+        """Tell readers what they miss, if anything; `is_unsure`: perhaps nobody here has heard of it.
 
-    @asynccontextmanager
-    async def opening(self, *, user_id: int, session_id: uuid.UUID) -> AsyncIterator[None]:
-        """Hold off catching up and taking over while a turn is opened here and doesn't run yet.
-
-        Catching up would publish its start a second time, and the take-over would count it as lost. Readers
-        who were shown a turn that runs elsewhere catch up first. Access is checked before the lock is taken,
-        since nobody else may hold it; readers were checked on attaching. Raises `Session.DoesNotExist`.
+        `ends_live`: the turn that they see here is over.
         """
         hub = self.hubs.get(session_id)
-        if hub is None or hub.user_id != user_id:
-            await in_database(selectors.accessible_session, user_id=user_id, session_id=session_id)
+        try:
+            while hub is not None and hub.subscriptions and (hub.is_behind or is_unsure):
+                if ends_live and hub.live is not None:
+                    hub.drop_live()
+                is_unsure = not await self.catch_up(session_id)
+        except (DatabaseError, Session.DoesNotExist) as error:
+            logger.warning("readers_not_caught_up", session_id=str(session_id), error=type(error).__name__)
+
+    def is_at(self, session_id: uuid.UUID, position: Position) -> bool:
+        """Say whether readers have been shown all of a session; what runs here they see anyway."""
+        hub = self.hubs.get(session_id)
+        if hub is None:
+            return True
+        return hub.seq == position.seq and (hub.live is not None or hub.progress == position.progress)
+
+    @contextmanager
+    def opening(self) -> Iterator[None]:
+        """Hold off taking turns over while one is opened here and doesn't run yet: it would count as lost."""
         self.openings += 1
         try:
-            hub = self.hub(session_id)
-            hub.user_id = user_id
-            async with hub.sync_lock:
-                if hub.live is None and hub.subscriptions and hub.shown and hub.shown.status == "running":
-                    await _catch_up_locked(hub, session_id)
-                yield
+            yield
         finally:
             self.openings -= 1
-            self.forget_unused(session_id)
 
 
-async def _catch_up_locked(hub: SessionHub, session_id: uuid.UUID) -> bool:
-    turns_ended, before = hub.turns_ended, hub.shown
-    shown = before and replace(before, facts=hub.facts)
-    sync, events = await in_database(read_changes, session_id, shown, ended=hub.last_ended)
-    if hub.live is not None or turns_ended != hub.turns_ended or before is not hub.shown:
-        return hub.live is not None
-    for event in events:
+def _tell(hub: SessionHub, news: News) -> None:
+    for event in news.events:
         hub.publish(event)
-    hub.end_live(sync)
-    return True
-
-
-async def publish_missed(hub: SessionHub, opened: OpenedTurn) -> None:
-    """Publish what other processes did since readers last caught up, before a turn that was opened here.
-
-    Asks the database only if something is missing: a turn's start waits for this.
-    """
-    shown = hub.shown
-    if hub.live is not None or shown is None or not hub.subscriptions or not _is_behind(hub, shown, opened):
-        return
-    shown = replace(shown, last_number=hub.last_number)
-    try:
-        events = await in_database(read_missed, opened.session_id, shown, ended=hub.last_ended, opened=opened)
-    except DatabaseError as error:
-        logger.warning(
-            "missed_events_not_read", session_id=str(opened.session_id), error=type(error).__name__
-        )
-        return
-    for event in events:
-        hub.publish(event)
-
-
-def _is_behind(hub: SessionHub, shown: Sync, opened: OpenedTurn) -> bool:
-    """Return whether something was committed between what readers were shown and the opened turn."""
-    superseded = {call.tool_use_id for call in opened.superseded}
-    is_question_superseded = any(pending.tool_use_id in superseded for pending in shown.pending)
-    if shown.turn_id and not is_question_superseded:
-        return True
-    # The answer so far of a superseded turn is stored when the next one is opened.
-    return opened.first_own_number > hub.last_number + 1 + is_question_superseded
-
-
-def publish_opening(hub: SessionHub, started: StartedTurn) -> None:
-    """Publish a turn that was opened here: what it ended and withdrew, its message and its card."""
-    opened = started.opened
-    for superseded in opened.superseded:
-        hub.publish(call_answered(superseded))
-    if opened.withdrawn:
-        withdrawn = tuple(str(turn_id) for turn_id in opened.withdrawn)
-        first_number = opened.withdrawn_from or opened.message.number
-        changed = HistoryChanged(
-            withdrawn=withdrawn, first_number=first_number, kept=started.kept, effects=started.effects
-        )
-        hub.publish(changed)
-    message = opened.message
-    hub.last_number = max(hub.last_number, message.number)
-    if opened.is_message_new and not message.metadata.get("is_hidden"):
-        hub.publish(
-            MessageStored(
-                id=message.client_id or "",
-                number=message.number,
-                text=message.content,
-                turn_id=str(opened.turn.id),
-                place=started.place,
-                documents=started.documents,
-            )
-        )
-    if started.card is not None:
-        hub.publish(started.card)
-
-
-def call_answered(call: ToolCallRecord) -> CallAnswered:
-    """Build the event for a pending call that has ended."""
-    return CallAnswered(
-        turn_id=str(call.turn_id), tool_use_id=call.tool_use_id, state=call.shown_state, value=call.value
-    )
-
-
-def publish_question(hub: SessionHub, call: ToolCallRecord) -> None:
-    """Publish the next call that waits for the user, after the one before it has ended."""
-    pending = pending_of(call)
-    hub.publish(pending)
-    if hub.shown is not None:
-        hub.end_live(replace(hub.shown, pending=(pending,)))
-
-
-def publish_end(hub: SessionHub, done: TurnDone) -> None:
-    """Publish that a turn part is over or waits, and drop the live turn."""
-    hub.publish(done)
-    snapshot = Sync(status="idle", running={}, last_number=hub.last_number)
-    if done.status == TurnStatus.AWAITING_USER and hub.live is not None:
-        snapshot = hub.live.sync(hub.last_number)
-    hub.end_live(snapshot)
-    hub.turns_ended += 1
-
-
-async def publish_missed_end(hub: SessionHub) -> None:
-    """Publish how the part that `hub` still shows ended, where its task hasn't done so yet.
-
-    Its task is between its last commit and its end, or was replaced by another process. Call this before
-    a successor is shown: once its live turn is gone, the task publishes nothing.
-    """
-    live = hub.live
-    if live is None:
-        return
-    try:
-        events, done = await in_database(read_end, live.sync(hub.last_number))
-    except DatabaseError:
-        events, done = [], answering.lost(live.turn_id)
-    if hub.live is live:
-        for event in events:
+    hub.seq, hub.progress = news.position.seq, news.position.progress
+    hub.last_number = max(hub.last_number, news.sync.last_number)
+    if hub.live is None:
+        hub.shown = news.sync
+    elif news.is_snapshot:
+        for event in hub.snapshot():
             hub.publish(event)
-        publish_end(hub, done)
 
 
 def publish_lost_end(hub: SessionHub, turn_id: str) -> None:
@@ -233,13 +177,6 @@ def publish_lost_end(hub: SessionHub, turn_id: str) -> None:
 
     What readers have seen of it is kept, so that catching up publishes its real end, or how it goes on.
     """
-    shown = hub.live.sync(hub.last_number) if hub.live is not None else None
-    publish_end(hub, answering.lost(turn_id))
-    if shown is not None:
-        hub.end_live(shown)
-
-
-def drop_live_turn(hub: SessionHub) -> None:
-    """Drop a turn that goes on elsewhere, without publishing an end."""
-    hub.end_live(hub.sync())
-    hub.turns_ended += 1
+    seen = hub.sync()
+    hub.publish(answering.lost(turn_id))
+    hub.shown = seen

@@ -21,20 +21,9 @@ from django.utils.translation import gettext_noop as _
 from coaching.engine.errors import StaleRunnerError
 from coaching.engine.metrics import TURNS
 from coaching.engine.spans import span
-from coaching.events import ErrorShown, SafetyShown, TurnDone, TurnStarted
+from coaching.events import ErrorShown, TurnDone
 from coaching.live.follow_ups import FollowUps
-from coaching.live.notifier import Notifier
-from coaching.live.readers import (
-    Readers,
-    call_answered,
-    drop_live_turn,
-    publish_end,
-    publish_lost_end,
-    publish_missed,
-    publish_missed_end,
-    publish_opening,
-    publish_question,
-)
+from coaching.live.readers import Readers, publish_lost_end
 from coaching.live.running import RunningTurn, apply_setup, store_shown
 from coaching.live.second_looks import SecondLooks
 from coaching.model.client import ModelConnection
@@ -43,7 +32,6 @@ from coaching.people.help_lines import count_card
 from coaching.people.languages import in_model_language
 from coaching.safety.card import kept_danger
 from coaching.safety.danger import read_words
-from coaching.transcript.cards import read_cards
 from coaching.turns import answering, answers
 from coaching.turns.request import TurnRequest
 from coaching.turns.setup import TurnSetup
@@ -53,7 +41,7 @@ from sessions_app import alternatives, leases, pending_calls, selectors, service
 from sessions_app.database import in_database
 from sessions_app.errors import Refused
 from sessions_app.limits import RateLimit
-from sessions_app.models import Session, ToolCallRecord, TurnStatus
+from sessions_app.models import TurnStatus
 from sessions_app.pending_calls import EndedCall
 from sessions_app.services import OpenedTurn
 from sessions_app.turn_records import TurnKey
@@ -70,19 +58,23 @@ class Runner:
         self.owner = leases.new_owner()
         self.readers = Readers()
         self.running: dict[uuid.UUID, RunningTurn] = {}
-        self.notifier = Notifier()
         self.follow_ups = FollowUps()
         self._connection = ModelConnection()
         self._withdrawn: set[asyncio.Task[None]] = set()
-        self.second_looks = SecondLooks(self.readers, self.notifier, self._connection)
+        self.second_looks = SecondLooks(self._connection)
         self._shown_task: asyncio.Task[None] | None = None
         self._is_draining = False
 
     async def warm(self) -> None:
         """Load the danger rules and open the model's client, so that the first turn doesn't wait for them."""
+        self.listen()
         self.second_looks.work_in(asyncio.get_running_loop())
         await asyncio.to_thread(read_words)
         await self._connection.client()
+
+    def listen(self) -> None:
+        """Show readers of this process, and notify other processes of, what is committed in this one."""
+        self.readers.work_in(asyncio.get_running_loop())
 
     async def open_turn(self, request: TurnRequest) -> StartedTurn:
         """Open the requested turn and start answering it; return as soon as it is committed.
@@ -92,23 +84,18 @@ class Runner:
         """
         self._refuse_while_draining()
         metadata = await _scan(request) if is_long(request.text) else None
-        async with self.readers.opening(user_id=request.user_id, session_id=request.session_id):
+        with self.readers.opening():
             started = await in_database(
                 start_turn, request, owner=self.owner, rate_limit=rate_limit(), metadata=metadata
             )
             opened = started.opened
             if opened.is_new:
-                hub = self.readers.hub(opened.session_id)
                 self._stop_withdrawn(opened)
-                await publish_missed_end(hub)
-                await publish_missed(hub, opened)
-                publish_opening(hub, started)
+                await self.readers.settle(opened.session_id, ends_live=True)
                 key = TurnKey(turn_id=opened.turn.id, fence=opened.turn.fence)
                 self._run(opened.session_id, key, is_resumed=False, setup=started.setup)
                 self.second_looks.cancel(opened.withdrawn)
                 self.second_looks.begin(opened.turn.id)
-        if opened.is_new:
-            await self.notifier.notify(opened.session_id)
         return started
 
     async def answer_call(
@@ -117,7 +104,7 @@ class Runner:
         """Answer a pending call; after the last one its turn resumes here. Raises `Refused`."""
         self._refuse_while_draining()
         build_answer = answers.builder_for(user_id=user_id, value=value)
-        async with self.readers.opening(user_id=user_id, session_id=session_id):
+        with self.readers.opening():
             ended = await in_database(
                 pending_calls.answer_call,
                 user_id=user_id,
@@ -127,27 +114,22 @@ class Runner:
                 rate_limit=rate_limit(),
                 build_answer=build_answer,
             )
-            card = await _read_card(session_id, ended.call)
-            await publish_missed_end(self.readers.hub(session_id))
-            self._publish_ended(session_id, ended, card)
+            await self._go_on(session_id, ended)
+        if danger := kept_danger(ended.call.metadata):
+            await in_database(count_card, danger.level, now=timezone.now())
         self.second_looks.begin_answer(ended.call.pk)
-        await self.notifier.notify(session_id)
         return ended
 
     async def choose_answer(self, *, user_id: int, session_id: uuid.UUID, turn_id: object) -> None:
         """Choose among the answers to a session's last message. Raises `Refused`, `Session.DoesNotExist`."""
-        async with self.readers.opening(user_id=user_id, session_id=session_id):
-            await in_database(
-                alternatives.choose_answer, user_id=user_id, session_id=session_id, turn_id=turn_id
-            )
-        await self._catch_up(session_id)
+        await in_database(alternatives.choose_answer, user_id=user_id, session_id=session_id, turn_id=turn_id)
+        await self.readers.settle(session_id)
         self.follow_ups.add(session_id)
-        await self.notifier.notify(session_id)
 
     async def dismiss_call(self, *, user_id: int, session_id: uuid.UUID, tool_use_id: object) -> uuid.UUID:
         """End a pending call without an answer. Returns its turn's id. Raises `Refused`."""
         self._refuse_while_draining()
-        async with self.readers.opening(user_id=user_id, session_id=session_id):
+        with self.readers.opening():
             ended = await in_database(
                 pending_calls.dismiss_call,
                 user_id=user_id,
@@ -156,9 +138,7 @@ class Runner:
                 owner=self.owner,
                 rate_limit=rate_limit(),
             )
-            await publish_missed_end(self.readers.hub(session_id))
-            self._publish_ended(session_id, ended)
-        await self.notifier.notify(session_id)
+            await self._go_on(session_id, ended)
         return ended.turn.id
 
     async def stop(self, *, user_id: int, session_id: uuid.UUID) -> bool:
@@ -166,7 +146,7 @@ class Runner:
         running = self.running.get(session_id)
         if running is None:
             asked = await in_database(_ask_to_stop, user_id=user_id, session_id=session_id)
-            await self.notifier.notify(session_id)
+            self.readers.notifier.announce(session_id)
             return asked
         await in_database(selectors.accessible_session, user_id=user_id, session_id=session_id)
         running.stop.request()
@@ -177,14 +157,10 @@ class Runner:
 
         Raises `Refused` where it has ended already.
         """
-        async with self.readers.opening(user_id=user_id, session_id=session_id):
-            await in_database(services.abandon_session, user_id=user_id, session_id=session_id)
+        await in_database(services.abandon_session, user_id=user_id, session_id=session_id)
         if (running := self.running.get(session_id)) is not None:
-            running.is_session_ended = True
             running.stop.request()
-        else:
-            await self._catch_up(session_id)
-        await self.notifier.notify(session_id)
+        await self.readers.settle(session_id)
 
     async def wait_until_idle(self, session_id: uuid.UUID, *, seconds: float) -> bool:
         """Wait until no turn of the session runs here, at most `seconds`; return whether that is so."""
@@ -211,35 +187,17 @@ class Runner:
         await self.second_looks.close()
         await self._connection.close()
 
-    def resume(self, session_id: uuid.UUID, key: TurnKey, *, last_number: int) -> None:
-        """Resume a turn that this runner has just claimed: it waited for the user, or its runner was lost.
-
-        `last_number` is the number of the session's newest message. Without it, the snapshot after the turn
-        would claim that there is no earlier message where no reader has caught up yet.
-        """
-        hub = self.readers.hub(session_id)
-        if hub.shown is None:
-            hub.last_number = max(hub.last_number, last_number)
+    def resume(self, session_id: uuid.UUID, key: TurnKey) -> None:
+        """Resume a turn that this runner has just claimed: it waited for the user, or its runner was lost."""
         self._run(session_id, key, is_resumed=True)
 
-    def _publish_ended(
-        self, session_id: uuid.UUID, ended: EndedCall, card: SafetyShown | None = None
-    ) -> None:
-        """Publish how a pending call ended, then what follows: another call, a resumed turn or its end."""
-        hub = self.readers.hub(session_id)
-        call = ended.call
-        hub.publish(call_answered(call))
-        if card is not None:
-            hub.publish(card)
+    async def _go_on(self, session_id: uuid.UUID, ended: EndedCall) -> None:
+        """Resume the turn of a pending call that has ended, where it was the last one."""
+        await self.readers.settle(session_id, ends_live=True)
         if ended.resumed is not None:
-            self.resume(session_id, ended.resumed, last_number=ended.last_number)
-        elif ended.next_pending is not None:
-            publish_question(hub, ended.next_pending)
-        else:
-            turn = ended.turn
-            publish_end(hub, answering.turn_done(turn.id, status=turn.status, stop_reason=turn.stop_reason))
+            self.resume(session_id, ended.resumed)
+        elif ended.is_over:
             self.follow_ups.add(session_id)
-            self.readers.forget_unused(session_id)
 
     def _stop_withdrawn(self, opened: OpenedTurn) -> None:
         """Stop the turn that the opened one has withdrawn, if it runs here; it still stores what it cost."""
@@ -260,8 +218,6 @@ class Runner:
         if replaced is not None and replaced.task is not None:
             replaced.task.cancel()  # its turn, or its part of this turn, is over in the database
         self.running[session_id] = running
-        if not is_resumed:
-            hub.publish(TurnStarted(turn_id=str(key.turn_id)))
         answering = self._answer(session_id, running, is_resumed=is_resumed, setup=setup)
         running.task = asyncio.create_task(answering, name=f"turn {key.turn_id}")
         if self._shown_task is None or self._shown_task.done():
@@ -301,31 +257,20 @@ class Runner:
                 self._record_end(session_id, done)
             if self.running.get(session_id) is running:
                 del self.running[session_id]
-            if not running.live.is_shown:
-                pass  # its successor has published its end
-            elif is_lost:
-                publish_lost_end(hub, turn_id)
-            elif done is None:
-                drop_live_turn(hub)
-            else:
-                publish_end(hub, done)
+            is_untold = running.live.is_shown  # else readers were told its end when that was committed
+            if is_untold:
+                if is_lost:
+                    publish_lost_end(hub, turn_id)
+                else:
+                    hub.drop_live()
             self.readers.forget_unused(session_id)
-        if (done is None and not is_lost) or running.is_session_ended:
-            await self._catch_up(session_id)
-        await self.notifier.notify(session_id)
+        await self.readers.settle(session_id, is_unsure=is_untold and not is_lost)
 
     def _record_end(self, session_id: uuid.UUID, done: TurnDone | None) -> None:
         """Count how a part ended, and queue what follows a turn; `done` is None where it is lost."""
         TURNS.labels(done.status if done else "lost").inc()
         if done is not None and done.status != TurnStatus.AWAITING_USER:
             self.follow_ups.add(session_id)
-
-    async def _catch_up(self, session_id: uuid.UUID) -> None:
-        try:
-            if session_id in self.readers.hubs:
-                await self.readers.catch_up(session_id)
-        except (DatabaseError, Session.DoesNotExist) as error:
-            logger.warning("readers_not_caught_up", session_id=str(session_id), error=type(error).__name__)
 
     def _refuse_while_draining(self) -> None:
         if self._is_draining:
@@ -347,18 +292,6 @@ async def _scan(request: TurnRequest) -> dict[str, Any]:
         rate_limit=rate_limit(),
         access=request.access,
     )
-
-
-async def _read_card(session_id: uuid.UUID, call: ToolCallRecord) -> SafetyShown | None:
-    """Read and count the card of an answer; most have none, and nothing is read for them."""
-    return await in_database(_read_and_count_card, session_id, call) if kept_danger(call.metadata) else None
-
-
-def _read_and_count_card(session_id: uuid.UUID, call: ToolCallRecord) -> SafetyShown | None:
-    card = read_cards(session_id, [call]).of_answer(call)
-    if card is not None:
-        count_card(card.card.danger.level, now=timezone.now())
-    return card
 
 
 def _ask_to_stop(*, user_id: int, session_id: uuid.UUID) -> bool:

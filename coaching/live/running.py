@@ -22,13 +22,12 @@ SHOWN_INTERVAL_SECONDS = 0.25
 
 @dataclass(slots=True, kw_only=True)
 class RunningTurn:
-    """A turn that runs in this process. `is_session_ended`: readers are told once the turn has stopped."""
+    """A turn that runs in this process."""
 
     key: TurnKey
     live: LiveTurn
     stop: StopSignal = field(default_factory=StopSignal)
     task: asyncio.Task[None] | None = None
-    is_session_ended: bool = False
 
 
 def apply_setup(running: RunningTurn, setup: TurnSetup, *, is_resumed: bool) -> None:

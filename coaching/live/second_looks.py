@@ -22,10 +22,7 @@ from coaching.engine.messages import ModelRequest
 from coaching.engine.metrics import SECOND_LOOKS
 from coaching.engine.ports import ModelClient
 from coaching.engine.reply import Reply
-from coaching.events import SafetyShown
 from coaching.life.capture_verdicts import claim_looks
-from coaching.live.notifier import Notifier
-from coaching.live.readers import Readers
 from coaching.model.asking import ask
 from coaching.model.client import ModelConnection
 from coaching.safety.danger import Danger
@@ -48,9 +45,7 @@ MAX_ANSWER_TOKENS = 512  # thinking counts too
 class SecondLooks:
     """The looks of this process, by what they look at. All but `begin_captures` belong to its event loop."""
 
-    def __init__(self, readers: Readers, notifier: Notifier, connection: ModelConnection) -> None:
-        self._readers = readers
-        self._notifier = notifier
+    def __init__(self, connection: ModelConnection) -> None:
         self._connection = connection
         self._tasks: dict[Hashable, asyncio.Task[None]] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -114,14 +109,12 @@ class SecondLooks:
             if looked is None:
                 return
             seen = await self._see(looked)
-            card = await in_database(store_look, looked, seen)
+            await in_database(store_look, looked, seen)
         except DatabaseError as error:
             SECOND_LOOKS.labels(LookOutcome.FAILED).inc()
             logger.warning("second_look_without_database", error=type(error).__name__)
         else:
             SECOND_LOOKS.labels(seen.outcome).inc()
-            if card is not None and looked.session_id is not None:
-                await self._show(looked.session_id, card)
 
     async def _see(self, looked: Looked) -> Seen:
         """Ask the model and return how that ended."""
@@ -170,13 +163,6 @@ class SecondLooks:
             purpose=UsagePurpose.SAFETY,
             seconds=LOOK_SECONDS,
         )
-
-    async def _show(self, session_id: uuid.UUID, card: SafetyShown) -> None:
-        """Show a card to all readers of its session, in this process and in others."""
-        hub = self._readers.hubs.get(session_id)
-        if hub is not None:
-            hub.publish(card)
-        await self._notifier.notify(session_id)
 
 
 def _danger_in(reply: Reply) -> Danger | None:

@@ -7,14 +7,14 @@ processes, every few seconds where only a worker or an operator may have changed
 import asyncio
 import uuid
 from collections.abc import AsyncIterator, Collection, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 
 import structlog
 from django.db import DatabaseError
 from django.db.models import Q
 
-from coaching.live.following import Signature, read_signatures
-from coaching.live.readers import publish_missed_end
+from coaching.live.following import read_positions
+from coaching.live.readers import Readers
 from coaching.live.runner import Runner
 from coaching.people.socket_access import open_sockets
 from sessions_app import leases
@@ -45,7 +45,7 @@ async def kept_up(runner: Runner, *, is_alone: bool, can_notify: bool) -> AsyncI
     loops = [runner.warm(), _beat(runner), take_over.run(), _follow(runner, take_over), open_sockets.watch()]
     loops.append(runner.second_looks.take_lost())
     if can_notify:
-        loops.append(runner.notifier.listen())
+        loops.append(runner.readers.notifier.listen())
     tasks = [asyncio.create_task(loop) for loop in loops]
     for task in tasks:
         task.add_done_callback(_log_failure)
@@ -231,50 +231,37 @@ async def _end_half_sent() -> None:
 async def _claim_turn(runner: Runner, lease: leases.Lease, *, waits: bool = False) -> bool:
     """Claim a lost turn and resume it here; return whether nobody was faster.
 
-    Readers first see what its lost runner did, and how an older turn ended.
+    Readers first see what its lost runner did.
     """
-    hub = runner.readers.hubs.get(lease.session_id)
-    if hub is not None:
-        if hub.live is not None and hub.live.turn_id != str(lease.key.turn_id):
-            await publish_missed_end(hub)
-        await _catch_up(runner, lease.session_id)
+    if lease.session_id in runner.readers.hubs:
+        with suppress(Session.DoesNotExist):
+            await runner.readers.catch_up(lease.session_id)
     key = await in_database(leases.claim_turn, lease.key, owner=runner.owner, waits=waits)
     if key is None:
         return False
     logger.info("turn_taken_over", turn_id=str(key.turn_id), session_id=str(lease.session_id))
-    runner.resume(lease.session_id, key, last_number=lease.last_number)
+    runner.resume(lease.session_id, key)
     runner.second_looks.begin(key.turn_id)  # its own was lost with its runner
     return True
 
 
 async def _follow(runner: Runner, take_over: TakeOver) -> None:
-    shown: dict[uuid.UUID, Signature] = {}
     while True:
         with _outages_logged():
             await _stop_on_request(runner)
-            await _show_changes(runner, shown)
-        await runner.notifier.wait(FOLLOW_SECONDS if take_over.has_others else FOLLOW_ALONE_SECONDS)
+            await _show_changes(runner.readers)
+        is_soon = take_over.has_others
+        await runner.readers.notifier.wait(FOLLOW_SECONDS if is_soon else FOLLOW_ALONE_SECONDS)
 
 
-async def _show_changes(runner: Runner, shown: dict[uuid.UUID, Signature]) -> None:
-    """Show readers what changed in sessions whose turn doesn't run here; `shown` is what they have seen."""
-    hubs = runner.readers.hubs.items()
-    elsewhere = [session_id for session_id, hub in hubs if hub.subscriptions and not hub.live]
-    for session_id in set(shown) - set(elsewhere):
-        del shown[session_id]
-    signatures = await in_database(read_signatures, elsewhere) if elsewhere else {}
-    for session_id, signature in signatures.items():
-        if shown.get(session_id) == signature:
-            continue
-        if runner.readers.have_seen(session_id, signature) or await _catch_up(runner, session_id):
-            shown[session_id] = signature
-
-
-async def _catch_up(runner: Runner, session_id: uuid.UUID) -> bool:
-    try:
-        return await runner.readers.catch_up(session_id)
-    except Session.DoesNotExist:
-        return False
+async def _show_changes(readers: Readers) -> None:
+    """Catch up the readers of sessions that are further than what they have been shown."""
+    read = [session_id for session_id, hub in readers.hubs.items() if hub.subscriptions]
+    positions = await in_database(read_positions, read) if read else {}
+    for session_id, position in positions.items():
+        if not readers.is_at(session_id, position):
+            with suppress(Session.DoesNotExist):
+                await readers.catch_up(session_id)
 
 
 async def _stop_on_request(runner: Runner) -> None:

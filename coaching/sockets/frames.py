@@ -8,7 +8,6 @@ from coaching import events
 from coaching.tools import presentation_of
 from coaching.tools.presentation import Question, QuestionKind
 from coaching.transcript.notices import shown_notice
-from sessions_app.models import SessionStatus
 
 Frame = dict[str, Any]
 
@@ -125,8 +124,8 @@ def _sync(sync: events.Sync) -> Frame:
         "running": [{"id": tool_use_id, "name": name} for tool_use_id, name in sync.running.items()],
         "pending": [_call_pending(pending) for pending in sync.pending],
     }
-    if sync.facts is not None and sync.facts.status != SessionStatus.ACTIVE:
-        values["ended"] = sync.facts.status
+    if sync.ended:
+        values["ended"] = sync.ended
     return {"sync": values}
 
 

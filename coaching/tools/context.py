@@ -12,7 +12,6 @@ from zoneinfo import ZoneInfo
 from coaching.engine.tools import ToolResult
 from coaching.models import FileSource
 from coaching.tools.tiers import Binding, Tier
-from sessions_app.models import Message
 
 
 class CallContext(Protocol):
@@ -70,10 +69,6 @@ class ToolContext(CallContext, Protocol):
         If a result is recorded already, it is returned and `effect` doesn't run. Errors of `effect` roll
         back the transaction and are raised here.
         """
-        ...
-
-    async def show_card(self, message: Message) -> None:
-        """Show all readers the card that a message of the user has just got."""
         ...
 
 

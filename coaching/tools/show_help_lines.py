@@ -15,7 +15,9 @@ from coaching.safety.lines import Offer
 from coaching.tools.context import ToolContext
 from coaching.tools.foreign import has_read_others
 from coaching.tools.presentation import Presentation, SageTool
-from sessions_app.models import Message, ToolCallRecord
+from sessions_app.models import ToolCallRecord
+from sessions_app.selectors import accessible_session
+from sessions_app.session_events import CardGiven, append
 from sessions_app.verdicts import NewVerdict, is_more_acute, message_to_judge, store_verdict
 
 DESCRIPTION = (
@@ -43,17 +45,12 @@ async def _run(context: ToolContext, given: ShowHelpLinesInput) -> ToolResult:
     session_id = context.session_id
     if session_id is None:
         raise ToolError(ONLY_IN_A_CONVERSATION)
-    raised: list[Message] = []
-    result = await context.commit(lambda: _show(context, session_id, given, raised))
-    for message in raised:
-        await context.show_card(message)
-    return result
+    return await context.commit(lambda: _show(context, session_id, given))
 
 
-def _show(
-    context: ToolContext, session_id: UUID, given: ShowHelpLinesInput, raised: list[Message]
-) -> ToolResult:
-    """Store Sage's verdict about the message; add it to `raised` where that makes a card."""
+def _show(context: ToolContext, session_id: UUID, given: ShowHelpLinesInput) -> ToolResult:
+    """Store Sage's verdict about the message, with its card where that makes one."""
+    session = accessible_session(user_id=context.user_id, session_id=session_id, is_locked=True)
     level = given.reason
     calls = ToolCallRecord.of(context.user_id).filter(
         turn__session_id=session_id, tool_use_id=context.tool_use_id
@@ -70,7 +67,7 @@ def _show(
     )
     has_risen = store_verdict(message.pk, verdict)
     if has_risen and (kept is None or is_more_acute(level, kept.level)):
-        raised.append(message)
+        append(session, CardGiven(number=message.number, is_replaced=kept is not None))
         if kept is None:
             count_card(level, now=context.now)
     return _result(offer, is_shown=True)

@@ -111,13 +111,6 @@ def read_card_of_new(message: Message) -> SafetyShown | None:
     return Cards(message.session_id, offers, plan=plan).of_message(message)
 
 
-def read_card_of_message(message_id: int, *, is_replaced: bool) -> SafetyShown | None:
-    """Read the card that a message got after it was shown."""
-    message = Message.unscoped.get(id=message_id)
-    shown = read_cards(message.session_id, [message]).of_message(message)
-    return late_card(shown, message, is_replaced=is_replaced) if shown else None
-
-
 def read_card_of_answer(call: ToolCallRecord, *, is_replaced: bool) -> SafetyShown | None:
     """Read the card that an answer got after it was shown."""
     shown = read_cards(call.turn.session_id, [call]).of_answer(call)

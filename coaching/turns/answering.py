@@ -22,7 +22,7 @@ from coaching.engine.loop import run_part
 from coaching.engine.messages import ModelRequest
 from coaching.engine.setup import PartSetup
 from coaching.engine.steps import PartResult
-from coaching.events import CallAnswered, ErrorShown, HistoryChanged, Publish, TurnDone
+from coaching.events import Publish, TurnDone
 from coaching.legacy_text.blocks import TagFilter
 from coaching.tools import CHAT_TOOLS
 from coaching.tools.tiers import CHAT
@@ -62,7 +62,7 @@ async def answer(
     setup: TurnSetup | None = None,
     on_setup: Callable[[TurnSetup], None],
 ) -> TurnDone:
-    """Answer or resume the turn; return the event that ends its part, which isn't published yet.
+    """Answer or resume the turn; return how its part ended, which readers hear from the log.
 
     `setup` is given for a turn that was just opened. Otherwise it is read and passed to `on_setup` before the
     first round. Raises `StaleRunnerError`, with nothing written, if another runner has taken the turn over.
@@ -72,10 +72,10 @@ async def answer(
             setup = await in_database(load_setup, key)
             on_setup(setup)
         if setup.is_too_late or setup.is_cut:
-            return await _close(key, INTERRUPTED, publish=publish, is_opening=setup.is_opening)
+            return await _close(key, INTERRUPTED, is_opening=setup.is_opening)
         result, last = await _run(setup, client=client, publish=publish, stop=stop)
         if result.outcome == "awaiting_user":
-            return await _wait_for_user(key, result, publish=publish)
+            return await _wait_for_user(key, result)
         ending = _ending_of(result)
     except (StaleFence, StaleRunnerError) as error:
         raise StaleRunnerError(str(key.turn_id)) from error
@@ -89,7 +89,7 @@ async def answer(
         )
         last = None
     is_opening = setup is not None and setup.is_opening
-    return await _close(key, ending, last=last, publish=publish, is_opening=is_opening)
+    return await _close(key, ending, last=last, is_opening=is_opening)
 
 
 async def _run(
@@ -98,7 +98,7 @@ async def _run(
     """Run the engine; return how the part ended, and the round that is still to be committed."""
     if setup.closing_stop_reason is not None:
         return ended_before(setup.closing_stop_reason, WORDS), None
-    tool_session = ToolSession(setup, publish)
+    tool_session = ToolSession(setup)
     recorder = TurnRecorder(tool_session, publish)
     part = PartSetup(
         request=setup.request,
@@ -139,39 +139,25 @@ def _ending_of(result: PartResult) -> Ending:
     )
 
 
-async def _wait_for_user(key: TurnKey, result: PartResult, *, publish: Publish) -> TurnDone:
-    """Commit that the turn waits, then show its questions: nobody could answer them sooner.
+async def _wait_for_user(key: TurnKey, result: PartResult) -> TurnDone:
+    """Commit that the turn waits, with its questions: nobody could answer them sooner.
 
     Where a tool has ended the session they have expired instead.
     """
     facts = {pending.tool_use_id: pending.facts for pending in result.pending if pending.facts}
     expired = await in_database(pending_calls.await_user, key, stop_reason=result.stop_reason, facts=facts)
-    turn_id = str(key.turn_id)
     if expired:
-        for tool_use_id in expired:
-            publish(
-                CallAnswered(turn_id=turn_id, tool_use_id=tool_use_id, state=CallState.EXPIRED, value=None)
-            )
         return turn_done(key.turn_id, status=TurnStatus.COMPLETED, stop_reason=CallState.EXPIRED)
-    for pending in result.pending:
-        publish(pending)
     return turn_done(key.turn_id, status=TurnStatus.AWAITING_USER, stop_reason=result.stop_reason)
 
 
 async def _close(
-    key: TurnKey, ending: Ending, *, publish: Publish, last: LastRound | None = None, is_opening: bool = False
+    key: TurnKey, ending: Ending, *, last: LastRound | None = None, is_opening: bool = False
 ) -> TurnDone:
-    """Close the turn, even during a short outage of the database.
-
-    If Sage was to speak first and said nothing, that turn is withdrawn, and the page shows its own greeting.
-    """
+    """Close the turn, even during a short outage of the database."""
     if is_opening and ending.status in (TurnStatus.FAILED, TurnStatus.INTERRUPTED):
         ending = replace(ending, user_notice=OPENING_CUT)
     answer = await _stored_answer(key, ending, last)
-    if is_opening and not (answer and answer.content):
-        publish(HistoryChanged(withdrawn=(str(key.turn_id),), first_number=1))
-    elif ending.user_notice:
-        publish(ErrorShown(message=ending.user_notice))
     return turn_done(key.turn_id, status=ending.status, stop_reason=ending.stop_reason, answer=answer)
 
 

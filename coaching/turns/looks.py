@@ -12,7 +12,6 @@ from django.db import transaction
 from django.utils import timezone
 
 from coaching.care.reading import LOOK_KEY
-from coaching.events import SafetyShown
 from coaching.files.frontmatter import strip_frontmatter
 from coaching.legacy_text.blocks import strip_block_tags
 from coaching.life.capture_verdicts import drop_look, raise_verdict
@@ -22,9 +21,10 @@ from coaching.people.help_lines import count_card
 from coaching.safety.card import METADATA_KEY, kept_danger
 from coaching.safety.danger import Danger
 from coaching.safety.second_look import EARLIER_MESSAGES
-from coaching.transcript.cards import read_card_of_answer, read_card_of_message
 from coaching.turns.asked import asked_before, asked_by_call
 from sessions_app.models import CallState, Message, MessageRole, SafetyVerdict, Session, ToolCallRecord
+from sessions_app.selectors import accessible_session
+from sessions_app.session_events import CardGiven, append
 from sessions_app.titles import withhold_title
 from sessions_app.verdicts import SEEN, NewVerdict, is_more_acute, store_verdict
 
@@ -135,8 +135,8 @@ def _read_earlier(session: Session, *, before: int | None = None) -> Sequence[st
     return [strip_block_tags(text) for text in texts][::-1]
 
 
-def store_look(looked: Looked, seen: Seen) -> SafetyShown | None:
-    """Store how a look ended; return the card if it makes one, or a more acute one, and count a new one."""
+def store_look(looked: Looked, seen: Seen) -> None:
+    """Store how a look ended, with a card if it makes one, or a more acute one, and count a new one."""
     danger = seen.danger
     new = NewVerdict(
         level=danger.level if danger else "none",
@@ -149,37 +149,45 @@ def store_look(looked: Looked, seen: Seen) -> SafetyShown | None:
     )
     match looked.of:
         case "message":
-            return note_danger(looked.key, new)
+            note_danger(looked.key, new)
         case "answer":
-            return _note_answer(looked.key, new)
+            _note_answer(looked.key, new)
         case "capture":
             raise_verdict(looked.key, new, now=timezone.now())
-            return None
 
 
-def note_danger(message_id: int, new: NewVerdict) -> SafetyShown | None:
-    """Store a verdict; return its card where it makes one or a more acute one. A new card is counted."""
-    before = Message.unscoped.filter(id=message_id).select_related("safety_verdict").first()
-    if before is None or not store_verdict(message_id, new):
-        return None
+@transaction.atomic
+def note_danger(message_id: int, new: NewVerdict) -> None:
+    """Store a verdict, and its card where it makes one or a more acute one. A new card is counted."""
+    before = Message.unscoped.filter(id=message_id).select_related("safety_verdict", "session").first()
+    if before is None:
+        return
+    session = accessible_session(user_id=before.session.user_id, session_id=before.session_id, is_locked=True)
+    if not store_verdict(message_id, new):
+        return
     withhold_title(before)
     known = [kept_danger(before.metadata), before.known_verdict]
     levels = [each.level for each in known if each is not None]
     had_card = any(level != "none" for level in levels)
     if any(not is_more_acute(new.level, level) for level in levels if level != "none"):
-        return None
+        return
     if not had_card:
         count_card(new.level, now=timezone.now())
-    return read_card_of_message(message_id, is_replaced=had_card)
+    append(session, CardGiven(number=before.number, is_replaced=had_card))
 
 
 @transaction.atomic
-def _note_answer(call_id: int, new: NewVerdict) -> SafetyShown | None:
-    """Store a verdict with an answered call; return its card where it makes one or a more acute one."""
+def _note_answer(call_id: int, new: NewVerdict) -> None:
+    """Store a verdict with an answered call, and its card where it makes one or a more acute one."""
+    known_call = ToolCallRecord.unscoped.filter(id=call_id).select_related("turn__session").first()
+    if known_call is None:
+        return
+    of = known_call.turn.session
+    session = accessible_session(user_id=of.user_id, session_id=of.id, is_locked=True)
     calls = ToolCallRecord.unscoped.select_for_update(of=("self",), no_key=True).filter(id=call_id)
-    call = calls.filter(turn__is_withdrawn=False).select_related("turn__session").first()
+    call = calls.filter(turn__is_withdrawn=False).first()
     if call is None or LOOK_KEY in call.metadata:
-        return None
+        return
     known = kept_danger(call.metadata)
     level = known.level if known else "none"
     look: dict[str, Any] = {
@@ -195,7 +203,8 @@ def _note_answer(call_id: int, new: NewVerdict) -> SafetyShown | None:
         call.metadata[METADATA_KEY] = {"level": new.level, "about": new.about, "topic": new.topic}
     call.save(update_fields=["metadata"])
     if not is_raised:
-        return None
+        return
     if known is None:
         count_card(new.level, now=timezone.now())
-    return read_card_of_answer(call, is_replaced=known is not None)
+    card = CardGiven(turn_id=str(call.turn_id), tool_use_id=call.tool_use_id, is_replaced=known is not None)
+    append(session, card)

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, assert_never
-from uuid import UUID
 
 import structlog
 from django.contrib.auth.models import User
@@ -22,26 +21,24 @@ from coaching.clock.timezones import UNKNOWN_TIMEZONE
 from coaching.context.library import with_attached
 from coaching.context.life import READ_ERRORS, Life, LifeQuery, Unknown, read_life
 from coaching.context.prompt import BuiltPrompt, build_turn
-from coaching.events import AttachedDocument, MessagePlace, SafetyShown
 from coaching.library.documents.attaching import attach
-from coaching.library.rows.attached import as_attached, read_attached_last
-from coaching.models import Document, Profile, UserFileVersion
+from coaching.library.rows.attached import read_attached_last
+from coaching.models import Document, Profile
 from coaching.people.help_lines import count_card
 from coaching.people.languages import in_model_language
 from coaching.safety.card import kept_danger, metadata_of, metadata_of_danger
 from coaching.safety.danger import Danger
 from coaching.tools import CHAT_TOOLS
-from coaching.transcript.cards import read_card_of_new, read_cards
-from coaching.transcript.effects import effects_of
 from coaching.turns.asked import asked_query, danger_of_answer
 from coaching.turns.care import care_of_turn
+from coaching.turns.kept import read_kept
 from coaching.turns.pictures import with_pictures
 from coaching.turns.request import TurnRequest
 from coaching.turns.setup import TurnSetup, limits_left, state_of, stored_prompt_of, with_taint
 from sessions_app import services
 from sessions_app.history import DOCUMENTS_KEY
 from sessions_app.limits import RateLimit
-from sessions_app.models import Message, Session, ToolCallRecord
+from sessions_app.models import Message, Session
 from sessions_app.queries import Columns, Condition, Query, Rows, parameter, prepared, run_queries
 from sessions_app.services import OpenedTurn
 from sessions_app.stored_prompts import BuildPrompt, StoredPrompt
@@ -66,18 +63,13 @@ def _profile() -> QuerySet[Any, Any]:
 class StartedTurn:
     """A turn that was opened. It has no setup if it was opened before, or if its request couldn't be built.
 
-    `card` is shown with its message. `kept` are files written by turns that were withdrawn, which stay, and
-    `effects` says what else they did.
-    `place` is the message's, None if no prompt was built.
+    `kept` are files written by turns that were withdrawn, which stay, and `effects` says what else they did.
     """
 
     opened: OpenedTurn
     setup: TurnSetup | None = None
-    place: MessagePlace | None = None
-    card: SafetyShown | None = None
     kept: tuple[str, ...] = ()
     effects: tuple[str, ...] = ()
-    documents: tuple[AttachedDocument, ...] = ()
 
     @property
     def danger(self) -> Danger | None:
@@ -117,7 +109,9 @@ class _PromptBuilder:
             newest=message,
             care=care_of_turn(life, session, message, is_edit=self._is_edit),
         )
-        return stored_prompt_of(self.built)
+        before = self.built.said_before_at
+        place = {"before_at": before.isoformat() if before else "", "zone": self.profile.timezone}
+        return replace(stored_prompt_of(self.built), place=place)
 
     def setup_of(self, opened: OpenedTurn) -> TurnSetup | None:
         """Return the turn's setup; None if no prompt was built for it."""
@@ -136,22 +130,11 @@ class _PromptBuilder:
         )
         return with_taint(setup, self.built.turn_metadata)
 
-    def place_of(self, message: Message) -> MessagePlace | None:
-        if self.built is None:
-            return None
-        return MessagePlace(
-            session_id=str(message.session_id),
-            title=message.session.title,
-            said_at=message.created_at,
-            before_at=self.built.said_before_at,
-            timezone=self.profile.timezone,
-        )
-
 
 def start_turn(
     request: TurnRequest, *, owner: str, rate_limit: RateLimit, metadata: Mapping[str, Any] | None = None
 ) -> StartedTurn:
-    """Open the requested turn; return it with its setup and its card.
+    """Open the requested turn; return it with its setup.
 
     The user's text is screened for danger, unless `metadata` holds the findings already; they are stored with
     the message. If the model's request can't be built, the message is committed without it; the turn
@@ -176,20 +159,13 @@ def start_turn(
         if isinstance(error, OperationalError | InterfaceError):
             raise
         logger.exception("prompt_not_built", session_id=str(request.session_id))
-        opened, setup, place = open_turn(build_prompt=None), None, None
+        opened, setup = open_turn(build_prompt=None), None
     else:
-        setup, place = builder.setup_of(opened), builder.place_of(opened.message)
-    card = _read_card(opened, is_said=is_said)
-    kept, effects = _read_kept(opened.withdrawn) if opened.withdrawn else ((), ())
-    return StartedTurn(
-        opened=opened,
-        setup=setup,
-        place=place,
-        card=card,
-        kept=kept,
-        effects=effects,
-        documents=as_attached(attached),
-    )
+        setup = builder.setup_of(opened)
+    if is_said and opened.is_new:
+        _note_danger(opened.message)
+    kept, effects = read_kept(opened.withdrawn) if opened.withdrawn else ((), ())
+    return StartedTurn(opened=opened, setup=setup, kept=kept, effects=effects)
 
 
 def _attach(request: TurnRequest) -> Sequence[Document]:
@@ -243,34 +219,12 @@ def _open(
             assert_never(never)
 
 
-def _read_kept(turn_ids: Sequence[UUID]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return what stays of these turns' effects: the paths of files, and words for the rest."""
-    calls = ToolCallRecord.unscoped.filter(turn_id__in=turn_ids, is_error=False).select_related("turn")
-    done = list(calls.defer("turn__prefix").order_by("turn__started_at", "round_number", "position"))
-    if not done:
-        return (), ()
-    versions = UserFileVersion.unscoped.filter(
-        session_id__in={call.turn.session_id for call in done},
-        tool_use_id__in={call.tool_use_id for call in done},
-    )
-    paths = versions.order_by("file__path").values_list("file__path", flat=True).distinct()
-    return tuple(paths), effects_of(done)
-
-
-def _read_card(opened: OpenedTurn, *, is_said: bool) -> SafetyShown | None:
-    """Read and count the card of a new turn's message; one that is answered again isn't counted twice."""
-    if not opened.is_new:
-        return None
-    message = opened.message
-    if not opened.is_message_new:
-        return read_cards(opened.session_id, [message]).of_message(message)
-    card = read_card_of_new(message)
-    if card is not None and is_said:
-        danger = card.card.danger
+def _note_danger(message: Message) -> None:
+    """Count the card of a new message, and store its danger, so that a later session knows of it."""
+    danger = kept_danger(message.metadata)
+    if danger is not None:
         count_card(danger.level, now=timezone.now())
-        new = NewVerdict(level=danger.level, about=danger.about, topic=danger.topic)
-        store_verdict(message.pk, new)  # so that a later session knows of it
-    return card
+        store_verdict(message.pk, NewVerdict(level=danger.level, about=danger.about, topic=danger.topic))
 
 
 def _read_life(request: TurnRequest) -> tuple[Life, Rows]:

@@ -14,19 +14,17 @@ from django.utils import timezone
 from coaching.context.foreign import foreign_names
 from coaching.engine.errors import StaleRunnerError
 from coaching.engine.tools import ToolCall, ToolResult
-from coaching.events import ArcCompleted, CallPending, ModeChanged, Publish, SessionCompleted
+from coaching.events import CallPending
 from coaching.job_queue import enqueue_arc_summary, enqueue_summary
 from coaching.models import FileSource
-from coaching.safety.card import kept_danger
 from coaching.tools import TOOLS
 from coaching.tools.tainted import Ruling, rule_on
 from coaching.tools.tiers import CHAT, Binding, Tier
-from coaching.transcript.cards import read_card_of_message
 from coaching.turns.setup import SessionState, TurnSetup, read_state
 from sessions_app import turn_records
 from sessions_app.database import in_database
 from sessions_app.errors import StaleFence
-from sessions_app.models import Message, Session, SessionStatus
+from sessions_app.models import Session, SessionStatus
 from sessions_app.turn_records import CallResult
 
 LATE_COMMIT_SECONDS = 1.0
@@ -39,13 +37,12 @@ class ToolSession:
     others that the model has read so far, and `rulings` what was decided about calls because of them.
     """
 
-    def __init__(self, setup: TurnSetup, publish: Publish) -> None:
+    def __init__(self, setup: TurnSetup) -> None:
         self.setup = setup
         self.state = setup.state
         self.committed: dict[str, ToolResult] = {}
         self.sources = setup.sources
         self.rulings = dict(setup.rulings)
-        self._publish = publish
 
     def context_for(self, call: ToolCall) -> "ChatToolContext":
         ruling = self.rulings.get(call.tool_use_id)
@@ -82,7 +79,7 @@ class ToolSession:
         self.sources = foreign_names(self.sources, result.foreign)
 
     async def commit(self, tool_use_id: str, effect: Callable[[], ToolResult]) -> ToolResult:
-        """Commit an effect with the record of its call's result; publish what it changed in the session."""
+        """Commit an effect with the record of its call's result; take in what it changed in the session."""
 
         def effect_with_record() -> CallResult:
             result = effect()
@@ -113,28 +110,11 @@ class ToolSession:
     def _take_in(
         self, tool_use_id: str, committing: "asyncio.Future[tuple[CallResult, SessionState]]"
     ) -> None:
-        """Keep the committed result and publish what it changed, even if nobody waits for it any more."""
+        """Keep the committed result and the new state, even if nobody waits for them any more."""
         if committing.cancelled() or committing.exception() is not None:
             return
-        stored, state = committing.result()
+        stored, self.state = committing.result()
         self.committed[tool_use_id] = ToolResult(content=stored.content, is_error=stored.is_error)
-        self._publish_change(state)
-
-    async def show_card(self, message: Message) -> None:
-        """Publish the card that a message has just got."""
-        had_card = kept_danger(message.metadata) is not None
-        card = await in_database(read_card_of_message, message.pk, is_replaced=had_card)
-        if card is not None:
-            self._publish(card)
-
-    def _publish_change(self, state: SessionState) -> None:
-        before, self.state = self.state, state
-        if before.active_arc and before.active_arc != state.active_arc:
-            self._publish(ArcCompleted(arc=before.active_arc))
-        if state.active_arc and before.active_arc != state.active_arc:
-            self._publish(ModeChanged(arc=state.active_arc))
-        if is_completed_now(before, state):
-            self._publish(SessionCompleted())
 
 
 def is_completed_now(before: SessionState, state: SessionState) -> bool:
@@ -176,7 +156,3 @@ class ChatToolContext:
     async def commit(self, effect: Callable[[], ToolResult]) -> ToolResult:
         """Run `effect` in one transaction with the record of this call's result, at most once."""
         return await self.tool_session.commit(self.tool_use_id, effect)
-
-    async def show_card(self, message: Message) -> None:
-        """Show all readers the card that a message of the user has just got."""
-        await self.tool_session.show_card(message)

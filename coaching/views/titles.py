@@ -11,8 +11,6 @@ from django.urls import reverse
 from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_POST
 
-from coaching.live.runner import get_runner
-from coaching.live.titles import show_title
 from coaching.people.accounts import load_profile, user_id_of
 from coaching.views.forms import TitleForm
 from coaching.views.parts import back_to, wants_part
@@ -36,14 +34,11 @@ async def rename(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
             await in_database(accessible_session, user_id=user_id_of(request), session_id=session_id)
             raise Refused(UNREADABLE)
         title = form.cleaned_data["title"]
-        renamed = await in_database(
-            rename_session, user_id=user_id_of(request), session_id=session_id, title=title
-        )
+        await in_database(rename_session, user_id=user_id_of(request), session_id=session_id, title=title)
     except Session.DoesNotExist:
         raise Http404 from None
     except Refused as refusal:
         return await in_database_page(_answer, request, session_id, refusal=refusal.shown())
-    await show_title(get_runner(), session_id, renamed.title)
     return await in_database_page(_answer, request, session_id)
 
 

@@ -19,7 +19,7 @@ from django.conf import settings
 from coaching.context.history import stored_message
 from coaching.engine.anthropic_client import build_params
 from coaching.engine.messages import ModelRequest, build_api_messages
-from coaching.live.stored_turn import read_sync
+from coaching.live.following import read_sync
 from coaching.models import PulseRating, UserFileVersion
 from coaching.practice.api.errors import ApiError
 from coaching.practice.api.validation import check_request

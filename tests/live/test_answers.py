@@ -77,7 +77,7 @@ async def test_readers_here_and_elsewhere_hear_of_another_answer_and_of_the_choi
         await runner.readers.catch_up(session.id)
     with pytest.raises(Refused):
         await here.choose_answer(user_id=session.user_id, session_id=session.id, turn_id="x")
-    assert here.readers.hubs[session.id].facts == elsewhere.readers.hubs[session.id].facts
+    assert here.readers.hubs[session.id].seq == elsewhere.readers.hubs[session.id].seq
 
 
 async def test_readers_elsewhere_hear_that_another_answer_failed_before_its_first_word(

@@ -6,8 +6,8 @@ import pytest
 from django.contrib.auth.models import User
 
 from coaching.events import CallAnswered
-from coaching.live.following import read_changes
-from coaching.live.stored_turn import read_sync
+from coaching.live.following import read_news
+from coaching.live.hub import IDLE
 from coaching.tools.tainted import Ruling
 from coaching.turns.answers import builder_for
 from coaching.turns.resume import load_setup
@@ -56,15 +56,14 @@ def answer(session: Session, *, is_yes: bool) -> EndedCall:
 def test_another_process_shows_the_card_with_its_source_and_hears_the_yes(user: User) -> None:
     session = open_conversation(user)
     wait(session)
-    before = read_sync(session)
-    (pending,) = before.pending
+    before = read_news(session.id, None, IDLE)
+    (pending,) = before.sync.pending
     assert (pending.sources, pending.facts) == (("lease.pdf",), {"page": "life-map/_overview.md"})
     answer(session, is_yes=True)
-    session.refresh_from_db()
-    now, events = read_changes(session.id, before)
-    (answered,) = (event for event in events if isinstance(event, CallAnswered))
+    news = read_news(session.id, before.position.seq, before.sync)
+    (answered,) = (event for event in news.events if isinstance(event, CallAnswered))
     assert (answered.state, answered.value) == (CallState.ANSWERED, {"accept": True})
-    assert now.status == "running"
+    assert news.sync.status == "running"
 
 
 def test_another_process_runs_what_was_allowed_as_it_was_ruled(user: User) -> None:

@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from coaching.events import TurnDone
-from coaching.live.following import read_signatures
+from coaching.live.following import read_positions
 from coaching.live.runner import Runner
 from coaching.practice import PracticeServer
 from coaching.turns.request import TurnRequest
@@ -27,8 +27,8 @@ async def runner(practice: PracticeServer) -> AsyncIterator[Runner]:
 
 
 async def has_seen(runner: Runner, session: Session) -> bool:
-    signatures = await in_database(read_signatures, [session.id])
-    return runner.readers.have_seen(session.id, signatures[session.id])
+    positions = await in_database(read_positions, [session.id])
+    return runner.readers.is_at(session.id, positions[session.id])
 
 
 async def test_readers_of_a_turn_that_ran_here_have_seen_all_of_it(user: User, runner: Runner) -> None:
@@ -38,7 +38,6 @@ async def test_readers_of_a_turn_that_ran_here_have_seen_all_of_it(user: User, r
 
     request = TurnRequest(kind="message", user_id=user.pk, session_id=session.id, text="Hi", client_id="1")
     await runner.open_turn(request)
-    assert not await has_seen(runner, session)
     while not any(isinstance(event, TurnDone) for event in await subscription.next_batch()):
         pass
     assert await has_seen(runner, session)

@@ -202,7 +202,7 @@ async def test_somebody_else_never_waits_for_a_sessions_lock_so_can_never_hold_i
 ) -> None:
     session = await in_database(open_conversation, user)
     theirs: dict[str, Any] = {"user_id": other_user.pk, "session_id": session.id}
-    async with runner.readers.opening(user_id=user.pk, session_id=session.id):
+    with runner.readers.opening():
         for refused in (
             runner.open_turn(TurnRequest(kind="message", **theirs, text="Hello")),
             runner.open_turn(TurnRequest(kind="edit", **theirs, text="Hello")),
@@ -215,15 +215,3 @@ async def test_somebody_else_never_waits_for_a_sessions_lock_so_can_never_hold_i
             with pytest.raises(Session.DoesNotExist):
                 await asyncio.wait_for(refused, LATE_SECONDS * 4)
     assert runner.readers.hubs == {}
-
-
-async def test_who_reads_a_session_here_has_its_lock_without_asking_the_database(
-    runner: Runner, user: User
-) -> None:
-    session = await in_database(open_conversation, user)
-    reading = await runner.readers.attach(user_id=user.pk, session_id=session.id)
-    opening = runner.readers.opening(user_id=user.pk, session_id=session.id)
-    with pytest.raises(StopIteration):  # it ended without waiting for anything
-        opening.__aenter__().send(None)
-    await opening.__aexit__(None, None, None)
-    runner.readers.detach(session.id, reading)

@@ -11,6 +11,7 @@ from django.test import Client as Browser
 from coaching.library.clients import create_client, own_client
 from coaching.library.documents.attaching import MISSING, TOO_MANY, UNREADABLE
 from coaching.library.documents.filing import withhold_document
+from coaching.library.moves import moving
 from coaching.library.rows.attached import MAX_ATTACHED
 from coaching.library.scopes import set_scope
 from coaching.models import ActionItem, Client, ClientType, Document, DocumentState, DocumentText
@@ -90,7 +91,9 @@ async def test_a_document_that_moves_on_is_shown_and_told_with_the_next_message(
 
         def read() -> None:
             DocumentText.unscoped.create(document=lease, text=LEASE)
-            Document.of(user.pk).update(state=DocumentState.REVIEW, reason="Two types are close.")
+            own = Document.of(user.pk)
+            with moving(own):
+                own.update(state=DocumentState.REVIEW, reason="Two types are close.")
 
         await in_database(read)
         *_, moved = await client.until("document")

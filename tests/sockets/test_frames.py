@@ -12,6 +12,7 @@ from django.test import Client
 import coaching.events
 from coaching.events import CallPending, RoundRestarted, TurnEvent
 from coaching.library.clients import own_client
+from coaching.library.moves import adding
 from coaching.models import Document
 from coaching.practice.faults.fault import Fault
 from coaching.practice.script import Hold, Note, Reply, Text, ToolUse
@@ -64,9 +65,11 @@ SILENT = {"RoundRestarted", "RoundClosed", "TurnStarted", "SessionClosed"}
 
 
 def queue_document(session: Session) -> None:
-    Document.of(session.user_id).create(
-        name="a.pdf", size=1, storage_key="a", session=session, client=own_client(session.user_id)
-    )
+    with adding(session.id) as added:
+        row = Document.of(session.user_id).create(
+            name="a.pdf", size=1, storage_key="a", session=session, client=own_client(session.user_id)
+        )
+        added.append(row)
 
 
 def names_of(frames: list[Frame]) -> list[str]:

@@ -13,9 +13,8 @@ from django.db import connection
 from django.utils import timezone
 
 from coaching.events import ErrorShown, MessageStored, SafetyShown
-from coaching.live.following import read_changes
-from coaching.live.hub import SessionHub
-from coaching.live.stored_turn import read_sync
+from coaching.live.following import read_news
+from coaching.live.hub import IDLE, SessionHub
 from coaching.models import CardCount, Profile, TimezoneSource
 from coaching.people.socket_access import FrameBudget
 from coaching.practice.faults.fault import Fault
@@ -262,7 +261,7 @@ async def test_the_page_without_a_script_shows_it_without_waiting_for_the_answer
 @pytest.mark.parametrize("is_open", [True, False])
 def test_tabs_of_another_process_read_it_from_the_database(user: User, is_open: bool) -> None:
     session = services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
-    before = read_sync(session)
+    before = read_news(session.id, None, IDLE)
     opened = services.open_turn(
         user_id=user.pk,
         session_id=session.id,
@@ -274,7 +273,7 @@ def test_tabs_of_another_process_read_it_from_the_database(user: User, is_open: 
     )
     if not is_open:
         type(opened.turn).unscoped.update(status="completed", ended_at=timezone.now())
-    _, events = read_changes(session.id, before)
+    events = read_news(session.id, before.position.seq, before.sync).events
     assert [type(event) for event in events[:2]] == [MessageStored, SafetyShown]
     shown = events[1]
     assert isinstance(shown, SafetyShown)

@@ -12,7 +12,7 @@ from coaching.engine.tools import ToolResult
 from coaching.models import FileSource
 from coaching.tools.tiers import CHAT, Binding, Tier
 from sessions_app.database import in_database
-from sessions_app.models import Message, SessionKind
+from sessions_app.models import SessionKind
 
 BERLIN = ZoneInfo("Europe/Berlin")
 
@@ -37,9 +37,6 @@ class CommittingContext:
     async def commit(self, effect: Callable[[], ToolResult]) -> ToolResult:
         """Run `effect` in one transaction, once for each call."""
         return await in_database(self._commit, effect)
-
-    async def show_card(self, message: Message) -> None:
-        """Nobody reads along."""
 
     def _commit(self, effect: Callable[[], ToolResult]) -> ToolResult:
         with transaction.atomic():

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 import time_machine
 from django.contrib.auth.models import User
-from django.db import connection
+from django.db import connection, transaction
 
 from coaching.care.reading import read_care
 from coaching.models import CareAsk, CareEnd, Profile
@@ -310,7 +310,8 @@ def test_what_sage_raises_counts_unless_the_turn_has_read_others_texts(
         user_id=user.pk, session_id=turn.session_id, tool_use_id=f"t{len(calls) - 1}", now=MORNING
     )
     given = ShowHelpLinesInput(reason="immediate", about="other")
-    show_help_lines._show(context, turn.session_id, given, [])  # type: ignore[arg-type]
+    with transaction.atomic():
+        show_help_lines._show(context, turn.session_id, given)  # type: ignore[arg-type]
     verdict = SafetyVerdict.unscoped.get()
     assert (verdict.level, verdict.about, verdict.noticed) == ("immediate", "other", "immediate")
     care = read_care(user_id=user.pk, now=MORNING, zone=ZoneInfo("Europe/Lisbon"))

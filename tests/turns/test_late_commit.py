@@ -7,7 +7,6 @@ import pytest
 from django.contrib.auth.models import User
 
 from coaching.engine.tools import ToolResult
-from coaching.events import ModeChanged, TurnEvent
 from coaching.turns.request import TurnRequest
 from coaching.turns.setup import TurnSetup
 from coaching.turns.start import start_turn
@@ -15,7 +14,7 @@ from coaching.turns.tool_session import ToolSession
 from sessions_app import arcs, selectors
 from sessions_app.database import in_database
 from sessions_app.limits import RateLimit
-from sessions_app.models import CallState, SessionKind, ToolCallRecord
+from sessions_app.models import CallState, SessionEvent, SessionKind, ToolCallRecord
 from tests.stored_turns import open_conversation, running_call, store_round
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -39,8 +38,7 @@ def setup_of_running_call(user: User) -> TurnSetup:
 async def test_an_effect_that_commits_after_its_deadline_is_reported_and_applies_to_later_calls(
     user: User,
 ) -> None:
-    published: list[TurnEvent] = []
-    tool_session = ToolSession(await in_database(setup_of_running_call, user), published.append)
+    tool_session = ToolSession(await in_database(setup_of_running_call, user))
     goes_on = threading.Event()
 
     def effect() -> ToolResult:
@@ -55,7 +53,9 @@ async def test_an_effect_that_commits_after_its_deadline_is_reported_and_applies
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.2):
             await tool_session.commit("t1", effect)
-    assert published == [ModeChanged(arc="open_day")]
+    last = await in_database(SessionEvent.unscoped.order_by("-seq").first)
+    assert last is not None
+    assert (last.kind, last.payload) == ("arc_entered", {"arc": "open_day"})
     assert tool_session.state.effective_kind == SessionKind.OPEN_DAY
     assert tool_session.committed["t1"] == ToolResult.of(success=True)
     record = await in_database(ToolCallRecord.unscoped.get, tool_use_id="t1")

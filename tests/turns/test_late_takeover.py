@@ -34,7 +34,7 @@ async def test_readers_see_the_words_that_an_interrupted_turn_keeps(user: User) 
     session, key = await in_database(session_with_a_turn_out_of_time, user)
     runner = Runner()
     subscription = await runner.readers.attach(user_id=user.pk, session_id=session.id)
-    runner.resume(session.id, key, last_number=1)
+    runner.resume(session.id, key)
     seen: list[TurnEvent] = []
     async with asyncio.timeout(20):
         while not any(isinstance(event, TurnDone) for event in seen):

@@ -16,9 +16,10 @@ from coaching.clock.days import local_day
 from coaching.engine.anthropic_client import AnthropicClient
 from coaching.engine.breaker import BreakerClient
 from coaching.engine.budget import StopSignal
-from coaching.events import ErrorShown, TurnEvent
+from coaching.events import TurnEvent
 from coaching.models import DayPlan, Profile
 from coaching.practice.server import PracticeServer
+from coaching.transcript.cards import read_card_of_new
 from coaching.turns import answering
 from coaching.turns.request import TurnRequest
 from coaching.turns.start import StartedTurn, start_turn
@@ -235,7 +236,7 @@ def test_a_yes_to_sage_s_question_is_heard_where_part_of_the_life_can_t_be_read(
     with without_table("coaching_pulserating"):
         started = start(session, "Every night.")
     assert started.danger is not None
-    assert started.card is not None
+    assert read_card_of_new(started.opened.message) is not None
 
 
 @pytest.mark.django_db(transaction=True)
@@ -257,6 +258,7 @@ async def test_a_request_that_cannot_be_built_loses_no_message(session: Session)
             setup=started.setup,
             on_setup=lambda _: None,
         )
-    assert done.status == TurnStatus.FAILED
-    assert shown == [ErrorShown(message=FAILURES["internal"])]
+    turn = await in_database(Turn.unscoped.get, id=started.opened.turn.id)
+    assert (done.status, turn.user_notice) == (TurnStatus.FAILED, FAILURES["internal"])
+    assert shown == []
     assert practice.requests == []

@@ -18,6 +18,7 @@ from coaching.library.documents.calls import forget_calls
 from coaching.library.documents.intake import clean_name, destination_of
 from coaching.library.documents.locks import lock_for_deletion, locked_document
 from coaching.library.effects import change
+from coaching.library.moves import moving
 from coaching.library.places import locked_place
 from coaching.models import (
     UNFINISHED_STATES,
@@ -173,16 +174,16 @@ def withhold_document(*, user_id: int, document_id: int, is_withheld: bool) -> L
     return change(document, kind=EffectKind.WITHHELD, made_by=MadeBy.USER, values=values)
 
 
-@transaction.atomic
 def read_again(*, user_id: int, document_id: int) -> Document:
     """Queue a document's reading once more, with all its attempts. Raises `Refused`."""
-    document = locked_document(user_id, document_id)
-    if document.storage_key is None:
-        raise Refused(NOTHING_STORED)
-    if document.state in UNFINISHED_STATES:
-        raise Refused(STILL_READING)
-    queue_again(document)
-    return document
+    with moving(Document.of(user_id).filter(id=document_id)):
+        document = locked_document(user_id, document_id)
+        if document.storage_key is None:
+            raise Refused(NOTHING_STORED)
+        if document.state in UNFINISHED_STATES:
+            raise Refused(STILL_READING)
+        queue_again(document)
+        return document
 
 
 def queue_again(document: Document) -> None:
@@ -202,10 +203,12 @@ def delete_document(*, user_id: int, document_id: int) -> None:
 
     No row names its bytes any more, so garbage collection removes them.
     """
-    lock_for_deletion(user_id, Q(id=document_id))
-    document = Document.of(user_id).get(id=document_id)
-    for twin in Document.of(user_id).filter(duplicate_of=document, state=DocumentState.DUPLICATE):
-        queue_again(twin)
+    twins = Document.of(user_id).filter(duplicate_of=document_id, state=DocumentState.DUPLICATE)
+    with moving(twins):
+        lock_for_deletion(user_id, Q(id=document_id))
+        document = Document.of(user_id).get(id=document_id)
+        for twin in twins:
+            queue_again(twin)
     KnowledgeEntry.of(user_id).filter(document=document, state=EntryState.PROPOSED).delete()
     ActionItem.of(user_id).filter(document=document, state=ActionState.PROPOSED).delete()
     document.delete()

@@ -17,6 +17,7 @@ from coaching.job_queue import enqueue_document
 from coaching.library.clients import accessible_client, accessible_project, own_client
 from coaching.library.documents.locks import lock_documents
 from coaching.library.documents.reasons import join_reasons
+from coaching.library.moves import adding
 from coaching.models import Client, Document, DocumentSource, DocumentState, Project
 
 MAX_NAME = 255
@@ -78,7 +79,7 @@ def take_in(
         return refuse(user_id=user_id, name=name, size=len(data), destination=destination, reason=reason)
     refuse_when_full(user_id=user_id, size=len(data))
     stored = store_object_now(user_id=user_id, data=data)
-    with transaction.atomic():
+    with adding(destination.session_id) as added:
         check_room(lock_usage(user_id), size=len(data), is_new_file=True)
         document = Document.of(user_id).create(
             **_values(name, destination),
@@ -88,18 +89,21 @@ def take_in(
             is_withheld=is_withheld,
         )
         enqueue_document(document)
+        added.append(document)
     return document
 
 
 def refuse(*, user_id: int, name: str, size: int, destination: Destination, reason: str) -> Document:
     """Record a document that is over a limit, without its bytes, and forget the oldest of many such."""
-    document = Document.of(user_id).create(
-        **_values(clean_name(name), destination),
-        size=size,
-        storage_key=None,
-        state=DocumentState.REFUSED,
-        reason=reason,
-    )
+    with adding(destination.session_id) as added:
+        document = Document.of(user_id).create(
+            **_values(clean_name(name), destination),
+            size=size,
+            storage_key=None,
+            state=DocumentState.REFUSED,
+            reason=reason,
+        )
+        added.append(document)
     unread = Document.of(user_id).filter(state=DocumentState.REFUSED, storage_key=None).order_by("-id")
     oldest = unread.values_list("id", flat=True)[MAX_REFUSED:]
     with transaction.atomic():

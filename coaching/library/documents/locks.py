@@ -11,6 +11,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from coaching.files.quota import lock_usage
+from coaching.library.moves import moving
 from coaching.models import ActionItem, Client, Document, DocumentCall, KnowledgeEntry, Project
 
 
@@ -75,8 +76,8 @@ def _lock_made(user_id: int, document_ids: Collection[int], place: Client | Proj
         list(model.of(user_id).select_for_update().filter(made).order_by("id").values_list("id"))
 
 
-@transaction.atomic
 def update_documents(rows: QuerySet[Document], **values: Any) -> int:
     """Change the documents of a query, locked in the order of their ids; return how many there were."""
-    ids = list(rows.select_for_update(no_key=True).order_by("id").values_list("id", flat=True))
-    return rows.filter(id__in=ids).update(**values)
+    with moving(rows):
+        ids = list(rows.select_for_update(no_key=True).order_by("id").values_list("id", flat=True))
+        return rows.filter(id__in=ids).update(**values)

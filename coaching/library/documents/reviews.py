@@ -10,7 +10,6 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_noop
@@ -25,6 +24,7 @@ from coaching.library.documents.filing import (
 )
 from coaching.library.documents.locks import locked_document
 from coaching.library.effects import change
+from coaching.library.moves import moving
 from coaching.library.places import locked_place
 from coaching.library.references.placement import Placement, PlacementTable, Rule
 from coaching.models import (
@@ -59,26 +59,26 @@ class BulkOutcome:
     refused: Mapping[int, Refused]
 
 
-@transaction.atomic
 def accept_review(*, user_id: int, document_id: int, seen_at: datetime | None = None) -> LibraryEffect | None:
     """File a document as it was suggested, perhaps only as it was shown at some time. Raises `Refused`."""
-    document = locked_document(user_id, document_id)
-    if seen_at is not None and document.updated_at > seen_at:
-        raise Refused(CHANGED_SINCE_SHOWN)
-    if document.state != DocumentState.REVIEW:
-        raise Refused(NOT_IN_REVIEW)
-    if not document.file_type or not document.folder:
-        raise Refused(UNDECIDED)
-    known = Reference.objects.filter(file_type=document.file_type).first()
-    if known and _place_of(known, document).level == FilingLevel.PROJECT and document.project_id is None:
-        raise Refused(NO_PROJECT)
-    values = {
-        "state": DocumentState.FILED,
-        "reason": "",
-        "decided_by": DecidedBy.USER,
-        "decided_at": timezone.now(),
-    }
-    return change(document, kind=EffectKind.FILED, made_by=MadeBy.USER, values=values)
+    with moving(Document.of(user_id).filter(id=document_id)):
+        document = locked_document(user_id, document_id)
+        if seen_at is not None and document.updated_at > seen_at:
+            raise Refused(CHANGED_SINCE_SHOWN)
+        if document.state != DocumentState.REVIEW:
+            raise Refused(NOT_IN_REVIEW)
+        if not document.file_type or not document.folder:
+            raise Refused(UNDECIDED)
+        known = Reference.objects.filter(file_type=document.file_type).first()
+        if known and _place_of(known, document).level == FilingLevel.PROJECT and document.project_id is None:
+            raise Refused(NO_PROJECT)
+        values = {
+            "state": DocumentState.FILED,
+            "reason": "",
+            "decided_by": DecidedBy.USER,
+            "decided_at": timezone.now(),
+        }
+        return change(document, kind=EffectKind.FILED, made_by=MadeBy.USER, values=values)
 
 
 def accept_reviews(
@@ -89,7 +89,6 @@ def accept_reviews(
     return _each(document_ids, lambda document_id: accept(document_id=document_id))
 
 
-@transaction.atomic
 def correct_document(
     *, user_id: int, document_id: int, file_type: str, folder: str = "", project_id: int | None = None
 ) -> LibraryEffect | None:
@@ -97,40 +96,41 @@ def correct_document(
 
     Without a folder it goes where its type belongs; with a project, it is filed there.
     """
-    document = locked_document(user_id, document_id)
-    if document.state in UNFINISHED_STATES:
-        raise Refused(STILL_READING)
-    if document.storage_key is None:
-        raise Refused(NOTHING_STORED)
-    known = Reference.objects.filter(is_retired=False)
-    reference = known.filter(file_type=file_type.replace("\x00", "")).first()
-    if reference is None:
-        raise Refused(UNKNOWN_TYPE)
-    project = _project_of(document, project_id) if project_id else None
-    locked_place(
-        user_id=user_id, client_id=document.client_id, project_id=project_id or None, document_id=None
-    )
-    place = _place_of(reference, document)
-    if place.level == FilingLevel.PROJECT and not (project or document.project_id):
-        raise Refused(NO_PROJECT)
-    before = (document.file_type, document.folder)
-    values: dict[str, Any] = {
-        "file_type": reference.file_type,
-        "category": reference.category,
-        "folder": clean_folder(folder) if folder.strip() else place.folder,
-        "level": place.level,
-        "state": DocumentState.FILED,
-        "reason": "",
-        "proposal": {},
-        "decided_by": DecidedBy.USER,
-        "decided_at": timezone.now(),
-    }
-    if project:
-        values["project_id"] = project.id
-    effect = change(document, kind=EffectKind.CORRECTED, made_by=MadeBy.USER, values=values)
-    if before != (document.file_type, document.folder):
-        remember_correction(document, from_type=before[0])
-    return effect
+    with moving(Document.of(user_id).filter(id=document_id)):
+        document = locked_document(user_id, document_id)
+        if document.state in UNFINISHED_STATES:
+            raise Refused(STILL_READING)
+        if document.storage_key is None:
+            raise Refused(NOTHING_STORED)
+        known = Reference.objects.filter(is_retired=False)
+        reference = known.filter(file_type=file_type.replace("\x00", "")).first()
+        if reference is None:
+            raise Refused(UNKNOWN_TYPE)
+        project = _project_of(document, project_id) if project_id else None
+        locked_place(
+            user_id=user_id, client_id=document.client_id, project_id=project_id or None, document_id=None
+        )
+        place = _place_of(reference, document)
+        if place.level == FilingLevel.PROJECT and not (project or document.project_id):
+            raise Refused(NO_PROJECT)
+        before = (document.file_type, document.folder)
+        values: dict[str, Any] = {
+            "file_type": reference.file_type,
+            "category": reference.category,
+            "folder": clean_folder(folder) if folder.strip() else place.folder,
+            "level": place.level,
+            "state": DocumentState.FILED,
+            "reason": "",
+            "proposal": {},
+            "decided_by": DecidedBy.USER,
+            "decided_at": timezone.now(),
+        }
+        if project:
+            values["project_id"] = project.id
+        effect = change(document, kind=EffectKind.CORRECTED, made_by=MadeBy.USER, values=values)
+        if before != (document.file_type, document.folder):
+            remember_correction(document, from_type=before[0])
+        return effect
 
 
 def correct_documents(

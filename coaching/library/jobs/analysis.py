@@ -12,7 +12,6 @@ from coaching.jobs.tasks import MODELS, Retries
 from coaching.library.documents.findings import SUMMARY_KEY, FindingKind, wait_again, wait_for_text
 from coaching.library.pipeline.analysis import analyse, summarise
 from coaching.library.pipeline.calls import CallFailed
-from coaching.live.runner import get_runner
 from coaching.model.client import ModelConnection
 from sessions_app.database import in_database
 from sessions_app.errors import OverBudget, Refused
@@ -40,5 +39,3 @@ async def analyse_document(
         return
     except (CallFailed, Refused) as error:
         logger.info("document_not_analysed", document_id=document_id, kind=kind, reason=type(error).__name__)
-    if session is not None:
-        await get_runner().notifier.notify(session)

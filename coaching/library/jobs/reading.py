@@ -24,13 +24,11 @@ from coaching.job_queue import (
 )
 from coaching.jobs.tasks import BULK_CALLS, MODELS, Retries
 from coaching.library.documents.locks import update_documents
-from coaching.library.jobs.showing import show_documents
-from coaching.library.pipeline.batch import Change, Services
+from coaching.library.pipeline.batch import Services
 from coaching.library.pipeline.batches import collect
 from coaching.library.pipeline.call_records import calls_in_batches
 from coaching.library.pipeline.claims import claim_chosen, claim_lane, free_silent
 from coaching.library.pipeline.reading import read_batch
-from coaching.live.runner import get_runner
 from coaching.model.client import ModelConnection
 from coaching.models import Document, DocumentSource, DocumentState
 from sessions_app.database import in_database
@@ -119,8 +117,4 @@ def _queue_again(document_id: int) -> None:
 
 def _services(context: JobContext, *, calls: AbstractAsyncContextManager[None] | None = None) -> Services:
     models: ModelConnection = context.additional_context[MODELS]
-
-    async def show(changes: Sequence[Change]) -> None:
-        await show_documents(get_runner(), changes)
-
-    return Services(client=models.client, calls=calls or nullcontext(), show=show)
+    return Services(client=models.client, calls=calls or nullcontext())

@@ -9,7 +9,6 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
-from uuid import UUID
 
 from coaching.engine.ports import ModelClient
 from coaching.library.documents.filing import Decision
@@ -143,17 +142,7 @@ class Batch:
         return [item for item in self.items if item.ending is None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    """A document's new state, for whoever watches it."""
-
-    document_id: int
-    session_id: UUID | None
-    state: DocumentState
-    reason: str
-
-
-async def _tell_nobody(_changes: Sequence[Change]) -> None:
+async def _go_on() -> None:
     """Nobody watches."""
 
 
@@ -161,13 +150,14 @@ async def _tell_nobody(_changes: Sequence[Change]) -> None:
 class Services:
     """What stages need from outside. `is_offered_tools` is off for `classify --no-tools`.
 
-    `calls` is held while the model is asked, so that it limits how many calls run at once.
+    `calls` is held while the model is asked, so that it limits how many calls run at once. `stored` runs
+    after each step's commit.
     """
 
     client: Callable[[], Awaitable[ModelClient]]
     calls: AbstractAsyncContextManager[None] = field(default_factory=nullcontext)
     is_offered_tools: bool = True
-    show: Callable[[Sequence[Change]], Awaitable[None]] = _tell_nobody
+    stored: Callable[[], Awaitable[None]] = _go_on
 
 
 Stage = Callable[[Batch, Services], Awaitable[Batch]]

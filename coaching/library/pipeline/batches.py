@@ -123,9 +123,9 @@ async def _prepare(
     while claim := await in_database(
         claim_chosen, user_id=user_id, lane=lane, document_ids=document_ids, is_first_try=True
     ):
-        batch, _ = await in_database(begin, claim)
+        batch = await in_database(begin, claim)
         for stage in (find_duplicates, read_text, choose_references):
-            batch, _ = await in_database(settle, await stage(batch, services))
+            batch = await in_database(settle, await stage(batch, services))
         if batch.items:
             return await in_database(_open, batch.claim, batch.items)
     return None

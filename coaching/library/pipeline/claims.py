@@ -9,11 +9,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from coaching.library.documents.locks import update_documents
+from coaching.library.moves import moving
 from coaching.models import Document, DocumentSource, DocumentState
 
 MOST_DOCUMENTS = 8
@@ -53,23 +53,23 @@ def claim_chosen(
     return _claim(user_id, lane, chosen.filter(attempts=0) if is_first_try else chosen)
 
 
-@transaction.atomic
 def _claim(user_id: int, lane: str, waiting: QuerySet[Document]) -> Claim | None:
-    left = waiting.filter(state=DocumentState.READING, claim__startswith=f"{lane}:")
-    taken = list(left.select_for_update().order_by("id")[:MOST_DOCUMENTS]) or _next(waiting)
-    if not taken:
-        return None
-    claim = Claim(
-        user_id=user_id,
-        client_id=taken[0].client_id,
-        token=f"{lane}:{secrets.token_hex(8)}",
-        document_ids=tuple(document.pk for document in taken if document.client_id == taken[0].client_id),
-    )
-    now = timezone.now()
-    Document.of(user_id).filter(id__in=claim.document_ids).update(
-        state=DocumentState.READING, claim=claim.token, claimed_at=now, reason="", updated_at=now
-    )
-    return claim
+    with moving(waiting):
+        left = waiting.filter(state=DocumentState.READING, claim__startswith=f"{lane}:")
+        taken = list(left.select_for_update().order_by("id")[:MOST_DOCUMENTS]) or _next(waiting)
+        if not taken:
+            return None
+        claim = Claim(
+            user_id=user_id,
+            client_id=taken[0].client_id,
+            token=f"{lane}:{secrets.token_hex(8)}",
+            document_ids=tuple(document.pk for document in taken if document.client_id == taken[0].client_id),
+        )
+        now = timezone.now()
+        Document.of(user_id).filter(id__in=claim.document_ids).update(
+            state=DocumentState.READING, claim=claim.token, claimed_at=now, reason="", updated_at=now
+        )
+        return claim
 
 
 def _next(waiting: QuerySet[Document]) -> Sequence[Document]:

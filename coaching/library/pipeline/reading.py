@@ -44,8 +44,8 @@ async def read_batch(claim: Claim, services: Services) -> bool:
 
     Over the budget of the user's day, these and all others of the user wait.
     """
-    batch, changes = await in_database(begin, claim)
-    await services.show(changes)
+    batch = await in_database(begin, claim)
+    await services.stored()
     try:
         for stage in STAGES:
             batch = await _after(stage, batch, services)
@@ -63,8 +63,8 @@ async def read_batch(claim: Claim, services: Services) -> bool:
 async def _after(stage: Stage, batch: Batch, services: Services) -> Batch:
     if not batch.items:
         return batch
-    batch, changes = await in_database(settle, await stage(batch, services))
-    await services.show(changes)
+    batch = await in_database(settle, await stage(batch, services))
+    await services.stored()
     return batch
 
 

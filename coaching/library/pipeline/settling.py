@@ -1,38 +1,38 @@
 """Stores how the documents of a batch ended, all of them at once, and what follows for others."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
-from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
 from coaching.library.documents.calls import use_answers
 from coaching.library.documents.filing import file_document, put_to_review
 from coaching.library.documents.locks import lock_documents
-from coaching.library.pipeline.batch import Batch, Change, Ending, Item, Twin
+from coaching.library.moves import moving
+from coaching.library.pipeline.batch import Batch, Ending, Item, Twin
 from coaching.library.pipeline.claims import Claim, keep
 from coaching.models import UNFINISHED_STATES, Document, DocumentState
 
 
-@transaction.atomic
-def settle(batch: Batch) -> tuple[Batch, Sequence[Change]]:
-    """Store the endings that the documents have got; return what is left to do, and the changes.
+def settle(batch: Batch) -> Batch:
+    """Store the endings that the documents have got; return what is left to do.
 
     A document that was deleted or taken over meanwhile is left alone, and one whose original was deleted goes
     on. Sync ORM code.
     """
     ended = {item.document.pk: item.ending for item in batch.items if item.ending}
     if not ended:
-        return batch, []
-    _lock_with_others(batch.claim.user_id, ended)
-    rows = batch.claim.rows().filter(id__in=ended).order_by("id")
-    changes = [_end(document, ended[document.pk]) for document in rows]
-    left = [replace(item, ending=None) for item in batch.items if item.document.pk not in ended]
-    if batch.call_ids:
-        use_answers(user_id=batch.claim.user_id, call_ids=batch.call_ids, document_ids=list(ended))
-    claim = keep(batch.claim, [item.document.pk for item in left])
-    return replace(batch, claim=claim, items=tuple(left)), changes
+        return batch
+    with moving(batch.claim.rows().filter(id__in=ended)):
+        _lock_with_others(batch.claim.user_id, ended)
+        rows = batch.claim.rows().filter(id__in=ended).order_by("id")
+        for document in rows:
+            _end(document, ended[document.pk])
+        left = [replace(item, ending=None) for item in batch.items if item.document.pk not in ended]
+        if batch.call_ids:
+            use_answers(user_id=batch.claim.user_id, call_ids=batch.call_ids, document_ids=list(ended))
+        claim = keep(batch.claim, [item.document.pk for item in left])
+        return replace(batch, claim=claim, items=tuple(left))
 
 
 def _lock_with_others(user_id: int, ended: dict[int, Ending]) -> None:
@@ -49,21 +49,10 @@ def _lock_with_others(user_id: int, ended: dict[int, Ending]) -> None:
             ended[pk] = replace(ended[pk], values={})
 
 
-def begin(claim: Claim) -> tuple[Batch, Sequence[Change]]:
+def begin(claim: Claim) -> Batch:
     """Read the documents of a claim. Sync ORM code."""
-    documents = list(claim.rows().select_related("text", "similar_to").order_by("id"))
-    items = [_item(document) for document in documents]
-    return Batch(claim=claim, items=tuple(items)), [change_of(document) for document in documents]
-
-
-def change_of(document: Document) -> Change:
-    """Return a document's state for whoever watches it."""
-    return Change(
-        document_id=document.pk,
-        session_id=document.session_id,
-        state=DocumentState(document.state),
-        reason=document.reason,
-    )
+    documents = claim.rows().select_related("text", "similar_to").order_by("id")
+    return Batch(claim=claim, items=tuple(_item(document) for document in documents))
 
 
 def _item(document: Document) -> Item:
@@ -86,7 +75,7 @@ def _item(document: Document) -> Item:
     )
 
 
-def _end(document: Document, ending: Ending) -> Change:
+def _end(document: Document, ending: Ending) -> None:
     user_id, document_id = document.user_id, document.pk
     if ending.state == DocumentState.FILED and ending.decision is not None:
         file_document(user_id=user_id, document_id=document_id, decision=ending.decision)
@@ -106,4 +95,3 @@ def _end(document: Document, ending: Ending) -> Change:
         **decided,
         **ending.values,
     )
-    return change_of(Document.of(user_id).get(id=document_id))

@@ -18,7 +18,7 @@ from coaching.models import DocumentCall, FileSource
 from coaching.tools import PIPELINE_TOOLS
 from coaching.tools.tiers import PIPELINE, Binding, Tier
 from sessions_app.database import in_database
-from sessions_app.models import Message, SessionKind
+from sessions_app.models import SessionKind
 
 
 def pipeline_tools(items: Sequence[Item]) -> CallTools[Any]:
@@ -59,6 +59,3 @@ class PipelineContext:
     async def commit(self, effect: Callable[[], ToolResult]) -> ToolResult:
         """Run `effect` in one transaction with the record of this call's result, at most once."""
         return await in_database(run_effect, self.call, self.tool_use_id, effect)
-
-    async def show_card(self, message: Message) -> None:
-        """Nobody reads along."""

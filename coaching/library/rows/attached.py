@@ -64,12 +64,6 @@ def own_documents(*, user_id: int, ids: Sequence[int]) -> Sequence[AttachedDocum
     return [AttachedDocument(**row) for row in rows.values(*_SHOWN)]
 
 
-def read_states(session_ids: Collection[uuid.UUID]) -> Sequence[tuple[uuid.UUID, int, str]]:
-    """Return session, id and state of the documents of these sessions."""
-    rows = Document.unscoped.filter(session_id__in=session_ids).order_by("session_id", "id")
-    return list(rows.values_list("session_id", "id", "state"))
-
-
 def read_moved(session_id: uuid.UUID, ids: Collection[int]) -> Sequence[AttachedDocument]:
     """Read some documents of a session."""
     rows = Document.unscoped.filter(session_id=session_id, id__in=ids).order_by("id")

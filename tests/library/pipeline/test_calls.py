@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from coaching.library.documents.filing import delete_document, withhold_document
-from coaching.library.pipeline.batch import Change, Services
+from coaching.library.pipeline.batch import Services
 from coaching.library.pipeline.claims import claim_chosen
 from coaching.library.pipeline.reading import STAGES, read_batch
 from coaching.library.pipeline.stages.read_text import WITHHELD
@@ -29,13 +29,13 @@ class Killed(Exception):
 
 
 class Run:
-    """A process that reads documents in a lane, and dies when it shows changes for the nth time."""
+    """A process that reads documents in a lane, and dies after the nth commit of a step."""
 
     def __init__(self, *, dies_at: int = 10**6) -> None:
         self._dies_at = dies_at
-        self._shown = 0
+        self._steps = 0
         self._models = ModelConnection()
-        self.services = Services(client=self._models.client, show=self._show)
+        self.services = Services(client=self._models.client, stored=self._stored)
 
     async def read(self, documents: Sequence[Document]) -> None:
         ids = [document.pk for document in documents]
@@ -46,9 +46,9 @@ class Run:
         finally:
             await self._models.close()
 
-    async def _show(self, _changes: Sequence[Change]) -> None:
-        self._shown += 1
-        if self._shown == self._dies_at:
+    async def _stored(self) -> None:
+        self._steps += 1
+        if self._steps == self._dies_at:
             raise Killed
 
 

@@ -1,0 +1,229 @@
+"""The log of a session's facts: what happened in it that whoever reads it must be shown.
+
+A fact is appended in the transaction that makes it true, under the lock of the session's row, so that numbers
+and commits agree. It holds ids and small values, never words: those are read from their rows when they are
+shown, so that what was withdrawn or deleted is in no log. Streamed text isn't in it: see `Turn.shown`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any, ClassVar, Protocol
+from uuid import UUID
+from weakref import WeakSet
+
+from django.db import transaction
+from django.utils import timezone
+
+from sessions_app.models import EventKind, Message, Session, SessionEvent, ToolCallRecord, Turn
+from sessions_app.queries import write_together
+
+COUNTER = "event_seq"
+MAX_READ = 1_000
+"""Whoever is further behind gets a snapshot."""
+KEPT = timedelta(days=1)
+_IN_HAND: Mapping[str, bool] = {"is_in_hand": True}
+"""Marks a field with the row that a fact is about: it isn't stored, and spares its own process a read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """Something that happened in a session."""
+
+    kind: ClassVar[EventKind]
+
+    def payload(self) -> dict[str, Any]:
+        """Return what is stored."""
+        stored = (each.name for each in fields(self) if not each.metadata)
+        return {name: getattr(self, name) for name in stored}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said(Fact):
+    """The user's message was stored. `before_at`: when the one before it was said; `zone`: of its user."""
+
+    kind = EventKind.SAID
+    number: int
+    before_at: str = ""
+    zone: str = ""
+    message: Message | None = field(default=None, metadata=_IN_HAND)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnOpened(Fact):
+    """A turn was opened."""
+
+    kind = EventKind.TURN_OPENED
+    turn_id: str
+    turn: Turn | None = field(default=None, metadata=_IN_HAND)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartEnded(Fact):
+    """A part of a turn ended: the turn is closed, or waits for the user."""
+
+    kind = EventKind.PART_ENDED
+    turn_id: str
+    status: str
+    stop_reason: str
+    turn: Turn | None = field(default=None, metadata=_IN_HAND)
+    answer: Message | None = field(default=None, metadata=_IN_HAND)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallAsked(Fact):
+    """A call waits for the user's answer."""
+
+    kind = EventKind.CALL_ASKED
+    turn_id: str
+    tool_use_id: str
+    call: ToolCallRecord | None = field(default=None, metadata=_IN_HAND)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallEnded(Fact):
+    """A call that waited was answered, or ended without an answer."""
+
+    kind = EventKind.CALL_ENDED
+    turn_id: str
+    tool_use_id: str
+    call: ToolCallRecord | None = field(default=None, metadata=_IN_HAND)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CardGiven(Fact):
+    """A message or an answer got a card with help lines, after it was shown or with a new answer.
+
+    `number` is the message's, 0 for the answer to the call `tool_use_id` of the turn `turn_id`.
+    """
+
+    kind = EventKind.CARD_GIVEN
+    number: int = 0
+    turn_id: str = ""
+    tool_use_id: str = ""
+    is_late: bool = True
+    is_replaced: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Withdrawn(Fact):
+    """Turns left the history, with all messages from `first_number` on; `is_choice`: for another answer."""
+
+    kind = EventKind.WITHDRAWN
+    turn_ids: Sequence[str]
+    first_number: int
+    is_choice: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerPicked(Fact):
+    """The answer of a turn that was withdrawn is in the history again."""
+
+    kind = EventKind.ANSWER_PICKED
+    turn_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArcEntered(Fact):
+    """The session entered an arc."""
+
+    kind = EventKind.ARC_ENTERED
+    arc: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArcLeft(Fact):
+    """The session's arc is complete, or was left."""
+
+    kind = EventKind.ARC_LEFT
+    arc: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Titled(Fact):
+    """The session got a title, from Sage or from its user."""
+
+    kind = EventKind.TITLED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileMoved(Fact):
+    """A document of the session changed its state."""
+
+    kind = EventKind.FILE_MOVED
+    document_id: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended(Fact):
+    """The session left `active` for `status`."""
+
+    kind = EventKind.ENDED
+    status: str
+
+
+FACTS: Mapping[str, type[Fact]] = {
+    each.kind: each
+    for each in (
+        Said, TurnOpened, PartEnded, CallAsked, CallEnded, CardGiven, Withdrawn, AnswerPicked, ArcEntered,
+        ArcLeft, Titled, FileMoved, Ended,
+    )
+}  # fmt: skip
+"""All facts; a test holds the keys against `EventKind`, and against what readers are shown."""
+
+Numbered = tuple[int, Fact]
+
+
+class Listener(Protocol):
+    """Whoever shows sessions in this process."""
+
+    def woken(self, session_id: UUID, facts: Sequence[Numbered]) -> None:
+        """Hear of facts, with their numbers, right after their commit and in its thread."""
+
+
+listeners: WeakSet[Listener] = WeakSet()
+
+
+def append(session: Session, *facts: Fact, changed: Sequence[str] = ()) -> None:
+    """Append facts in one statement, with changed fields of the session, whose row the caller has locked."""
+    write_together(changed={session: [*changed, COUNTER]}, added=numbered(session, facts))
+
+
+def numbered(session: Session, facts: Sequence[Fact]) -> list[SessionEvent]:
+    """Return the rows of facts. The caller has locked the session, and stores its `COUNTER` with them."""
+    rows = []
+    for fact in facts:
+        session.event_seq += 1
+        row = SessionEvent(session=session, seq=session.event_seq, kind=fact.kind, payload=fact.payload())
+        rows.append(row)
+    together = [(row.seq, fact) for row, fact in zip(rows, facts, strict=True)]
+    if together:
+        transaction.on_commit(partial(_wake, session.id, together), robust=True)
+    return rows
+
+
+def _wake(session_id: UUID, facts: Sequence[Numbered]) -> None:
+    for listener in tuple(listeners):
+        listener.woken(session_id, facts)
+
+
+def read_since(session: Session, seq: int) -> Sequence[Numbered] | None:
+    """Return the facts after a number; None where some are gone, or too many."""
+    if session.event_seq - seq > MAX_READ:
+        return None
+    rows = list(SessionEvent.within(session).filter(seq__gt=seq).order_by("seq"))
+    if len(rows) != session.event_seq - seq:
+        return None
+    return [(row.seq, FACTS[row.kind](**row.payload)) for row in rows]
+
+
+def prune(now: datetime | None = None) -> int:
+    """Delete the log of sessions in which nothing has happened for a day; return how many facts there were.
+
+    The counter stays, so that whoever is behind notices that facts are gone.
+    """
+    before = (now or timezone.now()) - KEPT
+    idle = SessionEvent.unscoped.filter(session__last_active_at__lt=before)
+    recent = SessionEvent.unscoped.filter(created_at__gte=before).order_by()
+    return idle.exclude(session__in=recent.values("session")).delete()[0]
