@@ -181,7 +181,6 @@ async def begin(page: Page, label: str, walker: Walker | None = None) -> Walker:
             "Weekly check-ins",
             2,
         ),
-        ("Life mapping", life_mapping, "Mapping your life", "Your map is ready.", "Overview", 1),
     ],
 )
 async def test_an_arc_is_walked_to_the_card_at_its_end_though_it_is_left_at_every_question(
