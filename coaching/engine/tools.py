@@ -62,17 +62,43 @@ class _ShortSchema(GenerateJsonSchema):
         return described
 
 
-def _without_titles(schema: Any) -> Any:
-    """Return a schema without the titles of its models; a property may be called `title`."""
+_ROOMY_TEXT = 80
+_ROOMY_LIST = 8
+
+
+def _shortened(schema: Any, definitions: Mapping[str, Any]) -> Any:
+    """Return a schema with its definitions in place, without titles and limits that are hardly ever reached.
+
+    The input model still checks those limits, and says so if a call exceeds one. A definition's own description
+    is its docstring, for developers. Definitions must not refer to themselves. A property may be called
+    `title`.
+    """
     if isinstance(schema, list):
-        return [_without_titles(item) for item in schema]
+        return [_shortened(item, definitions) for item in schema]
     if not isinstance(schema, dict):
         return schema
+    if "$ref" in schema:
+        defined = definitions[schema["$ref"].rpartition("/")[2]]
+        schema = {**defined, "description": "", **schema}
     return {
-        name: _without_titles(value)
+        name: _shortened(value, definitions)
         for name, value in schema.items()
-        if not (name == "title" and isinstance(value, str))
+        if not (_says_little(name, value) or (name == "type" and "enum" in schema))
     }
+
+
+def _says_little(name: str, value: object) -> bool:
+    match name, value:
+        case ("title", str()) | ("additionalProperties", False) | ("minLength", 1) | ("description", ""):
+            return True
+        case "$defs" | "$ref", _:
+            return True
+        case "maxLength", int(limit):
+            return limit >= _ROOMY_TEXT
+        case "maxItems", int(limit):
+            return limit >= _ROOMY_LIST
+        case _:
+            return False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,7 +193,8 @@ class Tool(Generic[ContextT_contra, InputT]):
 
 @cache
 def _definition_of(tool: Tool[Any, Any]) -> dict[str, Any]:
-    schema = _without_titles(tool.input_model.model_json_schema(schema_generator=_ShortSchema))
+    described = tool.input_model.model_json_schema(schema_generator=_ShortSchema)
+    schema = _shortened(described, described.get("$defs", {}))
     schema.pop("description", None)
     return {"name": tool.name, "description": tool.description, "input_schema": schema}
 

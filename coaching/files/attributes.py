@@ -48,29 +48,21 @@ Line = Annotated[StorableText, Field(min_length=1, max_length=300), AfterValidat
 
 
 class FileAttributes(BaseModel):
-    """Facts about the file, as the user said or agreed to them."""
+    """Facts about the file, as the user said or agreed to them. Which belongs to which type stands in `RULES`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    status: DomainStatus | None = Field(
-        default=None, description="domain: its status, in the user's judgement."
-    )
-    updated_rating: int | None = Field(
-        default=None, ge=1, le=5, description="domain: the user's rating now, 1 (worst) to 5."
-    )
-    energy: Word | None = Field(default=None, description="daily-log, check-in: energy in a word or two.")
-    mood_signal: Word | None = Field(default=None, description="daily-log, check-in: mood in a word or two.")
+    status: DomainStatus | None = None
+    updated_rating: int | None = Field(default=None, ge=1, le=5)
+    energy: Word | None = None
+    mood_signal: Word | None = None
     domains_touched: Annotated[list[LifeDomain], AfterValidator(_without_repeats)] | None = Field(
-        default=None, max_length=8, description="Life domains that it touches."
+        default=None, max_length=8
     )
-    intention: Line | None = Field(default=None, description="day-plan: the day's intention, one sentence.")
-    priorities: list[Line] | None = Field(
-        default=None, max_length=10, description="day-plan: what matters today, most important first."
-    )
-    themes: list[Line] | None = Field(
-        default=None, max_length=10, description="check-in: themes of the week."
-    )
-    preview_line: Line | None = Field(default=None, description="One line that shows the file in a list.")
+    intention: Line | None = None
+    priorities: list[Line] | None = Field(default=None, max_length=10)
+    themes: list[Line] | None = Field(default=None, max_length=10)
+    preview_line: Line | None = None
 
     def given(self) -> dict[str, str | int | list[str]]:
         """Return the given attributes as plain values, in a fixed order."""

@@ -23,12 +23,15 @@ ATTRIBUTE_ORDER: tuple[AttributeName, ...] = get_args(AttributeName)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypeRule:
-    """A file type. `place` is a `fixed` type's path, else a folder; `days_*` limit the date in a name."""
+    """A file type. `place` is a `fixed` type's path, else a folder; `days_*` limit the date in a name.
+
+    `purpose` tells the model what it doesn't know by the type's name, or from the skill that writes it.
+    """
 
     naming: Naming
     place: str
-    purpose: str
     attributes: frozenset[AttributeName]
+    purpose: str = ""
     days_back: int = 0
     days_ahead: int = 0
 
@@ -41,25 +44,23 @@ RULES: dict[FileType, TypeRule] = {
     FileType.DOMAIN: TypeRule(
         naming="domain",
         place="life-map",
-        purpose="one life domain as it is now; file_name is the domain",
+        purpose="status, updated_rating 1 (worst) to 5",
         attributes=_takes("status", "updated_rating"),
     ),
     FileType.OVERVIEW: TypeRule(
         naming="fixed",
         place="life-map/_overview.md",
-        purpose="the life map as a whole: how the domains affect each other",
         attributes=_takes("domains_touched", "themes"),
     ),
     FileType.LIFE_PLAN: TypeRule(
         naming="fixed",
         place="life-plan/current.md",
-        purpose="where the user wants to go, and the next steps there",
         attributes=_takes("domains_touched", "themes"),
     ),
     FileType.CHECK_IN: TypeRule(
         naming="date",
         place="check-ins",
-        purpose="the weekly check-in",
+        purpose="themes, energy and mood_signal in a word or two",
         attributes=_takes("themes", "energy", "mood_signal", "domains_touched"),
         days_back=366,
         days_ahead=1,
@@ -67,7 +68,7 @@ RULES: dict[FileType, TypeRule] = {
     FileType.DAILY_LOG: TypeRule(
         naming="date",
         place="daily-logs",
-        purpose="the log of a day, written when it ends",
+        purpose="energy, mood_signal",
         attributes=_takes("energy", "mood_signal", "domains_touched", "themes"),
         days_back=366,
         days_ahead=1,
@@ -75,7 +76,7 @@ RULES: dict[FileType, TypeRule] = {
     FileType.DAY_PLAN: TypeRule(
         naming="date",
         place="day-plans",
-        purpose="the plan of a day; give intention and priorities as attributes too",
+        purpose="intention, priorities",
         attributes=_takes("intention", "priorities", "energy", "mood_signal", "domains_touched"),
         days_back=366,
         days_ahead=31,
@@ -83,41 +84,39 @@ RULES: dict[FileType, TypeRule] = {
     FileType.WEEKLY_PLAN: TypeRule(
         naming="fixed",
         place="life-plan/weekly.md",
-        purpose="the plan of this week",
         attributes=_takes("intention", "priorities", "domains_touched", "themes"),
     ),
     FileType.SAGE_CONTEXT: TypeRule(
         naming="fixed",
         place="sage/context.md",
-        purpose="what you should know about the user in every conversation",
+        purpose="what you must know in every conversation",
         attributes=_takes("themes"),
     ),
     FileType.SAGE_PATTERNS: TypeRule(
         naming="fixed",
         place="sage/patterns.md",
-        purpose="patterns over time that the user agreed to, with what shows them",
+        purpose="patterns that they agreed to",
         attributes=_takes("domains_touched", "themes"),
     ),
     FileType.CAPTURE: TypeRule(
         naming="moment",
         place="captures",
-        purpose="a passing thought in the user's own words; each one is a new file",
+        purpose="a passing thought in their words, always a new file",
         attributes=_takes("energy", "mood_signal", "domains_touched"),
     ),
     FileType.REFLECTION_PROMPT: TypeRule(
         naming="slug",
         place="reflections",
-        purpose="a question for the user to come back to; file_name may be a short title",
+        purpose="a question to come back to",
         attributes=_takes("domains_touched", "themes"),
     ),
     FileType.NOTE: TypeRule(
-        naming="slug", place="notes", purpose="a note that its user wrote", attributes=_takes()
+        naming="slug", place="notes", attributes=_takes()
     ),
     # Without attributes: a preview would stand in lists of files.
     FileType.SAFETY_PLAN: TypeRule(
         naming="fixed",
         place="sage/safety-plan.md",
-        purpose="what helps them in a crisis, as the skill safety-plan says; sections left out stay",
         attributes=frozenset(),
     ),
 }

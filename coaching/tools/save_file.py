@@ -32,17 +32,13 @@ from coaching.tools.presentation import (
 from sessions_app.errors import Refused
 
 DESCRIPTION = (
-    "Write one of the user's markdown files, or replace it. Use it when something was said that they would"
-    " want to find again: a domain became clearer, a plan was made, a day was closed, you learned who they"
-    " are. Not after every message. Say that it is saved only after this tool says so.\n"
-    "The content is the whole new body in markdown and replaces the file, so use read_file first for a "
-    "file that you can't see in full, and keep what still holds. Every version is kept. Write no "
-    "frontmatter; give structured facts as attributes. Attributes that you leave out keep their value, so "
-    "name only what the user said or agreed to now; what no longer holds and has no new value goes into "
-    "remove. A daily-log links the day's captures by itself.\n"
-    "Types:\n"
-    + "\n".join(f"- {file_type}: {RULES[file_type].purpose}" for file_type in WRITTEN_TYPES)
-    + "\nWhich types may be written depends on the conversation; a refusal names them."
+    "Write or replace one of the user's markdown files. content is the whole new body, without frontmatter: "
+    "keep what still holds. Attributes are facts that the user gave or agreed to now; those left out keep "
+    "their value. "
+    + "".join(
+        f"{file_type}: {RULES[file_type].purpose}. " for file_type in WRITTEN_TYPES if RULES[file_type].purpose
+    )
+    + "A refusal names what may be written now."
 )
 
 UNREADABLE = (
@@ -57,29 +53,27 @@ CHANGED_SINCE = (
 
 
 class SaveFileInput(ToolInput):
-    """The input of `save_file`. Its schema leaves out the types that only users write."""
+    """The input of `save_file`.
+
+    Its schema leaves out the types that only users write, and doesn't list the attributes twice.
+    """
 
     file_type: FileType
     file_name: Annotated[StorableText, Field(max_length=100)] | None = Field(
         default=None,
-        description=(
-            f"domain: required, one of {', '.join(LifeDomain.values)}. check-in, daily-log, day-plan: a "
-            "date like 2026-01-31 if it isn't today. reflection-prompt: a short title. "
-            "Every other type: leave it out."
-        ),
+        description="domain: its name. Days and check-ins: YYYY-MM-DD if not today. reflection-prompt: a title.",
     )
-    content: Annotated[StorableText, Field(max_length=MAX_CONTENT_CHARACTERS)] = Field(
-        description="The whole body of the file in markdown."
-    )
+    content: Annotated[StorableText, Field(max_length=MAX_CONTENT_CHARACTERS)]
     attributes: FileAttributes | None = None
     remove: list[AttributeName] | None = Field(
-        default=None, max_length=len(ATTRIBUTE_ORDER), description="Attributes to take away from the file."
+        default=None, max_length=len(ATTRIBUTE_ORDER), description="Attributes that no longer hold."
     )
 
     @classmethod
     def model_json_schema(cls, *args: Any, **kwargs: Any) -> dict[str, Any]:
         schema = super().model_json_schema(*args, **kwargs)
         schema["$defs"]["FileType"]["enum"] = [str(file_type) for file_type in WRITTEN_TYPES]
+        schema["properties"]["remove"]["items"] = {"type": "string"}
         return schema
 
 
