@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from coaching.context.budget import IMAGE_TOKENS, count_tokens
+from coaching.context.budget import IMAGE_TOKENS, count_json_tokens, count_tokens
 from coaching.context.fences import fence_words
 from coaching.context.opening import CONTEXT_KEY
 from coaching.context.pictures import pictures_of
@@ -57,7 +57,7 @@ def count_message(message: Message, *, saved_fields: SavedFields, pictures_since
     tokens += count_tokens(message.content) + count_tokens(message.metadata.get(CONTEXT_KEY, ""))
     for call in message.metadata.get("tool_calls", ()):
         values = call["input"] if isinstance(call["input"], dict) else {}
-        tokens += count_tokens(
+        tokens += count_json_tokens(
             canonical_json(shorten_saved(call["name"], values, saved_fields, is_error=False))
         )
         tokens += count_tokens(excerpt_result(call["name"], call["id"], call["result"] or ""))

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from coaching.context.budget import count_tokens
+from coaching.context.budget import count_json_tokens
 from coaching.context.findings import LateKind
 from coaching.engine.messages import canonical_json
 from coaching.engine.tools import ContextT_contra, Tool, Toolset
@@ -32,4 +32,4 @@ class PromptTools(Toolset[ContextT_contra]):
         self.file_reader = file_reader
         self.danger_tool = danger_tool
         self.late_tools = late_tools
-        self.tokens = sum(count_tokens(canonical_json(definition)) for definition in self.definitions())
+        self.tokens = sum(count_json_tokens(canonical_json(definition)) for definition in self.definitions())

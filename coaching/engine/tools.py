@@ -69,9 +69,9 @@ _ROOMY_LIST = 8
 def _shortened(schema: Any, definitions: Mapping[str, Any]) -> Any:
     """Return a schema with its definitions in place, without titles and limits that are hardly ever reached.
 
-    The input model still checks those limits, and says so if a call exceeds one. A definition's own description
-    is its docstring, for developers. Definitions must not refer to themselves. A property may be called
-    `title`.
+    The input model still checks those limits, and says so if a call exceeds one. A definition's own
+    description is its docstring, for developers. Definitions must not refer to themselves. A property may be
+    called `title`.
     """
     if isinstance(schema, list):
         return [_shortened(item, definitions) for item in schema]

@@ -48,7 +48,7 @@ Line = Annotated[StorableText, Field(min_length=1, max_length=300), AfterValidat
 
 
 class FileAttributes(BaseModel):
-    """Facts about the file, as the user said or agreed to them. Which belongs to which type stands in `RULES`."""
+    """Facts about the file, as the user said or agreed to them. `RULES` says which types take which."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

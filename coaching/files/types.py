@@ -60,7 +60,7 @@ RULES: dict[FileType, TypeRule] = {
     FileType.CHECK_IN: TypeRule(
         naming="date",
         place="check-ins",
-        purpose="themes, energy and mood_signal in a word or two",
+        purpose="themes, energy, mood_signal",
         attributes=_takes("themes", "energy", "mood_signal", "domains_touched"),
         days_back=366,
         days_ahead=1,
@@ -95,7 +95,6 @@ RULES: dict[FileType, TypeRule] = {
     FileType.SAGE_PATTERNS: TypeRule(
         naming="fixed",
         place="sage/patterns.md",
-        purpose="patterns that they agreed to",
         attributes=_takes("domains_touched", "themes"),
     ),
     FileType.CAPTURE: TypeRule(
@@ -107,12 +106,9 @@ RULES: dict[FileType, TypeRule] = {
     FileType.REFLECTION_PROMPT: TypeRule(
         naming="slug",
         place="reflections",
-        purpose="a question to come back to",
         attributes=_takes("domains_touched", "themes"),
     ),
-    FileType.NOTE: TypeRule(
-        naming="slug", place="notes", attributes=_takes()
-    ),
+    FileType.NOTE: TypeRule(naming="slug", place="notes", attributes=_takes()),
     # Without attributes: a preview would stand in lists of files.
     FileType.SAFETY_PLAN: TypeRule(
         naming="fixed",

@@ -4,6 +4,7 @@ from django.db import IntegrityError, transaction
 from django.utils.translation import gettext_noop
 
 from coaching.models import OWN_NAME, Client, ClientStatus, ClientType, Project, ProjectStatus
+from coaching.people.profile_changes import offer_library
 from sessions_app.database import lock_until_commit
 from sessions_app.errors import Refused
 
@@ -60,11 +61,13 @@ def create_client(
         raise Refused(CLIENTS_FULL, most=MAX_CLIENTS)
     try:
         with transaction.atomic():
-            return Client.of(user_id).create(
+            client = Client.of(user_id).create(
                 name=_name(name), client_type=client_type, status=status, notes=notes.strip()[:2_000]
             )
     except IntegrityError:
         raise Refused(CLIENT_EXISTS) from None
+    offer_library(user_id)
+    return client
 
 
 @transaction.atomic

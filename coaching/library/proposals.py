@@ -28,6 +28,7 @@ from coaching.models import (
     LibraryEffect,
     MadeBy,
 )
+from coaching.people.profile_changes import offer_library
 from sessions_app.errors import Refused
 
 Draft = NewEntry | NewAction
@@ -125,6 +126,8 @@ def propose(
         state=kind.accepted if is_accepted else kind.proposed,
     )
     record_created(row, made_by=made_by, tool_use_id=tool_use_id)
+    if kind is ENTRY and not new.document_id:
+        offer_library(user_id)
     return row
 
 

@@ -75,6 +75,12 @@ class Profile(Owned):
         validators=[validate_language],
         help_text="Of pages, mails and notifications. Empty: the browser's for pages, English for the rest.",
     )
+    has_library = models.BooleanField(
+        default=False,
+        db_default=False,
+        editable=False,
+        help_text="Whether conversations offer the library's tools: from the first document or client on.",
+    )
 
     class Meta:
         constraints = [

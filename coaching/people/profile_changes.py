@@ -63,6 +63,12 @@ def open_profile(*, user_id: int, name: str, timezone: str, language: str) -> No
     Profile.of(user_id).get_or_create(defaults={"name": name, "language": language, **known})
 
 
+def offer_library(user_id: int) -> None:
+    """Offer the library's tools from the next turn on, for good: a change of tools loses the cached prefix."""
+    if not Profile.of(user_id).filter(has_library=True).exists():
+        Profile.of(user_id).update_or_create(defaults={"has_library": True})
+
+
 def _lock_profile(user_id: int) -> Profile:
     Profile.of(user_id).get_or_create()
     return Profile.of(user_id).select_related("user").select_for_update(of=("self",)).get()

@@ -1,13 +1,15 @@
 """The tools of a conversation, one per file.
 
-The order is part of the cached prompt: a new tool goes to the end. Tools don't import each other.
+The order is part of the cached prompt: a new tool goes to the end of its tuple. Tools don't import each
+other.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from coaching.context.prompt_tools import PromptTools
 from coaching.engine.tools import Toolset
+from coaching.models import Profile
 from coaching.skills.callers import SkillTools
 from coaching.tools.analyze_transcript import ANALYZE_TRANSCRIPT
 from coaching.tools.check_duplicate import CHECK_DUPLICATE
@@ -36,7 +38,7 @@ from coaching.tools.show_options import SHOW_OPTIONS
 from coaching.tools.show_pulse_check import SHOW_PULSE_CHECK
 from coaching.tools.summarize_document import SUMMARIZE_DOCUMENT
 
-TOOLS: tuple[SageTool[Any], ...] = (
+_ALWAYS_OFFERED: tuple[SageTool[Any], ...] = (
     SAVE_FILE,
     READ_FILE,
     COMPLETE_SESSION,
@@ -47,14 +49,16 @@ TOOLS: tuple[SageTool[Any], ...] = (
     READ_RESULT,
     RECALL_CONTEXT,
     SHOW_HELP_LINES,
+    LIST_ACTION_ITEMS,
+    CREATE_ACTION_ITEM,
+)
+_OF_LIBRARY: tuple[SageTool[Any], ...] = (
     SEARCH_KNOWLEDGE_BANK,
     CHECK_DUPLICATE,
     GET_CLIENT_CONTEXT,
     SEARCH_CLIENTS,
     LIST_DOCUMENTS,
-    LIST_ACTION_ITEMS,
     CREATE_KNOWLEDGE_ENTRY,
-    CREATE_ACTION_ITEM,
     LOOKUP_REFERENCE,
     LIST_REFERENCES,
     RESOLVE_PLACEMENT,
@@ -62,20 +66,35 @@ TOOLS: tuple[SageTool[Any], ...] = (
     SUMMARIZE_DOCUMENT,
     ANALYZE_TRANSCRIPT,
 )
+TOOLS = (*_ALWAYS_OFFERED, *_OF_LIBRARY)
 
 SKILL_TOOLS: SkillTools = {tool.name: tool.skills for tool in TOOLS if tool.skills}
 
-CHAT_TOOLS: PromptTools[ToolContext] = PromptTools(
-    (tool for tool in TOOLS if "chat" in tool.tiers),
-    skill_tools=SKILL_TOOLS,
-    file_reader=READ_FILE.name,
-    danger_tool=SHOW_HELP_LINES.name,
-    late_tools={
-        CLASSIFY_DOCUMENT.name: "classification",
-        SUMMARIZE_DOCUMENT.name: "summary",
-        ANALYZE_TRANSCRIPT.name: "transcript",
-    },
-)
+
+def _prompt_tools(tools: Iterable[SageTool[Any]]) -> PromptTools[ToolContext]:
+    return PromptTools(
+        (tool for tool in tools if "chat" in tool.tiers),
+        skill_tools=SKILL_TOOLS,
+        file_reader=READ_FILE.name,
+        danger_tool=SHOW_HELP_LINES.name,
+        late_tools={
+            CLASSIFY_DOCUMENT.name: "classification",
+            SUMMARIZE_DOCUMENT.name: "summary",
+            ANALYZE_TRANSCRIPT.name: "transcript",
+        },
+    )
+
+
+CHAT_TOOLS = _prompt_tools(TOOLS)
+_WITHOUT_LIBRARY = _prompt_tools(_ALWAYS_OFFERED)
+OFFERED = (_WITHOUT_LIBRARY, CHAT_TOOLS)
+"""The sets that a request may have: each has a cached prefix of its own, for the whole installation."""
+
+
+def offered_tools(profile: Profile) -> PromptTools[ToolContext]:
+    """Return the tools of the user's requests: those of the library once they have a document or a client."""
+    return CHAT_TOOLS if profile.has_library else _WITHOUT_LIBRARY
+
 
 PIPELINE_TOOLS: Toolset[ToolContext] = Toolset(
     tool.in_pipeline() for tool in TOOLS if "pipeline" in tool.tiers

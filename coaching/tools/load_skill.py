@@ -19,9 +19,10 @@ from sessions_app.database import in_database
 from sessions_app.selectors import accessible_session
 
 DESCRIPTION = (
-    "Read the full text of one of the approaches in your list, when the moment that the list names has come and "
-    "the text isn't in this conversation yet, or when the user asks for it. Follow it without announcing it. An "
-    "approach's text may name a file of it to read (domain-deep-dive/questions.md). Arcs can't be loaded."
+    "Read the full text of one of the approaches in your list. Use it when the moment that the list names "
+    "has come and the text isn't in this conversation yet, or when the user asks for it. Follow it without "
+    "announcing it. An approach's text may name a file of it to read (domain-deep-dive/questions.md). Arcs "
+    "can't be loaded."
 )
 
 

@@ -18,7 +18,7 @@ from coaching.files.attributes import NO_ATTRIBUTES, FileAttributes, StorableTex
 from coaching.files.drafts import MAX_CONTENT_CHARACTERS, FileDraft, build_draft
 from coaching.files.permissions import WRITTEN_TYPES, check_may_write
 from coaching.files.types import ATTRIBUTE_ORDER, RULES, AttributeName
-from coaching.models import FileSource, FileType, LifeDomain, UserFile
+from coaching.models import FileSource, FileType, UserFile
 from coaching.tools.context import ToolContext
 from coaching.tools.presentation import (
     PAGE,
@@ -32,11 +32,13 @@ from coaching.tools.presentation import (
 from sessions_app.errors import Refused
 
 DESCRIPTION = (
-    "Write or replace one of the user's markdown files. content is the whole new body, without frontmatter: "
-    "keep what still holds. Attributes are facts that the user gave or agreed to now; those left out keep "
-    "their value. "
+    "Write one of the user's markdown files. Use it when something became clear that they would want to find "
+    "again. content is the whole new body, without frontmatter: keep what still holds. Attributes are facts "
+    "that the user gave or agreed to now; those left out keep their value. "
     + "".join(
-        f"{file_type}: {RULES[file_type].purpose}. " for file_type in WRITTEN_TYPES if RULES[file_type].purpose
+        f"{file_type}: {RULES[file_type].purpose}. "
+        for file_type in WRITTEN_TYPES
+        if RULES[file_type].purpose
     )
     + "A refusal names what may be written now."
 )
@@ -61,7 +63,9 @@ class SaveFileInput(ToolInput):
     file_type: FileType
     file_name: Annotated[StorableText, Field(max_length=100)] | None = Field(
         default=None,
-        description="domain: its name. Days and check-ins: YYYY-MM-DD if not today. reflection-prompt: a title.",
+        description=(
+            "domain: its name. Days and check-ins: YYYY-MM-DD if not today. reflection-prompt: a title."
+        ),
     )
     content: Annotated[StorableText, Field(max_length=MAX_CONTENT_CHARACTERS)]
     attributes: FileAttributes | None = None

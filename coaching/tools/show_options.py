@@ -13,9 +13,10 @@ from coaching.tools.context import AnswerContext, ToolContext
 from coaching.tools.presentation import Presentation, Question, SageTool, text_in
 
 DESCRIPTION = (
-    "Show two to six short answers to tap, below what you have just said: which of a few things, how much, yes "
-    "or no, what next. Ask in your own words first; the call ends your turn and waits, so say nothing after it. "
-    "The user may write something else instead: go with what they wrote."
+    "Show two to six short answers to tap, below what you have just said. Use it when a tap is quicker "
+    "than typing: which of a few things, how much, yes or no, what next. Ask in your own words first; the "
+    "call ends your turn and waits, so say nothing after it. The user may write something else instead: go "
+    "with what they wrote."
 )
 CHOOSE_ONE = "Please choose one of the answers, or write your own instead."
 NOT_OFFERED = "That isn't one of the answers that were offered. Please choose one of them, or write your own."

@@ -23,11 +23,11 @@ MAX_NOTE_CHARACTERS = 500
 RATINGS = range(1, 6)
 
 DESCRIPTION = (
-    "Let the user rate their life domains from 1 (worst) to 5 (best), all eight or those that you name: in the "
-    "weekly check-in, or where numbers show what words hide; once in a conversation at most. Say why, then call "
-    "it: the call ends your turn and waits. They may rate only some, add a word, or write instead. Their answer "
-    "stores the ratings. The result gives each one's old and new value, change and baseline (the very first): "
-    "ask about what moved before you explain it."
+    "Let the user rate their life domains from 1 (worst) to 5 (best), all eight or those that you name. "
+    "Use it in the weekly check-in, or where numbers show what words hide; once in a conversation at most. "
+    "Say why, then call it: the call ends your turn and waits. They may rate only some, add a word, or "
+    "write instead. Their answer stores the ratings. The result gives each one's old and new value, change "
+    "and baseline (the very first): ask about what moved before you explain it."
 )
 RATE_ONE = "Please rate at least one area, from 1 to 5."
 NOT_1_TO_5 = "A rating must be a whole number from 1 to 5."

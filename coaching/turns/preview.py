@@ -11,7 +11,7 @@ from coaching.context.prompt import BuiltPrompt, build_turn
 from coaching.engine.messages import ModelRequest
 from coaching.models import Profile
 from coaching.safety.card import metadata_of
-from coaching.tools import CHAT_TOOLS
+from coaching.tools import offered_tools
 from sessions_app.history import next_message
 from sessions_app.models import MessageRole, Session, SessionKind
 
@@ -53,14 +53,15 @@ def preview_request(
     profile = Profile.of(user_id).select_related("user").first() or Profile(user_id=user_id)
     session = session or Session(user_id=user_id, kind=kind, started_at=now, last_active_at=now)
     message = next_message(session=session, role=MessageRole.USER, content=text, metadata=metadata_of(text))
-    built = build_turn(session, profile=profile, tools=CHAT_TOOLS, now=now, newest=message)
-    return PromptPreview(request=built.request, tokens=list(_tokens_of(built)))
+    tools = offered_tools(profile)
+    built = build_turn(session, profile=profile, tools=tools, now=now, newest=message)
+    return PromptPreview(request=built.request, tokens=list(_tokens_of(built, tools.tokens)))
 
 
-def _tokens_of(built: BuiltPrompt) -> Iterator[tuple[str, int]]:
+def _tokens_of(built: BuiltPrompt, in_tools: int) -> Iterator[tuple[str, int]]:
     sent: Mapping[str, Any] = built.turn_metadata["context"]
-    yield "tools", CHAT_TOOLS.tokens
-    yield "system", sent["frame"] - CHAT_TOOLS.tokens
+    yield "tools", in_tools
+    yield "system", sent["frame"] - in_tools
     for place, words in (("opening", "opening"), ("earlier", "earlier messages"), ("message", "message")):
         for name, tokens in sent[place].items():
             yield f"{words}: {name}", tokens

@@ -21,7 +21,7 @@ from coaching.engine.setup import ResumedRound
 from coaching.engine.tools import ToolCall, ToolResult
 from coaching.events import RoundShown
 from coaching.models import Profile
-from coaching.tools import CHAT_TOOLS
+from coaching.tools import CHAT_TOOLS, OFFERED, offered_tools
 from coaching.turns.care import care_of_turn
 from coaching.turns.pictures import with_pictures
 from coaching.turns.setup import TurnSetup, limits_left, state_of, stored_prompt_of, with_taint
@@ -61,7 +61,7 @@ def load_setup(key: TurnKey) -> TurnSetup:
     setup = with_taint(setup, metadata, calls)
     if rounds:
         ids = tuple(call.tool_use_id for call in calls)
-        setup = _with_rounds(replace(setup, call_ids=ids), turn, rounds, is_whole=is_whole)
+        setup = _with_rounds(replace(setup, call_ids=ids), turn, rounds, profile, is_whole=is_whole)
     return _with_kept_words(setup, turn) if setup.is_too_late else setup
 
 
@@ -74,7 +74,7 @@ def shrink_turn(key: TurnKey) -> ModelRequest | None:
     profile, _ = Profile.of(turn.session.user_id).select_related("user").get_or_create()
     life = _read_life(turn, profile)
     care = care_of_turn(life, turn.session, turn.messages.get(role=MessageRole.USER))
-    built = build_smaller_turn(turn.session, life=life, tools=CHAT_TOOLS, care=care)
+    built = build_smaller_turn(turn.session, life=life, tools=offered_tools(profile), care=care)
     if built is None:
         return None
     stored = stored_prompt_of(built)
@@ -89,7 +89,7 @@ def _late_request(key: TurnKey, turn: Turn, profile: Profile) -> tuple[ModelRequ
     built = build_turn(
         turn.session,
         profile=profile,
-        tools=CHAT_TOOLS,
+        tools=offered_tools(profile),
         now=life.now,
         life=life,
         care=care_of_turn(life, turn.session, turn.messages.get(role=MessageRole.USER)),
@@ -128,7 +128,9 @@ def _read_limits_left(turn: Turn, rounds: Sequence[Round]) -> PartLimits:
     )
 
 
-def _with_rounds(setup: TurnSetup, turn: Turn, rounds: Sequence[Round], *, is_whole: bool) -> TurnSetup:
+def _with_rounds(
+    setup: TurnSetup, turn: Turn, rounds: Sequence[Round], profile: Profile, *, is_whole: bool
+) -> TurnSetup:
     """Return the setup with the committed rounds in its request; the last one may be unfinished.
 
     `is_whole`: no picture of its messages is missing.
@@ -137,7 +139,7 @@ def _with_rounds(setup: TurnSetup, turn: Turn, rounds: Sequence[Round], *, is_wh
     is_same_frame = _is_as_it_was(request)
     is_thinking_valid = is_same_frame and is_whole
     if not is_same_frame:
-        today = build_frame(turn.session, tools=CHAT_TOOLS)
+        today = build_frame(turn.session, tools=offered_tools(profile))
         request = replace(today, messages=request.messages)
     *earlier, last = [_read_finished(row, turn, is_thinking_valid=is_thinking_valid) for row in rounds]
     for finished, results in earlier:
@@ -167,9 +169,8 @@ def _with_kept_words(setup: TurnSetup, turn: Turn) -> TurnSetup:
 
 
 def _is_as_it_was(request: ModelRequest) -> bool:
-    return request.model == settings.SAGE_MODEL and request.tools == json.loads(
-        canonical_json(CHAT_TOOLS.definitions())
-    )
+    offered = [json.loads(canonical_json(tools.definitions())) for tools in OFFERED]
+    return request.model == settings.SAGE_MODEL and request.tools in offered
 
 
 def _read_finished(

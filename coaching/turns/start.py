@@ -28,7 +28,7 @@ from coaching.people.help_lines import count_card
 from coaching.people.languages import in_model_language
 from coaching.safety.card import kept_danger, metadata_of, metadata_of_danger
 from coaching.safety.danger import Danger
-from coaching.tools import CHAT_TOOLS
+from coaching.tools import offered_tools
 from coaching.turns.asked import asked_query, danger_of_answer
 from coaching.turns.care import care_of_turn
 from coaching.turns.kept import read_kept
@@ -99,11 +99,10 @@ class _PromptBuilder:
             life = read_life(LifeQuery(profile=self.profile, session_id=session.id, now=now))
         if self._attached and not isinstance(life.library, Unknown):
             life = replace(life, library=with_attached(life.library, self._attached))
-        tools = CHAT_TOOLS
         self.built = build_turn(
             session,
             profile=self.profile,
-            tools=tools,
+            tools=offered_tools(self.profile),
             now=now,
             life=life,
             newest=message,

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from coaching.context.budget import PROMPT_TOKENS, count_tokens
+from coaching.context.budget import JSON_CHARACTERS, PROMPT_TOKENS, count_json_tokens, count_tokens
 from coaching.context.prompt import BuiltPrompt, build_turn
 from coaching.context.prompt_tools import PromptTools
 from coaching.engine.messages import canonical_json
@@ -27,8 +27,8 @@ class AllTools(PromptTools[Any]):
     def definitions(self) -> list[dict[str, Any]]:
         own = super().definitions()
         library = {"name": "library", "description": "", "input_schema": {"type": "object"}}
-        taken = sum(count_tokens(canonical_json(definition)) for definition in [*own, library])
-        return [*own, library | {"description": "x" * (4 * (ALL_TOOLS_TOKENS - taken))}]
+        taken = sum(count_json_tokens(canonical_json(definition)) for definition in [*own, library])
+        return [*own, library | {"description": "x" * int(JSON_CHARACTERS * (ALL_TOOLS_TOKENS - taken))}]
 
 
 def built(user: User, tools: PromptTools[Any]) -> BuiltPrompt:

@@ -7,17 +7,22 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from coaching.context.budget import count_tokens
-from coaching.engine.errors import ToolError
+from coaching.context.budget import count_json_tokens, count_tokens
+from coaching.context.prompt import build_frame
+from coaching.engine.errors import ToolError, ToolInputError
 from coaching.engine.messages import canonical_json, shorten_saved
 from coaching.files.after_effects import AFTER_EFFECTS, OUTLASTING
 from coaching.library.clients import own_client
-from coaching.tools import CHAT_TOOLS, TOOLS, waiting
+from coaching.models import Profile
+from coaching.tools import CHAT_TOOLS, TOOLS, offered_tools, waiting
 from coaching.tools.presentation import SageTool
+from coaching.tools.read_file import READ_FILE
+from coaching.tools.save_file import SAVE_FILE
+from coaching.tools.show_options import SHOW_OPTIONS
 from coaching.tools.tainted import TREATMENTS
 from coaching.tools.tiers import CHAT
 from sessions_app.database import in_database
-from sessions_app.models import SessionKind
+from sessions_app.models import Session, SessionKind
 from sessions_app.services import open_session
 from tests.library.rows import make_document
 from tests.tools.committing_context import CommittingContext
@@ -46,12 +51,13 @@ INPUTS: dict[str, dict[str, Any]] = {
     "read_result": {"tool_use_id": "toolu_9", "offset": 6_000},
     "recall_context": {"query": "What did I decide about work?", "since": "2026-01-01", "limit": 3},
     "show_help_lines": {"reason": "concern"},
+    "list_action_items": {"status": "open"},
+    "create_action_item": {"title": "Call the landlord", "due_date": "2027-03-01", "priority": "high"},
     "search_knowledge_bank": {"query": "When does my lease end?"},
     "check_duplicate": {"file_name": "lease (2).pdf", "file_type": "lease"},
     "get_client_context": {"client_id": OWN},
     "search_clients": {"query": "me"},
     "list_documents": {"client_id": OWN, "folder": "Leases"},
-    "list_action_items": {"status": "open"},
     "create_knowledge_entry": {
         "client_id": OWN,
         "title": "Lease",
@@ -59,7 +65,6 @@ INPUTS: dict[str, dict[str, Any]] = {
         "key_points": ["Ends in March"],
         "tags": ["lease"],
     },
-    "create_action_item": {"title": "Call the landlord", "due_date": "2027-03-01", "priority": "high"},
     "lookup_reference": {"query": "payslip", "tags": ["work"]},
     "list_references": {"category": "health"},
     "resolve_placement": {"file_type": "lease", "category": "leases", "client_type": "company"},
@@ -67,8 +72,11 @@ INPUTS: dict[str, dict[str, Any]] = {
     "summarize_document": {"document_id": OWN},
     "analyze_transcript": {"document_id": OWN},
 }
-LIBRARY_TOKENS = 2_000
+LIBRARY_TOKENS = 1_600
 """What the definitions of the library's tools may take together."""
+SAVE_FILE_TOKENS = 500
+EVERYBODYS_TOKENS = 5_500
+"""What the base prompt and the tools may take for a person without documents."""
 # The user's answers to interactive tools.
 ANSWERS: dict[str, Any] = {
     "show_options": "ok",
@@ -79,13 +87,46 @@ ANSWERS: dict[str, Any] = {
 
 
 def test_the_definitions_of_the_librarys_tools_are_short() -> None:
-    first = CHAT_TOOLS.names().index("search_knowledge_bank")
-    library = CHAT_TOOLS.definitions()[first:]
-    assert sum(count_tokens(canonical_json(definition)) for definition in library) <= LIBRARY_TOKENS
+    library = CHAT_TOOLS.tokens - offered_tools(Profile()).tokens
+    assert library <= LIBRARY_TOKENS
+
+
+def test_a_file_is_saved_by_a_short_definition() -> None:
+    assert count_json_tokens(canonical_json(SAVE_FILE.definition())) <= SAVE_FILE_TOKENS
+
+
+@pytest.mark.django_db
+def test_the_prompt_is_short_before_anybody_has_said_a_word(user: User) -> None:
+    tools = offered_tools(Profile(user=user))
+    frame = build_frame(Session(user=user, kind=SessionKind.OPEN_CONVERSATION), tools=tools)
+    assert sum(count_tokens(block["text"]) for block in frame.system) + tools.tokens <= EVERYBODYS_TOKENS
+
+
+def test_without_a_library_its_tools_are_left_out_and_nothing_else_changes() -> None:
+    without, all_tools = (offered_tools(Profile(has_library=has)) for has in (False, True))
+    assert all_tools is CHAT_TOOLS
+    assert without.definitions() == all_tools.definitions()[: len(without)]
+    left_out = set(all_tools.names()) - set(without.names())
+    assert {"search_knowledge_bank", "list_documents", "create_knowledge_entry"} <= left_out
+    assert not left_out & {"save_file", "create_action_item", "list_action_items", "show_help_lines"}
 
 
 def test_the_order_is_fixed() -> None:
     assert CHAT_TOOLS.names() == tuple(INPUTS)
+
+
+def test_definitions_stand_where_they_are_used_and_keep_the_limits_that_matter() -> None:
+    options = SHOW_OPTIONS.definition()["input_schema"]["properties"]["options"]
+    assert (options["minItems"], options["maxItems"]) == (2, 6)
+    assert options["items"]["required"] == ["label"]
+    written = canonical_json(CHAT_TOOLS.definitions())
+    assert "$ref" not in written
+    assert "$defs" not in written
+
+
+def test_an_unknown_field_and_a_limit_that_the_schema_leaves_out_are_refused_by_name() -> None:
+    with pytest.raises(ToolInputError, match=r"path: .*at most 255 .*; colour: Extra inputs"):
+        READ_FILE.parse(json.dumps({"path": "a" * 300, "colour": "red"}))
 
 
 @pytest.mark.parametrize("name", CHAT_TOOLS.names())
@@ -97,7 +138,6 @@ def test_a_definition_is_fit_for_the_api(name: str) -> None:
     assert len(definition["description"]) > 150
     schema = definition["input_schema"]
     assert schema["type"] == "object"
-    assert schema["additionalProperties"] is False
     written = json.dumps(definition, ensure_ascii=False)
     assert written.isascii()
     assert '"null"' not in written, "what may be left out needs no null"

@@ -19,6 +19,7 @@ from coaching.library.documents.locks import lock_documents
 from coaching.library.documents.reasons import join_reasons
 from coaching.library.moves import adding
 from coaching.models import Client, Document, DocumentSource, DocumentState, Project
+from coaching.people.profile_changes import offer_library
 
 MAX_NAME = 255
 MAX_REFUSED = 500
@@ -88,6 +89,7 @@ def take_in(
             storage_key=stored.key,
             is_withheld=is_withheld,
         )
+        offer_library(user_id)
         enqueue_document(document)
         added.append(document)
     return document
