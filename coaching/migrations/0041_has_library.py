@@ -15,7 +15,7 @@ def offer_to_users_of_libraries(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("coaching", "0037_auto_approval")]
+    dependencies = [("coaching", "0040_dropped_facts")]
 
     operations = [
         migrations.AddField(
