@@ -64,7 +64,10 @@ def open_profile(*, user_id: int, name: str, timezone: str, language: str) -> No
 
 
 def offer_library(user_id: int) -> None:
-    """Offer the library's tools from the next turn on, for good: a change of tools loses the cached prefix."""
+    """Offer the library's tools from the next turn on, for good: a change costs the cached prefix.
+
+    Call it in the transaction that adds the first document, client or entry.
+    """
     if not Profile.of(user_id).filter(has_library=True).exists():
         Profile.of(user_id).update_or_create(defaults={"has_library": True})
 
