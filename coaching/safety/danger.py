@@ -10,10 +10,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from coaching.safety import harmless, languages, weak_cues
-from coaching.safety.grief_danger import learnt_weights, level_in_grief
 from coaching.safety.phrases import About, Level, Phrase, Topic, all_phrases, phrases_in
 from coaching.safety.readable import plain_letters, readable_letters
 from coaching.safety.sentences import Searched, Sentence, first_person_in, sentences_in
+from coaching.safety.weighed import (
+    DANGER,
+    GRIEF,
+    Weighable,
+    is_weighed_danger,
+    learnt_weights,
+    level_in_grief,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +41,8 @@ def read_words() -> None:
     all_phrases()
     weak_cues.all_cues()
     languages.read_words()
-    learnt_weights()
+    learnt_weights(GRIEF)
+    learnt_weights(DANGER)
 
 
 def find_danger(text: str) -> Danger | None:
@@ -45,19 +53,32 @@ def find_danger(text: str) -> Danger | None:
     sentences = list(sentences_in(plain))
     message = Searched(plain)
     found: list[Danger] = []
+    is_ruled_out = False
     for sentence, phrases in phrases_in(dict.fromkeys(sentences)):
-        for danger in _dangers_in(Sentence(sentence), phrases, message):
-            if danger.level == "immediate" and danger.about == "self":
-                return danger
-            found.append(danger)
+        for said in _dangers_in(Sentence(sentence), phrases, message):
+            if said is None:
+                is_ruled_out = True
+                continue
+            if said.level == "immediate" and said.about == "self":
+                return said
+            found.append(said)
     if not found and (other := languages.danger_in_other_words(letters, readable=whole)):
         level, about, topic = other
         return Danger(level=level, about=about, topic=topic)
-    if not found and (in_grief := level_in_grief(letters)):
-        return Danger(level=in_grief, about="self", topic="life")
-    if not found and weak_cues.is_enough(sentences):
-        return Danger(level="concern", about="self", topic="life")
+    if not found and (danger := _less_plain_danger(letters, sentences, is_ruled_out=is_ruled_out)):
+        return danger
     return min(found, key=lambda danger: (danger.level != "immediate", danger.about != "self"), default=None)
+
+
+def _less_plain_danger(letters: str, sentences: Sequence[str], *, is_ruled_out: bool) -> Danger | None:
+    """Return the danger of words that name none. `is_ruled_out`: others name it, and deny or tell of it."""
+    weighable = Weighable.of(letters)
+    if in_grief := level_in_grief(weighable):
+        return Danger(level=in_grief, about="self", topic="life")
+    is_weighed = is_weighed_danger(weighable) and not (is_ruled_out or languages.names_danger(letters))
+    if is_weighed or weak_cues.is_enough(sentences):
+        return Danger(level="concern", about="self", topic="life")
+    return None
 
 
 _SELF = frozenset({"i", "i'm", "me", "myself", "my"})
@@ -67,13 +88,16 @@ _VOICES = frozenset({"voice", "voices"})
 _TENSE_CHARACTERS = 30
 
 
-def _dangers_in(sentence: Sentence, phrases: Sequence[Phrase], message: Searched) -> Iterator[Danger]:
+def _dangers_in(sentence: Sentence, phrases: Sequence[Phrase], message: Searched) -> Iterator[Danger | None]:
+    """Yield the danger of each phrase that is said, None where it is denied, past or told of."""
     for phrase in phrases:
         for match in phrase.pattern.finditer(sentence.text):
             about = _about(phrase, match, sentence)
             if _holds(phrase, match, sentence, message, about):
                 is_lowered = about == "other" and phrase.about is None
                 yield Danger(level="concern" if is_lowered else phrase.level, about=about, topic=phrase.topic)
+            else:
+                yield None
 
 
 def _about(phrase: Phrase, match: re.Match[str], sentence: Sentence) -> About:

@@ -72,6 +72,12 @@ def danger_in_other_words(letters: str, *, readable: str) -> Found | None:
     return min(found, key=lambda danger: (danger[0] != "immediate", danger[1] != "self"), default=None)
 
 
+def names_danger(letters: str) -> bool:
+    """Return whether plain letters name danger in another language, even if they deny it or it is past."""
+    sections = [f"{language}-{kind}" for language in languages_in(letters) for kind, *_ in _KINDS]
+    return any(_pattern(section).search(letters) for section in sections)
+
+
 def _dangers_in(plain: str, language: str) -> Iterator[Found]:
     harmless = f"{language}-harmless"
     if any(piece in plain for piece in _needed_in(harmless)):

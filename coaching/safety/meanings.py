@@ -24,6 +24,8 @@ _COMMON = {name: frozenset(" ".join(lines).split()) for name, lines in read_tabl
 _CODES = {
     "english": "en", "german": "de", "french": "fr", "spanish": "es", "italian": "it", "portuguese": "pt",
 }  # fmt: skip
+LANGUAGES = frozenset(_CODES)
+"""The languages whose words have meanings."""
 _Phrase = tuple[str, ...]
 
 

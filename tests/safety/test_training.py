@@ -1,40 +1,47 @@
-"""The weights of danger in grief: learnt from the sentences as they are, and of use for others."""
+"""The weights of danger: learnt from the sentences as they are, and of use for others."""
 
-from coaching.safety.grief_danger import ALWAYS, learnt_weights
-from tests.safety.training import (
-    FILE,
-    Example,
-    digest_of,
-    is_noticed,
-    learn,
-    read_examples,
-)
+from pathlib import Path
 
-UNSEEN_AUTHOR = "grief_two"
-MIN_NOTICED, MAX_CARDED = 0.4, 0.06
+import pytest
+
+from coaching.safety.danger import find_danger
+from coaching.safety.readable import plain_letters
+from coaching.safety.weighed import ALWAYS, DANGER, GRIEF, Weighable, is_weighed_danger, learnt_weights
+from tests.safety.training import Example, digest_of, file_of, is_noticed, learn, read_examples
+
+LEFT_OUT = {GRIEF: "grief_two", DANGER: "dev_2"}
+MIN_NOTICED = {GRIEF: 0.4, DANGER: 0.3}
+MAX_CARDED = 0.06
+ROOT = Path(__file__).parents[2]
+LONG_CHARACTERS = 2_000
 
 
-def test_the_weights_are_learnt_from_the_sentences_and_words_of_today() -> None:
+@pytest.mark.parametrize("table", [GRIEF, DANGER])
+def test_the_weights_are_learnt_from_the_sentences_and_words_of_today(table: str) -> None:
     reason = "run: python -m tests.safety.training --write"
-    assert f"# Learnt from: {digest_of(read_examples())}" in FILE.read_text(encoding="utf-8"), reason
+    text = file_of(table).read_text(encoding="utf-8")
+    assert f"# Learnt from: {digest_of(read_examples(table))}" in text, reason
 
 
-def test_weights_of_other_authors_know_danger_in_the_sentences_of_one_who_is_left_out() -> None:
-    examples = read_examples()
-    weights = learn([each for each in examples if each.author != UNSEEN_AUTHOR])
-    own = [each for each in examples if each.author == UNSEEN_AUTHOR]
-    for label, is_danger in (("danger", True), ("harmless", False)):
-        found = [is_noticed(each, weights) for each in own if each.is_danger == is_danger]
-        share = sum(found) / len(found)
-        assert (share >= MIN_NOTICED) if is_danger else (share <= MAX_CARDED), label
+@pytest.mark.parametrize("table", [GRIEF, DANGER])
+def test_weights_of_other_authors_know_danger_in_the_sentences_of_one_who_is_left_out(table: str) -> None:
+    examples = read_examples(table)
+    weights = learn([each for each in examples if each.author != LEFT_OUT[table]])
+    own = [each for each in examples if each.author == LEFT_OUT[table]]
+    noticed, carded = (
+        [is_noticed(each, table, weights) for each in own if each.is_danger is is_danger]
+        for is_danger in (True, False)
+    )
+    assert sum(noticed) >= MIN_NOTICED[table] * len(noticed)
+    assert sum(carded) <= MAX_CARDED * len(carded)
 
 
 def test_what_only_danger_says_weighs_for_it_and_the_same_sentences_give_the_same_weights() -> None:
     examples = [
-        Example(author="a", file=file, letters=letters)
-        for file, letters in (
-            ("grief-danger.tsv", "i want to follow her"), ("grief-danger.tsv", "soon i follow him"),
-            ("grief.tsv", "i visit her grave"), ("grief.tsv", "we visit his grave"),
+        Example(author="a", file="a.tsv", letters=letters, is_danger=is_danger)
+        for letters, is_danger in (
+            ("i want to follow her", True), ("soon i follow him", True),
+            ("i visit her grave", False), ("we visit his grave", False),
         )
     ]  # fmt: skip
     weights = learn(examples)
@@ -42,6 +49,30 @@ def test_what_only_danger_says_weighs_for_it_and_the_same_sentences_give_the_sam
     assert weights["follow"] > 0 > weights["visit"]
 
 
-def test_each_weight_has_a_feature() -> None:
-    assert all(feature for feature in learnt_weights())
-    assert ALWAYS in learnt_weights()
+@pytest.mark.parametrize("table", [GRIEF, DANGER])
+def test_each_weight_has_a_feature(table: str) -> None:
+    weights = learnt_weights(table)
+    assert all(weights)
+    assert ALWAYS in weights
+
+
+def test_a_long_text_weighs_no_more_than_what_is_said_in_it() -> None:
+    texts = [
+        file.read_text(encoding="utf-8")[start : start + LONG_CHARACTERS]
+        for file in (ROOT / "README.md", ROOT / "docs" / "architecture.md", ROOT / "docs" / "operating.md")
+        for start in range(0, 20_000, LONG_CHARACTERS)
+    ]
+    alarmed = [text for text in texts if is_weighed_danger(Weighable.of(plain_letters(text)))]
+    assert len(alarmed) <= MAX_CARDED * len(texts)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "I have no plans to kill myself, I promise", "Ich bringe mich heute nicht um.",
+        "When I was at university I tried to kill myself. I'm happily married now.",
+        "Don't ask me that anymore", "Het gaat goed, vraag het niet meer.",
+    ],
+)  # fmt: skip
+def test_what_is_denied_or_past_or_asks_for_quiet_is_not_weighed_as_danger(words: str) -> None:
+    assert find_danger(words) is None

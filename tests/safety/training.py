@@ -1,4 +1,4 @@
-"""`python -m tests.safety.training [--write]`: learns the weights of `words/grief-weights.txt`.
+"""`python -m tests.safety.training [--write]`: learns the weights of `coaching.safety.weighed`.
 
 Without `--write` it prints what weights that are learnt from all other authors make of each author's
 sentences, which tells how well they know sentences that they never saw. It is a logistic regression, solved
@@ -12,17 +12,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from math import log
+from pathlib import Path
 from random import Random
 
-from coaching.safety.grief_danger import ALWAYS, weigh
-from coaching.safety.meanings import features_of, language_of, meanings_in, sentences_of
 from coaching.safety.readable import plain_letters
 from coaching.safety.tables import FOLDER
+from coaching.safety.weighed import ALWAYS, DANGER, GRIEF, Weighable
 from tests.safety.measure import LABELS, read_sentences, read_set
 from tests.safety.sets import DEV, DEV_2, DEV_3, GRIEF_1, GRIEF_2, WRITTEN
 
-FILE = FOLDER / "grief-weights.txt"
-HEADER = "# Weights of the features of danger in grief (grief_danger.py), in hundredths. `<..>`: by meaning."
+DANGEROUS = {
+    GRIEF: {"grief-danger.tsv"},
+    DANGER: {"immediate-en.tsv", "immediate-other.tsv", "concern-en.tsv"},
+}
+"""The files whose sentences are danger, by table. Plain grief and ordinary talk are none."""
+HEADER = "# Weights of the features of {table} (weighed.py), in hundredths. `<..>`: by meaning."
+FILE_OF = {"immediate": "immediate-en.tsv", "concern": "concern-en.tsv", "none": "ordinary.tsv"}
+"""The file of a set that a label belongs to."""
 COST = 0.3
 ROUNDS = 40
 MIN_SENTENCES = 2
@@ -38,35 +44,31 @@ class Example:
     author: str
     file: str
     letters: str
-
-    @property
-    def is_danger(self) -> bool:
-        """Whether it is danger in grief; plain grief and ordinary talk aren't."""
-        return self.file == "grief-danger.tsv"
+    is_danger: bool
 
     @property
     def features(self) -> frozenset[str]:
         """Its features."""
-        sentences = list(sentences_of(self.letters))
-        language = language_of(sentences)
-        found = (features_of(words, meanings_in(words, language)) for words in sentences)
-        return frozenset().union(*found) | {ALWAYS}
+        return frozenset[str]().union(*Weighable.of(self.letters).sentences) | {ALWAYS}
 
 
-def read_examples() -> Sequence[Example]:
-    """Return the sentences that weights are learnt from: all but those of the held-out sets."""
+def read_examples(table: str) -> Sequence[Example]:
+    """Return the sentences that a table is learnt from: none of the held-out sets."""
     rows = [
         (folder.name, file, words)
         for folder in (DEV, DEV_2, DEV_3, GRIEF_1, GRIEF_2, WRITTEN)
         for file, _, words in read_set(folder)
     ]
-    rows += [
-        ("sentences", "ordinary.tsv", each.words) for each in read_sentences() if each.expected == "none"
-    ]
+    rows += [("sentences", FILE_OF[each.expected], each.words) for each in read_sentences()]
     return [
-        Example(author=author, file=file, letters=plain_letters(words))
+        Example(
+            author=author,
+            file=file,
+            letters=plain_letters(words),
+            is_danger=file in DANGEROUS[table],
+        )
         for author, file, words in rows
-        if file == "grief-danger.tsv" or LABELS[file] == "none"
+        if file in DANGEROUS[table] or LABELS[file] == "none"
     ]
 
 
@@ -108,28 +110,35 @@ def _best_share(share: float, cost: float, margin: float, square: int) -> float:
     return (low + high) / 2
 
 
-def table_by_author(examples: Sequence[Example]) -> str:
+def table_by_author(table: str) -> str:
     """Return what weights that are learnt from all other authors notice in each author's sentences."""
+    examples = read_examples(table)
     lines = ["| author | file | sentences | carded |", "|---|---|---|---|"]
     for author in dict.fromkeys(each.author for each in examples):
         weights = learn([each for each in examples if each.author != author])
         own = [each for each in examples if each.author == author]
         for file in dict.fromkeys(each.file for each in own):
-            found = [is_noticed(each, weights) for each in own if each.file == file]
+            found = [is_noticed(each, table, weights) for each in own if each.file == file]
             lines.append(f"| {author} | {file} | {len(found)} | {sum(found)} |")
     return "\n".join(lines)
 
 
-def is_noticed(example: Example, weights: Mapping[str, int]) -> bool:
+def is_noticed(example: Example, table: str, weights: Mapping[str, int]) -> bool:
     """Return whether weights take an example for danger."""
-    weight, needed = weigh(example.letters, weights)
-    return weight > needed
+    return Weighable.of(example.letters).is_danger(table, weights)
 
 
-def text_of(weights: Mapping[str, int], examples: Sequence[Example]) -> str:
-    """Return the file of the weights."""
+def text_of(table: str) -> str:
+    """Return the file of a table."""
+    examples = read_examples(table)
+    weights = learn(examples)
     lines = [f"{weight} {feature}" for feature, weight in sorted(weights.items())]
-    return "\n".join([HEADER, f"# Learnt from: {digest_of(examples)}", "", *lines, ""])
+    return "\n".join([HEADER.format(table=table), f"# Learnt from: {digest_of(examples)}", "", *lines, ""])
+
+
+def file_of(table: str) -> Path:
+    """Return the file of a table."""
+    return FOLDER / f"{table}-weights.txt"
 
 
 def digest_of(examples: Sequence[Example]) -> str:
@@ -144,11 +153,12 @@ def main() -> None:
     """Print the figures by author, or write the weights."""
     parser = argparse.ArgumentParser(prog="python -m tests.safety.training", description=__doc__)
     parser.add_argument("--write", action="store_true", help="write the weights")
-    examples = read_examples()
-    if parser.parse_args().write:
-        FILE.write_text(text_of(learn(examples), examples), encoding="utf-8")
-    else:
-        print(table_by_author(examples))  # noqa: T201 - its output
+    is_written = parser.parse_args().write
+    for table in DANGEROUS:
+        if is_written:
+            file_of(table).write_text(text_of(table), encoding="utf-8")
+        else:
+            print(f"\n{table}\n{table_by_author(table)}")  # noqa: T201 - its output
 
 
 if __name__ == "__main__":

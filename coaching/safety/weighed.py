@@ -1,0 +1,108 @@
+"""Danger that is weighed: what no list of phrases knows, because people say it in countless ways.
+
+Lists of phrases know the sentences that they were written with, and few of other people's. So each
+feature of a text (`meanings`) has a weight that was learnt from labelled sentences, and the sum decides.
+There are two tables of weights, written by `tests.safety.training`: `words/grief-weights.txt` for the wish to
+join the dead, or not to go on without them, which is said nearly as plain grief is, and needs less where a
+loss is spoken of; `words/danger-weights.txt` for any danger. Up to `NEIGHBOURS` sentences are judged
+together. Pure.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from coaching.safety.meanings import LANGUAGES, features_of, language_of, meanings_in, sentences_of
+from coaching.safety.phrases import Level
+from coaching.safety.tables import FOLDER
+
+Weights = Mapping[str, int]
+"""The weights of features, in hundredths."""
+NEIGHBOURS = 4
+MAX_WORDS = 60
+"""So many words are judged together, unless one sentence has more."""
+USUAL_WORDS = 30
+GRIEF, DANGER = "grief", "danger"
+ENOUGH = {GRIEF: 80, DANGER: 150}
+ENOUGH_WITHOUT_LOSS = {GRIEF: 150, DANGER: 150}
+ENOUGH_FOR_IMMEDIATE = 250
+"""Of grief; any other danger is a concern, since it is less certain."""
+ALWAYS = "<>"
+"""The feature that each text has."""
+
+_LOSS = frozenset({"died", "gone", "rites", "mourn", "suicide", "beyond"})
+"""Meanings of which one speaks of a loss."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weighable:
+    """The features of a text's sentences, their numbers of words, its language, whether a loss is in it."""
+
+    sentences: Sequence[frozenset[str]]
+    words: Sequence[int]
+    language: str
+    is_about_loss: bool
+
+    @classmethod
+    def of(cls, letters: str) -> "Weighable":
+        """Return those of plain letters (`readable.plain_letters`)."""
+        sentences = list(sentences_of(letters))
+        language = language_of(sentences)
+        by_meaning = [meanings_in(words, language) for words in sentences]
+        features = [
+            frozenset(features_of(words, meanings))
+            for words, meanings in zip(sentences, by_meaning, strict=True)
+        ]
+        is_about_loss = any(
+            name in _LOSS for meanings in by_meaning for name, is_known in meanings if is_known
+        )
+        return cls(features, [len(words) for words in sentences], language, is_about_loss)
+
+    def weight(self, weights: Weights) -> float:
+        """Return the most that neighbouring sentences weigh; each word of many counts less."""
+        known = weights.keys()
+        features = [each & known for each in self.sentences]
+        return max(
+            (weights[ALWAYS] + sum(weights[each] for each in frozenset[str]().union(*features[start:end])))
+            / max(1, count / USUAL_WORDS)
+            for start, end, count in self._neighbours()
+        )
+
+    def _neighbours(self) -> Iterator[tuple[int, int, int]]:
+        """Yield from where to where up to `NEIGHBOURS` sentences go, and their words, `MAX_WORDS` at most."""
+        for start in range(max(1, len(self.sentences) - 1)):
+            end, count = start, 0
+            for words in self.words[start : start + NEIGHBOURS]:
+                if count and count + words > MAX_WORDS:
+                    break
+                end, count = end + 1, count + words
+            yield start, end, count
+            if end == len(self.sentences):
+                break
+
+    def is_danger(self, table: str, weights: Weights) -> bool:
+        """Return whether that is enough."""
+        enough = ENOUGH if self.is_about_loss else ENOUGH_WITHOUT_LOSS
+        return self.weight(weights) > enough[table]
+
+
+def level_in_grief(text: Weighable) -> Level | None:
+    """Return how acute the wish for death is that a text speaks of because of somebody's."""
+    weights = learnt_weights(GRIEF)
+    if not text.is_danger(GRIEF, weights):
+        return None
+    is_certain = text.is_about_loss and text.weight(weights) > ENOUGH_FOR_IMMEDIATE
+    return "immediate" if is_certain else "concern"
+
+
+def is_weighed_danger(text: Weighable) -> bool:
+    """Return whether a text in a language with meanings weighs as danger does."""
+    return text.language in LANGUAGES and text.is_danger(DANGER, learnt_weights(DANGER))
+
+
+@cache
+def learnt_weights(table: str) -> Weights:
+    """Return the weights of a table."""
+    lines = (FOLDER / f"{table}-weights.txt").read_text(encoding="utf-8").splitlines()
+    rows = (line.split(" ", 1) for line in lines if line and not line.startswith("#"))
+    return {feature: int(weight) for weight, feature in rows}
