@@ -53,8 +53,9 @@ def read_subject(document_id: int, session_id: uuid.UUID | None, skill: str) -> 
 
 
 def known_items(subject: Subject) -> dict[str, str]:
-    """Return the keys of the document's items by their quotes."""
-    items = ActionItem.of(subject.document.user_id).filter(document=subject.document).exclude(origin_key="")
+    """Return the keys of the items that analyses of the document have found, by their quotes."""
+    rows = ActionItem.of(subject.document.user_id).filter(document=subject.document)
+    items = rows.filter(origin_key__startswith=f"{TRANSCRIPT_KEY}:")
     return dict(items.order_by("id").values_list("quote", "origin_key"))
 
 

@@ -26,7 +26,7 @@ from coaching.library.documents.findings import (
 from coaching.library.drafts import NewAction
 from coaching.library.pipeline import analysis
 from coaching.library.pipeline.findings import SummarySaid, TranscriptSaid, check_summary, check_transcript
-from coaching.library.pipeline.subjects import ONLY_BEGINNING
+from coaching.library.pipeline.subjects import ONLY_BEGINNING, known_items, read_subject
 from coaching.library.proposals import propose
 from coaching.models import (
     ActionItem,
@@ -320,6 +320,22 @@ async def test_another_s_document_and_one_that_is_withheld_look_missing(
             with pytest.raises(Exception, match="no document with this id"):
                 await tool.run(CommittingContext(user_id=user.pk), given)
     assert not practice.requests
+
+
+def test_an_analysis_knows_its_own_items_and_leaves_those_of_a_classification_alone(user: User) -> None:
+    document = make_document(own_client(user.pk), text="Ada: I'll call Ben on Friday.")
+    for key in ("transcript:1", "pipeline:2", ""):
+        new = NewAction(
+            client_id=document.client_id,
+            document_id=document.pk,
+            title="Call Ben",
+            quote=f"I'll call Ben {key}",
+            origin_key=key,
+        )
+        propose(user_id=user.pk, new=new, made_by=MadeBy.PIPELINE)
+    subject = read_subject(document.pk, None, "transcript-analyze")
+    assert subject
+    assert known_items(subject) == {"I'll call Ben transcript:1": "transcript:1"}
 
 
 def test_a_yes_in_the_conversation_accepts_the_proposal(user: User) -> None:
