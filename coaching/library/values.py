@@ -28,6 +28,7 @@ _PART = re.compile(
     r"(?:\d{1,3}(?: \d{3})++(?:[.,]\d++)?+(?![\d.,]?\d)|\d++(?:[.,'/:-]\d++)*+))"
     r"(?P<glued>[^\W\d_]*+)|(?P<word>\w++)|(?P<unit>[€$£¥%])"
 )
+_DIGITS = re.compile(r"\d++")
 _DASHES = str.maketrans("‐‑‒–—−’‘", "------''")
 
 
@@ -62,9 +63,17 @@ def stands_in(value: str, sentence: str, *, order: DateOrder | None = None) -> b
 
 def unsupported(words: str, sentence: str, *, order: DateOrder | None = None) -> bool:
     """Say whether words have a date or a number that a sentence doesn't have."""
-    there = list(_units(sentence, order))
-    said = [one for one in _units(words, order) if one.days or one.readings]
-    return not all(any(one.is_in(other) for other in there) for one in said)
+    there, said = list(_units(sentence, order)), list(_units(words, order))
+    amounts = [one for one in said if one.days or one.readings]
+    digits = {number for one in said if one not in amounts for number in _numbers(one.word)}
+    return not digits <= _numbers(sentence[:MAX_VALUE]) or not all(
+        any(one.is_in(other) for other in there) for one in amounts
+    )
+
+
+def _numbers(text: str) -> set[int]:
+    """Return the numbers in a text, also those inside words (30days) and those that aren't amounts (9/5)."""
+    return {int(digits) for digits in _DIGITS.findall(unicodedata.normalize("NFKC", text))}
 
 
 def is_unit(word: str) -> bool:

@@ -137,6 +137,14 @@ def test_the_order_of_a_date_is_that_of_the_documents_other_dates_or_language(
         ("The rent is EUR 950", False),
         ("The rent is USD 900", False),
         ("From April 2027 on, on 1 April 2027", False),
+        ("Rent for 30days", False),
+        ("Rent 9000/900", False),
+        ("Rent ٩٠٠٠", False),
+        ("Invoice №9000", False),
+        ("flat 2b", False),
+        ("家賃は9000円", False),
+        ("家賃は900円、2027年", True),
+        ("900/month", True),
     ],
 )
 def test_words_state_a_passage_with_its_dates_numbers_and_names_only(words: str, is_stated: bool) -> None:
