@@ -47,7 +47,9 @@ def _page_before(request: HttpRequest) -> str:
     if not url_has_allowed_host_and_scheme(before, {request.get_host()}, require_https=request.is_secure()):
         return reverse("home")
     parts = urlsplit(before)
-    return parts.path + (f"?{parts.query}" if parts.query else "")
+    back = parts.path + (f"?{parts.query}" if parts.query else "")
+    # A path that begins with two slashes would be a link to another host.
+    return back if url_has_allowed_host_and_scheme(back, None) else reverse("home")
 
 
 def _in_letters(host: str) -> str:

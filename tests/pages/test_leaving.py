@@ -311,6 +311,8 @@ def test_the_page_leads_back_to_where_the_link_was(signed_in: Client) -> None:
     for referrer, back in (
         ("http://testserver/files/a/b.md?view=raw", "/files/a/b.md?view=raw"),
         ("http://elsewhere.example/files/", "/"),
+        ("http://testserver//elsewhere.example/files/", "/"),
+        ("http://testserver/\\elsewhere.example/", "/"),
         ("", "/"),
     ):
         page = signed_in.get(address, headers={"Referer": referrer}).content.decode()
