@@ -1,9 +1,14 @@
 """The file types: a literal table of folder, naming and attributes."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from coaching.models import FileType
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy
+
+from coaching.models import FileType, LifeDomain
+from coaching.models.life import DomainStatus
 
 Naming = Literal["fixed", "domain", "date", "moment", "slug"]
 # In the order of the frontmatter.
@@ -19,6 +24,26 @@ AttributeName = Literal[
     "preview_line",
 ]
 ATTRIBUTE_ORDER: tuple[AttributeName, ...] = get_args(AttributeName)
+
+FACT_NAMES: Mapping[str, Promise] = {
+    "date": gettext_lazy("Date"),
+    "domains_touched": gettext_lazy("Parts of life"),
+    "energy": gettext_lazy("Energy"),
+    "intention": gettext_lazy("Intention"),
+    "mood_signal": gettext_lazy("Mood"),
+    "preview_line": gettext_lazy("One-line summary"),
+    "priorities": gettext_lazy("Priorities"),
+    "status": gettext_lazy("Status"),
+    "themes": gettext_lazy("Themes"),
+    "updated": gettext_lazy("Updated"),
+    "updated_rating": gettext_lazy("Rating"),
+}
+"""What people call the facts at the head of a file."""
+
+VALUE_NAMES: Mapping[str, Mapping[str, str | Promise]] = {
+    "domains_touched": {one.value: one.label for one in LifeDomain},
+    "status": {one.value: one.label for one in DomainStatus},
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

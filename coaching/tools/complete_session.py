@@ -161,11 +161,21 @@ def _arc_ended(result: Mapping[str, Any]) -> str:
     return text_in(result, "arc") if is_arc else ""
 
 
+def _summary(values: Mapping[str, Any]) -> str:
+    return text_in(values, "summary")
+
+
 _OF_AN_ARC = held(
-    _("Shall I finish this part?"), yes=_("Finish it"), done=_("Finished. The conversation goes on.")
+    _("Shall I finish this part?"),
+    yes=_("Finish it"),
+    done=_("Finished. The conversation goes on."),
+    text=_summary,
 )
 _OF_A_SESSION = held(
-    _("Shall I end this conversation?"), yes=_("End it"), done=_("The conversation has ended.")
+    _("Shall I end this conversation?"),
+    yes=_("End it"),
+    done=_("The conversation has ended."),
+    text=_summary,
 )
 
 

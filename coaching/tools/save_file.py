@@ -17,7 +17,7 @@ from coaching.files.after_effects import outlasts_file
 from coaching.files.attributes import NO_ATTRIBUTES, FileAttributes, StorableText
 from coaching.files.drafts import MAX_CONTENT_CHARACTERS, FileDraft, build_draft
 from coaching.files.permissions import WRITTEN_TYPES, check_may_write
-from coaching.files.types import ATTRIBUTE_ORDER, RULES, AttributeName
+from coaching.files.types import ATTRIBUTE_ORDER, FACT_NAMES, RULES, VALUE_NAMES, AttributeName
 from coaching.models import FileSource, FileType, UserFile
 from coaching.tools.context import ToolContext
 from coaching.tools.presentation import (
@@ -149,6 +149,23 @@ def _conflict_key(given: SaveFileInput) -> str:
     )
 
 
+def _page_in_words(values: Mapping[str, Any]) -> str:
+    """Return all that would be written: the facts, with a dash for those that go, and the text."""
+    given, removed = values.get("attributes"), values.get("remove")
+    facts = {name: "–" for name in removed if isinstance(name, str)} if isinstance(removed, list) else {}
+    if isinstance(given, Mapping):
+        facts |= {name: _in_words(name, value) for name, value in given.items() if value is not None}
+    lines = [f"{FACT_NAMES[name]}: {facts[name]}" for name in ATTRIBUTE_ORDER if name in facts]
+    return "\n".join([*lines, *([""] if lines else []), text_in(values, "content")])
+
+
+def _in_words(name: str, value: object) -> str:
+    names = VALUE_NAMES.get(name, {})
+    return ", ".join(
+        str(names.get(each, each)) for each in map(str, value if isinstance(value, list) else [value])
+    )
+
+
 SAVE_FILE: SageTool[SaveFileInput] = SageTool(
     name="save_file",
     description=DESCRIPTION,
@@ -167,7 +184,7 @@ SAVE_FILE: SageTool[SaveFileInput] = SageTool(
             _("Shall I save this page?"),
             yes=_("Save it"),
             done=_("Saved. Earlier versions are kept."),
-            text=lambda values: text_in(values, "content"),
+            text=_page_in_words,
         ),
         writes_file=True,
     ),

@@ -16,7 +16,6 @@ from django.utils.formats import date_format
 from django.utils.http import content_disposition_header
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
 from coaching.downloads.zip_stream import safe_name
@@ -25,8 +24,8 @@ from coaching.files.organising import can_be_named
 from coaching.files.safety_plans import PLAN_PATH
 from coaching.files.selectors import FileText, read_file
 from coaching.files.tree import FolderFiles, find_by_name, read_folder, read_folders
-from coaching.models import FileType, LifeDomain, UserFile, is_private
-from coaching.models.life import DomainStatus
+from coaching.files.types import FACT_NAMES, VALUE_NAMES
+from coaching.models import FileType, UserFile, is_private
 from coaching.people.accounts import load_profile, user_id_of
 from coaching.recall.question import clean_question
 from coaching.sandbox.markdown import render_markdown
@@ -44,23 +43,6 @@ NAMES_FOUND = 30
 
 _PROGRAM_NAME = re.compile(r"[a-z]+(?:_[a-z]+)+")
 _HIDDEN_FACTS = ("type",)
-_FACT_NAMES = {
-    "date": gettext_lazy("Date"),
-    "domains_touched": gettext_lazy("Parts of life"),
-    "energy": gettext_lazy("Energy"),
-    "intention": gettext_lazy("Intention"),
-    "mood_signal": gettext_lazy("Mood"),
-    "preview_line": gettext_lazy("One-line summary"),
-    "priorities": gettext_lazy("Priorities"),
-    "status": gettext_lazy("Status"),
-    "themes": gettext_lazy("Themes"),
-    "updated": gettext_lazy("Updated"),
-    "updated_rating": gettext_lazy("Rating"),
-}
-_VALUE_NAMES = {
-    "domains_touched": {one.value: one.label for one in LifeDomain},
-    "status": {one.value: one.label for one in DomainStatus},
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -267,7 +249,7 @@ def _facts_of(frontmatter: Mapping[str, Any]) -> list[Fact]:
 
 
 def _fact(key: str, value: Any) -> Fact:
-    name = without_directions(str(_FACT_NAMES.get(key, in_words(key))))
+    name = without_directions(str(FACT_NAMES.get(key, in_words(key))))
     if isinstance(value, list):
         return Fact(name=name, entries=[_entry_in_words(key, item) for item in value])
     return Fact(name=name, text=_entry_in_words(key, value))
@@ -275,7 +257,7 @@ def _fact(key: str, value: Any) -> Fact:
 
 def _entry_in_words(key: str, value: Any) -> str:
     """Return a value in words: by its label if it is one of a fixed set."""
-    names = _VALUE_NAMES.get(key, {})
+    names = VALUE_NAMES.get(key, {})
     return str(names[value]) if isinstance(value, str) and value in names else _value_in_words(value)
 
 

@@ -96,6 +96,22 @@ async def test_a_page_is_replaced_only_after_a_yes_that_says_what_sage_had_read(
     assert [request.status for request in practice.requests] == [200, 200]
 
 
+async def test_a_card_shows_all_that_a_yes_would_write(
+    live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str, user: User
+) -> None:
+    facts = {"attributes": {"status": "needs_attention", "updated_rating": 1}, "remove": ["preview_line"]}
+    page = ToolUse("save_file", {**PAGE, **facts, "content": "Stay."}, id="toolu_page")
+    end = ToolUse("complete_session", {"type": "session", "summary": "They sell the flat."}, id="toolu_end")
+    practice.script([Reply.of(page), Reply.of(end)])
+    async with open_socket(live_sage, session.id, cookie) as client:
+        await ask_about(client, user)
+        shown = await read_page(user, session)
+        assert "Status: Needs attention\nRating: 1\nOne-line summary: –\n\nStay." in shown
+        await client.send(type="answer", toolUseId="toolu_page", value={"accept": False})
+        await client.until("done")
+    assert "They sell the flat." in await read_page(user, session)
+
+
 async def test_a_no_changes_nothing_and_a_form_can_say_yes_without_javascript(
     live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str, user: User
 ) -> None:
