@@ -2,12 +2,14 @@
 
 from collections.abc import Collection, Iterable, Sequence
 
+from django.db.models import Q
+
 from coaching.context.foreign import IMPORTED_CONVERSATION, IMPORTED_PAGE, foreign_names
 from coaching.files.selectors import FileText
 from coaching.models import Document, FileSource, RecallSource, UserFile, UserFileVersion
-from coaching.recall.hits import Passage
+from coaching.recall.hits import Hit, Passage
 from coaching.tools.tainted import Ruling
-from sessions_app.history import DOCUMENTS_KEY, FOREIGN_KEY
+from sessions_app.history import DOCUMENTS_KEY, FOREIGN_KEY, TAINT_KEY
 from sessions_app.models import Message, MessageRole, ToolCallRecord
 
 READING_TOOLS = frozenset(
@@ -58,7 +60,7 @@ def names_in_passages(user_id: int, found: Sequence[Passage]) -> tuple[str, ...]
         (passage.title for passage in found if passage.hit.source in documents),
         (IMPORTED_CONVERSATION for passage in found if passage.imported_id),
         _names_of_files(user_id, {one.hit.file_id for one in found if one.hit.source == RecallSource.FILE}),
-        _names_in_answers(user_id, {one.hit.message_id for one in found if one.hit.message_id}),
+        _names_in_answers(user_id, [one.hit for one in found if one.hit.message_id]),
     )
 
 
@@ -83,9 +85,15 @@ def _names_of_version(user_id: int, version: UserFileVersion) -> tuple[str, ...]
     return ruling.sources if ruling and not ruling.is_held else ()
 
 
-def _names_in_answers(user_id: int, ids: Collection[int]) -> Iterable[str]:
-    """Yield what answers were written about that read it themselves: they may quote it."""
-    answers = Message.of(user_id).filter(id__in=ids, role=MessageRole.ASSISTANT) if ids else ()
-    for answer in answers:
-        for call in answer.metadata.get("tool_calls", ()):
+def _names_in_answers(user_id: int, hits: Sequence[Hit]) -> Iterable[str]:
+    """Yield the texts that answers among hits, and beside them, were written about: they may quote these."""
+    near = Q()
+    for hit in hits:
+        near |= Q(session_id=hit.session_id, number__range=(hit.number - 1, hit.number + 1))
+    if not hits:
+        return
+    answers = Message.of(user_id).filter(near, role=MessageRole.ASSISTANT)
+    for about, calls in answers.values_list("turn__metadata", "metadata__tool_calls"):
+        yield from about.get(TAINT_KEY, ())
+        for call in calls or ():
             yield from call.get(FOREIGN_KEY, ())

@@ -14,7 +14,7 @@ from coaching.library.clients import own_client
 from coaching.models import Document, DocumentText
 from coaching.tools.recall_context import MAX_BYTES, RECALL_CONTEXT
 from sessions_app.database import in_database
-from sessions_app.models import Message, Session
+from sessions_app.models import Message, Session, Turn
 from tests.recall.history import talk
 from tests.tools.committing_context import CommittingContext
 
@@ -55,6 +55,17 @@ async def test_a_hit_says_who_said_it_when_and_what_stood_around_it(user: User) 
         "before": "Sage: Tell me",
         "after": "Sage: Good",
     }
+
+
+@pytest.mark.parametrize("query", ["zebra", "sailing"])
+async def test_answers_about_texts_of_others_name_them_also_beside_a_hit(user: User, query: str) -> None:
+    session = await in_database(talk, user, "How was the sailing?", "The letter says to buy a zebra")
+    context = CommittingContext(user_id=user.pk)
+    given = RECALL_CONTEXT.parse(json.dumps({"query": query}))
+    assert (await RECALL_CONTEXT.run(context, given)).foreign == ()
+    turns = Turn.within(session)
+    await in_database(lambda: turns.update(metadata={"taint": ["letter.pdf"]}))
+    assert (await RECALL_CONTEXT.run(context, given)).foreign == ("letter.pdf",)
 
 
 async def test_what_the_model_is_sent_anyway_is_never_found(user: User) -> None:
