@@ -111,7 +111,7 @@ def _rule_on_one(
         values = tool.parse(call.input_json)
         changed = tool.changes(context, values)
     except (ToolInputError, ToolError, Refused):
-        return Ruling(sources=sources)  # it is refused when it runs
+        return Ruling(sources=sources, replaces=0)  # it is refused when it runs, or may only add by then
     if changed.replaces is None:
         return Ruling(sources=sources, is_held=changed.is_more)
     key = tool.conflict_key(values) or call.tool_use_id

@@ -9,11 +9,12 @@ import pytest
 from django.contrib.auth.models import User
 
 from coaching.engine.errors import ToolError, ToolInputError
-from coaching.engine.tools import ToolResult
+from coaching.engine.tools import ToolCall, ToolResult
 from coaching.files.permissions import may_write
 from coaching.files.selectors import read_file, read_versions
 from coaching.models import FileType, PulseRating, UserFile, UserFileVersion
 from coaching.tools.save_file import SAVE_FILE
+from coaching.tools.tainted import Ruling, rule_on
 from sessions_app.database import in_database
 from sessions_app.models import SessionKind
 from tests.files.auditor import audit_files
@@ -180,3 +181,14 @@ async def test_a_storage_that_fails_is_an_error_that_model_and_user_understand(
     s3_storage.proxy.fault = "none"
     versions = await in_database(read_versions, user_id=user.pk, path="life-map/_overview.md")
     assert len(versions) == 1
+
+
+@in_a_database
+async def test_a_call_that_was_not_allowed_when_it_was_ruled_on_may_only_add_later(user: User) -> None:
+    plan = {"file_type": "life-plan", "content": "Mine."}
+    await save(CommittingContext(user_id=user.pk, effective_kind=SessionKind.LIFE_MAPPING), **plan)
+    text = json.dumps(plan)
+    call = ToolCall(tool_use_id="toolu_2", name="save_file", round_number=1, position=0, input_json=text)
+    context = CommittingContext(user_id=user.pk, effective_kind=SessionKind.OPEN_DAY, tool_use_id="toolu_2")
+    rulings = await in_database(rule_on, [(call, SAVE_FILE, context)], ("letter.pdf",))
+    assert rulings["toolu_2"] == Ruling(sources=("letter.pdf",), replaces=0)
