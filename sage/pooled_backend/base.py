@@ -2,6 +2,9 @@
 
 The most recently returned connection is used first: warm connections have cached plans. It isn't checked
 either: a server that closes a connection writes to its socket, so an idle socket is trusted for a while.
+
+While the server is away, the pool tries to connect at an even pace. The base class doubles its delays, so
+after an outage of a minute there would be no connection for up to another minute.
 """
 
 import select
@@ -14,11 +17,14 @@ from django.db.backends.postgresql import base
 from psycopg import Connection
 from psycopg.pq import TransactionStatus
 from psycopg_pool import ConnectionPool
+from psycopg_pool.pool import AddConnection, MaintenanceTask
 
 from sessions_app.process_name import process_name
 
 TRUSTED_SECONDS = 10.0
 """A network can drop a connection silently, so one that was idle for longer is checked."""
+MAX_RECONNECT_SECONDS = 1.0
+"""Between two attempts to connect. Well below the time that a request waits for a connection."""
 
 
 class WarmPool(ConnectionPool[Connection[Any]]):
@@ -63,6 +69,11 @@ class WarmPool(ConnectionPool[Connection[Any]]):
                 cold.append(connection)
         for idle in cold:
             super().putconn(idle)
+
+    def schedule_task(self, task: MaintenanceTask, delay: float) -> None:
+        """Run a task later; another attempt to connect, soon."""
+        is_attempt = isinstance(task, AddConnection)
+        super().schedule_task(task, min(delay, MAX_RECONNECT_SECONDS) if is_attempt else delay)
 
     def close(self, timeout: float = 5.0) -> None:
         super().close(timeout)

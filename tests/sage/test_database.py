@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from threading import Barrier
+from threading import Barrier, Event
 from uuid import uuid4
 
 import pytest
@@ -119,6 +119,23 @@ def test_a_connection_that_comes_back_goes_to_whoever_waits_for_one() -> None:
         assert pool.getconn() is lent
         pool.putconn(lent)
     assert lent.closed
+
+
+def test_after_an_outage_the_next_call_has_a_connection_however_long_it_was() -> None:
+    here = connection.get_connection_params()
+    is_away = Event()
+    is_away.set()
+
+    def place() -> dict[str, object]:
+        return {**here, "host": "/nowhere"} if is_away.is_set() else here
+
+    pool = WarmPool(kwargs=place, min_size=1, max_size=1, timeout=5, open=True)
+    with closing(pool):
+        while pool.get_stats().get("connections_errors", 0) < 4:
+            time.sleep(0.01)
+        is_away.clear()
+        # With doubled delays the fifth attempt is made 8 seconds after the fourth.
+        pool.putconn(pool.getconn())
 
 
 async def test_context_variables_are_passed_on() -> None:
