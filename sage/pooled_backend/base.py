@@ -14,7 +14,7 @@ from typing import Any
 
 from django.db.backends.base.base import NO_DB_ALIAS
 from django.db.backends.postgresql import base
-from psycopg import Connection
+from psycopg import Connection, Error
 from psycopg.pq import TransactionStatus
 from psycopg_pool import ConnectionPool
 from psycopg_pool.pool import AddConnection, MaintenanceTask
@@ -35,7 +35,7 @@ class WarmPool(ConnectionPool[Connection[Any]]):
     """
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(check=self.check_connection, **options)
+        super().__init__(check=self._check_one, **options)
         self._guard = Lock()
         self._stack: list[tuple[Connection[Any], float]] = []
         self._takers = 0
@@ -50,6 +50,8 @@ class WarmPool(ConnectionPool[Connection[Any]]):
             self._takers += 1
         try:
             for connection, _ in doubtful:
+                if _has_news(connection):
+                    connection.close()  # replaced by the base class
                 super().putconn(connection)
             return super().getconn(timeout)
         finally:
@@ -69,6 +71,17 @@ class WarmPool(ConnectionPool[Connection[Any]]):
                 cold.append(connection)
         for idle in cold:
             super().putconn(idle)
+
+    def _check_one(self, connection: Connection[Any]) -> None:
+        """Check a connection of the queue. If it is dead, replace all: the others are likely to be so, too.
+
+        Otherwise the base class would wait after each of them, for longer than the request does.
+        """
+        try:
+            self.check_connection(connection)
+        except Error:
+            self.drain()
+            raise
 
     def schedule_task(self, task: MaintenanceTask, delay: float) -> None:
         """Run a task later; another attempt to connect, soon."""
@@ -118,7 +131,12 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
 
 def _is_warm(connection: Connection[Any], since: float) -> bool:
-    """Return whether it was returned recently and nothing arrived since: that would be its end."""
+    """Return whether it was returned recently and nothing arrived since."""
+    return time.monotonic() - since < TRUSTED_SECONDS and not _has_news(connection)
+
+
+def _has_news(connection: Connection[Any]) -> bool:
+    """Return whether something arrived on an idle connection: that would be its end."""
     poll = select.poll()
     poll.register(connection.fileno(), select.POLLIN)
-    return time.monotonic() - since < TRUSTED_SECONDS and not poll.poll(0)
+    return bool(poll.poll(0))

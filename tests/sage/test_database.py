@@ -138,6 +138,21 @@ def test_after_an_outage_the_next_call_has_a_connection_however_long_it_was() ->
         pool.putconn(pool.getconn())
 
 
+@pytest.mark.parametrize("are_warm", [True, False])
+def test_when_all_connections_are_dead_the_next_call_has_a_new_one(*, are_warm: bool) -> None:
+    pool = WarmPool(kwargs=connection.get_connection_params(), min_size=8, max_size=8, timeout=5, open=True)
+    with closing(pool):
+        lent = [pool.getconn() for _ in range(8)]
+        pids = {one.info.backend_pid for one in lent}
+        for one in lent:
+            # Those of the base class's queue are the ones that nobody has used for long.
+            pool.putconn(one) if are_warm else super(WarmPool, pool).putconn(one)
+        assert _kill(pids) == pids
+        after = pool.getconn()
+        assert after.info.backend_pid not in pids
+        pool.putconn(after)
+
+
 async def test_context_variables_are_passed_on() -> None:
     word.set("hello")
     assert await in_database(word.get) == "hello"
