@@ -101,13 +101,13 @@ def _part_ended(session_id: UUID, fact: facts.PartEnded) -> Sequence[ErrorShown 
     turn, answer = fact.turn, fact.answer
     if turn is None:
         turn = Turn.unscoped.filter(id=fact.turn_id, session_id=session_id).defer("prefix").first()
-        if turn is not None and turn.status == fact.status and not turn.is_withdrawn:
-            answer = turn.messages.filter(role=MessageRole.ASSISTANT).first()
-    if turn is None:
-        return []
-    is_noticed = turn.user_notice and turn.status == fact.status and not turn.is_withdrawn
+        if turn is None:
+            return []
+        answer = turn.messages.filter(role=MessageRole.ASSISTANT).first()
+    is_shown = turn.status == fact.status and not turn.is_withdrawn
+    answer = answer if is_shown else None
     done = turn_done(turn.id, status=fact.status, stop_reason=fact.stop_reason, answer=answer)
-    return [ErrorShown(message=turn.user_notice), done] if is_noticed else [done]
+    return [ErrorShown(message=turn.user_notice), done] if is_shown and turn.user_notice else [done]
 
 
 def _call_asked(session_id: UUID, fact: facts.CallAsked) -> Sequence[CallPending]:

@@ -34,13 +34,13 @@ from coaching.live.readers import Readers
 from coaching.live.runner import Runner
 from coaching.live.showing import SHOWN, shown
 from coaching.practice import PracticeServer
-from coaching.practice.script import Reply, ToolUse
+from coaching.practice.script import Hold, Reply, ToolUse
 from coaching.sockets.fragments import FRAGMENTS
 from coaching.sockets.frames import FRAMES
 from coaching.turns.request import RequestKind, TurnRequest
 from sessions_app import services
 from sessions_app.database import in_database
-from sessions_app.models import Session, SessionEvent, SessionKind, TurnStatus
+from sessions_app.models import Message, MessageRole, Session, SessionEvent, SessionKind, TurnStatus
 from sessions_app.session_events import FACTS, Numbered, listeners
 from sessions_app.titles import rename_session
 from sessions_app.turn_records import Ending, close_turn
@@ -171,6 +171,23 @@ async def test_what_a_withdrawn_turn_brought_is_told_to_nobody_who_missed_it(
     assert [event.text for event in told if isinstance(event, MessageStored)] == ["Other question"]
     assert [event.text for event in told if isinstance(event, TurnDone)] == ["Two."]
     assert sum(isinstance(event, HistoryChanged) for event in told) == 1
+
+
+async def test_an_opening_without_words_is_told_the_same_here_and_elsewhere(
+    practice: PracticeServer, runner: Runner, elsewhere: Readers, session: Session
+) -> None:
+    practice.script([Reply.of(BEGIN), Reply.of(Hold("held"))])
+    await runner.open_turn(TurnRequest(kind="opening", user_id=session.user_id, session_id=session.id))
+    await practice.reached("held")
+    here, there = await attached(runner.readers, session), await attached(elsewhere, session)
+    practice.release("held")
+    assert await runner.wait_until_idle(session.id, seconds=30)
+    await elsewhere.catch_up(session.id)
+    told = await facts_told(there)
+    assert told == await facts_told(here)
+    assert [type(event) for event in told] == [HistoryChanged, TurnDone]
+    (answer,) = await in_database(list, Message.unscoped.filter(session=session, role=MessageRole.ASSISTANT))
+    assert (answer.content, answer.metadata["tool_calls"] != []) == ("", True)
 
 
 async def test_who_is_below_the_oldest_kept_fact_gets_a_snapshot(
