@@ -188,12 +188,16 @@ def _within_budget(session: Session, part_seconds: float) -> list[str]:
 
 
 def _stored_texts(session_id: UUID) -> dict[str, tuple[str, list[str]]]:
-    """Return every closed turn's stored answer and the words of its notes, empty if there is none."""
+    """Return every closed turn's stored answer and the words of its notes, empty if there is none.
+
+    An opening without words is withdrawn before its end is told, so its readers see nothing of it then.
+    """
     turns = Turn.unscoped.filter(session_id=session_id).exclude(status__in=OPEN_TURN_STATUSES)
     texts: dict[str, tuple[str, list[str]]] = {
         str(turn_id): ("", []) for turn_id in turns.values_list("id", flat=True)
     }
-    for answer in Message.unscoped.filter(session_id=session_id, role=MessageRole.ASSISTANT):
+    answers = Message.unscoped.filter(session_id=session_id, role=MessageRole.ASSISTANT)
+    for answer in answers.exclude(turn__is_opening=True, turn__is_withdrawn=True, content=""):
         texts[str(answer.turn_id)] = (answer.content, WORDS.findall(_notes_of(answer)))
     return texts
 

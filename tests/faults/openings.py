@@ -24,7 +24,7 @@ from tests.faults.auditor import audit
 from tests.faults.cluster import Cluster
 from tests.faults.people import Conversation, Reader, until_closed
 from tests.faults.planned_model import Plan, PlannedRound, plan_of
-from tests.faults.points import POINTS, ROW_POINTS, Placed, Point, bring
+from tests.faults.points import POINTS, REACH_SECONDS, ROW_POINTS, Placed, Point, bring
 from tests.faults.report import Report
 from tests.live_sage import session_cookie
 
@@ -219,6 +219,36 @@ async def _talk_on(opening: Opening) -> None:
     plan, reader = _short(opening), opening.reader
     await opening.say(plan)
     await reader.until(lambda: reader.status == "idle" and reader.text.startswith(f"{plan.key}r1a"))
+
+
+async def run_wordless(cluster: Cluster) -> Report:
+    """Stop an opening that has only notes so far: it is withdrawn, and so are the notes that were shown."""
+    report = Report(fault="openings", seed=0)
+    async with cluster.opened():
+        opening = await in_database(_open, cluster, KINDS[0])
+        for _ in range(2):
+            await opening.read()
+        saves = PlannedRound(words=0, saves=("career",))
+        plan = opening.plan(saves, PlannedRound(words=8, saves=("play",), hold="last"), PlannedRound())
+        await opening.say(plan)
+        await cluster.practice.reached(plan.gate(2), REACH_SECONDS * cluster.patience)
+        for reader in opening.readers:
+            await reader.until(lambda reader=reader: f"{plan.key}r2a1w7" in reader.notes)  # type: ignore[misc]  # a default value hides its type
+        await opening.reader.send(type="stop")
+        report.points = len(await until_closed([opening], CLOSED_SECONDS * cluster.patience))
+        for reader in opening.readers:
+            await reader.until(lambda reader=reader: len(reader.dones) > 0)  # type: ignore[misc]  # a default value hides its type
+        report.count("notes", await in_database(_withdrawn_notes, opening))
+        report.violations += await audit(cluster, [opening])
+        report.violations += await in_database(_audit_opening, opening)
+        await opening.close()
+    return report
+
+
+def _withdrawn_notes(opening: Opening) -> int:
+    """Return how many notes are stored of turns that were withdrawn."""
+    messages = Message.unscoped.filter(session_id=opening.session_id, turn__is_withdrawn=True, content="")
+    return sum(len(message.metadata.get("notes", ())) for message in messages)
 
 
 def _audit_opening(opening: Opening) -> list[str]:

@@ -47,6 +47,12 @@ async def test_whatever_people_do_while_sage_speaks_first_there_is_one_opening_a
     assert set(openings.ACTIONS) <= set(report.facts)
 
 
+async def test_the_notes_of_an_opening_without_words_are_withdrawn_with_it(lone_cluster: Cluster) -> None:
+    report = await openings.run_wordless(lone_cluster)
+    assert report.violations == []
+    assert (report.points, report.facts["notes"]) == (1, 1)
+
+
 async def test_whatever_people_do_while_a_message_is_answered_again_no_answer_is_lost(
     lone_cluster: Cluster, seed: int
 ) -> None:
