@@ -1,6 +1,6 @@
 """Storage limits per person: a number of files and documents, and their bytes with versions and pictures.
 
-Triggers (migrations 0007, 0016 and 0029) count in `FileUsage`, in the transaction that writes or deletes.
+Triggers (`coaching/migrations/_quota.py`) count in `FileUsage`, in the transaction that writes or deletes.
 Lock order: a person's usage, then files.
 """
 

@@ -1,6 +1,6 @@
 """The index that recall searches: rows that triggers derive from what was said, files and the library.
 
-Nothing in Python writes passages, so no writer can forget to: `coaching/migrations/0008_recall.py` does.
+Nothing in Python writes passages, so no writer can forget to: `coaching/migrations/_recall_triggers.py` does.
 A job writes their vectors.
 """
 

@@ -249,7 +249,7 @@ def test_somebody_who_is_not_root_runs_it_too(data_dir: Path) -> None:
 
 
 def _copy_database(source: str, target: str) -> None:
-    """Copy a migrated database, with what is in it: migrating takes ten times as long."""
+    """Copy a migrated database, with what is in it."""
     dump, load = (str(programs_folder() / program) for program in ("pg_dump", "psql"))
     copied = subprocess.run(
         [dump, "--no-owner", "--no-privileges", source], check=True, capture_output=True
