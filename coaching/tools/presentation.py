@@ -175,7 +175,7 @@ class Presentation:
 class Changed:
     """What a call would change: version `replaces` of a file, 0 for a new one, None if every call makes one.
 
-    `is_more`: something besides that file, too.
+    `is_more`: something besides that file, too, or more than deleting it would take back.
     """
 
     replaces: int | None

@@ -49,6 +49,9 @@ UNREADABLE = (
 )
 
 
+ASKED_FIRST = frozenset({FileType.SAGE_CONTEXT, FileType.SAGE_PATTERNS, FileType.SAFETY_PLAN})
+"""Pages that later conversations go by, or somebody in danger: after texts of others a new one waits, too."""
+
 CHANGED_SINCE = (
     "Nothing was saved: the file has changed since. Use read_file, and save it again with what it says now."
 )
@@ -112,7 +115,7 @@ def _draft(context: ToolContext, given: SaveFileInput) -> FileDraft:
 
 def _changes(context: ToolContext, given: SaveFileInput) -> Changed:
     draft = _draft(context, given)
-    is_more = outlasts_file(context.user_id, draft)
+    is_more = given.file_type in ASKED_FIRST or outlasts_file(context.user_id, draft)
     if draft.path.is_always_new:
         return Changed(replaces=None, is_more=is_more)
     versions = UserFile.of(context.user_id).filter(path=draft.path.text())

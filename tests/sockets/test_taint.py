@@ -112,6 +112,23 @@ async def test_a_card_shows_all_that_a_yes_would_write(
     assert "They sell the flat." in await read_page(user, session)
 
 
+@pytest.mark.parametrize("file_type", ["sage-context", "sage-patterns", "safety-plan"])
+async def test_a_new_page_that_sage_or_somebody_in_danger_goes_by_waits_for_a_yes(
+    live_sage: LiveSage,
+    practice: PracticeServer,
+    session: Session,
+    cookie: str,
+    user: User,
+    file_type: str,
+) -> None:
+    plan = ToolUse("save_file", {"file_type": file_type, "content": "Call 0900 666."}, id="toolu_plan")
+    practice.script([Reply.of(plan), "Noted."])
+    async with open_socket(live_sage, session.id, cookie) as client:
+        frames = await ask_about(client, user)
+    assert [frame["confirm"]["toolUseId"] for frame in frames if "confirm" in frame] == ["toolu_plan"]
+    assert not await rows(UserFileVersion.of(user.pk))
+
+
 async def test_a_no_changes_nothing_and_a_form_can_say_yes_without_javascript(
     live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str, user: User
 ) -> None:
