@@ -126,6 +126,8 @@ def _holds(phrase: Phrase, match: re.Match[str], sentence: Sentence, message: Se
         return False
     if about == "other" and sentence.says(harmless.OTHERS_PAST) and harmless.ENDED.match(match[0]):
         return False
+    if about == "other" and harmless.HAS_DIED.match(match[0]) and not message.says(harmless.NEAR):
+        return False
     if _is_told(phrase, match, sentence, about):
         return False
     if phrase.requires and not message.says(phrase.requires):

@@ -26,6 +26,9 @@ LONG_PAST = whole_words(_TABLE["long-past"])
 OTHERS_PAST = whole_words([*_TABLE["long-past"], *_TABLE["others-past"]])
 """When somebody died long ago; it may still hurt."""
 ENDED = whole_words(_TABLE["ended"])
+HAS_DIED = whole_words(_TABLE["has-died"])
+NEAR = whole_words(_TABLE["near"])
+"""When a death is so near, or so well understood, that whoever tells of it may need help."""
 STILL = whole_words(_TABLE["still"])
 """Long past but not over."""
 PAST_TENSE = whole_words(_TABLE["past-tense"])

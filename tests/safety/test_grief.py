@@ -98,3 +98,22 @@ def test_the_same_wish_has_the_same_meanings_in_each_language() -> None:
         for language, words in wishes.items()
     ]
     assert meanings == [["i", "want", "join", "they"], ["i", "want", "they", "join"]]
+
+
+@pytest.mark.parametrize(
+    ("words", "is_danger"),
+    [
+        ("My cousin took her own life last spring.", False),
+        ("Mi primo se suicidó en marzo y lo extraño.", False),
+        ("Mon oncle s'est suicidé au printemps.", False),
+        ("Mein Onkel hat sich im Frühjahr umgebracht.", False),
+        ("My cousin took her own life last night.", True),
+        ("Mi primo se suicidó anoche.", True),
+        ("Mon oncle s'est suicidé hier.", True),
+        ("My cousin took his own life, and I get why.", True),
+        ("My cousin took his own life in spring. I want to die, too.", True),
+        ("My cousin tried to take his own life in spring.", True),
+    ],
+)
+def test_that_somebody_took_their_life_is_grief_unless_it_is_near(words: str, is_danger: bool) -> None:
+    assert (find_danger(words) is not None) == is_danger
