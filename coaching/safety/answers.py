@@ -31,6 +31,7 @@ _FILLERS = (
     "na", "naja", "tja", "ah", "eh", "ehm", "bah", "bof", "ben", "euh", "pues", "bueno", "hombre", "mira",
     "beh", "mah", "dai", "olha", "bem", "ai", "kk+", r"jaja\w*", r"ahah\w*", "pff+", "aff+", "ehrlich gesagt",
     "to be honest", "tbh", "sinceramente", "franchement", "eerlijk gezegd", "la verdad",
+    "(?:pra|para) (?:te )?ser (?:sincer|honest)[ao]", "pour etre honnete", "a essere (?:sincer|onest)[ao]",
 )  # fmt: skip
 _START = rf"\W*(?:(?:{'|'.join(_FILLERS)})\W+){{0,3}}"
 DANGER = Danger(level="immediate", about="self", topic="life")
@@ -87,6 +88,8 @@ def _is_affirmed(words: str, *, otherwise: bool) -> bool:
         if but is None:
             return found[1:2] == ["unknown"]
         return found[-1] in ("yes", "cue") and "unknown" not in found
+    if _starts("cue", clauses[0]) and not any(_starts("no-word", clause) for clause in clauses[1:]):
+        return not _says("evades", plain)  # "Every day. I haven't told anyone."
     return "no" not in found and not _says("evades", plain)
 
 

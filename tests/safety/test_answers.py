@@ -15,6 +15,7 @@ ASKED = "That sounds heavy. Are you thinking of killing yourself?"
     [
         "Yes. Every night.", "kind of", "I guess so", "more than before", "not today but yes", "sometimes",
         "I don't know", "sí", "ja, manchmal", "Oui, le soir surtout.", "mi sa di sì", "mais ou menos", "soms",
+        "Most nights. I never said so to anybody.", "Pra te ser sincero, sim",
     ],
 )  # fmt: skip
 def test_a_yes_is_immediate(words: str) -> None:
@@ -25,7 +26,8 @@ def test_a_yes_is_immediate(words: str) -> None:
     "words",
     [
         "No.", "no, not at all", "Nein, nur müde.", "Para nada.", "non, jamais", "Yeah, no, I'm just tired.",
-        "What do you mean?", "My boss called me again.", "Can we talk about something else?", "not anymore",
+        "nada disso, só cansado", "What do you mean?", "My boss called me again.", "not anymore",
+        "Can we talk about something else?",
     ],
 )  # fmt: skip
 def test_a_no_and_other_words_are_none(words: str) -> None:

@@ -19,7 +19,7 @@ from coaching.safety.readable import plain_letters
 from coaching.safety.tables import FOLDER
 from coaching.safety.weighed import ALWAYS, DANGER, GRIEF, Weighable
 from tests.safety.measure import LABELS, read_sentences, read_set
-from tests.safety.sets import DEV, DEV_2, DEV_3, GRIEF_1, GRIEF_2, WRITTEN
+from tests.safety.sets import LEARNT
 
 DANGEROUS = {
     GRIEF: {"grief-danger.tsv"},
@@ -54,11 +54,7 @@ class Example:
 
 def read_examples(table: str) -> Sequence[Example]:
     """Return the sentences that a table is learnt from: none of the held-out sets."""
-    rows = [
-        (folder.name, file, words)
-        for folder in (DEV, DEV_2, DEV_3, GRIEF_1, GRIEF_2, WRITTEN)
-        for file, _, words in read_set(folder)
-    ]
+    rows = [(folder.name, file, words) for folder in LEARNT for file, _, words in read_set(folder)]
     rows += [("sentences", FILE_OF[each.expected], each.words) for each in read_sentences()]
     return [
         Example(

@@ -1,6 +1,5 @@
-"""Sentences by writers who saw no word list: `dev`, `dev_2` and `dev_3` were used to improve the rules,
-`held_out` and `held_out_2` never were. Weights are learnt from `grief_one`, `grief_two` and `written`, too.
-Nothing was learnt from `dev_4` and `grief_three` yet.
+"""Sentences by writers who saw no word list: the `dev` sets were used to improve the rules, `held_out` and
+`held_out_2` never were. Weights are learnt from the `grief` sets and `written`, too.
 
 Their files are described in README.md.
 """
@@ -9,10 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-DEV, DEV_2, DEV_3, DEV_4 = (Path(__file__).with_name(name) for name in ("dev", "dev_2", "dev_3", "dev_4"))
+DEV, DEV_2, DEV_3, DEV_4, DEV_5 = (
+    Path(__file__).with_name(name) for name in ("dev", "dev_2", "dev_3", "dev_4", "dev_5")
+)
 GRIEF_1, GRIEF_2, GRIEF_3, WRITTEN = (
     Path(__file__).with_name(name) for name in ("grief_one", "grief_two", "grief_three", "written")
 )
+LEARNT = (DEV, DEV_2, DEV_3, DEV_4, DEV_5, GRIEF_1, GRIEF_2, GRIEF_3, WRITTEN)
+"""What weights are learnt from."""
 HELD_OUT, HELD_OUT_2 = (Path(__file__).with_name(name) for name in ("held_out", "held_out_2"))
 
 
