@@ -98,8 +98,10 @@ def _selects(expression: str, tier: Tier) -> bool:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Mark each test with its tier."""
-    item.add_marker(tier_of(item.path))
+    """Mark each test with its tier, unless its file does."""
+    tier = tier_of(item.path)
+    if item.get_closest_marker(tier) is None:
+        item.add_marker(tier)
 
 
 @pytest.hookimpl(tryfirst=True)
