@@ -114,7 +114,7 @@ RULES: dict[FileType, TypeRule] = {
     FileType.SAGE_CONTEXT: TypeRule(
         naming="fixed",
         place="sage/context.md",
-        purpose="what you must know in every conversation",
+        purpose="what you must always know",
         attributes=_takes("themes"),
     ),
     FileType.SAGE_PATTERNS: TypeRule(
@@ -125,7 +125,7 @@ RULES: dict[FileType, TypeRule] = {
     FileType.CAPTURE: TypeRule(
         naming="moment",
         place="captures",
-        purpose="a passing thought in their words, always a new file",
+        purpose="a passing thought, always a new file",
         attributes=_takes("energy", "mood_signal", "domains_touched"),
     ),
     FileType.REFLECTION_PROMPT: TypeRule(

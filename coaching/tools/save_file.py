@@ -32,15 +32,15 @@ from coaching.tools.presentation import (
 from sessions_app.errors import Refused
 
 DESCRIPTION = (
-    "Write one of the user's markdown files. Use it when something became clear that they would want to find "
-    "again. content is the whole new body, without frontmatter: keep what still holds. Attributes are facts "
-    "that the user gave or agreed to now; those left out keep their value. "
+    "Write one of the user's markdown files. Use it when something became clear that they want to keep. "
+    "content is the whole new body, no frontmatter: keep what still holds. Attributes are what "
+    "the user gave or agreed to now; others keep their value. "
     + "".join(
         f"{file_type}: {RULES[file_type].purpose}. "
         for file_type in WRITTEN_TYPES
         if RULES[file_type].purpose
     )
-    + "A refusal names what may be written now."
+    + "Refusals name what may be written."
 )
 
 UNREADABLE = (
@@ -67,13 +67,13 @@ class SaveFileInput(ToolInput):
     file_name: Annotated[StorableText, Field(max_length=100)] | None = Field(
         default=None,
         description=(
-            "domain: its name. Days and check-ins: YYYY-MM-DD if not today. reflection-prompt: a title."
+            "domain: its name. Days, check-ins: YYYY-MM-DD if not today. reflection-prompt: a title."
         ),
     )
     content: Annotated[StorableText, Field(max_length=MAX_CONTENT_CHARACTERS)]
     attributes: FileAttributes | None = None
     remove: list[AttributeName] | None = Field(
-        default=None, max_length=len(ATTRIBUTE_ORDER), description="Attributes that no longer hold."
+        default=None, max_length=len(ATTRIBUTE_ORDER), description="Attributes to remove."
     )
 
     @classmethod
