@@ -119,11 +119,11 @@ async def facts_told(reader: Subscription) -> list[TurnEvent]:
 
 async def live_through(runner: Runner, session: Session) -> None:
     """Ask, answer, enter an arc, change the title."""
-    whose = {"user_id": session.user_id, "session_id": session.id}
+    user_id = session.user_id
     await ask(runner, session, "message", "One")
-    await runner.answer_call(**whose, tool_use_id="toolu_pills", value="Fine")  # type: ignore[arg-type]
+    await runner.answer_call(user_id=user_id, session_id=session.id, tool_use_id="toolu_pills", value="Fine")
     assert await runner.wait_until_idle(session.id, seconds=30)
-    await in_database(rename_session, **whose, title="My plans")  # type: ignore[arg-type]
+    await in_database(rename_session, user_id=user_id, session_id=session.id, title="My plans")
     await ask(runner, session, "message", "Two")
 
 
