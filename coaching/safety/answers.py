@@ -80,6 +80,8 @@ def _is_affirmed(words: str, *, otherwise: bool) -> bool:
     found = [stance for clause in clauses if (stance := _stance(clause))]
     if not found:
         return otherwise and bool(plain) and not _is_evasive(plain)
+    if found[0] == "yes" and found[-1] == "no" and _says("long-past", plain):
+        return False  # "I did once, years ago, but not now."
     if found[0] in ("yes", "unknown"):
         return True
     if found[0] == "no" and _says("long-past", plain):

@@ -13,14 +13,7 @@ from coaching.safety import harmless, languages, weak_cues
 from coaching.safety.phrases import About, Level, Phrase, Topic, all_phrases, phrases_in
 from coaching.safety.readable import plain_letters, readable_letters
 from coaching.safety.sentences import Searched, Sentence, first_person_in, sentences_in
-from coaching.safety.weighed import (
-    DANGER,
-    GRIEF,
-    Weighable,
-    is_weighed_danger,
-    learnt_weights,
-    level_in_grief,
-)
+from coaching.safety.weighed import Weighable, learnt_tables, level_in_grief, weighed_level
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,8 +34,7 @@ def read_words() -> None:
     all_phrases()
     weak_cues.all_cues()
     languages.read_words()
-    learnt_weights(GRIEF)
-    learnt_weights(DANGER)
+    learnt_tables()
 
 
 def find_danger(text: str) -> Danger | None:
@@ -62,21 +54,31 @@ def find_danger(text: str) -> Danger | None:
             if said.level == "immediate" and said.about == "self":
                 return said
             found.append(said)
-    if not found and (other := languages.danger_in_other_words(letters, readable=whole)):
+    danger = min(
+        found, key=lambda danger: (danger.level != "immediate", danger.about != "self"), default=None
+    )
+    if not danger and (other := languages.danger_in_other_words(letters, readable=whole)):
         level, about, topic = other
-        return Danger(level=level, about=about, topic=topic)
-    if not found and (danger := _less_plain_danger(letters, sentences, is_ruled_out=is_ruled_out)):
+        danger = Danger(level=level, about=about, topic=topic)
+    if danger and (danger.level, danger.about, danger.topic) != ("concern", "self", "life"):
         return danger
-    return min(found, key=lambda danger: (danger.level != "immediate", danger.about != "self"), default=None)
+    return _weighed(danger, letters, sentences, is_ruled_out=is_ruled_out)
 
 
-def _less_plain_danger(letters: str, sentences: Sequence[str], *, is_ruled_out: bool) -> Danger | None:
-    """Return the danger of words that name none. `is_ruled_out`: others name it, and deny or tell of it."""
-    weighable = Weighable.of(letters)
-    if in_grief := level_in_grief(weighable):
-        return Danger(level=in_grief, about="self", topic="life")
-    is_weighed = is_weighed_danger(weighable) and not (is_ruled_out or languages.names_danger(letters))
-    if is_weighed or weak_cues.is_enough(sentences):
+def _weighed(
+    named: Danger | None, letters: str, sentences: Sequence[str], *, is_ruled_out: bool
+) -> Danger | None:
+    """Return the danger of words that name none or a concern, which is immediate if they weigh enough.
+
+    `is_ruled_out`: others name it, and deny or tell of it.
+    """
+    weighable = Weighable.of(harmless.without_answered_no(letters))
+    levels = {level_in_grief(weighable)}
+    if named or not (is_ruled_out or languages.names_danger(letters)):
+        levels.add(weighed_level(weighable))
+    if "immediate" in levels:
+        return Danger(level="immediate", about="self", topic="life")
+    if named or "concern" in levels or weak_cues.is_enough(sentences):
         return Danger(level="concern", about="self", topic="life")
     return None
 

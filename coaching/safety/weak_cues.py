@@ -1,7 +1,7 @@
 """Weak cues that suggest danger only in combination.
 
 Each cue (`words/weak-cues.txt`) weighs 1, 2 or 3 and counts once; weights in two adjacent sentences are added
-up. From `ENOUGH` on it is a concern, never more: a safety net under `phrases`, with more false alarms.
+up. From `ENOUGH` on it is a concern: a safety net under `phrases`, with more false alarms.
 """
 
 import re

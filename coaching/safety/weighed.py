@@ -4,8 +4,8 @@ Lists of phrases know the sentences that they were written with, and few of othe
 feature of a text (`meanings`) has a weight that was learnt from labelled sentences, and the sum decides.
 There are two tables of weights, written by `tests.safety.training`: `words/grief-weights.txt` for the wish to
 join the dead, or not to go on without them, which is said nearly as plain grief is, and needs less where a
-loss is spoken of; `words/danger-weights.txt` for any danger. Up to `NEIGHBOURS` sentences are judged
-together. Pure.
+loss is spoken of; `words/danger-weights.txt` for any danger. Each sum has a share of the other: what sounds
+like danger only to the one table seldom is. Up to `NEIGHBOURS` sentences are judged together. Pure.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,15 +18,19 @@ from coaching.safety.tables import FOLDER
 
 Weights = Mapping[str, int]
 """The weights of features, in hundredths."""
+Tables = Mapping[str, Weights]
+"""The weights of both tables."""
 NEIGHBOURS = 4
 MAX_WORDS = 60
 """So many words are judged together, unless one sentence has more."""
 USUAL_WORDS = 30
 GRIEF, DANGER = "grief", "danger"
-ENOUGH = {GRIEF: 80, DANGER: 150}
-ENOUGH_WITHOUT_LOSS = {GRIEF: 150, DANGER: 150}
-ENOUGH_FOR_IMMEDIATE = 250
-"""Of grief; any other danger is a concern, since it is less certain."""
+SHARE_OF_OTHER = {GRIEF: 0.3, DANGER: 0.15}
+"""How much the other table's sum counts."""
+ENOUGH = {GRIEF: 60, DANGER: 125}
+ENOUGH_WITHOUT_LOSS = {GRIEF: 120, DANGER: 125}
+ENOUGH_FOR_IMMEDIATE = {GRIEF: 250, DANGER: 350}
+"""Of grief only where a loss is spoken of."""
 ALWAYS = "<>"
 """The feature that each text has."""
 
@@ -80,24 +84,35 @@ class Weighable:
             if end == len(self.sentences):
                 break
 
-    def is_danger(self, table: str, weights: Weights) -> bool:
-        """Return whether that is enough."""
+    def sums(self, tables: Tables) -> Mapping[str, float]:
+        """Return what the text weighs by each table, with a share of the other."""
+        own = {table: self.weight(tables[table]) for table in (GRIEF, DANGER)}
+        total = sum(own.values())
+        return {table: each + SHARE_OF_OTHER[table] * (total - each) for table, each in own.items()}
+
+    def level(self, table: str, tables: Tables) -> Level | None:
+        """Return how acute that is."""
         enough = ENOUGH if self.is_about_loss else ENOUGH_WITHOUT_LOSS
-        return self.weight(weights) > enough[table]
+        found = self.sums(tables)[table]
+        if found <= enough[table]:
+            return None
+        may_be_immediate = table != GRIEF or self.is_about_loss
+        return "immediate" if may_be_immediate and found > ENOUGH_FOR_IMMEDIATE[table] else "concern"
 
 
 def level_in_grief(text: Weighable) -> Level | None:
     """Return how acute the wish for death is that a text speaks of because of somebody's."""
-    weights = learnt_weights(GRIEF)
-    if not text.is_danger(GRIEF, weights):
-        return None
-    is_certain = text.is_about_loss and text.weight(weights) > ENOUGH_FOR_IMMEDIATE
-    return "immediate" if is_certain else "concern"
+    return text.level(GRIEF, learnt_tables())
 
 
-def is_weighed_danger(text: Weighable) -> bool:
-    """Return whether a text in a language with meanings weighs as danger does."""
-    return text.language in LANGUAGES and text.is_danger(DANGER, learnt_weights(DANGER))
+def weighed_level(text: Weighable) -> Level | None:
+    """Return how acute the danger is that a text in a language with meanings weighs as."""
+    return text.level(DANGER, learnt_tables()) if text.language in LANGUAGES else None
+
+
+def learnt_tables() -> Tables:
+    """Return the weights of both tables."""
+    return {table: learnt_weights(table) for table in (GRIEF, DANGER)}
 
 
 @cache

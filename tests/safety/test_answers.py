@@ -5,7 +5,7 @@ import time
 import pytest
 
 from coaching.safety.answers import DANGER, danger_in_answer
-from tests.safety.sets import DEV, DEV_3, read_answers
+from tests.safety.sets import DEV, DEV_3, DEV_4, DEV_5, DEV_6, DEV_7, DEV_8, DEV_9, read_answers
 
 ASKED = "That sounds heavy. Are you thinking of killing yourself?"
 
@@ -39,6 +39,9 @@ def test_a_no_and_other_words_are_none(words: str) -> None:
     [
         "Until the kids are grown I suppose I have to stay", "It gets loud in here after midnight",
         "not actively", "No. I don't know.", "Wer würde das nicht?", "Me lo guardo para mí desde marzo",
+        "I'd be lying if I said no", "Ich will nicht mehr leben", "Me gustaría decir que no",
+        "credo di sì, non ce la faccio più", "Penso nisso o tempo todo",
+        "Pas me tuer, juste ne plus me réveiller",
     ],
 )  # fmt: skip
 def test_whatever_neither_denies_nor_evades_is_immediate_if_it_was_the_last_question(words: str) -> None:
@@ -50,6 +53,9 @@ def test_whatever_neither_denies_nor_evades_is_immediate_if_it_was_the_last_ques
     [
         "I could never do that to my kids", "No, years ago, but not now", "I'd rather not talk about it",
         "Warum fragst du?", "Prefiero hablar de otra cosa", "Who can read this?", "...",
+        "I did once, years back, but not now, no", "Das nicht. Ich vermisse ihn einfach.",
+        "Antes sí, pero ya no", "Já pensei quando era jovem, hoje não penso mais.",
+        "Não. Quero viver, só não quero viver nessa cidade.",
     ],
 )  # fmt: skip
 def test_denials_and_evasions_are_none(words: str) -> None:
@@ -96,7 +102,8 @@ def test_of_safety_a_no_is_danger(words: str, is_unsafe: bool) -> None:
 
 
 def test_the_answers_that_the_words_were_chosen_with_are_heard() -> None:
-    answers = [*read_answers(DEV), *read_answers(DEV_3)]
+    folders = (DEV, DEV_3, DEV_4, DEV_5, DEV_6, DEV_7, DEV_8, DEV_9)
+    answers = [each for folder in folders for each in read_answers(folder)]
     heard = [danger_in_answer(each.words, asked=each.asked) is not None for each in answers]
     affirmed = [is_heard for each, is_heard in zip(answers, heard, strict=True) if each.is_yes]
     assert sum(affirmed) >= 0.95 * len(affirmed)

@@ -6,8 +6,17 @@ import pytest
 
 from coaching.safety.danger import find_danger
 from coaching.safety.readable import plain_letters
-from coaching.safety.weighed import ALWAYS, DANGER, GRIEF, Weighable, is_weighed_danger, learnt_weights
-from tests.safety.training import Example, digest_of, file_of, is_noticed, learn, read_examples
+from coaching.safety.weighed import ALWAYS, DANGER, GRIEF, Weighable, learnt_weights, weighed_level
+from tests.safety.training import (
+    DANGEROUS,
+    Example,
+    digest_of,
+    file_of,
+    learn,
+    levels_of,
+    read_examples,
+    tables_without,
+)
 
 LEFT_OUT = {GRIEF: "grief_two", DANGER: "dev_2"}
 MIN_NOTICED = {GRIEF: 0.4, DANGER: 0.3}
@@ -26,10 +35,10 @@ def test_the_weights_are_learnt_from_the_sentences_and_words_of_today(table: str
 @pytest.mark.parametrize("table", [GRIEF, DANGER])
 def test_weights_of_other_authors_know_danger_in_the_sentences_of_one_who_is_left_out(table: str) -> None:
     examples = read_examples(table)
-    weights = learn([each for each in examples if each.author != LEFT_OUT[table]])
+    tables = tables_without(LEFT_OUT[table], {each: read_examples(each) for each in DANGEROUS})
     own = [each for each in examples if each.author == LEFT_OUT[table]]
     noticed, carded = (
-        [is_noticed(each, table, weights) for each in own if each.is_danger is is_danger]
+        [any(levels_of(each, tables)) for each in own if each.is_danger is is_danger]
         for is_danger in (True, False)
     )
     assert sum(noticed) >= MIN_NOTICED[table] * len(noticed)
@@ -62,7 +71,7 @@ def test_a_long_text_weighs_no_more_than_what_is_said_in_it() -> None:
         for file in (ROOT / "README.md", ROOT / "docs" / "architecture.md", ROOT / "docs" / "operating.md")
         for start in range(0, 20_000, LONG_CHARACTERS)
     ]
-    alarmed = [text for text in texts if is_weighed_danger(Weighable.of(plain_letters(text)))]
+    alarmed = [text for text in texts if weighed_level(Weighable.of(plain_letters(text)))]
     assert len(alarmed) <= MAX_CARDED * len(texts)
 
 
@@ -76,3 +85,17 @@ def test_a_long_text_weighs_no_more_than_what_is_said_in_it() -> None:
 )  # fmt: skip
 def test_what_is_denied_or_past_or_asks_for_quiet_is_not_weighed_as_danger(words: str) -> None:
     assert find_danger(words) is None
+
+
+def test_what_only_one_table_takes_for_danger_weighs_less() -> None:
+    text = Weighable.of(plain_letters("My mother died and I keep her letters."))
+    alone = {GRIEF: {ALWAYS: 100}, DANGER: {ALWAYS: 0}}
+    denied = {GRIEF: {ALWAYS: 100}, DANGER: {ALWAYS: -200}}
+    assert text.level(GRIEF, alone) == "concern"
+    assert text.level(GRIEF, denied) is None
+
+
+def test_what_weighs_most_is_immediate() -> None:
+    text = Weighable.of(plain_letters("I have it ready."))
+    levels = [text.level(DANGER, {GRIEF: {ALWAYS: 0}, DANGER: {ALWAYS: each}}) for each in (100, 200, 400)]
+    assert levels == [None, "concern", "immediate"]

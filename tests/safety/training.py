@@ -15,9 +15,10 @@ from math import log
 from pathlib import Path
 from random import Random
 
+from coaching.safety.phrases import Level
 from coaching.safety.readable import plain_letters
 from coaching.safety.tables import FOLDER
-from coaching.safety.weighed import ALWAYS, DANGER, GRIEF, Weighable
+from coaching.safety.weighed import ALWAYS, DANGER, GRIEF, Tables, Weighable
 from tests.safety.measure import LABELS, read_sentences, read_set
 from tests.safety.sets import LEARNT
 
@@ -106,22 +107,31 @@ def _best_share(share: float, cost: float, margin: float, square: int) -> float:
     return (low + high) / 2
 
 
-def table_by_author(table: str) -> str:
-    """Return what weights that are learnt from all other authors notice in each author's sentences."""
-    examples = read_examples(table)
-    lines = ["| author | file | sentences | carded |", "|---|---|---|---|"]
-    for author in dict.fromkeys(each.author for each in examples):
-        weights = learn([each for each in examples if each.author != author])
-        own = [each for each in examples if each.author == author]
-        for file in dict.fromkeys(each.file for each in own):
-            found = [is_noticed(each, table, weights) for each in own if each.file == file]
-            lines.append(f"| {author} | {file} | {len(found)} | {sum(found)} |")
+def table_by_author() -> str:
+    """Return what weights that are learnt from all other authors make of each author's sentences."""
+    examples = {table: read_examples(table) for table in DANGEROUS}
+    lines = ["| author | file | sentences | by weight | immediate |", "|---|---|---|---|---|"]
+    for author in dict.fromkeys(each.author for rows in examples.values() for each in rows):
+        tables = tables_without(author, examples)
+        own = {each.letters: each for rows in examples.values() for each in rows if each.author == author}
+        for file in dict.fromkeys(each.file for each in own.values()):
+            found = [levels_of(each, tables) for each in own.values() if each.file == file]
+            acute = sum("immediate" in each for each in found)
+            lines.append(f"| {author} | {file} | {len(found)} | {sum(map(any, found))} | {acute} |")
     return "\n".join(lines)
 
 
-def is_noticed(example: Example, table: str, weights: Mapping[str, int]) -> bool:
-    """Return whether weights take an example for danger."""
-    return Weighable.of(example.letters).is_danger(table, weights)
+def tables_without(author: str, examples: Mapping[str, Sequence[Example]]) -> Tables:
+    """Return the tables that are learnt from all authors but one."""
+    return {
+        table: learn([each for each in rows if each.author != author]) for table, rows in examples.items()
+    }
+
+
+def levels_of(example: Example, tables: Tables) -> Sequence[Level | None]:
+    """Return how acute an example is by each table."""
+    text = Weighable.of(example.letters)
+    return [text.level(table, tables) for table in DANGEROUS]
 
 
 def text_of(table: str) -> str:
@@ -150,11 +160,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.safety.training", description=__doc__)
     parser.add_argument("--write", action="store_true", help="write the weights")
     is_written = parser.parse_args().write
+    if not is_written:
+        print(table_by_author())  # noqa: T201 - its output
+        return
     for table in DANGEROUS:
-        if is_written:
-            file_of(table).write_text(text_of(table), encoding="utf-8")
-        else:
-            print(f"\n{table}\n{table_by_author(table)}")  # noqa: T201 - its output
+        file_of(table).write_text(text_of(table), encoding="utf-8")
 
 
 if __name__ == "__main__":
