@@ -166,7 +166,7 @@ class Asker:
             return STOPPED
 
     async def _ask(self, request: ModelRequest, running: RunningRound) -> Reply:
-        retries = RoundRetries()
+        retries = RoundRetries(first_wait_seconds=self._budget.limits.first_wait_seconds)
         failure = UpstreamError("unavailable", detail="no upstream requests left")
         while self._budget.admits_request():
             try:

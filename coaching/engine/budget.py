@@ -8,18 +8,24 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from coaching.engine.retry import FIRST_WAIT_SECONDS
+
 WORDS_ONLY_SECONDS = 8.0
 """With less time than this left, the request forbids tools, so that the round can still end in words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartLimits:
-    """The limits of one part; `seconds` is wall-clock time."""
+    """The limits of one part; `seconds` is wall-clock time.
+
+    A failed round is requested again after at most `first_wait_seconds`, then after twice that.
+    """
 
     max_rounds: int = 5
     seconds: float = 55.0
     max_tool_calls: int = 15
     max_upstream_requests: int = 15
+    first_wait_seconds: float = FIRST_WAIT_SECONDS
 
 
 class StopSignal:

@@ -18,6 +18,7 @@ MAX_WAIT_SECONDS = 8.0
 class RoundRetries:
     """The attempts at one round."""
 
+    first_wait_seconds: float = FIRST_WAIT_SECONDS
     attempts: int = 0
     restarts: int = 0
 
@@ -39,5 +40,5 @@ class RoundRetries:
         return wait if wait < remaining_seconds else None
 
     def _backoff_seconds(self) -> float:
-        ceiling: float = min(MAX_WAIT_SECONDS, FIRST_WAIT_SECONDS * 2 ** (self.attempts - 1))
+        ceiling: float = min(MAX_WAIT_SECONDS, self.first_wait_seconds * 2 ** (self.attempts - 1))
         return ceiling * random.uniform(0.5, 1.0)  # noqa: S311 - jitter is no secret

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 
 import pytest
+from anthropic import DefaultAioHttpClient
 
 from coaching.engine.anthropic_client import AnthropicClient
 from coaching.engine.breaker import (
@@ -41,7 +42,9 @@ async def server() -> AsyncIterator[PracticeServer]:
 
 @pytest.fixture
 async def client(server: PracticeServer) -> AsyncIterator[AnthropicClient]:
-    async with AnthropicClient("practice", server.url) as opened:
+    async with AnthropicClient(
+        "practice", server.url, http_client=DefaultAioHttpClient(verify=False)
+    ) as opened:
         yield opened
 
 

@@ -293,7 +293,7 @@ class Bench:
             context_for=lambda tool_call: tool_call,
             recorder=self.recorder,
             emit=self.emit,
-            limits=limits or PartLimits(),
+            limits=limits or PartLimits(first_wait_seconds=0.02),
             stop=self.stop,
             **options,
         )
