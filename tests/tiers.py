@@ -1,6 +1,9 @@
 """A pytest plugin: what each test needs beside itself. It has one tier, by the place of its file.
 
 `-m pure` starts no server, and hardly a process. A file of tiers that `-m` leaves out isn't even imported.
+
+A test is `slow` if it takes more than half a second of CPU, or starts processes that do. Most are in files of
+their own, which are listed here; single tests in other files are marked.
 """
 
 from pathlib import Path
@@ -9,8 +12,10 @@ from typing import Literal, get_args
 import pytest
 from _pytest.mark.expression import Expression
 
-Tier = Literal["pure", "db", "browser", "faults"]
+Tier = Literal["pure", "db", "slow", "browser", "faults"]
 TIERS: tuple[Tier, ...] = get_args(Tier)
+MAY_MARK_SLOW = frozenset[Tier]({"pure", "db"})
+"""In files of these tiers, single tests may be marked `slow`."""
 TESTS = Path(__file__).parent
 
 # Folders, and files without `.py`. What isn't named may use the database and start processes.
@@ -25,16 +30,32 @@ _PURE = """
     library/pipeline/test_normalised_text library/references/test_placement
     library/references/test_reference_files library/references/test_selection library/test_evidence
     library/test_planted_facts life/test_drawing life/test_levels life/test_words live/test_live
-    model/test_model_client pages/test_code_colours patterns practice recall/test_excerpts
-    recall/test_question safety sage/test_ending sage/test_env sage/test_mail_pages sage/test_origin
+    model/test_model_client pages/test_code_colours practice recall/test_excerpts
+    recall/test_question safety sage/test_env sage/test_mail_pages sage/test_origin
     sandbox/test_blocks sessions_app/test_english sessions_app/test_money sessions_app/test_refusals
     skills/test_check skills/test_prompt_rules skills/test_signals skills/test_texts sockets/test_streamed
     tools/test_help_lines_never_wait tools/test_show_options turns/test_words
 """
+_SLOW = """
+    architecture/test_audit architecture/test_pure_run architecture/test_recipes belongings/test_removal
+    calendar/test_reading context/test_care context/test_long_session context/test_tool_room
+    files/test_garbage files/test_storage_faults files/test_storage_settings jobs/test_order
+    jobs/test_worker languages/test_sockets legacy/test_killed_import
+    library/extractors/test_hostile_files library/pipeline/test_confident library/pipeline/test_filing
+    library/pipeline/test_injection library/pipeline/test_sourced library/pipeline/test_three_hundred
+    library/pipeline/test_turns_taken library/test_lock_order live/test_breaker live/test_successors
+    pages/test_file_edits pages/test_limits pages/test_markdown pages/test_rendering patterns
+    practice/test_command recall/test_odd_queries requests/test_every_view requests/test_limits
+    requests/test_parallel sage/test_checks sage/test_ending sage/test_launcher sage/test_mail
+    sage/test_no_store sage/test_slow_uploads sage/test_squashed sage/test_startup sage/test_telemetry
+    sage/test_up sandbox/test_rights sockets/test_attack_texts sockets/test_budgets sockets/test_limits
+    sockets/test_newcomer sockets/test_operators sockets/test_question_forms
+    sockets/test_several_processes
+"""
 PLACES: dict[str, Tier] = {
     **dict.fromkeys(_PURE.split(), "pure"),
+    **dict.fromkeys(_SLOW.split(), "slow"),
     "safety/test_help_lines": "db",
-    "practice/test_command": "db",
     "browser": "browser",
     "faults": "faults",
 }
@@ -51,10 +72,17 @@ def tier_of(path: Path) -> Tier:
     return next((PLACES[name] for name in map(str, [place, *place.parents]) if name in PLACES), "db")
 
 
-def tiers_below(folder: Path) -> frozenset[Tier]:
-    """Return the tiers that files of a folder may have."""
-    start = f"{folder.relative_to(TESTS)}/"
-    return frozenset({tier_of(folder)} | {tier for name, tier in PLACES.items() if name.startswith(start)})
+def tiers_in(place: Path) -> frozenset[Tier]:
+    """Return the tiers that the tests of a file, or of a folder's files, may have."""
+    start = f"{place.relative_to(TESTS)}/"
+    listed = frozenset({tier_of(place)} | {tier for name, tier in PLACES.items() if name.startswith(start)})
+    return listed | {"slow"} if listed & MAY_MARK_SLOW else listed
+
+
+def tier_of_test(item: pytest.Item) -> Tier:
+    """Return the tier of a test: the one it is marked with, otherwise its file's."""
+    marked = (tier for tier in TIERS if item.get_closest_marker(tier))
+    return next(marked, tier_of(item.path))
 
 
 def refuse_database(item: pytest.Item) -> None:
@@ -77,9 +105,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     if not collection_path.is_relative_to(TESTS) or collection_path == TESTS:
         return None
     wanted = wanted_tiers(config.getoption("markexpr"))
-    is_folder = collection_path.is_dir()
-    possible = tiers_below(collection_path) if is_folder else {tier_of(collection_path)}
-    return None if wanted & possible else True
+    return None if wanted & tiers_in(collection_path) else True
 
 
 def wanted_tiers(expression: str) -> frozenset[Tier]:
@@ -98,8 +124,8 @@ def _selects(expression: str, tier: Tier) -> bool:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Mark each test with its tier, unless its file does."""
-    tier = tier_of(item.path)
+    """Mark each test with its tier, unless it is marked."""
+    tier = tier_of_test(item)
     if item.get_closest_marker(tier) is None:
         item.add_marker(tier)
 

@@ -3,6 +3,8 @@
 import ast
 from pathlib import Path
 
+import pytest
+
 from tests.architecture.parsing import parse
 from tests.sage.processes import PROJECT
 
@@ -22,6 +24,7 @@ def _calls(path: Path) -> list[tuple[str, ast.Call]]:
     ]
 
 
+@pytest.mark.slow
 def test_every_process_is_given_an_environment_of_its_own() -> None:
     files = [path for name in ("sage", "coaching", "sessions_app") for path in (PROJECT / name).rglob("*.py")]
     calls = [(path, name, call) for path in files for name, call in _calls(path)]

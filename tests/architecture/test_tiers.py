@@ -3,13 +3,14 @@
 import pytest
 from django.contrib.auth.models import User
 
-from tests.tiers import PLACES, TESTS, TIERS, refuse_database, tier_of, tiers_below, wanted_tiers
+from tests.tiers import MAY_MARK_SLOW, PLACES, TESTS, TIERS, refuse_database, tier_of, tiers_in, wanted_tiers
 
 
 def test_each_test_has_exactly_one_tier(request: pytest.FixtureRequest) -> None:
     for item in request.session.items:
         found = [mark.name for mark in item.iter_markers() if mark.name in TIERS]
-        assert found == [tier_of(item.path)], item.nodeid
+        in_place = tier_of(item.path)
+        assert found == [in_place] or (found == ["slow"] and in_place in MAY_MARK_SLOW), item.nodeid
 
 
 def test_each_place_is_a_folder_or_a_file_of_tests() -> None:
@@ -35,9 +36,27 @@ def test_the_nearest_place_decides(place: str, tier: str) -> None:
 
 
 def test_a_folder_has_the_tiers_of_its_files() -> None:
-    assert tiers_below(TESTS / "engine") == {"pure"}
-    assert tiers_below(TESTS / "safety") == {"pure", "db"}
-    assert tiers_below(TESTS / "library") == {"pure", "db"}
+    assert tiers_in(TESTS / "engine") == {"pure", "slow"}
+    assert tiers_in(TESTS / "safety") == {"pure", "db", "slow"}
+    assert tiers_in(TESTS / "library") == {"pure", "db", "slow"}
+
+
+@pytest.mark.parametrize(
+    ("expression", "file", "is_left_out"),
+    [
+        ("pure", "engine/test_loop.py", False),
+        ("pure", "pages/test_pages.py", True),
+        ("pure", "patterns/test_patterns.py", True),
+        ("slow", "engine/test_loop.py", False),  # one of its tests may be marked
+        ("slow", "patterns", False),
+        ("slow", "browser/test_week.py", True),
+        ("pure or db", "faults", True),
+    ],
+)
+def test_files_without_a_test_that_is_wanted_are_left_out(
+    expression: str, file: str, is_left_out: bool
+) -> None:
+    assert wanted_tiers(expression).isdisjoint(tiers_in(TESTS / file)) is is_left_out
 
 
 def test_a_query_in_a_pure_test_fails() -> None:
@@ -66,10 +85,11 @@ def test_a_pure_test_that_asks_for_the_database_fails_plainly(
     [
         ("pure", {"pure"}),
         ("pure or db", {"pure", "db"}),
-        ("not (browser or faults)", {"pure", "db"}),
+        ("not (browser or faults)", {"pure", "db", "slow"}),
         ("", set(TIERS)),
-        ("slow", set(TIERS)),
-        ("pure and not slow", set(TIERS)),
+        ("slow", {"slow"}),
+        ("redis", set(TIERS)),
+        ("pure and not redis", set(TIERS)),
     ],
 )
 def test_only_an_expression_of_tiers_leaves_files_out(expression: str, wanted: set[str]) -> None:

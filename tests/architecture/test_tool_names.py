@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from coaching.tools import TOOL_NAMES
 from tests.architecture.parsing import parse
 from tests.sage.processes import PROJECT
@@ -36,6 +38,7 @@ def literals_in(source: str) -> Iterator[ast.Constant]:
             yield node
 
 
+@pytest.mark.slow
 def test_no_text_outside_the_tools_names_one() -> None:
     found = [
         f"{path.relative_to(PROJECT)}:{literal.lineno}: {name[0]}"

@@ -436,6 +436,7 @@ async def test_the_page_sends_the_archive_while_it_is_made(
     assert again["Content-Type"] == "application/zip"
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 async def test_one_archive_at_a_time_is_enough(browser: AsyncClient, user: User) -> None:
     """Several pieces long: a reader that disconnects in between frees the slot."""
@@ -456,6 +457,7 @@ async def test_one_archive_at_a_time_is_enough(browser: AsyncClient, user: User)
     assert len(unpacked(await bytes_of(third))) > 10
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 async def test_archives_per_hour_are_limited_and_the_error_gives_the_wait(
     browser: AsyncClient, other_user: User

@@ -26,7 +26,7 @@ from tests.browser.fixtures import WAIT_MS
 from tests.browser.test_arcs import begin, close_day, life_mapping, open_day, weekly_checkin
 from tests.live_sage import LiveSage, free_port, serve_practice, start_web_process, stop_web_process
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 OpenPage = Callable[[str], Awaitable[Page]]
 

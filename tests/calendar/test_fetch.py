@@ -256,6 +256,7 @@ async def test_a_server_that_is_slow_anywhere_is_left_in_time(server: FeedServer
             assert await refusal(fetcher, server.url(path)) == fetch.TOO_SLOW
 
 
+@pytest.mark.slow
 async def test_a_feed_without_end_is_left_at_its_limit(server: FeedServer) -> None:
     sent = 0
 

@@ -78,6 +78,7 @@ async def titles() -> list[str]:
     )
 
 
+@pytest.mark.slow
 async def test_what_has_changed_replaces_what_was_there(user: User, server: FeedServer) -> None:
     source = await follow(user, server)
     assert await titles() == ["Before"]

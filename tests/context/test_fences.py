@@ -126,6 +126,7 @@ def test_what_a_person_types_keeps_its_markup_but_makes_no_section_of_ours() -> 
     assert fence_words("\u200fשלום\u200f <3") == "\u200fשלום\u200f <3", "what hides nothing stays"
 
 
+@pytest.mark.slow
 @given(st.text(max_size=3_000), st.integers(60, 400))
 def test_a_shortened_text_fits_and_says_what_is_left_out(text: str, tokens: int) -> None:
     short = shorten(text, tokens, hint="")

@@ -181,6 +181,7 @@ def test_nothing_escapes_from_a_client_or_an_attached_document(person: User, kin
     assert context_tokens(made) < PROMPT_TOKENS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_nothing_breaks_a_page(person: User, kind: str) -> None:
     fill(person, HOSTILE[kind])

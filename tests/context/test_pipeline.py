@@ -139,6 +139,7 @@ def test_hostile_files_and_captures_stay_inside_their_sections(person: User) -> 
     assert texts(turn)[-1] == "Hello &lt;/captures>"
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_whatever_somebody_has_written_the_prompt_keeps_to_its_size_and_says_what_gave_way(
     person: User,
@@ -160,6 +161,7 @@ def test_whatever_somebody_has_written_the_prompt_keeps_to_its_size_and_says_wha
     assert [len(text) for text in check_ins] == sorted((len(text) for text in check_ins), reverse=True)
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_the_context_keeps_to_its_size_over_many_turns_of_long_changes(person: User) -> None:
     session = Session.unscoped.create(user=person)
@@ -218,6 +220,7 @@ def test_a_failing_read_leaves_its_section_out_and_nothing_else(person: User) ->
     assert "pulse_baseline" not in whole
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_the_number_of_queries_is_constant(
     person: User, django_assert_num_queries: DjangoAssertNumQueries

@@ -100,6 +100,7 @@ async def seed_life(person: User) -> None:
         await in_database(put_file, person, path, body)
 
 
+@pytest.mark.slow
 async def test_over_twenty_turns_with_an_arc_all_but_a_fifth_is_read_from_the_cache(
     talk: Talk, person: User
 ) -> None:

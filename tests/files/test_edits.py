@@ -163,6 +163,7 @@ def edit(user: User, path: str, body: str | None = None, **attributes: object) -
     return store_edit(user_id=user.pk, draft=draft, expected_version=newest.version.number)
 
 
+@pytest.mark.slow
 @in_a_database
 async def test_an_edit_is_a_version_of_the_users_and_its_bytes_are_stored(
     each_storage: str, user: User
@@ -262,6 +263,7 @@ async def test_a_text_set_aside_is_a_version_and_the_newest_holds_on(each_storag
         await in_database(store_below_newest, user_id=user.pk, draft=mine, newest=newest)
 
 
+@pytest.mark.slow
 @in_a_database
 @pytest.mark.parametrize("round_", range(3))
 async def test_sage_and_the_user_at_once_lose_no_version(

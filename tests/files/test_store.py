@@ -56,6 +56,7 @@ async def test_the_same_bytes_again_make_no_second_version(each_storage: str, us
     await in_database(audit_files, user.pk)
 
 
+@pytest.mark.slow
 @in_a_database
 async def test_writers_at_once_lose_no_version(each_storage: str, user: User) -> None:
     written = [f"Version {number}" for number in range(16)]

@@ -143,6 +143,7 @@ async def test_only_words_are_sent_and_none_of_them_can_leave_its_place(
     assert hostile not in str(request.system)
 
 
+@pytest.mark.slow
 async def test_a_long_history_is_covered_in_pieces_without_a_hole(
     user: User, practice: PracticeServer, work_off: WorkOff
 ) -> None:
@@ -322,6 +323,7 @@ async def test_a_retry_of_a_covered_answer_takes_its_briefs_out_of_use(
     await connection.close()
 
 
+@pytest.mark.slow
 async def test_a_failing_brief_is_tried_for_ever_with_an_alert_after_five_attempts(
     user: User, practice: PracticeServer, work_off: WorkOff
 ) -> None:
@@ -370,6 +372,7 @@ async def test_nothing_but_a_whole_answer_becomes_a_version(
     assert len(await versions(session)) == 1
 
 
+@pytest.mark.slow
 async def test_a_brief_that_is_written_anew_comes_from_all_messages(
     user: User, practice: PracticeServer, work_off: WorkOff
 ) -> None:
@@ -434,6 +437,7 @@ async def test_a_rewrite_in_pieces_is_one_attempt_and_none_that_failed(
     assert (brief.covers_from, brief.covers_until) == (1, 30)
 
 
+@pytest.mark.slow
 async def test_a_rewrite_that_keeps_failing_gives_way_to_the_next_version(
     user: User, practice: PracticeServer, work_off: WorkOff
 ) -> None:

@@ -65,6 +65,7 @@ def strings_of(message: str, keyword: str) -> list[str]:
     return ["".join(re.findall(r'^"?(.*?)"$', text, re.MULTILINE)).removeprefix('"') for text in found]
 
 
+@pytest.mark.slow
 def test_each_text_of_the_code_is_in_the_catalogue_and_no_other(code: str, anew: Path) -> None:
     wanted = {
         tuple(strings_of(message, r"msg(?:ctxt|id|id_plural)"))

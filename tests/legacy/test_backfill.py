@@ -124,6 +124,7 @@ def pages_of(user: User) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 def test_a_dry_run_changes_nothing_and_predicts_the_run_which_happens_once(history: User) -> None:
     before, pages = rows_of(history), pages_of(history)
     predicted = backfill("--dry-run")
@@ -156,6 +157,7 @@ def test_what_is_stored_has_no_tag_and_keeps_the_original(history: User) -> None
         assert len(set(ids)) == len(ids)
 
 
+@pytest.mark.slow
 def test_every_request_from_it_is_accepted(history: User) -> None:
     before = check_every_request(history.pk)
     assert (before.refusals, before.whole, before.prefixes) == ([], 6, 120)

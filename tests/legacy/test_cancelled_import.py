@@ -64,6 +64,7 @@ async def test_one_that_waits_ends_at_once_and_its_job_does_nothing(
     assert not await in_database(Session.of(user.pk).exists)
 
 
+@pytest.mark.slow
 def test_one_that_is_checked_ends_with_its_reader(signed_in: Client, user: User) -> None:
     upload(signed_in, STUCK)
     row = Import.of(user.pk).get()
@@ -79,6 +80,7 @@ def test_one_that_is_checked_ends_with_its_reader(signed_in: Client, user: User)
     until_none_is_left()
 
 
+@pytest.mark.slow
 async def test_one_that_is_stored_keeps_what_is_stored_for_an_undo(
     signed_in: Client, user: User, work_off: WorkOff
 ) -> None:
@@ -102,6 +104,7 @@ async def test_one_that_is_stored_keeps_what_is_stored_for_an_undo(
     assert not await in_database(Session.of(user.pk).exists)
 
 
+@pytest.mark.slow
 async def test_the_same_file_again_continues_in_the_same_import(
     signed_in: Client, user: User, work_off: WorkOff
 ) -> None:

@@ -133,6 +133,7 @@ async def test_a_reader_that_finishes_nothing_is_killed_and_never_tried_again(
     until_none_is_left()
 
 
+@pytest.mark.slow
 def test_time_that_was_spent_on_an_item_counts_after_a_restart(
     user: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -152,6 +153,7 @@ def test_time_that_was_spent_on_an_item_counts_after_a_restart(
     assert spent <= row.stuck_seconds <= spent + 0.3
 
 
+@pytest.mark.slow
 def test_a_reader_that_needs_too_much_memory_ends_the_import(user: User, host: ProcessHost) -> None:
     # Each name in a ZIP's directory takes memory.
     row = run(queued(user, zipped(b"[" + CONVERSATION + b"]", others=400_000)))

@@ -88,6 +88,7 @@ def test_imported_turns_count_in_no_limit(recent_export: Path, user: User) -> No
     assert opened.is_new
 
 
+@pytest.mark.slow
 async def test_nothing_is_written_about_an_import_until_its_user_goes_on_in_it(
     recent_export: Path, user: User, practice: PracticeServer, work_off: WorkOff
 ) -> None:

@@ -11,7 +11,7 @@ from tests.legacy.exports import write_sage_export
 from tests.legacy.killing import import_in_process, kill_import
 from tests.legacy.test_import_command import rows_of
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
+pytestmark = [pytest.mark.django_db(transaction=True)]
 
 SIZE = {"sessions": 200, "messages": 2_000, "files": 10, "ratings": 20}
 POINTS = (1, 700)

@@ -79,6 +79,7 @@ def problems_of(user: User) -> list[str]:
     return [problem["text"] for problem in Import.of(user.pk).latest("created_at").problems]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("until", [2, 3])
 def test_a_newer_export_leaves_the_rows_of_one_that_came_alone(

@@ -43,6 +43,7 @@ def undo(user: User, row: Import | None = None) -> Import:
     return row
 
 
+@pytest.mark.slow
 def test_an_undo_removes_all_that_the_import_made(export: Path, user: User, other_user: User) -> None:
     run_import(export, other_user)
     others = rows_of(other_user)

@@ -81,6 +81,7 @@ UNITS = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("read", [strip_block_tags, without_block_tags, parse_blocks])
 @pytest.mark.parametrize("unit", sample(UNITS, of_each=4))
 def test_time_grows_with_the_length(read: Callable[[str], object], unit: str) -> None:
@@ -91,6 +92,7 @@ def test_time_grows_with_the_length(read: Callable[[str], object], unit: str) ->
     assert long < 0.05 or long / max(short, 1e-4) < 32
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("read", [strip_block_tags, without_block_tags, parse_blocks])
 @pytest.mark.parametrize("inside", ["x", "a\nb"])
 def test_deep_nesting_takes_no_longer(read: Callable[[str], object], inside: str) -> None:
@@ -109,6 +111,7 @@ def test_a_megabyte_is_read_whole() -> None:
     assert reply.text == f"{words.strip()}\n\n{words.strip()}"
 
 
+@pytest.mark.slow
 def test_one_character_at_a_time_takes_no_longer_than_the_length() -> None:
     def feed_all(text: str) -> None:
         tags = TagFilter()

@@ -316,6 +316,7 @@ def test_a_capture_of_the_night_belongs_to_the_day_before_and_shows_its_own_date
     assert "Thursday, 19 November 2026, 02:00" in browser.get(f"/files/{capture.file.path}").content.decode()
 
 
+@pytest.mark.slow
 def test_a_capture_of_a_later_page_leads_back_to_that_page(
     person: User, browser: Client, keep_capture: KeepCapture
 ) -> None:
@@ -340,6 +341,7 @@ def test_a_capture_of_a_later_page_leads_back_to_that_page(
     assert response["Location"] == f"/capture/?away={kept[0].pk}#captures"
 
 
+@pytest.mark.slow
 def test_many_captures_come_page_by_page(
     person: User, browser: Client, keep_file: KeepFile, keep_capture: KeepCapture
 ) -> None:

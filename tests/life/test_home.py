@@ -259,6 +259,7 @@ def strip_ids(page: str) -> list[str]:
     return [line for line in page.splitlines() if "csrf" not in line and 'name="id"' not in line]
 
 
+@pytest.mark.slow
 def test_the_number_of_queries_is_constant(
     person: User,
     browser: Client,

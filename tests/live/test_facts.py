@@ -66,6 +66,7 @@ def appended() -> Iterator[str]:
                     yield node.func.id
 
 
+@pytest.mark.slow
 def test_each_fact_is_appended_somewhere_and_is_shown_with_a_frame_and_a_fragment() -> None:
     facts = set(FACTS.values())
     assert {fact.__name__ for fact in facts} <= set(appended())

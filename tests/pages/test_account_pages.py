@@ -80,6 +80,7 @@ def test_the_pages_of_the_email_address_are_ours_in_every_state(
     assert "has no email address" in looks_like_ours(client, "/accounts/email/")
 
 
+@pytest.mark.slow
 def test_the_pages_of_two_step_sign_in_are_ours_in_every_state(client: Client, user: User) -> None:
     client.force_login(user)
     assert "Off. An app" in looks_like_ours(client, "/accounts/2fa/")

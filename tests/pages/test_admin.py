@@ -101,6 +101,7 @@ def test_many_versions_come_page_by_page(make_user: MakeUser, keep_file: KeepFil
     assert seen == [str(number) for number in reversed(range(60))]
 
 
+@pytest.mark.slow
 def test_a_long_session_lists_its_newest_turns_and_messages(
     make_user: MakeUser, session: Session, exchange: Exchange
 ) -> None:
@@ -258,6 +259,7 @@ PEOPLES_PAGES = [
 WORDS = (models.CharField, models.TextField, models.JSONField, models.BinaryField)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pages", PEOPLES_PAGES, ids=lambda pages: pages.model.__name__)
 def test_nothing_is_found_by_what_a_page_does_not_show(
     pages: "admin.ModelAdmin[Model]", client: Client, operator: User

@@ -91,6 +91,7 @@ def test_somebody_who_changed_nothing_isnt_asked(signed_in: Client, user: User, 
     assert bodies(user) == ["One", "Two"]
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_a_tab_and_sage_at_once_lose_nothing(signed_in: Client, user: User, write: Write) -> None:
     write("Begin")

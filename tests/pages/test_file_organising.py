@@ -163,6 +163,7 @@ def test_a_form_of_a_deleted_file_changes_nothing_in_the_file_made_anew(
     assert "Mine" in page_of(signed_in, CAREER)
 
 
+@pytest.mark.slow
 def test_a_file_that_finds_no_free_name_stays_deleted(signed_in: Client, user: User, write: Write) -> None:
     write("Old")
     signed_in.post(f"{CAREER}/delete/")
@@ -177,6 +178,7 @@ def test_a_file_that_finds_no_free_name_stays_deleted(signed_in: Client, user: U
     assert UserFile.deleted_of(user.pk).get() == old
 
 
+@pytest.mark.slow
 def test_all_deleted_files_are_listed_and_all_that_are_due_go(signed_in: Client, user: User) -> None:
     now = timezone.now()
     UserFile.unscoped.bulk_create(
@@ -269,6 +271,7 @@ def test_deleted_files_go_for_good_after_weeks(signed_in: Client, user: User, wr
     assert not RecallPassage.unscoped.exists()
 
 
+@pytest.mark.slow
 def test_files_are_found_by_name_and_by_their_words(signed_in: Client, write: Write) -> None:
     write("The heron flew over the lake.", status="good")
     watching = create(signed_in, "Heron watching", "At dawn.")
@@ -291,6 +294,7 @@ def test_files_are_found_by_name_and_by_their_words(signed_in: Client, write: Wr
     assert "Heron watching" not in response.content.decode(), "looking for names counts as a search"
 
 
+@pytest.mark.slow
 def test_five_thousand_files_and_captures_are_small_pages_of_few_queries(
     signed_in: Client, user: User, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:

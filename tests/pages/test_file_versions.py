@@ -65,6 +65,7 @@ def test_any_two_versions_are_compared_without_colour_alone(signed_in: Client, w
         assert signed_in.get(f"{CAREER}/difference/?{query}").status_code == HTTPStatus.NOT_FOUND
 
 
+@pytest.mark.slow
 def test_a_comparison_that_takes_too_long_is_said(signed_in: Client, keep_file: KeepFile) -> None:
     texts = ("\n".join(str((number * step) % 101) for number in range(35_000)) for step in (7, 11))
     keep_file("life-map/career.md", *texts)

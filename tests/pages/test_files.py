@@ -75,6 +75,7 @@ def test_no_page_of_a_file_has_script_or_style_inside(signed_in: Client, write: 
         assert not re.search(r"<style|\sstyle=|\son[a-z]+=|javascript:", page)
 
 
+@pytest.mark.slow
 def test_a_tree_of_ten_thousand_files_is_small_and_quick_and_each_file_can_be_found(
     signed_in: Client, user: User, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:

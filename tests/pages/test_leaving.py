@@ -267,6 +267,7 @@ def shown_at(surface: str, client: Client, session: Session, ids: dict[str, obje
     return response.content.decode()
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 @time_machine.travel(datetime(2026, 11, 16, 20, tzinfo=UTC), tick=True)
 def test_no_surface_shows_a_link_that_hides_its_host(

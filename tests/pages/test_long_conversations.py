@@ -52,6 +52,7 @@ def link_in(page: str, words: str) -> str | None:
     return found[1] if found else None
 
 
+@pytest.mark.slow
 def test_five_thousand_messages_open_quickly_at_their_end(signed_in: Client, session: Session) -> None:
     fill(session, 2_500)
     address = f"/chat/{session.id}/"

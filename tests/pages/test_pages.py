@@ -74,6 +74,7 @@ def test_the_browsers_time_zone_is_kept_once(signed_in: Client, user: User) -> N
     assert (profile.timezone, profile.timezone_source) == ("America/New_York", TimezoneSource.BROWSER)
 
 
+@pytest.mark.slow
 def test_every_page_says_that_the_practice_model_answers(
     signed_in: Client, client: Client, session: Session, settings: object
 ) -> None:

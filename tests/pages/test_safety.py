@@ -253,6 +253,7 @@ def test_an_empty_home_says_what_to_do_next_and_a_lived_in_one_doesn_t(
     assert "<h2>Sage is a script here</h2>" not in page_of(signed_in, "/")
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_no_page_of_a_brand_new_account_is_a_dead_end(client: Client) -> None:
     form = {"email": "new@example.org", "password1": PASSWORD, "password2": PASSWORD}

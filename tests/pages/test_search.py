@@ -61,6 +61,7 @@ def test_what_sage_said_is_shown_without_its_marks_and_the_person_as_typed(page:
     assert "A **<mark>kingfisher</mark>**" in text
 
 
+@pytest.mark.slow
 def test_an_old_message_is_on_the_page_that_its_link_leads_to(page: Client, user: User) -> None:
     session = talk(user, "We saw a kingfisher", *(f"Line {number}" for number in range(150)))
     assert f'href="/chat/{session.id}/?before=13#message-1"' in shown(page, "/search/?q=kingfisher")
@@ -144,6 +145,7 @@ def test_nothing_found_says_so(page: Client) -> None:
     assert "Nothing found" in shown(page, "/search/?q=%00kingfisher")
 
 
+@pytest.mark.slow
 def test_too_many_searches_are_refused_with_the_wait(page: Client, user: User) -> None:
     for _ in range(30):
         assert page.get("/search/?q=word").status_code == 200

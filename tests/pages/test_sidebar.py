@@ -74,6 +74,7 @@ def test_pages_of_the_list_follow_each_other_without_a_heading_twice(signed_in: 
     assert len(headings) == len(set(headings))
 
 
+@pytest.mark.slow
 def test_of_five_thousand_conversations_the_page_and_the_list_stay_small_and_quick(
     signed_in: Client, user: User, session: Session
 ) -> None:

@@ -88,6 +88,7 @@ def append_version(file: UserFile, content: str) -> None:
     )
 
 
+@pytest.mark.slow
 def test_what_was_there_before_is_indexed_once_as_the_triggers_would(user: User, session: Session) -> None:
     talk(user, *(f"A quoll, number {number}" for number in range(1_100)))
     append_version(UserFile.of(user.pk).get(), "A newer file")

@@ -140,6 +140,7 @@ def test_spellings_and_disguises_come_out_as_one(written: str, read: str) -> Non
     assert readable(written) == read
 
 
+@pytest.mark.slow
 def test_what_a_phrase_needs_is_in_everything_that_it_finds() -> None:
     for sentence in SENTENCES:
         plain = readable(sentence.words)
@@ -176,6 +177,7 @@ def test_what_was_found_in_a_long_text_is_remembered() -> None:
 LONGEST = 20_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit",
     ["want to ", "i think about it and not ", "die\nkill\n", "a*", "\"'", "if he died ", "e\u0301\u200b", " ",
@@ -188,6 +190,7 @@ def test_the_longest_hostile_message_is_read_in_a_moment(unit: str) -> None:
     assert min(_seconds(text) for _ in range(3)) < 0.1 * patience()
 
 
+@pytest.mark.slow
 def test_a_long_message_of_many_different_sentences_is_read_in_a_moment() -> None:
     masked = " ".join(f"{one}{two}*{three}t" for one, two, three in product("abcdefgikls", repeat=3))
     short = ". ".join(map("".join, product("abcdefghi", repeat=4)))

@@ -32,6 +32,7 @@ def test_the_weights_are_learnt_from_the_sentences_and_words_of_today(table: str
     assert f"# Learnt from: {digest_of(read_examples(table))}" in text, reason
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", [GRIEF, DANGER])
 def test_weights_of_other_authors_know_danger_in_the_sentences_of_one_who_is_left_out(table: str) -> None:
     examples = read_examples(table)

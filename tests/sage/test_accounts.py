@@ -263,6 +263,7 @@ class CountingHasher(MD5PasswordHasher):
         return super().encode(password, salt)
 
 
+@pytest.mark.slow
 def test_as_many_hashes_are_made_for_an_unknown_address_as_for_a_known_one(
     known: Known, settings: Settings
 ) -> None:

@@ -121,6 +121,7 @@ def test_a_connection_that_comes_back_goes_to_whoever_waits_for_one() -> None:
     assert lent.closed
 
 
+@pytest.mark.slow
 def test_after_an_outage_the_next_call_has_a_connection_however_long_it_was() -> None:
     here = connection.get_connection_params()
     is_away = Event()
@@ -194,6 +195,7 @@ async def test_what_takes_its_time_gives_the_connection_back_and_is_refused_in_a
         await in_database_page(in_a_transaction)
 
 
+@pytest.mark.slow
 async def test_a_password_is_hashed_without_a_connection_but_in_the_admins_transaction_too() -> None:
     hasher = import_string(settings.PASSWORD_HASHERS[0])()
 

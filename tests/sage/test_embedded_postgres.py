@@ -110,6 +110,7 @@ def _is_running(server: EmbeddedPostgres) -> bool:
     return server._has_process()
 
 
+@pytest.mark.slow
 def test_the_last_user_stops_the_server_and_what_was_stored_stays(data_dir: Path) -> None:
     first, second = _server(data_dir), _server(data_dir)
     first.join()
@@ -126,6 +127,7 @@ def test_the_last_user_stops_the_server_and_what_was_stored_stays(data_dir: Path
     second.leave()
 
 
+@pytest.mark.slow
 def test_a_user_that_was_killed_is_forgotten(data_dir: Path) -> None:
     server = _server(data_dir)
     with started("-c", HOLD, str(data_dir), "long") as other:
@@ -136,6 +138,7 @@ def test_a_user_that_was_killed_is_forgotten(data_dir: Path) -> None:
     assert not _is_running(server)
 
 
+@pytest.mark.slow
 def test_a_server_that_outlived_its_users_is_joined_and_then_stopped(data_dir: Path) -> None:
     with started("-c", HOLD, str(data_dir), "long") as other:
         other.wait_for_line(lambda line: "joined" in line)
@@ -147,6 +150,7 @@ def test_a_server_that_outlived_its_users_is_joined_and_then_stopped(data_dir: P
     assert not _is_running(server)
 
 
+@pytest.mark.slow
 def test_a_killed_server_is_started_again(data_dir: Path) -> None:
     server = _server(data_dir)
     server.join()
@@ -175,6 +179,7 @@ def test_a_pid_file_that_names_another_program_is_not_believed(data_dir: Path) -
     server.leave()
 
 
+@pytest.mark.slow
 def test_a_cluster_that_was_cut_in_the_making_is_made_anew(empty_dir: Path) -> None:
     (empty_dir / "postgres.new").mkdir()
     (empty_dir / "postgres.new" / "PG_VERSION").write_text("18\n")
@@ -224,6 +229,7 @@ def test_too_long_a_path_is_refused_in_one_line() -> None:
     assert "\n" not in str(refused.value)
 
 
+@pytest.mark.slow
 @only_root
 def test_somebody_who_is_not_root_runs_it_too(data_dir: Path) -> None:
     server = _server(data_dir)
@@ -320,6 +326,7 @@ def test_the_server_is_given_none_of_our_environment(data_dir: Path, monkeypatch
     server.leave()
 
 
+@pytest.mark.slow
 @only_root
 def test_a_private_folder_above_the_data_stays_closed_to_all_others(empty_dir: Path) -> None:
     private = empty_dir / "private"

@@ -153,6 +153,7 @@ def test_the_example_shows_the_defaults() -> None:
     assert _read(**shown) == _read()
 
 
+@pytest.mark.slow
 def test_a_wrong_value_ends_a_command_with_one_line_and_code_1(tmp_path: Path) -> None:
     environment = {"SAGE_MAX_ROUNDS": "many", "SAGE_DATA_DIR": str(tmp_path)}
     code, output = finished("manage.py", "check", environment=environment)
@@ -162,6 +163,7 @@ def test_a_wrong_value_ends_a_command_with_one_line_and_code_1(tmp_path: Path) -
     ]
 
 
+@pytest.mark.slow
 def test_a_data_folder_that_can_not_be_made_ends_a_command_with_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     code, output = finished("manage.py", "up", environment={"SAGE_DATA_DIR": str(tmp_path / "file" / "data")})
@@ -170,6 +172,7 @@ def test_a_data_folder_that_can_not_be_made_ends_a_command_with_one_line(tmp_pat
     assert "set SAGE_DATA_DIR" in output
 
 
+@pytest.mark.slow
 def test_importing_the_settings_starts_no_database(tmp_path: Path) -> None:
     code, output = finished("-c", "import sage.settings", environment={"SAGE_DATA_DIR": str(tmp_path)})
     assert (code, output) == (0, "")

@@ -83,6 +83,7 @@ def _health_threads() -> int:
     return sum(thread.name.startswith("health") for thread in threading.enumerate())
 
 
+@pytest.mark.slow
 async def test_a_part_that_hangs_is_named_in_time_and_takes_one_thread_however_often_it_is_asked(
     settings: Settings,
 ) -> None:

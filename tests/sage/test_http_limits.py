@@ -256,6 +256,7 @@ def connected(launched: Launched, *, is_first: bool) -> Iterator[socket.socket]:
         yield client
 
 
+@pytest.mark.slow
 def test_a_byte_now_and_then_is_too_slow(impatient: Launched) -> None:
     def send_slowly(begin: bytes, is_first: bool) -> tuple[bytes, float]:
         with connected(impatient, is_first=is_first) as client:
@@ -354,6 +355,7 @@ def test_a_refusal_is_in_the_language_of_the_browser() -> None:
 # --- frames ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_frames_that_nobody_takes_are_not_read_and_none_is_lost(launched: Launched) -> None:
     frames = 60
     process = psutil.Process(launched.process.popen.pid)
@@ -415,6 +417,7 @@ def watched(sage: LiveSage) -> Iterator[tuple[list[float], list[float]]]:
         asking.join()
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_300_mb_at_any_address_are_refused_early_and_cost_nobody_anything(live_sage: LiveSage) -> None:
     session = "/ws/sessions/8c7a3a58-8a43-4d4e-9d3c-0f5a8b2c1d00/"

@@ -159,6 +159,7 @@ def test_codes_are_guessed_five_times_and_no_more(user: User) -> None:
     assert not is_signed_in(client)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("limited")
 def test_who_has_the_password_keeps_the_owner_out_neither_here_nor_elsewhere(user: User) -> None:
     with_app(user)
@@ -381,6 +382,7 @@ def test_a_passkey_that_checks_nobody_is_not_taken(client: Client, user: User) -
     assert not Authenticator.objects.filter(user=user).exists()
 
 
+@pytest.mark.slow
 def test_passkeys_are_bounded(client: Client, user: User) -> None:
     client.force_login(user)
     confirmed(client)

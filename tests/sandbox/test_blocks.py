@@ -120,6 +120,7 @@ def blocks_of(text: str) -> str:
     return markdown.render_blocks(split_blocks(text))
 
 
+@pytest.mark.slow
 def test_the_items_of_a_list_become_one_list_again() -> None:
     items = "1. one\n2. two\n   - deep\n\n3. three"
     assert blocks_of(items).count("<ol>") == 1

@@ -145,6 +145,7 @@ def test_hostile_texts_are_compared_in_time_or_not_at_all(name: str, pair: tuple
     assert changed + found.left_out == found.added + found.removed
 
 
+@pytest.mark.slow
 def test_a_merge_of_hostile_texts_ends_in_time() -> None:
     base, mine = hostile_pairs()["lines of a hundred"]
     began = time.monotonic()

@@ -102,6 +102,7 @@ def test_a_process_that_may_answer_many_answers_one_after_another(make_host: Mak
     assert host.pids() == [process]
 
 
+@pytest.mark.slow
 def test_a_process_that_has_answered_enough_gives_way_to_another(make_host: MakeHost) -> None:
     host = make_host(requests=3)
     pids = [ask_soon(host, b"pid") for _ in range(7)]
@@ -124,6 +125,7 @@ def test_processes_started_in_advance_answer_the_first_requests(make_host: MakeH
     assert all(map(has_ended, pids))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("action", "is_too_costly"),
     [
@@ -148,6 +150,7 @@ def test_what_fails_or_costs_too_much_is_ended_and_the_next_is_answered(
     assert ask(host, b"two", b"data") == b"data"
 
 
+@pytest.mark.slow
 def test_processor_time_is_limited_whatever_the_clock_says(make_host: MakeHost) -> None:
     host = make_host(cpu_seconds=1, seconds=60)
     with pytest.raises(NotAnswered) as caught:
@@ -155,6 +158,7 @@ def test_processor_time_is_limited_whatever_the_clock_says(make_host: MakeHost) 
     assert caught.value.is_too_costly
 
 
+@pytest.mark.slow
 def test_a_long_answer_that_is_claimed_costs_the_reader_nothing(make_host: MakeHost) -> None:
     host = make_host(seconds=20, answer_bytes=1_000)
     began = time.monotonic()
@@ -281,6 +285,7 @@ def test_a_closed_host_leaves_no_process_behind(make_host: MakeHost) -> None:
     assert ask_soon(host, b"one") == b"one"
 
 
+@pytest.mark.slow
 def test_processes_end_with_the_one_that_started_them() -> None:
     code = (
         "import os; from coaching.sandbox.host import ProcessHost; "
@@ -349,6 +354,7 @@ def _descriptors() -> set[int]:
     return {int(each.name) for each in list(Path("/proc/self/fd").iterdir()) if each.exists()}
 
 
+@pytest.mark.slow
 def test_a_reading_tells_its_processor_time_and_ends_with_its_block(
     make_host: MakeHost, tmp_path: Path
 ) -> None:
@@ -380,6 +386,7 @@ def test_a_reading_that_fails_says_so(
         assert caught.value.is_too_costly is is_too_costly
 
 
+@pytest.mark.slow
 def test_answers_that_nobody_takes_cost_no_processor_time(make_host: MakeHost, tmp_path: Path) -> None:
     path = tmp_path / "lines"
     path.write_text("send 100000\n" * 1_000)

@@ -249,6 +249,7 @@ def test_the_command_says_each_fault_on_a_line_and_exits_with_one_without_a_data
     assert len(lines) == 6
 
 
+@pytest.mark.slow
 def test_the_command_is_content_where_no_database_answers(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "manage.py", "sync_skills", "--check"],

@@ -194,6 +194,7 @@ def _session_of(user: User) -> Session:
     return Session.unscoped.create(user=user)
 
 
+@pytest.mark.slow
 async def test_a_socket_that_only_listens_ends_within_five_seconds(
     live_sage: LiveSage, make_user: MakeUser
 ) -> None:

@@ -40,6 +40,7 @@ def sent(practice: PracticeServer, place: int = -1) -> str:
     return json.dumps(practice.requests[place].body["messages"][-1]["content"], ensure_ascii=False)
 
 
+@pytest.mark.slow
 async def test_the_model_is_told_of_a_document_once_and_every_tab_shows_it(
     live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str, user: User
 ) -> None:

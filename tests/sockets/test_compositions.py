@@ -144,6 +144,7 @@ async def test_a_check_in_knows_a_pages_crisis(
         assert await talker.loaded() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_said", [True, False])
 async def test_a_morning_of_overwhelm_becomes_steady_ground(
     live_sage: LiveSage, practice: PracticeServer, known: User, cookie: str, is_said: bool

@@ -153,6 +153,7 @@ async def test_a_turn_continues_without_readers(
     assert answer == "Half of it and the rest."
 
 
+@pytest.mark.slow
 async def test_stop_closes_the_upstream_at_once_and_keeps_what_came(
     live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str
 ) -> None:

@@ -76,6 +76,7 @@ def names_of(frames: list[Frame]) -> list[str]:
     return [name for frame in frames for name in frame]
 
 
+@pytest.mark.slow
 async def test_every_frame_of_the_contract_occurs(
     live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str
 ) -> None:

@@ -188,6 +188,7 @@ async def test_writing_while_sage_saves_something_keeps_the_file_and_takes_its_p
     assert [number for number, _, _ in await stored(session_id)] == [1, 2, 3, 4]
 
 
+@pytest.mark.slow
 async def test_writing_in_another_process_takes_its_place_and_stops_it(
     live_sage: LiveSage, practice: PracticeServer, cookie: str
 ) -> None:

@@ -59,6 +59,7 @@ def pictured(user: User, name: str) -> int:
     return document.pk
 
 
+@pytest.mark.slow
 async def test_a_picture_is_seen_with_its_message_after_a_question_and_in_later_turns(
     live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str, user: User
 ) -> None:

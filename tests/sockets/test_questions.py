@@ -193,6 +193,7 @@ async def test_a_dismissed_question_ends_the_turn_without_the_model_and_the_next
     assert_all_accepted(practice, 2)
 
 
+@pytest.mark.slow
 async def test_a_question_is_there_again_after_a_reload_and_after_the_web_process_was_killed(
     live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str
 ) -> None:

@@ -76,6 +76,7 @@ def request_text(practice: PracticeServer, place: int) -> str:
     return "\n".join(block.get("text", "") for block in content)
 
 
+@pytest.mark.slow
 async def test_a_hint_gets_its_card_in_every_tab_while_the_answer_waits(
     live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str, in_germany: None
 ) -> None:
@@ -172,6 +173,7 @@ async def test_a_nonsense_answer_changes_nothing_else(
     assert await until_judged() == [(1, "none", "nonsense")]
 
 
+@pytest.mark.slow
 async def test_a_look_that_hangs_is_given_up_and_the_trace_says_so(
     live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str
 ) -> None:
@@ -212,6 +214,7 @@ async def test_a_drain_doesn_t_wait_for_a_look(
     assert LOOK_SECONDS < 5
 
 
+@pytest.mark.slow
 async def test_what_the_rules_took_for_a_concern_is_raised_in_place_and_counted_once(
     live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str
 ) -> None:
@@ -231,6 +234,7 @@ async def test_what_the_rules_took_for_a_concern_is_raised_in_place_and_counted_
     assert await counted() == [("concern", 1)]
 
 
+@pytest.mark.slow
 async def test_clear_danger_and_a_message_that_was_looked_at_ask_nobody(
     live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str
 ) -> None:
@@ -345,6 +349,7 @@ async def test_the_page_of_a_capture_fetches_the_card_that_a_look_has_made(
             assert "safety-card" not in await answer.text(), "it is shown once"
 
 
+@pytest.mark.slow
 async def test_a_capture_whose_process_is_killed_is_looked_at_by_the_next_one(
     practice: PracticeServer, live_sage: LiveSage, cookie: str
 ) -> None:

@@ -144,6 +144,7 @@ def test_every_arc_has_its_row_and_a_skill_of_its_own() -> None:
     assert len({rule.skill for rule in ARCS.values()}) == len(ARCS)
 
 
+@pytest.mark.slow
 async def test_every_effective_type_writes_what_it_may_before_in_and_after_an_arc(user: User) -> None:
     async def check(talk: Talk, effective: SessionKind) -> None:
         for file_type in FileType:

@@ -54,6 +54,7 @@ async def test_success_says_path_bytes_and_version_of_what_is_safe(user: User) -
     await in_database(audit_files, user.pk)
 
 
+@pytest.mark.slow
 @in_a_database
 async def test_each_kind_writes_the_types_that_it_may_and_no_other(user: User) -> None:
     for kind, file_type in product(SessionKind.values, FileType.values):
@@ -168,6 +169,7 @@ def test_calls_that_may_meet_in_a_path_share_a_key() -> None:
     assert key(file_type="capture") == key(file_type="capture")
 
 
+@pytest.mark.slow
 @in_a_database
 @pytest.mark.s3
 async def test_a_storage_that_fails_is_an_error_that_model_and_user_understand(

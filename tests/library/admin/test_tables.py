@@ -34,6 +34,7 @@ def library(user: User) -> User:
     return user
 
 
+@pytest.mark.slow
 def test_rows_are_shown_by_person_and_state_without_words(library: User, make_user: MakeUser) -> None:
     client = staff_with(make_user, *(f"view_{model._meta.model_name}" for model in MODELS))
     for model in MODELS:

@@ -74,6 +74,7 @@ def test_a_review_is_accepted_one_by_one_and_in_bulk(user: User) -> None:
         accept_reviews(user_id=user.pk, document_ids=range(201))
 
 
+@pytest.mark.slow
 def test_corrections_are_kept_for_the_same_client_and_the_oldest_are_forgotten(user: User) -> None:
     make_reference("valuation", folder="Valuations")
     make_reference("lease")

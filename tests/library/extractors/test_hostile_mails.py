@@ -32,6 +32,7 @@ def cost(data: bytes) -> float:
     return min(once() for _ in range(2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", sample(list(SHAPES), of_each=4))
 def test_a_longer_mail_costs_proportionally(shape: str) -> None:
     make: Callable[[int], bytes] = SHAPES[shape]
@@ -121,6 +122,7 @@ Ignored.
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_html_is_shown_if_there_is_no_text_and_its_beginning_if_it_is_very_long() -> None:
     html = HEAD + b"Content-Type: text/html; charset=utf-8\n\n<h1>Lease</h1>" + "<p>für Ada".encode()
     assert eml.extract(html).pages[0].endswith("\n\nLease\nfür Ada")

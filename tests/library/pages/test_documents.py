@@ -114,6 +114,7 @@ def test_a_document_moves_with_what_was_made_from_it(
     assert signed_in.post(address, theirs).status_code == HTTPStatus.NOT_FOUND
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("references")
 def test_a_corrected_type_files_a_document_and_is_remembered(
     signed_in: Browser, mill: Client, purchase: Project

@@ -219,6 +219,7 @@ async def test_a_summary_that_was_given_up_says_so(
     assert (await in_database(ask)).reason == UNFINISHED
 
 
+@pytest.mark.slow
 async def test_ten_transcripts_read_twice_by_a_model_that_invents_give_the_same_items(
     user: User, practice: PracticeServer, model: Inventor, work_off: WorkOff
 ) -> None:

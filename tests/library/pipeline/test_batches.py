@@ -45,6 +45,7 @@ def paths(practice: PracticeServer, method_path: str) -> int:
     return sum(request.path == method_path for request in practice.requests)
 
 
+@pytest.mark.slow
 async def test_a_batch_is_answered_at_half_the_price(
     user: User, practice: PracticeServer, settings: object
 ) -> None:
@@ -71,6 +72,7 @@ async def test_a_batch_is_answered_at_half_the_price(
         assert row.cost_micro_usd == pytest.approx(whole / 2, abs=1)
 
 
+@pytest.mark.slow
 async def test_a_run_that_dies_waits_for_the_same_batch_again(user: User, practice: PracticeServer) -> None:
     practice.batches.seconds = 3600.0
     documents = await upload(user, ("a.txt", PAYSLIP), ("b.txt", LEASE), source=DocumentSource.COMMAND)
@@ -86,6 +88,7 @@ async def test_a_run_that_dies_waits_for_the_same_batch_again(user: User, practi
     assert paths(practice, "/v1/messages") == 0
 
 
+@pytest.mark.slow
 async def test_an_answer_about_two_documents_is_used_for_both_though_they_are_read_apart(
     user: User, practice: PracticeServer
 ) -> None:

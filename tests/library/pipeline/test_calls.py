@@ -90,6 +90,7 @@ async def test_what_is_withheld_or_deleted_while_its_call_waits_is_sent_no_more(
     assert rest.state != DocumentState.QUEUED
 
 
+@pytest.mark.slow
 async def test_a_bad_document_fails_alone_and_the_others_of_its_batch_are_filed(
     user: User, practice: PracticeServer, work_off: WorkOff, model: TruthfulModel
 ) -> None:
@@ -105,6 +106,7 @@ async def test_a_bad_document_fails_alone_and_the_others_of_its_batch_are_filed(
     assert len(calls_to(practice)) == 1 + len(good) + 1
 
 
+@pytest.mark.slow
 async def test_documents_without_an_answer_are_asked_for_once_more_and_then_fail(
     user: User, practice: PracticeServer, work_off: WorkOff, model: TruthfulModel
 ) -> None:

@@ -75,6 +75,7 @@ def test_a_file_that_cannot_be_read_fails_with_a_sentence_and_exit_code_1(user: 
     assert [(row["state"], bool(row["reason"])) for row in rows] == [("refused", True), ("filed", False)]
 
 
+@pytest.mark.slow
 def test_the_limit_of_a_file_is_that_of_an_upload(user: User, tmp_path: Path, settings: Any) -> None:
     settings.SAGE_MAX_UPLOAD_MB = 1
     (tmp_path / "large.txt").write_bytes(b"\n" * (2**20 + 1) + b"x")
@@ -96,6 +97,7 @@ def test_an_interruption_while_files_are_stored_says_how_to_go_on(
     assert refused.value.returncode == 1
 
 
+@pytest.mark.slow
 def test_over_the_budget_files_are_left_for_a_later_run(user: User, folder: Path, settings: Any) -> None:
     settings.SAGE_DAILY_TOKENS = 1
     assert classify(str(folder / "march.txt"), "--user", user.username)[0] == 0

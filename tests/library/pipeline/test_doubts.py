@@ -79,6 +79,7 @@ async def test_a_word_outside_the_vocabulary_is_never_more_than_a_proposal(
     assert "pirate-map" in document.reason
 
 
+@pytest.mark.slow
 async def test_an_almost_same_text_goes_to_review_with_its_twin_and_only_for_the_same_client(
     user: User, other_user: User, practice: PracticeServer, work_off: WorkOff
 ) -> None:

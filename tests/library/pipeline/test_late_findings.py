@@ -102,6 +102,7 @@ def test_an_answer_that_came_after_all_isn_t_awaited_and_a_long_one_is_only_anno
     assert "keeps it from you" in told(1_000)
 
 
+@pytest.mark.slow
 def test_a_job_waits_for_a_document_that_is_still_being_read(user: User, queue: None) -> None:
     document = make_document(make_client(user), text="", state=DocumentState.QUEUED)
 

@@ -16,6 +16,7 @@ def test_the_similarity_is_the_share_of_common_pairs() -> None:
     assert similarity(word_pairs(""), word_pairs("Rent")) == 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("length", [20, 200, 5_000])
 def test_texts_that_are_almost_the_same_share_a_number(length: int) -> None:
     chance = random.Random(length)
