@@ -7,9 +7,11 @@ from http import HTTPStatus
 import pytest
 from django.contrib.auth.models import User
 from django.contrib.staticfiles import finders
+from django.template.loader import render_to_string
 from django.test import Client
 from PIL import Image
 
+from coaching.safety.lines import shipped_offer
 from coaching.views.shell import OFFLINE_FILES
 
 
@@ -68,3 +70,10 @@ def test_the_offline_page_is_nobodys(client: Client, user: User) -> None:
     assert after["Cache-Control"] == "public, no-cache"
     assert "no-store" in client.post("/offline/")["Cache-Control"]
     assert client.post("/offline/").status_code == HTTPStatus.METHOD_NOT_ALLOWED
+
+
+@pytest.mark.parametrize("template", ["500.html", "busy.html", "coaching/pages/offline.html"])
+def test_pages_without_sage_dial_the_emergency_numbers_in_one_tap(template: str) -> None:
+    page = render_to_string(template, {"title": "Busy", "message": "Please wait."})
+    numbers = re.findall(r'href="tel:(\d+)"', page)
+    assert numbers == [line.dialled for line in shipped_offer().emergency]
