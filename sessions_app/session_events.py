@@ -14,6 +14,7 @@ from uuid import UUID
 from weakref import WeakSet
 
 from django.db import transaction
+from django.db.models import F
 from django.utils import timezone
 
 from sessions_app.models import EventKind, Message, Session, SessionEvent, ToolCallRecord, Turn
@@ -21,7 +22,7 @@ from sessions_app.queries import write_together
 
 COUNTER = "event_seq"
 MAX_READ = 1_000
-"""Whoever is further behind gets a snapshot."""
+"""Whoever is further behind gets a snapshot, so nobody reads older facts."""
 KEPT = timedelta(days=1)
 _IN_HAND: Mapping[str, bool] = {"is_in_hand": True}
 """Marks a field with the row that a fact is about: it isn't stored, and spares its own process a read."""
@@ -219,11 +220,14 @@ def read_since(session: Session, seq: int) -> Sequence[Numbered] | None:
 
 
 def prune(now: datetime | None = None) -> int:
-    """Delete the log of sessions in which nothing has happened for a day; return how many facts there were.
+    """Delete facts that nobody reads: old ones, and all of sessions in which nothing has happened for a day.
 
-    The counter stays, so that whoever is behind notices that facts are gone.
+    The counter stays, so that whoever is behind notices that facts are gone. Returns how many there were.
     """
+    long = Session.unscoped.filter(event_seq__gt=MAX_READ)
+    old = SessionEvent.unscoped.filter(session__in=long, seq__lte=F("session__event_seq") - MAX_READ)
+    count = old.delete()[0]
     before = (now or timezone.now()) - KEPT
     idle = SessionEvent.unscoped.filter(session__last_active_at__lt=before)
     recent = SessionEvent.unscoped.filter(created_at__gte=before).order_by()
-    return idle.exclude(session__in=recent.values("session")).delete()[0]
+    return count + idle.exclude(session__in=recent.values("session")).delete()[0]

@@ -14,7 +14,7 @@ from django.utils import timezone
 from sessions_app import services, turn_records
 from sessions_app.models import EventKind, Message, Round, Session, SessionEvent, SessionStatus, TurnStatus
 from sessions_app.selectors import accessible_session
-from sessions_app.session_events import FACTS, KEPT, ArcEntered, Titled, append, prune, read_since
+from sessions_app.session_events import FACTS, KEPT, MAX_READ, ArcEntered, Titled, append, prune, read_since
 from sessions_app.titles import rename_session
 from sessions_app.turn_records import Ending, LastRound
 from tests.sessions_app.turns import ask_question, begin, say
@@ -116,6 +116,21 @@ def test_the_log_of_a_session_goes_when_it_was_idle_for_a_day(user: User, other_
     assert prune(now + timedelta(minutes=1)) == 3
     assert (kinds_of(idle), counter_of(idle)) == ([], 3)
     assert len(kinds_of(titled)) == len(kinds_of(active)) == 3
+
+
+@pytest.mark.django_db
+def test_the_log_of_a_long_day_is_as_long_as_what_is_read_of_it(user: User) -> None:
+    busy, other = open_conversation(user), open_conversation(user)
+    with transaction.atomic():
+        append(busy, *[Titled()] * (MAX_READ + 3))
+        append(other, *[Titled()] * 2)
+    assert prune() == 3
+    facts = read_since(busy, busy.event_seq - MAX_READ)
+    assert facts is not None
+    assert [seq for seq, _ in facts] == [*range(4, MAX_READ + 4)]
+    assert read_since(busy, 2) is None
+    assert len(kinds_of(other)) == 2
+    assert prune() == 0
 
 
 @pytest.mark.django_db
