@@ -8,7 +8,7 @@ signals: its owner stops it.
 import asyncio
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import psycopg
 import structlog
@@ -17,6 +17,7 @@ from procrastinate import App, PsycopgConnector
 from procrastinate.contrib.django import app, connector_params
 from procrastinate.exceptions import ConnectorException
 from procrastinate.periodic import PeriodicRegistry
+from psycopg.abc import RV, PQGen
 
 from coaching.job_queue import BULK_QUEUE, DOCUMENTS_QUEUE, REMINDERS_QUEUE
 from coaching.jobs.endings import WorkersJobs
@@ -36,7 +37,10 @@ DOCUMENT_SLOTS = BULK_CALLS_AT_ONCE + 1
 """While those run, the texts for the next are read."""
 REMINDER_SLOTS = 4
 """As many servers of mail and push are waited for at once."""
-POLL_SECONDS = 2.0
+POLL_SECONDS = 5.0
+"""For jobs whose time has come, such as retries; new ones are announced by the database."""
+ABORT_POLL_SECONDS = 60.0
+"""For requests to abort a running job, which nobody makes."""
 BEAT_SECONDS = 5.0
 SILENT_SECONDS = 20.0
 FREE_SECONDS = 5.0
@@ -44,7 +48,24 @@ RESTART_SECONDS = 1.0
 JOB_SECONDS_AT_STOP = 6.0
 STOP_SECONDS = 9.0
 
+LISTEN_INTERVAL_SECONDS = 60.0
+
 _OUTAGES = (ConnectorException, psycopg.Error, DatabaseError, OSError)
+
+
+class ListeningConnection(psycopg.AsyncConnection[Any]):
+    """Waits for the server without psycopg's ten wake-ups a second, which four idle listeners pay for.
+
+    They let Ctrl-C interrupt a waiting thread. A task needs none: it can be cancelled while it waits.
+    """
+
+    async def wait(
+        self,
+        gen: PQGen[RV],
+        interval: float = LISTEN_INTERVAL_SECONDS,
+        timeout: float | None = None,  # noqa: ASYNC109 - psycopg's
+    ) -> RV:
+        return await super().wait(gen, interval, timeout)
 
 
 class JobWorker:
@@ -113,7 +134,13 @@ class JobWorker:
     async def _work_until_outage(self, jobs: App, queues: Sequence[str], *, slots: int) -> None:
         await in_database(_join_server)
         # The worker's own connections, one of which LISTENs for jobs; Django's can't.
-        connector = PsycopgConnector(kwargs=connector_params(), min_size=1, max_size=slots, timeout=5)
+        connector = PsycopgConnector(
+            connection_class=ListeningConnection,
+            kwargs=connector_params(),
+            min_size=1,
+            max_size=slots,
+            timeout=5,
+        )
         try:
             with jobs.replace_connector(connector):
                 async with jobs.open_async():
@@ -121,6 +148,7 @@ class JobWorker:
                         queues=queues,
                         concurrency=slots,
                         fetch_job_polling_interval=POLL_SECONDS,
+                        abort_job_polling_interval=ABORT_POLL_SECONDS,
                         update_heartbeat_interval=BEAT_SECONDS,
                         stalled_worker_timeout=SILENT_SECONDS,
                         shutdown_graceful_timeout=JOB_SECONDS_AT_STOP,

@@ -26,8 +26,10 @@ from sessions_app.turn_records import TurnKey
 logger = structlog.get_logger(__name__)
 
 TAKE_OVER_SECONDS = 1.0
-CHECKS_FOR_FROZEN = 5
-"""Every so many checks, transactions of frozen workers are ended, too."""
+IDLE_SECONDS = 2.0
+"""Between two checks while no turn runs anywhere and no other web process is there."""
+FROZEN_SECONDS = 4.0
+"""After so long, the next check ends transactions of frozen workers, too."""
 LATE_BEAT_SECONDS = 1.0
 FOLLOW_SECONDS = 0.25
 FOLLOW_ALONE_SECONDS = 2.0
@@ -136,23 +138,26 @@ class TakeOver:
         self._watch = LeaseWatch()
         self._without_task: set[uuid.UUID] = set()
         self._replaced: set[TurnKey] = set()
-        self._checks = 0
+        self._frozen_checked_at = 0.0
 
     async def run(self) -> None:
-        """Check every second until cancelled."""
+        """Check every second until cancelled, or every other second while nothing could be lost."""
         while True:
+            is_idle = False
             with _outages_logged():
-                await self._check()
-            await asyncio.sleep(TAKE_OVER_SECONDS)
+                held = await self._check()
+                is_idle = not (held or self.has_others or self._runner.running)
+            await asyncio.sleep(IDLE_SECONDS if is_idle else TAKE_OVER_SECONDS)
 
-    async def _check(self) -> None:
+    async def _check(self) -> Collection[leases.Lease]:
+        """Check once; return the leases that were held."""
         beats, held = await in_database(_read_leases)
         now = asyncio.get_running_loop().time()
         dead = self._dead_owners(beats, held, now=now)
         if dead:
             await _end_transactions(dead)
-        self._checks += 1
-        if self._checks % CHECKS_FOR_FROZEN == 0:
+        if now - self._frozen_checked_at >= FROZEN_SECONDS:
+            self._frozen_checked_at = now
             await _end_half_sent()
         left_open = self._left_open(held)
         for lease in held:
@@ -163,6 +168,7 @@ class TakeOver:
             await _stop_on_request(self._runner)
         for owner in self._watch.forgotten(beats, now=now) - {self._runner.owner}:
             await in_database(leases.forget_process, owner)
+        return held
 
     def _dead_owners(
         self, beats: Mapping[str, int], held: Collection[leases.Lease], *, now: float

@@ -11,9 +11,7 @@ OURS = {"coaching", "sessions_app"}
 
 def test_new_columns_have_a_default_in_the_database() -> None:
     loader = MigrationLoader(None)
-    squashed = {
-        replaced for migration in loader.disk_migrations.values() for replaced in migration.replaces
-    }
+    squashed = {replaced for migration in loader.disk_migrations.values() for replaced in migration.replaces}
     added_since = [each for key, each in loader.disk_migrations.items() if key not in squashed]
     assert columns_without_default(added_since) == []
 

@@ -1,6 +1,7 @@
 """Workers as processes: killed, stopped, replaced; and turns resumed by hand."""
 
 import asyncio
+import resource
 import signal
 import threading
 import time
@@ -9,9 +10,11 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from http import HTTPStatus
 from io import StringIO
+from typing import Any
 
 import aiohttp
 import psutil
+import psycopg
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import call_command
@@ -20,6 +23,7 @@ from procrastinate.contrib.django.models import ProcrastinateJob
 
 from coaching.job_queue import BRIEF_JOB, SUMMARY_JOB, enqueue_brief, enqueue_summary
 from coaching.jobs.summaries import REQUEST
+from coaching.jobs.worker import ListeningConnection
 from coaching.practice import PracticeServer
 from coaching.practice.faults.fault import Fault
 from coaching.practice.script import Hold, Reply
@@ -241,3 +245,28 @@ async def test_a_worker_offers_its_metrics_to_nobody_without_a_token(
     async with worker(practice, "--metrics-port", "0", is_forked=False) as process:
         await asyncio.to_thread(process.wait_for_line, lambda line: "needs SAGE_METRICS_TOKEN" in line)
         assert await asyncio.to_thread(process.wait) != 0
+
+
+async def wakeups_while_listening(kind: "type[psycopg.AsyncConnection[Any]]") -> int:
+    """Return how often this thread woke within two seconds, at whose end it was notified."""
+    async with (
+        await kind.connect(url_of_test_database(), autocommit=True) as listener,
+        await psycopg.AsyncConnection.connect(url_of_test_database(), autocommit=True) as other,
+    ):
+        await listener.execute("LISTEN woken")
+        before = resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw
+
+        async def notify() -> int:
+            await asyncio.sleep(2)
+            woken = resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw - before
+            await other.execute("NOTIFY woken")
+            return woken
+
+        notifying = asyncio.create_task(notify())
+        assert [each.channel async for each in listener.notifies(stop_after=1)] == ["woken"]
+        return await notifying
+
+
+async def test_an_idle_listener_sleeps_until_it_is_notified() -> None:
+    assert await wakeups_while_listening(psycopg.AsyncConnection) > 15
+    assert await wakeups_while_listening(ListeningConnection) < 8
