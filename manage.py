@@ -7,9 +7,11 @@ import sys
 from types import FrameType
 
 import psycopg
+from django.conf import settings
 from django.core.management import execute_from_command_line
 from django.db import OperationalError, ProgrammingError, connection
 
+from sage.embedded_backend.base import join_early
 from sage.ending import end_soon
 from sage.env import StartError
 from sage.garbage import collect_rarely
@@ -21,8 +23,17 @@ def _exit_on_sigterm(_number: int, _frame: FrameType | None) -> None:
     sys.exit(128 + signal.SIGTERM)
 
 
+def _start_database_early() -> None:
+    """Start the embedded database while `up` still loads its modules, which takes as long."""
+    others = ("-h", "--help", "--settings", "--pythonpath")
+    is_up = sys.argv[1:2] == ["up"] and not any(argument.startswith(others) for argument in sys.argv[2:])
+    if is_up and settings.IS_EMBEDDED_DATABASE:
+        join_early(settings.SAGE_DATA_DIR / "postgres")
+
+
 def _run_command() -> None:
     try:
+        _start_database_early()
         execute_from_command_line(sys.argv)
     except (ProgrammingError, psycopg.ProgrammingError):
         # Before the first `up` there are no tables: print one line instead of a traceback.

@@ -1,8 +1,10 @@
 """Joins the embedded server before a process connects for the first time."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
+from threading import Lock, Thread
 from typing import Any
 
 from django.db import connections
@@ -10,7 +12,10 @@ from django.db.backends.postgresql import client
 
 from sage.embedded_postgres import EmbeddedPostgres, programs_folder
 from sage.ending import at_end
+from sage.env import StartError
 from sage.pooled_backend import base
+
+_joining = Lock()
 
 
 class DatabaseClient(client.DatabaseClient):
@@ -37,9 +42,30 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return super().get_new_connection(conn_params)
 
 
-@cache
 def join(folder: Path) -> EmbeddedPostgres:
-    """Join the server of a cluster folder until this process ends."""
+    """Join the server of a cluster folder until this process ends; once, in whatever thread."""
+    with _joining:
+        return _join(folder)
+
+
+def join_early(folder: Path) -> None:
+    """Begin to join the server in a thread, so that it starts while this process loads its modules.
+
+    A failure is left to whoever connects first: `join` tries again and raises it. A process that ends sooner
+    waits for the thread, so that no server is left without a user.
+    """
+    thread = Thread(target=_try_to_join, args=(folder,), name="join the database early")
+    at_end(thread.join)
+    thread.start()
+
+
+def _try_to_join(folder: Path) -> None:
+    with suppress(StartError):
+        join(folder)
+
+
+@cache
+def _join(folder: Path) -> EmbeddedPostgres:
     server = EmbeddedPostgres.of(folder.parent)
     server.join()
     at_end(partial(_leave, server))

@@ -42,6 +42,11 @@ NOT_OURS = """
         UNION SELECT typarray FROM pg_type JOIN pg_depend ON objid = pg_type.oid AND deptype = 'e'
     ) AND (SELECT nspname FROM pg_namespace WHERE oid = objid) IS DISTINCT FROM 'pg_toast'
 """
+EARLY = """
+from django.conf import settings
+from sage.embedded_backend.base import join_early
+join_early(settings.SAGE_DATA_DIR / "postgres")
+"""
 only_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes another user")
 
 WITHOUT_MOUNTS = """
@@ -418,3 +423,11 @@ def _passes(folder: Path, *, user: int, group: int) -> bool:
     command = ["/bin/sh", "-c", 'test -x "$1"', "sh", str(folder)]
     done = subprocess.run(command, user=user, group=group, extra_groups=[], cwd="/", check=False)
     return done.returncode == 0
+
+
+def test_a_process_that_ends_before_its_server_has_started_stops_it() -> None:
+    with _folder() as folder:
+        arguments = ("manage.py", "shell", "--no-imports", "-c", EARLY)
+        assert finished(*arguments, environment={"SAGE_DATA_DIR": str(folder)}) == (0, "")
+        assert (folder / "postgres" / "PG_VERSION").exists()
+        assert not (folder / "postgres" / "postmaster.pid").exists()

@@ -2,6 +2,7 @@
 
 import time
 from argparse import ArgumentParser
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from django.conf import settings
@@ -34,8 +35,10 @@ class Command(BaseCommand):
         if warning := readable_env_file(settings.BASE_DIR / ".env"):
             self._warn(warning)
         check_services()
-        prepare_database()
-        prepare_static_files()
+        with ThreadPoolExecutor(max_workers=1) as beside:
+            static_files = beside.submit(prepare_static_files)
+            prepare_database()
+            static_files.result()
         password = None if options["no_demo"] else make_demo_account()
 
         def announce(url: str) -> None:
