@@ -17,13 +17,22 @@ THREAD_SECONDS = 2.0
 logger = structlog.get_logger(__name__)
 
 _at_end = ExitStack()
-# Once: the stack is empty afterwards.
-atexit.register(_at_end.close)
+_closing = threading.Lock()
 
 
 def at_end(call: Callable[[], object]) -> None:
     """Call a function once when this process ends, also if threads are cut off; the last one first."""
     _at_end.callback(call)
+
+
+def _close() -> None:
+    """Call what is registered; whoever comes second waits, so that nothing is cut off half-way."""
+    with _closing:
+        _at_end.close()
+
+
+# Once: the stack is empty afterwards.
+atexit.register(_close)
 
 
 def end_soon(code: int) -> None:
@@ -40,6 +49,6 @@ def _end_anyway(waited: threading.Event, code: int) -> None:
     names = [thread.name for thread in threading.enumerate() if not thread.daemon]
     logger.warning("threads_cut_off", threads=names)
     try:
-        _at_end.close()
+        _close()
     finally:
         os._exit(code)
