@@ -504,7 +504,8 @@ class ToolCallRecord(Owned):
 
     `input` is a projection to query; what goes back to the model is in `Round.blocks`. `value` is the user's
     answer. Where that was a yes to a call that any other turn would have run unasked, the call is `running`
-    from then on, and runs with the turn's next part.
+    from then on, and runs with the turn's next part. `look_due_at`: from then on any process may take the
+    second look at that answer's words; None once it has ended and where none is taken.
     """
 
     owner_path = "turn__session__user"
@@ -520,6 +521,7 @@ class ToolCallRecord(Owned):
     is_error = models.BooleanField(default=False)
     value = models.JSONField(null=True, blank=True, help_text="The user's answer to a pending call.")
     metadata = models.JSONField(default=dict, blank=True, help_text="What was noticed of that answer.")
+    look_due_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True, blank=True)
 
@@ -535,7 +537,10 @@ class ToolCallRecord(Owned):
             ),
         ]
         indexes = [
-            models.Index(fields=["turn"], condition=Q(metadata__has_key="safety"), name="call_of_danger")
+            models.Index(fields=["turn"], condition=Q(metadata__has_key="safety"), name="call_of_danger"),
+            models.Index(
+                fields=["look_due_at"], name="call_look_due", condition=Q(look_due_at__isnull=False)
+            ),
         ]
 
     def __str__(self) -> str:

@@ -7,6 +7,7 @@ first. What a tool asks isn't known here; the caller brings the result.
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from django.db import transaction
@@ -61,12 +62,14 @@ class EndedCall:
 class Answer:
     """A tool's view of a user's answer: the result for the model, and value and metadata to store.
 
-    Without a result the answer was a yes to a call that hasn't run yet: it runs when the turn goes on.
+    Without a result the answer was a yes to a call that hasn't run yet: it runs when the turn goes on. From
+    `look_due_at` on any process may take the second look at its words.
     """
 
     result: CallResult | None
     value: Any
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    look_due_at: datetime | None = None
 
 
 @transaction.atomic
@@ -86,6 +89,7 @@ def answer_call(
     session, call = _locked_call(user_id=user_id, session_id=session_id, tool_use_id=tool_use_id)
     answer = build_answer(session, call)
     call.metadata |= answer.metadata
+    call.look_due_at = answer.look_due_at
     if answer.result is None:
         call.state, call.value = CallState.RUNNING, answer.value
         call.save(update_fields=["state", "value", "metadata"])
@@ -179,7 +183,9 @@ def _end_call(call: ToolCallRecord, state: CallState, result: CallResult, *, val
     call.is_error = result.is_error
     call.value = value
     call.finished_at = timezone.now()
-    call.save(update_fields=["state", "result", "is_error", "value", "metadata", "finished_at"])
+    call.save(
+        update_fields=["state", "result", "is_error", "value", "metadata", "look_due_at", "finished_at"]
+    )
 
 
 def _go_on(session: Session, call: ToolCallRecord, *, owner: str, rate_limit: RateLimit) -> EndedCall:

@@ -27,6 +27,7 @@ from coaching.model.asking import ask
 from coaching.model.client import ModelConnection
 from coaching.safety.danger import Danger
 from coaching.safety.second_look import INSTRUCTIONS, SCHEMA, build_question, parse_answer
+from coaching.turns.answer_looks import claim_answer_looks
 from coaching.turns.looks import Looked, Seen, read_answer, read_capture, read_words, store_look
 from coaching.turns.upstream import note_failure
 from sessions_app.database import in_database
@@ -69,11 +70,13 @@ class SecondLooks:
                 self._loop.call_soon_threadsafe(self._begin_capture, version_id)
 
     async def take_lost(self) -> None:
-        """Take the looks at captures that processes have lost, until cancelled."""
+        """Take the looks at captures and answers that processes have lost, until cancelled."""
         while True:
             try:
                 for version_id in await in_database(claim_looks, now=timezone.now()):
                     self._begin_capture(version_id)
+                for call_id in await in_database(claim_answer_looks, now=timezone.now()):
+                    self.begin_answer(call_id)
             except DatabaseError as error:
                 logger.warning("lost_looks_without_database", error=type(error).__name__)
             await asyncio.sleep(LOST_SECONDS)

@@ -17,6 +17,7 @@ from coaching.tools import CHAT_TOOLS
 from coaching.tools.confirmed import DECLINED, UNKNOWN_PART, YES_OR_NO
 from coaching.tools.tainted import Ruling
 from coaching.tools.tiers import CHAT, Binding, Tier
+from coaching.turns.answer_looks import look_due_at
 from coaching.turns.asked import asked_by_call, danger_of_words
 from coaching.turns.care import hear_answer
 from sessions_app.errors import Refused
@@ -75,10 +76,16 @@ def builder_for(*, user_id: int, value: object) -> Callable[[Session, ToolCallRe
         result = CallResult(content=answered.result.content, is_error=answered.result.is_error)
         words = answered.words or answered.value
         asked = asked_by_call(session, call)
-        metadata = metadata_of_danger(danger_of_words(words, asked=asked) or danger_in(words))
+        danger = danger_of_words(words, asked=asked) or danger_in(words)
+        metadata = metadata_of_danger(danger)
         if not metadata:
             hear_answer(session, call, words, now=context.now)
         facts = {FACTS: answered.facts} if answered.facts is not None else {}
-        return Answer(result=result, value=answered.value, metadata={**metadata, **facts})
+        return Answer(
+            result=result,
+            value=answered.value,
+            metadata={**metadata, **facts},
+            look_due_at=look_due_at(answered.value, danger, now=context.now),
+        )
 
     return build

@@ -3,7 +3,7 @@
 It is taken at a message, at words with which a question was answered, and at a capture. No budget limits it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 from uuid import UUID
@@ -21,6 +21,7 @@ from coaching.people.help_lines import count_card
 from coaching.safety.card import METADATA_KEY, kept_danger
 from coaching.safety.danger import Danger
 from coaching.safety.second_look import EARLIER_MESSAGES
+from coaching.turns.answer_looks import note_in
 from coaching.turns.asked import asked_before, asked_by_call
 from sessions_app.models import CallState, Message, MessageRole, SafetyVerdict, Session, ToolCallRecord
 from sessions_app.selectors import accessible_session
@@ -89,8 +90,7 @@ def read_answer(call_id: int) -> Looked | None:
     if call is None or LOOK_KEY in call.metadata:
         return None
     known = kept_danger(call.metadata)
-    note = call.value.get("note") if isinstance(call.value, Mapping) else None
-    if not isinstance(note, str) or not note.strip() or (known is not None and known.level == "immediate"):
+    if not note_in(call.value) or (known is not None and known.level == "immediate"):
         return None
     session = call.turn.session
     return Looked(
@@ -98,7 +98,7 @@ def read_answer(call_id: int) -> Looked | None:
         key=call.pk,
         session_id=session.pk,
         user_id=session.user_id,
-        words=note,
+        words=note_in(call.value),
         earlier=_read_earlier(session),
         asked=strip_block_tags(asked_by_call(session, call)),
     )
@@ -201,7 +201,8 @@ def _note_answer(call_id: int, new: NewVerdict) -> None:
     is_raised = is_more_acute(new.level, level)
     if is_raised:
         call.metadata[METADATA_KEY] = {"level": new.level, "about": new.about, "topic": new.topic}
-    call.save(update_fields=["metadata"])
+    call.look_due_at = None
+    call.save(update_fields=["metadata", "look_due_at"])
     if not is_raised:
         return
     if known is None:

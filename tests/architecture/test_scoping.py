@@ -116,6 +116,7 @@ UNSCOPED: Mapping[str, str] = {
     "coaching/life/capture_verdicts.py:raise_verdict": BY_VERSION,
     "coaching/life/capture_verdicts.py:drop_look": BY_VERSION,
     "coaching/life/capture_verdicts.py:claim_looks": "of everybody, for those whose process died",
+    "coaching/turns/answer_looks.py:claim_answer_looks": "of everybody, for those whose process died",
     "coaching/models/safety.py:CaptureVerdict.words_stand": "newer rows of the files that it filters",
     "sessions_app/verdicts.py:store_verdict": BY_MESSAGE,
     "sessions_app/verdicts.py:read_verdicts": BY_SESSION,
