@@ -39,18 +39,23 @@ _BRIEF_RETRY_SECONDS = (5, 25, 125, 625, 3600)
 TITLE_JOB = "write_title"
 DOCUMENT_JOB = "read_document"
 ANALYSIS_JOB = "analyse_document"
-LANE_JOB = "read_documents"
+DOCUMENTS_JOB = "read_documents"
 MAIL_REMINDER_JOB = "mail_reminder"
 PUSH_REMINDER_JOB = "push_reminder"
+IMPORT_JOB = "import_upload"
+REFRESH_JOB = "refresh_calendar"
+ENCODING_JOB = "encode_new_passages"
+REMOVAL_JOB = "remove_person"
 
+REMOVAL_QUEUE = "removals"
 BULK_QUEUE = "bulk"
 """The queue of jobs that may be many and long: a worker always keeps a slot for the others."""
 DOCUMENTS_QUEUE = "documents"
 """The queue of documents that nobody waits for in a conversation: a worker has slots for it alone."""
 REMINDERS_QUEUE = "reminders"
 """The queue of reminders, which wait for servers of others: a worker has slots for it alone."""
-LANES = 6
-"""In as many lanes the documents of one user are read at once."""
+DOCUMENT_QUEUES = 6
+"""In as many queues the documents of one user are read at once."""
 
 
 class JobPriority(IntEnum):
@@ -271,13 +276,13 @@ def enqueue_follow_ups(session_ids: Collection[uuid.UUID]) -> Collection[uuid.UU
 def enqueue_document(document: Document, *, wait_seconds: int = 0) -> bool:
     """Queue the reading of a document; False if nothing needs to be queued. Sync ORM code.
 
-    One that comes from a conversation has a job of its own. The others of a user are read in lanes, eight at
-    a time, and `manage.py classify` reads its own.
+    One that comes from a conversation has a job of its own. The others of a user are read in queues,
+    eight at a time, and `manage.py classify` reads its own.
     """
     if document.source == DocumentSource.COMMAND:
         return False
     if document.source == DocumentSource.UPLOAD:
-        return enqueue_lane(document.user_id, document.pk % LANES, wait_seconds=wait_seconds)
+        return enqueue_documents(document.user_id, document.pk % DOCUMENT_QUEUES, wait_seconds=wait_seconds)
     return enqueue(
         DOCUMENT_JOB,
         key=f"document:{document.pk}",
@@ -312,19 +317,19 @@ def enqueue_analysis(
     )
 
 
-def enqueue_lane(user_id: int, lane: int, *, wait_seconds: int = 0) -> bool:
-    """Queue a call about documents of a user; False if it is queued already. Sync ORM code.
+def enqueue_documents(user_id: int, number: int, *, wait_seconds: int = 0) -> bool:
+    """Queue a call in one of the queues of a user's documents; False if it is queued. Sync ORM code.
 
     Each such job makes one call and queues the next, so that users take turns.
     """
     return enqueue(
-        LANE_JOB,
-        key=f"documents:{user_id}:{lane}",
+        DOCUMENTS_JOB,
+        key=f"documents:{user_id}:{number}",
         priority=JobPriority.BULK,
         queue=DOCUMENTS_QUEUE,
         wait_seconds=wait_seconds,
         user_id=user_id,
-        lane=lane,
+        lane=number,  # the name that jobs of earlier versions have
     )
 
 

@@ -31,7 +31,7 @@ from sessions_app.text import mended
 
 Finish = Callable[[str, Sequence[BriefCorrection]], str]
 """Makes of a brief's text what is stored, by what the user said about it."""
-MOST_CORRECTIONS = 50
+MAX_CORRECTIONS = 50
 CORRECTION_CHARACTERS = 500
 MESSAGES_AT_ONCE = 2_000
 """More than fit into a request, so that a long history isn't read whole."""
@@ -202,8 +202,8 @@ def correct_brief(
     if known is not None:
         return known
     lock_limits(user_id=user_id)
-    if BriefCorrection.of(user_id).count() >= MOST_CORRECTIONS:
-        raise Refused(TOO_MANY, most=MOST_CORRECTIONS)
+    if BriefCorrection.of(user_id).count() >= MAX_CORRECTIONS:
+        raise Refused(TOO_MANY, most=MAX_CORRECTIONS)
     correction = BriefCorrection.within(session).create(session=session, **values)
     _mark_changed(session)
     _correct_newest(session, finish)

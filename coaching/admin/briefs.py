@@ -23,7 +23,7 @@ from sessions_app.figures import sessions_with_brief_behind
 from sessions_app.models import Session, SessionBrief
 from sessions_app.money import small_dollars
 
-MOST_WRITTEN_AGAIN = 100
+MAX_WRITTEN_AGAIN = 100
 VERSION_FIELDS = (
     "version", "covers_from", "covers_until", "model", "lag", "cost", "is_withdrawn", "created_at",
 )  # fmt: skip
@@ -129,7 +129,7 @@ class BriefedSessionAdmin(TranscriptAdmin):
     @admin.action(description="Write the brief again", permissions=["regenerate"])
     def write_again(self, request: HttpRequest, sessions: QuerySet[Session]) -> None:
         """Queue briefs from all messages of these sessions."""
-        chosen = list(sessions.defer("opening")[:MOST_WRITTEN_AGAIN])
+        chosen = list(sessions.defer("opening")[:MAX_WRITTEN_AGAIN])
         for session in chosen:
             enqueue_brief_anew(session, is_bulk=True)
             self.log_change(request, session, "Had the brief written again.")

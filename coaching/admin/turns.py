@@ -18,7 +18,7 @@ from sessions_app.models import SafetyVerdict, Session, Turn
 from sessions_app.services import is_last_turn
 from sessions_app.spending import read_spending_of_turn
 
-MOST_ANSWERED_AGAIN = 20
+MAX_ANSWERED_AGAIN = 20
 """At once: each opens a turn in this process."""
 
 
@@ -58,7 +58,7 @@ class TurnAdmin(ReadOnlyMixin, admin.ModelAdmin):
     @admin.action(description="Answer again, if failed or interrupted", permissions=["retry"])
     def answer_again(self, request: HttpRequest, turns: QuerySet[Turn]) -> None:
         """Do for these people what their *Try again* does. Each gets an answer of their own or a reason."""
-        for turn in turns.select_related("session__user")[:MOST_ANSWERED_AGAIN]:
+        for turn in turns.select_related("session__user")[:MAX_ANSWERED_AGAIN]:
             person = turn.session.user.get_username()
             give_back_connections()
             try:

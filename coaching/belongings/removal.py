@@ -20,14 +20,12 @@ from django.db.models.functions import Cast
 
 from coaching.belongings.ownership import owned_models, owner_of_argument
 from coaching.files.objects import erase_objects
-from coaching.job_queue import enqueue, forget_jobs, job_arguments
+from coaching.job_queue import REMOVAL_JOB, enqueue, forget_jobs, job_arguments
 from sessions_app.database import in_database_unhurried, no_time_limits
 from sessions_app.models import Session, Turn, TurnStatus
 
 logger = structlog.get_logger(__name__)
 
-REMOVAL_JOB = "remove_person"
-REMOVAL_QUEUE = "removals"
 STOP_SECONDS = 15.0
 """Longer than it takes another process to take over and stop the turns of a dead one."""
 STOP_POLL_SECONDS = 0.25

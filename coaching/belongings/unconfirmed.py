@@ -12,14 +12,14 @@ from coaching.belongings.removal import begin_removal
 
 KEPT_DAYS = 14
 """A link is valid for three days and can be requested again."""
-MOST_AT_ONCE = 1000
+MAX_AT_ONCE = 1000
 
 
 def remove_unconfirmed(*, now: datetime) -> int:
     """Queue the removal of accounts that were never confirmed or used; return how many."""
     if not settings.HAS_MAIL or settings.ACCOUNT_EMAIL_VERIFICATION != "mandatory":
         return 0
-    found = _unconfirmed(now).order_by("pk").values_list("pk", flat=True)[:MOST_AT_ONCE]
+    found = _unconfirmed(now).order_by("pk").values_list("pk", flat=True)[:MAX_AT_ONCE]
     return sum(_remove_if_unconfirmed(user_id, now) for user_id in list(found))
 
 

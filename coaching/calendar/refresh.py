@@ -14,11 +14,10 @@ from yarl import URL
 
 from coaching.calendar.fetchers import Fetched, Fetcher
 from coaching.calendar.reading import Overloaded, ReadCalendar, digest_of, read_calendar
-from coaching.job_queue import enqueue
+from coaching.job_queue import REFRESH_JOB, enqueue
 from coaching.models import CalendarEvent, CalendarKind, CalendarSource
 from sessions_app.errors import Refused
 
-REFRESH_JOB = "refresh_calendar"
 FEED_INTERVAL = timedelta(hours=1)
 FIRST_WAIT = timedelta(minutes=15)
 LONGEST_WAIT = timedelta(days=1)

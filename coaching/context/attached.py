@@ -8,7 +8,7 @@ from dataclasses import replace
 from coaching.context.fences import fence, fence_value, open_tag
 from coaching.context.library import LibraryFacts, SeenDocument
 from coaching.context.opening import Statement
-from coaching.context.statement import Part
+from coaching.context.statement import StatementPart
 from coaching.engine.messages import StoredCall, StoredMessage
 from coaching.library.documents.reasons import reason_for_models
 from coaching.library.rows.attached import ids_in
@@ -34,7 +34,9 @@ _TOLD = re.compile(
 MORE = "your tools sum it up, and find passages in it"
 
 
-def document_parts(facts: LibraryFacts, messages: Iterable[Message], said: Statement) -> Sequence[Part]:
+def document_parts(
+    facts: LibraryFacts, messages: Iterable[Message], said: Statement
+) -> Sequence[StatementPart]:
     """Return the documents of the messages that weren't told of, or not as they are now.
 
     A text is told once: later only how far the document is, and its summary.
@@ -51,7 +53,7 @@ def document_parts(facts: LibraryFacts, messages: Iterable[Message], said: State
             untold.append((document, digest, before.startswith(_WITH_TEXT)))
     room = MESSAGE_CHARACTERS // max(1, len(untold))
     return [
-        Part(
+        StatementPart(
             key=f"{DOCUMENT_KEY}{document.id}",
             digest=digest,
             text=_document_text(document, room=room, is_text_told=is_text_told),

@@ -11,7 +11,7 @@ from coaching.context.budget import count_tokens
 from coaching.context.closeness import SAME_PERCENT, closeness, is_close, without_struck
 from coaching.context.entries import wrap
 from coaching.context.fences import fence
-from coaching.context.statement import Part
+from coaching.context.statement import StatementPart
 from sessions_app.models import BriefCorrection, CorrectionKind, SessionBrief
 
 MAX_TOKENS = 600
@@ -66,7 +66,7 @@ def corrected_text(text: str, corrections: Sequence[BriefCorrection]) -> str:
 
 def brief_part(
     brief: SessionBrief | None, corrections: Sequence[BriefCorrection], *, first_in_window: int
-) -> Part | None:
+) -> StatementPart | None:
     """Return the section of a brief, which says what it lacks of the messages before the window."""
     lines = corrected_lines(brief.text if brief else "", corrections)
     covers = brief.covers_until if brief else 0
@@ -78,7 +78,7 @@ def brief_part(
         return None
     attributes = {"covers_messages": f"1 to {covers}"} if covers else {}
     version = brief.version if brief else 0
-    return Part(key="brief", digest=str(version), text=wrap("brief", "\n".join(texts), attributes))
+    return StatementPart(key="brief", digest=str(version), text=wrap("brief", "\n".join(texts), attributes))
 
 
 def _statement_of(correction: BriefCorrection) -> str:

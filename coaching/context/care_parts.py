@@ -6,7 +6,7 @@ from coaching.clock.days import with_weekday
 from coaching.context.care import CARE, danger_in_words
 from coaching.context.entries import wrap
 from coaching.context.opening import GONE
-from coaching.context.statement import Part
+from coaching.context.statement import StatementPart
 
 ASK = "care_ask"
 """The key of the request to ask, whose section has the same tag."""
@@ -37,19 +37,19 @@ _WANTED = "Since {day} they don't want to be asked about it any more. Bring it u
 _OVER = "It is over: the days have passed, or it turned out to be no danger. Bring it up only if they do."
 
 
-def ask_part(danger: SaidDanger, care: Care) -> Part:
+def ask_part(danger: SaidDanger, care: Care) -> StatementPart:
     """Return the section that has the model ask, in this answer alone."""
     values = {"day": with_weekday(danger.day), "what": danger_in_words(danger)}
     if danger.about == "self":
         text = _ASK_OWN.format(**values, whether=_WHETHER[danger.topic, danger.level])
     else:
         text = _ASK_OTHER.format(**values)
-    return Part(key=ASK, digest=care.today.isoformat(), text=wrap(CARE, text, {"ask": "now"}))
+    return StatementPart(key=ASK, digest=care.today.isoformat(), text=wrap(CARE, text, {"ask": "now"}))
 
 
-def end_part(turn: CareOfTurn) -> Part:
+def end_part(turn: CareOfTurn) -> StatementPart:
     """Return the section that says that it is over."""
-    return Part(key=CARE, digest=GONE, text=wrap(CARE, ending_words(turn)))
+    return StatementPart(key=CARE, digest=GONE, text=wrap(CARE, ending_words(turn)))
 
 
 def ending_words(turn: CareOfTurn) -> str:

@@ -29,7 +29,7 @@ CITATION = re.compile(r"\[\s*(\d{1,9}(?:\s*[,;]\s*\d{1,9})*)\s*\]")
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
 """Of scripts without spaces each character is a word."""
 _WORDS = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+")
-_MOST_WEIGHT = 6
+_MAX_WEIGHT = 6
 _NUMBER_WEIGHT = 4
 _STEM_LETTERS = 4
 _ENDING_LETTERS = 4
@@ -129,7 +129,7 @@ def _word(written: str) -> _Word:
 
 
 def _weight_of(text: str) -> int:
-    return 1 if re.fullmatch(rf"[{_UNSPACED}]", text) else max(0, min(len(text) - 2, _MOST_WEIGHT))
+    return 1 if re.fullmatch(rf"[{_UNSPACED}]", text) else max(0, min(len(text) - 2, _MAX_WEIGHT))
 
 
 def _is_covered(one: _Line, other: _Line, percent: float) -> bool:

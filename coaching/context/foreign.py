@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from django.utils.translation import gettext_noop
 
 from coaching.context.attached import DOCUMENT_KEY
-from coaching.context.findings import FINDING_KEY
+from coaching.context.late_findings import FINDING_KEY
 from coaching.context.library import SeenDocument
 from coaching.context.opening import Statement, statement_of
 from coaching.library.rows.attached import ids_in

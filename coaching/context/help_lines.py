@@ -11,7 +11,7 @@ from django.db import DatabaseError, transaction
 
 from coaching.context.fences import fence_value
 from coaching.context.opening import statement_of
-from coaching.context.statement import Part
+from coaching.context.statement import StatementPart
 from coaching.files.safety_plans import PLAN_PATH, has_plan
 from coaching.models import Profile
 from coaching.people.help_lines import country_of, read_offer
@@ -21,7 +21,7 @@ from coaching.safety.lines import Line, Offer, shipped_offer
 from sessions_app.models import Message, MessageRole
 
 HELP_LINES = "help_lines"
-MOST_LINES = 5
+MAX_LINES = 5
 
 
 def spoken_in(messages: Sequence[Message]) -> Sequence[Message]:
@@ -66,7 +66,7 @@ def _key(message: Message) -> str:
     return f"{message.number} {danger.level if danger else 'none'}"
 
 
-def help_lines_part(message: Message, *, newest: Message, profile: Profile) -> Part:
+def help_lines_part(message: Message, *, newest: Message, profile: Profile) -> StatementPart:
     """Return the section about a message with danger, for the request that `newest` opens."""
     danger = danger_of(message)
     offer = _read_offer(profile, danger)
@@ -79,9 +79,9 @@ def help_lines_part(message: Message, *, newest: Message, profile: Profile) -> P
     )
     if danger and danger.about == "self" and has_plan(user_id=profile.user_id):
         says += f" It also has their own safety plan, closed: read {PLAN_PATH}, and go by it."
-    text = "\n".join([says, *(_line(line) for line in offer.lines[:MOST_LINES])])
+    text = "\n".join([says, *(_line(line) for line in offer.lines[:MAX_LINES])])
     country = f' country="{offer.country}"' if offer.country else ""
-    return Part(
+    return StatementPart(
         key=HELP_LINES,
         digest=_key(message),
         text=f'<{HELP_LINES}{country} shown="yes">\n{text}\n</{HELP_LINES}>',

@@ -15,7 +15,7 @@ from sessions_app.models import Message, MessageRole
 
 PICTURES_KEY = "pictures"
 """In a user message's metadata: `ids` of those sent with it, and the number `since` which they are sent."""
-MOST_PICTURES = 10
+MAX_PICTURES = 10
 """As many as one message can have."""
 KEPT_PICTURES = 5
 """How many are still sent once there were too many, of messages before the newest."""
@@ -45,9 +45,9 @@ def newest_pictures(messages: Sequence[Message], attached: Mapping[int, SeenDocu
     users = (message for message in messages if message.role == MessageRole.USER)
     ids = dict.fromkeys(each for message in users for each in ids_in(message.metadata))
     new = [each for each in ids if each not in sent and each in attached and attached[each].has_image]
-    new = new[-MOST_PICTURES:]
+    new = new[-MAX_PICTURES:]
     counts = [(message.number, len(pictures_of(message))) for message in earlier if message.number >= since]
-    if len(new) + sum(count for _, count in counts) > MOST_PICTURES:
+    if len(new) + sum(count for _, count in counts) > MAX_PICTURES:
         while counts and len(new) + sum(count for _, count in counts) > KEPT_PICTURES:
             counts.pop(0)
         since = counts[0][0] if counts else newest.number

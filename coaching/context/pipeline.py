@@ -14,7 +14,7 @@ from coaching.context.entries import Section
 from coaching.context.life import READ_ERRORS, Life, known
 from coaching.context.plan_offer import fits_plan
 from coaching.context.sections import STANDING, TEMPORAL, header, header_digest
-from coaching.safety.intensity import Words
+from coaching.safety.intensity import SaidWords
 from coaching.skills.facts import life_facts
 from coaching.skills.signals import Called, call_skills
 
@@ -42,7 +42,7 @@ class Context:
 def build_context(
     life: Life,
     *,
-    recent: Sequence[Words],
+    recent: Sequence[SaidWords],
     file_reader: str,
     arc: str = "",
     is_map_offered: bool = False,
@@ -86,7 +86,7 @@ def _attempt(name: str, build: Callable[[], T]) -> T | _Failed:
         return _Failed()
 
 
-def _called(life: Life, *, recent: Sequence[Words], arc: str, is_map_offered: bool) -> Called:
+def _called(life: Life, *, recent: Sequence[SaidWords], arc: str, is_map_offered: bool) -> Called:
     plan = known(life.plans).get(life.today)
     facts = life_facts(
         profile=life.profile,

@@ -23,7 +23,6 @@ from coaching.context.brief import brief_part
 from coaching.context.budget import PROMPT_TOKENS, SPARE_TOKENS, count_tokens
 from coaching.context.care import CARE
 from coaching.context.care_parts import ask_part, end_part, ending_words
-from coaching.context.findings import awaited_in, finding_parts
 from coaching.context.foreign import foreign_texts
 from coaching.context.help_lines import (
     danger_of,
@@ -33,6 +32,7 @@ from coaching.context.help_lines import (
     untold_danger,
 )
 from coaching.context.history import count_message, stored_message
+from coaching.context.late_findings import awaited_in, finding_parts
 from coaching.context.library import SeenDocument
 from coaching.context.life import Life, LifeQuery, Unknown, read_life
 from coaching.context.opening import (
@@ -48,7 +48,7 @@ from coaching.context.opening import (
 from coaching.context.pictures import PICTURES_KEY, newest_pictures, picture_blocks, pictures_since
 from coaching.context.pipeline import build_context
 from coaching.context.prompt_tools import PromptTools
-from coaching.context.statement import SKILL_KEY, Part, skill_part, state
+from coaching.context.statement import SKILL_KEY, StatementPart, skill_part, state
 from coaching.context.trace import Sent, trace_of
 from coaching.context.window import Window, open_window, rows_to_read, smaller_window
 from coaching.engine.messages import ModelRequest, StoredMessage, build_api_messages
@@ -56,7 +56,7 @@ from coaching.engine.profiles import profile_for
 from coaching.life.arcs import ARCS
 from coaching.models import Profile
 from coaching.models.skills import SkillKind
-from coaching.safety.intensity import MESSAGES_LOOKED_AT, Words
+from coaching.safety.intensity import MESSAGES_LOOKED_AT, SaidWords
 from coaching.skills.callers import ARC, named_in
 from coaching.skills.loader import MOMENT_KEY, SkillLibrary, load_library, skills_moment
 from coaching.skills.reader import SkillError
@@ -269,7 +269,7 @@ class _TurnBuilder:
             return self.stored_opening
         skill = self._arc_skill()
         room = int(self.room * OPENING_SHARE)
-        skills: list[Part] = []
+        skills: list[StatementPart] = []
         if skill is not None and skill.key.removeprefix(SKILL_KEY) not in self.in_results:
             skills = [skill]
         brief, remembered = self._brief()
@@ -290,7 +290,7 @@ class _TurnBuilder:
             brief_revision=self.session.brief_revision,
         )
 
-    def _brief(self) -> tuple[SessionBrief | None, Sequence[Part]]:
+    def _brief(self) -> tuple[SessionBrief | None, Sequence[StatementPart]]:
         """Return the newest brief and its section; none of both where there is nothing to remember."""
         brief: SessionBrief | None = None
         corrections: Sequence[BriefCorrection] = ()
@@ -300,11 +300,11 @@ class _TurnBuilder:
         part = brief_part(brief, corrections, first_in_window=first)
         return brief, [part] if part else []
 
-    def _arc_skill(self) -> Part | None:
+    def _arc_skill(self) -> StatementPart | None:
         arc = current_arc(self.session)
         return self._skill(ARCS[arc.arc].skill, caller=ARC) if arc else None
 
-    def _skill(self, name: str, *, caller: str) -> Part | None:
+    def _skill(self, name: str, *, caller: str) -> StatementPart | None:
         try:
             return skill_part(name, self.library[name].text, caller=caller)
         except SkillError:
@@ -315,13 +315,13 @@ class _TurnBuilder:
         recent = spoken_in(self.window.messages)[-MESSAGES_LOOKED_AT:]
         return any(danger_of(each) or is_danger_elsewhere(each, now=self.now) for each in recent)
 
-    def _help_parts(self) -> Sequence[Part]:
+    def _help_parts(self) -> Sequence[StatementPart]:
         """Return what was noticed and not told yet, with the help lines that the page shows."""
         message = untold_danger(self.window.messages, danger_tool=self.tools.danger_tool)
         newest = self.window.messages[-1]
         return [help_lines_part(message, newest=newest, profile=self.life.profile)] if message else []
 
-    def _care_parts(self, said: Statement) -> Sequence[Part]:
+    def _care_parts(self, said: Statement) -> Sequence[StatementPart]:
         """Return what this answer asks after danger; that it ended now, if the window doesn't know of it."""
         if self.care is None:
             return []
@@ -330,12 +330,12 @@ class _TurnBuilder:
         is_unknown = said.sections.get(CARE, GONE) == GONE
         return [end_part(self.care)] if self.care.has_ended_now and is_unknown else []
 
-    def _document_parts(self, said: Statement) -> Sequence[Part]:
+    def _document_parts(self, said: Statement) -> Sequence[StatementPart]:
         """Return the documents of the window's messages, as far as they weren't told of."""
         facts = self.life.library
         return () if isinstance(facts, Unknown) else document_parts(facts, self.window.messages, said)
 
-    def _finding_parts(self, said: Statement, tokens: int) -> Sequence[Part]:
+    def _finding_parts(self, said: Statement, tokens: int) -> Sequence[StatementPart]:
         """Return what is known by now of documents that a tool couldn't wait for."""
         awaited = awaited_in(self.window.messages, self.tools.late_tools)
         return finding_parts(awaited, user_id=self.session.user_id, said=said, tokens=tokens)
@@ -361,7 +361,7 @@ class _TurnBuilder:
             return stored
         return [without_withheld(each, withheld, tools=self.tools.late_tools) for each in stored]
 
-    def _skill_parts(self, statements: Sequence[Statement]) -> Sequence[Part]:
+    def _skill_parts(self, statements: Sequence[Statement]) -> Sequence[StatementPart]:
         """Return the skills that apply now and whose text isn't in the request yet."""
         callers = {match.skill: match.signal for match in reversed(self.context.called.trace)}
         approaches = self.context.called.approaches
@@ -385,7 +385,7 @@ class _TurnBuilder:
                 offered[arc] = day
         return offered
 
-    def _offer_parts(self) -> Sequence[Part]:
+    def _offer_parts(self) -> Sequence[StatementPart]:
         """Return the arc that may be offered: in an open conversation, outside an arc, once a day."""
         arc = self.context.called.arc
         if arc is None or current_arc(self.session) is not None or self.offered.get(arc) == self._today:
@@ -448,13 +448,13 @@ def _foreseen(life: Life, newest: Message) -> CareOfTurn | None:
     return foresee(life.care, words=words, is_in_danger=danger_of(newest) is not None, now=life.now)
 
 
-def _recent_words(window: Window, *, danger_tool: str, now: datetime) -> Sequence[Words]:
+def _recent_words(window: Window, *, danger_tool: str, now: datetime) -> Sequence[SaidWords]:
     """Return the last words; danger that hasn't been told counts as the newest's: it needs the same care."""
     spoken = spoken_in(window.messages)[-MESSAGES_LOOKED_AT:]
     is_untold = untold_danger(window.messages, danger_tool=danger_tool) is not None
     is_untold = is_untold or any(is_danger_elsewhere(message, now=now) for message in spoken)
     return [
-        Words(
+        SaidWords(
             message.content, is_danger=danger_of(message) is not None or (is_untold and message is spoken[-1])
         )
         for message in spoken

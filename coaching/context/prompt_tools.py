@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from coaching.context.budget import count_json_tokens
-from coaching.context.findings import LateKind
+from coaching.context.late_findings import LateKind
 from coaching.engine.messages import canonical_json
 from coaching.engine.tools import ContextT_contra, Tool, Toolset
 from coaching.skills.callers import SkillTools

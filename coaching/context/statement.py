@@ -22,7 +22,7 @@ SKILL_KEY = "skill:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class StatementPart:
     """One rendered section: its key (`overview`, `skill:open-day`), a digest of its content, and its text."""
 
     key: str
@@ -34,21 +34,23 @@ class Part:
         return count_tokens(self.text) + 1
 
 
-def skill_part(name: str, text: str, *, caller: str) -> Part:
+def skill_part(name: str, text: str, *, caller: str) -> StatementPart:
     """Return a skill's whole text in its tags; `caller` is stored as its digest."""
-    return Part(key=f"{SKILL_KEY}{name}", digest=caller, text=f'<skill name="{name}">\n{text}</skill>')
+    return StatementPart(
+        key=f"{SKILL_KEY}{name}", digest=caller, text=f'<skill name="{name}">\n{text}</skill>'
+    )
 
 
-def offer_part(arc: str, *, because: str, takes: str, day: str) -> Part:
+def offer_part(arc: str, *, because: str, takes: str, day: str) -> StatementPart:
     """Return the text that lets the model offer an arc; `takes` is how long it takes."""
     text = (
         f"{because}. You may offer {arc}, once and in one sentence, after you have answered what they came "
         f"with. Say that it takes {takes}. A yes begins it; a no settles it."
     )
-    return Part(key="offer", digest=f"{arc} {day}", text=f'<offer arc="{arc}">\n{text}\n</offer>')
+    return StatementPart(key="offer", digest=f"{arc} {day}", text=f'<offer arc="{arc}">\n{text}\n</offer>')
 
 
-def state(parts: Iterable[Part], *, clock: datetime | None = None) -> tuple[str, Statement]:
+def state(parts: Iterable[StatementPart], *, clock: datetime | None = None) -> tuple[str, Statement]:
     """Return the text of all parts, and the statement that describes it."""
     parts = list(parts)
     statement = Statement(
@@ -59,7 +61,7 @@ def state(parts: Iterable[Part], *, clock: datetime | None = None) -> tuple[str,
     return "\n".join(part.text for part in parts), statement
 
 
-def standing_parts(context: Context, *, tokens: int) -> Sequence[Part]:
+def standing_parts(context: Context, *, tokens: int) -> Sequence[StatementPart]:
     """Return the standing sections in order, in at most `tokens`."""
     return fit([context.sections[name] for name in STANDING if name in context.sections], tokens)
 
@@ -69,23 +71,25 @@ def changed_parts(
     *,
     said: Statement,
     now: datetime,
-    more: Sequence[Part],
+    more: Sequence[StatementPart],
     tokens: int,
     gone_words: Mapping[str, str] | None = None,
-) -> tuple[Sequence[Part], datetime | None]:
+) -> tuple[Sequence[StatementPart], datetime | None]:
     """Return the parts for the newest message, and the time of its clock if it has one.
 
     `said` is what was sent last inside the window, `more` the skills and offers that follow the sections and
     are never shortened. All of it gets at most `tokens`. `gone_words` say more of a section that is gone.
     """
     head = _header_part(context, said=said, now=now)
-    fixed: list[Part] = []
+    fixed: list[StatementPart] = []
     for part in (*([head] if head else []), *more):
         if part.tokens <= tokens:
             fixed.append(part)
             tokens -= part.tokens
     gone = [
-        Part(key=name, digest=GONE, text=wrap(name, (gone_words or {}).get(name, "[there is none any more]")))
+        StatementPart(
+            key=name, digest=GONE, text=wrap(name, (gone_words or {}).get(name, "[there is none any more]"))
+        )
         for name in ORDER
         if said.sections.get(name, GONE) != GONE
         and name not in context.sections
@@ -102,7 +106,7 @@ def changed_parts(
     return [*heads, *ordered, *(part for part in fixed if part is not head)], now if has_clock else None
 
 
-def fit(sections: Sequence[Section], tokens: int) -> Sequence[Part]:
+def fit(sections: Sequence[Section], tokens: int) -> Sequence[StatementPart]:
     """Render sections in at most `tokens`: whole, shortened, or as a mark that they are left out."""
     sizes = [section.sizes for section in sections]
     tags = sum(count_tokens(wrap(section.name, "", section.attributes)) + 2 for section in sections)
@@ -111,18 +115,20 @@ def fit(sections: Sequence[Section], tokens: int) -> Sequence[Part]:
         return []
     weights = [entry.weight for section in sections for entry in section.entries]
     caps = iter(fair_caps(flat, weights, max(0, tokens - tags - len(flat))))
-    parts: dict[str, Part] = {}
+    parts: dict[str, StatementPart] = {}
     for section, group in zip(sections, sizes, strict=True):
         own = [next(caps) for _ in group]
         text = section.render(None if own == group else own)
-        parts[section.name] = Part(key=section.name, digest=section.digest, text=text)
+        parts[section.name] = StatementPart(key=section.name, digest=section.digest, text=text)
     return list(_within(parts, {section.name: section for section in sections}, tokens).values())
 
 
-def _within(parts: dict[str, Part], sections: Mapping[str, Section], tokens: int) -> dict[str, Part]:
+def _within(
+    parts: dict[str, StatementPart], sections: Mapping[str, Section], tokens: int
+) -> dict[str, StatementPart]:
     """Replace the longest sections by marks, then leave out the last ones, until all fits."""
     marks = {
-        name: Part(key=name, digest=section.digest, text=section.render_mark())
+        name: StatementPart(key=name, digest=section.digest, text=section.render_mark())
         for name, section in sections.items()
     }
     for name in sorted(parts, key=lambda name: parts[name].tokens, reverse=True):
@@ -137,11 +143,11 @@ def _within(parts: dict[str, Part], sections: Mapping[str, Section], tokens: int
     return parts
 
 
-def _header_part(context: Context, *, said: Statement, now: datetime) -> Part | None:
+def _header_part(context: Context, *, said: Statement, now: datetime) -> StatementPart | None:
     """Return the header if it changed or its clock is old, else None."""
     if context.header is None:
         return None
     is_same = said.sections.get(context.header.name) == context.header_digest
     if is_same and said.clock is not None and now - said.clock < CLOCK_INTERVAL:
         return None
-    return Part(key=context.header.name, digest=context.header_digest, text=context.header.render())
+    return StatementPart(key=context.header.name, digest=context.header_digest, text=context.header.render())

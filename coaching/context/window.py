@@ -13,7 +13,7 @@ from sessions_app.models import Message, MessageRole
 MAX_TOKENS = 60_000
 TOKENS_AFTER_MOVE = 40_000
 """An edge that moves for size moves far enough to stay there for the next messages."""
-MOST_ROWS, ROWS_STEP = 640, 64
+MAX_ROWS, ROWS_STEP = 640, 64
 """The most messages that are read for one window, and the steps of that number."""
 
 
@@ -61,7 +61,7 @@ def rows_to_read(edge: Edge | None, *, last: int, minimum: int, step: int) -> in
     if since_edge <= usual:
         return usual
     # In steps: each limit is a statement of its own.
-    return min(MOST_ROWS, math.ceil(since_edge / ROWS_STEP) * ROWS_STEP)
+    return min(MAX_ROWS, math.ceil(since_edge / ROWS_STEP) * ROWS_STEP)
 
 
 def open_window(

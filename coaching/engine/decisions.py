@@ -14,7 +14,7 @@ from coaching.engine.errors import UpstreamError
 from coaching.engine.events import TextDelta
 from coaching.engine.messages import FinishedRound
 from coaching.engine.part import Part
-from coaching.engine.ports import Words
+from coaching.engine.ports import PartWords
 from coaching.engine.profiles import profile_for
 from coaching.engine.reply import Reply
 from coaching.engine.rounds import extend_request
@@ -109,7 +109,7 @@ async def decide(part: Part[Any], reply: Reply) -> Step:
     return await handler(part, reply)
 
 
-def ended_before(stop_reason: str, words: Words) -> PartResult:
+def ended_before(stop_reason: str, words: PartWords) -> PartResult:
     """Return the result of a part whose last round was recorded by a lost runner."""
     notices = {"max_tokens": words.cut_in_words, "model_context_window_exceeded": words.too_long}
     return PartResult(outcome="completed", stop_reason=stop_reason, user_message=notices.get(stop_reason))

@@ -25,7 +25,7 @@ DEFAULT_TIMEOUTS = StreamTimeouts()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Words:
+class PartWords:
     """Sentences that a part shows to the user.
 
     `refused` replaces the answer if the model refuses; the others are shown below the answer.

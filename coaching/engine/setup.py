@@ -7,7 +7,14 @@ from typing import Generic, TypeVar
 from coaching.engine.budget import PartLimits, StopSignal
 from coaching.engine.events import EngineEvent
 from coaching.engine.messages import FinishedRound, ModelRequest
-from coaching.engine.ports import DEFAULT_TIMEOUTS, ModelClient, Recorder, StreamTimeouts, TextFilter, Words
+from coaching.engine.ports import (
+    DEFAULT_TIMEOUTS,
+    ModelClient,
+    PartWords,
+    Recorder,
+    StreamTimeouts,
+    TextFilter,
+)
 from coaching.engine.tools import WAITING_KINDS, ToolCall, ToolKind, ToolResult, Toolset
 
 C = TypeVar("C")
@@ -44,7 +51,7 @@ class PartSetup(Generic[C]):
     request: ModelRequest
     client: ModelClient
     toolset: Toolset[C]
-    words: Words
+    words: PartWords
     context_for: Callable[[ToolCall], C]
     recorder: Recorder
     emit: Callable[[EngineEvent], None]

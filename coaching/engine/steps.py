@@ -7,7 +7,7 @@ from typing import Literal
 from coaching.engine.errors import UpstreamError
 from coaching.engine.events import CallPending
 from coaching.engine.messages import ModelRequest
-from coaching.engine.ports import Words
+from coaching.engine.ports import PartWords
 
 Outcome = Literal["completed", "awaiting_user", "stopped", "failed"]
 Remedy = Literal["more_tokens", "smaller_window"]
@@ -51,7 +51,7 @@ Step = NextRound | SameRound | PartResult
 STOPPED = PartResult(outcome="stopped", stop_reason="stopped")
 
 
-def failed(failure: UpstreamError, words: Words) -> PartResult:
+def failed(failure: UpstreamError, words: PartWords) -> PartResult:
     """Build the result of a part that failed, and log why."""
     _log.warning("part failed: %s", str(failure))
     return PartResult(

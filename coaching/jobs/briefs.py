@@ -21,7 +21,7 @@ from coaching.engine.errors import UpstreamError
 from coaching.engine.messages import ModelRequest
 from coaching.engine.ports import ModelClient
 from coaching.legacy_text.blocks import strip_block_tags
-from coaching.model.asking import ask
+from coaching.model_client.asking import ask
 from coaching.models import Profile
 from sessions_app.briefs import (
     BriefWork,

@@ -28,7 +28,7 @@ BATCH = 16
 """Passages of a request: about a second."""
 AT_ONCE = 256
 """Of one person, before it's the next one's turn. Together they stand on few pages of the table."""
-MOST_SECONDS = 240.0
+MAX_SECONDS = 240.0
 """After which the job ends, and the next one goes on."""
 BATCH_SECONDS = 120.0
 
@@ -58,7 +58,7 @@ async def people_to_encode(encoder: Encoder) -> Sequence[int]:
     return await in_database(people_behind, model=encoder.key)
 
 
-async def encode_passages(people: Sequence[int], *, encoder: Encoder, seconds: float = MOST_SECONDS) -> int:
+async def encode_passages(people: Sequence[int], *, encoder: Encoder, seconds: float = MAX_SECONDS) -> int:
     """Encode what these users have said, for a while; return how many passages got a vector."""
     end = time.monotonic() + seconds
     count = 0

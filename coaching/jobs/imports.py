@@ -11,9 +11,9 @@ from procrastinate import RetryDecision
 from procrastinate.contrib.django import app
 from procrastinate.jobs import Job
 
-from coaching.job_queue import BULK_QUEUE
+from coaching.job_queue import BULK_QUEUE, IMPORT_JOB
 from coaching.jobs.tasks import Retries
-from coaching.legacy.imports import IMPORT_JOB, job_steps
+from coaching.legacy.imports import job_steps
 from sessions_app.database import in_database_unhurried
 from sessions_app.errors import Refused
 

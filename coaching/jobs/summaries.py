@@ -17,7 +17,7 @@ from coaching.engine.messages import ModelRequest
 from coaching.engine.ports import ModelClient
 from coaching.jobs.asking import said_lines
 from coaching.legacy_text.blocks import strip_block_tags
-from coaching.model.asking import ask
+from coaching.model_client.asking import ask
 from sessions_app import selectors
 from sessions_app.arcs import EndedArc, store_arc_summary, unsummarised_arc
 from sessions_app.database import in_database

@@ -18,10 +18,10 @@ from procrastinate.contrib.django import app
 from procrastinate.contrib.django.models import ProcrastinateJob
 from procrastinate.jobs import Job
 
-from coaching.belongings.removal import REMOVAL_JOB, REMOVAL_QUEUE, remove_person
+from coaching.belongings.removal import remove_person
 from coaching.belongings.unconfirmed import remove_unconfirmed
 from coaching.calendar.fetchers import get_fetcher
-from coaching.calendar.refresh import REFRESH_JOB, attempt_refresh, begin_refresh, enqueue_due, finish_refresh
+from coaching.calendar.refresh import attempt_refresh, begin_refresh, enqueue_due, finish_refresh
 from coaching.engine.errors import UpstreamError
 from coaching.files.garbage import collect_garbage
 from coaching.files.organising import purge_deleted_files
@@ -29,6 +29,10 @@ from coaching.job_queue import (
     BRIEF_ATTEMPTS,
     BRIEF_JOB,
     BULK_QUEUE,
+    ENCODING_JOB,
+    REFRESH_JOB,
+    REMOVAL_JOB,
+    REMOVAL_QUEUE,
     SUMMARY_JOB,
     TITLE_JOB,
     JobPriority,
@@ -44,7 +48,7 @@ from coaching.jobs.expiry import expire_idle_sessions
 from coaching.jobs.summaries import is_answering, write_summary
 from coaching.jobs.titles import write_title
 from coaching.legacy.imports import settle_all
-from coaching.model.client import ModelConnection
+from coaching.model_client.connection import ModelConnection
 from sessions_app.briefs import sessions_behind
 from sessions_app.database import in_database, in_database_unhurried
 from sessions_app.models import Session
@@ -61,7 +65,6 @@ TURN_WAIT_SECONDS = 90.0
 TURN_POLL_SECONDS = 0.25
 KEPT_SUCCEEDED_HOURS = 3 * 24
 KEPT_HOURS = 90 * 24
-ENCODING_JOB = "encode_new_passages"
 MODELS = "models"
 """The worker's context key for its `ModelConnection`."""
 BULK_CALLS = "bulk_calls"

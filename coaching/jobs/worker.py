@@ -24,7 +24,7 @@ from coaching.jobs.endings import WorkersJobs
 from coaching.jobs.tasks import BULK_CALLS, MODELS, free_stalled_jobs
 from coaching.library.pipeline.extraction import warm_extraction
 from coaching.live.runner import get_runner
-from coaching.model.client import ModelConnection
+from coaching.model_client.connection import ModelConnection
 from sessions_app.database import in_database
 
 logger = structlog.get_logger(__name__)

@@ -18,7 +18,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_noop
 
 from coaching.files.objects import erase_object_now, open_object, store_upload_now
-from coaching.job_queue import BULK_QUEUE, JobPriority, enqueue, is_queued
+from coaching.job_queue import BULK_QUEUE, IMPORT_JOB, JobPriority, enqueue, is_queued
 from coaching.legacy.endings import BROKEN_OFF, break_off, end_cancelled, fail, forget_upload
 from coaching.legacy.importers.things import NotImportable
 from coaching.legacy.one_at_a_time import BUSY, only_import_of
@@ -35,7 +35,6 @@ from sessions_app.errors import Refused
 
 logger = structlog.get_logger(__name__)
 
-IMPORT_JOB = "import_upload"
 SHOWN = 20
 HASH_BYTES = 1 << 20
 NOT_UNDOABLE = gettext_noop("This import can no longer be undone.")

@@ -9,7 +9,7 @@ from typing import Any
 from django.utils.translation import gettext_noop
 
 from coaching.legacy.importers.things import (
-    MOST_MESSAGE_CHARACTERS,
+    MAX_MESSAGE_CHARACTERS,
     FoundConversation,
     FoundMessage,
     Problem,
@@ -19,7 +19,7 @@ from sessions_app.imports import RecordedMessage, RecordedSession
 from sessions_app.models import MessageRole, SessionKind, SessionStatus, TitleSource
 from sessions_app.text import mended, mended_json, title_from
 
-MOST_METADATA_CHARACTERS = 16_000
+MAX_METADATA_CHARACTERS = 16_000
 METADATA_KEY = "imported_metadata"
 """In a message's metadata: what its export had there, which means nothing here."""
 
@@ -82,13 +82,13 @@ def _messages(
         if not message.text.strip():
             continue
         seen.add(imported_id)
-        if len(message.text) > MOST_MESSAGE_CHARACTERS:
+        if len(message.text) > MAX_MESSAGE_CHARACTERS:
             problems.append(Problem(where=where, text=CUT, is_lost=False))
         earlier = min(message.created_at or earlier, now)
         yield RecordedMessage(
             imported_id=imported_id,
             role=MessageRole(message.role),
-            content=mended(message.text[:MOST_MESSAGE_CHARACTERS]),
+            content=mended(message.text[:MAX_MESSAGE_CHARACTERS]),
             created_at=earlier,
             metadata=_metadata(message),
         )
@@ -118,7 +118,7 @@ def _metadata(message: FoundMessage) -> dict[str, Any]:
     if not message.metadata:
         return {}
     kept = mended_json(dict(message.metadata))
-    is_small = len(json.dumps(kept, default=str)) <= MOST_METADATA_CHARACTERS
+    is_small = len(json.dumps(kept, default=str)) <= MAX_METADATA_CHARACTERS
     return {METADATA_KEY: kept} if is_small else {}
 
 

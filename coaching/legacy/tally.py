@@ -6,7 +6,7 @@ from typing import Any
 
 from django.utils.translation import gettext_noop
 
-from coaching.legacy.importers.things import MOST_NAMES, MOST_PROBLEMS, MoreProblems, Problem
+from coaching.legacy.importers.things import MAX_NAMES, MAX_PROBLEMS, MoreProblems, Problem
 from coaching.models import Import
 
 UNKNOWN_FIELD = gettext_noop("Sage doesn’t know this field, so it was skipped.")
@@ -37,7 +37,7 @@ class Tally:
         """Take in a problem."""
         self.unread += problem.is_lost
         self.problem_count += 1
-        if len(self.problems) < MOST_PROBLEMS:
+        if len(self.problems) < MAX_PROBLEMS:
             self.problems.append(problem)
 
     def report_more(self, more: MoreProblems) -> None:
@@ -47,7 +47,7 @@ class Tally:
 
     def report_unknown(self, names: frozenset[str]) -> None:
         """Take in names of unknown fields, each once."""
-        for name in sorted(names - self.unknown)[: max(0, MOST_NAMES - len(self.unknown))]:
+        for name in sorted(names - self.unknown)[: max(0, MAX_NAMES - len(self.unknown))]:
             self.unknown.add(name)
             self.report(Problem(where=name, text=UNKNOWN_FIELD, is_lost=False))
 

@@ -27,7 +27,7 @@ from sessions_app.models import Session
 
 SESSIONS_AT_ONCE = 25
 FILES_AT_ONCE = 100
-MOST_KEPT = 500
+MAX_KEPT = 500
 NO_ZONE = "UTC"
 
 WENT_ON = gettext_noop("You wrote in this conversation, renamed it or pinned it.")
@@ -122,7 +122,7 @@ def _empty_profile(row: Import) -> None:
 
 
 def _keep(row: Import, kept: Sequence[dict[str, str]]) -> None:
-    row.kept = [*row.kept, *kept][:MOST_KEPT]
+    row.kept = [*row.kept, *kept][:MAX_KEPT]
 
 
 def names_of_kept(row: Import) -> Sequence[dict[str, str]]:

@@ -30,7 +30,7 @@ from coaching.transcript.old_replies import ORIGINAL_KEY
 from sessions_app.imports import RecordedMessage, RecordedSession, known_sessions, message_id_of
 from sessions_app.models import Message, MessageRole
 
-MOST_PATHS = 10_000
+MAX_PATHS = 10_000
 TEXTS_AT_ONCE = 200
 
 
@@ -61,7 +61,7 @@ class WrittenBlocks:
             if message.role != MessageRole.ASSISTANT or "[" not in message.content:
                 continue
             for path in {draft.path.text() for draft in self._drafts(message.content, message.created_at)}:
-                if path in self._places or len(self._places) < MOST_PATHS:
+                if path in self._places or len(self._places) < MAX_PATHS:
                     self._places[path].append(_place(recorded, message))
 
     def store(self, target: Target, tally: Tally) -> Iterator[None]:

@@ -13,8 +13,8 @@ MAX_LABEL_CHARACTERS = 100
 MAX_LINE_CHARACTERS = 300
 MAX_WORD_CHARACTERS = 80
 MAX_TITLE_CHARACTERS = 100
-FEWEST_OPTIONS, MOST_OPTIONS = 2, 6
-MOST_PRIORITIES = 10
+FEWEST_OPTIONS, MAX_OPTIONS = 2, 6
+MAX_PRIORITIES = 10
 
 ARCS = ("open_day", "close_day", "weekly_checkin", "life_mapping")
 
@@ -122,8 +122,8 @@ def read_suggested_replies(_: str, body: str) -> Call:
     found = (_BULLET.fullmatch(line.strip()) for line in lines)
     labels = [" ".join(each[1].strip(_AROUND_LABEL).split()) for each in found if each]
     labels = list(dict.fromkeys(filter(None, labels)))
-    if not FEWEST_OPTIONS <= len(labels) <= MOST_OPTIONS:
-        raise Unreadable(f"it has {len(labels):,} answers instead of {FEWEST_OPTIONS} to {MOST_OPTIONS}")
+    if not FEWEST_OPTIONS <= len(labels) <= MAX_OPTIONS:
+        raise Unreadable(f"it has {len(labels):,} answers instead of {FEWEST_OPTIONS} to {MAX_OPTIONS}")
     if max(map(len, labels)) > MAX_LABEL_CHARACTERS:
         raise Unreadable(f"an answer has over {MAX_LABEL_CHARACTERS} characters")
     return "show_options", {"options": [{"label": label} for label in labels]}
@@ -208,7 +208,7 @@ def _line(value: object, most: int) -> str:
 def _priorities(value: object) -> list[str]:
     items = value if isinstance(value, list) else []
     texts = (item.get("text") if isinstance(item, dict) else item for item in items)
-    return [line for text in texts if (line := _line(text, MAX_LINE_CHARACTERS))][:MOST_PRIORITIES]
+    return [line for text in texts if (line := _line(text, MAX_LINE_CHARACTERS))][:MAX_PRIORITIES]
 
 
 def _plan_parts(data: Mapping[str, Any]) -> Iterator[str]:

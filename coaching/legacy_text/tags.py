@@ -12,7 +12,7 @@ from coaching.legacy_text.code_fences import CodeFences
 
 BLOCK_NAMES = ("FILE_UPDATE", "SUGGESTED_REPLIES", "DAY_PLAN_DATA", "ENTER_MODE", "SESSION_COMPLETE")
 
-MOST_HELD = 512
+MAX_HELD = 512
 """How many characters are held while they may be the beginning of a tag."""
 
 _SPACES = "".join(filter(str.isspace, map(chr, range(0x3001))))  # the ideographic space is the last one
@@ -185,14 +185,14 @@ def _beginnings(name: str) -> str:
 
 def _may_close(buffer: str, start: int) -> bool:
     """Whether the bracket that closes a tag may follow the buffer."""
-    return len(buffer) - start <= MOST_HELD and "\n" not in buffer[start:]
+    return len(buffer) - start <= MAX_HELD and "\n" not in buffer[start:]
 
 
 def _held_from(buffer: str, start: int) -> int:
     """Return from where to hold what begins at `start`."""
-    if len(buffer) - start <= 2 * MOST_HELD:
+    if len(buffer) - start <= 2 * MAX_HELD:
         return start
-    later = buffer.find("[", len(buffer) - MOST_HELD)
+    later = buffer.find("[", len(buffer) - MAX_HELD)
     return len(buffer) if later < 0 else later
 
 

@@ -26,7 +26,7 @@ from coaching.live.follow_ups import FollowUps
 from coaching.live.readers import Readers, publish_lost_end
 from coaching.live.running import RunningTurn, apply_setup, store_shown
 from coaching.live.second_looks import SecondLooks
-from coaching.model.client import ModelConnection
+from coaching.model_client.connection import ModelConnection
 from coaching.people.danger_scans import is_long, scan_before_opening
 from coaching.people.help_lines import count_card
 from coaching.people.languages import in_model_language

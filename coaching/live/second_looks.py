@@ -23,8 +23,8 @@ from coaching.engine.metrics import SECOND_LOOKS
 from coaching.engine.ports import ModelClient
 from coaching.engine.reply import Reply
 from coaching.life.capture_verdicts import claim_looks
-from coaching.model.asking import ask
-from coaching.model.client import ModelConnection
+from coaching.model_client.asking import ask
+from coaching.model_client.connection import ModelConnection
 from coaching.safety.danger import Danger
 from coaching.safety.second_look import INSTRUCTIONS, SCHEMA, build_question, parse_answer
 from coaching.turns.answer_looks import claim_answer_looks

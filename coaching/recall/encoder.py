@@ -33,7 +33,7 @@ Vector = Sequence[float]
 
 RETRY_SECONDS = 300.0
 """After which a process that has ended is started again."""
-MOST_WAITING = 50
+MAX_WAITING = 50
 """Requests: more would only wait too long, and fill the pipe."""
 FORM = 1
 """Part of a model's key. Change it when texts are prepared otherwise, so that all are encoded again."""
@@ -73,7 +73,7 @@ class ModelEncoder:
         """Begin to encode; None until the model is loaded, which the first call starts."""
         with self._lock:
             self._start()
-            if self._process is None or not self._is_loaded() or self._waiting.qsize() >= MOST_WAITING:
+            if self._process is None or not self._is_loaded() or self._waiting.qsize() >= MAX_WAITING:
                 return None
             return self._send(self._process, texts)
 

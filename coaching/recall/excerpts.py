@@ -10,7 +10,7 @@ _WORD = re.compile(r"\w+")
 _ENDING = 4
 """How many letters two forms of a word may differ by at their end."""
 _SHORTEST_STEM = 3
-_MOST_WORDS = 32
+_MAX_WORDS = 32
 _NO_BREAKS = "\u0e00"
 """Scripts from here on have no word breaks, or write particles onto words."""
 _LINE_MARKS = re.compile(r"^(?:[ \t]*+(?:#{1,6}[ \t]+|>[ \t]?|```.*$)|[-|: \t]{3,}+$)", re.MULTILINE)
@@ -26,7 +26,7 @@ _UNMARKED = frozenset(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class MarkedText:
     """A run of an excerpt's text; `is_match` where it is a word of the question."""
 
     text: str
@@ -35,7 +35,7 @@ class Part:
 
 def words_of(question: str) -> frozenset[str]:
     """Return a question's first words in lower case; of a script without word breaks, their pairs too."""
-    return frozenset(islice(dict.fromkeys(_own_words(question)), _MOST_WORDS))
+    return frozenset(islice(dict.fromkeys(_own_words(question)), _MAX_WORDS))
 
 
 def _own_words(question: str) -> Iterator[str]:
@@ -77,18 +77,18 @@ def excerpt(text: str, words: Collection[str], *, characters: int) -> str:
     return f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}"
 
 
-def marked(text: str, words: Collection[str]) -> Sequence[Part]:
+def marked(text: str, words: Collection[str]) -> Sequence[MarkedText]:
     """Return a text in parts, those that are words of the question marked."""
-    parts: list[Part] = []
+    parts: list[MarkedText] = []
     end = 0
     for found in _WORD.finditer(text):
         if is_match(found[0], words):
             if found.start() > end:
-                parts.append(Part(text=text[end : found.start()], is_match=False))
-            parts.append(Part(text=found[0], is_match=True))
+                parts.append(MarkedText(text=text[end : found.start()], is_match=False))
+            parts.append(MarkedText(text=found[0], is_match=True))
             end = found.end()
     if end < len(text):
-        parts.append(Part(text=text[end:], is_match=False))
+        parts.append(MarkedText(text=text[end:], is_match=False))
     return parts
 
 

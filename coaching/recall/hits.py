@@ -26,7 +26,7 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Words:
+class NearbyMessage:
     """The message before or after a hit, shortened."""
 
     is_by_user: bool
@@ -48,5 +48,5 @@ class Passage:
     imported_id: str | None = None
     anchor: str = ""
     later: int = 0
-    before: Words | None = None
-    after: Words | None = None
+    before: NearbyMessage | None = None
+    after: NearbyMessage | None = None

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from coaching.legacy_text.blocks import excerpt_without_tags
 from coaching.models import RecallSource
-from coaching.recall.hits import Hit, Passage, Words
+from coaching.recall.hits import Hit, NearbyMessage, Passage
 from coaching.recall.visibility import visible
 from sessions_app.queries import Query, run_query
 
@@ -145,9 +145,9 @@ def _message_passage(hit: Hit, row: Sequence[Any]) -> Passage:
     )
 
 
-def _words(is_by_user: bool, text: str | None) -> Words | None:
+def _words(is_by_user: bool, text: str | None) -> NearbyMessage | None:
     shown = text if is_by_user else excerpt_without_tags(text or "")
-    return Words(is_by_user=is_by_user, text=shown) if shown else None
+    return NearbyMessage(is_by_user=is_by_user, text=shown) if shown else None
 
 
 def _read_summaries(hits: Mapping[int, Hit], *, user_id: int) -> Places:

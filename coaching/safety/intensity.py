@@ -25,7 +25,7 @@ MAX_COUNTED = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class SaidWords:
     """The text of one message, and whether danger was detected in it."""
 
     text: str
@@ -87,7 +87,7 @@ _ENGLISH = _Lexicon.of("")
 _OTHERS = {language: _Lexicon.of(f"{language}-") for language in LANGUAGES}
 
 
-def measure_intensity(messages: Sequence[Words]) -> Intensity:
+def measure_intensity(messages: Sequence[SaidWords]) -> Intensity:
     """Score the last messages, oldest first; the newest counts in full, earlier ones half.
 
     An acute word scores 3, a heavy one 2, a strained one 1, at most two of each per sentence. Capitals,
@@ -100,7 +100,7 @@ def measure_intensity(messages: Sequence[Words]) -> Intensity:
     return Intensity(weight=sum(weights[:1]) + sum(weight // 2 for weight in weights[1:]))
 
 
-def _weigh(words: Words) -> int:
+def _weigh(words: SaidWords) -> int:
     plain = words.text.replace("’", "'")[:MAX_CHARACTERS]
     if is_grief(plain):
         return HIGH_WEIGHT if words.is_danger else 0

@@ -29,7 +29,7 @@ _SHORT_WORDS = 5
 """A text of so few words may be of any language."""
 _WORD = re.compile(r"[\w']+")
 _SENTENCE = re.compile(r"[^.!?\n;]+[.!?\n;]*")
-_MOST_CHARACTERS = 600
+_MAX_CHARACTERS = 600
 MAX_DENIAL_CHARACTERS = 120
 """What a denial has at most, with the words between it and a phrase."""
 _CLASSES = {
@@ -54,7 +54,7 @@ def read_words() -> None:
 
 def languages_in(folded: str) -> Sequence[str]:
     """Return which of the languages a text without accents may be in, judging by its frequent words."""
-    words = set(_WORD.findall(folded[:_MOST_CHARACTERS]))
+    words = set(_WORD.findall(folded[:_MAX_CHARACTERS]))
     if len(words) < _SHORT_WORDS:
         return LANGUAGES
     needed = 1 if len(words) < 3 * _SHORT_WORDS else 2
@@ -95,7 +95,7 @@ def _dangers_in(plain: str, language: str) -> Iterator[Found]:
 
 
 def _pieces(sentence: str) -> Sequence[str]:
-    return [sentence[start : start + _MOST_CHARACTERS] for start in range(0, len(sentence), _MOST_CHARACTERS)]
+    return [sentence[start : start + _MAX_CHARACTERS] for start in range(0, len(sentence), _MAX_CHARACTERS)]
 
 
 def _says(sentence: str, section: str) -> bool:

@@ -25,7 +25,7 @@ _MIN_CONTENT_INDENT = 2
 _CODE_INDENT = 4
 _COLUMN_END = re.compile(r"(?<!\\)\|")
 _UNDER_HEAD = re.compile(r" {0,3}+\|?+[ \t]*+:?+-++:?+(?:[ \t]*+\|[ \t]*+:?+-++:?+)*+[ \t]*+\|?+[ \t]*+")
-MOST_COLUMNS = 30
+MAX_COLUMNS = 30
 """A wider table is one block: each of its rows would repeat as many columns."""
 
 _Kind = Literal["none", "paragraph", "fence", "item", "quote", "table"]
@@ -182,7 +182,7 @@ def _is_table_head(head: str, line: str) -> bool:
     if not _UNDER_HEAD.fullmatch(line) or _ITEM.match(line) or len(line.strip()) == 1:
         return False
     columns = _count_columns(head)
-    return columns <= MOST_COLUMNS and columns == _count_columns(line)
+    return columns <= MAX_COLUMNS and columns == _count_columns(line)
 
 
 def _count_columns(line: str) -> int:

@@ -101,7 +101,7 @@ _CLASSES = {
     "td": set(_ALIGNMENTS.values()),
     "th": set(_ALIGNMENTS.values()),
 }
-MOST_HIGHLIGHTED = 10_000
+MAX_HIGHLIGHTED = 10_000
 """Characters of one piece of code; a longer one keeps one colour."""
 HIGHLIGHT_SECONDS = 0.15
 
@@ -256,7 +256,7 @@ def _keep_attribute(tag: str, name: str, value: str) -> str | None:
 
 def _highlight(code: str, language: str, _attributes: str) -> str:
     """Return code with spans of a few classes; empty if it isn't highlighted."""
-    if language.lower() not in _LANGUAGES or len(code) > MOST_HIGHLIGHTED:
+    if language.lower() not in _LANGUAGES or len(code) > MAX_HIGHLIGHTED:
         return ""
     lexer = get_lexer_by_name(language.lower(), stripnl=False, ensurenl=False)
     until = time.process_time() + HIGHLIGHT_SECONDS

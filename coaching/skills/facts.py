@@ -9,13 +9,13 @@ from django.db.models import Q
 from coaching.clock.days import local_day, next_weekday
 from coaching.models import Capture, DayPlan, FileType, LifeDomain, Profile, UserFile
 from coaching.safety.grief import is_grief
-from coaching.safety.intensity import MESSAGES_LOOKED_AT, Words, measure_intensity
+from coaching.safety.intensity import MESSAGES_LOOKED_AT, SaidWords, measure_intensity
 from coaching.safety.plan import names_plan
 from coaching.skills.life_facts import LifeFacts
 
 
 def build_life_facts(
-    *, user_id: int, now: datetime, recent: Sequence[Words] = (), holds_offers: bool = False
+    *, user_id: int, now: datetime, recent: Sequence[SaidWords] = (), holds_offers: bool = False
 ) -> LifeFacts:
     """Read the facts at `now` (aware).
 
@@ -42,7 +42,7 @@ def life_facts(
     files: Iterable[tuple[str, str, Mapping[str, Any]]],
     has_plan_today: bool,
     unfolded_captures: int,
-    recent: Sequence[Words] = (),
+    recent: Sequence[SaidWords] = (),
     is_map_offered: bool = False,
     arc: str = "",
     holds_offers: bool = False,
@@ -107,7 +107,7 @@ def quarter_end(day: date) -> date:
     return date(year, month, 1) - timedelta(days=1)
 
 
-def _is_grieving(recent: Sequence[Words]) -> bool:
+def _is_grieving(recent: Sequence[SaidWords]) -> bool:
     last = recent[-MESSAGES_LOOKED_AT:]
     return any(is_grief(words.text) for words in last) and not any(words.is_danger for words in last)
 

@@ -4,14 +4,14 @@ from functools import partial
 
 from django.utils.translation import gettext_noop as _
 
-from coaching.context.findings import IN_PROGRESS, classification_text
 from coaching.context.foreign import foreign_names
+from coaching.context.late_findings import IN_PROGRESS, classification_text
 from coaching.engine.errors import ToolError
 from coaching.engine.tools import ToolResult
 from coaching.job_queue import enqueue_document
 from coaching.models import UNFINISHED_STATES, Document, DocumentState
 from coaching.tools.context import ToolContext
-from coaching.tools.findings import NO_DOCUMENT, DocumentInput, check_id
+from coaching.tools.document_findings import NO_DOCUMENT, DocumentInput, check_id
 from coaching.tools.presentation import Presentation, SageTool
 from coaching.tools.reach import check_document
 from coaching.tools.waiting import wait_for

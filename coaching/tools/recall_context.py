@@ -17,7 +17,7 @@ from coaching.engine.tools import ToolInput, ToolResult
 from coaching.files.attributes import StorableText
 from coaching.models import RecallSource
 from coaching.recall.excerpts import excerpt, words_of
-from coaching.recall.hits import Hit, Passage, Words
+from coaching.recall.hits import Hit, NearbyMessage, Passage
 from coaching.recall.passages import read_passages
 from coaching.recall.search import DEFAULT_LIMIT, Bounds, search
 from coaching.tools.context import ToolContext
@@ -130,7 +130,7 @@ def _speaker(is_by_user: bool | None) -> str:
     return "" if is_by_user is None else "user" if is_by_user else "Sage"
 
 
-def _neighbour(neighbour: Words | None, words: frozenset[str], *, characters: int) -> str:
+def _neighbour(neighbour: NearbyMessage | None, words: frozenset[str], *, characters: int) -> str:
     if neighbour is None or characters < 40:
         return ""
     return f"{_speaker(neighbour.is_by_user)}: {excerpt(fence(neighbour.text), words, characters=characters)}"

@@ -3,7 +3,7 @@
 from django.utils.translation import gettext_noop as _
 
 from coaching.engine.tools import ToolInput, ToolResult
-from coaching.library.rows.clients import clients_of
+from coaching.library.rows.clients import list_clients
 from coaching.tools.context import ToolContext
 from coaching.tools.presentation import Presentation, SageTool
 from coaching.tools.reach import reached_clients
@@ -29,7 +29,7 @@ async def _run(context: ToolContext, given: SearchClientsInput) -> ToolResult:
 
 
 def _search(context: ToolContext, query: str) -> ToolResult:
-    found = clients_of(user_id=context.user_id, query=query)
+    found = list_clients(context.user_id, query=query)
     reached = reached_clients(context)
     found = found if reached is None else found.filter(id__in=reached)
     rows = [

@@ -4,7 +4,7 @@ from django.utils.translation import gettext_noop as _
 
 from coaching.engine.tools import ToolResult
 from coaching.tools.context import ToolContext
-from coaching.tools.findings import DocumentInput, check_id, run_finding
+from coaching.tools.document_findings import DocumentInput, check_id, run_finding
 from coaching.tools.presentation import Presentation, SageTool
 
 DESCRIPTION = (

@@ -7,7 +7,7 @@ from coaching.engine.messages import FinishedRound
 from coaching.engine.tools import ToolCall, ToolResult
 from coaching.engine.usage import RoundUsage
 from coaching.events import Publish, RoundClosed
-from coaching.model.usage import usage_row
+from coaching.model_client.usage import usage_row
 from coaching.tools import CHAT_TOOLS
 from coaching.tools.tainted import NO_RULINGS, Ruling
 from coaching.tools.tiers import CHAT

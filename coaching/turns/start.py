@@ -47,7 +47,7 @@ from sessions_app.verdicts import NewVerdict, store_verdict
 
 logger = structlog.get_logger(__name__)
 
-MOST_ZONES = 10_000
+MAX_ZONES = 10_000
 _zones: dict[int, str] = {}
 """Each user's last known time zone, verified against the profile each time."""
 
@@ -267,6 +267,6 @@ def _read_profile(
 
 
 def _remember_zone(profile: Profile) -> None:
-    if len(_zones) >= MOST_ZONES:
+    if len(_zones) >= MAX_ZONES:
         _zones.clear()
     _zones[profile.user_id] = profile.timezone

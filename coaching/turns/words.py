@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from django.utils.translation import gettext_noop as _
 
 from coaching.engine.errors import FailureReason, UpstreamError
-from coaching.engine.ports import Words
+from coaching.engine.ports import PartWords
 
 FAILURES: Mapping[FailureReason, str] = {
     "rate_limited": _("The model is getting too many requests right now. Wait a moment, then try again."),
@@ -50,7 +50,7 @@ def _in_words(seconds: float) -> str:
     return f"{count} second{'' if count == 1 else 's'}"
 
 
-WORDS = Words(
+WORDS = PartWords(
     refused=(
         "I'm sorry, I can't help with that one. I'd like to stay with you on what's behind it, though: "
         "would you like to put it another way, or talk about something else?"

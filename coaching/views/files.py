@@ -77,7 +77,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Folder:
+class FolderOfFiles:
     """A folder with some of its files."""
 
     path: str
@@ -86,7 +86,7 @@ class Folder:
     files: Sequence[FileRow]
 
     @classmethod
-    def of(cls, found: FolderFiles) -> "Folder":
+    def of(cls, found: FolderFiles) -> "FolderOfFiles":
         return cls(
             path=found.path,
             name=str(FOLDER_NAMES.get(found.path) or without_directions(found.path)),
@@ -118,7 +118,7 @@ def files(request: HttpRequest) -> HttpResponse:
     context = {
         "here": "files",
         "zone": zone,
-        "folders": [Folder.of(folder) for folder in found],
+        "folders": [FolderOfFiles.of(folder) for folder in found],
         "deleted": UserFile.deleted_of(user_id).count(),
         **_just_deleted(request, user_id),
     }
@@ -158,7 +158,7 @@ def _folder_page(request: HttpRequest, user_id: int, zone: ZoneInfo) -> HttpResp
     found = read_folder(user_id=user_id, path=path, limit=FILES_A_PAGE, before=before)
     if not found.files:
         raise Http404
-    folder = Folder.of(found)
+    folder = FolderOfFiles.of(found)
     context = {
         "here": "files",
         "zone": zone,

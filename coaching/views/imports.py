@@ -20,7 +20,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from coaching.legacy.costs import cost_of, enqueue_briefs, imports_without_briefs
 from coaching.legacy.endings import UNDO_BROKEN_OFF, cancel
-from coaching.legacy.importers.source import MEGABYTE, MOST_FILE_BYTES, TOO_LARGE
+from coaching.legacy.importers.source import MAX_FILE_BYTES, MEGABYTE, TOO_LARGE
 from coaching.legacy.imports import (
     accessible_import,
     begin_undo,
@@ -82,7 +82,7 @@ async def show_imports(request: HttpRequest) -> HttpResponse:
         return await in_database_page(_page, request, form)
     file: UploadedFile[Any] = form.cleaned_data["file"]
     try:
-        if (file.size or 0) > MOST_FILE_BYTES:
+        if (file.size or 0) > MAX_FILE_BYTES:
             raise Refused(TOO_LARGE)
         async with waiting() as may_wait:
             if not may_wait:
@@ -141,7 +141,7 @@ def _page(request: HttpRequest, form: ImportForm | None = None) -> HttpResponse:
         "rows": rows,
         "is_running": any(row.row.is_unfinished for row in rows),
         "form": form or ImportForm(),
-        "most_megabytes": MOST_FILE_BYTES // MEGABYTE,
+        "most_megabytes": MAX_FILE_BYTES // MEGABYTE,
         "too_large": TOO_LARGE,
     }
     status = HTTPStatus.UNPROCESSABLE_ENTITY if form else HTTPStatus.OK

@@ -17,8 +17,8 @@ from coaching.files.frontmatter import strip_frontmatter
 from coaching.models import RecallSource, UserFile
 from coaching.people.accounts import load_profile, user_id_of
 from coaching.people.attempts import AttemptLimit, TooOften
-from coaching.recall.excerpts import Part, excerpt, marked, without_marks, words_of
-from coaching.recall.hits import Passage, Words
+from coaching.recall.excerpts import MarkedText, excerpt, marked, without_marks, words_of
+from coaching.recall.hits import NearbyMessage, Passage
 from coaching.recall.passages import read_passages
 from coaching.recall.question import MAX_CHARACTERS
 from coaching.recall.search import Bounds, search
@@ -85,7 +85,7 @@ class HitRow:
     title: str
     speaker: str
     moment: datetime
-    parts: Sequence[Part]
+    parts: Sequence[MarkedText]
     before: Neighbour | None
     after: Neighbour | None
 
@@ -211,7 +211,7 @@ def _speaker(is_by_user: bool | None) -> str:
     return gettext("You") if is_by_user else "Sage"
 
 
-def _neighbour(neighbour: Words | None, words: frozenset[str]) -> Neighbour | None:
+def _neighbour(neighbour: NearbyMessage | None, words: frozenset[str]) -> Neighbour | None:
     if neighbour is None:
         return None
     said = neighbour.text if neighbour.is_by_user else without_marks(neighbour.text)

@@ -6,7 +6,7 @@ from django.conf import settings
 
 DOCS = settings.BASE_DIR / "docs"
 FOLDER = DOCS / "images" / "states"
-MOST_BYTES = 1_500_000
+MAX_BYTES = 1_500_000
 IMAGE = re.compile(r'<img src="images/states/([\w-]+)\.webp" alt="([^"]+)" width="\d+">')
 
 
@@ -20,4 +20,4 @@ def test_each_picture_of_a_state_is_named_on_the_page_of_pictures() -> None:
 
 def test_the_pictures_are_small() -> None:
     pictures = [*FOLDER.iterdir(), *(DOCS / "images").glob("*.png")]
-    assert sum(picture.stat().st_size for picture in pictures) < MOST_BYTES
+    assert sum(picture.stat().st_size for picture in pictures) < MAX_BYTES

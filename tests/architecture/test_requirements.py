@@ -11,7 +11,7 @@ from packaging.utils import canonicalize_name
 from tests.sage.processes import PROJECT
 
 LOCK = PROJECT / "requirements.lock"
-MOST_PACKAGES = 116
+MAX_PACKAGES = 116
 """What `uv run` may install in a new clone, for `up` and for the suite. Eleven read documents."""
 
 
@@ -71,7 +71,7 @@ def test_starting_sage_and_its_suite_installs_few_packages() -> None:
                 waiting += [item for item in _requirements_of(requirement.name) if _applies(item, extra)]
     names = {name for name, _ in found}
     assert {"django", "pytest"} <= names
-    assert len(names) <= MOST_PACKAGES, sorted(names)
+    assert len(names) <= MAX_PACKAGES, sorted(names)
 
 
 def _applies(requirement: Requirement, extra: str = "") -> bool:

@@ -69,7 +69,7 @@ UNSCOPED: Mapping[str, str] = {
     "coaching/jobs/summaries.py:is_answering": "a job writes a session's summary",
     "coaching/jobs/summaries.py:_read_source": "a job writes a session's summary",
     "coaching/job_queue.py:enqueue_follow_ups": "sessions whose turns have ended, or whose brief is behind",
-    "coaching/model/asking.py:_store_usage": "a request outside a turn is paid for by its session",
+    "coaching/model_client/asking.py:_store_usage": "a request outside a turn is paid for by its session",
     "coaching/jobs/titles.py:_read_beginning": "a job gives a session its title",
     "coaching/jobs/tasks.py:_try_brief_again": "a job writes a session's brief",
     "sessions_app/briefs.py:read_brief_work": "a job writes a session's brief",

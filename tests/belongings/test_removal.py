@@ -31,10 +31,10 @@ from procrastinate.contrib.django.models import ProcrastinateJob
 from pytest_django import Settings
 
 from coaching.belongings.ownership import owner_of_argument
-from coaching.belongings.removal import REMOVAL_JOB, remove_person
+from coaching.belongings.removal import remove_person
 from coaching.files.drafts import build_draft
 from coaching.files.garbage import collect_garbage
-from coaching.job_queue import enqueue
+from coaching.job_queue import REMOVAL_JOB, enqueue
 from coaching.models import FileSource, FileType, Skill, UserFile
 from coaching.practice.script import Hold, Reply
 from coaching.practice.server import PracticeServer

@@ -11,7 +11,7 @@ from playwright.async_api import Page
 SCREENS = ((1920, 1080), (1440, 900), (768, 1024), (360, 740), (320, 640))
 NARROW = SCREENS[2:]
 LONG_WORDS_UP_TO = 360
-MOST_CHARACTERS = 80
+MAX_CHARACTERS = 80
 """Of a line: about 75, and room for a narrow last word."""
 
 _SCRIPT = Path(__file__).with_suffix(".js").read_text()
@@ -26,7 +26,7 @@ async def layout_faults(page: Page, screens: Sequence[tuple[int, int]] = SCREENS
         is_lengthened = width <= LONG_WORDS_UP_TO
         if is_lengthened:
             await page.evaluate(f"() => {_SCRIPT}.lengthen()")
-        most = 10_000 if is_lengthened else MOST_CHARACTERS
+        most = 10_000 if is_lengthened else MAX_CHARACTERS
         faults: list[str] = await page.evaluate(f"(most) => {_SCRIPT}.faults(most)", most)
         found += [f"{page.url} at {width} px: {fault}" for fault in faults]
         if is_lengthened:

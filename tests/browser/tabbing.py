@@ -4,14 +4,14 @@ from pathlib import Path
 
 from playwright.async_api import Page
 
-MOST_STEPS = 400
+MAX_STEPS = 400
 _SCRIPT = Path(__file__).with_suffix(".js").read_text()
 
 
 async def tab_faults(page: Page) -> list[str]:
     """Press Tab until everything had its turn; return what wasn't reached, or couldn't be seen."""
     await page.evaluate(f"() => {_SCRIPT}.begin()")
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         await page.keyboard.press("Tab")
         if await page.evaluate(f"() => {_SCRIPT}.step()"):
             break

@@ -14,8 +14,7 @@ from django.urls import reverse
 from playwright.async_api import expect
 from simple_history.admin import SimpleHistoryAdmin
 
-from coaching.job_queue import enqueue
-from coaching.legacy.imports import IMPORT_JOB
+from coaching.job_queue import IMPORT_JOB, enqueue
 from coaching.models import Profile, Skill
 from coaching.people.help_lines import sync_help_lines
 from sessions_app.database import in_database

@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 STEPS = ".said:not(.is-sending), .call:is(.is-answered, .is-superseded)"
 _IDLE = "#chat[data-phase=idle]:not(:has(#sending > li))"
 RESTS = f"{_IDLE}:not(:has(#open-turn > li)), {_IDLE}:has(.call.is-pending)"
-MOST_PAGES = 3
+MAX_PAGES = 3
 SPOKEN = "() => document.querySelector('.turn .prose')?.textContent.includes(' ')"
 SETTLED = """([steps, rests, count]) => document.querySelector(rests)
     && document.querySelectorAll(steps).length === count"""
@@ -107,7 +107,7 @@ class Leaver(Walker):
         """Find the same content there; the old page stays open, untouched, and so does the very first one."""
         left, self.page = self.page, page
         self.pages.append(page)
-        if len(self.pages) > MOST_PAGES:
+        if len(self.pages) > MAX_PAGES:
             await self.pages.pop(1).close()
         await page.goto(left.url)
         await self._until_settled()

@@ -17,7 +17,6 @@ from coaching.calendar.reading import read_calendar
 from coaching.calendar.refresh import (
     FEED_INTERVAL,
     LONGEST_WAIT,
-    REFRESH_JOB,
     Attempt,
     attempt_refresh,
     begin_refresh,
@@ -26,6 +25,7 @@ from coaching.calendar.refresh import (
     wait_after,
 )
 from coaching.calendar.sources import keep_calendar
+from coaching.job_queue import REFRESH_JOB
 from coaching.models import CalendarEvent, CalendarKind, CalendarSource
 from sessions_app.database import in_database
 from tests.calendar.conftest import NOW, FeedServer, calendar_text, feed_server, one_event

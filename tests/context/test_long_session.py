@@ -19,7 +19,7 @@ from tests.context.test_prefix import MORNING, WORDS, seed_life
 pytestmark = pytest.mark.django_db(transaction=True)
 
 TURNS = 250
-MOST_MESSAGES = 35
+MAX_MESSAGES = 35
 
 
 def answer(number: int) -> list[Reply | str]:
@@ -55,7 +55,7 @@ async def test_five_hundred_messages_are_sent_small_cached_and_valid(talk: Talk,
     for request in requests:
         said = [block for block in text_blocks(request.body) if block.startswith("<")]
         assert count_tokens(frame) + sum(map(count_tokens, said)) < PROMPT_TOKENS + 1_000
-        assert len(request.body["messages"]) <= MOST_MESSAGES + 2
+        assert len(request.body["messages"]) <= MAX_MESSAGES + 2
 
     usages = [request.usage for request in requests]
     read = sum(usage["cache_read_input_tokens"] for usage in usages)

@@ -17,7 +17,7 @@ from coaching.engine.budget import PartLimits, StopSignal
 from coaching.engine.events import EngineEvent, NoteDelta, TextDelta
 from coaching.engine.loop import run_part
 from coaching.engine.messages import FinishedRound, ModelRequest
-from coaching.engine.ports import ModelClient, Words
+from coaching.engine.ports import ModelClient, PartWords
 from coaching.engine.setup import PartSetup
 from coaching.engine.steps import PartResult
 from coaching.engine.tools import Tool, ToolCall, ToolInput, ToolResult, Toolset
@@ -25,7 +25,7 @@ from coaching.engine.usage import RoundUsage
 
 MODEL = "claude-sonnet-5-5"
 SAVED_FIELDS = {"save_file": frozenset({"content"})}
-WORDS = Words(
+WORDS = PartWords(
     refused="I can't help with that.",
     cut_in_words="The answer was cut.",
     cut_in_call="The step was cut.",

@@ -17,8 +17,8 @@ from tests.faults.points import random_rounds
 from tests.faults.report import Report
 
 BATCH = 20
-MOST_DOWN_SECONDS = 5.0
-MOST_BEFORE_SECONDS = 1.5
+MAX_DOWN_SECONDS = 5.0
+MAX_BEFORE_SECONDS = 1.5
 WORKS_SECONDS = 5.0
 CLOSED_SECONDS = 75.0
 TOKENS_PER_SECOND = 12.0
@@ -51,14 +51,14 @@ async def run_r2(cluster: Cluster, *, seed: int, points: int) -> Report:
                 await conversation.read(place=number % len(cluster.processes))
             early = conversations[: -(-len(conversations) // 2)]
             await asyncio.gather(*(item.say(_plan(item, rng)) for item in early))
-            await asyncio.sleep(rng.uniform(0, MOST_BEFORE_SECONDS))  # a random moment in a turn
+            await asyncio.sleep(rng.uniform(0, MAX_BEFORE_SECONDS))  # a random moment in a turn
             database = LossyDatabase(cluster.database)
             await asyncio.to_thread(database.lose)
             # The others write during the outage, and resend what wasn't acknowledged.
             late = [
                 asyncio.create_task(item.say(_plan(item, rng))) for item in conversations if item not in early
             ]
-            await asyncio.sleep(rng.uniform(0, MOST_DOWN_SECONDS))
+            await asyncio.sleep(rng.uniform(0, MAX_DOWN_SECONDS))
             await asyncio.to_thread(database.bring_back)
             began = asyncio.get_running_loop().time()
             await _works(cluster, report, began)

@@ -16,7 +16,7 @@ from uuid import uuid4
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 
-from coaching.job_queue import LANES, enqueue_lane
+from coaching.job_queue import DOCUMENT_QUEUES, enqueue_documents
 from coaching.library.references.files import sync_reference_files
 from coaching.models import UNFINISHED_STATES, Document, DocumentCall, DocumentState, LibraryEffect
 from coaching.practice.coach.documents import answer_of, row_for, sent_documents
@@ -31,7 +31,7 @@ from tests.library.pipeline.conftest import stored, take_texts
 
 DOCUMENTS_A_POINT = 24
 ANSWER_SECONDS = 0.3
-MOST_SECONDS = 1.5
+MAX_SECONDS = 1.5
 REACH_SECONDS = 90.0
 SLOTS = 2
 WORDS = tuple(f"word{number}" for number in range(2_000))
@@ -65,7 +65,7 @@ async def run_r17(cluster: Cluster, *, seed: int, points: int) -> Report:
             unread = await in_database(_unread, user)
             worker = await asyncio.to_thread(cluster.start_worker)
             await _until_in_database(lambda unread=unread: _unread(user) < unread, cluster)
-            await asyncio.sleep(rng.uniform(0, MOST_SECONDS))
+            await asyncio.sleep(rng.uniform(0, MAX_SECONDS))
             await asyncio.to_thread(cluster.end_worker, worker)
             report.points += bool(await in_database(_unfinished, user))
         began = time.monotonic()
@@ -88,8 +88,8 @@ def _add(user: User, rng: random.Random) -> None:
     stored(user, half)
     letters = (f"Dear Ada, this is a letter. {' '.join(rng.choices(WORDS, k=60))}" for _ in range(half))
     take_texts(user, [("letter.txt", letter) for letter in letters])
-    for lane in range(LANES):
-        enqueue_lane(user.pk, lane)
+    for number in range(DOCUMENT_QUEUES):
+        enqueue_documents(user.pk, number)
 
 
 def _unread(user: User) -> int:

@@ -23,8 +23,8 @@ PEOPLE, SILENT, IDLE, STREAMING = 20, 5, 200, 20
 DELTAS_PER_SECOND = 50.0
 ANSWER_SECONDS = 30.0
 FLOOD_PER_SECOND = 1500.0
-MOST_MEGABYTES_EACH = 2.0
-MOST_ADDED_SECONDS = 0.05
+MAX_MEGABYTES_EACH = 2.0
+MAX_ADDED_SECONDS = 0.05
 P95_SECONDS, P99_SECONDS = 0.1, 0.3
 MEMORY_SLOPE = 1.05
 CHARACTERS_PER_WORD = 14
@@ -69,8 +69,8 @@ async def run_r10(cluster: Cluster, *, seed: int, points: int) -> Report:
             report.points += len(people)
             report.seconds.append(added)
             report.count("MB for each silent one", round(grown))
-            report.expect(grown <= MOST_MEGABYTES_EACH, f"R10 a silent socket took {grown:.1f} MB")
-            is_undisturbed = added <= MOST_ADDED_SECONDS * cluster.patience
+            report.expect(grown <= MAX_MEGABYTES_EACH, f"R10 a silent socket took {grown:.1f} MB")
+            is_undisturbed = added <= MAX_ADDED_SECONDS * cluster.patience
             report.expect(is_undisturbed, f"R10 others' p95 grew by {added * 1000:.0f} ms")
         report.violations += await audit(cluster, people)
         await asyncio.gather(*(item.close() for item in people))

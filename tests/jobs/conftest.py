@@ -17,7 +17,7 @@ from structlog.testing import capture_logs
 from coaching.jobs import tasks
 from coaching.jobs.tasks import MODELS
 from coaching.jobs.worker import open_queue
-from coaching.model.client import ModelConnection
+from coaching.model_client.connection import ModelConnection
 from coaching.practice import PracticeServer
 from sessions_app import services
 from sessions_app.database import in_database

@@ -26,7 +26,7 @@ from coaching.job_queue import (
 from coaching.jobs.briefs import PIECE_TOKENS, StaleBriefError, build_brief_request, write_briefs
 from coaching.jobs.tasks import enqueue_missing_briefs
 from coaching.live.runner import Runner
-from coaching.model.client import ModelConnection
+from coaching.model_client.connection import ModelConnection
 from coaching.practice import PracticeServer
 from coaching.practice.faults.fault import Fault
 from coaching.practice.script import Hold, Reply

@@ -17,7 +17,7 @@ from coaching.tools import CHAT_TOOLS
 from coaching.turns.preview import NEXT_WORDS, preview_request
 from sessions_app.models import Message, MessageRole, Session
 
-MOST_REFUSALS = 20
+MAX_REFUSALS = 20
 
 
 @dataclass(slots=True)
@@ -35,7 +35,7 @@ class Checked:
             check_request(parse_body(orjson.dumps(body)))
         except ApiError as error:
             self.refused += 1
-            if len(self.refusals) < MOST_REFUSALS:
+            if len(self.refusals) < MAX_REFUSALS:
                 self.refusals.append(f"{name}: {error}")
 
 

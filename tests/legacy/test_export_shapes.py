@@ -10,7 +10,7 @@ from coaching.legacy.importers.formats import ADAPTERS
 from coaching.legacy.importers.json_stream import Item
 from coaching.legacy.importers.things import (
     CHANGED_DOCUMENT,
-    MOST_ID_CHARACTERS,
+    MAX_ID_CHARACTERS,
     NO_ID,
     Problem,
     Thing,
@@ -214,7 +214,7 @@ def test_another_sender_is_reported() -> None:
 
 
 def test_an_id_that_no_index_can_hold_is_none() -> None:
-    long = "ü" * (MOST_ID_CHARACTERS + 1)
+    long = "ü" * (MAX_ID_CHARACTERS + 1)
     for told in (
         claude_conversation() | {"uuid": long},
         chatgpt_conversation() | {"conversation_id": long, "id": 0.5},

@@ -14,11 +14,11 @@ from django.http import HttpResponse
 from django.test import Client, override_settings
 
 from coaching.files.objects import OBJECTS_PREFIX, ObjectStorage
-from coaching.job_queue import BRIEF_JOB, BULK_QUEUE
+from coaching.job_queue import BRIEF_JOB, BULK_QUEUE, IMPORT_JOB
 from coaching.jobs.tasks import collect_file_garbage
 from coaching.legacy.endings import BROKEN_OFF, UNDO_BROKEN_OFF
 from coaching.legacy.importers.source import NOT_JSON_OR_ZIP
-from coaching.legacy.imports import IMPORT_JOB, begin_undo, job_steps
+from coaching.legacy.imports import begin_undo, job_steps
 from coaching.legacy.one_at_a_time import BUSY
 from coaching.legacy.undoing import EDITED
 from coaching.models import Import, ImportState, UserFile
@@ -195,7 +195,7 @@ async def test_an_upload_that_nobody_comes_back_to_is_removed(
 def test_a_file_that_is_too_large_is_refused(
     signed_in: Client, user: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(imports, "MOST_FILE_BYTES", 10)
+    monkeypatch.setattr(imports, "MAX_FILE_BYTES", 10)
     assert "upload only the conversations.json in it" in upload(signed_in, b"[" * 11).content.decode()
     assert not Import.of(user.pk).exists()
 

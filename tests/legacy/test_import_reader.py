@@ -15,14 +15,14 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from coaching.job_queue import is_queued
+from coaching.job_queue import IMPORT_JOB, is_queued
 from coaching.legacy import reading, watching
 from coaching.legacy.importers import reader, source, wire
 from coaching.legacy.importers.bounded import MAX_ITEMS, TOO_LARGE
 from coaching.legacy.importers.formats import ADAPTERS, UNKNOWN, read_things
 from coaching.legacy.importers.sage import Domain
 from coaching.legacy.importers.wire import Assembly, Misread, decode, encode
-from coaching.legacy.imports import IMPORT_JOB, job_steps, queue_upload
+from coaching.legacy.imports import job_steps, queue_upload
 from coaching.models import Import, ImportState, LifeDomain
 from coaching.sandbox.host import ProcessHost
 from sessions_app.database import in_database

@@ -37,12 +37,12 @@ def test_each_step_of_its_reading_is_in_the_log(user: User) -> None:
     session = open_conversation(user)
     document = store(user, session)
     told = {"document_id": document.pk}
-    claim = claim_chosen(user_id=user.pk, lane="document:1", document_ids=[document.pk])
+    claim = claim_chosen(user_id=user.pk, reader="document:1", document_ids=[document.pk])
     assert claim is not None
     assert moved(session) == [told]
     put_back(claim, reason="Later.")
     assert moved(session) == [told] * 2
-    claim = claim_chosen(user_id=user.pk, lane="document:1", document_ids=[document.pk])
+    claim = claim_chosen(user_id=user.pk, reader="document:1", document_ids=[document.pk])
     assert claim is not None
     review = Ending(state=DocumentState.REVIEW, reason="Two types are close.")
     settle(Batch(claim=claim, items=[Item(document=document, ending=review)]))
@@ -71,5 +71,5 @@ def test_a_document_of_no_conversation_and_one_that_stays_as_it_is_are_in_no_log
     session = open_conversation(user)
     document = store(user, session, state=DocumentState.FILED, folder="Leases")
     other = store(user, None)
-    assert claim_chosen(user_id=user.pk, lane="lane:1", document_ids=[document.pk, other.pk])
+    assert claim_chosen(user_id=user.pk, reader="lane:1", document_ids=[document.pk, other.pk])
     assert not SessionEvent.unscoped.exists()

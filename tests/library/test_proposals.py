@@ -12,7 +12,7 @@ from coaching.library.auto_approval import auto_approvals, set_auto_approval
 from coaching.library.drafts import NewAction, NewEntry
 from coaching.library.effects import undo
 from coaching.library.proposals import accept, accept_shown, dismiss, edit, propose
-from coaching.library.rows.clients import clients_of, counts_of
+from coaching.library.rows.clients import counts_of, list_clients
 from coaching.library.rows.documents import possible_duplicates
 from coaching.library.rows.proposals import actions_of, entries_of
 from coaching.models import (
@@ -261,8 +261,8 @@ def test_lists_and_counts(user: User, other_user: User) -> None:
     make_document(own, "Lease 2024.pdf")
     propose_action(user, document)
     propose_entry(user, document, "One")
-    assert list(clients_of(user_id=user.pk)) == [own, anna]
-    assert list(clients_of(user_id=user.pk, query="leeds anna")) == [anna]
+    assert list(list_clients(user.pk)) == [own, anna]
+    assert list(list_clients(user.pk, query="leeds anna")) == [anna]
     counts = counts_of(user_id=user.pk, client_id=anna.id)
     assert (counts.documents, counts.proposals, counts.knowledge) == (2, 2, 0)
     assert actions_of(user_id=user.pk, client_id=own.id).count() == 0

@@ -4,15 +4,17 @@ import asyncio
 import re
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
 
 import pytest
 
-from coaching.engine import retry
 from coaching.engine.breaker import FAILURES_TO_OPEN
+from coaching.engine.budget import PartLimits
 from coaching.events import TurnDone, TurnEvent
 from coaching.live.runner import Runner
 from coaching.practice import PracticeServer
 from coaching.practice.faults.fault import Fault
+from coaching.turns import setup
 from coaching.turns.request import TurnRequest
 from coaching.turns.words import FAILS_ALONE, FAILURES
 from sessions_app import services
@@ -68,7 +70,7 @@ def talk_of(runner: Runner, make_user: MakeUser) -> Callable[[str], Awaitable[Ta
 
 @pytest.fixture
 def quick_retries(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retry, "FIRST_WAIT_SECONDS", 0.001)
+    monkeypatch.setattr(setup, "PartLimits", partial(PartLimits, first_wait_seconds=0.001))
 
 
 @pytest.mark.usefixtures("quick_retries")

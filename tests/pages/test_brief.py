@@ -17,7 +17,7 @@ from pytest_django import Settings
 from coaching.job_queue import BRIEF_JOB
 from coaching.views import brief as brief_page
 from coaching.views.brief import ASKED_ANEW, CHANGED, CORRECTED, REMOVED, RESTORED, UNDONE
-from sessions_app.briefs import CORRECTION_CHARACTERS, MOST_CORRECTIONS
+from sessions_app.briefs import CORRECTION_CHARACTERS, MAX_CORRECTIONS
 from sessions_app.models import BriefCorrection, ModelUsage, Session, SessionBrief
 from tests.pages.conftest import Exchange
 
@@ -179,8 +179,8 @@ def test_a_person_has_a_bounded_number_of_corrections(
 ) -> None:
     elsewhere = Session.unscoped.create(user=session.user)
     for place, count in (
-        (elsewhere, MOST_CORRECTIONS - 1),
-        (Session.unscoped.create(user=other_user), MOST_CORRECTIONS),
+        (elsewhere, MAX_CORRECTIONS - 1),
+        (Session.unscoped.create(user=other_user), MAX_CORRECTIONS),
     ):
         for number in range(count):
             BriefCorrection.unscoped.create(session=place, kind="correction", words=f"Correction {number}")
@@ -189,7 +189,7 @@ def test_a_person_has_a_bounded_number_of_corrections(
     for form in ({"do": "correct", "words": "One more"}, {"do": "strike", "version": 1, "line": 0}):
         response, page = send(signed_in, session, **form)
         assert response.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
-        assert f"up to {MOST_CORRECTIONS} corrections across all your conversations" in page
+        assert f"up to {MAX_CORRECTIONS} corrections across all your conversations" in page
     response, page = send(signed_in, session, do="correct", words="One more")
     assert "One more" in page, "what was written isn't lost"
     BriefCorrection.of(session.user_id).filter(session=elsewhere).first().delete()  # type: ignore[union-attr]  # there is one

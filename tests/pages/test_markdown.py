@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from coaching.sandbox.host import ProcessHost
 from coaching.sandbox.leaving import leave_url
 from coaching.sandbox.markdown import LIMITS, MODULE, MarkdownRenderer, plain_text, render_markdown
-from coaching.sandbox.markdown_worker import MOST_HIGHLIGHTED, sanitise
+from coaching.sandbox.markdown_worker import MAX_HIGHLIGHTED, sanitise
 from tests.browser.payloads import PAYLOADS
 from tests.languages.conftest import translated
 from tests.patience import patience
@@ -137,7 +137,7 @@ def test_code_is_coloured_by_classes_and_keeps_its_text() -> None:
         "```words\ndef f(x): return 1\n```",
         "```markdown\n# one\n```",
         "    def f(x): return 1",
-        "```python\n" + "x = 1\n" * (MOST_HIGHLIGHTED // 6 + 1) + "```",
+        "```python\n" + "x = 1\n" * (MAX_HIGHLIGHTED // 6 + 1) + "```",
     ],
     ids=["no language", "unknown language", "slow language", "indented", "huge"],
 )

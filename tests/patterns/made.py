@@ -27,7 +27,7 @@ SAMPLES: Mapping[str, Mapping[str, Any]] = {
     "coaching/library/rows/named_clients.py": {"word": "anna"},
     "coaching/files/log_captures.py": {"path": "captures/2026-01-02-walk.md"},
     "coaching/library/extractors/mime.py": {"boundary": b"b-1"},
-    "coaching/library/pipeline/findings.py": {"words": r"Anna\s+Berg"},
+    "coaching/library/pipeline/checked_answers.py": {"words": r"Anna\s+Berg"},
     "coaching/practice/coach/hearing.py": {
         "name": "goal",
         "names": "goal|aim",

@@ -8,7 +8,7 @@ from coaching.practice.coach.tables import ARCS
 from tests.practice.arc_walks import ASKED_FOR, CHECKIN, LOG, PLAN, WALKS, close_day, map_life, open_day
 from tests.practice.walking import OPEN, File, Walk
 
-MOST_EXCHANGES = {"life_mapping": 15, "open_day": 6, "close_day": 7, "weekly_checkin": 6}
+MAX_EXCHANGES = {"life_mapping": 15, "open_day": 6, "close_day": 7, "weekly_checkin": 6}
 
 
 @pytest.mark.parametrize("is_entered", [False, True])
@@ -23,7 +23,7 @@ async def test_an_arc_is_walked_from_greeting_to_completion(
     await WALKS[arc](walk)
     assert walk.completed == [arc]
     assert walk.names().count("complete_session") == 1, "nothing was missing"
-    assert walk.exchanges <= MOST_EXCHANGES[arc]
+    assert walk.exchanges <= MAX_EXCHANGES[arc]
     assert max(walk.rounds_of_part) <= 4
     assert ARCS[arc].farewell in walk.said[-1]
     assert walk.status == ("active" if is_entered else "completed")

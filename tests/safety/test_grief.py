@@ -4,7 +4,7 @@ import pytest
 
 from coaching.safety.danger import find_danger
 from coaching.safety.grief import is_grief
-from coaching.safety.intensity import Words, measure_intensity
+from coaching.safety.intensity import SaidWords, measure_intensity
 from coaching.safety.meanings import language_of, meanings_in
 from tests.safety.sets import DEV, read_rows
 
@@ -22,7 +22,7 @@ GRIEF = [words for _, words in read_rows(DEV / "grief.tsv")]
 )  # fmt: skip
 def test_mourning_is_known_in_the_languages_of_intensity(words: str) -> None:
     assert is_grief(words)
-    assert not measure_intensity([Words(words)]).is_high
+    assert not measure_intensity([SaidWords(words)]).is_high
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_other_losses_are_none(words: str) -> None:
 
 def test_of_the_sentences_by_others_most_are_known_and_none_is_a_crisis() -> None:
     assert sum(map(is_grief, GRIEF)) >= 0.7 * len(GRIEF)
-    assert not [words for words in GRIEF if measure_intensity([Words(words)]).is_high]
+    assert not [words for words in GRIEF if measure_intensity([SaidWords(words)]).is_high]
     assert not [words for words in GRIEF if find_danger(words)]
 
 
@@ -70,7 +70,7 @@ def test_missing_the_dead_is_none(words: str) -> None:
 
 
 def test_danger_in_grief_is_a_crisis_all_the_same() -> None:
-    assert measure_intensity([Words("Since mum died I want to die, too.", is_danger=True)]).is_high
+    assert measure_intensity([SaidWords("Since mum died I want to die, too.", is_danger=True)]).is_high
 
 
 def test_the_wish_is_noticed_after_a_long_story() -> None:

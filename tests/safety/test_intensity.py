@@ -2,7 +2,7 @@
 
 import pytest
 
-from coaching.safety.intensity import CALM, HIGH_WEIGHT, Intensity, Words, measure_intensity
+from coaching.safety.intensity import CALM, HIGH_WEIGHT, Intensity, SaidWords, measure_intensity
 
 HEAVY = [
     "I'm completely overwhelmed and I can't stop crying.",
@@ -40,7 +40,7 @@ CALM_ENOUGH = [
 
 
 def weigh(*texts: str) -> Intensity:
-    return measure_intensity([Words(text) for text in texts])
+    return measure_intensity([SaidWords(text) for text in texts])
 
 
 @pytest.mark.parametrize("text", HEAVY)
@@ -55,9 +55,9 @@ def test_loud_denied_passing_and_foreign_words_are_not(text: str) -> None:
 
 def test_danger_that_was_noticed_is_heavy_whatever_its_words_weigh() -> None:
     words = "My brother said that he doesn't want to go on."
-    assert not measure_intensity([Words(words)]).is_high
-    assert measure_intensity([Words(words, is_danger=True)]).weight == HIGH_WEIGHT
-    assert measure_intensity([Words(HEAVY[1], is_danger=True)]) == weigh(HEAVY[1])
+    assert not measure_intensity([SaidWords(words)]).is_high
+    assert measure_intensity([SaidWords(words, is_danger=True)]).weight == HIGH_WEIGHT
+    assert measure_intensity([SaidWords(HEAVY[1], is_danger=True)]) == weigh(HEAVY[1])
 
 
 def test_nothing_said_weighs_nothing() -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import django
 
-MOST_AT_ONCE = 4
+MAX_AT_ONCE = 4
 PROGRAM = Path(__file__).resolve().parents[2] / "manage.py"
 
 
@@ -46,8 +46,8 @@ def main() -> None:
     django.setup()
     import_module("sage.urls")
     commands, results = json.loads(sys.argv[1]), []
-    for place in range(0, len(commands), MOST_AT_ONCE):
-        begun = [_begin(command) for command in commands[place : place + MOST_AT_ONCE]]
+    for place in range(0, len(commands), MAX_AT_ONCE):
+        begun = [_begin(command) for command in commands[place : place + MAX_AT_ONCE]]
         results += [_end(*one) for one in begun]
     sys.stdout.write(json.dumps(results))
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coaching.sandbox import markdown
-from coaching.sandbox.blocks import MOST_COLUMNS, Block, BlockSplitter, split_blocks, split_unfinished
+from coaching.sandbox.blocks import MAX_COLUMNS, Block, BlockSplitter, split_blocks, split_unfinished
 from coaching.sandbox.markdown import render_markdown, render_replies
 from coaching.sandbox.markdown_worker import render, render_blocks
 
@@ -144,7 +144,7 @@ def test_rows_that_follow_a_table_come_as_a_table_without_a_head() -> None:
 
 
 def test_a_table_with_very_many_columns_is_one_block() -> None:
-    wide = "\n".join(["|a" * (MOST_COLUMNS + 1), "|-" * (MOST_COLUMNS + 1), "|b"])
+    wide = "\n".join(["|a" * (MAX_COLUMNS + 1), "|-" * (MAX_COLUMNS + 1), "|b"])
     assert texts_of(split_blocks(wide)) == [wide]
     assert blocks_of(wide) == render(wide)
 

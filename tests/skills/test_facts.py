@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from pytest_django import DjangoAssertNumQueries
 
 from coaching.models import Capture, DayPlan, FileType, LifeDomain, Profile, UserFile
-from coaching.safety.intensity import Words
+from coaching.safety.intensity import SaidWords
 from coaching.skills.facts import build_life_facts, is_checkin_due, quarter_end
 from coaching.skills.signals import call_skills
 
@@ -146,12 +146,14 @@ def test_the_days_to_the_quarters_end_are_the_users_own(person: User) -> None:
 
 
 def test_the_last_messages_are_weighed(person: User) -> None:
-    facts = build_life_facts(user_id=person.pk, now=NOON, recent=[Words("Hello."), Words("I'm overwhelmed.")])
+    facts = build_life_facts(
+        user_id=person.pk, now=NOON, recent=[SaidWords("Hello."), SaidWords("I'm overwhelmed.")]
+    )
     assert facts.intensity.is_high
 
 
 def test_only_the_last_message_asks_for_a_safety_plan(person: User) -> None:
-    words = [Words("Shall we write a safety plan?"), Words("Later.")]
+    words = [SaidWords("Shall we write a safety plan?"), SaidWords("Later.")]
     assert not build_life_facts(user_id=person.pk, now=NOON, recent=words).asks_for_plan
     assert build_life_facts(user_id=person.pk, now=NOON, recent=words[:1]).asks_for_plan
 

@@ -11,7 +11,7 @@ from django.core.files.base import ContentFile
 from django.test import Client as Browser
 from PIL import Image
 
-from coaching.context.pictures import DROPPED, KEPT_PICTURES, MOST_PICTURES, NO_SIGHT, picture_blocks
+from coaching.context.pictures import DROPPED, KEPT_PICTURES, MAX_PICTURES, NO_SIGHT, picture_blocks
 from coaching.library.documents.pictures import keep_picture
 from coaching.models import Document, DocumentImage, DocumentState
 from coaching.practice.coach.tour import answer
@@ -98,7 +98,7 @@ async def test_a_picture_is_seen_with_its_message_after_a_question_and_in_later_
 async def test_pictures_stay_bounded_and_the_person_s_will_holds(
     live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str, user: User
 ) -> None:
-    many = [await in_database(pictured, user, f"{number}.jpg") for number in range(MOST_PICTURES)]
+    many = [await in_database(pictured, user, f"{number}.jpg") for number in range(MAX_PICTURES)]
     one = await in_database(pictured, user, "one.jpg")
     hidden = await in_database(stored, user, "hidden.jpg", "", is_withheld=True)
     await in_database(keep, user, hidden.pk, b"hidden")

@@ -37,7 +37,7 @@ from tests.stored_turns import store_round
 ASKED = "Are you thinking of killing yourself?"
 NO_LIMIT = RateLimit(turns=10_000, seconds=60)
 DONE = Ending(status=TurnStatus.COMPLETED, stop_reason="end_turn")
-MOST_STATEMENTS = 19  # one of them reads what Sage asked, in the round trip of the life
+MAX_STATEMENTS = 19  # one of them reads what Sage asked, in the round trip of the life
 """For a turn's start: queries for the user's data, the session's, the turn's rows, begin and commit."""
 
 
@@ -85,7 +85,7 @@ def test_a_start_takes_few_statements_with_a_first_and_with_a_later_message(sess
     for text in ("Hello", "And now?"):
         with CaptureQueriesContext(connection) as statements:
             started = start(session, text)
-        assert len(statements) <= MOST_STATEMENTS, [row["sql"][:80] for row in statements]
+        assert len(statements) <= MAX_STATEMENTS, [row["sql"][:80] for row in statements]
         turn_records.close_turn(key_of(started), DONE)
 
 

@@ -14,8 +14,8 @@ from coaching.legacy.importers.formats import ADAPTERS, Recognition
 from coaching.legacy.importers.json_stream import Item
 from coaching.legacy.importers.source import Source, open_source
 from coaching.legacy.importers.things import (
-    MOST_NAMES,
-    MOST_PROBLEMS,
+    MAX_NAMES,
+    MAX_PROBLEMS,
     Format,
     MoreProblems,
     NotImportable,
@@ -123,12 +123,12 @@ class _Listed:
     def kept(self, thing: Thing) -> Thing | None:
         """Return what is sent on, None where it was only counted."""
         if isinstance(thing, UnknownFields):
-            new = sorted(thing.names - self._names)[: MOST_NAMES - len(self._names)]
+            new = sorted(thing.names - self._names)[: MAX_NAMES - len(self._names)]
             self._names.update(new)
             return UnknownFields(names=frozenset(new)) if new else None
         if isinstance(thing, Problem):
             self._problems += 1
-            if self._problems > MOST_PROBLEMS:
+            if self._problems > MAX_PROBLEMS:
                 more = self.more
                 self.more = MoreProblems(count=more.count + 1, lost=more.lost + thing.is_lost)
                 return None

@@ -10,7 +10,7 @@ from coaching.legacy.importers.bounded import Unreadable
 from coaching.legacy.importers.json_stream import Item
 from coaching.legacy.importers.sentences import gettext_noop
 from coaching.legacy.importers.things import (
-    MOST_ID_CHARACTERS,
+    MAX_ID_CHARACTERS,
     Format,
     FoundConversation,
     FoundFile,
@@ -48,7 +48,7 @@ def _id(value: object) -> object:
 
 Domain = Literal["career", "relationships", "health", "finances", "learning", "creativity", "play", "meaning"]
 Moment = Annotated[datetime, BeforeValidator(_moment)]
-Id = Annotated[str, BeforeValidator(_id), Field(min_length=1, max_length=MOST_ID_CHARACTERS)]
+Id = Annotated[str, BeforeValidator(_id), Field(min_length=1, max_length=MAX_ID_CHARACTERS)]
 
 
 class _Part(BaseModel):

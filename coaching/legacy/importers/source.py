@@ -19,11 +19,11 @@ from coaching.legacy.importers.sentences import gettext_noop
 from coaching.legacy.importers.things import NotImportable
 
 MEGABYTE = 1 << 20
-MOST_FILE_BYTES = 500 * MEGABYTE
-MOST_JSON_BYTES = 2_000 * MEGABYTE
+MAX_FILE_BYTES = 500 * MEGABYTE
+MAX_JSON_BYTES = 2_000 * MEGABYTE
 """What the JSON of a ZIP may unpack to."""
-MOST_MEMBERS = 50_000
-MOST_RATIO = 100
+MAX_MEMBERS = 50_000
+MAX_RATIO = 100
 """Text packs to a tenth, logs to a thirtieth; a bomb to a thousandth."""
 SMALL_BYTES = 10 * MEGABYTE
 """Below it any ratio is harmless."""
@@ -102,7 +102,7 @@ def open_source(file: BinaryIO) -> Source:
     start = file.read(1024)
     if not size:
         raise NotImportable(EMPTY)
-    if size > MOST_FILE_BYTES:
+    if size > MAX_FILE_BYTES:
         raise NotImportable(TOO_LARGE)
     if start.startswith(_STARTS_ZIP):
         with _zip_errors(), zipfile.ZipFile(file) as archive:
@@ -115,7 +115,7 @@ def open_source(file: BinaryIO) -> Source:
 def _zipped(file: BinaryIO, archive: zipfile.ZipFile) -> Source:
     """Choose the members to read, in order."""
     held = archive.infolist()
-    if len(held) > MOST_MEMBERS:
+    if len(held) > MAX_MEMBERS:
         raise NotImportable(TOO_MANY_MEMBERS)
     found = [member for member in held if _CONVERSATIONS.fullmatch(_last_part(member.filename))]
     if not found:
@@ -125,7 +125,7 @@ def _zipped(file: BinaryIO, archive: zipfile.ZipFile) -> Source:
     if any(member.flag_bits & 1 for member in found):
         raise NotImportable(ENCRYPTED_ZIP)
     unpacked, packed = (sum(sizes) for sizes in zip(*map(_sizes, found), strict=True))
-    if unpacked > MOST_JSON_BYTES or unpacked > max(SMALL_BYTES, packed * MOST_RATIO):
+    if unpacked > MAX_JSON_BYTES or unpacked > max(SMALL_BYTES, packed * MAX_RATIO):
         raise NotImportable(BOMB)
     members = sorted(member.filename for member in found)
     return Source(file=file, json_bytes=unpacked, members=members)

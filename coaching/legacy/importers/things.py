@@ -12,13 +12,13 @@ from coaching.legacy.importers.sentences import gettext_noop
 
 Format = Literal["sage", "chatgpt", "claude"]
 
-MOST_MESSAGE_CHARACTERS = 200_000
-MOST_METADATA_CHARACTERS = 16_000
-MOST_PROBLEMS = 200
+MAX_MESSAGE_CHARACTERS = 200_000
+MAX_METADATA_CHARACTERS = 16_000
+MAX_PROBLEMS = 200
 """More aren't listed, only counted."""
-MOST_NAMES = 100
+MAX_NAMES = 100
 """As many unknown fields are listed."""
-MOST_ID_CHARACTERS = 500
+MAX_ID_CHARACTERS = 500
 """A database index has the ids of conversations, and its rows are limited."""
 NOT_A_CONVERSATION = gettext_noop("This isn’t a conversation.")
 NO_ID = gettext_noop("This conversation has no ID.")
@@ -172,7 +172,7 @@ def id_of(value: object) -> str:
     """Return an id as text, empty where there is none or one that no program makes."""
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
-    return text_of(value) if len(text_of(value)) <= MOST_ID_CHARACTERS else ""
+    return text_of(value) if len(text_of(value)) <= MAX_ID_CHARACTERS else ""
 
 
 def unknown_in(value: Mapping[str, Any], known: frozenset[str], prefix: str) -> frozenset[str]:

@@ -13,10 +13,10 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, NonNegativeInt
 
 from coaching.legacy.importers.bounded import MAX_ITEM_BYTES, MAX_TOKEN_BYTES
 from coaching.legacy.importers.things import (
-    MOST_ID_CHARACTERS,
-    MOST_MESSAGE_CHARACTERS,
-    MOST_METADATA_CHARACTERS,
-    MOST_NAMES,
+    MAX_ID_CHARACTERS,
+    MAX_MESSAGE_CHARACTERS,
+    MAX_METADATA_CHARACTERS,
+    MAX_NAMES,
     Format,
     FoundConversation,
     FoundFile,
@@ -35,11 +35,11 @@ MAX_FRAME_BYTES = FRAME_BYTES + 2 * MAX_TOKEN_BYTES
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
-Id = Annotated[str, Field(min_length=1, max_length=MOST_ID_CHARACTERS)]
+Id = Annotated[str, Field(min_length=1, max_length=MAX_ID_CHARACTERS)]
 Line = Annotated[str, Field(max_length=1_000)]
 """A title, a place, a sentence."""
 # One more than is stored, so that what was cut can be told.
-Words = Annotated[str, Field(max_length=MOST_MESSAGE_CHARACTERS + 1)]
+Words = Annotated[str, Field(max_length=MAX_MESSAGE_CHARACTERS + 1)]
 
 
 class Misread(Exception):
@@ -113,7 +113,7 @@ class _MoreProblems(_Sent):
 
 class _UnknownFields(_Sent):
     kind: Literal["unknown"] = "unknown"
-    names: Annotated[list[Line], Field(max_length=MOST_NAMES)]
+    names: Annotated[list[Line], Field(max_length=MAX_NAMES)]
 
 
 Entry = Annotated[
@@ -204,7 +204,7 @@ def entries_of(thing: Thing) -> Iterator[Mapping[str, Any]]:
         case MoreProblems():
             yield {"kind": "more_problems", "count": thing.count, "lost": thing.lost}
         case UnknownFields():
-            yield {"kind": "unknown", "names": sorted(map(_cut, thing.names))[:MOST_NAMES]}
+            yield {"kind": "unknown", "names": sorted(map(_cut, thing.names))[:MAX_NAMES]}
 
 
 def _message(message: FoundMessage) -> Mapping[str, Any]:
@@ -212,7 +212,7 @@ def _message(message: FoundMessage) -> Mapping[str, Any]:
         "kind": "message",
         "imported_id": message.imported_id,
         "role": message.role,
-        "text": message.text[: MOST_MESSAGE_CHARACTERS + 1],
+        "text": message.text[: MAX_MESSAGE_CHARACTERS + 1],
         "created_at": message.created_at and message.created_at.isoformat(),
         "metadata": _small(message.metadata),
     }
@@ -223,7 +223,7 @@ def _small(metadata: Mapping[str, Any]) -> Mapping[str, Any]:
     if not metadata:
         return {}
     try:
-        is_small = len(json.dumps(metadata, allow_nan=False)) <= MOST_METADATA_CHARACTERS
+        is_small = len(json.dumps(metadata, allow_nan=False)) <= MAX_METADATA_CHARACTERS
     except ValueError:
         return {}
     return metadata if is_small else {}

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from charset_normalizer import from_bytes
 
 SAMPLE_BYTES = 64 * 1024
-MOST_FOREIGN = 0.25
+MAX_FOREIGN = 0.25
 """Western text has at most this share of letters outside ASCII."""
 
 _MARKS = (
@@ -83,7 +83,7 @@ def _guess(data: bytes) -> str:
     foreign = "".join(_FOREIGN.findall(western))
     # Short western texts are guessed wrong.
     is_western = _WESTERN.fullmatch(foreign) and not _MISREAD.search(western)
-    if is_western and len(foreign) <= MOST_FOREIGN * len(_LETTERS.findall(western)):
+    if is_western and len(foreign) <= MAX_FOREIGN * len(_LETTERS.findall(western)):
         return "cp1252"
     best = from_bytes(sample, cp_isolation=_COMMON).best()
     return best.encoding if best else "cp1252"

@@ -29,7 +29,7 @@ def extract(data: bytes) -> Extracted:
     )
 
 
-def _body(parts: Iterable[mime.Part]) -> tuple[str, bool]:
+def _body(parts: Iterable[mime.MimePart]) -> tuple[str, bool]:
     """Return the plain text, or without it that of the HTML, and whether something was left out."""
     plain = [part for part in parts if part.content_type == "text/plain"]
     if plain:
@@ -45,7 +45,7 @@ def _body(parts: Iterable[mime.Part]) -> tuple[str, bool]:
     return "\n\n".join(shown), False
 
 
-def _texts(parts: Iterable[mime.Part]) -> list[str]:
+def _texts(parts: Iterable[mime.MimePart]) -> list[str]:
     return decode_alike((part.content(), part.charset) for part in parts)
 
 

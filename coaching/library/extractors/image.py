@@ -7,14 +7,14 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 from coaching.library.extractors.extracted import Extracted, Unread, gettext_noop
 
 FORMATS = ("JPEG", "PNG", "GIF", "WEBP", "TIFF", "BMP")
-MOST_PIXELS = 40_000_000
+MAX_PIXELS = 40_000_000
 TOO_MANY_PIXELS = gettext_noop("This image has too many pixels. Upload a smaller version.")
 TOO_SMALL = gettext_noop("This image is too small to show anything.")
 DAMAGED = gettext_noop("This image is damaged and can’t be opened.")
 LONGEST_EDGE = 1_568
 """Above it, the models reduce images themselves (docs.claude.com, Vision)."""
 SHORTEST_EDGE = 8
-MOST_BYTES = 600_000
+MAX_BYTES = 600_000
 """A request may hold several, in base64."""
 _SIZES = ((LONGEST_EDGE, 85), (LONGEST_EDGE, 65), (1_024, 65))
 
@@ -24,7 +24,7 @@ def extract(data: bytes) -> Extracted:
     try:
         with Image.open(io.BytesIO(data), formats=FORMATS) as opened:
             width, height = opened.size
-            if width * height > MOST_PIXELS:
+            if width * height > MAX_PIXELS:
                 raise Unread("refused", TOO_MANY_PIXELS)
             if min(width, height) < SHORTEST_EDGE:
                 raise Unread("refused", TOO_SMALL)
@@ -48,7 +48,7 @@ def _written(image: Image.Image) -> bytes:
         written = io.BytesIO()
         image.save(written, "JPEG", quality=quality)
         data = written.getvalue()
-        if len(data) <= MOST_BYTES:
+        if len(data) <= MAX_BYTES:
             break
     return data
 

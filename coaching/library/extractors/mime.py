@@ -39,7 +39,7 @@ Headers = Mapping[str, bytes]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class MimePart:
     """A part that holds no others, or the headers of one that does (`body` is empty then)."""
 
     headers: Headers
@@ -56,7 +56,7 @@ class Part:
         return _from_base64(self.body) if encoding == b"base64" else self.body
 
 
-def split(data: bytes) -> Iterator[Part]:
+def split(data: bytes) -> Iterator[MimePart]:
     """Yield the parts in their order, the message first. Raises `Unread`."""
     waiting = [(data.replace(b"\r\n", b"\n").replace(b"\r", b"\n"), 0)]  # the last one is next
     number = 0
@@ -79,7 +79,7 @@ def text_of(value: bytes) -> str:
         return joined
 
 
-def _read(source: bytes, *, is_first: bool, most: int) -> tuple[Part, list[bytes]]:
+def _read(source: bytes, *, is_first: bool, most: int) -> tuple[MimePart, list[bytes]]:
     head, body = _halves(source, MAX_HEAD_BYTES if is_first else MAX_PART_HEAD_BYTES)
     headers = _headers(head)
     kind, parameters = _value(headers.get("content-type", b"text/plain"))
@@ -91,7 +91,7 @@ def _read(source: bytes, *, is_first: bool, most: int) -> tuple[Part, list[bytes
         inner = _pieces(body, parameters["boundary"].encode("utf-8", "replace"), most)
     elif kind == "message/rfc822":
         inner = [body]
-    part = Part(
+    part = MimePart(
         headers=headers,
         content_type="text/plain" if inner is None and kind.startswith("multipart/") else kind,
         charset=parameters.get("charset", ""),

@@ -7,7 +7,7 @@ import pypdfium2
 
 from coaching.library.extractors.extracted import LOCKED, Extracted, Unread, gettext_noop
 
-MOST_PAGES = 200
+MAX_PAGES = 200
 FIRST_PAGES = 150
 LAST_PAGES = 50
 DAMAGED = gettext_noop("This PDF is damaged and can’t be opened.")
@@ -40,12 +40,12 @@ def extract(data: bytes) -> Extracted:
         page_count=count,
         pages_read=numbers if len(numbers) < count else (),
         hints=_hints(document),
-        note=_note(count) if count > MOST_PAGES else "",
+        note=_note(count) if count > MAX_PAGES else "",
     )
 
 
 def _numbers(count: int) -> tuple[int, ...]:
-    if count <= MOST_PAGES:
+    if count <= MAX_PAGES:
         return tuple(range(1, count + 1))
     return (*range(1, FIRST_PAGES + 1), *range(count - LAST_PAGES + 1, count + 1))
 

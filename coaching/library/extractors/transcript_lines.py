@@ -11,7 +11,7 @@ _TIMES = re.compile(
 _VOICE = re.compile(r"<v(?:\.[^\s<>]*+)?\s++([^<>]*+)>", re.IGNORECASE)
 _TAGS = re.compile(r"</?(?:[a-z]+|\d\d:[\d:.]+)(?:[. ][^<>]*)?>|\{\\[^{}]*\}", re.IGNORECASE)
 _SPEAKER = re.compile(r"([^\W\d_][^:.!?]{0,39}):\s+\S")
-MOST_SPEAKERS = 20
+MAX_SPEAKERS = 20
 
 
 def read_cues(text: str) -> Extracted:
@@ -33,7 +33,7 @@ def read_cues(text: str) -> Extracted:
         end = _moment(*found.groups()[4:7])
         if speaker := _SPEAKER.match(said):
             speakers[speaker[1]] = None
-    hints = {"speakers": ", ".join(list(speakers)[:MOST_SPEAKERS]), "ends_at": end}
+    hints = {"speakers": ", ".join(list(speakers)[:MAX_SPEAKERS]), "ends_at": end}
     return Extracted(pages=("\n".join(lines),), hints={name: hint for name, hint in hints.items() if hint})
 
 

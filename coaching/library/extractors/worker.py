@@ -13,11 +13,11 @@ from coaching.library.extractors.extracted import Extracted, Unread, gettext_noo
 from coaching.library.extractors.registry import EXTRACTORS
 from coaching.sandbox.preloading import load_codecs
 
-MOST_CHARACTERS = 2_000_000
+MAX_CHARACTERS = 2_000_000
 TAIL_CHARACTERS = 500_000
 UNCLEANED = 2
 """Times as much is cleaned at most: cleaning 25 million characters takes seconds."""
-MOST_HINT_CHARACTERS = 300
+MAX_HINT_CHARACTERS = 300
 ENDS_READ = gettext_noop("It’s very long, so Sage read only the beginning and the end.")
 
 # PostgreSQL takes no zeros, nothing takes lone surrogates, and form feeds separate pages.
@@ -42,11 +42,11 @@ def answer(head: bytes, data: bytes) -> bytes:
 def _answer(extracted: Extracted, name: str, content_type: str) -> bytes:
     pages = list(extracted.pages)
     numbers = list(extracted.pages_read or range(1, len(pages) + 1))
-    is_cut = sum(map(len, pages)) > UNCLEANED * MOST_CHARACTERS
+    is_cut = sum(map(len, pages)) > UNCLEANED * MAX_CHARACTERS
     if is_cut:
         pages, numbers = _cut(pages, numbers, UNCLEANED)
     pages = [_clean(page) for page in pages]
-    if sum(map(len, pages)) > MOST_CHARACTERS:
+    if sum(map(len, pages)) > MAX_CHARACTERS:
         is_cut = True
         pages, numbers = _cut(pages, numbers)
     has_text = any(character.isalnum() for page in pages for character in page)
@@ -71,12 +71,12 @@ def _clean(text: str) -> str:
 
 
 def _hint(text: str) -> str:
-    return " ".join(_clean(text).split())[:MOST_HINT_CHARACTERS]
+    return " ".join(_clean(text).split())[:MAX_HINT_CHARACTERS]
 
 
 def _cut(pages: Sequence[str], numbers: Sequence[int], times: int = 1) -> tuple[list[str], list[int]]:
     """Return the beginning and the end of a text, with the numbers of the pages they come from."""
-    head = _up_to(list(zip(pages, numbers, strict=True)), times * (MOST_CHARACTERS - TAIL_CHARACTERS))
+    head = _up_to(list(zip(pages, numbers, strict=True)), times * (MAX_CHARACTERS - TAIL_CHARACTERS))
     rest = sum(map(len, pages)) - sum(len(page) for page, _ in head)
     backwards = [(page[::-1], number) for page, number in zip(pages, numbers, strict=True)][::-1]
     tail = [(page[::-1], number) for page, number in _up_to(backwards, min(times * TAIL_CHARACTERS, rest))][

@@ -9,8 +9,8 @@ from openpyxl import load_workbook
 from coaching.library.extractors.archive import open_archive
 from coaching.library.extractors.extracted import Extracted
 
-MOST_ROWS = 20_000
-MOST_COLUMNS = 100
+MAX_ROWS = 20_000
+MAX_COLUMNS = 100
 
 
 def extract(data: bytes) -> Extracted:
@@ -21,13 +21,13 @@ def extract(data: bytes) -> Extracted:
     is_cut = False
     for sheet in workbook.worksheets:
         lines = [f"Sheet: {sheet.title}"]
-        for number, cells in enumerate(sheet.iter_rows(max_col=MOST_COLUMNS, values_only=True)):
-            if number >= MOST_ROWS:
+        for number, cells in enumerate(sheet.iter_rows(max_col=MAX_COLUMNS, values_only=True)):
+            if number >= MAX_ROWS:
                 is_cut = True
                 break
             lines += _line(cells)
         pages.append("\n".join(lines) if len(lines) > 1 else "")
-    note = f"Of each sheet, the first {MOST_ROWS:,} rows were read." if is_cut else ""
+    note = f"Of each sheet, the first {MAX_ROWS:,} rows were read." if is_cut else ""
     return Extracted(pages=tuple(pages), page_count=len(pages), note=note)
 
 

@@ -12,7 +12,7 @@ from coaching.jobs.tasks import MODELS, Retries
 from coaching.library.documents.findings import SUMMARY_KEY, FindingKind, wait_again, wait_for_text
 from coaching.library.pipeline.analysis import analyse, summarise
 from coaching.library.pipeline.calls import CallFailed
-from coaching.model.client import ModelConnection
+from coaching.model_client.connection import ModelConnection
 from sessions_app.database import in_database
 from sessions_app.errors import OverBudget, Refused
 

@@ -1,6 +1,6 @@
 """Background jobs that read documents. `library.pipeline` does the work.
 
-A document of a conversation has a job of its own. The others of a user are read in lanes: each job makes one
+A document of a conversation has a job of its own. The others of a user are read in queues: each job makes one
 call and queues the next, so that users take turns.
 """
 
@@ -15,21 +15,21 @@ from procrastinate.contrib.django import app
 
 from coaching.job_queue import (
     DOCUMENT_JOB,
+    DOCUMENT_QUEUES,
+    DOCUMENTS_JOB,
     DOCUMENTS_QUEUE,
-    LANE_JOB,
-    LANES,
     JobPriority,
     enqueue_document,
-    enqueue_lane,
+    enqueue_documents,
 )
 from coaching.jobs.tasks import BULK_CALLS, MODELS, Retries
 from coaching.library.documents.locks import update_documents
 from coaching.library.pipeline.batch import Services
 from coaching.library.pipeline.batches import collect
 from coaching.library.pipeline.call_records import calls_in_batches
-from coaching.library.pipeline.claims import claim_chosen, claim_lane, free_silent
+from coaching.library.pipeline.claims import claim_chosen, claim_uploads, free_silent
 from coaching.library.pipeline.reading import read_batch
-from coaching.model.client import ModelConnection
+from coaching.model_client.connection import ModelConnection
 from coaching.models import Document, DocumentSource, DocumentState
 from sessions_app.database import in_database
 from sessions_app.usage import read_tokens_of_day
@@ -46,8 +46,8 @@ async def read_document(context: JobContext, *, document_id: int) -> None:
     user_id = await in_database(_owner, document_id)
     services = _services(context)
     while user_id is not None:
-        lane = f"document:{document_id}"
-        claim = await in_database(claim_chosen, user_id=user_id, lane=lane, document_ids=[document_id])
+        reader = f"document:{document_id}"
+        claim = await in_database(claim_chosen, user_id=user_id, reader=reader, document_ids=[document_id])
         if claim is None:
             return
         if not await read_batch(claim, services):
@@ -55,15 +55,17 @@ async def read_document(context: JobContext, *, document_id: int) -> None:
             return
 
 
-@app.task(name=LANE_JOB, pass_context=True, queue=DOCUMENTS_QUEUE, retry=Retries(), priority=JobPriority.BULK)
+@app.task(
+    name=DOCUMENTS_JOB, pass_context=True, queue=DOCUMENTS_QUEUE, retry=Retries(), priority=JobPriority.BULK
+)
 async def read_documents(context: JobContext, *, user_id: int, lane: int) -> None:
-    """Make one call about documents of a user, and queue the next."""
-    claim = await in_database(claim_lane, user_id=user_id, lane=f"lane:{lane}")
+    """Make one call about documents of a user, and queue the next. `lane` numbers the user's queue."""
+    claim = await in_database(claim_uploads, user_id=user_id, reader=f"lane:{lane}")
     if claim is None:
         return
     services = _services(context, calls=context.additional_context.get(BULK_CALLS))
     is_reached = await read_batch(claim, services)
-    await in_database(enqueue_lane, user_id, lane, wait_seconds=0 if is_reached else UNREACHABLE_SECONDS)
+    await in_database(enqueue_documents, user_id, lane, wait_seconds=0 if is_reached else UNREACHABLE_SECONDS)
 
 
 @app.periodic(cron="*/10 * * * *")
@@ -87,8 +89,8 @@ def resume_waiting() -> int:
             own = Document.of(user_id).filter(state=DocumentState.WAITING)
             resumed += update_documents(own, state=DocumentState.QUEUED, reason="", updated_at=timezone.now())
     for user_id in _users_with_queued():
-        for lane in range(LANES):
-            enqueue_lane(user_id, lane)
+        for number in range(DOCUMENT_QUEUES):
+            enqueue_documents(user_id, number)
     for document in Document.unscoped.filter(state=DocumentState.QUEUED, source=DocumentSource.CHAT):
         enqueue_document(document)
     return resumed

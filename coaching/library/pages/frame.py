@@ -24,7 +24,7 @@ NOT_FILED_KEY = "-"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Folder:
+class FolderOfDocuments:
     """A folder with some of its documents, and the address of all."""
 
     name: str
@@ -34,7 +34,7 @@ class Folder:
     total: int
 
     @classmethod
-    def of(cls, found: FolderDocuments) -> "Folder":
+    def of(cls, found: FolderDocuments) -> "FolderOfDocuments":
         return cls(
             name=found.name or str(NOT_FILED),
             key=urlencode({"folder": found.name or NOT_FILED_KEY}),
@@ -81,9 +81,9 @@ def drop_of(place: Place) -> dict[str, Any]:
     }
 
 
-def folders_of(place: Place) -> Sequence[Folder]:
+def folders_of(place: Place) -> Sequence[FolderOfDocuments]:
     """Return all folders of a place with their newest documents."""
-    return [Folder.of(found) for found in read_folders(place, limit=SHOWN_IN_FOLDER)]
+    return [FolderOfDocuments.of(found) for found in read_folders(place, limit=SHOWN_IN_FOLDER)]
 
 
 def folder_in(request: HttpRequest, place: Place) -> dict[str, Any]:
@@ -98,7 +98,7 @@ def folder_in(request: HttpRequest, place: Place) -> dict[str, Any]:
     if not found.documents:
         raise Http404
     return {
-        "folder": Folder.of(found),
+        "folder": FolderOfDocuments.of(found),
         "newer_page": number - 1,
         "older_page": number + 1 if found.total > before + len(found.documents) else 0,
     }

@@ -21,7 +21,7 @@ from coaching.library.drafts import MAX_CONTENT, MAX_TITLE, NewEntry
 from coaching.library.pages.forms import id_field
 from coaching.library.pages.frame import frame_of
 from coaching.library.proposals import accept, delete, dismiss, edit, propose
-from coaching.library.rows.clients import clients_of
+from coaching.library.rows.clients import list_clients
 from coaching.library.rows.proposals import effects_of, entries_of
 from coaching.models import EntryState, EntryType, KnowledgeEntry, MadeBy
 from coaching.people.accounts import user_id_of
@@ -70,7 +70,7 @@ def add_clients(form: forms.Form, user_id: int) -> None:
     own = own_client(user_id)
     field.label, field.initial = gettext_lazy("Who it’s about"), own.pk
     assert isinstance(field.widget, forms.Select)
-    field.widget.choices = [(client.pk, client.shown_name) for client in clients_of(user_id=user_id)]
+    field.widget.choices = [(client.pk, client.shown_name) for client in list_clients(user_id)]
 
 
 @login_required

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from django.utils.translation import gettext_noop
 
-from coaching.library.rows.clients import clients_of, list_projects
+from coaching.library.rows.clients import list_clients, list_projects
 from coaching.models import Document
 from sessions_app.errors import Refused
 
@@ -18,7 +18,7 @@ def place_choices_for(document: Document) -> list[tuple[str, str, bool]]:
 
 
 def _choices(document: Document) -> Iterator[tuple[str, str]]:
-    for client in clients_of(user_id=document.user_id, is_archived=True):
+    for client in list_clients(document.user_id, is_archived=None):
         yield f"client:{client.pk}", client.shown_name
         if client.pk == document.client_id:
             for project in list_projects(document.user_id, client):

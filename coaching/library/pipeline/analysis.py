@@ -14,10 +14,10 @@ from coaching.context.budget import count_tokens
 from coaching.context.fences import fence, open_tag
 from coaching.engine.messages import ModelRequest
 from coaching.engine.ports import ModelClient
-from coaching.library.pipeline import findings
+from coaching.library.pipeline import checked_answers
 from coaching.library.pipeline.call_records import CallPlan
 from coaching.library.pipeline.calls import make_call, prefix_of
-from coaching.library.pipeline.findings import SummarySaid, TranscriptSaid
+from coaching.library.pipeline.checked_answers import SummarySaid, TranscriptSaid
 from coaching.library.pipeline.subjects import (
     Subject,
     known_items,
@@ -55,7 +55,7 @@ async def summarise(document_id: int, *, session_id: uuid.UUID | None, client: M
         return False
     parts = _parts(subject)
     said = await _summary_said(subject, parts[:MAX_PARTS], client)
-    found = said and findings.check_summary(said, text=subject.text, pages_read=subject.pages_read)
+    found = said and checked_answers.check_summary(said, text=subject.text, pages_read=subject.pages_read)
     if not found:
         logger.info("summary_not_borne_out", document_id=document_id)
         return False
@@ -79,8 +79,10 @@ async def analyse(document_id: int, *, session_id: uuid.UUID | None, client: Mod
         request = _request(subject, content, _TRANSCRIPT_FORM)
         key = f"transcript:{subject.key}:{number}"
         answer = await _ask(subject, request, CallPurpose.TRANSCRIPT, key, client)
-        said = _joined(said, findings.parse(answer, TranscriptSaid))
-    found = findings.check_transcript(said, text=subject.text, pages_read=subject.pages_read, known=known)
+        said = _joined(said, checked_answers.parse(answer, TranscriptSaid))
+    found = checked_answers.check_transcript(
+        said, text=subject.text, pages_read=subject.pages_read, known=known
+    )
     if not found.says_something:
         logger.info("transcript_not_borne_out", document_id=document_id)
         return False
@@ -95,14 +97,14 @@ async def _summary_said(subject: Subject, parts: Sequence[str], client: ModelCli
     for number, part in enumerate(parts, 1):
         request = _request(subject, [_document_block(subject, part), _text(task)], _SUMMARY_FORM)
         answer = await _ask(subject, request, CallPurpose.SUMMARY, f"summary:{subject.key}:{number}", client)
-        if said := findings.parse(answer, SummarySaid):
+        if said := checked_answers.parse(answer, SummarySaid):
             notes.append(said)
     if len(parts) == 1 or not notes:
         return notes[0] if notes else None
     content = [_text("\n".join(_note(said) for said in notes)), _text(MERGE_TASK)]
     request = _request(subject, content, _SUMMARY_FORM)
     answer = await _ask(subject, request, CallPurpose.SUMMARY, f"summary:{subject.key}:whole", client)
-    return findings.parse(answer, SummarySaid)
+    return checked_answers.parse(answer, SummarySaid)
 
 
 async def _ask(

@@ -14,10 +14,10 @@ from coaching.library.evidence import MAX_QUOTE, Source
 from coaching.library.pipeline.batch import Verdict
 from coaching.library.references.text import Vocabulary
 
-MOST_SUMMARY = 1_500
+MAX_SUMMARY = 1_500
 MAX_FACTS = 20
-MOST_WHY = 600
-MOST_TAGS = 8
+MAX_WHY = 600
+MAX_TAGS = 8
 
 _STRING = {"type": "string"}
 _NUMBER = {"type": "number"}
@@ -117,7 +117,7 @@ def _verdict(said: _Classified, source: Source, vocabulary: Vocabulary) -> Verdi
     proposal = {
         "file_type": _line(said.proposal.file_type) or ("" if known else _line(said.file_type)),
         "folder": _line(said.proposal.folder),
-        "tags": [_line(tag) for tag in unknown_tags][:MOST_TAGS],
+        "tags": [_line(tag) for tag in unknown_tags][:MAX_TAGS],
     }
     if proposal["file_type"] in vocabulary.file_types:
         proposal["file_type"] = ""
@@ -134,11 +134,11 @@ def _verdict(said: _Classified, source: Source, vocabulary: Vocabulary) -> Verdi
         file_type=known,
         confidence=_share(said.confidence) if known else 0.0,
         alternatives=sorted(alternatives, key=lambda each: -float(str(each["confidence"])))[:3],
-        tags=[tag for tag in dict.fromkeys(said.tags) if tag in vocabulary.tags][:MOST_TAGS],
-        summary=said.summary.replace("\x00", "").strip()[:MOST_SUMMARY],
+        tags=[tag for tag in dict.fromkeys(said.tags) if tag in vocabulary.tags][:MAX_TAGS],
+        summary=said.summary.replace("\x00", "").strip()[:MAX_SUMMARY],
         key_facts=facts,
         dropped_facts=len(examined) - len(facts),
-        why=_line(said.why, MOST_WHY),
+        why=_line(said.why, MAX_WHY),
         proposal={key: value for key, value in proposal.items() if value},
     )
 

@@ -38,9 +38,9 @@ from sessions_app.limits import refuse_over_budget
 
 logger = structlog.get_logger(__name__)
 
-LANE = "command:batch"
+READER = "command:batch"
 FIRST_POLL_SECONDS = 0.5
-MOST_POLL_SECONDS = 60.0
+MAX_POLL_SECONDS = 60.0
 A_DAY = timedelta(hours=25)
 """A batch is answered, or has expired, within 24 hours."""
 
@@ -77,7 +77,7 @@ async def answer_in_batches(
         wait = FIRST_POLL_SECONDS
         while not await collect([one.call for one in prepared], client):
             await asyncio.sleep(wait)
-            wait = min(MOST_POLL_SECONDS, wait * 1.5)
+            wait = min(MAX_POLL_SECONDS, wait * 1.5)
     finally:
         for one in prepared:
             await in_database(put_back, one.claim)
@@ -119,9 +119,9 @@ async def _prepare(
     user_id: int, document_ids: Collection[int], services: Services, *, number: int
 ) -> _Prepared | None:
     """Return the next call of a batch; None if no document is left."""
-    lane = f"{LANE}{number}"
+    reader = f"{READER}{number}"
     while claim := await in_database(
-        claim_chosen, user_id=user_id, lane=lane, document_ids=document_ids, is_first_try=True
+        claim_chosen, user_id=user_id, reader=reader, document_ids=document_ids, is_first_try=True
     ):
         batch = await in_database(begin, claim)
         for stage in (find_duplicates, read_text, choose_references):

@@ -19,7 +19,7 @@ from coaching.engine.messages import FinishedRound, ModelRequest, canonical_json
 from coaching.engine.tools import ToolResult
 from coaching.engine.usage import RoundUsage
 from coaching.library.documents.locks import lock_documents
-from coaching.model.usage import usage_row
+from coaching.model_client.usage import usage_row
 from coaching.models import CallPurpose, CallState, CallUsage, Document, DocumentCall
 from sessions_app.database import lock_until_commit
 from sessions_app.limits import refuse_over_budget

@@ -19,7 +19,7 @@ from coaching.engine.errors import FailureReason, UpstreamError
 from coaching.engine.events import EngineEvent
 from coaching.engine.loop import run_part
 from coaching.engine.messages import FinishedRound, ModelRequest, canonical_json
-from coaching.engine.ports import ModelClient, Words
+from coaching.engine.ports import ModelClient, PartWords
 from coaching.engine.rounds import extend_request
 from coaching.engine.setup import PartSetup, ResumedRound
 from coaching.engine.steps import PartResult
@@ -199,7 +199,7 @@ def _failure_words(_failure: UpstreamError) -> str:
     return NO_ANSWER
 
 
-_WORDS = Words(
+_WORDS = PartWords(
     refused=REFUSED,
     cut_in_words=CUT,
     cut_in_call=CUT,

@@ -1,7 +1,7 @@
 """Which documents a runner reads now: claimed by it, so that no other runner reads them too.
 
-A claim names its lane and one run of it. Whoever works in a lane next takes over what an earlier run left:
-from then on that run can't change these documents any more.
+A claim names its reader (a queue of jobs, the job of one document, a command) and one run of it. The reader's
+next run takes over what an earlier one left, which then can't change these documents any more.
 """
 
 import secrets
@@ -16,7 +16,7 @@ from coaching.library.documents.locks import update_documents
 from coaching.library.moves import moving
 from coaching.models import Document, DocumentSource, DocumentState
 
-MOST_DOCUMENTS = 8
+MAX_DOCUMENTS = 8
 """As many documents go into one call."""
 SILENT = timedelta(minutes=10)
 """A claim is given up after that time. Longer than a call can take."""
@@ -24,7 +24,7 @@ SILENT = timedelta(minutes=10)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """Documents of one client of a user, in the order of their ids. `token` names lane and run."""
+    """Documents of one client of a user, in the order of their ids. `token` names reader and run."""
 
     user_id: int
     client_id: int
@@ -38,31 +38,31 @@ class Claim:
         )
 
 
-def claim_lane(*, user_id: int, lane: str) -> Claim | None:
+def claim_uploads(*, user_id: int, reader: str) -> Claim | None:
     """Claim the next documents of a user that came in bulk; None if there are none."""
     # What `manage.py classify` has left behind is read here, too.
     is_left = Q(source=DocumentSource.COMMAND, created_at__lt=timezone.now() - SILENT)
-    return _claim(user_id, lane, Document.of(user_id).filter(is_left | Q(source=DocumentSource.UPLOAD)))
+    return _claim(user_id, reader, Document.of(user_id).filter(is_left | Q(source=DocumentSource.UPLOAD)))
 
 
 def claim_chosen(
-    *, user_id: int, lane: str, document_ids: Collection[int], is_first_try: bool = False
+    *, user_id: int, reader: str, document_ids: Collection[int], is_first_try: bool = False
 ) -> Claim | None:
     """Claim the next of these documents; None if none of them waits. Perhaps only one never tried before."""
     chosen = Document.of(user_id).filter(id__in=document_ids)
-    return _claim(user_id, lane, chosen.filter(attempts=0) if is_first_try else chosen)
+    return _claim(user_id, reader, chosen.filter(attempts=0) if is_first_try else chosen)
 
 
-def _claim(user_id: int, lane: str, waiting: QuerySet[Document]) -> Claim | None:
+def _claim(user_id: int, reader: str, waiting: QuerySet[Document]) -> Claim | None:
     with moving(waiting):
-        left = waiting.filter(state=DocumentState.READING, claim__startswith=f"{lane}:")
-        taken = list(left.select_for_update().order_by("id")[:MOST_DOCUMENTS]) or _next(waiting)
+        left = waiting.filter(state=DocumentState.READING, claim__startswith=f"{reader}:")
+        taken = list(left.select_for_update().order_by("id")[:MAX_DOCUMENTS]) or _next(waiting)
         if not taken:
             return None
         claim = Claim(
             user_id=user_id,
             client_id=taken[0].client_id,
-            token=f"{lane}:{secrets.token_hex(8)}",
+            token=f"{reader}:{secrets.token_hex(8)}",
             document_ids=tuple(document.pk for document in taken if document.client_id == taken[0].client_id),
         )
         now = timezone.now()
@@ -79,7 +79,7 @@ def _next(waiting: QuerySet[Document]) -> Sequence[Document]:
     if oldest is None or oldest.attempts:
         return [oldest] if oldest else []
     others = queued.filter(client_id=oldest.client_id, attempts=0).exclude(id=oldest.pk)
-    return [oldest, *others.select_for_update(skip_locked=True)[: MOST_DOCUMENTS - 1]]
+    return [oldest, *others.select_for_update(skip_locked=True)[: MAX_DOCUMENTS - 1]]
 
 
 def keep(claim: Claim, document_ids: Collection[int]) -> Claim:

@@ -18,7 +18,7 @@ from coaching.models import UNFINISHED_STATES, Document, DocumentSource, Documen
 from sessions_app.database import in_database
 
 CALLS_AT_ONCE = 2
-MOST_TRIES = 3
+MAX_TRIES = 3
 """As often in a row the model may be out of reach."""
 TRY_SECONDS = 5.0
 POLL_SECONDS = 0.3
@@ -54,27 +54,27 @@ async def read_directly(
 
     `progress` gets those that have ended, again and again.
     """
-    lanes = [
-        asyncio.create_task(_work(user_id, f"command:{lane}", document_ids, services))
-        for lane in range(CALLS_AT_ONCE)
+    readers = [
+        asyncio.create_task(_work(user_id, f"command:{reader}", document_ids, services))
+        for reader in range(CALLS_AT_ONCE)
     ]
     try:
-        while not all(lane.done() for lane in lanes):
-            await asyncio.wait(lanes, timeout=POLL_SECONDS)
+        while not all(reader.done() for reader in readers):
+            await asyncio.wait(readers, timeout=POLL_SECONDS)
             progress(await in_database(_ended, user_id, document_ids))
-        for lane in lanes:
-            lane.result()
+        for reader in readers:
+            reader.result()
     finally:
-        for lane in lanes:
-            lane.cancel()
-        await asyncio.gather(*lanes, return_exceptions=True)
+        for reader in readers:
+            reader.cancel()
+        await asyncio.gather(*readers, return_exceptions=True)
         await in_database(_let_go, user_id, document_ids)
 
 
-async def _work(user_id: int, lane: str, document_ids: Collection[int], services: Services) -> None:
+async def _work(user_id: int, reader: str, document_ids: Collection[int], services: Services) -> None:
     failures = 0
-    while failures < MOST_TRIES:
-        claim = await in_database(claim_chosen, user_id=user_id, lane=lane, document_ids=document_ids)
+    while failures < MAX_TRIES:
+        claim = await in_database(claim_chosen, user_id=user_id, reader=reader, document_ids=document_ids)
         if claim is not None:
             failures = 0 if await read_batch(claim, services) else failures + 1
             if failures:

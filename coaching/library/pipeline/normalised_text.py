@@ -10,15 +10,15 @@ from heapq import nsmallest
 from itertools import pairwise
 
 KEPT = 16
-MOST_WORDS = 50_000
+MAX_WORDS = 50_000
 _WORD = re.compile(r"[^\W_]+")
 
 Pairs = frozenset[tuple[str, str]]
 
 
 def word_pairs(text: str) -> Pairs:
-    """Return the pairs of neighbouring words in the first `MOST_WORDS` words of a text."""
-    return frozenset(pairwise(_WORD.findall(text.casefold())[:MOST_WORDS]))
+    """Return the pairs of neighbouring words in the first `MAX_WORDS` words of a text."""
+    return frozenset(pairwise(_WORD.findall(text.casefold())[:MAX_WORDS]))
 
 
 def fingerprint(pairs: Pairs) -> list[int]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from coaching.library.documents.findings import SUMMARY_KEY, TRANSCRIPT_KEY
 from coaching.library.drafts import NewAction, NewEntry
-from coaching.library.pipeline.findings import Point, Summary, Transcript
+from coaching.library.pipeline.checked_answers import Point, Summary, Transcript
 from coaching.library.proposals import propose
 from coaching.models import ActionItem, ActionPriority, Document, DocumentText, EntryType, MadeBy
 from coaching.skills.loader import skill_text

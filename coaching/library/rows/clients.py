@@ -38,7 +38,7 @@ class ClientCounts:
 
 def choosable_places(*, user_id: int) -> Sequence[tuple[Client, Project | None]]:
     """Return clients, the user first, each with its projects; those that are archived are left out."""
-    clients = list(clients_of(user_id=user_id)[:MAX_PLACES])
+    clients = list(list_clients(user_id)[:MAX_PLACES])
     projects = Project.of(user_id).filter(client__in=clients).exclude(status=ProjectStatus.ARCHIVED)
     of_client: dict[int, list[Project]] = {}
     for project in projects.order_by("-updated_at")[:MAX_PLACES]:
@@ -50,16 +50,19 @@ def choosable_places(*, user_id: int) -> Sequence[tuple[Client, Project | None]]
     ]
 
 
-def clients_of(*, user_id: int, query: str = "", is_archived: bool = False) -> QuerySet[Client]:
-    """Return clients by name, the user first; a query's words are in name, notes or a project's name."""
+def list_clients(user_id: int, *, query: str = "", is_archived: bool | None = False) -> QuerySet[Client]:
+    """Return a person's clients, first themselves, then by name: archived ones, the others, or all (None).
+
+    A query's words are in the client's name or notes, or in a project's name.
+    """
     rows = Client.of(user_id)
-    if not is_archived:
-        rows = rows.exclude(status=ClientStatus.ARCHIVED)
+    if is_archived is not None:
+        archived = Q(status=ClientStatus.ARCHIVED)
+        rows = rows.filter(archived if is_archived else ~archived)
     for word in query.split()[:8]:
         named = Project.of(user_id).filter(name__icontains=word).values("client_id")
         rows = rows.filter(Q(name__icontains=word) | Q(notes__icontains=word) | Q(id__in=named))
-    is_self = Case(When(client_type=ClientType.SELF, then=0), default=1)
-    return rows.order_by(is_self, "name", "id")
+    return rows.order_by(Case(When(client_type=ClientType.SELF, then=0), default=1), "name", "id")
 
 
 def counts_of(*, user_id: int, client_id: int) -> ClientCounts:
@@ -97,15 +100,6 @@ def counts_of(*, user_id: int, client_id: int) -> ClientCounts:
         open_actions=actions["open"],
         proposals=knowledge["proposed"] + actions["proposed"],
     )
-
-
-FIRST = Case(When(client_type=ClientType.SELF, then=Value(0)), default=Value(1))
-
-
-def list_clients(user_id: int, *, is_archived: bool) -> QuerySet[Client]:
-    """Return a person's clients, first themselves, then by name."""
-    archived = Q(status=ClientStatus.ARCHIVED)
-    return Client.of(user_id).filter(archived if is_archived else ~archived).order_by(FIRST, "name", "id")
 
 
 def list_projects(user_id: int, client: Client) -> QuerySet[Project]:

@@ -22,18 +22,18 @@ from coaching.models import (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Folder:
+class FolderCount:
     """A folder of a client or project and how many documents lie in it."""
 
     name: str
     documents: int
 
 
-def folders_of(*, user_id: int, client_id: int, project_id: int | None = None) -> Sequence[Folder]:
+def folders_of(*, user_id: int, client_id: int, project_id: int | None = None) -> Sequence[FolderCount]:
     """Return the folders of a client, or of one of its projects, by name."""
     rows = documents_of(user_id=user_id, client_id=client_id, project_id=project_id).exclude(folder="")
     counted = rows.order_by("folder").values_list("folder").annotate(documents=Count("id"))
-    return [Folder(name=name, documents=documents) for name, documents in counted]
+    return [FolderCount(name=name, documents=documents) for name, documents in counted]
 
 
 LONG_FIELDS = ("summary", "key_facts", "why", "alternatives", "proposal")

@@ -12,7 +12,7 @@ from coaching.legacy.tally import Tally
 from coaching.management.people import user_named
 from coaching.management.progress import ProgressBar
 
-MOST_BATCH = 10_000
+MAX_BATCH = 10_000
 
 
 class Command(BaseCommand):
@@ -29,8 +29,8 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="end with one JSON object of counts")
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        if not 1 <= options["batch_size"] <= MOST_BATCH:
-            raise CommandError(f"A batch has 1 to {MOST_BATCH:,} messages.")
+        if not 1 <= options["batch_size"] <= MAX_BATCH:
+            raise CommandError(f"A batch has 1 to {MAX_BATCH:,} messages.")
         user_id = user_named(options["user"]).pk if options["user"] else None
         tally = Tally()
         steps = backfill_steps(

@@ -22,7 +22,7 @@ from coaching.library.pipeline.batch import Services
 from coaching.library.pipeline.batches import answer_in_batches
 from coaching.library.pipeline.direct import read_directly, take_up
 from coaching.management.people import user_named
-from coaching.model.client import ModelConnection
+from coaching.model_client.connection import ModelConnection
 from coaching.models import UNFINISHED_STATES, Client, Document, DocumentSource, DocumentState, Project
 
 BAR = 30

@@ -12,7 +12,7 @@ import orjson
 from coaching.practice.api.blocks import require_object, require_string
 from coaching.practice.api.errors import ApiError, error_body, invalid
 
-MOST_REQUESTS = 100_000
+MAX_REQUESTS = 100_000
 LIFETIME = timedelta(hours=24)
 
 Answer = Callable[[dict[str, Any]], dict[str, Any]]
@@ -42,7 +42,7 @@ class BatchBook:
     def create(self, body: Mapping[str, Any], answer: Answer) -> Batch:
         """Answer the requests of a batch. Raises `ApiError` for a batch that can't be read."""
         requests = body.get("requests")
-        if not isinstance(requests, list) or not 1 <= len(requests) <= MOST_REQUESTS:
+        if not isinstance(requests, list) or not 1 <= len(requests) <= MAX_REQUESTS:
             raise invalid("requests: List should have at least 1 item")
         results: dict[str, dict[str, Any]] = {}
         for number, value in enumerate(requests):

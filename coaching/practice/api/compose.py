@@ -39,7 +39,7 @@ class AnswerSettings:
 
 
 @dataclass(slots=True)
-class Part:
+class ReplyBlock:
     """A content block, its streamed text, and where in it the stream waits."""
 
     block: dict[str, Any]
@@ -54,7 +54,7 @@ class Answer:
 
     message_id: str
     model: str
-    parts: list[Part]
+    parts: list[ReplyBlock]
     stop_reason: StopReason
     stop_sequence: str | None
     share: CacheShare
@@ -113,12 +113,12 @@ def _new_id() -> str:
     return "01" + secrets.token_hex(11)
 
 
-def _count(part: Part) -> int:
+def _count(part: ReplyBlock) -> int:
     return count_text(part.streamed) + 1
 
 
 def _stop_reason(
-    reply: Reply, parts: Sequence[Part], stop_sequence: str | None, *, is_over: bool
+    reply: Reply, parts: Sequence[ReplyBlock], stop_sequence: str | None, *, is_over: bool
 ) -> StopReason:
     if stop_sequence is not None:
         return "stop_sequence"
@@ -131,9 +131,9 @@ def _stop_reason(
     return "tool_use" if reply.calls else "end_turn"
 
 
-def _shape(reply: Reply, settings: AnswerSettings) -> tuple[list[Part], str]:
+def _shape(reply: Reply, settings: AnswerSettings) -> tuple[list[ReplyBlock], str]:
     """Make a part of each block; a wait between two texts stays inside one text block."""
-    parts: list[Part] = []
+    parts: list[ReplyBlock] = []
     has_called = settings.has_called_before
     gate = ""
     for position, block in enumerate(reply.blocks):
@@ -157,7 +157,7 @@ def _shape(reply: Reply, settings: AnswerSettings) -> tuple[list[Part], str]:
     return parts, gate
 
 
-def _join_text(part: Part, more: Part, gate: str) -> None:
+def _join_text(part: ReplyBlock, more: ReplyBlock, gate: str) -> None:
     part.gates.append((len(part.streamed), gate))
     part.streamed += more.streamed
     part.block["text"] = part.streamed
@@ -165,7 +165,7 @@ def _join_text(part: Part, more: Part, gate: str) -> None:
 
 def _shape_block(
     block: Text | Thinking | Note | ToolUse, mode: ThinkingMode, *, is_between_calls: bool
-) -> Part | None:
+) -> ReplyBlock | None:
     match block:
         case ToolUse():
             return _call_part(block)
@@ -179,16 +179,16 @@ def _shape_block(
             return _text_part(text) if text else None
 
 
-def _text_part(text: str) -> Part:
-    return Part({"type": "text", "text": text}, text)
+def _text_part(text: str) -> ReplyBlock:
+    return ReplyBlock({"type": "text", "text": text}, text)
 
 
-def _thinking_part(text: str, mode: ThinkingMode) -> Part:
+def _thinking_part(text: str, mode: ThinkingMode) -> ReplyBlock:
     shown = "" if mode == "hidden" else text
-    return Part({"type": "thinking", "thinking": shown, "signature": ""}, shown)
+    return ReplyBlock({"type": "thinking", "thinking": shown, "signature": ""}, shown)
 
 
-def _call_part(call: ToolUse) -> Part:
+def _call_part(call: ToolUse) -> ReplyBlock:
     streamed = call.input_json
     if streamed is None:
         streamed = orjson.dumps(dict(call.input)).decode()
@@ -200,8 +200,8 @@ def _call_part(call: ToolUse) -> Part:
         "caller": {"type": "direct"},
     }
     if call.is_cut:
-        return Part(block, streamed[: max(1, len(streamed) // 2)], is_whole=False)
-    return Part(block, streamed)
+        return ReplyBlock(block, streamed[: max(1, len(streamed) // 2)], is_whole=False)
+    return ReplyBlock(block, streamed)
 
 
 def _read_input(streamed: str) -> dict[str, Any]:
@@ -213,7 +213,9 @@ def _read_input(streamed: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _cut_at_stop_sequence(parts: list[Part], sequences: Iterable[str]) -> tuple[list[Part], str | None]:
+def _cut_at_stop_sequence(
+    parts: list[ReplyBlock], sequences: Iterable[str]
+) -> tuple[list[ReplyBlock], str | None]:
     for index, part in enumerate(parts):
         if part.block["type"] != "text":
             continue
@@ -225,7 +227,7 @@ def _cut_at_stop_sequence(parts: list[Part], sequences: Iterable[str]) -> tuple[
     return parts, None
 
 
-def _cut_at_limit(parts: list[Part], max_tokens: int) -> tuple[list[Part], bool]:
+def _cut_at_limit(parts: list[ReplyBlock], max_tokens: int) -> tuple[list[ReplyBlock], bool]:
     left = max_tokens
     for index, part in enumerate(parts):
         if _count(part) > left:
@@ -235,16 +237,16 @@ def _cut_at_limit(parts: list[Part], max_tokens: int) -> tuple[list[Part], bool]
     return parts, False
 
 
-def _shortened(part: Part, characters: int) -> Part:
+def _shortened(part: ReplyBlock, characters: int) -> ReplyBlock:
     streamed = part.streamed[:characters]
     block = dict(part.block)
     if block["type"] in {"text", "thinking"}:
         block[block["type"]] = streamed
     gates = [(offset, gate) for offset, gate in part.gates if offset <= characters]
-    return Part(block, streamed, is_whole=False, gates=gates)
+    return ReplyBlock(block, streamed, is_whole=False, gates=gates)
 
 
-def _sign(parts: Sequence[Part], settings: AnswerSettings, book: SignatureBook) -> None:
+def _sign(parts: Sequence[ReplyBlock], settings: AnswerSettings, book: SignatureBook) -> None:
     """Sign each complete thinking block together with everything before it."""
     siblings = count_thinking(part.block for part in parts)
     digest = settings.prefix_digest
@@ -269,7 +271,7 @@ __all__ = [
     "Answer",
     "AnswerSettings",
     "Block",
-    "Part",
+    "ReplyBlock",
     "ThinkingMode",
     "compose_answer",
     "thinking_mode",

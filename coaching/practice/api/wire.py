@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import orjson
 
-from coaching.practice.api.compose import Answer, Part
+from coaching.practice.api.compose import Answer, ReplyBlock
 from coaching.practice.api.tokens import CHARACTERS_PER_TOKEN
 
 FrameKind = Literal[
@@ -143,7 +143,7 @@ def _message_delta(answer: Answer) -> Frame:
     return Frame("message_delta", event_bytes("message_delta", payload, padding=3))
 
 
-def _block_frames(index: int, part: Part, chunk_characters: int) -> list[Frame | Gate]:
+def _block_frames(index: int, part: ReplyBlock, chunk_characters: int) -> list[Frame | Gate]:
     kind = part.block["type"]
     start = {"type": "content_block_start", "index": index, "content_block": _empty(part.block)}
     frames: list[Frame | Gate] = [
@@ -173,7 +173,7 @@ def _empty(block: Mapping[str, Any]) -> dict[str, Any]:
             return {**block, "input": {}}
 
 
-def _delta_frames(index: int, kind: str, part: Part, chunk_characters: int) -> Iterator[Frame | Gate]:
+def _delta_frames(index: int, kind: str, part: ReplyBlock, chunk_characters: int) -> Iterator[Frame | Gate]:
     done = 0
     for offset, gate in [*part.gates, (len(part.streamed), "")]:
         for piece in split_text(part.streamed[done:offset], chunk_characters):

@@ -25,7 +25,7 @@ _PLAIN_STATE = re.compile(
     re.IGNORECASE,
 )
 _VAGUE = re.compile(r"\W*(?:h+m+|aha|lol|haha+|wow|oh|i see|maybe|whatever)\b", re.IGNORECASE)
-_MOST_OWN_WORDS = 4
+_MAX_OWN_WORDS = 4
 
 
 @dataclass(slots=True)
@@ -177,7 +177,7 @@ def _given(answer: str, slot: Slot, at: int) -> tuple[Given | None, Kind]:
     """Return what a typed answer gives to a slot, or what is wrong with it."""
     if slot.kind == "pulse" or (slot.kind == "choice" and slot.is_fixed):
         return None, "choose"
-    if slot.kind == "choice" and len(answer.split()) > _MOST_OWN_WORDS:
+    if slot.kind == "choice" and len(answer.split()) > _MAX_OWN_WORDS:
         return None, "choose"
     if slot.kind == "items":
         items = items_in(answer)

@@ -32,7 +32,7 @@ from coaching.practice.coach.tables import ARCS, STATIONS, WALKS, Walk
 from coaching.practice.coach.walking import Walking, ask, say, say_goodbye, with_lead
 from coaching.practice.script import Reply, ToolUse
 from coaching.safety.card import danger_in
-from coaching.safety.intensity import Words, measure_intensity
+from coaching.safety.intensity import SaidWords, measure_intensity
 from coaching.safety.lines import Line, shipped_offer
 
 MAX_HELP_LINES = 5
@@ -273,7 +273,7 @@ def _reply(conversation: Conversation, newest: Exchange, heard: Heard, lead: str
         case "hello" | "yes" | "menu" | "continue" | "later" | "recall":
             again = texts.said("hello_again") if heard.kind == "hello" else ""
             return _menu(conversation, lead or again, offer)
-        case "answer" if measure_intensity([Words(text=newest.answer)]).is_high:
+        case "answer" if measure_intensity([SaidWords(text=newest.answer)]).is_high:
             told = texts.REACTIONS["heavy"][0]
         case _:
             told = pick(texts.REACTIONS.get(heard.kind, texts.REACTIONS["miss"]), conversation)

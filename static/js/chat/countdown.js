@@ -1,6 +1,6 @@
 // Tries again by itself where a failed answer says how long to wait. Without scripts, its button does.
 
-const MOST_TRIES = 5;
+const MAX_TRIES = 5;
 const SPREAD_MS = 3000; // Everybody was told the same moment.
 
 export class Countdown {
@@ -23,7 +23,7 @@ export class Countdown {
     if (box === this.#box) return;
     this.#end();
     if (last?.matches(".turn") && !last.querySelector(".notice")) this.#tries = 0;
-    if (!box || this.#tries >= MOST_TRIES) return;
+    if (!box || this.#tries >= MAX_TRIES) return;
     this.#box = box;
     this.#until = Date.now() + box.dataset.retryIn * 1000 + Math.random() * SPREAD_MS;
     this.#timer = setInterval(() => this.#tick(), 1000);

@@ -5,7 +5,7 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Permission, User
 from procrastinate.contrib.django.models import ProcrastinateJob
 
-from coaching.job_queue import LANE_JOB
+from coaching.job_queue import DOCUMENTS_JOB
 from coaching.library.rows.costs import calls_about
 from coaching.models import ActionItem, CallUsage, Document, DocumentCall, KnowledgeEntry, LibraryEffect
 from sessions_app.models import ModelUsage
@@ -77,7 +77,7 @@ def test_documents_are_read_again_with_the_permission(library: User, make_user: 
     operator.user_permissions.add(Permission.objects.get(codename="change_document"))
     assert b"1 queued." in client.post("/admin/coaching/document/", form, follow=True).content
     assert Document.unscoped.get().state == "queued"
-    assert ProcrastinateJob.objects.filter(task_name=LANE_JOB).exists()
+    assert ProcrastinateJob.objects.filter(task_name=DOCUMENTS_JOB).exists()
     assert SECRET not in LogEntry.objects.get().object_repr
 
 

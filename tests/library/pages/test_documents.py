@@ -10,7 +10,7 @@ from django.test import Client as Browser
 from django.utils import timezone
 from procrastinate.contrib.django.models import ProcrastinateJob
 
-from coaching.job_queue import LANE_JOB
+from coaching.job_queue import DOCUMENTS_JOB
 from coaching.library.clients import create_client, create_project, own_client
 from coaching.library.documents.reasons import SIMILAR
 from coaching.library.effects import FILING_UNDONE
@@ -165,7 +165,7 @@ def test_a_document_is_read_again_when_its_reading_is_over(signed_in: Browser, m
     document = document_of(mill, state=DocumentState.FAILED, reason="Broken.", attempts=2)
     again = acted(signed_in, document, do="again")
     assert (again.state, again.reason, again.attempts) == ("queued", "", 0)
-    assert ProcrastinateJob.objects.filter(task_name=LANE_JOB, args__user_id=mill.user_id).exists()
+    assert ProcrastinateJob.objects.filter(task_name=DOCUMENTS_JOB, args__user_id=mill.user_id).exists()
     refused(signed_in, document, "Sage is still reading this document.", do="again")
     refused(signed_in, document, "Sage is still reading this document.", do="move", place=f"client:{mill.pk}")
     unread = document_of(mill, "b.txt", state=DocumentState.REFUSED, reason="Too large.", storage_key=None)

@@ -14,7 +14,7 @@ from django.db import connections
 from django.test import AsyncClient, Client
 from procrastinate.contrib.django.models import ProcrastinateJob
 
-from coaching.job_queue import LANE_JOB
+from coaching.job_queue import DOCUMENTS_JOB
 from coaching.library.clients import create_client, create_project, own_client
 from coaching.library.documents import intake
 from coaching.library.pages import upload as upload_page
@@ -52,7 +52,7 @@ def test_every_file_becomes_a_document_that_waits_to_be_read(upload: Callable[..
     assert [row.pk for row in rows] == [one["id"] for one in documents]
     assert {row.client_id for row in rows} == {own_client(user.pk).pk}
     assert len({row.batch for row in rows}) == 1
-    assert ProcrastinateJob.objects.filter(task_name=LANE_JOB, args__user_id=user.pk).exists()
+    assert ProcrastinateJob.objects.filter(task_name=DOCUMENTS_JOB, args__user_id=user.pk).exists()
 
 
 def test_an_upload_belongs_to_the_client_or_project_that_it_names(

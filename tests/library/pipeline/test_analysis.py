@@ -25,7 +25,12 @@ from coaching.library.documents.findings import (
 )
 from coaching.library.drafts import NewAction
 from coaching.library.pipeline import analysis
-from coaching.library.pipeline.findings import SummarySaid, TranscriptSaid, check_summary, check_transcript
+from coaching.library.pipeline.checked_answers import (
+    SummarySaid,
+    TranscriptSaid,
+    check_summary,
+    check_transcript,
+)
 from coaching.library.pipeline.subjects import ONLY_BEGINNING, known_items, read_subject
 from coaching.library.proposals import propose
 from coaching.models import (

@@ -16,7 +16,7 @@ from coaching.library.pipeline.call_records import calls_in_batches
 from coaching.library.pipeline.claims import claim_chosen
 from coaching.library.pipeline.direct import read_directly
 from coaching.library.pipeline.reading import read_batch
-from coaching.model.client import ModelConnection
+from coaching.model_client.connection import ModelConnection
 from coaching.models import Document, DocumentCall, DocumentSource, DocumentState
 from coaching.practice import PracticeServer
 from coaching.practice.faults.fault import Fault
@@ -92,7 +92,7 @@ async def test_a_run_that_dies_waits_for_the_same_batch_again(user: User, practi
 async def test_an_answer_about_two_documents_is_used_for_both_though_they_are_read_apart(
     user: User, practice: PracticeServer
 ) -> None:
-    """Two lanes, or two runs, may each take one of them: neither asks, and pays, again."""
+    """two readers, or two runs, may each take one of them: neither asks, and pays, again."""
     documents = await upload(user, ("a.txt", PAYSLIP), ("b.txt", LEASE), source=DocumentSource.COMMAND)
     models = ModelConnection()
     services = Services(client=models.client)
@@ -173,7 +173,7 @@ async def test_a_call_that_could_not_be_sent_goes_into_a_batch_without_what_was_
     texts = [(name, f"Dear Ada, {name} is for you. Yours, Grace") for name in ("a", "secret", "c")]
     documents = await upload(user, *texts, source=DocumentSource.COMMAND)
     ids, models = [document.pk for document in documents], ModelConnection()
-    claim = await in_database(claim_chosen, user_id=user.pk, lane="command:0", document_ids=ids)
+    claim = await in_database(claim_chosen, user_id=user.pk, reader="command:0", document_ids=ids)
     assert claim
     assert not await read_batch(claim, Services(client=models.client))
     await models.close()

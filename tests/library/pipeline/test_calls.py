@@ -10,7 +10,7 @@ from coaching.library.pipeline.batch import Services
 from coaching.library.pipeline.claims import claim_chosen
 from coaching.library.pipeline.reading import STAGES, read_batch
 from coaching.library.pipeline.stages.read_text import WITHHELD
-from coaching.model.client import ModelConnection
+from coaching.model_client.connection import ModelConnection
 from coaching.models import CallUsage, Document, DocumentState
 from coaching.practice import PracticeServer
 from coaching.practice.coach.documents import sent_documents
@@ -29,7 +29,7 @@ class Killed(Exception):
 
 
 class Run:
-    """A process that reads documents in a lane, and dies after the nth commit of a step."""
+    """A process that reads documents in a queue, and dies after the nth commit of a step."""
 
     def __init__(self, *, dies_at: int = 10**6) -> None:
         self._dies_at = dies_at
@@ -41,7 +41,9 @@ class Run:
         ids = [document.pk for document in documents]
         user_id = documents[0].user_id
         try:
-            while claim := await in_database(claim_chosen, user_id=user_id, lane="lane:0", document_ids=ids):
+            while claim := await in_database(
+                claim_chosen, user_id=user_id, reader="lane:0", document_ids=ids
+            ):
                 await read_batch(claim, self.services)
         finally:
             await self._models.close()
@@ -74,7 +76,7 @@ async def test_what_is_withheld_or_deleted_while_its_call_waits_is_sent_no_more(
     texts = [(name, f"Dear Ada, {name} is for you. Yours, Grace") for name in ("secret", "gone", "rest")]
     secret, gone, rest = await upload(user, *texts)
     claim = await in_database(
-        claim_chosen, user_id=user.pk, lane="lane:0", document_ids=[secret.pk, gone.pk, rest.pk]
+        claim_chosen, user_id=user.pk, reader="lane:0", document_ids=[secret.pk, gone.pk, rest.pk]
     )
     run = Run()
     assert claim

@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from coaching.library.pipeline.batch import Services
 from coaching.library.pipeline.direct import read_directly
 from coaching.library.pipeline.stages.assemble import UNSEEN
-from coaching.model.client import ModelConnection
+from coaching.model_client.connection import ModelConnection
 from coaching.models import DecidedBy, Document, DocumentSource, DocumentState
 from coaching.practice import PracticeServer
 from coaching.practice.coach.documents import sent_documents, sent_references

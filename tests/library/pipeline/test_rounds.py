@@ -13,7 +13,7 @@ from coaching.engine.tools import Tool, ToolCall, ToolInput, ToolResult, Toolset
 from coaching.library.clients import own_client
 from coaching.library.pipeline.call_records import CallPlan, run_effect
 from coaching.library.pipeline.calls import MAX_ROUNDS, CallFailed, CallTools, make_call, prefix_of
-from coaching.model.client import ModelConnection
+from coaching.model_client.connection import ModelConnection
 from coaching.models import CallPurpose, DocumentCall, DocumentCorrection
 from coaching.practice import PracticeServer
 from coaching.practice.faults.fault import Fault

@@ -12,11 +12,11 @@ from coaching.library.clients import own_client
 from coaching.library.pipeline.batch import Item
 from coaching.library.pipeline.call_records import CallPlan, read_rounds
 from coaching.library.pipeline.calls import make_call, prefix_of
-from coaching.library.pipeline.claims import MOST_DOCUMENTS
+from coaching.library.pipeline.claims import MAX_DOCUMENTS
 from coaching.library.pipeline.knowledge import read_knowledge, read_surroundings
 from coaching.library.pipeline.requests import build_request
 from coaching.library.pipeline.tools import pipeline_tools
-from coaching.model.client import ModelConnection
+from coaching.model_client.connection import ModelConnection
 from coaching.models import ActionItem, CallPurpose, Document, DocumentCall, KnowledgeEntry
 from coaching.practice import PracticeServer
 from coaching.practice.script import Reply, ToolUse
@@ -185,8 +185,8 @@ async def test_of_what_is_planted_in_a_hundred_documents_nothing_wrong_is_stored
     letters = await in_database(make_letters, user, PLANTED)
     ids = [each.pk for each in letters]
     client_id = letters[0].client_id
-    for first in range(0, PLANTED, MOST_DOCUMENTS):
-        numbers = range(PLANTED)[first : first + MOST_DOCUMENTS]
+    for first in range(0, PLANTED, MAX_DOCUMENTS):
+        numbers = range(PLANTED)[first : first + MAX_DOCUMENTS]
         uses = [use for n in numbers for use in (*false_ones(ids, client_id, n), action(ids[n], n))]
         model.script = first_round(uses)
         call = await ask(user, [letters[n] for n in numbers])

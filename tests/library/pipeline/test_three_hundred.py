@@ -10,7 +10,7 @@ from pytest_django import Settings
 from coaching.context.budget import IMAGE_TOKENS, count_tokens
 from coaching.library.documents.intake import destination_of, take_in
 from coaching.library.extractors.content_types import IMAGES, NAMES
-from coaching.library.pipeline.claims import MOST_DOCUMENTS
+from coaching.library.pipeline.claims import MAX_DOCUMENTS
 from coaching.library.pipeline.requests import CALL_TOKENS
 from coaching.library.pipeline.stages.assemble import UNSEEN
 from coaching.library.pipeline.stages.read_text import NO_SIGHT
@@ -87,7 +87,7 @@ def check_calls(practice: PracticeServer, *, documents_sent: int) -> None:
     ]
     sent = [ids for is_first, ids in asked if is_first]
     again = [each for is_first, ids in asked if not is_first for each in ids]
-    assert max(map(len, sent)) <= MOST_DOCUMENTS
+    assert max(map(len, sent)) <= MAX_DOCUMENTS
     assert sum(map(len, sent)) == len({each for ids in sent for each in ids}) == documents_sent
     assert len(again) == len(set(again)) <= 0.02 * documents_sent, "read twice: other words than its type’s"
     for call in calls:

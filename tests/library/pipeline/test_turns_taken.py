@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 from pytest_django import Settings
 
-from coaching.job_queue import LANES, enqueue_lane
+from coaching.job_queue import DOCUMENT_QUEUES, enqueue_documents
 from coaching.jobs.worker import JobWorker
 from coaching.library.jobs.reading import resume_waiting
 from coaching.models import Document, DocumentSource, DocumentState
@@ -28,8 +28,8 @@ async def many(user: User, count: int) -> Sequence[Document]:
 
     def make() -> Sequence[Document]:
         rows = stored(user, count)
-        for lane in range(LANES):
-            enqueue_lane(user.pk, lane)
+        for number in range(DOCUMENT_QUEUES):
+            enqueue_documents(user.pk, number)
         return rows
 
     return await in_database(make)
@@ -53,7 +53,7 @@ async def test_users_take_turns_however_many_documents_one_of_them_has(
     assert sorted(len(ids) for ids in sent) == [8] * 16
     assert len(set[int]().union(*sent)) == 128
     others = await in_database(lambda: set(Document.of(other_user.pk).values_list("id", flat=True)))
-    assert next(place for place, ids in enumerate(sent) if ids & others) <= LANES
+    assert next(place for place, ids in enumerate(sent) if ids & others) <= DOCUMENT_QUEUES
 
 
 async def test_over_the_budget_documents_wait_and_go_on_the_next_day(

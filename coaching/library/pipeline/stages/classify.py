@@ -34,7 +34,7 @@ from sessions_app.database import in_database
 logger = structlog.get_logger(__name__)
 
 LOOKUP = LOOKUP_REFERENCE.name
-MOST_ATTEMPTS = 2
+MAX_ATTEMPTS = 2
 """A document is tried this often; the last time alone."""
 FAILED = gettext_noop("Sage couldn’t read this document.")
 WHAT_NOW = gettext_noop("You can try again or file it yourself.")
@@ -89,7 +89,7 @@ async def classify(batch: Batch, services: Services) -> Batch:
 
 def without_answer(item: Item, because: str) -> Item:
     """Let a document be tried again alone, or end it as failed."""
-    if item.document.attempts + 1 < MOST_ATTEMPTS:
+    if item.document.attempts + 1 < MAX_ATTEMPTS:
         return replace(item, ending=Ending(state=DocumentState.QUEUED, is_attempt=True))
     reason = join_reasons([FAILED, because, WHAT_NOW])
     return replace(item, ending=Ending(state=DocumentState.FAILED, reason=reason, is_attempt=True))

@@ -18,7 +18,7 @@ from sessions_app.database import in_database
 
 logger = structlog.get_logger(__name__)
 
-MOST_CANDIDATES = 4
+MAX_CANDIDATES = 4
 
 
 async def ask_critic(batch: Batch, services: Services) -> Batch:
@@ -59,7 +59,7 @@ def _candidates(item: Item) -> Sequence[str]:
     if item.verdict is None:
         return item.references
     named = [item.verdict.file_type, *(str(each["file_type"]) for each in item.verdict.alternatives)]
-    return list(dict.fromkeys(filter(None, [*named, *item.references])))[:MOST_CANDIDATES]
+    return list(dict.fromkeys(filter(None, [*named, *item.references])))[:MAX_CANDIDATES]
 
 
 def _with_second(item: Item, second: Verdict | None) -> Item:

@@ -28,7 +28,7 @@ from coaching.models import Document, DocumentSource, DocumentState, DocumentTex
 from sessions_app.database import in_database, lock_until_commit
 
 NEAR = 0.9
-MOST_COMPARED = 5
+MAX_COMPARED = 5
 """As many texts are compared word by word."""
 WITHHELD = gettext_noop("You chose never to send this document to the AI model, so please file it yourself.")
 NO_SIGHT = gettext_noop(
@@ -136,7 +136,7 @@ def _twin(document: Document, pairs: Pairs, numbers: Sequence[int]) -> Twin | No
     shares_one = reduce(or_, (Q(fingerprint__contains=[number]) for number in numbers), Q(pk=None))
     found = others.filter(shares_one).exclude(document_id=document.pk).values_list("pk", "fingerprint")
     in_common = ((len(set(other).intersection(numbers)), pk) for pk, other in found)
-    likeliest = [pk for _, pk in nlargest(MOST_COMPARED, in_common)]
+    likeliest = [pk for _, pk in nlargest(MAX_COMPARED, in_common)]
     texts = others.filter(pk__in=likeliest).values_list("pk", "document__name", "text")
     compared = ((similarity(pairs, word_pairs(text)), pk, name) for pk, name, text in texts)
     best = max(compared, default=None)

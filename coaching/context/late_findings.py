@@ -11,7 +11,7 @@ from typing import Literal
 
 from coaching.context.fences import fence, fence_value, open_tag
 from coaching.context.opening import Statement
-from coaching.context.statement import Part
+from coaching.context.statement import StatementPart
 from coaching.library.documents.findings import Finding, FindingKind, finding_values, read_finding
 from coaching.library.documents.reasons import reason_for_models
 from coaching.models import UNFINISHED_STATES, Document
@@ -29,7 +29,7 @@ PROPOSED = (
 )
 FINDING_KEY = "finding:"
 """The prefix of a finding's key in a statement, before the id of the call that asked for it."""
-MOST_FINDINGS = 3
+MAX_FINDINGS = 3
 SHARE = 0.5
 """The most that one takes of what is left of the prompt; of a longer one it is only told that it is there."""
 GONE = "The document isn’t there any more, or the user keeps it from you."
@@ -64,11 +64,11 @@ def awaited_in(messages: Iterable[Message], tools: Mapping[str, LateKind]) -> Se
 
 def finding_parts(
     awaited: Iterable[Awaited], *, user_id: int, said: Statement, tokens: int
-) -> Sequence[Part]:
+) -> Sequence[StatementPart]:
     """Return what is there by now and wasn't told, in about `tokens`. Sync ORM code."""
-    parts: list[Part] = []
+    parts: list[StatementPart] = []
     for each in awaited:
-        if each.key in said.sections or len(parts) == MOST_FINDINGS:
+        if each.key in said.sections or len(parts) == MAX_FINDINGS:
             continue
         if (text := _read(each, user_id)) is None:
             continue
@@ -118,10 +118,10 @@ def _read(awaited: Awaited, user_id: int) -> str | None:
     return finding_text(awaited.document_id, finding) if finding.is_ready else None
 
 
-def _part(awaited: Awaited, text: str) -> Part:
+def _part(awaited: Awaited, text: str) -> StatementPart:
     opened = open_tag("finding", {"tool": awaited.tool, "document": awaited.document_id})
     digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:12]
-    return Part(key=awaited.key, digest=digest, text=f"{opened}\n{text}\n</finding>")
+    return StatementPart(key=awaited.key, digest=digest, text=f"{opened}\n{text}\n</finding>")
 
 
 def _link(document_id: int) -> str:

@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from coaching.engine.usage import RoundUsage, TokenCounts
-from coaching.model.usage import usage_row
+from coaching.model_client.usage import usage_row
 from sessions_app.models import UsagePurpose
 from sessions_app.usage import usage_by_purpose
 

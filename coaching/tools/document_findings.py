@@ -1,6 +1,6 @@
 """What the tools that read a whole document share: they begin a job, wait for it, and give its result."""
 
-from coaching.context.findings import IN_PROGRESS, finding_text
+from coaching.context.late_findings import IN_PROGRESS, finding_text
 from coaching.engine.errors import ToolError
 from coaching.engine.tools import ToolInput, ToolResult
 from coaching.library.documents.findings import Finding, FindingKind, begin_finding, read_finding

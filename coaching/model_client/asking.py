@@ -9,7 +9,7 @@ from coaching.engine.messages import ModelRequest
 from coaching.engine.metrics import UPSTREAM_ERRORS
 from coaching.engine.ports import ModelClient, StreamTimeouts
 from coaching.engine.reply import Reply
-from coaching.model.usage import usage_row
+from coaching.model_client.usage import usage_row
 from sessions_app.database import in_database
 from sessions_app.models import ModelUsage, Session, UsagePurpose
 

@@ -4,7 +4,7 @@ import aiohttp
 import psutil
 from django.test import override_settings
 
-from coaching.model.client import ModelConnection
+from coaching.model_client.connection import ModelConnection
 from coaching.practice.api.records import RequestLog
 from coaching.practice.server import PracticeServer
 from tests.practice.conftest import HEADERS, request_body
