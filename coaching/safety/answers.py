@@ -26,6 +26,9 @@ _POINTS_BACK = re.compile(
 
 _TABLE = read_table("answers")
 _CLAUSE = re.compile(r"[^.!?\n]{1,400}[.!?\n]*")
+_PART = re.compile(r"[^,;.!?\n]{1,400}")
+_WHEN = re.compile(r"(?<=\w) (?:when|als|cuando|quand|quando|toen)\b")
+"""Begins what tells the time of the writer's own past: "years ago, when she died"."""
 _FILLERS = (
     "well", "oh", "u+m+", "u+h+", "hm+", "god", "lol", r"haha\w*", "honestly", "so", "and", "ach", "also",
     "na", "naja", "tja", "ah", "eh", "ehm", "bah", "bof", "ben", "euh", "pues", "bueno", "hombre", "mira",
@@ -80,7 +83,7 @@ def _is_affirmed(words: str, *, otherwise: bool) -> bool:
     found = [stance for clause in clauses if (stance := _stance(clause))]
     if not found:
         return otherwise and bool(plain) and not _is_evasive(plain)
-    if found[0] == "yes" and found[-1] == "no" and _says("long-past", plain):
+    if found[0] == "yes" and found[-1] == "no" and _is_past(plain):
         return False  # "I did once, years ago, but not now."
     if found[0] in ("yes", "unknown"):
         return True
@@ -93,6 +96,14 @@ def _is_affirmed(words: str, *, otherwise: bool) -> bool:
     if _starts("cue", clauses[0]) and not any(_starts("no-word", clause) for clause in clauses[1:]):
         return not _says("evades", plain)  # "Every day. I haven't told anyone."
     return "no" not in found and not _says("evades", plain)
+
+
+def _is_past(plain: str) -> bool:
+    """Return whether a past is the writer's own: that somebody died years ago takes no yes back."""
+    return any(
+        _says("long-past", part) and (_starts("yes", part) or not _says("others", _WHEN.split(part)[0]))
+        for part in _PART.findall(plain)
+    )
 
 
 def _is_evasive(plain: str) -> bool:
@@ -109,6 +120,8 @@ def _stance(clause: str) -> str:
     """Return what a clause says: yes, no, unknown, a cue, or nothing."""
     if _says("surely", clause):
         return "yes"
+    if _starts("untold", clause):
+        return ""
     if _says("not-knowing", clause):
         return "unknown"
     if _starts("no-word", clause) or _starts("no", clause):

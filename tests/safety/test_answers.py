@@ -62,6 +62,74 @@ def test_denials_and_evasions_are_none(words: str) -> None:
     assert danger_in_answer(words, asked=ASKED) is None
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "I do. My sister died years ago. No one knows.",
+        "Yes. My sister died years ago. Nobody knows about this.",
+        "I am. When I was a kid my dad left. I haven't told anyone.",
+        "Yes. It started years ago. I haven't stopped.",
+        "Yes. My divorce was years ago. I never told anyone.",
+        "I do. He died when I was young. I don't talk about it.",
+        "Yeah. We lost the house years ago. I never got over it.",
+        "Every day. No one knows.",
+        "Ja. Meine Schwester ist vor Jahren gestorben. Niemand weiß davon.",
+        "Ja. Vor Jahren ist mein Bruder gestorben. Nie habe ich das jemandem gesagt.",
+        "Ja, schon. Als ich klein war, ging mein Vater. Nicht mal meine Frau weiß es.",
+        "Sí. Mi hermana murió hace años. No lo sabe nadie.",
+        "Sí. Hace años murió mi madre. No se lo he contado a nadie.",
+        "Sí, a veces. Cuando era niño se fue mi padre. Nunca se lo dije a nadie.",
+        "Oui. Ma sœur est morte il y a des années. Personne ne le sait.",
+        "Oui. Il y a dix ans mon frère est parti. Je ne l'ai jamais dit à personne.",
+        "Oui. Quand j'étais petite, mon père est mort. Personne ne sait.",
+        "Sì. Mia sorella è morta anni fa. Non lo sa nessuno.",
+        "Sì. Anni fa è morto mio fratello. Non l'ho mai detto a nessuno.",
+        "Sì. Quando ero piccola se n'è andato mio padre. Mai detto a nessuno.",
+        "Sim. Minha irmã morreu há anos. Ninguém sabe.",
+        "Sim. Há anos morreu o meu pai. Não contei a ninguém.",
+        "Sim. Quando era criança a minha mãe foi embora. Nunca falei disso.",
+        "Ja. Mijn zus is jaren geleden overleden. Niemand weet het.",
+        "Ja. Jaren geleden overleed mijn broer. Nooit aan iemand verteld.",
+    ],
+)
+def test_anothers_past_and_that_nobody_knows_take_no_yes_back(words: str) -> None:
+    assert danger_in_answer(words, asked=ASKED) == DANGER
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "I did once, years ago, but not now",
+        "I did, years ago when my sister died. Not now.",
+        "Yes, years ago. Not any more.",
+        "I have, back then. I don't now. Nobody knows.",
+        "Yes, as a teenager. I'm past that, no.",
+        "Ja, vor Jahren mal, aber jetzt nicht mehr.",
+        "Ja, damals, als meine Schwester starb. Heute nicht mehr.",
+        "Manchmal, als ich jung war. Jetzt nicht mehr.",
+        "Sí, hace años, pero ya no.",
+        "Sí, cuando era joven. Ahora no.",
+        "Sí, hace años, cuando murió mi hermana. Ya no.",
+        "Oui, il y a des années, mais plus maintenant.",
+        "Oui, quand j'étais ado. Plus maintenant.",
+        "Oui, il y a longtemps, quand ma sœur est morte. Plus aujourd'hui.",
+        "Sì, anni fa, ma ora no.",
+        "Sì, quando ero ragazzo. Adesso non più.",
+        "Sì, anni fa, quando è morta mia sorella. Oggi no.",
+        "Sim, há anos, mas agora não.",
+        "Sim, quando era jovem. Hoje não penso mais nisso.",
+        "Sim, há anos, quando a minha irmã morreu. Agora não.",
+        "Ja, jaren geleden, maar nu niet meer.",
+        "Ja, vroeger wel. Nu niet meer.",
+        "Yes, years ago. My sister helped me then. Not now.",
+        "No. My sister died years ago.",
+        "No. My sister died years ago. No one knows why.",
+    ],
+)
+def test_a_past_of_ones_own_that_is_over_takes_a_yes_back(words: str) -> None:
+    assert danger_in_answer(words, asked=ASKED) is None
+
+
 def test_after_another_question_only_a_yes_or_a_cue_affirms() -> None:
     asked = f"{ASKED} And what did you have for dinner?"
     assert danger_in_answer("Rice with beans", asked=asked) is None
