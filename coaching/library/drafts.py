@@ -1,4 +1,4 @@
-"""Drafts: what an entry or an action item says before it is a row, and after an edit.
+"""Drafts: what an entry or a next step says before it is a row, and after an edit.
 
 Each field of a draft has the name of its row's field.
 """
@@ -6,12 +6,13 @@ Each field of a draft has the name of its row's field.
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from datetime import date
+from datetime import date, time
 from typing import Any, Self
 
 from django.utils.translation import gettext_noop
 
-from coaching.models import ActionItem, ActionPriority, EntryType, KnowledgeEntry
+from coaching.models import ActionItem, ActionOrigin, ActionPriority, EntryType, KnowledgeEntry
+from coaching.steps.repeats import read_repeats
 from sessions_app.errors import Refused
 
 MAX_TITLE = 200
@@ -22,15 +23,18 @@ MAX_TAGS = 12
 MAX_QUOTE = 2_000
 TITLE_LENGTH = gettext_noop("A title can have 1 to %(most)s characters.")
 CONTENT_LENGTH = gettext_noop("The text can have 1 to %(most)s characters.")
+MAX_OUTCOME = 2_000
 DESCRIPTION_LENGTH = gettext_noop("The details can have up to %(most)s characters.")
+WRONG_REPEATS = gettext_noop("A step repeats daily, monthly, or on days of the week.")
+NEEDS_DATE = gettext_noop("A time of day or a repetition needs a due date.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Draft:
-    """What entries and action items have in common: a title, a place, and the sentence they come from.
+    """What entries and next steps have in common: a title, a place, and the sentence they come from.
 
-    With an `origin_key` their document has at most one such row: reading it again changes a proposal, and
-    leaves alone what the user has accepted or dismissed.
+    With an `origin_key` their document, or their session, has at most one such row: reading it again changes
+    a proposal, and leaves alone what the user has accepted or dismissed.
     """
 
     client_id: int
@@ -80,26 +84,39 @@ class NewEntry(_Draft):
 class NewAction(_Draft):
     """What is to be done, for whom, and where it comes from.
 
-    `due_words` are the words of the text that the date comes from.
+    `due_words` are the words of the text that the date comes from; `message_number` is the message that the
+    quote stands in. Without an `origin` it is that of whoever makes it.
     """
 
     description: str = ""
     due_date: date | None = None
+    due_time: time | None = None
     due_words: str = ""
+    repeats: str = ""
     priority: ActionPriority = ActionPriority.MEDIUM
     owner: str = ""
+    message_number: int | None = None
+    origin: ActionOrigin | None = None
 
     def values(self) -> dict[str, Any]:
         """Return the fields that a model or a user writes. Raises `Refused`."""
         if len(self.description) > MAX_DESCRIPTION:
             raise Refused(DESCRIPTION_LENGTH, most=MAX_DESCRIPTION)
+        repeats = read_repeats(self.repeats, due_date=self.due_date)
+        if repeats is None:
+            raise Refused(WRONG_REPEATS)
+        if self.due_date is None and (repeats or self.due_time):
+            raise Refused(NEEDS_DATE)
         return {
             **_Draft.values(self),
             "description": self.description.strip(),
             "due_date": self.due_date,
+            "due_time": self.due_time,
             "due_words": self.due_words[:200],
+            "repeats": repeats,
             "priority": ActionPriority(self.priority),
             "owner": self.owner[:120],
+            "message_number": self.message_number,
         }
 
     def edited(self, changes: Mapping[str, Any]) -> Self:

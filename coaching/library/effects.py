@@ -29,6 +29,7 @@ from coaching.models import (
     LibraryEffect,
     MadeBy,
     Project,
+    StepChange,
 )
 from sessions_app.errors import Refused
 
@@ -51,8 +52,8 @@ _MADE_FIELDS: Mapping[type[Changeable], Collection[str]] = {
         "state",
     ),
     ActionItem: (
-        "client_id", "project_id", "title", "description", "due_date", "due_words", "priority", "owner",
-        "quote", "page", "state",
+        "client_id", "project_id", "title", "description", "due_date", "due_time", "due_words", "repeats",
+        "priority", "owner", "quote", "message_number", "page", "state",
     ),
 }  # fmt: skip
 _MADE_KINDS: Mapping[type[Changeable], EffectKind] = {
@@ -105,6 +106,7 @@ def undo(*, user_id: int, effect_id: int) -> LibraryEffect:
             _save(row, ["state"])
         else:
             _restore(row, effect)
+            StepChange.of(user_id).filter(effect=effect).delete()
         effect.undone_at = timezone.now()
         effect.save(update_fields=["undone_at"])
         return effect

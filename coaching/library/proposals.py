@@ -1,26 +1,28 @@
-"""The life of knowledge entries and action items: proposed, accepted, edited, dismissed, deleted.
+"""The life of knowledge entries and next steps: proposed, accepted, edited, dismissed, deleted, undone.
 
-Both live by the same rules, and each change has an audit row, with which `effects.undo` takes it back.
-Another user's row, client, project or document looks missing.
+Both live by the same rules, and each change has an audit row, with which `undo` takes it back. What becomes
+of a step that was accepted is in `resolutions`. Another user's row, client, project or document looks
+missing.
 """
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, overload
 
 from django.db import transaction
 from django.db.models import Q
-from django.utils import timezone
 from django.utils.translation import gettext_noop
 
 from coaching.library.auto_approval import ACTION_ITEM, is_auto_approved
 from coaching.library.documents.locks import locked_document
 from coaching.library.drafts import NewAction, NewEntry, draft_of
 from coaching.library.effects import change, record_created
+from coaching.library.effects import undo as undo_effect
 from coaching.library.places import check_room, lock_additions, locked_place
 from coaching.models import (
     ActionItem,
+    ActionOrigin,
     ActionState,
     EffectKind,
     EntryState,
@@ -35,12 +37,15 @@ Draft = NewEntry | NewAction
 Row = KnowledgeEntry | ActionItem
 Model = type[KnowledgeEntry] | type[ActionItem]
 
-NOT_OPEN = gettext_noop("This action item was dismissed. If it still needs to be done, add it again.")
+NOT_OPEN = gettext_noop("This step was dismissed. If it still needs to be done, add it again.")
+UNDO_HOURS = 24
+TOO_LATE = gettext_noop("This was more than a day ago. You can still edit the step.")
+NOTHING_TO_UNDO = gettext_noop("There’s nothing to undo here.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Kind:
-    """What is different between entries and action items.
+    """What is different between entries and next steps.
 
     `text` is the field that says more than the title. The fields of `as_given` are taken from a yes even
     where they are empty.
@@ -79,7 +84,7 @@ ACTION = _Kind(
     changed=EffectKind.ACTION_CHANGED,
     text="description",
     as_given=("due_date",),
-    full=gettext_noop("You can have up to %(most)s action items. Delete some that you no longer need."),
+    full=gettext_noop("You can have up to %(most)s next steps. Delete some that you no longer need."),
     gone=NOT_OPEN,
 )
 
@@ -108,7 +113,7 @@ def propose(
     )
     lock_additions(user_id)
     how: dict[str, Any] = {"kind": kind.changed, "made_by": made_by, "tool_use_id": tool_use_id}
-    if present := _present(kind, user_id, new):
+    if present := present_row(user_id=user_id, new=new):
         if present.state == kind.proposed:
             change(present, values=values, **how)
         return present
@@ -122,8 +127,8 @@ def propose(
         **place,
         session_id=new.session_id,
         origin_key=new.origin_key,
-        made_by=made_by,
         state=kind.accepted if is_accepted else kind.proposed,
+        **_origin(new, made_by),
     )
     record_created(row, made_by=made_by, tool_use_id=tool_use_id)
     if kind is ENTRY and not new.document_id:
@@ -131,12 +136,27 @@ def propose(
     return row
 
 
-def _present(kind: _Kind, user_id: int, new: Draft) -> Row | None:
-    """Return the row that an earlier reading of the draft's document has made, locked."""
-    if not new.document_id or not new.origin_key:
+def present_row(*, user_id: int, new: Draft) -> Row | None:
+    """Return the row that an earlier reading of the draft's document or sentence has made, locked."""
+    if not new.origin_key or not (new.document_id or new.session_id):
         return None
-    rows = kind.model.of(user_id).select_for_update()
-    return rows.filter(document_id=new.document_id, origin_key=new.origin_key).first()
+    kind = ENTRY if isinstance(new, NewEntry) else ACTION
+    source = {"document_id": new.document_id} if new.document_id else {"session_id": new.session_id}
+    rows = kind.model.of(user_id).select_for_update().filter(origin_key=new.origin_key, **source)
+    return rows.first()
+
+
+_ORIGINS: Mapping[MadeBy, ActionOrigin] = {
+    MadeBy.PIPELINE: ActionOrigin.DOCUMENT,
+    MadeBy.CHAT: ActionOrigin.CONVERSATION,
+    MadeBy.USER: ActionOrigin.PERSON,
+}
+
+
+def _origin(new: Draft, made_by: MadeBy) -> Mapping[str, Any]:
+    if isinstance(new, NewAction):
+        return {"origin": new.origin or _ORIGINS[made_by]}
+    return {"made_by": made_by}
 
 
 def _waiting(
@@ -221,16 +241,19 @@ def delete(*, user_id: int, model: Model, row_id: int) -> None:
 
 
 @transaction.atomic
-def set_done(*, user_id: int, action_id: int, is_done: bool) -> LibraryEffect | None:
-    """Mark an action item as done, or as open again. Raises `Refused` and `ActionItem.DoesNotExist`."""
-    item, kind = _locked(user_id, ActionItem, action_id)
-    if item.state == ActionState.DISMISSED:
-        raise Refused(NOT_OPEN)
-    if is_done == (item.state == ActionState.DONE):
-        return None
-    if is_done:
-        return _change(item, kind, state=ActionState.DONE, done_at=timezone.now())
-    return _change(item, kind, state=ActionState.OPEN, done_at=None)
+def undo(*, user_id: int, model: Model, row_id: int, now: datetime, tool_use_id: str = "") -> LibraryEffect:
+    """Undo a row's newest change, or that of a call, for a day. Raises `Refused` and `DoesNotExist`."""
+    about = {"entry": row_id} if model is KnowledgeEntry else {"action_item": row_id}
+    model.of(user_id).only("id").get(id=row_id)
+    effects = LibraryEffect.of(user_id).filter(undone_at=None, **about)
+    if tool_use_id:
+        effects = effects.filter(tool_use_id=tool_use_id)
+    newest = effects.first()
+    if newest is None:
+        raise Refused(NOTHING_TO_UNDO)
+    if now - newest.created_at > timedelta(hours=UNDO_HOURS):
+        raise Refused(TOO_LATE)
+    return undo_effect(user_id=user_id, effect_id=newest.pk)
 
 
 def _locked(user_id: int, model: Model, row_id: int) -> tuple[Row, _Kind]:

@@ -4,6 +4,7 @@ from coaching.library.models import (
     OWN_NAME,
     UNFINISHED_STATES,
     ActionItem,
+    ActionOrigin,
     ActionPriority,
     ActionState,
     AutoApproval,
@@ -34,6 +35,8 @@ from coaching.library.models import (
     Reference,
     ReferenceArea,
     SessionScope,
+    StepChange,
+    StepChangeKind,
 )
 from coaching.models.calendar import CalendarEvent, CalendarKind, CalendarSource
 from coaching.models.care import CareAsk, CareEnd
@@ -66,6 +69,7 @@ __all__ = [
     "UNFINISHED_STATES",
     "WITHHELD_SOURCES",
     "ActionItem",
+    "ActionOrigin",
     "ActionPriority",
     "ActionState",
     "AutoApproval",
@@ -128,6 +132,8 @@ __all__ = [
     "SessionScope",
     "Skill",
     "SkillKind",
+    "StepChange",
+    "StepChangeKind",
     "TimezoneSource",
     "UserFile",
     "UserFileVersion",

@@ -1,6 +1,6 @@
 """Effects: each change of the library has one, and one click undoes it unless something changed since."""
 
-from datetime import date
+from datetime import UTC, date, datetime
 from typing import Any
 
 import pytest
@@ -12,8 +12,9 @@ from coaching.library.documents.filing import Decision, file_document, move_docu
 from coaching.library.documents.reviews import correct_document
 from coaching.library.drafts import NewAction, NewEntry
 from coaching.library.effects import CHANGED_SINCE, PLACE_GONE, UNDONE_ALREADY, undo
-from coaching.library.proposals import edit, propose, set_done
+from coaching.library.proposals import edit, propose
 from coaching.library.removals import delete_client
+from coaching.library.resolutions import set_done
 from coaching.models import (
     ActionItem,
     ActionPriority,
@@ -30,6 +31,9 @@ from sessions_app.errors import Refused
 from tests.library.rows import make_client, make_document, make_project, make_reference
 
 pytestmark = pytest.mark.django_db
+
+TODAY = date(2027, 3, 1)
+NOW = datetime(2027, 3, 1, 12, tzinfo=UTC)
 
 
 def newest(user: User) -> LibraryEffect:
@@ -77,12 +81,12 @@ def test_what_has_changed_since_is_not_undone(user: User) -> None:
 
 def test_done_is_undone_with_its_time(user: User) -> None:
     item = make_action(user)
-    effect = set_done(user_id=user.pk, action_id=item.id, is_done=True)
+    effect = set_done(user_id=user.pk, action_id=item.id, is_done=True, today=TODAY, now=NOW)
     assert effect
     undo(user_id=user.pk, effect_id=effect.id)
     item.refresh_from_db()
     assert (item.state, item.done_at) == (ActionState.OPEN, None)
-    assert set_done(user_id=user.pk, action_id=item.id, is_done=False) is None
+    assert set_done(user_id=user.pk, action_id=item.id, is_done=False, today=TODAY, now=NOW) is None
 
 
 def test_a_filing_that_is_undone_goes_to_review(user: User) -> None:
@@ -162,7 +166,7 @@ def test_over_the_limit_the_oldest_go_those_first_that_can_hardly_be_undone(
     kept = make_action(user)
     edited, undone = make_action(user), make_action(user)
     undo(user_id=user.pk, effect_id=newest(user).id)
-    set_done(user_id=user.pk, action_id=edited.id, is_done=True)
+    set_done(user_id=user.pk, action_id=edited.id, is_done=True, today=TODAY, now=NOW)
 
     def about() -> list[int | None]:
         return [effect.action_item_id for effect in LibraryEffect.of(user.pk).order_by("id")]

@@ -198,7 +198,7 @@ def test_there_is_a_most(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
         if KnowledgeEntry.of(user.pk).exists():
             with pytest.raises(Refused, match="knowledge entries"):
                 propose(user_id=user.pk, new=entry, made_by=MadeBy.USER)
-            with pytest.raises(Refused, match="action items"):
+            with pytest.raises(Refused, match="next steps"):
                 propose(user_id=user.pk, new=action, made_by=MadeBy.USER)
         else:
             propose(user_id=user.pk, new=entry, made_by=MadeBy.USER)

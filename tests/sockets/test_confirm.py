@@ -40,8 +40,8 @@ async def test_a_yes_with_an_edited_date_writes_that_and_says_so(
         await client.send(**answer(accept=True, input={"due_date": "2027-04-02", "description": ""}))
         going_on = await client.until("done")
     (item,) = await items()
-    assert (item.title, str(item.due_date), item.state, item.made_by) == (
-        "Call the bank", "2027-04-02", "open", "chat",
+    assert (item.title, str(item.due_date), item.state, item.origin) == (
+        "Call the bank", "2027-04-02", "open", "conversation",
     )  # fmt: skip
     (effect,) = await rows(LibraryEffect.unscoped.all())
     assert (effect.tool_use_id, effect.action_item_id) == ("toolu_act", item.id)

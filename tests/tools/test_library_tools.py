@@ -15,6 +15,7 @@ from coaching.library.proposals import propose
 from coaching.library.rows.named_clients import MESSAGES_READ, named_in
 from coaching.models import (
     ActionItem,
+    ActionOrigin,
     Client,
     Document,
     KnowledgeEntry,
@@ -370,7 +371,7 @@ async def test_a_write_in_the_pipeline_proposes_for_the_documents_own_client(
     made = await call("create_action_item", values, in_pipeline(anna, lease))
     assert (made["state"], made["due_date"]) == ("proposed", "2027-03-31")
     item = await in_database(ActionItem.of(user.pk).get, id=made["id"])
-    assert (item.client_id, item.document_id, item.made_by) == (anna.id, lease.id, MadeBy.PIPELINE)
+    assert (item.client_id, item.document_id, item.origin) == (anna.id, lease.id, ActionOrigin.DOCUMENT)
     assert (item.due_words, item.quote) == ("31 March 2027", "ends on 31 March 2027")
     invented = await call(
         "create_action_item",

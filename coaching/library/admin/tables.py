@@ -205,15 +205,16 @@ class KnowledgeEntryAdmin(WithoutWords):
 
 @admin.register(ActionItem)
 class ActionItemAdmin(WithoutWords):
-    """Action items by state and date."""
+    """Next steps by state and date."""
 
     name_field = "title"
-    word_fields = ("title", "description", "due_words", "owner", "quote")
-    list_display = ("user", "number", "state", "due_date", "priority", "client_kind", "made_by", "created_at")
+    word_fields = ("title", "description", "due_words", "owner", "quote", "outcome")
+    list_display = ("user", "number", "state", "due_date", "repeats", "client_kind", "origin", "created_at")
     list_display_links = ("user", "number")
-    list_filter = ("state", "priority", "made_by", "created_at")
+    list_filter = ("state", "origin", "priority", "created_at")
     fields = (
-        "user", "client_kind", "state", "due_date", "priority", "made_by", "created_at", "done_at",
+        "user", "client_kind", "state", "due_date", "due_time", "repeats", "priority", "origin", "created_at",
+        "done_at",
     )  # fmt: skip
     readonly_fields = fields
 

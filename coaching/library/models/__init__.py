@@ -27,6 +27,7 @@ from coaching.library.models.documents import (
 from coaching.library.models.effects import EffectKind, LibraryEffect
 from coaching.library.models.proposals import (
     ActionItem,
+    ActionOrigin,
     ActionPriority,
     ActionState,
     AutoApproval,
@@ -34,6 +35,8 @@ from coaching.library.models.proposals import (
     EntryType,
     KnowledgeEntry,
     MadeBy,
+    StepChange,
+    StepChangeKind,
 )
 from coaching.library.models.references import PlacementRule, Recorded, Reference, ReferenceArea
 
@@ -41,6 +44,7 @@ __all__ = [
     "OWN_NAME",
     "UNFINISHED_STATES",
     "ActionItem",
+    "ActionOrigin",
     "ActionPriority",
     "ActionState",
     "AutoApproval",
@@ -72,4 +76,6 @@ __all__ = [
     "Reference",
     "ReferenceArea",
     "SessionScope",
+    "StepChange",
+    "StepChangeKind",
 ]

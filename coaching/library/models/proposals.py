@@ -1,4 +1,4 @@
-"""What is proposed, accepted or dismissed: knowledge entries and action items."""
+"""What is proposed, accepted or dismissed: knowledge entries and next steps."""
 
 from django.conf import settings
 from django.db import models
@@ -84,7 +84,7 @@ class KnowledgeEntry(Owned):
 
 
 class ActionPriority(models.TextChoices):
-    """How urgent an action item is."""
+    """How urgent a next step is."""
 
     LOW = "low", pgettext_lazy("priority", "Low")
     MEDIUM = "medium", pgettext_lazy("priority", "Medium")
@@ -92,16 +92,34 @@ class ActionPriority(models.TextChoices):
 
 
 class ActionState(models.TextChoices):
-    """How far an action item has come."""
+    """How far a next step has come."""
 
     PROPOSED = "proposed", _("Suggested")
-    OPEN = "open", pgettext_lazy("action item", "Open")
+    OPEN = "open", pgettext_lazy("next step", "Open")
     DONE = "done", _("Done")
+    DROPPED = "dropped", pgettext_lazy("next step", "Dropped")
     DISMISSED = "dismissed", _("Dismissed")
 
 
+class ActionOrigin(models.TextChoices):
+    """What a next step comes from."""
+
+    CONVERSATION = "conversation", _("From a conversation")
+    DOCUMENT = "document", _("From a document")
+    TRANSCRIPT = "transcript", _("From a transcript")
+    PERSON = "person", _("Added by you")
+    IMPORT = "import", _("Imported")
+    PROGRAM = "program", _("From another program")
+
+
 class ActionItem(Owned):
-    """Something to do. `quote` is the sentence that it comes from, `due_words` the words of its date."""
+    """A next step: something to do, whoever said it.
+
+    `quote` is the sentence that it comes from, which stands in message `message_number` of the session or on
+    a page of the document; `due_words` are the words of its date. `due_time` is on the person's clock. With
+    `repeats` (see `coaching.steps.repeats`) it moves to its next date when it is done. `outcome` is what the
+    person said of how it went. `asked_for` is the due date after which Sage asked, in the session `asked_in`.
+    """
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="action_items")
     client = models.ForeignKey(Client, on_delete=models.CASCADE, related_name="action_items")
@@ -117,19 +135,28 @@ class ActionItem(Owned):
     title = models.CharField(max_length=200)
     description = models.TextField(blank=True, default="")
     due_date = models.DateField(null=True, blank=True)
+    due_time = models.TimeField(null=True, blank=True)
     due_words = models.CharField(max_length=200, blank=True, default="")
+    repeats = models.CharField(max_length=32, blank=True, default="", db_default="")
     priority = models.CharField(max_length=16, choices=ActionPriority, default=ActionPriority.MEDIUM)
     owner = models.CharField(max_length=120, blank=True, default="")
     quote = models.TextField(blank=True, default="")
+    message_number = models.PositiveIntegerField(null=True, blank=True)
     page = models.PositiveIntegerField(null=True, blank=True)
     state = models.CharField(max_length=16, choices=ActionState, default=ActionState.OPEN)
-    made_by = models.CharField(max_length=16, choices=MadeBy, default=MadeBy.USER)
+    origin = models.CharField(
+        max_length=16, choices=ActionOrigin, default=ActionOrigin.PERSON, db_default=ActionOrigin.PERSON
+    )
     origin_key = models.CharField(max_length=100, blank=True, default="")
+    outcome = models.TextField(blank=True, default="", db_default="")
     done_at = models.DateTimeField(null=True, blank=True)
+    asked_for = models.DateField(null=True, blank=True, editable=False)
+    asked_in = models.UUIDField(null=True, blank=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
     class Meta:
+        verbose_name = "next step"
         ordering = ["due_date", "-created_at", "-id"]
         constraints = [
             models.UniqueConstraint(
@@ -139,17 +166,67 @@ class ActionItem(Owned):
                 condition=Q(priority__in=ActionPriority.values), name="action_priority_known"
             ),
             models.CheckConstraint(condition=Q(state__in=ActionState.values), name="action_state_known"),
-            models.CheckConstraint(condition=Q(made_by__in=MadeBy.values), name="action_made_by_known"),
+            models.CheckConstraint(condition=Q(origin__in=ActionOrigin.values), name="action_origin_known"),
             models.CheckConstraint(
                 condition=Q(state=ActionState.DONE, done_at__isnull=False)
                 | ~Q(state=ActionState.DONE) & Q(done_at__isnull=True),
                 name="action_done_has_time",
+            ),
+            models.CheckConstraint(
+                condition=Q(due_date__isnull=False) | Q(repeats="", due_time__isnull=True),
+                name="action_time_has_date",
             ),
         ]
         indexes = [models.Index(fields=["user", "state", "due_date"], name="action_due")]
 
     def __str__(self) -> str:
         return self.title
+
+
+class StepChangeKind(models.TextChoices):
+    """What became of a next step."""
+
+    DONE = "done", _("Done")
+    DROPPED = "dropped", pgettext_lazy("next step", "Dropped")
+    REOPENED = "reopened", pgettext_lazy("next step", "Opened again")
+    MOVED = "moved", pgettext_lazy("next step", "Moved")
+
+
+class StepChange(Owned):
+    """The history of a next step: that it was done, dropped, moved or opened again, and what was said of it.
+
+    `due_date` is the one that it had then. `quote` is the sentence that it rests on, in message
+    `message_number` of the session. Undoing the `effect` deletes the change.
+    """
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="step_changes")
+    action_item = models.ForeignKey(ActionItem, on_delete=models.CASCADE, related_name="changes")
+    effect = models.ForeignKey(
+        "coaching.LibraryEffect",
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="step_changes",
+    )
+    session = models.ForeignKey(
+        "sessions_app.Session", null=True, blank=True, on_delete=models.SET_NULL, related_name="step_changes"
+    )
+    kind = models.CharField(max_length=16, choices=StepChangeKind)
+    due_date = models.DateField(null=True, blank=True)
+    outcome = models.TextField(blank=True, default="", db_default="")
+    quote = models.TextField(blank=True, default="", db_default="")
+    message_number = models.PositiveIntegerField(null=True, blank=True)
+    at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-at", "-id"]
+        constraints = [
+            models.CheckConstraint(condition=Q(kind__in=StepChangeKind.values), name="step_change_known"),
+        ]
+        indexes = [models.Index(fields=["user", "-at"], name="step_change_recent")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.at:%Y-%m-%d}"
 
 
 class AutoApproval(Owned):

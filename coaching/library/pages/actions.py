@@ -11,6 +11,7 @@ from django.core.paginator import Paginator
 from django.db.models import F
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
@@ -20,7 +21,8 @@ from coaching.library.drafts import MAX_DESCRIPTION, MAX_TITLE, NewAction
 from coaching.library.pages.forms import id_field
 from coaching.library.pages.frame import frame_of
 from coaching.library.pages.knowledge import add_clients
-from coaching.library.proposals import accept, delete, dismiss, edit, propose, set_done
+from coaching.library.proposals import accept, delete, dismiss, edit, propose
+from coaching.library.resolutions import set_done
 from coaching.library.rows.proposals import actions_of, effects_of
 from coaching.models import ActionItem, ActionPriority, ActionState, MadeBy
 from coaching.people.accounts import load_profile, local_now, user_id_of
@@ -153,7 +155,13 @@ def _tick(request: HttpRequest, item: ActionItem) -> HttpResponse:
     refusal = ""
     try:
         with or_404():
-            set_done(user_id=item.user_id, action_id=item.pk, is_done=request.POST.get("done") == "1")
+            set_done(
+                user_id=item.user_id,
+                action_id=item.pk,
+                is_done=request.POST.get("done") == "1",
+                today=_today(request),
+                now=timezone.now(),
+            )
     except Refused as refused:
         refusal = refused.shown()
     if not wants_part(request):

@@ -12,7 +12,15 @@ from coaching.library.documents.findings import SUMMARY_KEY, TRANSCRIPT_KEY
 from coaching.library.drafts import NewAction, NewEntry
 from coaching.library.pipeline.checked_answers import Point, Summary, Transcript
 from coaching.library.proposals import propose
-from coaching.models import ActionItem, ActionPriority, Document, DocumentText, EntryType, MadeBy
+from coaching.models import (
+    ActionItem,
+    ActionOrigin,
+    ActionPriority,
+    Document,
+    DocumentText,
+    EntryType,
+    MadeBy,
+)
 from coaching.skills.loader import skill_text
 
 ONLY_BEGINNING = "The document is very long: this is from its first part only."
@@ -105,6 +113,7 @@ def store_transcript(subject: Subject, found: Transcript, *, is_cut: bool) -> No
             quote=evidence.quote,
             page=evidence.page,
             origin_key=action.key,
+            origin=ActionOrigin.TRANSCRIPT,
         )
         propose(user_id=document.user_id, new=new, made_by=MadeBy.CHAT)
 

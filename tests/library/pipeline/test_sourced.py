@@ -170,7 +170,8 @@ async def test_of_twenty_documents_in_a_call_each_proposal_keeps_document_page_a
     assert len(items) == len(entries) == TOGETHER // 2
     for number, each in enumerate(letters):
         row = items[each.pk] if number % 2 else entries[each.pk]
-        assert (row.state, row.made_by, row.page) == ("proposed", "pipeline", 2)
+        made = row.origin if isinstance(row, ActionItem) else row.made_by
+        assert (row.state, made, row.page) == ("proposed", "document" if number % 2 else "pipeline", 2)
         assert row.quote == letter(number).split("\f")[1]
         if number % 2:
             assert items[each.pk].due_date == date.fromisoformat(said(number)["day"])

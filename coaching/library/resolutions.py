@@ -1,0 +1,148 @@
+"""What becomes of a next step: done, dropped, moved, opened again. Each change is kept in its history.
+
+What a person did by themselves and what Sage wrote on their words are the same here. A change has an audit
+row, with which `proposals.undo` takes it back, history included.
+"""
+
+import uuid
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any, Literal
+
+from django.db import transaction
+from django.utils.translation import gettext_noop
+
+from coaching.library.drafts import MAX_OUTCOME, MAX_QUOTE
+from coaching.library.effects import change
+from coaching.library.effects import undo as undo_effect
+from coaching.library.proposals import NOT_OPEN
+from coaching.models import (
+    ActionItem,
+    ActionState,
+    EffectKind,
+    LibraryEffect,
+    MadeBy,
+    StepChange,
+    StepChangeKind,
+)
+from coaching.steps.repeats import next_date
+from sessions_app.errors import Refused
+
+Becomes = Literal["done", "dropped", "open"]
+
+NOT_ACCEPTED = gettext_noop("This is only a suggestion. Accept it first.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolution:
+    """What becomes of a step, on which day and at which moment, and the words that it rests on.
+
+    With `due_date` an open step moves. `made_by` and `tool_use_id` are those of the audit row.
+    """
+
+    becomes: Becomes
+    today: date
+    now: datetime
+    due_date: date | None = None
+    outcome: str = ""
+    quote: str = ""
+    session_id: uuid.UUID | None = None
+    message_number: int | None = None
+    made_by: MadeBy = MadeBy.USER
+    tool_use_id: str = ""
+
+
+@transaction.atomic
+def resolve(*, user_id: int, step_id: int, resolution: Resolution) -> LibraryEffect | None:
+    """Change a step as a resolution says; None if it is so already.
+
+    Done, a repeating step moves to its next date and stays open. Raises `Refused` and `DoesNotExist`.
+    """
+    step = ActionItem.of(user_id).select_for_update().get(id=step_id)
+    if step.state == ActionState.DISMISSED:
+        raise Refused(NOT_OPEN)
+    if step.state == ActionState.PROPOSED:
+        raise Refused(NOT_ACCEPTED)
+    due_before = step.due_date
+    kind, values = _becomes(step, resolution)
+    if resolution.outcome:
+        values["outcome"] = resolution.outcome.strip()[:MAX_OUTCOME]
+    effect = change(
+        step,
+        kind=EffectKind.ACTION_CHANGED,
+        made_by=resolution.made_by,
+        values=values,
+        tool_use_id=resolution.tool_use_id,
+    )
+    if effect is not None and kind is not None:
+        StepChange.of(user_id).create(
+            action_item=step,
+            effect=effect,
+            session_id=resolution.session_id,
+            kind=kind,
+            due_date=due_before,
+            outcome=values.get("outcome", ""),
+            quote=resolution.quote[:MAX_QUOTE],
+            message_number=resolution.message_number,
+            at=resolution.now,
+        )
+    return effect
+
+
+def _becomes(step: ActionItem, resolution: Resolution) -> tuple[StepChangeKind | None, dict[str, Any]]:
+    """Return what happens to a step, None for a mere change of its words, and its new values."""
+    if resolution.becomes == "done":
+        coming = next_date(step.repeats, step.due_date, done_on=resolution.today) if step.due_date else None
+        if coming is not None and step.state == ActionState.OPEN:
+            return StepChangeKind.DONE, {"due_date": coming, "due_words": ""}
+        if step.state == ActionState.DONE:
+            return None, {}
+        return StepChangeKind.DONE, {"state": ActionState.DONE, "done_at": resolution.now}
+    if resolution.becomes == "dropped":
+        if step.state == ActionState.DROPPED:
+            return None, {}
+        return StepChangeKind.DROPPED, {"state": ActionState.DROPPED, "done_at": None}
+    values: dict[str, Any] = {"state": ActionState.OPEN, "done_at": None}
+    if resolution.due_date is not None and resolution.due_date != step.due_date:
+        values |= {"due_date": resolution.due_date, "due_words": ""}
+    if step.state != ActionState.OPEN:
+        return StepChangeKind.REOPENED, values
+    return (StepChangeKind.MOVED if "due_date" in values else None), values
+
+
+def set_done(
+    *, user_id: int, action_id: int, is_done: bool, today: date, now: datetime
+) -> LibraryEffect | None:
+    """Tick a step, or untick it. Raises `Refused` and `ActionItem.DoesNotExist`."""
+    becomes: Becomes = "done" if is_done else "open"
+    resolution = Resolution(becomes=becomes, today=today, now=now)
+    return resolve(user_id=user_id, step_id=action_id, resolution=resolution)
+
+
+@transaction.atomic
+def take_back_unasked(
+    *, user_id: int, session_id: uuid.UUID, tool_use_ids: Collection[str]
+) -> Collection[int]:
+    """Take back what calls of a turn wrote unasked: a new step becomes a suggestion, a change is undone.
+
+    For a turn whose words turn out to speak of danger. What has been changed since stays. Returns the ids of
+    the steps. The caller has locked the session.
+    """
+    effects = LibraryEffect.of(user_id).filter(tool_use_id__in=tool_use_ids, undone_at=None)
+    own = effects.filter(action_item__isnull=False)
+    touched: list[int] = []
+    for effect in own.order_by("-id"):
+        step = ActionItem.of(user_id).select_for_update().get(id=effect.action_item_id or 0)
+        is_new = effect.kind == EffectKind.ACTION_CREATED
+        if is_new and step.session_id == session_id and step.state == ActionState.OPEN:
+            values = {"state": ActionState.PROPOSED}
+            change(step, kind=EffectKind.ACTION_CHANGED, made_by=MadeBy.CHAT, values=values)
+            touched.append(step.pk)
+        elif not is_new and StepChange.of(user_id).filter(effect=effect, session_id=session_id).exists():
+            try:
+                undo_effect(user_id=user_id, effect_id=effect.pk)
+            except Refused:  # it has been changed since
+                continue
+            touched.append(step.pk)
+    return touched
