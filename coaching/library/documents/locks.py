@@ -1,4 +1,4 @@
-"""Locks of documents and of what goes with them, always taken in the order that docs/architecture.md states.
+"""Locks of documents and of what goes with them, in the order of docs/decisions/library-lock-order.md.
 
 PostgreSQL checks foreign keys at the end of a transaction and then locks the rows that others refer to. A
 transaction that adds such references therefore locks these rows at its beginning, or it would take them last.
