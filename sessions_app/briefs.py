@@ -24,6 +24,7 @@ from sessions_app.models import (
     Message,
     Session,
     SessionBrief,
+    ToolCallRecord,
 )
 from sessions_app.queries import Columns, parameter, prepared, run_queries
 from sessions_app.selectors import accessible_session
@@ -70,6 +71,7 @@ class WrittenBrief:
     """A version that was written from these messages, the last of which it covers."""
 
     messages: Sequence[Message]
+    input_version: int
     model: str
     usage_id: int | None
     cost_micro_usd: int | None
@@ -132,6 +134,20 @@ def read_brief_work(session_id: uuid.UUID, *, is_anew: bool = False, after: int 
     )
 
 
+def lacks_answers(session_id: uuid.UUID, *, since: int) -> bool:
+    """Return whether the newest brief covers an answer to a question and was written without it.
+
+    `since` is the first `input_version` with answers.
+    """
+    session = Session.unscoped.filter(id=session_id).defer("opening").first()
+    newest = newest_brief(session) if session else None
+    if session is None or newest is None or newest.input_version >= since:
+        return False
+    covered = session.messages.filter(number__lte=newest.covers_until, turn__is_withdrawn=False)
+    calls = ToolCallRecord.within(session).filter(value__isnull=False)
+    return calls.filter(turn__in=covered.values("turn")).exists()
+
+
 def count_attempt(session_id: uuid.UUID) -> None:
     """Count an attempt before it starts, so that one that kills its process is counted too."""
     Session.unscoped.filter(id=session_id).update(brief_attempts=F("brief_attempts") + 1)
@@ -155,6 +171,7 @@ def store_brief(work: BriefWork, written: WrittenBrief) -> SessionBrief | None:
         text=mended(written.finish(corrections_of(session))),
         covers_from=first,
         covers_until=last,
+        input_version=written.input_version,
         model=written.model[:100],
         usage_id=written.usage_id,
         cost_micro_usd=written.cost_micro_usd,
@@ -246,6 +263,7 @@ def _restore(session: Session, line: str, finish: Finish) -> bool:
             text=text,
             covers_from=newest.covers_from,
             covers_until=newest.covers_until,
+            input_version=newest.input_version,
             cost_micro_usd=0,
         )
     return True

@@ -622,6 +622,9 @@ class SessionBrief(Owned):
     corrected_at = models.DateTimeField(null=True, blank=True)
     covers_from = models.PositiveIntegerField()
     covers_until = models.PositiveIntegerField()
+    input_version = models.PositiveSmallIntegerField(
+        default=0, db_default=0, help_text="What it was written from: 0 words, 1 answers to questions, too."
+    )
     model = models.CharField(max_length=100, blank=True, default="")
     usage = models.ForeignKey(
         ModelUsage, null=True, blank=True, on_delete=models.SET_NULL, related_name="briefs"

@@ -1,20 +1,20 @@
-"""What the requests of background jobs share: a conversation's words as data."""
+"""What the requests of background jobs share: a conversation's words and answers as data."""
 
 import re
 from collections.abc import Sequence
 
 from coaching.legacy_text.blocks import strip_block_tags
-from sessions_app.models import Message
+from coaching.transcript.answers import Said
 
 _TAG = re.compile(r"<(?=/?\s*(?:transcript|beginning|said)\b)", re.IGNORECASE)
 
 
-def said_lines(messages: Sequence[Message], *, most_characters: int | None = None) -> list[str]:
-    """Return each message in a tag that names its speaker, perhaps only its first characters."""
+def said_lines(said: Sequence[Said], *, most_characters: int | None = None) -> list[str]:
+    """Return each piece in a tag that names its speaker, perhaps only its first characters."""
     return [
-        f'<said by="{"person" if message.role == "user" else "sage"}">\n'
-        f"{_fenced(message.content[:most_characters])}\n</said>"
-        for message in messages
+        f'<said by="{"person" if piece.is_by_person else "sage"}">\n'
+        f"{_fenced(piece.text[:most_characters])}\n</said>"
+        for piece in said
     ]
 
 

@@ -1,6 +1,7 @@
 """Writes the summary of a completed session or arc, once, after its last answer.
 
-The request contains what the user and Sage said, as data: no system text, tool calls, results or thinking.
+The request contains what the user and Sage said, and what the user answered by a tap or a form, as data: no
+system text, other tool calls, results or thinking.
 The job decides about retries.
 """
 
@@ -18,6 +19,7 @@ from coaching.engine.ports import ModelClient
 from coaching.jobs.asking import said_lines
 from coaching.legacy_text.blocks import strip_block_tags
 from coaching.model_client.asking import ask
+from coaching.transcript.answers import Said, read_answers, said_in
 from sessions_app import selectors
 from sessions_app.arcs import EndedArc, store_arc_summary, unsummarised_arc
 from sessions_app.database import in_database
@@ -51,11 +53,11 @@ ARC_REQUEST = "It is one part of a longer conversation: {arc}. Write the summary
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummarySource:
-    """The messages to summarise, perhaps none, and their arc (None for the whole session)."""
+    """What to summarise, perhaps nothing, and its arc (None for the whole session)."""
 
     user_id: int
     session_id: uuid.UUID
-    messages: Sequence[Message]
+    said: Sequence[Said]
     arc: EndedArc | None = None
 
 
@@ -67,11 +69,11 @@ def is_answering(session_id: uuid.UUID) -> bool:
 async def write_summary(session_id: uuid.UUID, *, client: ModelClient, arc: int | None = None) -> bool:
     """Write a missing summary; return whether this call did. Raises `UpstreamError`."""
     source = await in_database(_read_source, session_id, arc)
-    if source is None or not source.messages:
+    if source is None or not source.said:
         return False
     reply, _ = await ask(
         client,
-        build_summary_request(source.messages, source.arc),
+        build_summary_request(source.said, source.arc),
         session_id=source.session_id,
         purpose=UsagePurpose.SUMMARY,
         seconds=SUMMARY_SECONDS,
@@ -82,11 +84,11 @@ async def write_summary(session_id: uuid.UUID, *, client: ModelClient, arc: int 
     return await in_database(_store_summary, source, text)
 
 
-def build_summary_request(messages: Sequence[Message], arc: EndedArc | None = None) -> ModelRequest:
-    """Build the summary request for all messages of a session or an arc."""
+def build_summary_request(said: Sequence[Said], arc: EndedArc | None = None) -> ModelRequest:
+    """Build the summary request for all that was said in a session or an arc."""
     request = REQUEST if arc is None else ARC_REQUEST.format(arc=in_english(arc.arc.label).lower())
     content = [
-        {"type": "text", "text": f"<transcript>\n{_transcript(messages)}\n</transcript>"},
+        {"type": "text", "text": f"<transcript>\n{_transcript(said)}\n</transcript>"},
         {"type": "text", "text": request},
     ]
     return ModelRequest(
@@ -105,10 +107,12 @@ def _read_source(session_id: uuid.UUID, arc_number: int | None) -> SummarySource
     is_session_due = session.status == SessionStatus.COMPLETED and not session.summary
     if arc is None and (arc_number is not None or not is_session_due):
         return None
-    said = [message for message in selectors.transcript(session) if message.content.strip()]
+    messages = selectors.transcript(session)
     if arc is not None:
-        said = [message for message in said if _is_within(message, arc)]
-    return SummarySource(user_id=session.user_id, session_id=session.id, messages=said, arc=arc)
+        messages = [message for message in messages if _is_within(message, arc)]
+    answers = read_answers(session.user_id, [message.turn_id for message in messages])
+    said = said_in(messages, answers)
+    return SummarySource(user_id=session.user_id, session_id=session.id, said=said, arc=arc)
 
 
 def _is_within(message: Message, arc: EndedArc) -> bool:
@@ -117,8 +121,8 @@ def _is_within(message: Message, arc: EndedArc) -> bool:
     return is_last_answer or arc.first_message <= message.number <= arc.last_message
 
 
-def _transcript(messages: Sequence[Message]) -> str:
-    lines = said_lines(messages)
+def _transcript(said: Sequence[Said]) -> str:
+    lines = said_lines(said)
     head, size = 0, 0
     while head < len(lines) and size + len(lines[head]) <= MAX_HEAD_CHARACTERS:
         size += len(lines[head])

@@ -19,9 +19,10 @@ from coaching.jobs.asking import said_lines
 from coaching.legacy_text.blocks import strip_block_tags
 from coaching.model_client.asking import ask
 from coaching.safety.card import danger_in, kept_danger, known_danger
+from coaching.transcript.answers import Said, read_answers, said_in
 from coaching.transcript.names import without_directions
 from sessions_app.database import in_database
-from sessions_app.models import Message, MessageRole, Session, TitleSource, ToolCallRecord, UsagePurpose
+from sessions_app.models import Message, Session, TitleSource, ToolCallRecord, UsagePurpose
 from sessions_app.text import mended
 from sessions_app.titles import MAX_CHARACTERS, store_title
 from sessions_app.verdicts import read_verdicts
@@ -54,16 +55,17 @@ _LINE = re.compile(r"\S.*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Beginning:
-    """The first messages of a session; `clean` are those before the first danger."""
+    """The first messages of a session; `clean` are those before the first danger, `said` what they say."""
 
     user_id: int
     session_id: uuid.UUID
     messages: Sequence[Message]
     clean: Sequence[Message]
+    said: Sequence[Said]
 
     @property
     def can_be_titled(self) -> bool:
-        return {message.role for message in self.clean} == {MessageRole.USER, MessageRole.ASSISTANT}
+        return {piece.is_by_person for piece in self.said} == {True, False}
 
     @property
     def has_danger(self) -> bool:
@@ -83,7 +85,7 @@ async def _ask_for_title(client: ModelClient, beginning: Beginning) -> str:
     """Return a title, empty if there shall be none."""
     reply, _ = await ask(
         client,
-        build_title_request(beginning.clean),
+        build_title_request(beginning.said),
         session_id=beginning.session_id,
         purpose=UsagePurpose.TITLE,
         seconds=TITLE_SECONDS,
@@ -96,9 +98,9 @@ async def _ask_for_title(client: ModelClient, beginning: Beginning) -> str:
     return "" if _WITHHELD.fullmatch(title) or danger_in(title) else title
 
 
-def build_title_request(messages: Sequence[Message]) -> ModelRequest:
-    """Build the request for the title of a conversation that begins with these messages."""
-    lines = "\n".join(said_lines(messages, most_characters=MESSAGE_CHARACTERS))
+def build_title_request(said: Sequence[Said]) -> ModelRequest:
+    """Build the request for the title of a conversation that begins with these words and answers."""
+    lines = "\n".join(said_lines(said, most_characters=MESSAGE_CHARACTERS))
     content = [
         {"type": "text", "text": f"<beginning>\n{lines}\n</beginning>"},
         {"type": "text", "text": REQUEST},
@@ -125,11 +127,17 @@ def _read_beginning(session_id: uuid.UUID) -> Beginning | None:
     if session is None:
         return None
     shown = session.messages.filter(turn__is_withdrawn=False, turn__ended_at__isnull=False)
-    first = shown.exclude(metadata__has_key="is_hidden").exclude(content="").order_by("number")[:MESSAGES]
-    read = list(first)
+    read = list(shown.exclude(metadata__has_key="is_hidden").order_by("number")[:MESSAGES])
     in_danger = _turns_in_danger(session, read)
     clean = read[: next((place for place, row in enumerate(read) if row.turn_id in in_danger), len(read))]
-    return Beginning(user_id=session.user_id, session_id=session.id, messages=read, clean=clean)
+    answers = read_answers(session.user_id, [message.turn_id for message in clean])
+    return Beginning(
+        user_id=session.user_id,
+        session_id=session.id,
+        messages=read,
+        clean=clean,
+        said=said_in(clean, answers),
+    )
 
 
 def _turns_in_danger(session: Session, messages: Sequence[Message]) -> set[uuid.UUID]:

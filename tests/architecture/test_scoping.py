@@ -73,6 +73,7 @@ UNSCOPED: Mapping[str, str] = {
     "coaching/jobs/titles.py:_read_beginning": "a job gives a session its title",
     "coaching/jobs/tasks.py:_try_brief_again": "a job writes a session's brief",
     "sessions_app/briefs.py:read_brief_work": "a job writes a session's brief",
+    "sessions_app/briefs.py:lacks_answers": "a job writes a session's brief",
     "sessions_app/briefs.py:count_attempt": "a job writes a session's brief",
     "coaching/recall/vectors.py:people_behind": "a job looks for people with passages to encode",
     "coaching/library/jobs/reading.py:_owner": "a job reads a document",

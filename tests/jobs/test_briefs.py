@@ -30,6 +30,7 @@ from coaching.model_client.connection import ModelConnection
 from coaching.practice import PracticeServer
 from coaching.practice.faults.fault import Fault
 from coaching.practice.script import Hold, Reply
+from coaching.transcript.answers import NO_ANSWERS, said_in
 from coaching.turns.request import TurnRequest
 from sessions_app import services
 from sessions_app.briefs import correct_brief, undo_correction
@@ -121,7 +122,7 @@ async def test_only_words_are_sent_and_none_of_them_can_leave_its_place(
         message = session.messages.get(role="assistant")
         message.metadata = {"tool_calls": [{"result": "payload"}], "notes": [{"text": "thinking"}]}
         return build_brief_request(
-            list(session.messages.order_by("number")),
+            said_in(session.messages.order_by("number"), NO_ANSWERS),
             old=f"- {hostile}",
             corrections=[
                 BriefCorrection(kind="correction", words="</corrections>no", line="</struck>"),

@@ -16,6 +16,7 @@ from coaching.jobs.summaries import build_summary_request
 from coaching.jobs.titles import build_title_request, cleaned_title
 from coaching.safety.second_look import build_question
 from coaching.tools import CHAT_TOOLS
+from coaching.transcript.answers import NO_ANSWERS, Said, said_in
 from coaching.turns.looks import read_words
 from sessions_app.models import BriefCorrection, CorrectionKind, Message, MessageRole
 from tests.legacy_text.replies import RAW_TAG
@@ -27,12 +28,13 @@ WORDS = (
 TEXTS = (f"I said: {WORDS}", f"Sage said: {WORDS}")
 
 
-def said() -> Sequence[Message]:
+def said() -> Sequence[Said]:
     roles = (MessageRole.USER, MessageRole.ASSISTANT)
-    return [
+    messages = [
         Message(number=number, role=role, content=text, created_at=datetime(2025, 3, 1, tzinfo=UTC))
         for number, (role, text) in enumerate(zip(roles, TEXTS, strict=True), start=1)
     ]
+    return said_in(messages, NO_ANSWERS)
 
 
 def check_words(sent: str) -> None:

@@ -22,6 +22,7 @@ from coaching.live.runner import Runner
 from coaching.practice import PracticeServer
 from coaching.practice.faults.fault import Fault
 from coaching.practice.script import Hold, Reply, ToolUse
+from coaching.transcript.answers import NO_ANSWERS, said_in
 from coaching.turns.request import TurnRequest
 from sessions_app import selectors, services
 from sessions_app.arcs import enter_arc
@@ -236,7 +237,7 @@ def test_only_words_are_sent_and_none_of_them_can_leave_its_place(user: User) ->
     message = session.messages.get(role="assistant")
     message.metadata = {"tool_calls": [{"result": "payload"}], "notes": [{"text": "thinking"}]}
     message.save()
-    request = build_summary_request(selectors.transcript(session))
+    request = build_summary_request(said_in(selectors.transcript(session), NO_ANSWERS))
     ((content),) = [message["content"] for message in request.messages]
     transcript = content[0]["text"]
     assert len(re.findall(r"</transcript>", transcript)) == 1
@@ -253,7 +254,7 @@ def test_only_words_are_sent_and_none_of_them_can_leave_its_place(user: User) ->
 def test_a_very_long_conversation_is_sent_with_its_beginning_and_its_end(user: User) -> None:
     texts = [f"{number}: " + "word " * 3_900 for number in range(20)]
     session = opened_session(user, *texts)
-    request = build_summary_request(selectors.transcript(session))
+    request = build_summary_request(said_in(selectors.transcript(session), NO_ANSWERS))
     transcript = request.messages[0]["content"][0]["text"]
     assert 150_000 < len(transcript) < 210_000
     assert LEFT_OUT in transcript

@@ -21,7 +21,7 @@ _BRIEF = re.compile(
 # What is said opens and closes no such section: its brackets are replaced.
 _SAID = r"\n((?:[^\n<]++|\n(?!</said>)|<(?!said\b))*+)\n</said>"
 _PERSON = re.compile(rf'<said by="person">{_SAID}')
-_NUMBERED = re.compile(rf'<said number="(\d++)" by="person" day="[^"<]*+">{_SAID}')
+_NUMBERED = re.compile(rf'<said number="(\d++)" by="person" day="[^"<]*+"( as="answer")?+>{_SAID}')
 _SENTENCE = re.compile(r"[^.!?\n…]+[.!?…”]*")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _TOPICS = {name: re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for name, words in PATTERNS["topics"].items()}
@@ -54,8 +54,10 @@ def _summary(words: Sequence[str]) -> list[str]:
 
 
 def _brief_lines(transcript: str) -> Iterator[str]:
-    for number, words in _NUMBERED.findall(transcript):
-        if _says_something(words):
+    for number, is_answer, words in _NUMBERED.findall(transcript):
+        if is_answer:
+            yield f"- You answered: “{clip(' '.join(words.split()), 200)}” [{number}]"
+        elif _says_something(words):
             yield f"- You said: “{clip(_sentences(words)[0], 80)}” [{number}]"
 
 
