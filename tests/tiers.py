@@ -23,7 +23,8 @@ _PURE = """
     architecture/test_children architecture/test_connections architecture/test_docs architecture/test_parsing
     architecture/test_pictures architecture/test_requirements architecture/test_texts
     architecture/test_tiers architecture/test_tool_names calendar/test_fetch context/test_closeness
-    context/test_fences context/test_window engine files/test_days files/test_frontmatter files/test_paths
+    context/test_fences context/test_window engine evals/test_checks evals/test_judge
+    evals/test_results evals/test_situations files/test_days files/test_frontmatter files/test_paths
     files/test_permissions files/test_tasks languages/test_catalogues languages/test_formats
     languages/test_notices legacy/test_bounded legacy/test_export_shapes legacy/test_formats legacy_text
     library/documents/test_reasons library/extractors/test_hostile_mails
