@@ -8,7 +8,7 @@ then the rules' card is all.
 import asyncio
 import time
 import uuid
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 
 import structlog
@@ -23,12 +23,13 @@ from coaching.engine.metrics import SECOND_LOOKS
 from coaching.engine.ports import ModelClient
 from coaching.engine.reply import Reply
 from coaching.life.capture_verdicts import claim_looks
-from coaching.model_client.asking import ask
+from coaching.model_client.asking import read_reply, store_usage
 from coaching.model_client.connection import ModelConnection
+from coaching.model_client.usage import usage_row
 from coaching.safety.danger import Danger
 from coaching.safety.second_look import INSTRUCTIONS, SCHEMA, build_question, parse_answer
 from coaching.turns.answer_looks import claim_answer_looks
-from coaching.turns.looks import Looked, Seen, read_answer, read_capture, read_words, store_look
+from coaching.turns.looks import Looked, Seen, read_answer, read_capture, read_words, store_looks
 from coaching.turns.upstream import note_failure
 from sessions_app.database import in_database
 from sessions_app.models import LookOutcome, ModelUsage, UsagePurpose
@@ -40,6 +41,8 @@ HEAD_START_SECONDS = 0.05
 LOOK_SECONDS = 3.0
 LOST_SECONDS = 5.0
 """How often a process takes over what others have lost."""
+STORE_SECONDS = 0.1
+"""How long an end without danger waits for others, to be stored with them."""
 MAX_ANSWER_TOKENS = 512  # thinking counts too
 
 
@@ -49,6 +52,8 @@ class SecondLooks:
     def __init__(self, connection: ModelConnection) -> None:
         self._connection = connection
         self._tasks: dict[Hashable, asyncio.Task[None]] = {}
+        self._calm: list[tuple[Looked, Seen]] = []
+        self._storing: asyncio.Task[None] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def work_in(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -104,31 +109,40 @@ class SecondLooks:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks, timeout=0.5)
+        if self._storing is not None:
+            await asyncio.wait([self._storing], timeout=0.5)
 
     async def _look(self, read: Callable[[], Looked | None]) -> None:
         await asyncio.sleep(HEAD_START_SECONDS)
         try:
             looked = await in_database(read)
-            if looked is None:
-                return
-            seen = await self._see(looked)
-            await in_database(store_look, looked, seen)
         except DatabaseError as error:
-            SECOND_LOOKS.labels(LookOutcome.FAILED).inc()
-            logger.warning("second_look_without_database", error=type(error).__name__)
-        else:
-            SECOND_LOOKS.labels(seen.outcome).inc()
+            _note_outage(error)
+            return
+        if looked is None:
+            return
+        seen = await self._see(looked)
+        if looked.of != "message" or seen.danger is not None:
+            await _store([(looked, seen)])
+            return
+        self._calm.append((looked, seen))
+        if self._storing is None:
+            self._storing = asyncio.create_task(self._store_calm(), name="store second looks")
+
+    async def _store_calm(self) -> None:
+        await asyncio.sleep(STORE_SECONDS)
+        calm, self._calm, self._storing = self._calm, [], None
+        await _store(calm)
 
     async def _see(self, looked: Looked) -> Seen:
         """Ask the model and return how that ended."""
         began = time.monotonic()
-        usage: ModelUsage | None = None
+        spent: list[Reply] = []
         danger: Danger | None = None
         client: BreakerClient | None = None
         try:
             client = await self._connection.look_client()
-            reply, usage = await self._ask(looked, client.of(looked.user_id))
-            danger = _danger_in(reply)
+            danger = _danger_in(await _ask(looked, client.of(looked.user_id), spent.append))
             outcome = LookOutcome(danger.level if danger else "none")
         except UpstreamError as error:
             if client is not None:
@@ -139,33 +153,51 @@ class SecondLooks:
         except ValueError:
             outcome = LookOutcome.NONSENSE
             logger.info("second_look_not_understood")
+        except asyncio.CancelledError:
+            if spent:
+                await in_database(store_usage, _usage_of(looked, spent[0]))
+            raise
         return Seen(
             outcome=outcome,
             danger=danger,
             model=settings.SAGE_SAFETY_MODEL,
             milliseconds=round((time.monotonic() - began) * 1000),
-            usage_id=usage.pk if usage else None,
+            usage=_usage_of(looked, spent[0]) if spent else None,
         )
 
-    async def _ask(self, looked: Looked, client: ModelClient) -> tuple[Reply, ModelUsage | None]:
-        """Return the model's reply and its usage. Raises `UpstreamError`."""
-        request = ModelRequest(
-            model=settings.SAGE_SAFETY_MODEL,
-            max_tokens=MAX_ANSWER_TOKENS,
-            system=[{"type": "text", "text": INSTRUCTIONS}],
-            messages=[
-                {"role": "user", "content": build_question(looked.words, looked.earlier, asked=looked.asked)}
-            ],
-            output_format={"type": "json_schema", "schema": dict(SCHEMA)},
-        )
-        return await ask(
-            client,
-            request,
-            session_id=looked.session_id,
-            user_id=looked.user_id,
-            purpose=UsagePurpose.SAFETY,
-            seconds=LOOK_SECONDS,
-        )
+
+async def _ask(looked: Looked, client: ModelClient, spent: Callable[[Reply], None]) -> Reply:
+    """Return the model's reply. Raises `UpstreamError`."""
+    question = build_question(looked.words, looked.earlier, asked=looked.asked)
+    request = ModelRequest(
+        model=settings.SAGE_SAFETY_MODEL,
+        max_tokens=MAX_ANSWER_TOKENS,
+        system=[{"type": "text", "text": INSTRUCTIONS}],
+        messages=[{"role": "user", "content": question}],
+        output_format={"type": "json_schema", "schema": dict(SCHEMA)},
+    )
+    return await read_reply(client, request, seconds=LOOK_SECONDS, spent=spent)
+
+
+def _usage_of(looked: Looked, reply: Reply) -> ModelUsage:
+    row = usage_row(reply.usage(settings.SAGE_SAFETY_MODEL))
+    row.session_id, row.user_id, row.purpose = looked.session_id, looked.user_id, UsagePurpose.SAFETY
+    return row
+
+
+async def _store(ended: Sequence[tuple[Looked, Seen]]) -> None:
+    try:
+        await in_database(store_looks, ended)
+    except DatabaseError as error:
+        _note_outage(error, looks=len(ended))
+    else:
+        for _, seen in ended:
+            SECOND_LOOKS.labels(seen.outcome).inc()
+
+
+def _note_outage(error: DatabaseError, *, looks: int = 1) -> None:
+    SECOND_LOOKS.labels(LookOutcome.FAILED).inc(looks)
+    logger.warning("second_look_without_database", error=type(error).__name__)
 
 
 def _danger_in(reply: Reply) -> Danger | None:

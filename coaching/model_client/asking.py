@@ -1,6 +1,7 @@
 """One request outside a turn, read to its end, with its usage stored."""
 
 import uuid
+from collections.abc import Callable
 
 from django.contrib.auth.models import User
 
@@ -29,33 +30,46 @@ async def ask(
 
     The usage is stored whatever happens. Raises `UpstreamError`.
     """
-    timeouts = StreamTimeouts(total_seconds=seconds)
-    reply: Reply | None = None
+    spent: list[Reply] = []
     usage: ModelUsage | None = None
     try:
-        async with client.stream(request, timeouts=timeouts) as stream:
-            try:
-                async for _ in stream:
-                    pass
-            finally:
-                reply = stream.reply()
+        reply = await read_reply(client, request, seconds=seconds, spent=spent.append)
     finally:
-        if reply is not None and reply.has_started:
-            usage = await in_database(_store_usage, session_id, user_id, purpose, request.model, reply)
-    if not reply.is_whole:
-        UPSTREAM_ERRORS.labels("broken_stream").inc()
-        raise UpstreamError("broken_stream", detail="no message_stop", is_retryable=True)
+        for begun in spent:
+            row = usage_row(begun.usage(request.model))
+            row.session_id, row.purpose = session_id, purpose
+            if user_id is not None:
+                row.user_id = user_id
+            usage = await in_database(store_usage, row)
     return reply, usage
 
 
-def _store_usage(
-    session_id: uuid.UUID | None, user_id: int | None, purpose: UsagePurpose, model: str, reply: Reply
-) -> ModelUsage | None:
-    session = Session.unscoped.filter(id=session_id).first() if session_id else None
-    owner = session.user_id if session else user_id
-    if owner is None or (session is None and session_id) or not User.objects.filter(id=owner).exists():
+async def read_reply(
+    client: ModelClient, request: ModelRequest, *, seconds: float, spent: Callable[[Reply], None]
+) -> Reply:
+    """Return the whole reply. `spent` gets one that has begun, however it ends. Raises `UpstreamError`."""
+    async with client.stream(request, timeouts=StreamTimeouts(total_seconds=seconds)) as stream:
+        try:
+            async for _ in stream:
+                pass
+        finally:
+            reply = stream.reply()
+            if reply.has_started:
+                spent(reply)
+    if not reply.is_whole:
+        UPSTREAM_ERRORS.labels("broken_stream").inc()
+        raise UpstreamError("broken_stream", detail="no message_stop", is_retryable=True)
+    return reply
+
+
+def store_usage(row: ModelUsage) -> ModelUsage | None:
+    """Store the usage of a request outside a turn; return None where its session or user is gone."""
+    if row.session_id:
+        owner = Session.unscoped.filter(id=row.session_id).values_list("user_id", flat=True).first()
+    else:
+        owner = row.user_id
+    if owner is None or not User.objects.filter(id=owner).exists():
         return None
-    row = usage_row(reply.usage(model))
-    row.user_id, row.session, row.purpose = owner, session, purpose
+    row.user_id = owner
     row.save()
     return row

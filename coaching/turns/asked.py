@@ -1,7 +1,7 @@
 """What Sage said just before a person's words: the question that these may answer."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
@@ -17,9 +17,34 @@ from sessions_app.models import Message, MessageRole, Round, Session, ToolCallRe
 from sessions_app.queries import Query, Rows, parameter, prepared
 
 
-def asked_before(message: Message) -> str:
-    """Return what Sage said before a stored message."""
-    return _last_said(message.session.user_id, message.session_id, before=message.number)
+def own_message() -> QuerySet[Message]:
+    """Return the query of the person's message that the turn `turn` has stored, unless it is withdrawn."""
+    own = Message.unscoped.filter(turn=parameter("turn"), role=MessageRole.USER, turn__is_withdrawn=False)
+    return own.order_by("number")
+
+
+def before_own_message() -> QuerySet[Message]:
+    """Return the query of what was said before it in its session."""
+    own = own_message()
+    session, number = Subquery(own.values("session")[:1]), Subquery(own.values("number")[:1])
+    return Message.unscoped.filter(session=session, number__lt=number)
+
+
+def said_before_turn(turn_id: UUID) -> Query:
+    """Return the query for what Sage said before a turn's stored message, which `said_in` takes."""
+    return _before_turn(turn=turn_id)
+
+
+@prepared
+def _before_turn() -> QuerySet[Any, Any]:
+    return _last_answer(before_own_message())
+
+
+def said_in(rows: Rows) -> str:
+    """Return what Sage said, from the rows of `said_before_turn`."""
+    values = [json.loads(value) if isinstance(value, str) else value for _, value in rows]
+    calls = [(call.get("name"), call.get("input")) for value in values for call in value["calls"] or ()]
+    return _joined([value["text"] for value in values], calls)
 
 
 def asked_query(request: TurnRequest) -> Query | None:
@@ -76,8 +101,12 @@ def _before_edit() -> QuerySet[Any, Any]:
 
 
 def _answers(**where: Any) -> QuerySet[Any, Any]:
-    said = Message.of(parameter("user")).filter(session=parameter("session"), turn__is_withdrawn=False)
-    said = said.filter(role=MessageRole.ASSISTANT, **where).order_by("-number")
+    said = Message.of(parameter("user")).filter(session=parameter("session"), **where)
+    return _last_answer(said)
+
+
+def _last_answer(messages: QuerySet[Message]) -> QuerySet[Any, Any]:
+    said = messages.filter(role=MessageRole.ASSISTANT, turn__is_withdrawn=False).order_by("-number")
     values = JSONObject(text=F("content"), calls=F("metadata__tool_calls"))
     return said.values_list(Value("answer"), values)[:1]
 
@@ -95,17 +124,6 @@ def asked_by_call(session: Session, call: ToolCallRecord) -> str:
     """Return what Sage said with a question that is answered by a tap or a form."""
     turn = Turn.within(session).get(id=call.turn_id)
     return _joined(_texts_of(turn), [(call.name, call.input)])
-
-
-def _last_said(user_id: int, session_id: UUID, *, before: int | None = None) -> str:
-    said = Message.of(user_id).filter(session=session_id, turn__is_withdrawn=False).order_by("-number")
-    if before is not None:
-        said = said.filter(number__lt=before)
-    message = said.filter(role=MessageRole.ASSISTANT).only("content", "metadata").first()
-    if message is None:
-        return ""
-    calls: Sequence[Mapping[str, Any]] = message.metadata.get("tool_calls", ())
-    return _joined([message.content], ((call.get("name"), call.get("input")) for call in calls))
 
 
 def _texts_of(turn: Turn) -> Iterable[str]:

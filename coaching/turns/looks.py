@@ -9,6 +9,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from coaching.care.reading import LOOK_KEY
@@ -16,18 +17,35 @@ from coaching.files.frontmatter import strip_frontmatter
 from coaching.legacy_text.blocks import strip_block_tags
 from coaching.life.capture_verdicts import drop_look, raise_verdict
 from coaching.life.prompts import question_and_answer
+from coaching.model_client.asking import store_usage
 from coaching.models import UserFileVersion
 from coaching.people.help_lines import count_card
 from coaching.safety.card import METADATA_KEY, kept_danger
 from coaching.safety.danger import Danger
 from coaching.safety.second_look import EARLIER_MESSAGES
 from coaching.turns.answer_looks import note_in
-from coaching.turns.asked import asked_before, asked_by_call
-from sessions_app.models import CallState, Message, MessageRole, SafetyVerdict, Session, ToolCallRecord
+from coaching.turns.asked import asked_by_call, before_own_message, own_message, said_before_turn, said_in
+from sessions_app.models import (
+    CallState,
+    Message,
+    MessageRole,
+    ModelUsage,
+    SafetyVerdict,
+    Session,
+    ToolCallRecord,
+)
+from sessions_app.queries import Columns, prepared, run_queries
 from sessions_app.selectors import accessible_session
 from sessions_app.session_events import CardGiven, append
 from sessions_app.titles import withhold_title
-from sessions_app.verdicts import SEEN, NewVerdict, is_more_acute, store_verdict
+from sessions_app.verdicts import (
+    SEEN,
+    CalmLook,
+    NewVerdict,
+    is_more_acute,
+    store_calm_looks,
+    store_verdict,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,13 +66,13 @@ class Looked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """How a look ended. Without a request `model` is empty; `usage_id` is that of an answer."""
+    """How a look ended. `usage` is what its request cost, not yet stored."""
 
     outcome: str
     danger: Danger | None = None
     model: str = ""
     milliseconds: int = 0
-    usage_id: int | None = None
+    usage: ModelUsage | None = None
 
 
 def read_words(turn_id: UUID) -> Looked | None:
@@ -63,24 +81,41 @@ def read_words(turn_id: UUID) -> Looked | None:
     The card can't become more acute than the rules have made it. A message whose look came to nothing is
     looked at again when it is answered again.
     """
-    said = Message.unscoped.filter(turn_id=turn_id, role=MessageRole.USER, turn__is_withdrawn=False)
-    message = said.select_related("session").order_by("number").first()
-    if message is None or message.metadata.get("is_hidden"):
+    own, earlier, sage = run_queries([_own(turn=turn_id), _earlier(turn=turn_id), said_before_turn(turn_id)])
+    if not own:
         return None
+    message, (user_id, is_seen) = _MESSAGE.object_of(own[0][: len(_MESSAGE)]), own[0][len(_MESSAGE) :]
     known = kept_danger(message.metadata)
-    if known is not None and known.level == "immediate":
-        return None
-    if SafetyVerdict.unscoped.filter(message=message, looked__in=SEEN).exists():
+    if is_seen or message.metadata.get("is_hidden") or (known is not None and known.level == "immediate"):
         return None
     return Looked(
         of="message",
         key=message.pk,
         session_id=message.session_id,
-        user_id=message.session.user_id,
+        user_id=user_id,
         words=strip_block_tags(message.content),
-        earlier=_read_earlier(message.session, before=message.number),
-        asked=strip_block_tags(asked_before(message)),
+        earlier=[strip_block_tags(text) for (text,) in reversed(earlier)],
+        asked=strip_block_tags(said_in(sage)),
     )
+
+
+_MESSAGE = Columns(Message)
+
+
+@prepared
+def _own() -> QuerySet[Any, Any]:
+    is_seen = Exists(SafetyVerdict.unscoped.filter(message=OuterRef("pk"), looked__in=sorted(SEEN)))
+    return own_message().values_list(*_MESSAGE.lookups, "session__user_id", is_seen)[:1]
+
+
+@prepared
+def _earlier() -> QuerySet[Any, Any]:
+    return _said_earlier(before_own_message()).values_list("content")[:EARLIER_MESSAGES]
+
+
+def _said_earlier(messages: QuerySet[Message]) -> QuerySet[Message]:
+    said = messages.filter(role=MessageRole.USER, turn__is_withdrawn=False)
+    return said.exclude(metadata__has_key="is_hidden").order_by("-number")
 
 
 def read_answer(call_id: int) -> Looked | None:
@@ -127,17 +162,41 @@ def read_capture(version_id: int) -> Looked | None:
     )
 
 
-def _read_earlier(session: Session, *, before: int | None = None) -> Sequence[str]:
-    said = Message.within(session).filter(role=MessageRole.USER, turn__is_withdrawn=False)
-    said = said.exclude(metadata__has_key="is_hidden")
-    said = said if before is None else said.filter(number__lt=before)
-    texts = said.order_by("-number").values_list("content", flat=True)[:EARLIER_MESSAGES]
+def _read_earlier(session: Session) -> Sequence[str]:
+    texts = _said_earlier(Message.within(session)).values_list("content", flat=True)[:EARLIER_MESSAGES]
     return [strip_block_tags(text) for text in texts][::-1]
 
 
-def store_look(looked: Looked, seen: Seen) -> None:
-    """Store how a look ended, with a card if it makes one, or a more acute one, and count a new one."""
+def store_looks(looks: Sequence[tuple[Looked, Seen]]) -> None:
+    """Store how looks at different words ended, with a card if one makes it, or a more acute one.
+
+    Those at messages that saw no danger are stored in one statement.
+    """
+    calm: dict[int, Seen] = {}
+    for looked, seen in looks:
+        if looked.of == "message" and seen.danger is None:
+            calm.setdefault(looked.key, seen)
+    stored = store_calm_looks([_calm(key, seen) for key, seen in calm.items()]) if calm else ()
+    for looked, seen in looks:
+        if calm.get(looked.key) is not seen:
+            _store_look(looked, seen)
+        elif looked.key not in stored and seen.usage:
+            store_usage(seen.usage)
+
+
+def _calm(message_id: int, seen: Seen) -> CalmLook:
+    return CalmLook(
+        message_id=message_id,
+        looked=seen.outcome,
+        model=seen.model,
+        milliseconds=seen.milliseconds,
+        usage=seen.usage,
+    )
+
+
+def _store_look(looked: Looked, seen: Seen) -> None:
     danger = seen.danger
+    usage = store_usage(seen.usage) if seen.usage else None
     new = NewVerdict(
         level=danger.level if danger else "none",
         about=danger.about if danger else "self",
@@ -145,7 +204,7 @@ def store_look(looked: Looked, seen: Seen) -> None:
         looked=seen.outcome,
         model=seen.model,
         milliseconds=seen.milliseconds,
-        usage_id=seen.usage_id,
+        usage_id=usage.pk if usage else None,
     )
     match looked.of:
         case "message":

@@ -11,7 +11,7 @@ from coaching.practice.faults.fault import Fault
 from coaching.practice.script import Hold, Reply, Text
 from coaching.practice.server import PracticeServer
 from coaching.safety.danger import Danger
-from coaching.turns.looks import Seen, read_words, store_look
+from coaching.turns.looks import Seen, read_words, store_looks
 from sessions_app import services
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionKind
@@ -129,7 +129,9 @@ def see_danger(session: Session) -> None:
     """Store that a second look saw danger in the session's first message."""
     looked = read_words(session.turns.earliest("started_at").id)
     assert looked is not None
-    store_look(looked, Seen(outcome="concern", danger=Danger(level="concern", about="self", topic="life")))
+    store_looks(
+        [(looked, Seen(outcome="concern", danger=Danger(level="concern", about="self", topic="life")))]
+    )
 
 
 async def test_it_stays_when_the_model_fails_and_goes_with_the_words_that_are_changed(

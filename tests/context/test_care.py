@@ -14,7 +14,7 @@ from coaching.care.asking import end_care
 from coaching.life.capture_verdicts import note_capture
 from coaching.models import CaptureVerdict, CareAsk, CareEnd, Profile
 from coaching.safety.card import ELSEWHERE_KEY, metadata_of
-from coaching.turns.looks import Seen, read_words, store_look
+from coaching.turns.looks import Seen, read_words, store_looks
 from coaching.turns.preview import preview_request
 from sessions_app import services
 from sessions_app.database import in_database
@@ -184,7 +184,7 @@ class TestTruth:
         store_verdict(message.pk, NewVerdict(level=message.metadata["safety"]["level"]))
         looked = read_words(message.turn_id)
         assert looked is not None
-        store_look(looked, Seen(outcome="none" if level == "none" else level, danger=None, model="m"))
+        store_looks([(looked, Seen(outcome="none" if level == "none" else level, danger=None, model="m"))])
 
     def test_a_concern_of_the_rules_alone_ends_when_the_judge_sees_none(self, troubled: User) -> None:
         message = spoke(troubled, DARK, NIGHT)

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.db.models import F
 from django.utils.timezone import now as moment
-from pytest_django import Settings
+from pytest_django import DjangoAssertNumQueries, Settings
 
 from coaching.life.capture_verdicts import (
     CLAIMED_FOR,
@@ -28,7 +28,7 @@ from coaching.practice.judge import judge_by_labels
 from coaching.practice.script import Hold, Reply, Text
 from coaching.safety.card import danger_in
 from coaching.safety.second_look import asked_words, newest_words
-from coaching.turns.looks import Looked, Seen, read_capture, read_words, store_look
+from coaching.turns.looks import Looked, Seen, read_capture, read_words, store_looks
 from sessions_app.database import in_database
 from sessions_app.models import LookOutcome, ModelUsage, SafetyVerdict, Session, UsagePurpose
 from tests.jobs.conftest import opened_session
@@ -273,9 +273,38 @@ async def test_a_look_that_failed_is_taken_again_and_never_replaces_one_that_saw
     first = await words_of(session)
     assert first is not None
     failed = Seen(outcome=LookOutcome.FAILED, model="m", milliseconds=20)
-    await in_database(store_look, first, failed)
+    await in_database(store_looks, [(first, failed)])
     assert await words_of(session) == first
-    await in_database(store_look, first, Seen(outcome=LookOutcome.NONE, model="m", milliseconds=30))
-    await in_database(store_look, first, failed)
+    await in_database(store_looks, [(first, Seen(outcome=LookOutcome.NONE, model="m", milliseconds=30))])
+    await in_database(store_looks, [(first, failed)])
     assert await outcomes() == [("none", "none")]
     assert await words_of(session) is None
+
+
+def calm_look(session: Session, *, tokens: int) -> tuple[Looked, Seen]:
+    """Return a look at a session's first message, which saw no danger and cost so many tokens."""
+    looked = read_words(session.turns.get().id)
+    assert looked is not None
+    usage = ModelUsage(model="m", input_tokens=tokens, purpose=UsagePurpose.SAFETY)
+    usage.session_id, usage.user_id = looked.session_id, looked.user_id
+    return looked, Seen(outcome=LookOutcome.NONE, model="m", milliseconds=20, usage=usage)
+
+
+def test_looks_that_end_together_are_stored_with_what_each_has_cost(
+    user: User, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    sessions = [opened_session(user, *TEXTS) for _ in range(4)]
+    first, second, withdrawn, other = (calm_look(each, tokens=n) for n, each in enumerate(sessions))
+    again = calm_look(sessions[3], tokens=4)
+    sessions[2].turns.update(is_withdrawn=True)
+    with django_assert_num_queries(1):
+        store_looks([first, second])
+    store_looks([withdrawn, other, again])
+    rows = SafetyVerdict.unscoped.order_by("usage__input_tokens")
+    assert list(rows.values_list("session_id", "level", "looked", "usage__input_tokens")) == [
+        (sessions[0].id, "none", "none", 0),
+        (sessions[1].id, "none", "none", 1),
+        (sessions[3].id, "none", "none", 4),
+    ], "of a message that was withdrawn nothing is stored"
+    spent = ModelUsage.unscoped.filter(user=user, purpose=UsagePurpose.SAFETY)
+    assert set(spent.values_list("input_tokens", flat=True)) == {0, 1, 2, 3, 4}
