@@ -11,10 +11,11 @@ from coaching.skills.facts import checkin_due_on
 
 @transaction.atomic
 def change_profile(
-    *, user_id: int, name: str, timezone: str, checkin_weekday: int, language: str, now: datetime
+    *, user_id: int, timezone: str, checkin_weekday: int, now: datetime, **values: str
 ) -> Profile:
     """Apply the settings form, whose values are already validated. `now` is aware.
 
+    `values` are the fields of the profile whose change has no consequence.
     Another check-in day moves a planned or overdue check-in to its nearest such day. Saving an unchanged time
     zone doesn't count as choosing it.
     """
@@ -27,8 +28,8 @@ def change_profile(
         profile.checkin_weekday = checkin_weekday
         today = local_day(now, profile.zone)
         profile.next_checkin_on = moved_weekday(planned, checkin_weekday, today=today)
-    profile.name = name
-    profile.language = language
+    for name, value in values.items():
+        setattr(profile, name, value)
     profile.save()
     return profile
 

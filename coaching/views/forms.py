@@ -117,10 +117,18 @@ class OrganiseForm(forms.Form):
     then = forms.CharField(max_length=20, required=False)
 
 
+class LineField(forms.CharField):
+    """Text on one line, because it is one in Sage's context."""
+
+    def to_python(self, value: object) -> str:
+        """Join the lines."""
+        return on_one_line(super().to_python(value) or "")
+
+
 class ProfileForm(forms.Form):
     """The profile that Sage uses."""
 
-    name = forms.CharField(
+    name = LineField(
         max_length=100,
         required=False,
         label=_("What should Sage call you?"),
@@ -146,9 +154,6 @@ class ProfileForm(forms.Form):
         label=_("Language"),
         help_text=_("For pages, emails and notifications. Sage answers in the language that you write in."),
     )
-
-    def clean_name(self) -> str:
-        return on_one_line(self.cleaned_data["name"])
 
     def clean_timezone(self) -> str:
         """Return the time zone's name."""

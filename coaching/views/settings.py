@@ -100,12 +100,7 @@ def settings(request: HttpRequest) -> HttpResponse:
     """Show the settings, or change the profile."""
     profile = load_profile(request)
     if request.method != "POST":
-        shown = {
-            "name": profile.name,
-            "timezone": profile.timezone,
-            "checkin_weekday": profile.checkin_weekday,
-            "language": profile.language,
-        }
+        shown = {name: getattr(profile, name) for name in ProfileForm.base_fields}
         return _page(request, profile, ProfileForm(initial=shown))
     form = ProfileForm(request.POST)
     if not form.is_valid():
