@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from django.db.migrations import AddField, Migration
+from django.db.migrations import AddField, CreateModel, Migration
 from django.db.migrations.loader import MigrationLoader
 from django.db.models import GeneratedField, ManyToManyField
 
@@ -28,6 +28,12 @@ def columns_without_default(migrations: Iterable[Migration]) -> list[str]:
         if each.app_label in OURS
         for operation in each.operations
         if isinstance(operation, AddField)
+        and operation.model_name_lower not in tables_of(each)
         and not isinstance(operation.field, GeneratedField | ManyToManyField)
         and not (operation.field.null or operation.field.has_db_default())
     ]
+
+
+def tables_of(migration: Migration) -> set[str]:
+    """Return the models whose tables a migration creates: the version before doesn't know them."""
+    return {each.name_lower for each in migration.operations if isinstance(each, CreateModel)}
