@@ -5,7 +5,8 @@ import secrets
 from collections.abc import Callable
 from pathlib import Path
 
-from sage.env import SettingError, is_vapid_key
+from sage.env import SettingError
+from sage.env_values import is_vapid_key
 
 
 def open_data_folder(folder: Path) -> None:

@@ -1,36 +1,45 @@
-"""All environment variables of Sage: read once, typed, with their defaults.
+"""All variables of Sage: each is declared once, with its type, its default and what it is for.
 
-This is the only module that reads the environment. It is pure: it creates no files, starts no server and
-doesn't import Django's settings, so that tests can pass any mapping. An invalid value raises `SettingError`,
-whose text is the one line that the operator sees.
+`python -m tests.architecture.variables` writes `.env.example` and the table in `docs/operating.md` from it.
+This is the only module that reads the environment. It creates no files, starts no server and doesn't import
+Django's settings, so that tests can pass any mapping. An invalid value raises `SettingError`, whose text is
+the one line that the operator sees.
 
-A little over 300 lines: a list of all variables and their parsers.
+A plain pydantic model: Sage loads pydantic anyway, and `pydantic_settings` takes another third of a second of
+CPU at every start. Over 300 lines, because it is a list.
 """
 
 import re
-from base64 import urlsafe_b64decode
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from email.utils import parseaddr
-from ipaddress import ip_address
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args
-from urllib.parse import urlsplit
+from typing import Annotated
 
-from django.core.exceptions import ImproperlyConfigured
-from environ import Env
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
+from pydantic.fields import FieldInfo
 
+from sage.env_values import (
+    LOCAL_HOSTS,
+    ChosenSignup,
+    Contact,
+    Database,
+    Flag,
+    Folder,
+    Hosts,
+    HttpUrl,
+    MailServer,
+    Origins,
+    Rate,
+    RedisUrl,
+    Secret,
+    Sender,
+    Signup,
+    VapidKey,
+    is_local,
+    is_mail_address,
+    whole_number,
+)
 from sessions_app.rate import RateLimit
-
-Signup = Literal["open", "closed"]
-ValueT = TypeVar("ValueT")
-
-TRUE_WORDS = frozenset({"1", "true", "yes", "on"})
-FALSE_WORDS = frozenset({"0", "false", "no", "off"})
-SECONDS_OF_UNIT = {"s": 1, "m": 60, "h": 3600}
-P256_ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
-"""Private keys are smaller (FIPS 186-5)."""
-LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 
 
 class StartError(Exception):
@@ -41,237 +50,241 @@ class SettingError(StartError):
     """A variable has an unusable value. The text names it and says what would work."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Environment:
+class Environment(BaseModel):
     """The typed environment. An empty string means that the variable is unset."""
 
-    anthropic_api_key: str
-    anthropic_base_url: str
-    model: str
-    brief_model: str
-    classify_model: str
-    critic_model: str
-    safety_model: str
-    database: dict[str, Any] | None
-    redis_url: str
-    s3_bucket: str
-    s3_endpoint_url: str
-    aws_access_key_id: str
-    aws_secret_access_key: str
-    aws_session_token: str
-    aws_region: str
-    data_dir: Path
-    secret_key: str
-    is_debug: bool
-    allowed_hosts: tuple[str, ...]
-    csrf_trusted_origins: tuple[str, ...]
-    max_rounds: int
-    turn_seconds: int
-    max_tool_calls: int
-    max_tokens: int
-    window_messages: int
-    window_step: int
-    session_ttl_hours: int
-    rate_limit: RateLimit
-    email: dict[str, Any] | None
-    signup: Signup
-    is_signup_chosen: bool
-    mail_from: str
-    vapid_private_key: str
-    vapid_subject: str
-    daily_tokens: int | None
-    max_upload_mb: int
-    max_files: int
-    max_files_mb: int
-    embedding_model: str
-    metrics_token: str
-    sentry_dsn: str
-    otlp_endpoint: str
+    model_config = ConfigDict(frozen=True)
 
+    anthropic_api_key: str = Field(
+        "",
+        alias="ANTHROPIC_API_KEY",
+        description="The key of the model's API. Without a key and a base URL, the scripted practice model "
+        "answers: free, and labelled on every page.",
+    )
+    anthropic_base_url: HttpUrl = Field(
+        "",
+        alias="ANTHROPIC_BASE_URL",
+        description="Another server that implements the Messages API, without /v1 (docs/models.md). Set all "
+        "models below then.",
+    )
+    model: str = Field("claude-sonnet-5-5", alias="SAGE_MODEL", description="Talks with people.")
+    brief_model: str = Field(
+        "claude-haiku-5-5", alias="SAGE_BRIEF_MODEL", description="Writes briefs, summaries and titles."
+    )
+    classify_model: str = Field(
+        "claude-haiku-5-5",
+        alias="SAGE_CLASSIFY_MODEL",
+        description="Says what documents are, eight in a call.",
+    )
+    critic_model: str = Field(
+        "claude-sonnet-5-5",
+        alias="SAGE_CRITIC_MODEL",
+        description="Reads documents again that the one before was unsure of.",
+    )
+    safety_model: str = Field(
+        "",
+        alias="SAGE_SAFETY_MODEL",
+        description="Takes a second look at messages for danger. Unset: the model in SAGE_BRIEF_MODEL; off: "
+        "no second look.",
+    )
+    database: Database = Field(
+        None,
+        alias="DATABASE_URL",
+        description="Like postgres://user:password@host:5432/name. Not through a PgBouncer in transaction "
+        'mode: it breaks session locks (docs/operating.md, "A pooler in front of PostgreSQL"). '
+        "Unset: the embedded PostgreSQL, in the data folder.",
+    )
+    redis_url: RedisUrl = Field(
+        "",
+        alias="REDIS_URL",
+        description="Like redis://localhost:6379/0, for any number of web processes. Unset: a single one.",
+    )
+    s3_bucket: str = Field(
+        "", alias="SAGE_S3_BUCKET", description="Where files are stored. Unset: on disk, in the data folder."
+    )
+    s3_endpoint_url: HttpUrl = Field(
+        "", alias="SAGE_S3_ENDPOINT_URL", description="For S3 servers other than Amazon's."
+    )
+    aws_access_key_id: str = Field(
+        "", alias="AWS_ACCESS_KEY_ID", description="The key of the S3 account, if it needs one."
+    )
+    aws_secret_access_key: str = Field(
+        "", alias="AWS_SECRET_ACCESS_KEY", description="The secret of that key."
+    )
+    aws_session_token: str = Field(
+        "", alias="AWS_SESSION_TOKEN", description="The token of a key that is valid for a while."
+    )
+    aws_region: str = Field(
+        "",
+        validation_alias=AliasChoices("AWS_REGION", "AWS_DEFAULT_REGION"),
+        description="The bucket's region.",
+    )
+    data_dir: Folder = Field(
+        Path(".data"),
+        alias="SAGE_DATA_DIR",
+        validate_default=True,
+        description="Holds the embedded database, files and secrets: keep it private. Relative to the "
+        "project.",
+    )
+    secret_key: Secret = Field(
+        "",
+        alias="SECRET_KEY",
+        description="Signs cookies and links; at least 32 characters. Unset: generated once and stored in "
+        "the data folder.",
+    )
+    is_debug: Flag = Field(
+        False,
+        alias="DEBUG",
+        description="Shows errors in full and reads static files unhashed: for development only.",
+    )
+    allowed_hosts: Hosts = Field(
+        LOCAL_HOSTS, alias="ALLOWED_HOSTS", description="Comma-separated host names, without scheme and port."
+    )
+    csrf_trusted_origins: Origins = Field(
+        (),
+        alias="CSRF_TRUSTED_ORIGINS",
+        description="Comma-separated, like https://sage.example. An https origin means that a proxy "
+        "terminates TLS and sets X-Forwarded-Proto and X-Forwarded-For: cookies become secure and "
+        "http is redirected.",
+    )
+    email: MailServer = Field(
+        None,
+        alias="EMAIL_URL",
+        description="Like smtp+tls://user:password@host:587. New accounts and changed addresses must then be "
+        "confirmed by a link. Unset: mails are printed to the log.",
+    )
+    mail_from: Sender = Field(
+        "",
+        alias="DEFAULT_FROM_EMAIL",
+        description="The sender of all mails, like Sage <sage@sage.example>. Unset: the address in "
+        "EMAIL_URL, otherwise sage@ the first public name in ALLOWED_HOSTS.",
+    )
+    vapid_private_key: VapidKey = Field(
+        "",
+        alias="SAGE_VAPID_PRIVATE_KEY",
+        description="Signs notifications (web push): 32 bytes in URL-safe base64. Unset: generated once and "
+        "stored in the data folder. Without one (database, secret key and files elsewhere) there "
+        "are no notifications until it is set.",
+    )
+    vapid_subject: Contact = Field(
+        "",
+        alias="SAGE_VAPID_SUBJECT",
+        description="Whom push services contact about them, like mailto:me@sage.example. Unset: the sender "
+        "of all mails.",
+    )
+    chosen_signup: ChosenSignup = Field(
+        None,
+        alias="SAGE_SIGNUP",
+        description="open or closed. Unset: open if ALLOWED_HOSTS and the bound address are local to this "
+        "machine, otherwise closed.",
+    )
+    max_rounds: Annotated[int, whole_number(1, 50)] = Field(
+        5, alias="SAGE_MAX_ROUNDS", description="Requests to the model in a part of a turn."
+    )
+    turn_seconds: Annotated[int, whole_number(1, 3600)] = Field(
+        55,
+        alias="SAGE_TURN_SECONDS",
+        description="How long a part of a turn may take. A part ends where Sage waits for an answer.",
+    )
+    max_tool_calls: Annotated[int, whole_number(1, 200)] = Field(
+        15, alias="SAGE_MAX_TOOL_CALLS", description="Tool calls in a part of a turn."
+    )
+    max_tokens: Annotated[int, whole_number(1, 200_000)] = Field(
+        8192, alias="SAGE_MAX_TOKENS", description="The longest reply to one request, in tokens."
+    )
+    window_messages: Annotated[int, whole_number(1, 1000)] = Field(
+        15,
+        alias="SAGE_WINDOW_MESSAGES",
+        description="The least messages that a request has word for word; the brief covers those before.",
+    )
+    window_step: Annotated[int, whole_number(1, 1000)] = Field(
+        20,
+        alias="SAGE_WINDOW_STEP",
+        description="How many messages leave the window at a time; fewer leave more of the cache unused.",
+    )
+    session_ttl_hours: Annotated[int, whole_number(1, 8760)] = Field(
+        24,
+        alias="SAGE_SESSION_TTL_HOURS",
+        description="After so many idle hours an arc session expires, and an open conversation leaves its "
+        "arc.",
+    )
+    rate_limit: Rate = Field(
+        RateLimit(turns=20, seconds=60),
+        alias="SAGE_RATE_LIMIT",
+        description="Turns per user in a period: s, m or h.",
+    )
+    daily_tokens: Annotated[int | None, whole_number(1, 10**11)] = Field(
+        None, alias="SAGE_DAILY_TOKENS", description="Tokens per user and day. Unset: no budget."
+    )
+    max_upload_mb: Annotated[int, whole_number(1, 1024)] = Field(
+        25, alias="SAGE_MAX_UPLOAD_MB", description="The largest document or calendar file, in megabytes."
+    )
+    max_files: Annotated[int, whole_number(1, 10**9)] = Field(
+        5_000, alias="SAGE_MAX_FILES", description="Files per user."
+    )
+    max_files_mb: Annotated[int, whole_number(1, 10**9)] = Field(
+        1_000, alias="SAGE_MAX_FILES_MB", description="Megabytes per user, including all versions."
+    )
+    embedding_model: str = Field(
+        "",
+        alias="SAGE_EMBEDDING_MODEL",
+        description="Recall by meaning too: the name or folder of a sentence-transformers model. Unset: by "
+        "words only. Needs pgvector and an extra: uv sync --extra semantic",
+    )
+    metrics_token: str = Field(
+        "",
+        alias="SAGE_METRICS_TOKEN",
+        description="The bearer token of a Prometheus server that reads /metrics. Unset: only signed-in "
+        "staff may read it.",
+    )
+    sentry_dsn: HttpUrl = Field(
+        "",
+        alias="SENTRY_DSN",
+        description="Errors to Sentry, without what people wrote. Needs an extra: uv sync --extra sentry",
+    )
+    otlp_endpoint: HttpUrl = Field(
+        "",
+        alias="OTEL_EXPORTER_OTLP_ENDPOINT",
+        description="Traces to an OpenTelemetry collector, like http://localhost:4318. Needs an extra: uv "
+        "sync --extra otel",
+    )
 
-class _Reader:
-    """Reads variables from a mapping; blank counts as unset; records the names."""
+    @property
+    def is_signup_chosen(self) -> bool:
+        return self.chosen_signup is not None
 
-    def __init__(self, values: Mapping[str, str]) -> None:
-        self.names: list[str] = []
-        self._env = Env()
-        self._env.ENVIRON = {name: value.strip() for name, value in values.items() if value.strip()}
-
-    def text(self, name: str, default: str = "") -> str:
-        self.names.append(name)
-        if "\x00" in (value := str(self._env.str(name, default=default))):
-            raise SettingError(f"{name} holds a NUL character.")
-        return value
-
-    def number(self, name: str, default: int, minimum: int, maximum: int) -> int:
-        def parse(value: str) -> int:
-            if not re.fullmatch(r"[0-9]{1,12}", value) or not minimum <= int(value) <= maximum:
-                raise SettingError(
-                    f"{name} must be a whole number from {minimum} to {maximum}, not {value!r}."
-                )
-            return int(value)
-
-        return self.parsed(name, parse, default)
-
-    def flag(self, name: str) -> bool:
-        def parse(value: str) -> bool:
-            if value.lower() not in TRUE_WORDS | FALSE_WORDS:
-                raise SettingError(f"{name} must be true or false, not {value!r}.")
-            return value.lower() in TRUE_WORDS
-
-        return self.parsed(name, parse, False)
-
-    def words(self, name: str) -> tuple[str, ...]:
-        return tuple(word for part in self.text(name).split(",") if (word := part.strip()))
-
-    def parsed(self, name: str, parse: Callable[[str], ValueT], default: ValueT) -> ValueT:
-        value = self.text(name)
-        return parse(value) if value else default
+    @property
+    def signup(self) -> Signup:
+        return self.chosen_signup or ("open" if all(map(is_local, self.allowed_hosts)) else "closed")
 
 
 def read_environment(values: Mapping[str, str], project_dir: Path) -> Environment:
-    """Read all variables in `values`. Raises `SettingError`. Relative paths start at `project_dir`."""
-    return _read(_Reader(values), project_dir)
+    """Read all variables in `values`; blank counts as unset. Raises `SettingError`.
+
+    Relative paths start at `project_dir`.
+    """
+    stripped = ((name, values.get(name, "").strip()) for name in variable_names())
+    given = {name: value for name, value in stripped if value}
+    for name, value in given.items():
+        if "\x00" in value:
+            raise SettingError(f"{name} holds a NUL character.")
+    try:
+        return Environment.model_validate(given, context=project_dir)
+    except ValidationError as refused:
+        error = refused.errors()[0]
+        raise SettingError(f"{error['loc'][0]} {error['ctx']['error']}") from None
 
 
-def variable_names() -> tuple[str, ...]:
+def variable_names() -> Sequence[str]:
     """Return the names of all variables, in order."""
-    reader = _Reader({})
-    _read(reader, Path("/"))
-    return tuple(dict.fromkeys(reader.names))
+    return [name for field in Environment.model_fields.values() for name in names_of(field)]
 
 
-def _read(reader: _Reader, project_dir: Path) -> Environment:
-    # Ordered as in `.env.example`; every call is unconditional, so that `variable_names` sees all of them.
-    allowed_hosts = reader.words("ALLOWED_HOSTS") or LOCAL_HOSTS
-    return Environment(
-        anthropic_api_key=reader.text("ANTHROPIC_API_KEY"),
-        anthropic_base_url=reader.parsed("ANTHROPIC_BASE_URL", _url("ANTHROPIC_BASE_URL"), ""),
-        model=reader.text("SAGE_MODEL", "claude-sonnet-5-5"),
-        brief_model=reader.text("SAGE_BRIEF_MODEL", "claude-haiku-5-5"),
-        classify_model=reader.text("SAGE_CLASSIFY_MODEL", "claude-haiku-5-5"),
-        critic_model=reader.text("SAGE_CRITIC_MODEL", "claude-sonnet-5-5"),
-        safety_model=reader.text("SAGE_SAFETY_MODEL"),
-        database=reader.parsed("DATABASE_URL", _database, None),
-        redis_url=reader.parsed("REDIS_URL", _url("REDIS_URL", ("redis", "rediss", "unix")), ""),
-        s3_bucket=reader.text("SAGE_S3_BUCKET"),
-        s3_endpoint_url=reader.parsed("SAGE_S3_ENDPOINT_URL", _url("SAGE_S3_ENDPOINT_URL"), ""),
-        aws_access_key_id=reader.text("AWS_ACCESS_KEY_ID"),
-        aws_secret_access_key=reader.text("AWS_SECRET_ACCESS_KEY"),
-        aws_session_token=reader.text("AWS_SESSION_TOKEN"),
-        aws_region=reader.text("AWS_REGION") or reader.text("AWS_DEFAULT_REGION"),
-        data_dir=_folder(reader.text("SAGE_DATA_DIR", ".data"), project_dir),
-        secret_key=reader.parsed("SECRET_KEY", _secret, ""),
-        is_debug=reader.flag("DEBUG"),
-        allowed_hosts=_hosts(allowed_hosts),
-        csrf_trusted_origins=_origins(reader.words("CSRF_TRUSTED_ORIGINS")),
-        max_rounds=reader.number("SAGE_MAX_ROUNDS", 5, 1, 50),
-        turn_seconds=reader.number("SAGE_TURN_SECONDS", 55, 1, 3600),
-        max_tool_calls=reader.number("SAGE_MAX_TOOL_CALLS", 15, 1, 200),
-        max_tokens=reader.number("SAGE_MAX_TOKENS", 8192, 1, 200_000),
-        window_messages=reader.number("SAGE_WINDOW_MESSAGES", 15, 1, 1000),
-        window_step=reader.number("SAGE_WINDOW_STEP", 20, 1, 1000),
-        session_ttl_hours=reader.number("SAGE_SESSION_TTL_HOURS", 24, 1, 8760),
-        rate_limit=reader.parsed("SAGE_RATE_LIMIT", _rate_limit, RateLimit(turns=20, seconds=60)),
-        email=reader.parsed("EMAIL_URL", _email, None),
-        mail_from=reader.parsed("DEFAULT_FROM_EMAIL", _mail_from, ""),
-        vapid_private_key=reader.parsed("SAGE_VAPID_PRIVATE_KEY", _vapid_key, ""),
-        vapid_subject=reader.parsed("SAGE_VAPID_SUBJECT", _vapid_subject, ""),
-        signup=reader.parsed(
-            "SAGE_SIGNUP", _signup, "open" if all(map(is_local, allowed_hosts)) else "closed"
-        ),
-        is_signup_chosen=bool(reader.text("SAGE_SIGNUP")),
-        daily_tokens=reader.number("SAGE_DAILY_TOKENS", 0, 1, 10**11) or None,
-        max_upload_mb=reader.number("SAGE_MAX_UPLOAD_MB", 25, 1, 1024),
-        max_files=reader.number("SAGE_MAX_FILES", 5_000, 1, 10**9),
-        max_files_mb=reader.number("SAGE_MAX_FILES_MB", 1_000, 1, 10**9),
-        embedding_model=reader.text("SAGE_EMBEDDING_MODEL"),
-        metrics_token=reader.text("SAGE_METRICS_TOKEN"),
-        sentry_dsn=reader.parsed("SENTRY_DSN", _url("SENTRY_DSN"), ""),
-        otlp_endpoint=reader.parsed("OTEL_EXPORTER_OTLP_ENDPOINT", _url("OTEL_EXPORTER_OTLP_ENDPOINT"), ""),
-    )
-
-
-def _url(name: str, schemes: tuple[str, ...] = ("http", "https")) -> Callable[[str], str]:
-    def parse(value: str) -> str:
-        # Don't repeat the value: such a URL may contain a password.
-        wrong = SettingError(f"{name} must be a URL that starts with {' or '.join(schemes)}://.")
-        try:
-            parts = urlsplit(value)
-            is_right = parts.scheme in schemes and bool(parts.hostname or parts.scheme == "unix")
-            _ = parts.port
-        except ValueError:
-            raise wrong from None
-        if not is_right:
-            raise wrong
-        return value
-
-    return parse
-
-
-def _database(value: str) -> dict[str, Any]:
-    wrong = SettingError("DATABASE_URL must look like postgres://user:password@host:5432/name.")
-    if urlsplit(value).scheme not in {"postgres", "postgresql", "psql", "pgsql"}:
-        raise wrong
-    try:
-        database: dict[str, Any] = Env.db_url_config(value)
-    except (ValueError, TypeError, ImproperlyConfigured):
-        raise wrong from None
-    if host := database.get("OPTIONS", {}).pop("host", None):
-        database["HOST"] = host
-    if not database["NAME"]:
-        raise wrong
-    return database
-
-
-def _email(value: str) -> dict[str, Any]:
-    try:
-        email: dict[str, Any] = Env.email_url_config(value)
-    except (ValueError, TypeError, ImproperlyConfigured):
-        raise SettingError("EMAIL_URL must look like smtp+tls://user:password@host:587.") from None
-    return email
-
-
-def _mail_from(value: str) -> str:
-    if not is_mail_address(parseaddr(value)[1]) or "\n" in value or "\r" in value:
-        raise SettingError(
-            f"DEFAULT_FROM_EMAIL must be an address like Sage <sage@sage.example>, not {value!r}."
-        )
-    return value
-
-
-def _vapid_key(value: str) -> str:
-    if not is_vapid_key(value):
-        # Don't repeat the value: it is a secret.
-        raise SettingError("SAGE_VAPID_PRIVATE_KEY must be a P-256 key: 32 bytes in URL-safe base64.")
-    return value.rstrip("=")
-
-
-def is_vapid_key(text: str) -> bool:
-    """Return whether a text is a private key of the curve that web push uses."""
-    bare = text.rstrip("=")
-    if not re.fullmatch(r"[A-Za-z0-9_-]{43}", bare):
-        return False
-    return 0 < int.from_bytes(urlsafe_b64decode(f"{bare}=")) < P256_ORDER
-
-
-def _vapid_subject(value: str) -> str:
-    is_mail = value.startswith("mailto:") and is_mail_address(value.removeprefix("mailto:"))
-    if not is_mail and not re.fullmatch(r"https://[^/\s]+/?", value):
-        raise SettingError(
-            f"SAGE_VAPID_SUBJECT must be like mailto:me@sage.example or https://sage.example, not {value!r}."
-        )
-    return value.rstrip("/")
-
-
-def choose_vapid_subject(environment: Environment) -> str:
-    """Return whom push services can contact: `SAGE_VAPID_SUBJECT`, otherwise the sender of all mails."""
-    return environment.vapid_subject or f"mailto:{parseaddr(choose_mail_from(environment))[1]}"
-
-
-def is_mail_address(text: str) -> bool:
-    """Return whether a text looks like an email address."""
-    return bool(re.fullmatch(r"[^\s@<>]+@[^\s@<>]+", text))
+def names_of(field: FieldInfo) -> Sequence[str]:
+    """Return the names of a variable: the first that is set counts."""
+    if isinstance(field.validation_alias, AliasChoices):
+        return [str(name) for name in field.validation_alias.choices]
+    return [str(field.alias)]
 
 
 def choose_mail_from(environment: Environment) -> str:
@@ -293,55 +306,6 @@ def _is_public_name(host: str) -> bool:
     return "." in host.strip(".") and not host.startswith("[") and not re.fullmatch(r"[0-9.]+", host)
 
 
-def _rate_limit(value: str) -> RateLimit:
-    match = re.fullmatch(r"([1-9][0-9]{0,5})/([1-9][0-9]{0,5})([smh])", value)
-    if match is None:
-        raise SettingError(f"SAGE_RATE_LIMIT must look like 20/60s, not {value!r}.")
-    turns, count, unit = match.groups()
-    return RateLimit(turns=int(turns), seconds=int(count) * SECONDS_OF_UNIT[unit])
-
-
-def _secret(value: str) -> str:
-    if len(value) < 32:
-        raise SettingError("SECRET_KEY must have at least 32 characters; unset, Sage makes one itself.")
-    return value
-
-
-def _signup(value: str) -> Signup:
-    if value not in get_args(Signup):
-        raise SettingError(f"SAGE_SIGNUP must be open or closed, not {value!r}.")
-    return "open" if value == "open" else "closed"
-
-
-def _hosts(hosts: tuple[str, ...]) -> tuple[str, ...]:
-    for host in hosts:
-        if not re.fullmatch(r"\*|\.?[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\]", host):
-            raise SettingError(f"ALLOWED_HOSTS takes host names without scheme and port, not {host!r}.")
-    return hosts
-
-
-def _origins(origins: tuple[str, ...]) -> tuple[str, ...]:
-    for origin in origins:
-        if not re.fullmatch(r"https?://[^/\s?#@]+", origin):
-            raise SettingError(
-                f"CSRF_TRUSTED_ORIGINS takes origins like https://sage.example, not {origin!r}."
-            )
-    return origins
-
-
-def _folder(value: str, project_dir: Path) -> Path:
-    try:
-        return (project_dir / Path(value).expanduser()).absolute()
-    except RuntimeError:
-        raise SettingError(f"SAGE_DATA_DIR names a home folder that doesn't exist: {value!r}.") from None
-
-
-def is_local(host: str) -> bool:
-    """Return whether a host name or address is loopback."""
-    name = host.strip("[].").lower()
-    if name == "localhost":
-        return True
-    try:
-        return ip_address(name).is_loopback
-    except ValueError:
-        return False
+def choose_vapid_subject(environment: Environment) -> str:
+    """Return whom push services can contact: `SAGE_VAPID_SUBJECT`, otherwise the sender of all mails."""
+    return environment.vapid_subject or f"mailto:{parseaddr(choose_mail_from(environment))[1]}"

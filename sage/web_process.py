@@ -19,7 +19,8 @@ from coaching.people.languages import browser_language
 from coaching.sandbox.markdown import warm_markdown
 from sage.busy import uploader_of
 from sage.claim import DatabaseClaim
-from sage.env import StartError, is_local
+from sage.env import StartError
+from sage.env_values import is_local
 from sage.http_limits import HttpLimits
 from sage.launcher import Lifecycle, run_web_server
 from sage.mail import send_last

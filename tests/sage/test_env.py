@@ -12,12 +12,12 @@ from sage.env import (
     SettingError,
     choose_mail_from,
     choose_vapid_subject,
-    is_vapid_key,
     read_environment,
-    variable_names,
 )
+from sage.env_values import is_vapid_key
 from sessions_app.rate import RateLimit
-from tests.sage.processes import PROJECT, finished
+from tests.architecture.variables import EXAMPLE, OPERATING, env_example, operating_with_table
+from tests.sage.processes import finished
 
 WRONG_VALUES = [
     ("SAGE_MAX_ROUNDS", "five"),
@@ -139,16 +139,15 @@ def test_a_database_url_may_name_a_socket_and_a_password_with_special_characters
     assert (database["HOST"], database["NAME"], database["PASSWORD"]) == ("/run/postgresql", "sage", "a/b@c")
 
 
-def test_the_example_names_every_variable_and_no_other() -> None:
-    example = (PROJECT / ".env.example").read_text()
-    named = re.findall(r"^#?([A-Z][A-Z0-9_]+)=", example, flags=re.MULTILINE)
-    assert sorted(named) == sorted(variable_names())
+def test_the_example_and_the_documentation_say_what_the_variables_are() -> None:
+    made_anew = "python -m tests.architecture.variables"
+    assert EXAMPLE.read_text() == env_example(), made_anew
+    assert OPERATING.read_text() == operating_with_table(OPERATING.read_text()), made_anew
+    assert all(field.description for field in Environment.model_fields.values())
 
 
 def test_the_example_shows_the_defaults() -> None:
-    shown = dict(
-        re.findall(r"^#([A-Z][A-Z0-9_]+)=(.+)$", (PROJECT / ".env.example").read_text(), re.MULTILINE)
-    )
+    shown = dict(re.findall(r"^#([A-Z][A-Z0-9_]+)=(.+)$", EXAMPLE.read_text(), re.MULTILINE))
     assert shown
     assert _read(**shown) == _read()
 

@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand
 
-from sage.env import is_local
+from sage.env_values import is_local
 from sage.startup import (
     DEMO_EMAIL,
     check_services,
