@@ -33,6 +33,8 @@ BRIEF_JOB = "write_brief"
 
 BRIEF_WAIT_SECONDS = 10
 """A brief waits for what may follow at once."""
+SUMMARY_WAIT_SECONDS = 5 * 60
+"""A summary of a session that is still open waits until its person is silent for so long."""
 BRIEF_ATTEMPTS = 5
 """After as many failures, a brief is tried once an hour."""
 _BRIEF_RETRY_SECONDS = (5, 25, 125, 625, 3600)
@@ -185,6 +187,19 @@ def enqueue_summary(session_id: uuid.UUID) -> bool:
     return enqueue(SUMMARY_JOB, key=f"summary:{session_id}", session_id=str(session_id))
 
 
+def enqueue_open_summary(session_id: uuid.UUID) -> bool:
+    """Queue the summary of a session that is still open, for later; False if it is queued. Sync ORM code."""
+    return _enqueue([_open_summary_job(session_id)])
+
+
+def _open_summary_job(session_id: uuid.UUID) -> Job:
+    # Keys and locks of its own: the summary of a session that is completed waits for nothing.
+    key = f"summary:{session_id}:open"
+    return _job(
+        SUMMARY_JOB, key=key, wait_seconds=SUMMARY_WAIT_SECONDS, session_id=str(session_id), is_open=True
+    )
+
+
 def enqueue_brief(session: Session) -> bool:
     """Queue the next version of a session's brief; False if it is queued already. Sync ORM code.
 
@@ -249,7 +264,7 @@ def _title_job(session: Session) -> Job:
 
 @transaction.atomic
 def enqueue_follow_ups(session_ids: Collection[uuid.UUID]) -> Collection[uuid.UUID]:
-    """Queue what follows turns in some sessions: the brief, and the title after the first answer.
+    """Queue what follows turns in some sessions: brief, summary, and the title after the first answer.
 
     Nothing follows where only Sage has spoken. Returns the sessions whose brief wasn't queued already.
     Sync ORM code.
@@ -259,7 +274,7 @@ def enqueue_follow_ups(session_ids: Collection[uuid.UUID]) -> Collection[uuid.UU
     # or ends a turn, which is followed itself, or is found by `enqueue_missing_briefs`.
     unlocked = used.select_for_update(no_key=True, skip_locked=True)
     sessions = unlocked.only("title_source", "brief_attempts")
-    jobs = {session.id: [_brief_job(session)] for session in sessions}
+    jobs = {session.id: [_brief_job(session), _open_summary_job(session.id)] for session in sessions}
     for session in sessions:
         if session.title_source == TitleSource.WORDS:
             jobs[session.id].append(_title_job(session))

@@ -28,6 +28,7 @@ from sessions_app.models import (
 )
 from sessions_app.queries import Columns, parameter, prepared, run_queries
 from sessions_app.selectors import accessible_session
+from sessions_app.summaries import withdraw_summary
 from sessions_app.text import mended
 
 Finish = Callable[[str, Sequence[BriefCorrection]], str]
@@ -68,10 +69,14 @@ class BriefWork:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenBrief:
-    """A version that was written from these messages, the last of which it covers."""
+    """A version that was written from these messages, the last of which it covers.
+
+    `left_open` are those of its lines that are still open, as long as its text has them.
+    """
 
     messages: Sequence[Message]
     input_version: int
+    left_open: Sequence[str]
     model: str
     usage_id: int | None
     cost_micro_usd: int | None
@@ -169,6 +174,7 @@ def store_brief(work: BriefWork, written: WrittenBrief) -> SessionBrief | None:
         session=session,
         version=_next_version(session),
         text=mended(written.finish(corrections_of(session))),
+        left_open=mended("\n".join(written.left_open)),
         covers_from=first,
         covers_until=last,
         input_version=written.input_version,
@@ -261,6 +267,7 @@ def _restore(session: Session, line: str, finish: Finish) -> bool:
             session=session,
             version=_next_version(session),
             text=text,
+            left_open=newest.left_open,
             covers_from=newest.covers_from,
             covers_until=newest.covers_until,
             input_version=newest.input_version,
@@ -287,6 +294,7 @@ def _correct_newest(session: Session, finish: Finish) -> None:
 def _mark_changed(session: Session, *fields: str) -> None:
     session.brief_revision += 1
     session.save(update_fields=["brief_revision", *fields])
+    withdraw_summary(session)  # it may say what was corrected
 
 
 def _next_version(session: Session) -> int:

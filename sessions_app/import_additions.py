@@ -14,6 +14,7 @@ from django.db.models import Max, QuerySet
 from sessions_app.briefs import withdraw_briefs
 from sessions_app.imports import ADDED_KEY, RecordedMessage, continuing, message_row, rows_of
 from sessions_app.models import OPEN_TURN_STATUSES, Message, MessageRole, Session, SessionStatus, Turn
+from sessions_app.summaries import withdraw_summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +113,7 @@ def _append_answer(session: Session, number: int, messages: list[RecordedMessage
 def _cut(session: Session, import_id: int, first: int) -> None:
     """Remove the messages from `first` on."""
     withdraw_briefs(session, since=first)
+    withdraw_summary(session, since=first)
     added = Message.within(session).filter(number__gte=first)
     turns = list(added.values_list("turn_id", flat=True))
     added.delete()

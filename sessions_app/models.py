@@ -72,6 +72,11 @@ class Session(Owned):
         help_text="The last message that the title was made from; 0 for the user's own.",
     )
     summary = models.TextField(blank=True, default="")
+    summary_covers = models.PositiveIntegerField(
+        default=0,
+        db_default=0,
+        help_text="The last message that the summary was made from; 0 without one, and for Sage's own.",
+    )
     metadata = models.JSONField(default=dict, blank=True)
     opening = models.TextField(
         blank=True, default="", help_text="What is sent before the window, as canonical JSON text."
@@ -620,6 +625,9 @@ class SessionBrief(Owned):
         blank=True, default="", db_default="", help_text="The text as corrected after it was stored."
     )
     corrected_at = models.DateTimeField(null=True, blank=True)
+    left_open = models.TextField(
+        blank=True, default="", db_default="", help_text="Those of its lines that are still open, one a line."
+    )
     covers_from = models.PositiveIntegerField()
     covers_until = models.PositiveIntegerField()
     input_version = models.PositiveSmallIntegerField(

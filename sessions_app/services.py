@@ -53,6 +53,7 @@ from sessions_app.session_events import (
 )
 from sessions_app.session_lock import LockedSession, lock_session
 from sessions_app.stored_prompts import BuildPrompt, StoredPrompt, put_prompt
+from sessions_app.summaries import withdraw_summary
 from sessions_app.text import check_client_id, check_message_text
 from sessions_app.titles import withdraw_title
 
@@ -387,8 +388,9 @@ def withdrawn_fact(turn_ids: Sequence[uuid.UUID], first_number: int) -> Withdraw
 
 
 def _withdraw_made_from(session: Session, *, since: int) -> None:
-    """Withdraw the briefs and the title that were made from a message `since`."""
+    """Withdraw the briefs, the summary and the title that were made from a message `since`."""
     withdraw_title(session, since=since)
+    withdraw_summary(session, since=since)
     withdraw_briefs(session, since=since)
 
 

@@ -5,7 +5,7 @@ Which sections exist and what they contain is in `sections`.
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from coaching.context.budget import count_tokens, shorten
 from coaching.context.fences import open_tag
@@ -16,6 +16,7 @@ class Entry:
     """One text of a section, fenced. `tag` is empty if it is the section's only one.
 
     `unread` of its characters weren't read; `path` has the whole text. A bigger `weight` is shortened later.
+    `key` names it in a section whose changes are told entry by entry.
     """
 
     tag: str
@@ -24,6 +25,7 @@ class Entry:
     path: str = ""
     unread: int = 0
     weight: float = 1.0
+    key: str = ""
 
     def render(self, cap: int | None, *, file_reader: str) -> str:
         """Render it with its tag, in at most `cap` tokens; None for whole."""
@@ -42,12 +44,17 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """One section with its entries, the newest first. `file_reader` is the tool that shows a file whole."""
+    """One section with its entries, the newest first. `file_reader` is the tool that shows a file whole.
+
+    Where its entries have keys, its digest says what each of them was, so that a change is told as that entry
+    alone. `whole_digest` is then the digest of the section that such a part belongs to.
+    """
 
     name: str
     entries: Sequence[Entry]
     attributes: Mapping[str, object]
     file_reader: str = ""
+    whole_digest: str = ""
 
     @property
     def sizes(self) -> list[int]:
@@ -56,9 +63,27 @@ class Section:
 
     @property
     def digest(self) -> str:
-        """A hash of the content before anything is shortened."""
-        whole = repr((self.name, sorted(self.attributes.items()), self._texts()))
-        return hashlib.sha256(whole.encode("utf-8", "replace")).hexdigest()[:16]
+        """A hash of the content before anything is shortened, or one of each entry."""
+        if self.whole_digest:
+            return self.whole_digest
+        if all(entry.key for entry in self.entries):
+            return " ".join(self._digests())
+        return _hash(repr((self.name, sorted(self.attributes.items()), self._texts())))[:16]
+
+    def since(self, said: str) -> "Section | None":
+        """Return what is new since the digest `said`: the section, some of its entries, or nothing."""
+        if said == self.digest:
+            return None
+        if not said or not all(entry.key for entry in self.entries):
+            return self
+        before = set(said.split())
+        pairs = zip(self._digests(), self.entries, strict=True)
+        new = tuple(entry for digest, entry in pairs if digest not in before)
+        return replace(self, entries=new, whole_digest=self.digest) if new else None
+
+    def _digests(self) -> list[str]:
+        rendered = (entry.render(None, file_reader=self.file_reader) for entry in self.entries)
+        return [_hash(f"{entry.key} {text}")[:8] for entry, text in zip(self.entries, rendered, strict=True)]
 
     def render(self, caps: Sequence[int] | None = None) -> str:
         """Render it, each entry in at most its cap of tokens; None for whole."""
@@ -75,6 +100,10 @@ class Section:
             entry.render(cap, file_reader=self.file_reader)
             for entry, cap in zip(self.entries, caps_or_whole, strict=True)
         ]
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
 
 def wrap(name: str, text: str, attributes: Mapping[str, object] | None = None) -> str:

@@ -13,6 +13,7 @@ LINE_CHARACTERS = 4_000
 # Every tag that the application writes into a prompt, and those that models take for a speaker.
 TAGS = (
     "session_context", "sage_context", "overview", "life_plan", "weekly_plan", "patterns", "pulse_baseline",
+    "recent_sessions", "session", "left_open", "line",
     "check_ins", "check_in", "daily_logs", "daily_log", "captures", "capture", "todays_plan",
     "yesterdays_plan", "yesterdays_journal", "todays_calendar", "event", "flagged_domains", "domain",
     "library_headlines", "headline", "brief", "skill", "offer", "help_lines", "care", "arc_offer", "due",

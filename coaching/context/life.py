@@ -19,8 +19,9 @@ from coaching.calendar.selectors import DayCalendar, day_of, day_query
 from coaching.care.reading import care_of, care_query
 from coaching.care.standing import Care
 from coaching.clock.days import local_day
+from coaching.context.continuity import RecentSession, recent_of
 from coaching.context.library import LibraryFacts, library_of
-from coaching.context.life_queries import last_session, life_files, life_plans, waiting_captures
+from coaching.context.life_queries import life_files, life_plans, recent_sessions, waiting_captures
 from coaching.files.frontmatter import strip_frontmatter
 from coaching.files.types import RULES
 from coaching.library.rows.headlines import library_query
@@ -69,14 +70,6 @@ class LifeFile:
         return max(0, self.characters - len(self.head))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LastSession:
-    """The session before this one."""
-
-    kind: str
-    day: date
-
-
 @dataclass(frozen=True, slots=True)
 class Unknown:
     """A part of a life that couldn't be read: unknown, which isn't the same as empty."""
@@ -117,7 +110,7 @@ class Life(LifeQuery):
     """What is known of a user's life at one moment; `known` gives a part.
 
     `files` are all that a section shows or a signal looks at, by path; `plans` those of today and yesterday.
-    `last_session` is the one before this session in which something was said. `skill_states` are those that
+    `recent_sessions` are those before this session in which something was said. `skill_states` are those that
     the session goes on with. `care` is what is remembered after danger. `read_seconds` is how long reading
     took.
     """
@@ -127,7 +120,7 @@ class Life(LifeQuery):
     pulse: Mapping[LifeDomain, DomainPulse] | Unknown
     calendar: DayCalendar | Unknown
     waiting_captures: int | Unknown
-    last_session: LastSession | Unknown | None
+    recent_sessions: Sequence[RecentSession] | Unknown
     skill_states: States | Unknown | None
     library: LibraryFacts | Unknown
     care: Care | Unknown
@@ -137,6 +130,11 @@ class Life(LifeQuery):
     def holds_offers(self) -> bool:
         """Whether nothing is offered unasked, also where what is remembered after danger couldn't be read."""
         return isinstance(self.care, Unknown) or self.care.holds_offers
+
+    @property
+    def last_session(self) -> RecentSession | None:
+        """The newest session before this one; raises where they couldn't be read."""
+        return next(iter(known(self.recent_sessions)), None)
 
     def of_type(self, file_type: FileType) -> Sequence[LifeFile]:
         """Return the files of a type, the newest first."""
@@ -234,11 +232,6 @@ def _make_plans(_: LifeQuery, rows: Rows) -> Mapping[date, DayPlan]:
     }
 
 
-def _make_last_session(query: LifeQuery, rows: Rows) -> LastSession | None:
-    found = [LastSession(kind=kind, day=local_day(active_at, query.profile.zone)) for kind, active_at in rows]
-    return found[0] if found else None
-
-
 def _object_in(text: str) -> Mapping[str, Any]:
     value = json.loads(text)
     return value if isinstance(value, dict) else {}
@@ -258,8 +251,9 @@ _READS: Mapping[str, _Read] = {
     "waiting_captures": _Read(
         lambda query: waiting_captures(user=query.profile.user_id), lambda _, rows: int(rows[0][0])
     ),
-    "last_session": _Read(
-        lambda query: last_session(user=query.profile.user_id, session=query.session_id), _make_last_session
+    "recent_sessions": _Read(
+        lambda query: recent_sessions(user=query.profile.user_id, session=query.session_id),
+        lambda query, rows: recent_of(rows, query.profile.zone),
     ),
     "skill_states": _Read(
         lambda query: session_states(user=query.profile.user_id, session=query.session_id),

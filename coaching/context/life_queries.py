@@ -2,12 +2,23 @@
 
 from typing import Any
 
-from django.db.models import F, QuerySet
-from django.db.models.functions import Left, Length
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Subquery, When
+from django.db.models.functions import JSONObject, Left, Length, Right
 
 from coaching.files.types import RULES
-from coaching.models import Capture, DayPlan, FileType, LifeDomain, UserFile
-from sessions_app.models import USED, Session
+from coaching.models import Capture, ClientType, DayPlan, FileType, LifeDomain, SessionScope, UserFile
+from coaching.safety.card import ELSEWHERE_KEY, METADATA_KEY
+from sessions_app.models import (
+    USED,
+    BriefCorrection,
+    Message,
+    MessageRole,
+    Session,
+    SessionBrief,
+    ToolCallRecord,
+    VerdictLevel,
+)
 from sessions_app.queries import over_all, parameter, prepared
 
 READ_CHARACTERS = 24_000
@@ -15,6 +26,10 @@ NEWEST = {FileType.CHECK_IN: 3, FileType.DAILY_LOG: 7}
 """How many files of the types that are listed by date."""
 WAITING_CAPTURES = 10
 """How many of the newest waiting captures."""
+RECENT_SESSIONS = 3
+SUMMARY_CHARACTERS = 1_000
+WORDS_CHARACTERS = 600
+"""Of a person's first and last message in a session."""
 
 _STANDING_TYPES = (
     FileType.SAGE_CONTEXT,
@@ -70,7 +85,43 @@ def waiting_captures() -> QuerySet[Any, Any]:
 
 
 @prepared
-def last_session() -> QuerySet[Any, Any]:
-    """Return the query of the last session before `session` in which the user said something."""
+def recent_sessions() -> QuerySet[Any, Any]:
+    """Return the query of the last sessions before `session` in which the user said something.
+
+    They are the user's own. A session that was opened from a client adds the last ones of that client, which
+    are in no other.
+    """
     others = Session.of(parameter("user")).exclude(id=parameter("session")).filter(USED)
-    return others.order_by("-last_active_at").values_list("kind", "last_active_at")[:1]
+    own = others.filter(Q(scope=None) | Q(scope__client__client_type=ClientType.SELF))
+    scope = SessionScope.of(parameter("user")).filter(session=parameter("session")).order_by()
+    of_client = others.filter(scope__client=Subquery(scope.values("client")[:1]))
+    of_client = of_client.exclude(scope__client__client_type=ClientType.SELF)
+    return recent_rows(own).union(recent_rows(of_client), all=True)
+
+
+def recent_rows(sessions: QuerySet[Session]) -> QuerySet[Any, Any]:
+    """Return the rows of the newest of some sessions, as `continuity.recent_of` takes them."""
+    said = Message.unscoped.filter(session=OuterRef("pk"), turn__is_withdrawn=False, role=MessageRole.USER)
+    of_danger = Q(metadata__has_any_keys=[METADATA_KEY, ELSEWHERE_KEY]) | Q(
+        safety_verdict__level__in=[VerdictLevel.CONCERN, VerdictLevel.IMMEDIATE]
+    )
+    clean = said.exclude(of_danger).exclude(metadata__has_key="is_hidden")
+    answers = ToolCallRecord.unscoped.filter(turn__session=OuterRef("pk"), turn__is_withdrawn=False)
+    brief = SessionBrief.unscoped.filter(session=OuterRef("pk"), is_withdrawn=False).order_by("-version")
+    corrections = BriefCorrection.unscoped.filter(session=OuterRef("pk")).order_by("pk")
+    client = Case(When(~Q(scope__client__client_type=ClientType.SELF), then=F("scope__client__name")))
+    values = JSONObject(
+        summary=Left("summary", SUMMARY_CHARACTERS),
+        has_danger=Exists(said.filter(of_danger)) | Exists(answers.filter(metadata__has_key=METADATA_KEY)),
+        first=Subquery(clean.order_by("number").values(text=Left("content", WORDS_CHARACTERS))[:1]),
+        last=Subquery(clean.order_by("-number").values(text=Right("content", WORDS_CHARACTERS))[:1]),
+        brief=Subquery(brief.values(values=JSONObject(text=F("text"), left_open=F("left_open")))[:1]),
+        corrections=ArraySubquery(
+            corrections.values(values=JSONObject(kind=F("kind"), line=F("line"), words=F("words")))
+        ),
+        client=client,
+    )
+    numbers = ("summary_covers", "last_message_number", "imported_until")
+    columns = ("id", "kind", "status", "last_active_at", *numbers)
+    rows = sessions.order_by("-last_active_at").values_list(*columns, values)
+    return rows[:RECENT_SESSIONS]

@@ -16,9 +16,10 @@ from django.contrib.auth.models import User
 from coaching.calendar.selectors import DayCalendar, DayEvent
 from coaching.care.standing import Care, SaidDanger
 from coaching.context.care_parts import ask_part
+from coaching.context.continuity import RecentSession
 from coaching.context.fences import TAGS
 from coaching.context.library import LibraryFacts
-from coaching.context.life import LastSession, Life, LifeFile, known
+from coaching.context.life import Life, LifeFile, known
 from coaching.context.sections import STANDING, TEMPORAL, header
 from coaching.context.statement import offer_part
 from coaching.files.types import RULES
@@ -151,7 +152,15 @@ def sample_life() -> Life:
         pulse={LifeDomain.HEALTH: pulse},
         calendar=DayCalendar(events=[dentist], has_calendar=True, unread_since=today - timedelta(days=2)),
         waiting_captures=3,
-        last_session=LastSession(kind=SessionKind.OPEN_DAY, day=today - timedelta(days=1)),
+        recent_sessions=[
+            RecentSession(
+                id=UUID(int=1),
+                kind=SessionKind.OPEN_DAY,
+                day=today - timedelta(days=1),
+                summary="You planned an unhurried day.",
+                left_open=["You wanted to call Mia."],
+            )
+        ],
         skill_states=States(key=(0, None), moment=_NOW),
         library=LibraryFacts(
             counts={"documents": 12, "in_review": 1, "actions": 2, "clients": 2},

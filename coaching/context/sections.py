@@ -13,6 +13,7 @@ from typing import Any
 from coaching.calendar.selectors import DayEvent
 from coaching.clock.days import time_bracket, with_weekday
 from coaching.context.care import care_section
+from coaching.context.continuity import left_open, recent_sessions
 from coaching.context.entries import Entry, Section
 from coaching.context.fences import fence, fence_value
 from coaching.context.library import client_section, library_headlines
@@ -54,7 +55,7 @@ def header_digest(life: Life) -> str:
 def standing_header(life: Life) -> Sequence[str]:
     """Return the header's lines without the clock."""
     name = life.profile.name or life.profile.user.first_name
-    last = known(life.last_session)
+    last = life.last_session
     said = "none yet"
     if last is not None:
         kind = in_english(SessionKind(last.kind).label).lower()
@@ -153,6 +154,8 @@ PAGES = {
 """The sections that show one file with a fixed path."""
 STANDING: Mapping[str, SectionFunction] = {
     "care": lambda life: care_section(known(life.care), session_id=life.session_id),
+    "recent_sessions": lambda life: recent_sessions(known(life.recent_sessions)),
+    "left_open": lambda life: left_open(known(life.recent_sessions)),
     **{name: partial(_page, name=name, file_type=file_type) for name, file_type in PAGES.items()},
     "pulse_baseline": pulse_baseline,
 }
@@ -168,6 +171,8 @@ TEMPORAL: Mapping[str, SectionFunction] = {
     "library_headlines": lambda life: library_headlines(known(life.library), life.profile.zone),
     "client": lambda life: client_section(known(life.library), life.profile.zone),
 }
+CONTINUITY = ("recent_sessions", "next_steps", "left_open")
+"""The sections about what was said and promised before, which share a limit."""
 ORDER: Sequence[str] = (*STANDING, *TEMPORAL)
 
 

@@ -12,9 +12,10 @@ from coaching.context.budget import count_tokens, fair_caps
 from coaching.context.entries import Section, wrap
 from coaching.context.opening import GONE, Statement
 from coaching.context.pipeline import Context
-from coaching.context.sections import ORDER, STANDING
+from coaching.context.sections import CONTINUITY, ORDER, STANDING
 
 CLOCK_INTERVAL = timedelta(minutes=30)
+CONTINUITY_TOKENS = 700
 LATER_SHARE = 0.6
 """The share of the remaining tokens that one message may take, so that later ones get some too."""
 SKILL_KEY = "skill:"
@@ -62,8 +63,13 @@ def state(parts: Iterable[StatementPart], *, clock: datetime | None = None) -> t
 
 
 def standing_parts(context: Context, *, tokens: int) -> Sequence[StatementPart]:
-    """Return the standing sections in order, in at most `tokens`."""
-    return fit([context.sections[name] for name in STANDING if name in context.sections], tokens)
+    """Return the standing sections in order, in at most `tokens`; those of `CONTINUITY` have a limit, too."""
+    standing = [context.sections[name] for name in STANDING if name in context.sections]
+    shared = fit([each for each in standing if each.name in CONTINUITY], min(tokens, CONTINUITY_TOKENS))
+    left = tokens - sum(part.tokens for part in shared)
+    others = fit([each for each in standing if each.name not in CONTINUITY], left)
+    parts = {part.key: part for part in (*shared, *others)}
+    return [parts[name] for name in STANDING if name in parts]
 
 
 def changed_parts(
@@ -96,7 +102,9 @@ def changed_parts(
         and name not in context.unknown
     ]
     changed = [
-        section for name, section in context.sections.items() if said.sections.get(name) != section.digest
+        new
+        for name, section in context.sections.items()
+        if (new := section.since(_digest_said(said, name))) is not None
     ]
     tokens -= sum(part.tokens for part in gone)
     parts = {part.key: part for part in (*gone, *fit(changed, int(tokens * LATER_SHARE)))}
@@ -104,6 +112,11 @@ def changed_parts(
     has_clock = head is not None and head in fixed
     heads = [head] if has_clock and head else []
     return [*heads, *ordered, *(part for part in fixed if part is not head)], now if has_clock else None
+
+
+def _digest_said(said: Statement, name: str) -> str:
+    digest = said.sections.get(name, GONE)
+    return "" if digest == GONE else digest
 
 
 def fit(sections: Sequence[Section], tokens: int) -> Sequence[StatementPart]:

@@ -5,9 +5,9 @@ nothing. The request contains what people and Sage said, and what people answere
 no system text, other tool calls, results or thinking. When it runs and how often it is tried is in `tasks`.
 """
 
-import re
+import json
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from zoneinfo import ZoneInfo
@@ -15,11 +15,12 @@ from zoneinfo import ZoneInfo
 import structlog
 from django.conf import settings
 
-from coaching.context.brief import MAX_TOKENS, corrected_text, lines_of
+from coaching.context.brief_lines import MAX_TOKENS, brief_text, corrected_text, lines_of
 from coaching.context.budget import count_tokens
 from coaching.engine.errors import UpstreamError
 from coaching.engine.messages import ModelRequest
 from coaching.engine.ports import ModelClient
+from coaching.jobs.asking import correction_sections, fenced, section
 from coaching.legacy_text.blocks import strip_block_tags
 from coaching.model_client.asking import ask
 from coaching.models import Profile
@@ -35,7 +36,6 @@ from sessions_app.briefs import (
 from sessions_app.database import in_database
 from sessions_app.models import (
     BriefCorrection,
-    CorrectionKind,
     Message,
     UsagePurpose,
 )
@@ -46,6 +46,7 @@ BRIEF_SECONDS = 120.0
 MAX_BRIEF_TOKENS = 8_192  # thinking counts too
 PIECE_TOKENS = 80_000
 MAX_WORDS = MAX_TOKENS * 2 // 3
+MAX_LEFT_OPEN = 3
 INPUT_VERSION = 1
 """What a request contains, stored with each version: 0 words, 1 answers by a tap or a form, too."""
 LINE_TOKENS = 25
@@ -69,10 +70,25 @@ One fact a line, each beginning with "- ", the most important first, with the nu
 it comes from in brackets at its end, as in [12] or [12, 15]. Address the person as "you". Use the \
 language of the conversation. At most {MAX_WORDS} words in all: shorten and merge the older lines. The \
 corrections hold over everything else, the old brief and the transcript included. Never state what a \
-struck line says, in these words or others. Answer with the lines alone, without a heading."""
-REQUEST = "Write the new version of the brief now."
+struck line says, in these words or others.
 
-_TAG = re.compile(r"<(?=/?\s*(?:brief|corrections?|struck|transcript|said|line)\b)", re.IGNORECASE)
+`lines` are the brief's lines. `left_open` are the places in that list, counted from 1, of up to \
+{MAX_LEFT_OPEN} lines that a good coach would come back to next time: what the person set out to do and \
+hasn't told of since, and questions that they left open. Leave out what is settled, and anything about \
+danger to somebody's life."""
+FORMAT = {
+    "type": "json_schema",
+    "schema": {
+        "type": "object",
+        "properties": {
+            "lines": {"type": "array", "items": {"type": "string"}},
+            "left_open": {"type": "array", "items": {"type": "integer"}},
+        },
+        "required": ["lines", "left_open"],
+        "additionalProperties": False,
+    },
+}
+REQUEST = "Write the new version of the brief now."
 
 
 class StaleBriefError(Exception):
@@ -152,16 +168,17 @@ async def _write(
     reply, usage = await ask(
         client, request, session_id=work.session_id, purpose=UsagePurpose.BRIEF, seconds=BRIEF_SECONDS
     )
-    text = strip_block_tags(reply.text)
-    if reply.stop_reason not in ("end_turn", "stop_sequence") or not lines_of(text):
+    lines, left_open = lines_in(reply.text)
+    if reply.stop_reason not in ("end_turn", "stop_sequence") or not lines:
         raise UpstreamError("rejected", detail=f"no brief, stop reason {reply.stop_reason}")
     return WrittenBrief(
         messages=piece,
         input_version=INPUT_VERSION,
+        left_open=left_open,
         model=request.model,
         usage_id=usage.pk if usage else None,
         cost_micro_usd=usage.cost_micro_usd if usage else None,
-        finish=partial(corrected_text, text),
+        finish=partial(corrected_text, brief_text(lines)),
     )
 
 
@@ -176,6 +193,25 @@ async def _store(work: BriefWork, written: WrittenBrief) -> None:
         covers_until=brief.covers_until,
         lag_seconds=brief.lag_seconds,
     )
+
+
+def lines_in(answer: str) -> tuple[Sequence[str], Sequence[str]]:
+    """Return the lines of a model's answer, and those of them that are left open.
+
+    What isn't in the format that was asked for counts as lines: not every model knows formats.
+    """
+    try:
+        values = json.loads(answer)
+    except ValueError:
+        return lines_of(strip_block_tags(answer)), []
+    if not isinstance(values, dict) or not isinstance(values.get("lines"), list):
+        return [], []
+    written = [strip_block_tags(" ".join(line.split())) for line in values["lines"] if isinstance(line, str)]
+    lines = [next(iter(lines_of(line)), "") for line in written]
+    places = values.get("left_open")
+    found = [place - 1 for place in places if isinstance(place, int)] if isinstance(places, list) else []
+    left_open = [lines[place] for place in dict.fromkeys(found) if 0 <= place < len(lines)]
+    return list(filter(None, lines)), list(filter(None, left_open))[:MAX_LEFT_OPEN]
 
 
 def first_piece(messages: Sequence[Message], answers: Answers = NO_ANSWERS) -> Sequence[Message]:
@@ -193,17 +229,10 @@ def build_brief_request(
     said: Sequence[Said], *, old: str, corrections: Sequence[BriefCorrection], zone: ZoneInfo
 ) -> ModelRequest:
     """Build the request for a version that adds what was said to the text of the one before."""
-    struck = [each.line for each in corrections if each.kind == CorrectionKind.STRIKE]
-    corrected = [
-        each.words + (f" (about: {each.line})" if each.line else "")
-        for each in corrections
-        if each.kind == CorrectionKind.CORRECTION
-    ]
     parts = [
-        _section("brief", [_fenced(old)] if old else []),
-        _section("corrections", [f"- {_fenced(line)}" for line in corrected]),
-        _section("struck", [f"- {_fenced(line)}" for line in struck]),
-        _section("transcript", [_said(piece, zone) for piece in said]),
+        section("brief", [fenced(old)] if old else []),
+        *correction_sections(corrections),
+        section("transcript", [_said(piece, zone) for piece in said]),
     ]
     content = [{"type": "text", "text": "\n".join(parts)}, {"type": "text", "text": REQUEST}]
     return ModelRequest(
@@ -211,11 +240,8 @@ def build_brief_request(
         max_tokens=MAX_BRIEF_TOKENS,
         system=[{"type": "text", "text": INSTRUCTIONS}],
         messages=[{"role": "user", "content": content}],
+        output_format=FORMAT,
     )
-
-
-def _section(name: str, lines: Iterable[str]) -> str:
-    return "\n".join([f"<{name}>", *lines, f"</{name}>"])
 
 
 def _said(piece: Said, zone: ZoneInfo) -> str:
@@ -223,12 +249,7 @@ def _said(piece: Said, zone: ZoneInfo) -> str:
     day = piece.message.created_at.astimezone(zone)
     how = ' as="answer"' if piece.is_answer else ""
     tag = f'<said number="{piece.message.number}" by="{speaker}" day="{day:%A, %Y-%m-%d}"{how}>'
-    return f"{tag}\n{_fenced(piece.text)}\n</said>"
-
-
-def _fenced(text: str) -> str:
-    """Return text that can neither close its section nor open another."""
-    return _TAG.sub("&lt;", strip_block_tags(text))
+    return f"{tag}\n{fenced(piece.text)}\n</said>"
 
 
 def _read_zone(user_id: int) -> ZoneInfo:

@@ -34,11 +34,13 @@ from coaching.job_queue import (
     REMOVAL_JOB,
     REMOVAL_QUEUE,
     SUMMARY_JOB,
+    SUMMARY_WAIT_SECONDS,
     TITLE_JOB,
     JobPriority,
     enqueue_brief,
     enqueue_brief_anew,
     enqueue_follow_ups,
+    enqueue_open_summary,
     queue_again,
     sessions_being_briefed,
 )
@@ -91,12 +93,26 @@ class Retries(BaseRetryStrategy):
 
 
 @app.task(name=SUMMARY_JOB, pass_context=True, retry=Retries(), priority=JobPriority.TITLE)
-async def summarise_session(context: JobContext, *, session_id: str, arc: int | None = None) -> None:
-    """Write the summary of a completed session, or of an `arc` of it, after its last answer."""
+async def summarise_session(
+    context: JobContext, *, session_id: str, arc: int | None = None, is_open: bool = False
+) -> None:
+    """Write the summary of a session, or of an `arc` of it, after its last answer.
+
+    One that `is_open` waits as long as its person is still talking.
+    """
     session = uuid.UUID(session_id)
+    if is_open and await in_database(_wait_for_silence, session):
+        return
     await _wait_for_turn(session)
     models: ModelConnection = context.additional_context[MODELS]
     await write_summary(session, client=await models.client(), arc=arc)
+
+
+def _wait_for_silence(session_id: uuid.UUID) -> bool:
+    """Queue the summary again if somebody has just spoken; return whether it waits."""
+    since = timezone.now() - timedelta(seconds=SUMMARY_WAIT_SECONDS)
+    is_talking = Session.unscoped.filter(id=session_id, last_active_at__gt=since).exists()
+    return is_talking and enqueue_open_summary(session_id)
 
 
 class AfterStop(BaseRetryStrategy):

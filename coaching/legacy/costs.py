@@ -5,7 +5,7 @@ from collections.abc import Collection
 from django.conf import settings
 from django.utils import timezone
 
-from coaching.context.brief import MAX_TOKENS
+from coaching.context.brief_lines import MAX_TOKENS
 from coaching.engine.profiles import cost_micro_usd
 from coaching.engine.usage import TokenCounts
 from coaching.job_queue import enqueue_bulk_briefs

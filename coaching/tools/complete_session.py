@@ -25,6 +25,7 @@ from sessions_app.database import in_database
 from sessions_app.models import Session, SessionKind, SessionStatus, ToolCallRecord
 from sessions_app.selectors import accessible_session
 from sessions_app.services import end_session
+from sessions_app.summaries import give_summary
 
 DESCRIPTION = (
     "Complete what has come to its end: type arc the arc that this conversation is in, and the "
@@ -85,8 +86,7 @@ def _complete(context: ToolContext, session_id: UUID, given: CompleteSessionInpu
         complete_arc(session, still_missing=missing, summary=summary, now=context.now)
     is_session_over = given.type == "session" or session.kind != SessionKind.OPEN_CONVERSATION
     if is_session_over and summary:  # an arc stores its own
-        session.summary = summary
-        session.save(update_fields=["summary"])
+        give_summary(session, summary)
     if is_session_over:
         end_session(user_id=context.user_id, session_id=session_id, status=SessionStatus.COMPLETED)
     return ToolResult.of(

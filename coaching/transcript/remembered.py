@@ -7,7 +7,7 @@ from datetime import datetime
 
 from django.utils.translation import gettext
 
-from coaching.context.brief import CORRECTED, corrected_lines, lines_of
+from coaching.context.brief_lines import CORRECTED, corrected_lines, lines_of
 from coaching.context.closeness import CITATION
 from sessions_app.briefs import newest_brief
 from sessions_app.models import BriefCorrection, Message, MessageRole, Session, SessionBrief

@@ -37,6 +37,7 @@ from sessions_app.models import (
 from sessions_app.queries import Columns, prepared, run_queries
 from sessions_app.selectors import accessible_session
 from sessions_app.session_events import CardGiven, append
+from sessions_app.summaries import withdraw_summary
 from sessions_app.titles import withhold_title
 from sessions_app.verdicts import (
     SEEN,
@@ -225,6 +226,7 @@ def note_danger(message_id: int, new: NewVerdict) -> None:
     if not store_verdict(message_id, new):
         return
     withhold_title(before)
+    withdraw_summary(session, since=before.number)
     known = [kept_danger(before.metadata), before.known_verdict]
     levels = [each.level for each in known if each is not None]
     had_card = any(level != "none" for level in levels)
@@ -264,6 +266,7 @@ def _note_answer(call_id: int, new: NewVerdict) -> None:
     call.save(update_fields=["metadata", "look_due_at"])
     if not is_raised:
         return
+    withdraw_summary(session)
     if known is None:
         count_card(new.level, now=timezone.now())
     card = CardGiven(turn_id=str(call.turn_id), tool_use_id=call.tool_use_id, is_replaced=known is not None)

@@ -2,6 +2,7 @@
 
 import uuid
 from http import HTTPStatus
+from zoneinfo import ZoneInfo
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_required
@@ -16,8 +17,11 @@ from django.views.decorators.http import require_http_methods
 
 from coaching.clock.days import local_day
 from coaching.clock.moments import moment_in_words
-from coaching.context.brief import corrected_text
-from coaching.job_queue import enqueue_brief_anew
+from coaching.context.brief_lines import corrected_text
+from coaching.context.continuity import RecentSession, recent_of
+from coaching.context.life_queries import recent_rows
+from coaching.job_queue import enqueue_brief_anew, enqueue_open_summary
+from coaching.models import ClientType, SessionScope
 from coaching.people.accounts import load_profile, user_id_of
 from coaching.people.attempts import AttemptLimit
 from coaching.transcript.remembered import line_of, read_remembered
@@ -87,6 +91,7 @@ def _act(session: Session, form: BriefForm) -> str:
         line=line,
         is_strike=is_strike,
     )
+    enqueue_open_summary(session.id)
     return REMOVED if is_strike else CORRECTED
 
 
@@ -100,6 +105,7 @@ def _undo(session: Session, correction_id: int) -> str:
         )
     except BriefCorrection.DoesNotExist:
         raise Refused(CHANGED) from None
+    enqueue_open_summary(session.id)
     return RESTORED if is_restored else UNDONE
 
 
@@ -121,14 +127,24 @@ def _page(request: HttpRequest, session: Session, *, refusal: str = "", draft: s
     if remembered.covers_to:
         today = local_day(timezone.now(), zone)
         covers_to = moment_in_words(remembered.covers_to, today=today, zone=zone)
+    scopes = SessionScope.of(session.user_id).filter(session=session)
+    is_of_client = scopes.exclude(client__client_type=ClientType.SELF).exists()
     context = {
         "here": "sessions",
         "session": session,
         "title": session.title or session.get_kind_display(),
         "remembered": remembered,
+        "told": _told_elsewhere(session, zone) if session.is_used else None,
+        "is_of_client": is_of_client,
         "covers_to": covers_to,
         "most_characters": CORRECTION_CHARACTERS,
         "refusal": refusal,
         "draft": draft,
     }
     return render(request, "coaching/pages/brief.html", context, status=HTTPStatus.OK)
+
+
+def _told_elsewhere(session: Session, zone: ZoneInfo) -> RecentSession:
+    """Return what other conversations are told of this one."""
+    rows = recent_rows(Session.of(session.user_id).filter(id=session.id))
+    return recent_of(list(rows), zone)[0]

@@ -47,6 +47,8 @@ UNSCOPED: Mapping[str, str] = {
     "coaching/library/rows/attached.py:read_moved": "documents of a session that is followed",
     "coaching/library/moves.py:moving": "sessions of documents that were found through their user",
     "coaching/library/moves.py:adding": BY_SESSION,
+    "coaching/jobs/tasks.py:_wait_for_silence": "a job of one session",
+    "coaching/context/life_queries.py:recent_rows": "rows of sessions that were reached through their user",
     # Jobs and processes for everybody. The queue's arguments are ours, never a request's.
     "coaching/calendar/refresh.py:begin_refresh": "a job reads one calendar anew",
     "coaching/calendar/refresh.py:finish_refresh": "a job reads one calendar anew",

@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 
 from django.contrib.auth.models import User
 
-from coaching.models import DayPlan, LifeDomain, Profile, PulseRating
+from coaching.models import Client, DayPlan, LifeDomain, Profile, PulseRating, SessionScope
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionKind
 from tests.calendar.conftest import source_of, timed
@@ -22,7 +22,8 @@ Say = Callable[[Session, str, str], Awaitable[None]]
 class Scene:
     """One request: at what moment, in which kind of conversation, and what the person writes.
 
-    `said` are messages with their answers that come before it.
+    `said` are messages with their answers that come before it. The conversation may have been opened from the
+    `client` of that name.
     """
 
     at: datetime
@@ -30,6 +31,7 @@ class Scene:
     seed: Callable[[User], None]
     kind: str = SessionKind.OPEN_CONVERSATION
     said: tuple[tuple[str, str], ...] = ()
+    client: str = ""
 
 
 def profile_of(user: User, name: str, zone: str, **fields: object) -> None:
@@ -153,6 +155,9 @@ async def open_scene(scene: Scene, user: User, say: Say) -> Session:
     """Return the conversation of a scene, in which everything but its last message was said."""
     await in_database(scene.seed, user)
     session = await in_database(Session.unscoped.create, user=user, kind=scene.kind, started_at=scene.at)
+    if scene.client:
+        client = await in_database(Client.of(user.pk).get, name=scene.client)
+        await in_database(SessionScope.unscoped.create, session=session, client=client)
     for words, answer in scene.said:
         await say(session, words, answer)
     return await in_database(Session.unscoped.get, id=session.id)

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coaching.context.brief import (
+from coaching.context.brief_lines import (
     CORRECTED,
     MAX_TOKENS,
     brief_text,

@@ -29,7 +29,7 @@ from coaching.models import (
 from coaching.models import Client as LibraryClient
 from coaching.tools import CHAT_TOOLS
 from sessions_app.history import append_message
-from sessions_app.models import MessageRole, Session
+from sessions_app.models import MessageRole, Session, SessionBrief
 from tests.bench.context.slow_storage import SlowStorage
 from tests.calendar.conftest import source_of, timed
 from tests.context.conftest import put_file
@@ -94,6 +94,7 @@ def fill(person: User, hostile: str) -> None:
     )
     DayPlan.unscoped.create(user=person, date="2026-11-17", intention=text, priorities=[])
     line = " ".join(text.replace("{own}", "todays_calendar").split())
+    _talk_before(person, text.replace("{own}", "recent_sessions"))
     source = source_of(person, line[:100], origin=line[:2000])
     for hour in range(3):
         timed(
@@ -121,6 +122,19 @@ def fill(person: User, hostile: str) -> None:
     DocumentText.unscoped.create(document=document, text=text)
     item = {"title": line[:200], "owner": text[:120], "due_date": "2026-12-01"}
     ActionItem.of(person.pk).create(client=client, **item)
+
+
+def _talk_before(person: User, text: str) -> None:
+    """Let two sessions have taken place: one with a summary and open lines, one with words alone."""
+    for summary in (text, ""):
+        session = Session.of(person.pk).create(summary=summary)
+        turn = session.turns.create()
+        append_message(session=session, turn=turn, role=MessageRole.USER, content=text or "x")
+        line = " ".join(text.split())[:300]
+        covers = {"covers_from": 1, "covers_until": 1}
+        SessionBrief.within(session).create(
+            session=session, version=1, text=f"- {line}", left_open=line, **covers
+        )
 
 
 def assert_whole(written: list[str]) -> list[str]:

@@ -8,7 +8,7 @@ import pytest
 import time_machine
 from django.contrib.auth.models import User
 
-from coaching.context.brief import MAX_TOKENS
+from coaching.context.brief_lines import MAX_TOKENS
 from coaching.context.budget import PROMPT_TOKENS, count_tokens
 from coaching.practice.script import Reply, Text, ToolUse
 from sessions_app.database import in_database

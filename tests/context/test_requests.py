@@ -1,4 +1,4 @@
-"""The five requests of `docs/requests/`: made by the command, valid, complete, and small enough.
+"""The requests of `docs/requests/`: made by the command, valid, complete, and small enough.
 
 `SAGE_TEST_WRITE=1` writes the documents anew instead of comparing them.
 """
@@ -23,8 +23,12 @@ from coaching.turns.preview import PromptPreview, preview_request
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionKind
 from tests.context.conftest import Talk
-from tests.context.five_people import SCENES, Scene, open_scene
+from tests.context.continuing_people import CONTINUING
+from tests.context.five_people import SCENES as FIVE
+from tests.context.five_people import Scene, open_scene
 from tests.sage.processes import PROJECT
+
+SCENES = {**FIVE, **CONTINUING}
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.parametrize("name", SCENES)]
 

@@ -14,7 +14,7 @@ from django.contrib.auth.models import User
 from django.test import override_settings
 from procrastinate.contrib.django.models import ProcrastinateEvent, ProcrastinateJob
 
-from coaching.context.brief import MAX_TOKENS, corrected_text
+from coaching.context.brief_lines import MAX_TOKENS, corrected_text
 from coaching.context.budget import count_tokens
 from coaching.job_queue import (
     BRIEF_ATTEMPTS,

@@ -14,7 +14,7 @@ from django.utils import timezone
 from procrastinate.contrib.django.models import ProcrastinateJob
 from pytest_django import Settings
 
-from coaching.job_queue import BRIEF_JOB
+from coaching.job_queue import BRIEF_JOB, SUMMARY_JOB
 from coaching.views import brief as brief_page
 from coaching.views.brief import ASKED_ANEW, CHANGED, CORRECTED, REMOVED, RESTORED, UNDONE
 from sessions_app.briefs import CORRECTION_CHARACTERS, MAX_CORRECTIONS
@@ -272,3 +272,19 @@ def test_a_brief_that_was_withdrawn_is_not_shown(
     assert lines_in(shown(signed_in, session)) == []
     response, _ = send(signed_in, session, do="strike", version=1, line=0)
     assert response.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
+
+
+def test_the_page_shows_what_other_conversations_are_told(
+    signed_in: Client, session: Session, remembered: SessionBrief
+) -> None:
+    SessionBrief.unscoped.update(left_open=LINES[1])
+    said = shown(signed_in, session)
+    assert "“<bdi>Message 0</bdi>” … “<bdi>Message 2</bdi>”" in said
+    assert "<li><bdi>You want to work less</bdi></li>" in said
+    Session.unscoped.update(summary="You talked about <b>rest</b>.", summary_covers=6)
+    assert "<bdi>You talked about &lt;b&gt;rest&lt;/b&gt;.</bdi>" in shown(signed_in, session)
+    signed_in.post(address_of(session), {"do": "strike", "version": 1, "line": 1})
+    said = shown(signed_in, session)
+    assert "Only its day and its kind, for now." in said
+    assert "Still open" not in said
+    assert ProcrastinateJob.objects.filter(task_name=SUMMARY_JOB, status="todo").exists()

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from coaching.context.brief import CORRECTED, brief_text
+from coaching.context.brief_lines import CORRECTED, brief_text
 from coaching.library.clients import own_client
 from coaching.models import FileType, UserFile, UserFileVersion
 from tests.library.rows import make_document

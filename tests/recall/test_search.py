@@ -13,7 +13,7 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.utils import timezone
 
-from coaching.context.brief import corrected_text
+from coaching.context.brief_lines import corrected_text
 from coaching.models import FileType, Profile, RecallPassage, RecallSource, UserFile, UserFileVersion
 from coaching.recall.search import Bounds
 from sessions_app import services

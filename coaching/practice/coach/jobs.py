@@ -1,5 +1,6 @@
 """Background requests without tools: summaries, briefs and titles, made of topics and quotes."""
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 
@@ -20,11 +21,12 @@ _BRIEF = re.compile(
 )
 # What is said opens and closes no such section: its brackets are replaced.
 _SAID = r"\n((?:[^\n<]++|\n(?!</said>)|<(?!said\b))*+)\n</said>"
-_PERSON = re.compile(rf'<said by="person">{_SAID}')
+_PERSON = re.compile(rf'<said by="person"(?: day="[^"<]*+")?+>{_SAID}')
 _NUMBERED = re.compile(rf'<said number="(\d++)" by="person" day="[^"<]*+"( as="answer")?+>{_SAID}')
 _SENTENCE = re.compile(r"[^.!?\n…]+[.!?…”]*")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _TOPICS = {name: re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for name, words in PATTERNS["topics"].items()}
+_PROMISE = re.compile(r"\b(?:i['’]ll|i will|i['’]m going to|ich werde|voy a)\b", re.IGNORECASE)
 _TITLE_WORDS = 6
 _BRIEF_LINES = 20
 
@@ -37,7 +39,9 @@ def do_job(conversation: Conversation) -> Reply | None:
     if found := _BRIEF.match(sent):
         lines = [*found[1].splitlines(), *_brief_lines(found[4])]
         kept = [line for line in lines if line not in found[3].splitlines()][-_BRIEF_LINES:]
-        return Reply.of("\n".join(kept or ["- You talked with Sage."]))
+        kept = kept or ["- You talked with Sage."]
+        left_open = [place for place, line in enumerate(kept, start=1) if _PROMISE.search(line)]
+        return Reply.of(json.dumps({"lines": kept, "left_open": left_open[-3:]}, ensure_ascii=False))
     if found := _BEGINNING.match(sent):
         return Reply.of(_title("\n".join(_PERSON.findall(found[1]))))
     return None

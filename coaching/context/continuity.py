@@ -1,0 +1,140 @@
+"""What was said in earlier sessions: the sections `recent_sessions` and `left_open` of an opening.
+
+Words of danger are quoted in neither: a session with danger shows a summary only where the summary job wrote
+it, which leaves danger out, and none of its open lines.
+"""
+
+import json
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from coaching.clock.days import local_day, with_weekday
+from coaching.context.brief_lines import corrected_lines
+from coaching.context.closeness import CITATION
+from coaching.context.entries import Entry, Section
+from coaching.context.fences import fence, fence_value
+from coaching.context.sentences import cut_words, first_words, last_words
+from sessions_app.english import in_english
+from sessions_app.models import BriefCorrection, SessionKind, SessionStatus
+from sessions_app.queries import Rows
+
+SUMMARY_WORDS = 60
+SUMMARY_CHARACTERS = 480
+WORDS_CHARACTERS = 200
+"""Of a person's first or last words."""
+SINGLE_WORDS = 40
+MAX_LEFT_OPEN = 3
+LINE_CHARACTERS = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecentSession:
+    """A session in which the person said something.
+
+    `first` and `last` are their words outside of danger, `last` empty where they said one thing; `since` is
+    what they said after the summary. `left_open` are lines without citations. `client` names the client that
+    it was opened from, empty for the person's own.
+    """
+
+    id: uuid.UUID
+    kind: str
+    day: date
+    summary: str = ""
+    since: str = ""
+    first: str = ""
+    last: str = ""
+    left_open: Sequence[str] = field(default=())
+    is_imported: bool = False
+    client: str = ""
+
+
+def recent_of(rows: Rows, zone: ZoneInfo) -> Sequence[RecentSession]:
+    """Return the sessions of the rows of `recent_sessions`, the newest first."""
+    newest_first = sorted(rows, key=lambda row: row[3], reverse=True)
+    return [_recent(values, zone) for values in newest_first]
+
+
+def recent_sessions(sessions: Sequence[RecentSession]) -> Section | None:
+    """Show the last sessions, each with its day, kind, and what it was about, as far as that can be said."""
+    entries = tuple(_entry(session) for session in sessions if session.summary or session.first)
+    return Section(name="recent_sessions", attributes={}, entries=entries) if entries else None
+
+
+def left_open(sessions: Sequence[RecentSession]) -> Section | None:
+    """Show what was left open in sessions that still go on."""
+    lines = [(line, session.day) for session in sessions for line in session.left_open][:MAX_LEFT_OPEN]
+    entries = tuple(
+        Entry(
+            key=line,
+            tag="line",
+            attributes={"date": with_weekday(day)},
+            text=fence_value(line, LINE_CHARACTERS),
+        )
+        for line, day in lines
+    )
+    return Section(name="left_open", attributes={}, entries=entries) if entries else None
+
+
+def _recent(values: Sequence[Any], zone: ZoneInfo) -> RecentSession:
+    session_id, kind, status, active_at, covers, last_number, imported_until, more = values
+    found: Mapping[str, Any] = json.loads(more) if isinstance(more, str) else more
+    goes_on = status == SessionStatus.ACTIVE
+    is_summary_clean = bool(covers) or not found["has_danger"]
+    summary = found["summary"] if is_summary_clean else ""
+    is_told = bool(summary) and (not covers or covers >= last_number - 1)
+    corrections = [BriefCorrection(**each) for each in found["corrections"] or ()]
+    # What was corrected may be in the words themselves.
+    first, last = ("", "") if corrections else (found["first"] or "", found["last"] or "")
+    return RecentSession(
+        id=session_id,
+        kind=kind,
+        day=local_day(active_at, zone),
+        summary=cut_words(summary, words=SUMMARY_WORDS, characters=SUMMARY_CHARACTERS),
+        since="" if is_told or not summary else last_words(last, characters=WORDS_CHARACTERS),
+        **_first_and_last(first, last),
+        left_open=_open_lines(found["brief"], corrections) if goes_on and not found["has_danger"] else (),
+        is_imported=bool(imported_until) and imported_until == last_number,
+        client=found["client"] or "",
+    )
+
+
+def _open_lines(brief: Mapping[str, str] | None, corrections: Sequence[BriefCorrection]) -> Sequence[str]:
+    """Return the open lines that a brief still has after what its person corrected and struck."""
+    if not brief or not brief["left_open"]:
+        return ()
+    kept = corrected_lines(brief["text"], corrections)
+    lines = [line for line in brief["left_open"].splitlines() if line in kept]
+    return [" ".join(CITATION.sub("", line).split()) for line in lines]
+
+
+def _entry(session: RecentSession) -> Entry:
+    attributes = {
+        "date": with_weekday(session.day),
+        "kind": in_english(SessionKind(session.kind).label).lower(),
+        "imported": "yes" if session.is_imported else "",
+        "client": session.client,
+    }
+    return Entry(key=str(session.id), tag="session", attributes=attributes, text=_words(session))
+
+
+def _words(session: RecentSession) -> str:
+    if session.summary:
+        since = f" Later they said: “{fence(session.since)}”" if session.since else ""
+        return f"{fence(session.summary)}{since}"
+    if not session.last:
+        return f"They said: “{fence(session.first)}”"
+    return f"They began: “{fence(session.first)}” They ended: “{fence(session.last)}”"
+
+
+def _first_and_last(first: str, last: str) -> Mapping[str, str]:
+    """Return the first words of the first message and the last of the last, or more of a single one."""
+    if first == last:
+        return {"first": cut_words(first, words=SINGLE_WORDS, characters=2 * WORDS_CHARACTERS)}
+    return {
+        "first": first_words(first, characters=WORDS_CHARACTERS),
+        "last": last_words(last, characters=WORDS_CHARACTERS),
+    }
