@@ -116,8 +116,6 @@ class AnswerChosen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnStarted:
-    """A turn part starts."""
-
     turn_id: str
 
 
@@ -167,8 +165,6 @@ class ModeChanged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArcCompleted:
-    """The session's arc is complete."""
-
     arc: str
 
 

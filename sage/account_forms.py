@@ -103,8 +103,6 @@ class ResetPasswordForm(_Labelled, forms.ResetPasswordForm):  # type: ignore[mis
 
 
 class ChangePasswordForm(_Labelled, forms.ChangePasswordForm):  # type: ignore[misc]  # allauth has no types
-    """Changes the password of a signed-in user."""
-
     labels = {
         "oldpassword": _("Current password"),
         "password1": _("New password"),

@@ -21,7 +21,6 @@ def open_data_folder(folder: Path) -> None:
 
 
 def make_secret() -> str:
-    """Return a new secret."""
     return secrets.token_urlsafe(48)
 
 

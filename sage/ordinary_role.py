@@ -36,7 +36,6 @@ _OWNED = """
 
 
 def is_superuser(connection: Connection[Any]) -> bool:
-    """Return whether the connection's role is a superuser."""
     row = connection.execute("SELECT rolsuper FROM pg_roles WHERE rolname = current_user").fetchone()
     return bool(row and row[0])
 

@@ -100,8 +100,6 @@ class _Credential:
 
 
 class SignInPasskeyForm(_Credential, webauthn.LoginWebAuthnForm):  # type: ignore[misc]  # allauth has no types
-    """Signs in with a passkey alone."""
-
     refusal = "unknown_passkey"
 
 
@@ -148,6 +146,4 @@ class AddPasskeyForm(webauthn.AddWebAuthnForm):  # type: ignore[misc]  # allauth
 
 
 class RenamePasskeyForm(webauthn.EditWebAuthnForm):  # type: ignore[misc]  # allauth has no types
-    """Renames a passkey."""
-
     name = forms.CharField(label=_("Name"), max_length=100)

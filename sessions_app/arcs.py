@@ -108,7 +108,6 @@ def unsummarised_arc(session: Session, number: int = -1) -> EndedArc | None:
 
 
 def store_arc_summary(session: Session, arc: EndedArc, summary: str) -> None:
-    """Store the summary of an arc."""
     entries = _entries(session)
     entries[arc.number] = {**entries[arc.number], "summary": summary}
     session.metadata = {**session.metadata, "arcs": entries}

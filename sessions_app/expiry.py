@@ -24,8 +24,6 @@ Expiry = Literal["expired", "arc_left"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IdleSession:
-    """An idle session and its user."""
-
     user_id: int
     session_id: uuid.UUID
 

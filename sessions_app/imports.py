@@ -118,7 +118,6 @@ def store_recorded(*, user_id: int, import_id: int, recorded: Sequence[RecordedS
 
 
 def sessions_of_import(*, user_id: int, import_id: int) -> QuerySet[Session]:
-    """Return the sessions that an import has made."""
     return Session.of(user_id).filter(
         metadata__has_key="imported_id", **{f"metadata__{IMPORT_KEY}": import_id}
     )
@@ -202,7 +201,6 @@ def _turns_of(recorded: Sequence[RecordedMessage]) -> Sequence[list[RecordedMess
 
 
 def message_row(turn: Turn, number: int, recorded: RecordedMessage) -> Message:
-    """Return the unsaved row of a message."""
     return Message(
         session=turn.session,
         turn=turn,

@@ -47,8 +47,6 @@ _END_HALF_SENT = """
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lease:
-    """A running turn and its owner."""
-
     key: TurnKey
     session_id: uuid.UUID
     owner: str

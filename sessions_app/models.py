@@ -333,8 +333,6 @@ class RunnerProcess(models.Model):
 
 
 class MessageRole(models.TextChoices):
-    """Who speaks."""
-
     USER = "user", "User"
     ASSISTANT = "assistant", "Sage"
 
@@ -563,8 +561,6 @@ class ToolCallRecord(Owned):
 
 
 class UsagePurpose(models.TextChoices):
-    """What a model call was for."""
-
     TURN = "turn", "Turn"
     BRIEF = "brief", "Brief"
     SUMMARY = "summary", "Summary"
@@ -661,8 +657,6 @@ class SessionBrief(Owned):
 
 
 class CorrectionKind(models.TextChoices):
-    """What a person says about a brief."""
-
     CORRECTION = "correction", "Correction"
     STRIKE = "strike", "Removed line"
 

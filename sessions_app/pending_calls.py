@@ -150,7 +150,6 @@ def expire_pending_calls(session: Session) -> tuple[ToolCallRecord, ...]:
 
 
 def read_pending_calls(turn: Turn) -> list[ToolCallRecord]:
-    """Return the turn's pending calls in the order in which they are shown."""
     return list(turn.calls.filter(state=CallState.PENDING).order_by("round_number", "position"))
 
 

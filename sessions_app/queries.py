@@ -83,7 +83,6 @@ class Condition:
 
 
 def run_query(query: Query) -> Rows:
-    """Return the rows of one query."""
     with _cursor(connections[DEFAULT_DB_ALIAS]) as cursor:
         cursor.execute(query.sql, query.values)
         rows: Rows = cursor.fetchall()

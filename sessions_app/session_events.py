@@ -35,7 +35,6 @@ class Fact:
     kind: ClassVar[EventKind]
 
     def payload(self) -> dict[str, Any]:
-        """Return what is stored."""
         stored = (each.name for each in fields(self) if not each.metadata)
         return {name: getattr(self, name) for name in stored}
 
@@ -53,8 +52,6 @@ class Said(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnOpened(Fact):
-    """A turn was opened."""
-
     kind = EventKind.TURN_OPENED
     turn_id: str
     turn: Turn | None = field(default=None, metadata=_IN_HAND)
@@ -127,16 +124,12 @@ class AnswerPicked(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArcEntered(Fact):
-    """The session entered an arc."""
-
     kind = EventKind.ARC_ENTERED
     arc: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArcLeft(Fact):
-    """The session's arc is complete, or was left."""
-
     kind = EventKind.ARC_LEFT
     arc: str
 

@@ -51,7 +51,6 @@ class TurnContent:
 
 
 def content_queries(turn_id: uuid.UUID) -> Sequence[Query]:
-    """Return the queries of a turn's content."""
     return [query(turn=turn_id) for query in (_rounds, _calls, _usage)]
 
 

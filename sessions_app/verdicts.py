@@ -139,7 +139,6 @@ def _values_of(row: ModelUsage) -> dict[str, Any]:
 
 
 def read_verdicts(session_id: uuid.UUID, messages: Iterable[Message]) -> dict[int, SafetyVerdict]:
-    """Return the verdicts about these messages of a session, by message."""
     ids = [message.pk for message in messages if message.role == MessageRole.USER]
     if not ids:
         return {}

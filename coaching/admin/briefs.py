@@ -30,8 +30,6 @@ VERSION_FIELDS = (
 
 
 class VersionMixin(ReadOnlyMixin):
-    """How a version's numbers are shown."""
-
     @admin.display(description="Lag", ordering="lag_seconds")
     def lag(self, brief: SessionBrief) -> str:
         """Return the time from the oldest message that the version adds until it was stored."""
@@ -84,8 +82,6 @@ class BriefState(admin.SimpleListFilter):
 
 @admin.register(Session)
 class BriefedSessionAdmin(TranscriptAdmin):
-    """Sessions with the state of their brief."""
-
     list_display = (*TranscriptAdmin.list_display[:-1], "behind", "id")
     list_filter = (BriefState, *TranscriptAdmin.list_filter)
     fields = (*TranscriptAdmin.fields, "brief_covers", "brief_attempts")

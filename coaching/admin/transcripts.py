@@ -106,8 +106,6 @@ def _in_words(value: object) -> str:
 
 
 class TranscriptAdmin(SessionAdmin):
-    """Sessions with a page of their words."""
-
     def get_urls(self) -> list[URLPattern]:
         words = path(
             "<uuid:session_id>/words/",

@@ -58,12 +58,10 @@ _MOMENTS = ("started_at", "created_at", "captured_at", "rated_at", "added_at", "
 
 
 def exported_models() -> Sequence[OwnedModel]:
-    """Return the models whose rows are exported."""
     return [owned for owned in owned_models() if owned.label not in LEFT_OUT_MODELS]
 
 
 def file_name_of(owned: OwnedModel) -> str:
-    """Return the file name for a model's rows."""
     return f"{slugify(str(owned.model._meta.verbose_name_plural))}.json"
 
 
@@ -78,7 +76,6 @@ def rows_as_json(owned: OwnedModel, *, user_id: int) -> Iterator[str]:
 
 
 def account_as_json(user: User) -> str:
-    """Return the account as a JSON object."""
     fields = _exported_fields(get_user_model())
     return _as_json({field.attname: field.value_from_object(user) for field in fields}) + "\n"
 

@@ -43,8 +43,6 @@ def forbidden(error: BaseException) -> ForbiddenAddressError | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurrentRule:
-    """The rule for one request."""
-
     allowed: frozenset[tuple[str, int]]
     own: frozenset[IpAddress]
     resolve: Resolve

@@ -97,7 +97,6 @@ def calendar_of_day(user_id: int, day: date, zone: ZoneInfo) -> DayCalendar:
 
 
 def day_query(user_id: int, day: date, zone: ZoneInfo) -> Query:
-    """Build the query for the person's calendars and the events of a day."""
     start, end = day_bounds(day, zone)
     return _day(
         user=user_id,

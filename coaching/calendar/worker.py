@@ -164,7 +164,6 @@ def read(raw: bytes, first: date, last: date) -> dict[str, Any]:
 
 
 def answer(head: bytes, raw: bytes) -> bytes:
-    """Read one calendar."""
     signal.signal(signal.SIGALRM, _on_alarm)
     first, last = (date.fromisoformat(day) for day in head.decode().split())
     try:

@@ -171,7 +171,6 @@ def read_life(query: LifeQuery, answers: Sequence[Rows] = ()) -> Life:
 
 
 def day_path(file_type: FileType, day: date) -> str:
-    """Return the path of a day's file."""
     return f"{RULES[file_type].place}/{day.isoformat()}.md"
 
 

@@ -80,7 +80,6 @@ def life_plans() -> QuerySet[Any, Any]:
 
 @prepared
 def waiting_captures() -> QuerySet[Any, Any]:
-    """Return the query of how many captures wait."""
     return Capture.of(parameter("user")).waiting().order_by().values_list(over_all("count", "id"))
 
 

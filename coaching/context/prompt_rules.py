@@ -101,7 +101,6 @@ def text_faults(name: str, text: str) -> Iterator[str]:
 
 
 def offer_faults(arc: str, text: str, *, takes: str) -> Iterator[str]:
-    """Yield the errors of an arc's offer."""
     if takes not in text:
         yield f"<offer> of {arc}: it doesn't say that the arc takes {takes}"
     if arc not in text:

@@ -148,8 +148,6 @@ class RunningRound:
 
 
 class Asker:
-    """Requests the rounds of one part."""
-
     def __init__(self, setup: PartSetup[Any], budget: PartBudget) -> None:
         self._setup = setup
         self._budget = budget

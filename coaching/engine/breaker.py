@@ -140,8 +140,6 @@ class BreakerClient:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _PersonsClient:
-    """A breaker's client for one person's requests."""
-
     breaker: BreakerClient
     person: int
 

@@ -59,8 +59,6 @@ class RoundOutcome:
 
 
 class CallRunner(Generic[C]):
-    """Runs the calls of one part."""
-
     def __init__(self, setup: PartSetup[C], budget: PartBudget) -> None:
         self._setup = setup
         self._budget = budget

@@ -210,7 +210,6 @@ def _append_assistant(
 
 
 def _rounds_of(message: StoredMessage) -> list[tuple[str, list[StoredCall]]]:
-    """Split a message into its rounds, each with its text and calls."""
     texts: list[str] = []
     start = 0
     for end in message.round_ends:
@@ -248,7 +247,6 @@ def _stored_result(key: str, call: StoredCall) -> dict[str, Any]:
 
 
 def call_ids_in(messages: Sequence[Mapping[str, Any]]) -> set[str]:
-    """Return the ids of all calls in API messages."""
     return {
         str(block["id"])
         for message in messages

@@ -66,8 +66,6 @@ class ReplyStream(Protocol):
 
 
 class ModelClient(Protocol):
-    """Answers a request with a stream."""
-
     def stream(
         self, request: ModelRequest, *, timeouts: StreamTimeouts = ...
     ) -> AbstractAsyncContextManager[ReplyStream]:

@@ -16,8 +16,6 @@ MAX_WAIT_SECONDS = 8.0
 
 @dataclass(slots=True)
 class RoundRetries:
-    """The attempts at one round."""
-
     first_wait_seconds: float = FIRST_WAIT_SECONDS
     attempts: int = 0
     restarts: int = 0

@@ -18,8 +18,6 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NextRound:
-    """A new round."""
-
     request: ModelRequest
 
 

@@ -120,8 +120,6 @@ class SSEReplyStream:
 
 
 class SSEParser:
-    """Splits bytes into decoded events."""
-
     def __init__(self) -> None:
         self._rest = b""
 

@@ -55,7 +55,6 @@ def split_head(text: str) -> tuple[str, str]:
 
 
 def starts_with_frontmatter(text: str) -> bool:
-    """Return whether a text starts with frontmatter."""
     return _head_block(text.replace("\r\n", "\n")) is not None
 
 

@@ -58,7 +58,6 @@ async def forget_reminders(timestamp: int) -> None:  # noqa: ARG001 - every peri
 
 @app.task(name=MAIL_REMINDER_JOB, queue=REMINDERS_QUEUE, retry=FewRetries())
 async def mail_reminder(*, user_id: int, kind: str, day: str) -> None:
-    """Send a reminder by mail."""
     on = date.fromisoformat(day)
     message = await in_database(begin_mail, user_id=user_id, kind=kind, day=on, now=timezone.now())
     if message is None:

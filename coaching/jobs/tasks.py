@@ -173,7 +173,6 @@ def _log_failed_brief(session: Session, reason: str) -> None:
 
 @app.task(name=TITLE_JOB, pass_context=True, retry=Retries(), priority=JobPriority.TITLE)
 async def give_title(context: JobContext, *, session_id: str) -> None:
-    """Give a session its title."""
     models: ModelConnection = context.additional_context[MODELS]
     await write_title(uuid.UUID(session_id), client=await models.client())
 
@@ -189,7 +188,6 @@ class UnlimitedRetries(BaseRetryStrategy):
 
 @app.task(name=REMOVAL_JOB, queue=REMOVAL_QUEUE, retry=UnlimitedRetries(), priority=JobPriority.REMOVAL)
 async def remove_account(*, user_id: int) -> None:
-    """Remove a person who has closed their account."""
     await remove_person(user_id)
 
 

@@ -95,8 +95,6 @@ def begin_undo(*, user_id: int, import_id: int) -> Import:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Export:
-    """An export's open file."""
-
     file: BinaryIO
     name: str
     size: int
@@ -198,7 +196,6 @@ def settle_all() -> None:
 
 
 def name_of(name: str) -> str:
-    """Return a file's name as it may be shown."""
     shown = "".join(character for character in PurePath(name).name if character.isprintable())
     return shown.strip()[:255] or "export"
 

@@ -34,7 +34,6 @@ class Tally:
     unknown: set[str] = field(default_factory=set)
 
     def report(self, problem: Problem) -> None:
-        """Take in a problem."""
         self.unread += problem.is_lost
         self.problem_count += 1
         if len(self.problems) < MAX_PROBLEMS:

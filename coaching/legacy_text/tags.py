@@ -71,10 +71,6 @@ class Tokenizer:
         self._is_after_tag = False
         self._tokens: list[Token] = []
 
-    @property
-    def is_holding(self) -> bool:
-        return bool(self._held)
-
     def feed(self, text: str) -> Sequence[Token]:
         """Return the tokens that are certain now."""
         return self._read(text, is_last=False)

@@ -54,7 +54,6 @@ class _Draft:
         return {"title": title, "quote": self.quote[:MAX_QUOTE], "page": self.page}
 
     def edited(self, changes: Mapping[str, Any]) -> Self:
-        """Return the draft with other values."""
         return replace(self, **changes)
 
 
@@ -126,6 +125,5 @@ class NewAction(_Draft):
 
 
 def draft_of(row: KnowledgeEntry | ActionItem) -> NewEntry | NewAction:
-    """Return what a row says as a draft."""
     draft = NewEntry if isinstance(row, KnowledgeEntry) else NewAction
     return draft(**{each.name: getattr(row, each.name) for each in fields(draft)})

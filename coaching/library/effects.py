@@ -65,7 +65,6 @@ _MADE_KINDS: Mapping[type[Changeable], EffectKind] = {
 def record_created(
     row: KnowledgeEntry | ActionItem, *, made_by: MadeBy, tool_use_id: str = ""
 ) -> LibraryEffect:
-    """Record that an entry or an action item was made."""
     after = _values_of(row, _MADE_FIELDS[type(row)])
     return _record(row, _MADE_KINDS[type(row)], {}, after, made_by=made_by, tool_use_id=tool_use_id)
 

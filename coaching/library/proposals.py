@@ -235,7 +235,6 @@ def dismiss(*, user_id: int, model: Model, row_id: int) -> LibraryEffect | None:
 
 @transaction.atomic
 def delete(*, user_id: int, model: Model, row_id: int) -> None:
-    """Delete a row with its audit rows."""
     row, _ = _locked(user_id, model, row_id)
     row.delete()
 

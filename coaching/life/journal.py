@@ -72,8 +72,6 @@ class DayGlance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DayCapture:
-    """A capture of a day."""
-
     path: str
     text: str
     captured_at: datetime

@@ -55,7 +55,6 @@ def skip_prompt(*, user_id: int, prompt_id: int, now: datetime) -> None:
 
 
 def mark_answered(*, user_id: int, prompt_id: int, now: datetime) -> None:
-    """Mark a question as answered."""
     _open(ReflectionPrompt.of(user_id)).filter(id=prompt_id).update(answered_at=now)
 
 

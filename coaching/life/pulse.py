@@ -90,7 +90,6 @@ def read_pulse(user_id: int) -> Mapping[LifeDomain, DomainPulse]:
 
 
 def pulse_of(rows: Rows) -> Mapping[LifeDomain, DomainPulse]:
-    """Build the pulse from the rows."""
     firsts = {domain: rating for domain, rating, _, place, _ in rows if place == 1}
     lasts: dict[str, list[tuple[int, datetime]]] = {}
     for domain, rating, rated_at, _, age in rows:

@@ -82,7 +82,6 @@ def _place(message: Message, fact: facts.Said) -> MessagePlace | None:
 
 
 def _message(session_id: UUID, number: int) -> Message | None:
-    """Return a message of the user that is in the history."""
     said = Message.unscoped.filter(session_id=session_id, number=number, turn__is_withdrawn=False)
     return said.select_related("session").first()
 
@@ -133,7 +132,6 @@ def _call(session_id: UUID, turn_id: str, tool_use_id: str) -> ToolCallRecord | 
 
 
 def pending_of(call: ToolCallRecord) -> CallPending:
-    """Return a call that waits, as it is shown."""
     ruling = Ruling.of(call.metadata)
     return CallPending(
         tool_use_id=call.tool_use_id,

@@ -14,8 +14,6 @@ from sessions_app.owned import Owned
 
 
 class CalendarKind(models.TextChoices):
-    """Where a calendar comes from."""
-
     FILE = "file", "Uploaded file"
     FEED = "feed", "Subscribed feed"
 

@@ -11,8 +11,6 @@ from sessions_app.owned import Owned, OwnedQuerySet
 
 
 class LifeDomain(models.TextChoices):
-    """The eight life domains."""
-
     CAREER = "career", _("Career")
     RELATIONSHIPS = "relationships", _("Relationships")
     HEALTH = "health", _("Health")
@@ -24,8 +22,6 @@ class LifeDomain(models.TextChoices):
 
 
 class DomainStatus(models.TextChoices):
-    """A domain's status."""
-
     THRIVING = "thriving", _("Thriving")
     GOOD = "good", _("Good")
     OKAY = "okay", _("Okay")
@@ -89,8 +85,6 @@ class PulseRating(Owned):
 
 
 class CaptureQuerySet(OwnedQuerySet["Capture"]):
-    """Captures by state."""
-
     def waiting(self) -> Self:
         """Return those that aren't in a log and aren't archived."""
         return self.present().filter(folded_on=None, put_away_at=None)

@@ -11,8 +11,6 @@ from sessions_app.owned import Owned
 
 
 class ReminderKind(models.TextChoices):
-    """What a reminder is for."""
-
     DAY = "day", _("Plan the day")
     EVENING = "evening", _("Close the day")
     CHECK_IN = "check_in", _("Weekly check-in")

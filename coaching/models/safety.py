@@ -21,8 +21,6 @@ class HelpLineKind(models.TextChoices):
 
 
 class DangerLevel(models.TextChoices):
-    """How acute the danger is."""
-
     IMMEDIATE = "immediate", "Immediate"
     CONCERN = "concern", "Concern"
 

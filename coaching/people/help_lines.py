@@ -41,7 +41,6 @@ def country_of(profile: Profile) -> str:
 
 
 def read_offer(country: str, *, topic: Topic = "life") -> Offer:
-    """Read the offer for a country."""
     rows = HelpLine.objects.filter(is_active=True, country__in=(country, ANYWHERE))
     lines = [(row.country, line_of(row)) for row in rows.order_by("order", "id")]
     if lines:

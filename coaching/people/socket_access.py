@@ -85,8 +85,6 @@ class FrameBudget:
 
 
 class OpenSockets:
-    """The open sockets of this process, and their users' frame budgets."""
-
     def __init__(self) -> None:
         self._sockets: dict[int, set[OpenSocket]] = {}
         self._budgets: dict[int, FrameBudget] = {}

@@ -28,7 +28,6 @@ class Choice:
 
 
 def read_choices(user_id: int) -> Mapping[str, Choice]:
-    """Return the person's choice for each kind."""
     found = {reminder.kind: reminder for reminder in Reminder.of(user_id)}
     return {
         kind: _choice(row) if (row := found.get(kind)) else Choice(at=USUAL_TIMES[kind])

@@ -52,12 +52,10 @@ def metadata_of_danger(danger: Danger | None) -> dict[str, Any]:
 
 
 def values_of_danger(danger: Danger) -> dict[str, Any]:
-    """Return a danger as it is stored."""
     return {"level": danger.level, "about": danger.about, "topic": danger.topic}
 
 
 def danger_in(words: object) -> Danger | None:
-    """Return the danger in a text, or in the words of an answer."""
     if isinstance(words, Mapping):
         words = words.get("note")
     if not isinstance(words, str):
@@ -68,8 +66,6 @@ def danger_in(words: object) -> Danger | None:
 
 
 class Verdict(Protocol):
-    """A stored verdict about a message."""
-
     level: str
     about: str
     topic: str

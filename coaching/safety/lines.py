@@ -45,7 +45,6 @@ class Line:
 
     @property
     def site(self) -> str:
-        """The URL as people read it."""
         return self.url.partition("://")[2].removeprefix("www.").partition("/")[0]
 
 

@@ -41,7 +41,6 @@ class PlanExcerpt:
 
 
 def lines_of(section: PlanSection, text: str) -> Sequence[PlanLine]:
-    """Return the lines of a section."""
     lines = (_LIST_MARK.sub("", line.strip(), count=1).replace("**", "").strip() for line in text.split("\n"))
     return [PlanLine(parts=_parts_of(line, is_of_numbers=section in _WITH_NUMBERS)) for line in lines if line]
 

@@ -109,7 +109,6 @@ def parse_answer(text: str) -> Danger | None:
 
 
 def answer_for(danger: Danger | None) -> str:
-    """Return the answer that says this."""
     if danger is None:
         return json.dumps({"level": "none", "about": "self", "topic": "life"})
     return json.dumps({"level": danger.level, "about": danger.about, "topic": danger.topic})

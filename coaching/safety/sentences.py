@@ -46,7 +46,6 @@ class Searched:
         self._first: dict[re.Pattern[str], re.Match[str] | None] = {}
 
     def first(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
-        """Return the first match of a pattern."""
         if pattern not in self._first:
             self._first[pattern] = pattern.search(self.text)
         return self._first[pattern]

@@ -91,7 +91,6 @@ class Weighable:
         return {table: each + SHARE_OF_OTHER[table] * (total - each) for table, each in own.items()}
 
     def level(self, table: str, tables: Tables) -> Level | None:
-        """Return how acute that is."""
         enough = ENOUGH if self.is_about_loss else ENOUGH_WITHOUT_LOSS
         found = self.sums(tables)[table]
         if found <= enough[table]:
@@ -117,7 +116,6 @@ def learnt_tables() -> Tables:
 
 @cache
 def learnt_weights(table: str) -> Weights:
-    """Return the weights of a table."""
     lines = (FOLDER / f"{table}-weights.txt").read_text(encoding="utf-8").splitlines()
     rows = (line.split(" ", 1) for line in lines if line and not line.startswith("#"))
     return {feature: int(weight) for weight, feature in rows}

@@ -158,7 +158,6 @@ class BlockSplitter:
 
 
 def split_blocks(text: str) -> list[Block]:
-    """Return the blocks of a whole text."""
     splitter = BlockSplitter()
     return [*splitter.feed(text), *splitter.finish()]
 

@@ -172,7 +172,6 @@ def _labelled(markup: SafeString) -> SafeString:
 
 
 def plain_text(text: str) -> SafeString:
-    """Return an escaped text."""
     return format_html('<p class="plain">{}</p>', text)
 
 

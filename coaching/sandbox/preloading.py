@@ -14,7 +14,6 @@ _BYTES = b"a\x1b$B0l\x1b(B\xe4\xf6\xa4\xa2"
 
 
 def load_codecs() -> None:
-    """Load all codecs and their tables."""
     for module in pkgutil.iter_modules(encodings.__path__):
         with suppress(ImportError, LookupError):  # some are for Windows only
             importlib.import_module(f"encodings.{module.name}")

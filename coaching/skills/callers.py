@@ -47,7 +47,6 @@ def as_name(text: str) -> str:
 
 
 def is_named(name: str, text: str) -> bool:
-    """Whether a user's text names a skill."""
     return bool(_pattern_of(name).search(text))
 
 
@@ -57,7 +56,6 @@ def named_in(text: str, names: Iterable[str]) -> list[str]:
 
 
 def names_by_kind(tools: SkillTools) -> Mapping[SkillKind, str]:
-    """Return the name of the tool for each kind of skill."""
     return {tool.kind: name for name, tool in tools.items()}
 
 

@@ -46,8 +46,6 @@ _COLUMNS = ("name", "kind", "description", "override", "file_text", "is_retired"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedSkill:
-    """One skill as it was at a moment."""
-
     name: str
     kind: SkillKind
     description: str
@@ -62,8 +60,6 @@ class LoadedSkill:
 
 @dataclass(frozen=True, slots=True)
 class SkillLibrary:
-    """All skills as they were at one moment."""
-
     skills: Mapping[str, LoadedSkill]
 
     def __getitem__(self, name: str) -> LoadedSkill:
@@ -87,7 +83,6 @@ class SkillLibrary:
 
 
 def skills_moment(session: Session) -> datetime:
-    """Return the moment whose skills a session uses."""
     moved = session.metadata.get(MOMENT_KEY)
     return datetime.fromisoformat(moved) if moved else session.started_at
 

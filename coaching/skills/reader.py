@@ -166,7 +166,6 @@ def read_skill_file(name: str, path: str, *, root: Path | None = None) -> str:
 
 
 def list_skill_files(name: str, *, root: Path | None = None) -> Sequence[str]:
-    """Return the paths of a skill's other text files."""
     folder = (root or skills_root()) / name
     found = (path for path in folder.rglob("*") if path.is_file() and path.suffix in TEXT_SUFFIXES)
     return sorted(path.relative_to(folder).as_posix() for path in found if path.name != SKILL_FILE)

@@ -15,8 +15,6 @@ from sessions_app.errors import Refused
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyncReport:
-    """The skills whose rows a sync changed."""
-
     added: tuple[str, ...]
     changed: tuple[str, ...]
     retired: tuple[str, ...]

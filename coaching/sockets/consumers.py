@@ -65,8 +65,6 @@ NO_ANSWER = gettext_noop("Sage can’t reach its database right now. Please try 
 
 
 class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no types
-    """One reader of one session."""
-
     channel_layer_alias = NO_CHANNEL_LAYER
     session_id: uuid.UUID
     user_id: int

@@ -21,7 +21,6 @@ def titled(file_type: str, titles: Mapping[str, str]) -> str:
 
 @register.filter
 def percent(share: float | None) -> str:
-    """Return a share of one as a percentage."""
     return "" if share is None else _("%(number)s%%") % {"number": f"{share * 100:.0f}"}
 
 

@@ -22,8 +22,6 @@ DESCRIPTION = (
 
 
 class CheckDuplicateInput(ToolInput):
-    """The input of `check_duplicate`."""
-
     file_name: Name
     client_id: Id | None = None
     file_type: Name | None = None

@@ -55,8 +55,6 @@ TOOL_FOR = {PULSE: "show_pulse_check"}
 
 
 class CompleteSessionInput(ToolInput):
-    """The input of `complete_session`."""
-
     type: Literal["session", "arc"]
     summary: Annotated[StorableText, Field(max_length=2000)] | None = Field(
         default=None, description="Two or three sentences on what this was about, for later; may be left out."

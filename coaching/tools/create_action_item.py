@@ -42,8 +42,6 @@ FIELDS = (
 
 
 class CreateActionItemInput(ToolInput):
-    """The input of `create_action_item`."""
-
     title: Annotated[Line, Field(max_length=MAX_TITLE)]
     description: Annotated[StorableText, Field(max_length=MAX_DESCRIPTION)] | None = None
     due_date: date | None = None
@@ -53,8 +51,6 @@ class CreateActionItemInput(ToolInput):
 
 
 class PipelineActionItemInput(CreateActionItemInput, Sourced):
-    """The input of `create_action_item` in the pipeline."""
-
     description: Annotated[StorableText, Field(max_length=MAX_VALUE)] | None = None
 
 

@@ -42,8 +42,6 @@ FIELDS = (
 
 
 class CreateKnowledgeEntryInput(ToolInput):
-    """The input of `create_knowledge_entry`."""
-
     client_id: Id
     title: Annotated[Line, Field(max_length=MAX_TITLE)]
     content: Annotated[StorableText, Field(min_length=1, max_length=MAX_CONTENT, pattern=r"\S")]
@@ -54,8 +52,6 @@ class CreateKnowledgeEntryInput(ToolInput):
 
 
 class PipelineKnowledgeEntryInput(CreateKnowledgeEntryInput, Sourced):
-    """The input of `create_knowledge_entry` in the pipeline."""
-
     content: Annotated[StorableText, Field(min_length=1, max_length=MAX_VALUE, pattern=r"\S")]
 
 

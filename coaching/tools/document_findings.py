@@ -22,7 +22,6 @@ class DocumentInput(ToolInput):
 
 
 async def run_finding(context: ToolContext, *, document_id: int, kind: FindingKind) -> ToolResult:
-    """Return what a document says, or that it is in progress."""
     user_id, session_id = context.user_id, context.session_id
     begun = False
 

@@ -36,8 +36,6 @@ IN_ANOTHER = (
 
 
 class EnterStructuredArcInput(ToolInput):
-    """The input of `enter_structured_arc`."""
-
     arc: Literal["open_day", "close_day", "weekly_checkin", "life_mapping"] = Field(
         description="The arc to begin."
     )

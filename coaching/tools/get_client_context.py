@@ -29,8 +29,6 @@ MAX_PROJECTS = 20
 
 
 class GetClientContextInput(ToolInput):
-    """The input of `get_client_context`."""
-
     client_id: Id
 
 

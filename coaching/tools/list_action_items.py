@@ -24,8 +24,6 @@ DESCRIPTION = (
 
 
 class ListActionItemsInput(ToolInput):
-    """The input of `list_action_items`."""
-
     client_id: Id | None = None
     status: Literal["open", "proposed", "done"] | None = None
 

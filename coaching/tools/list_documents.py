@@ -23,8 +23,6 @@ DESCRIPTION = (
 
 
 class ListDocumentsInput(ToolInput):
-    """The input of `list_documents`."""
-
     client_id: Id | None = None
     project_id: Id | None = None
     folder: Name | None = None

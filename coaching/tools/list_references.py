@@ -20,8 +20,6 @@ DESCRIPTION = (
 
 
 class ListReferencesInput(ToolInput):
-    """The input of `list_references`."""
-
     category: Annotated[StorableText, Field(max_length=64)] | None = None
 
 

@@ -27,8 +27,6 @@ DESCRIPTION = (
 
 
 class LoadSkillInput(ToolInput):
-    """The input of `load_skill`."""
-
     name: Annotated[StorableText, Field(min_length=1, max_length=200)] = Field(
         description="An approach's name, like decision-helper, or a file of it."
     )

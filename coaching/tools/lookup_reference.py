@@ -24,8 +24,6 @@ DESCRIPTION = (
 
 
 class LookupReferenceInput(ToolInput):
-    """The input of `lookup_reference`."""
-
     query: Annotated[StorableText, Field(min_length=1, max_length=300)] = Field(
         description="A file type, or telling words of the document."
     )

@@ -51,12 +51,10 @@ class CardField:
         return replace(self, value="" if value is None else str(value))
 
     def with_fault(self, fault: str) -> "CardField":
-        """Return the field with what was wrong with its value."""
         return replace(self, fault=fault)
 
     @property
     def words(self) -> str:
-        """The value as people read it."""
         if self.kind == "choice":
             return str(dict(self.choices).get(self.value, self.value))
         if self.kind != "date":
@@ -198,5 +196,4 @@ class SageTool(Tool[ToolContext, InputT]):
     changes: Callable[[ToolContext, InputT], Changed] | None = None
 
     def in_pipeline(self) -> "SageTool[InputT]":
-        """Return the tool as the pipeline offers it."""
         return replace(self, input_model=self.pipeline_model) if self.pipeline_model else self

@@ -26,8 +26,6 @@ DESCRIPTION = (
 
 
 class ReadFileInput(ToolInput):
-    """The input of `read_file`."""
-
     path: Annotated[StorableText, Field(min_length=1, max_length=255)] = Field(
         description="The path as save_file or the context gave it, like life-map/career.md."
     )

@@ -33,8 +33,6 @@ DESCRIPTION = (
 
 
 class ReadResultInput(ToolInput):
-    """The input of `read_result`."""
-
     tool_use_id: Annotated[StorableText, Field(min_length=1, max_length=100)] = Field(
         description="The id in the excerpt's first line."
     )

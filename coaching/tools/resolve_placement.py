@@ -21,8 +21,6 @@ Word = Annotated[StorableText, Field(min_length=1, max_length=64)]
 
 
 class ResolvePlacementInput(ToolInput):
-    """The input of `resolve_placement`."""
-
     file_type: Word
     category: Word
     client_type: Literal["self", "person", "household", "company"] | None = None

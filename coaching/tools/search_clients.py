@@ -19,8 +19,6 @@ DESCRIPTION = (
 
 
 class SearchClientsInput(ToolInput):
-    """The input of `search_clients`."""
-
     query: Query | None = None
 
 

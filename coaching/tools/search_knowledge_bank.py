@@ -34,8 +34,6 @@ DESCRIPTION = (
 
 
 class SearchKnowledgeBankInput(ToolInput):
-    """The input of `search_knowledge_bank`."""
-
     query: Query
     client_id: Id | None = None
     project_id: Id | None = None

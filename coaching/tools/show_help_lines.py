@@ -31,8 +31,6 @@ ONLY_IN_A_CONVERSATION = "Only a conversation can show a card."
 
 
 class ShowHelpLinesInput(ToolInput):
-    """The input of `show_help_lines`."""
-
     reason: Literal["immediate", "concern"] = Field(
         default="concern", description="immediate: somebody may come to harm now or soon."
     )

@@ -26,8 +26,6 @@ Label = Annotated[StorableText, Field(min_length=1, max_length=100, pattern=r"\S
 
 
 class Option(BaseModel):
-    """One answer."""
-
     model_config = ConfigDict(extra="forbid")
 
     label: Label = Field(description="What the user reads and taps, in their voice.")
@@ -41,8 +39,6 @@ class Option(BaseModel):
 
 
 class ShowOptionsInput(ToolInput):
-    """The input of `show_options`."""
-
     prompt: Annotated[StorableText, Field(max_length=500)] | None = Field(
         default=None, description="A short line above the answers, if your words don't say it already."
     )

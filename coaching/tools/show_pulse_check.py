@@ -40,8 +40,6 @@ ONLY_IN_A_CONVERSATION = "A pulse check can be shown in a conversation only."
 
 
 class ShowPulseCheckInput(ToolInput):
-    """The input of `show_pulse_check`."""
-
     context: Annotated[StorableText, Field(max_length=500)] | None = Field(
         default=None, description="A short line above the ratings, if your words don't say it already."
     )

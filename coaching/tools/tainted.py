@@ -63,7 +63,6 @@ class Ruling:
     replaces: int | None = None
 
     def as_metadata(self) -> Mapping[str, Any]:
-        """Return the call's metadata."""
         return {
             TAINT_KEY: {
                 "sources": list(self.sources),

@@ -50,7 +50,6 @@ class EndingItem:
 
 
 def head_of(session: Session) -> HeadItem:
-    """Build the header of a session's page."""
     if session.status != SessionStatus.ACTIVE:
         return HeadItem(arc=None, status=session.get_status_display())
     arc = current_arc(session)

@@ -160,7 +160,6 @@ def written_texts(answer: Message) -> list[str]:
 
 
 def question_of(record: ToolCallRecord) -> QuestionItem:
-    """Build the item of an interactive call."""
     state, facts = record.shown_state, record.metadata.get(FACTS)
     asked = _asked(record.tool_use_id, record.name, record.input, state, facts)
     if ruling := Ruling.of(record.metadata):

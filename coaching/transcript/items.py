@@ -100,8 +100,6 @@ ShownItem = DayItem | SaidItem | CardItem | TurnItem
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunningCall:
-    """A running call with its label."""
-
     tool_use_id: str
     label: str
 

@@ -118,7 +118,6 @@ def arc_words(arc: str) -> ArcWords | None:
 
 
 def made_file(path: str) -> MadeFile:
-    """Return a written file with its names."""
     return MadeFile(path=path, folder=folder_name(path), name=shown_name(path))
 
 
@@ -138,7 +137,6 @@ def source_names(names: Iterable[str]) -> str:
 
 
 def folder_name(path: str) -> str:
-    """Return the name of a file's folder."""
     folder = path.rpartition("/")[0]
     return str(FOLDER_NAMES.get(folder, without_directions(folder)))
 
@@ -187,7 +185,6 @@ def names_of(paths: Iterable[str]) -> str:
 
 
 def in_words(name: str) -> str:
-    """Return an identifier in words."""
     return name.replace("-", " ").replace("_", " ").strip().capitalize() or name
 
 

@@ -60,7 +60,6 @@ class Remembered:
 
 
 def read_remembered(session: Session) -> Remembered:
-    """Read what the page shows."""
     brief = newest_brief(session)
     said = list(session.brief_corrections.order_by("-pk"))
     lines = _kept_lines(brief, said[::-1]) if brief else {}

@@ -213,7 +213,6 @@ def read_answered(event: CallAnswered) -> TurnRows | CallRows | None:
 
 
 def read_calls(turn_id: uuid.UUID) -> CallRows:
-    """Read the calls of a turn that a page may show."""
     is_shown = Q(state__in=SHOWN_STATES) | Q(value__isnull=False)
     shown = ToolCallRecord.unscoped.filter(is_shown, turn_id=turn_id).select_related("turn")
     calls = list(shown.order_by("round_number", "position"))

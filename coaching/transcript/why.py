@@ -71,8 +71,6 @@ _MICRO_USD_PER_CENT = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WhySkill:
-    """A skill that was used, and why."""
-
     name: str
     reason: str
 
@@ -127,7 +125,6 @@ def why_of(trace: TurnTrace) -> WhyItem | None:
 
 
 def section_name(name: str) -> str:
-    """Return a section's name on pages."""
     name = name.partition(":")[0]
     known = SECTION_NAMES.get(name)
     return gettext(known) if known else in_words(name.replace("_", "-"))

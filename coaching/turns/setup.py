@@ -90,7 +90,6 @@ def with_taint(
 
 
 def stored_prompt_of(built: BuiltPrompt) -> StoredPrompt:
-    """Build the stored form of a prompt."""
     request = built.request
     prefix = {"tools": request.tools, "system": request.system, "messages": request.messages}
     return StoredPrompt(
@@ -115,7 +114,6 @@ def limits_left(turn: Turn, *, rounds: int = 0, calls: int = 0, requests: int = 
 
 
 def read_state(session_id: uuid.UUID) -> SessionState:
-    """Read the session's present state."""
     return state_of(Session.unscoped.only("status", "active_arc", "kind").get(id=session_id))
 
 

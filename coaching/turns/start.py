@@ -88,7 +88,6 @@ class _PromptBuilder:
         self.built: BuiltPrompt | None = None
 
     def build(self, session: Session, message: Message) -> StoredPrompt:
-        """Build the turn's prompt and return its stored form."""
         with in_model_language():
             return self._build(session, message)
 

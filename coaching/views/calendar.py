@@ -131,7 +131,6 @@ async def refresh_calendar(request: HttpRequest, source_id: int) -> HttpResponse
 @login_required
 @require_POST
 def remove_calendar(request: HttpRequest, source_id: int) -> HttpResponse:
-    """Remove a calendar with its events."""
     with or_404():
         name = remove_source(user_id=user_id_of(request), source_id=source_id)
     success(request, _("%(name)s was removed. Sage no longer sees its events.") % {"name": name})

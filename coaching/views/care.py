@@ -29,7 +29,6 @@ class Remembered:
 
 
 def remembered(profile: Profile) -> list[Remembered]:
-    """Return what is remembered of a person now."""
     care = read_care(user_id=profile.user_id, now=timezone.now(), zone=profile.zone)
     return [_shown(danger) for danger in (care.own, care.other) if danger is not None]
 

@@ -69,7 +69,6 @@ async def devices(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def forget(request: HttpRequest, device_id: int) -> HttpResponse:
-    """Forget one of the person's devices."""
     with or_404():
         remove_device(user_id=user_id_of(request), device_id=device_id)
     success(request, _("That device no longer gets notifications."))

@@ -125,7 +125,6 @@ def delete(request: HttpRequest, path: str) -> HttpResponse:
 @login_required
 @require_safe
 def deleted(request: HttpRequest) -> HttpResponse:
-    """List the deleted files that can be restored."""
     number = page_in(request)
     found = read_deleted(
         user_id=user_id_of(request), limit=DELETED_A_PAGE + 1, before=(number - 1) * DELETED_A_PAGE
@@ -146,7 +145,6 @@ def deleted(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def restore_deleted(request: HttpRequest, file_id: int) -> HttpResponse:
-    """Restore a deleted file, and show it."""
     user_id, zone = user_id_of(request), load_profile(request).zone
     try:
         with or_404():

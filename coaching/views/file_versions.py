@@ -53,7 +53,6 @@ class VersionRow:
 
 
 def writer_of(version: UserFileVersion) -> str:
-    """Return a version's author, in words for the user."""
     return str(_WRITERS[FileSource(version.source)])
 
 

@@ -47,8 +47,6 @@ _HIDDEN_FACTS = ("type",)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileRow:
-    """A file in a list."""
-
     path: str
     shown_name: str
     type_name: str
@@ -78,8 +76,6 @@ class Group:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FolderOfFiles:
-    """A folder with some of its files."""
-
     path: str
     name: str
     count: int

@@ -38,8 +38,6 @@ class NewSessionForm(forms.Form):
 
 
 class CalendarFileForm(forms.Form):
-    """Upload a calendar."""
-
     def __init__(self, data: Any = None, files: Any = None) -> None:
         # Both forms are on one page.
         super().__init__(data, files, auto_id="upload_%s")
@@ -67,8 +65,6 @@ class ImportForm(forms.Form):
 
 
 class CalendarFeedForm(forms.Form):
-    """Follow a calendar feed."""
-
     def __init__(self, data: Any = None) -> None:
         super().__init__(data, auto_id="feed_%s")
 

@@ -109,7 +109,6 @@ def cancel_import(request: HttpRequest, import_id: int) -> HttpResponse:
 @login_required
 @require_POST
 def undo_import(request: HttpRequest, import_id: int) -> HttpResponse:
-    """Queue the undo of an import."""
     try:
         with or_404():
             begin_undo(user_id=user_id_of(request), import_id=import_id)
@@ -160,7 +159,6 @@ def _row(row: Import, *, has_briefs: bool) -> ImportRow:
 
 
 def _made(counts: Mapping[str, int]) -> Sequence[str]:
-    """Return what an import has made, in words."""
     sessions, continued, messages, files, ratings = (
         counts.get(key, 0) for key in ("sessions", "continued", "messages", "files", "ratings")
     )

@@ -53,8 +53,6 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedChart:
-    """A chart with its heading."""
-
     name: str
     title: str
     chart: DayChart

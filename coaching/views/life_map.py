@@ -12,7 +12,6 @@ from coaching.people.accounts import load_profile
 @login_required
 @require_safe
 def life_map(request: HttpRequest) -> HttpResponse:
-    """Show the person's life map."""
     profile = load_profile(request)
     context = {
         "here": "map",

@@ -38,8 +38,6 @@ Forms = Mapping[str, ReminderForm]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReminderRow:
-    """A kind with its form."""
-
     kind: ReminderKind
     form: ReminderForm
 
@@ -47,7 +45,6 @@ class ReminderRow:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def reminders(request: HttpRequest) -> HttpResponse:
-    """Show the person's reminders, or change them."""
     user_id = user_id_of(request)
     load_profile(request)  # the worker needs a time zone
     ways = _ways(user_id)

@@ -45,8 +45,6 @@ REMOVED_MEANWHILE = gettext_lazy(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownSection:
-    """A section on the page."""
-
     name: str
     heading: str
     lines: Sequence[PlanLine]

@@ -79,8 +79,6 @@ class Neighbour:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HitRow:
-    """A hit in the list."""
-
     address: str
     title: str
     speaker: str

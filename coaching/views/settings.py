@@ -115,7 +115,6 @@ def settings(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_safe
 def sign_in_settings(request: HttpRequest) -> HttpResponse:
-    """Show how the person signs in."""
     kinds = [Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN]
     context = {"here": "settings", "has_second_factor": is_mfa_enabled(cast("User", request.user), kinds)}
     return render(request, "coaching/pages/settings_sign_in.html", context)

@@ -78,15 +78,12 @@ _WRITING = re.compile(r"^:::(?:writing\{[^\n]*)?[ \t]*(?:\n|\Z)", re.MULTILINE)
 
 
 class ChatGptAdapter:
-    """ChatGPT's export."""
-
     format: Format = "chatgpt"
 
     def recognises(self, item: Item) -> bool:
         return isinstance(item.value, Mapping) and "mapping" in item.value
 
     def read(self, item: Item) -> Iterator[Thing]:
-        """Yield the conversation that an item holds."""
         found = item.value
         if isinstance(found, Unreadable):
             yield too_large(item, found)
@@ -145,7 +142,6 @@ def _written_at(node: Mapping[str, Any]) -> datetime:
 
 
 def _messages(nodes: Sequence[Mapping[str, Any]]) -> Iterator[FoundMessage]:
-    """Yield the messages of nodes as they were shown."""
     canvas: Mapping[str, Any] = {}
     for node in nodes:
         message = node["message"]
@@ -194,7 +190,6 @@ def _part(part: object) -> str:
 
 
 def _shown(mark: re.Match[str]) -> str:
-    """Return the words that were shown for a mark."""
     kind, *values = mark[1].split("\ue202")
     first = values[0] if values else ""
     if kind == "url" and len(values) > 1:

@@ -71,15 +71,12 @@ Documents = Mapping[str, Mapping[str, Any]]
 
 
 class ClaudeAdapter:
-    """Claude's export."""
-
     format: Format = "claude"
 
     def recognises(self, item: Item) -> bool:
         return isinstance(item.value, Mapping) and "chat_messages" in item.value
 
     def read(self, item: Item) -> Iterator[Thing]:
-        """Yield the conversation that an item holds."""
         found = item.value
         if isinstance(found, Unreadable):
             yield too_large(item, found)

@@ -69,7 +69,6 @@ class _Frames:
         return time.monotonic() - self._sent_at >= FRAME_SECONDS
 
     def made(self, **fields: Any) -> bytes:
-        """Return a frame with what was collected."""
         entries, self._entries, self._bytes = self._entries, [], 0
         self._sent_at = time.monotonic()
         source = self.source

@@ -101,7 +101,6 @@ class SageAdapter:
         return item.path[0] in (*LISTS, "profile")
 
     def read(self, item: Item) -> Iterator[Thing]:
-        """Yield what an item holds."""
         if isinstance(item.value, Unreadable):
             yield too_large(item, item.value)
             return

@@ -75,8 +75,6 @@ class FoundFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundRating:
-    """A rating of a life domain."""
-
     domain: str
     rating: int
     rated_at: datetime
@@ -122,8 +120,6 @@ Thing: TypeAlias = (
 
 
 class Adapter(Protocol):
-    """Reads one format."""
-
     format: Format
 
     def recognises(self, item: Item) -> bool:

@@ -140,7 +140,6 @@ class Frame(_Sent):
 
 
 def encode(frame: Mapping[str, Any]) -> bytes:
-    """Return a frame as it is sent."""
     text = json.dumps(frame, ensure_ascii=False)
     try:
         return text.encode()

@@ -169,7 +169,6 @@ class PlacementRuleAdmin(SimpleHistoryAdmin):  # type: ignore[misc]  # the packa
             record.difference = diff_lines(_place_of(before), _place_of(record))
 
     def save_model(self, request: HttpRequest, obj: PlacementRule, form: Any, change: bool) -> None:
-        """Store the operator's rule."""
         obj.pk = store_rule(rule=form.rule(), editor=cast("User", request.user)).pk
 
     def preview(self, request: HttpRequest) -> HttpResponse:

@@ -63,7 +63,6 @@ class Decision:
     decided_by: DecidedBy = DecidedBy.MODEL
 
     def values(self) -> dict[str, Any]:
-        """Return the fields of a document."""
         return {
             "file_type": self.file_type,
             "category": self.category,
@@ -158,7 +157,6 @@ def move_document(
 
 @transaction.atomic
 def rename_document(*, user_id: int, document_id: int, name: str) -> LibraryEffect | None:
-    """Give a document another name."""
     document = locked_document(user_id, document_id)
     if not name.strip():
         raise Refused(NAME_NEEDED)

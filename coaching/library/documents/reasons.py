@@ -18,7 +18,6 @@ _WITHOUT_NAME = {
 
 
 def join_reasons(sentences: Iterable[str]) -> str:
-    """Return sentences as they are stored."""
     return "\n".join(filter(None, sentences))
 
 

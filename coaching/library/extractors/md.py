@@ -5,5 +5,4 @@ from coaching.library.extractors.extracted import Extracted
 
 
 def extract(data: bytes) -> Extracted:
-    """Return the text."""
     return Extracted(pages=(decode(data),))

@@ -5,8 +5,6 @@ from typing import Protocol
 
 
 class Properties(Protocol):
-    """The properties that we read."""
-
     title: str
     author: str
     created: datetime | None

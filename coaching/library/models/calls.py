@@ -9,8 +9,6 @@ from sessions_app.owned import Owned
 
 
 class CallPurpose(models.TextChoices):
-    """What a call about documents is for."""
-
     CLASSIFY = "classify", "Classification"
     CRITIC = "critic", "Second reading"
     SUMMARY = "summary", "Summary"

@@ -29,8 +29,6 @@ UNFINISHED_STATES = (DocumentState.QUEUED, DocumentState.READING, DocumentState.
 
 
 class DocumentSource(models.TextChoices):
-    """How a document came in."""
-
     UPLOAD = "upload", "Upload"
     CHAT = "chat", "Conversation"
     COMMAND = "command", "Command"

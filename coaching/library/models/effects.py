@@ -11,8 +11,6 @@ from sessions_app.owned import Owned
 
 
 class EffectKind(models.TextChoices):
-    """What was changed in the library."""
-
     FILED = "filed", _("Filed")
     MOVED = "moved", _("Moved")
     CORRECTED = "corrected", _("Corrected")

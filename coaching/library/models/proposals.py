@@ -20,8 +20,6 @@ class MadeBy(models.TextChoices):
 
 
 class EntryType(models.TextChoices):
-    """What a knowledge entry is."""
-
     DOCUMENT_SUMMARY = "document_summary", _("Document summary")
     DEAL_UPDATE = "deal_update", pgettext_lazy("knowledge entry", "Update")
     CALL_TRANSCRIPT = "call_transcript", pgettext_lazy("knowledge entry", "Call")

@@ -35,8 +35,6 @@ EFFECTS_SHOWN = 20
 
 
 class ActionForm(forms.Form):
-    """Add or change an action item."""
-
     title = forms.CharField(
         label=gettext_lazy("What needs to be done"),
         max_length=MAX_TITLE,

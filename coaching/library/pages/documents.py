@@ -45,8 +45,6 @@ MAX_SHOWN_CHARACTERS = 1_500_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextPage:
-    """A page of a document's text."""
-
     number: int
     text: str
 

@@ -16,12 +16,10 @@ TYPES = [(value, label) for value, label in ClientType.choices if value != Clien
 
 
 def id_field(**options: Any) -> forms.IntegerField:
-    """Return a field for the id of a row."""
     return forms.IntegerField(min_value=1, max_value=MAX_ID, **options)
 
 
 def ids_in(values: Sequence[str]) -> list[int]:
-    """Return the ids among a form's values."""
     return [int(value) for value in values if value.isascii() and value.isdigit() and len(value) < 19]
 
 

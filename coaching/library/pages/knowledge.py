@@ -41,8 +41,6 @@ KINDS = [*EntryType.choices, (ACTION_ITEM, gettext_lazy("Action item"))]
 
 
 class EntryForm(forms.Form):
-    """Add or change an entry."""
-
     client = id_field(widget=forms.Select)
     title = forms.CharField(
         label=gettext_lazy("Title"),

@@ -21,8 +21,6 @@ _TRANSCRIPTS = ("text/vtt", "application/x-subrip")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Image:
-    """An image that the model is shown."""
-
     data: bytes
     media_type: str
 

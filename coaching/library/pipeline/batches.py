@@ -49,8 +49,6 @@ _GOOD = ("end_turn", "stop_sequence")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Prepared:
-    """A call with its request, and the claim on its documents."""
-
     claim: Claim
     call: DocumentCall
     request: ModelRequest

@@ -124,7 +124,6 @@ def withdraw(call: DocumentCall) -> bool:
 
 
 def read_rounds(call: DocumentCall) -> list[StoredRound]:
-    """Return the committed rounds of a call."""
     rounds: list[StoredRound] = json.loads(call.rounds) if call.rounds else []
     return rounds
 

@@ -4,16 +4,12 @@ A file that takes too long or too much memory, crashes its reader or takes it ov
 which has no rights. Whatever the bytes are, there is an outcome, with a sentence for the person.
 """
 
-import asyncio
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import BinaryIO
 
 import structlog
 from django.utils.translation import gettext_noop
 
-from coaching.files.objects import open_object
 from coaching.library.pipeline.extracted import Extraction, extraction_of
 from coaching.sandbox.errors import NotAnswered, UntrueAnswer
 from coaching.sandbox.host import ProcessHost
@@ -35,26 +31,11 @@ _BROKEN = gettext_noop("This file is damaged and can’t be read.")
 logger = structlog.get_logger(__name__)
 
 _host = ProcessHost(MODULE, LIMITS, slots=PROCESSES, has_spares=True)
-_executor = ThreadPoolExecutor(max_workers=PROCESSES, thread_name_prefix="extraction")
 
 
 def warm_extraction() -> None:
     """Start the processes of the first documents. Raises `OSError` if that isn't possible."""
     _host.warm()
-
-
-async def extract_object(key: str, *, size: int, name: str) -> Extraction:
-    """Read a stored document; at most `PROCESSES` are read at once, the others wait. See `extract_now`.
-
-    Raises `StorageFailed`, too.
-    """
-    call = partial(_extract_object, key, size=size, name=name)
-    return await asyncio.get_running_loop().run_in_executor(_executor, call)
-
-
-def _extract_object(key: str, *, size: int, name: str) -> Extraction:
-    with open_object(key) as source:
-        return extract_now(source, size=size, name=name)
 
 
 def extract_now(source: BinaryIO, *, size: int, name: str) -> Extraction:

@@ -14,8 +14,6 @@ from coaching.models import FilingLevel, PlacementRule, Reference
 
 @dataclass(frozen=True)
 class References:
-    """All references by file type, and the placement rules."""
-
     by_type: Mapping[str, ReferenceText]
     rules: Sequence[Rule]
 

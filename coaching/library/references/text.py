@@ -74,7 +74,6 @@ class ReferenceText:
 
     @property
     def line(self) -> str:
-        """The reference in one line."""
         return f"{self.file_type}: {self.title} ({self.category})"
 
     @property

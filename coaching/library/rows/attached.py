@@ -20,14 +20,6 @@ def ids_in(metadata: Mapping[str, Any]) -> Sequence[int]:
     return ids
 
 
-def as_attached(documents: Iterable[Document]) -> tuple[AttachedDocument, ...]:
-    """Return how far documents are, for readers."""
-    return tuple(
-        AttachedDocument(id=each.pk, name=each.name, state=each.state, reason=each.reason)
-        for each in documents
-    )
-
-
 def read_attached(messages: Iterable[Message]) -> Mapping[int, AttachedDocument]:
     """Read the documents of messages of one session by id; those that were deleted are missing.
 
@@ -54,7 +46,6 @@ def read_attached_last(*, user_id: int, session_id: uuid.UUID) -> Sequence[int]:
 
 
 def attached_to(message: Message, documents: Mapping[int, AttachedDocument]) -> tuple[AttachedDocument, ...]:
-    """Return the documents of one message."""
     return tuple(documents[each] for each in ids_in(message.metadata) if each in documents)
 
 

@@ -66,7 +66,6 @@ def list_clients(user_id: int, *, query: str = "", is_archived: bool | None = Fa
 
 
 def counts_of(*, user_id: int, client_id: int) -> ClientCounts:
-    """Count what there is of a client."""
     documents = (
         Document.of(user_id)
         .filter(client_id=client_id)

@@ -30,7 +30,6 @@ class FolderCount:
 
 
 def folders_of(*, user_id: int, client_id: int, project_id: int | None = None) -> Sequence[FolderCount]:
-    """Return the folders of a client, or of one of its projects, by name."""
     rows = documents_of(user_id=user_id, client_id=client_id, project_id=project_id).exclude(folder="")
     counted = rows.order_by("folder").values_list("folder").annotate(documents=Count("id"))
     return [FolderCount(name=name, documents=documents) for name, documents in counted]

@@ -35,8 +35,6 @@ class Progress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToDo:
-    """What waits for the person."""
-
     reviews: int
     proposed_entries: int
     proposed_actions: int

@@ -203,7 +203,6 @@ def row_of(taken: _Taken, document: Document | None) -> Mapping[str, Any]:
 
 
 def in_words(row: Mapping[str, Any]) -> str:
-    """Return a row as a line for people."""
     share = f" ({row['confidence']:.0%})" if row["confidence"] is not None else ""
     where = f"{row['folder']}: {row['fileType']}{share}" if row["fileType"] else ""
     said = " · ".join(filter(None, [where, row["reason"] or row["why"]]))

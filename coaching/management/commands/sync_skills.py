@@ -70,6 +70,5 @@ class Command(BaseCommand):
 
 
 def describe(added: Sequence[str], changed: Sequence[str], retired: Sequence[str]) -> str:
-    """Return what a sync changed in words."""
     named = (("added", added), ("changed", changed), ("retired", retired))
     return "; ".join(f"{word} {', '.join(names)}" for word, names in named if names) or "nothing has changed"

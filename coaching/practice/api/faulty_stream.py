@@ -41,7 +41,6 @@ Step = Frame | Gate | Silence | Ending
 
 
 def spoil_frames(fault: Fault | None, frames: Sequence[Frame | Gate], answer: Answer) -> list[Step]:
-    """Return the steps of a stream with the fault injected."""
     if fault is None:
         return list(frames)
     at = _position(fault, frames)

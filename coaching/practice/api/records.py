@@ -47,7 +47,6 @@ class RequestLog:
         self._waiters: set[asyncio.Future[None]] = set()
 
     def open(self, path: str) -> ReceivedRequest:
-        """Open the record of a new request."""
         self._count += 1
         record = ReceivedRequest(number=self._count, path=path, received_at=time.monotonic())
         self._records.append(record)

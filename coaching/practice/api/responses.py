@@ -64,7 +64,6 @@ def stream_response(request_id: str) -> web.StreamResponse:
 
 
 def error_response(record: ReceivedRequest, status: int, message: str, request_id: str) -> web.Response:
-    """Build an error response in the API's format and record it."""
     record.status = status
     text = message or str(ApiError(status))
     response = json_response(error_body(status, text, request_id), request_id)
@@ -73,7 +72,6 @@ def error_response(record: ReceivedRequest, status: int, message: str, request_i
 
 
 def json_response(value: Any, request_id: str) -> web.Response:
-    """Build a JSON response."""
     return bytes_response(orjson.dumps(value), request_id)
 
 

@@ -56,7 +56,6 @@ class SignatureBook:
         self._thinking_by_answer: OrderedDict[bytes, int] = OrderedDict()
 
     def sign(self, thinking: str, binding: Binding) -> str:
-        """Return the signature of one thinking block."""
         payload = orjson.dumps(
             [
                 binding.model,
@@ -162,7 +161,6 @@ def prefix_name(digest: bytes) -> str:
 
 
 def count_thinking(blocks: Iterable[Json]) -> int:
-    """Count the thinking blocks of an answer."""
     return sum(block["type"] in THINKING_TYPES for block in blocks)
 
 

@@ -41,8 +41,6 @@ _LONG_PHRASE = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentDocument:
-    """A document as a request holds it."""
-
     number: int
     id: int
     name: str
@@ -99,7 +97,6 @@ def _documents(body: Mapping[str, Any]) -> Iterator[SentDocument]:
 
 
 def row_for(document: SentDocument, file_type: str, confidence: float, **said: Any) -> dict[str, Any]:
-    """Return what an answer says of a document."""
     row: dict[str, Any] = {
         "document": document.number,
         "file_type": file_type,

@@ -126,7 +126,6 @@ def is_safe(text: str) -> bool:
 
 
 def changeable(state: State) -> Sequence[Slot]:
-    """Return the slots that have a value and may be changed."""
     return [slot for slot in state.walk.slots if slot.name in state.given and slot.kind != "pulse"]
 
 

@@ -77,8 +77,6 @@ class Fault:
 
 
 class FaultBook:
-    """The faults waiting for their requests."""
-
     def __init__(self) -> None:
         self._waiting: list[Fault] = []
 
