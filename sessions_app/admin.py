@@ -3,23 +3,25 @@
 Words are shown on one page only, to staff with a permission of its own, and every look is logged.
 """
 
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 
 import structlog
 from django.contrib import admin
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.auth.models import User
 from django.contrib.contenttypes.models import ContentType
+from django.core.exceptions import PermissionDenied
 from django.db.models import Count, Model, QuerySet, Sum
 from django.db.models.functions import Length
 from django.forms.models import BaseInlineFormSet
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest
 
 from sessions_app.models import Message, ModelUsage, Round, Session, ToolCallRecord, Turn
 from sessions_app.money import small_dollars
 
 ROWS_LISTED = 50
 READ_TEXT = "sessions_app.read_message_text"
+RowT = TypeVar("RowT", bound=Model)
 
 logger = structlog.get_logger(__name__)
 
@@ -37,6 +39,17 @@ def log_look(request: HttpRequest, seen: Model) -> None:
     logger.info(
         "operator_read_words", operator_id=request.user.pk, model=type(seen).__name__, object_id=str(seen.pk)
     )
+
+
+def row_to_read(request: HttpRequest, pages: Any, rows: "QuerySet[RowT]", row_id: object) -> RowT:
+    """Return a row whose words an operator may read, and log it. Raises `PermissionDenied`, `Http404`."""
+    if not (request.user.has_perm(READ_TEXT) and pages.has_view_permission(request)):
+        raise PermissionDenied
+    row = rows.filter(pk=row_id).first()
+    if row is None:
+        raise Http404
+    log_look(request, row)
+    return row
 
 
 def _name_of_filter(item: Any) -> str:

@@ -7,9 +7,8 @@ import uuid
 from typing import Any
 
 from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils import timezone
@@ -18,7 +17,7 @@ from django.views.decorators.http import require_safe
 from coaching.admin.transcripts import TranscriptAdmin
 from coaching.job_queue import BRIEF_ATTEMPTS, enqueue_brief_anew
 from coaching.turns.preview import preview_request
-from sessions_app.admin import READ_TEXT, NewestRows, ReadOnlyMixin, log_look
+from sessions_app.admin import NewestRows, ReadOnlyMixin, row_to_read
 from sessions_app.figures import sessions_with_brief_behind
 from sessions_app.models import Session, SessionBrief
 from sessions_app.money import small_dollars
@@ -102,12 +101,7 @@ class BriefedSessionAdmin(TranscriptAdmin):
 
     def prompt(self, request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
         """Show what the next message would send to the model, to an operator who may read it."""
-        if not (request.user.has_perm(READ_TEXT) and self.has_view_permission(request)):
-            raise PermissionDenied
-        session = Session.unscoped.select_related("user").filter(id=session_id).first()
-        if session is None:
-            raise Http404
-        log_look(request, session)
+        session = row_to_read(request, self, Session.unscoped.select_related("user"), session_id)
         preview = preview_request(user_id=session.user_id, now=timezone.now(), session=session)
         context = {
             **self.admin_site.each_context(request),
@@ -164,12 +158,7 @@ class BriefAdmin(VersionMixin, admin.ModelAdmin):
 
     def words(self, request: HttpRequest, brief_id: int) -> HttpResponse:
         """Show a version's text, to an operator who may read it, and log the look."""
-        if not (request.user.has_perm(READ_TEXT) and self.has_view_permission(request)):
-            raise PermissionDenied
-        brief = SessionBrief.unscoped.select_related("session").filter(id=brief_id).first()
-        if brief is None:
-            raise Http404
-        log_look(request, brief)
+        brief = row_to_read(request, self, SessionBrief.unscoped.select_related("session"), brief_id)
         context = {
             **self.admin_site.each_context(request),
             "title": str(brief),

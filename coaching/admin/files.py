@@ -6,16 +6,15 @@ Private files aren't there at all.
 from typing import Any
 
 from django.contrib import admin
-from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.db.models import F, QuerySet
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.views.decorators.http import require_safe
 
 from coaching.models import PRIVATE_TYPES, UserFile, UserFileVersion
-from sessions_app.admin import READ_TEXT, ReadOnlyMixin, log_look
+from sessions_app.admin import ReadOnlyMixin, row_to_read
 
 VERSIONS_LISTED = 50
 VERSIONS_A_PAGE = 20
@@ -61,12 +60,7 @@ class UserFileAdmin(ReadOnlyMixin, admin.ModelAdmin):
         return [words, *super().get_urls()]
 
     def words(self, request: HttpRequest, file_id: int) -> HttpResponse:
-        if not (request.user.has_perm(READ_TEXT) and self.has_view_permission(request)):
-            raise PermissionDenied
-        file = self.get_queryset(request).select_related("user").filter(id=file_id).first()
-        if file is None:
-            raise Http404
-        log_look(request, file)
+        file = row_to_read(request, self, self.get_queryset(request).select_related("user"), file_id)
         context: dict[str, Any] = {
             **self.admin_site.each_context(request),
             "title": file.path,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, cast
 
+from django import forms
 from django.contrib import admin, messages
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
@@ -33,6 +34,15 @@ def diff_lines(old: str, new: str) -> list[DiffLine]:
     kinds = {"+": "added", "-": "removed", "@": "place"}
     lines = list(difflib.unified_diff(old.splitlines(), new.splitlines(), n=2, lineterm=""))[2:]
     return [DiffLine(kind=kinds.get(line[:1], "same"), text=line) for line in lines]
+
+
+class OverrideForm(forms.ModelForm):
+    """The override's text; it starts as the current one."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if "override" in self.fields and not self.initial.get("override"):
+            self.initial["override"] = self.instance.file_text
 
 
 class OverrideAdmin(SimpleHistoryAdmin):  # type: ignore[misc]  # the package has no types

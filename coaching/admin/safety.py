@@ -92,23 +92,26 @@ class CardCountAdmin(ReadOnlyMixin, admin.ModelAdmin):
         return counts.order_by("-day", "level")
 
 
-def cost_of_look(verdict: SafetyVerdict | CaptureVerdict) -> str:
-    """Return what a second look cost; it is unknown where no answer came."""
-    return small_dollars(verdict.usage.cost_micro_usd) if verdict.usage else "–"
+class VerdictAdmin(ReadOnlyMixin, admin.ModelAdmin):
+    """What was noticed in people's words, and how the second look went; never the words."""
 
-
-@admin.register(SafetyVerdict)
-class SafetyVerdictAdmin(ReadOnlyMixin, admin.ModelAdmin):
-    """What was noticed in people's messages, and how the second look went; never the words."""
-
-    list_display = (
-        "created_at", "person", "level", "looked", "milliseconds", "model", "cost", "session", "number",
-    )  # fmt: skip
     list_filter = ("level", "looked", "model", "created_at")
-    list_select_related = ("session__user", "usage")
     date_hierarchy = "created_at"
     show_full_result_count = False
     ordering = ("-created_at",)
+
+    @admin.display(description="Cost", ordering="usage__cost_micro_usd")
+    def cost(self, verdict: SafetyVerdict | CaptureVerdict) -> str:
+        """Return what a second look cost; it is unknown where no answer came."""
+        return small_dollars(verdict.usage.cost_micro_usd) if verdict.usage else "–"
+
+
+@admin.register(SafetyVerdict)
+class SafetyVerdictAdmin(VerdictAdmin):
+    list_display = (
+        "created_at", "person", "level", "looked", "milliseconds", "model", "cost", "session", "number",
+    )  # fmt: skip
+    list_select_related = ("session__user", "usage")
     search_fields = ("=session__id", "session__user__username", "session__user__email")
     fields = (
         "created_at", "person", "session", "number", "level", "about", "topic", "looked", "noticed",
@@ -128,23 +131,13 @@ class SafetyVerdictAdmin(ReadOnlyMixin, admin.ModelAdmin):
     def number(self, verdict: SafetyVerdict) -> int:
         return int(getattr(verdict, "message_number", 0))
 
-    @admin.display(description="Cost", ordering="usage__cost_micro_usd")
-    def cost(self, verdict: SafetyVerdict) -> str:
-        return cost_of_look(verdict)
-
 
 @admin.register(CaptureVerdict)
-class CaptureVerdictAdmin(ReadOnlyMixin, admin.ModelAdmin):
-    """What was noticed in people's captures, and how the second look went; never the words."""
-
+class CaptureVerdictAdmin(VerdictAdmin):
     list_display = (
         "created_at", "person", "level", "by_rules", "looked", "milliseconds", "model", "cost", "number",
     )  # fmt: skip
-    list_filter = ("level", "looked", "model", "created_at")
     list_select_related = ("version__file__user", "usage")
-    date_hierarchy = "created_at"
-    show_full_result_count = False
-    ordering = ("-created_at",)
     search_fields = ("version__file__user__username", "version__file__user__email")
     fields = (
         "created_at", "person", "number", "level", "by_rules", "about", "topic", "looked", "look_due_at",
@@ -164,7 +157,3 @@ class CaptureVerdictAdmin(ReadOnlyMixin, admin.ModelAdmin):
     def number(self, verdict: CaptureVerdict) -> int:
         """Return which version of its capture it is about: the first, or an edit."""
         return verdict.version.number
-
-    @admin.display(description="Cost", ordering="usage__cost_micro_usd")
-    def cost(self, verdict: CaptureVerdict) -> str:
-        return cost_of_look(verdict)

@@ -8,7 +8,7 @@ from django.contrib import admin
 from django.contrib.auth.models import User
 from django.http import HttpRequest
 
-from coaching.admin.overrides import OverrideAdmin
+from coaching.admin.overrides import OverrideAdmin, OverrideForm
 from coaching.context.fences import TAGS
 from coaching.files.types import ATTRIBUTE_ORDER
 from coaching.models import Skill, SkillKind
@@ -33,18 +33,11 @@ def _tool_faults(text: str) -> list[str]:
     return tool_faults(text, declared=TOOL_NAMES, offered_tools=TOOL_NAMES, other_names=other_names)
 
 
-class SkillForm(forms.ModelForm):
-    """The override's text; it starts as the current one."""
-
+class SkillForm(OverrideForm):
     class Meta:
         model = Skill
         fields = ("override",)
         widgets = {"override": forms.Textarea(attrs={"rows": 32, "class": "vLargeTextField skill-text"})}
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        if "override" in self.fields and not self.initial.get("override"):
-            self.initial["override"] = self.instance.file_text
 
     def clean_override(self) -> str:
         text = str(self.cleaned_data["override"])

@@ -11,9 +11,8 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils.formats import date_format
@@ -25,7 +24,7 @@ from coaching.models import Profile, is_private
 from coaching.sandbox.markdown import render_replies
 from coaching.transcript.conversation import rounds_of_answer
 from coaching.transcript.old_replies import old_calls
-from sessions_app.admin import READ_TEXT, SessionAdmin, log_look
+from sessions_app.admin import SessionAdmin, row_to_read
 from sessions_app.models import Message, MessageRole, Session
 
 MESSAGES_A_PAGE = 100
@@ -116,12 +115,7 @@ class TranscriptAdmin(SessionAdmin):
 
     def words(self, request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
         """Show what was said, to an operator who may read it, and log the look."""
-        if not (request.user.has_perm(READ_TEXT) and self.has_view_permission(request)):
-            raise PermissionDenied
-        session = Session.unscoped.select_related("user").filter(id=session_id).first()
-        if session is None:
-            raise Http404
-        log_look(request, session)
+        session = row_to_read(request, self, Session.unscoped.select_related("user"), session_id)
         profile = Profile.of(session.user_id).first() or Profile(user_id=session.user_id)
         said = Message.within(session).filter(turn__is_withdrawn=False).order_by("number")
         page = Paginator(said, MESSAGES_A_PAGE).get_page(request.GET.get("page"))

@@ -5,7 +5,7 @@ of a step that was accepted is in `resolutions`. Another user's row, client, pro
 missing.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, overload
@@ -235,8 +235,13 @@ def dismiss(*, user_id: int, model: Model, row_id: int) -> LibraryEffect | None:
 
 @transaction.atomic
 def delete(*, user_id: int, model: Model, row_id: int) -> None:
+    """Delete a row with its audit rows."""
     row, _ = _locked(user_id, model, row_id)
     row.delete()
+
+
+DECISIONS: Mapping[str, Callable[..., object]] = {"accept": accept, "dismiss": dismiss, "delete": delete}
+"""What a person can do with a row besides editing it, by the words of forms."""
 
 
 @transaction.atomic

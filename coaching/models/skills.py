@@ -4,10 +4,11 @@ The history has every state with its time, so that a session keeps the skills th
 `coaching.skills.store` writes rows, and none is deleted: an override outlives its file.
 """
 
-from django.contrib.auth.models import User
 from django.db import models
 from django.db.models import Q
 from simple_history.models import HistoricalRecords
+
+from coaching.library.models.recorded import Overridable
 
 
 class SkillKind(models.TextChoices):
@@ -19,34 +20,13 @@ class SkillKind(models.TextChoices):
     DOCUMENT = "document", "Document"
 
 
-class Skill(models.Model):
-    """A skill. `override` is empty if the file's text is used.
-
-    `overridden_sha256` is the hash of the file's text that the override replaced: if it differs from
-    `file_sha256`, the file has changed since.
-    """
-
+class Skill(Overridable):
     name = models.SlugField(max_length=64, unique=True)
     kind = models.CharField(max_length=16, choices=SkillKind)
     description = models.CharField(max_length=200)
     signals = models.JSONField(default=list, blank=True)
     tools = models.JSONField(default=list, blank=True)
-    file_text = models.TextField()
-    file_sha256 = models.CharField(max_length=64)
-    override = models.TextField(
-        blank=True,
-        default="",
-        verbose_name="text of your own",
-        help_text="Used instead of the file's. Empty: the file holds.",
-    )
-    overridden_sha256 = models.CharField(max_length=64, blank=True, default="")
-    is_retired = models.BooleanField(default=False, help_text="It has no file any more and isn't used.")
-    updated_at = models.DateTimeField(auto_now=True)
     history = HistoricalRecords(excluded_fields=["updated_at"])
-
-    # The history reads it when the row is saved.
-    _history_user: User | None
-    _change_reason: str
 
     class Meta:
         ordering = ["name"]
@@ -60,20 +40,3 @@ class Skill(models.Model):
 
     def __str__(self) -> str:
         return self.name
-
-    @property
-    def text(self) -> str:
-        return self.override or self.file_text
-
-    def save_with_reason(self, *, editor: User | None, reason: str) -> None:
-        self._history_user = editor
-        self._change_reason = reason
-        self.save()
-
-    @property
-    def is_overridden(self) -> bool:
-        return bool(self.override)
-
-    @property
-    def has_file_changed(self) -> bool:
-        return self.is_overridden and self.overridden_sha256 != self.file_sha256

@@ -30,7 +30,7 @@ def sync_skills(*, files: Sequence[SkillFile]) -> SyncReport:
         row, is_new = Skill.objects.select_for_update().get_or_create(name=file.name, defaults=values)
         if is_new:
             added.append(file.name)
-        elif _put(row, values, reason="The file changed."):
+        elif row.change(values, reason="The file changed."):
             changed.append(file.name)
     gone = (
         Skill.objects.select_for_update().filter(is_retired=False).exclude(name__in=[f.name for f in files])
@@ -38,7 +38,7 @@ def sync_skills(*, files: Sequence[SkillFile]) -> SyncReport:
     retired = [
         row.name
         for row in gone.order_by("name")
-        if _put(row, {"is_retired": True}, reason="The file is gone.")
+        if row.change({"is_retired": True}, reason="The file is gone.")
     ]
     return SyncReport(added=tuple(added), changed=tuple(changed), retired=tuple(retired))
 
@@ -63,7 +63,7 @@ def store_override(*, name: str, text: str, editor: User | None) -> Skill:
         return _return(skill, editor)
     checked = check_override(name=name, kind=SkillKind(skill.kind), text=wanted)
     values = {"override": checked, "overridden_sha256": skill.file_sha256}
-    _put(skill, values, editor=editor, reason="An operator's text.")
+    skill.change(values, editor=editor, reason="An operator's text.")
     return skill
 
 
@@ -74,7 +74,7 @@ def return_to_file(*, name: str, editor: User | None) -> Skill:
 
 
 def _return(skill: Skill, editor: User | None) -> Skill:
-    _put(skill, {"override": "", "overridden_sha256": ""}, editor=editor, reason="Back to the file.")
+    skill.change({"override": "", "overridden_sha256": ""}, editor=editor, reason="Back to the file.")
     return skill
 
 
@@ -88,13 +88,3 @@ def _values_of(file: SkillFile) -> dict[str, Any]:
         "file_sha256": hash_text(file.text),
         "is_retired": False,
     }
-
-
-def _put(row: Skill, values: dict[str, Any], *, reason: str, editor: User | None = None) -> bool:
-    """Write values that differ, with one history row; return whether there were any."""
-    if all(getattr(row, name) == value for name, value in values.items()):
-        return False
-    for name, value in values.items():
-        setattr(row, name, value)
-    row.save_with_reason(editor=editor, reason=reason)
-    return True

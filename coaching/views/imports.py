@@ -4,7 +4,7 @@ The upload is stored and a job reads it; the page asks for the job's progress. W
 reloads by itself.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
@@ -98,20 +98,19 @@ async def show_imports(request: HttpRequest) -> HttpResponse:
 @require_POST
 def cancel_import(request: HttpRequest, import_id: int) -> HttpResponse:
     """Cancel an import that waits or runs."""
-    try:
-        with or_404():
-            cancel(user_id=user_id_of(request), import_id=import_id)
-    except Refused as refusal:
-        warning(request, refusal.shown())
-    return redirect("imports")
+    return _changed(request, import_id, cancel)
 
 
 @login_required
 @require_POST
 def undo_import(request: HttpRequest, import_id: int) -> HttpResponse:
+    return _changed(request, import_id, begin_undo)
+
+
+def _changed(request: HttpRequest, import_id: int, change: Callable[..., object]) -> HttpResponse:
     try:
         with or_404():
-            begin_undo(user_id=user_id_of(request), import_id=import_id)
+            change(user_id=user_id_of(request), import_id=import_id)
     except Refused as refusal:
         warning(request, refusal.shown())
     return redirect("imports")

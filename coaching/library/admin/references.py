@@ -15,7 +15,7 @@ from django.urls import URLPattern, path, reverse
 from django.views.decorators.http import require_POST
 from simple_history.admin import SimpleHistoryAdmin
 
-from coaching.admin.overrides import OverrideAdmin, diff_lines
+from coaching.admin.overrides import OverrideAdmin, OverrideForm, diff_lines
 from coaching.library.references.current import current_references
 from coaching.library.references.files import read_reference_files
 from coaching.library.references.placement import Placement, PlacementTable, Rule
@@ -33,18 +33,11 @@ from coaching.sandbox.markdown import render_markdown
 from coaching.skills.rules import estimate_tokens
 
 
-class ReferenceForm(forms.ModelForm):
-    """The override's text; it starts as the current one."""
-
+class ReferenceForm(OverrideForm):
     class Meta:
         model = Reference
         fields = ("override",)
         widgets = {"override": forms.Textarea(attrs={"rows": 32, "class": "vLargeTextField skill-text"})}
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        if "override" in self.fields and not self.initial.get("override"):
-            self.initial["override"] = self.instance.file_text
 
     def clean_override(self) -> str:
         text = str(self.cleaned_data["override"]).replace("\r\n", "\n").strip()

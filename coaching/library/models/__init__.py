@@ -38,7 +38,7 @@ from coaching.library.models.proposals import (
     StepChange,
     StepChangeKind,
 )
-from coaching.library.models.references import PlacementRule, Recorded, Reference, ReferenceArea
+from coaching.library.models.references import PlacementRule, Reference, ReferenceArea
 
 __all__ = [
     "OWN_NAME",
@@ -72,7 +72,6 @@ __all__ = [
     "PlacementRule",
     "Project",
     "ProjectStatus",
-    "Recorded",
     "Reference",
     "ReferenceArea",
     "SessionScope",

@@ -1,12 +1,12 @@
 """References and placement rules: how types of documents are recognised, and where they are filed."""
 
-from django.contrib.auth.models import User
 from django.db import models
 from django.db.models import Q
 from simple_history.models import HistoricalRecords
 
 from coaching.library.models.clients import ClientType
 from coaching.library.models.documents import FilingLevel
+from coaching.library.models.recorded import Overridable, Recorded
 
 
 class ReferenceArea(models.TextChoices):
@@ -16,26 +16,7 @@ class ReferenceArea(models.TextChoices):
     LIFE = "life", "A person's life"
 
 
-class Recorded(models.Model):
-    """A row with a history that says who changed it and why."""
-
-    # The history reads them when the row is saved or deleted.
-    _history_user: User | None
-    _change_reason: str
-
-    class Meta:
-        abstract = True
-
-    def save_with_reason(self, *, editor: User | None, reason: str) -> None:
-        self._history_user, self._change_reason = editor, reason
-        self.save()
-
-    def delete_with_reason(self, *, editor: User | None, reason: str) -> None:
-        self._history_user, self._change_reason = editor, reason
-        self.delete()
-
-
-class Reference(Recorded):
+class Reference(Overridable):
     """How to recognise a type of document: the file as last synced, and an operator's override.
 
     `look_alikes` are `{file_type, tell}`. The other fields are read from the text in use.
@@ -50,17 +31,6 @@ class Reference(Recorded):
     look_alikes = models.JSONField(default=list, blank=True)
     folder = models.CharField(max_length=120)
     level = models.CharField(max_length=16, choices=FilingLevel, default=FilingLevel.CLIENT)
-    file_text = models.TextField()
-    file_sha256 = models.CharField(max_length=64)
-    override = models.TextField(
-        blank=True,
-        default="",
-        verbose_name="text of your own",
-        help_text="Used instead of the file's. Empty: the file holds.",
-    )
-    overridden_sha256 = models.CharField(max_length=64, blank=True, default="")
-    is_retired = models.BooleanField(default=False, help_text="It has no file any more and isn't used.")
-    updated_at = models.DateTimeField(auto_now=True)
     history = HistoricalRecords(excluded_fields=["updated_at"])
 
     class Meta:
@@ -76,18 +46,6 @@ class Reference(Recorded):
 
     def __str__(self) -> str:
         return self.title
-
-    @property
-    def text(self) -> str:
-        return self.override or self.file_text
-
-    @property
-    def is_overridden(self) -> bool:
-        return bool(self.override)
-
-    @property
-    def has_file_changed(self) -> bool:
-        return self.is_overridden and self.overridden_sha256 != self.file_sha256
 
 
 class PlacementRule(Recorded):

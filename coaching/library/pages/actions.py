@@ -21,7 +21,7 @@ from coaching.library.drafts import MAX_DESCRIPTION, MAX_TITLE, NewAction
 from coaching.library.pages.forms import id_field
 from coaching.library.pages.frame import frame_of
 from coaching.library.pages.knowledge import add_clients
-from coaching.library.proposals import accept, delete, dismiss, edit, propose
+from coaching.library.proposals import DECISIONS, edit, propose
 from coaching.library.resolutions import set_done
 from coaching.library.rows.proposals import actions_of, effects_of
 from coaching.models import ActionItem, ActionPriority, ActionState, MadeBy
@@ -135,15 +135,10 @@ def action(request: HttpRequest, action_id: int) -> HttpResponse:
         return _tick(request, found)
     try:
         with or_404():
-            match request.POST.get("do"):
-                case "accept":
-                    accept(user_id=user_id, model=ActionItem, row_id=action_id)
-                case "dismiss":
-                    dismiss(user_id=user_id, model=ActionItem, row_id=action_id)
-                case "delete":
-                    delete(user_id=user_id, model=ActionItem, row_id=action_id)
-                case _:
-                    return _save(request, found)
+            decide = DECISIONS.get(request.POST.get("do", ""))
+            if decide is None:
+                return _save(request, found)
+            decide(user_id=user_id, model=ActionItem, row_id=action_id)
     except Refused as refusal:
         return _action_page(request, found, refusal=refusal.shown())
     return redirect("library_actions")

@@ -20,7 +20,7 @@ from coaching.library.clients import own_client
 from coaching.library.drafts import MAX_CONTENT, MAX_TITLE, NewEntry
 from coaching.library.pages.forms import id_field
 from coaching.library.pages.frame import frame_of
-from coaching.library.proposals import accept, delete, dismiss, edit, propose
+from coaching.library.proposals import DECISIONS, edit, propose
 from coaching.library.rows.clients import list_clients
 from coaching.library.rows.proposals import effects_of, entries_of
 from coaching.models import EntryState, EntryType, KnowledgeEntry, MadeBy
@@ -157,15 +157,10 @@ def entry(request: HttpRequest, entry_id: int) -> HttpResponse:
         return _entry_page(request, found)
     try:
         with or_404():
-            match request.POST.get("do"):
-                case "accept":
-                    accept(user_id=user_id, model=KnowledgeEntry, row_id=entry_id)
-                case "dismiss":
-                    dismiss(user_id=user_id, model=KnowledgeEntry, row_id=entry_id)
-                case "delete":
-                    delete(user_id=user_id, model=KnowledgeEntry, row_id=entry_id)
-                case _:
-                    return _save(request, found)
+            decide = DECISIONS.get(request.POST.get("do", ""))
+            if decide is None:
+                return _save(request, found)
+            decide(user_id=user_id, model=KnowledgeEntry, row_id=entry_id)
     except Refused as refusal:
         return _entry_page(request, found, refusal=refusal.shown())
     return redirect("library_knowledge")

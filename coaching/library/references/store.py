@@ -54,11 +54,11 @@ def sync_references(*, files: Sequence[ReferenceText], rules: Sequence[Rule]) ->
         file.file_type
         for file in files
         if file.file_type in rows
-        and _put(rows[file.file_type], _synced_values(rows[file.file_type], file), reason=FILE_CHANGED)
+        and rows[file.file_type].change(_synced_values(rows[file.file_type], file), reason=FILE_CHANGED)
     ]
     gone = rows.keys() - {file.file_type for file in files}
     retired = [
-        name for name in sorted(gone) if _put(rows[name], {"is_retired": True}, reason="The file is gone.")
+        name for name in sorted(gone) if rows[name].change({"is_retired": True}, reason="The file is gone.")
     ]
     return SyncReport(
         added=tuple(row.file_type for row in new),
@@ -81,7 +81,7 @@ def _sync_rules(rules: Iterable[Rule]) -> int:
             continue
         if key in wanted:
             values = {"folder": wanted[key].folder, "level": wanted[key].level}
-            changed += _put(row, values, reason=FILE_CHANGED)
+            changed += row.change(values, reason=FILE_CHANGED)
         else:
             row.delete_with_reason(editor=None, reason="The file has no such rule any more.")
             changed += 1
@@ -123,7 +123,7 @@ def store_reference_override(*, file_type: str, text: str, editor: User | None) 
         "override": wanted + "\n",
         "overridden_sha256": row.file_sha256,
     }
-    _put(row, values, editor=editor, reason="An operator's text.")
+    row.change(values, editor=editor, reason="An operator's text.")
     return row
 
 
@@ -156,7 +156,7 @@ def store_rule(*, rule: Rule, editor: User | None) -> PlacementRule:
         file_type=rule.file_type, category=rule.category, client_type=rule.client_type
     ).first() or _row_of(rule)
     values = {"folder": rule.folder, "level": rule.level, "is_overridden": True}
-    _put(row, values, editor=editor, reason="An operator's rule.")
+    row.change(values, editor=editor, reason="An operator's rule.")
     return row
 
 
@@ -171,13 +171,13 @@ def return_rule_to_file(
         row.delete_with_reason(editor=editor, reason="Deleted by an operator.")
         return None
     values = {"folder": wanted.folder, "level": wanted.level, "is_overridden": False}
-    _put(row, values, editor=editor, reason="Back to the file.")
+    row.change(values, editor=editor, reason="Back to the file.")
     return row
 
 
 def _return_reference(row: Reference, editor: User | None) -> Reference:
     values = _values(parse_reference(row.file_text)) | {"override": "", "overridden_sha256": ""}
-    _put(row, values, editor=editor, reason="Back to the file.")
+    row.change(values, editor=editor, reason="Back to the file.")
     return row
 
 
@@ -206,18 +206,6 @@ def _synced_values(row: Reference, file: ReferenceText) -> dict[str, Any]:
     own = _values(parse_reference(row.override)) if row.override else {}
     filing = {"folder": file.folder, "level": file.level}
     return values | own | filing
-
-
-def _put(
-    row: Reference | PlacementRule, values: dict[str, Any], *, reason: str, editor: User | None = None
-) -> bool:
-    """Write values that differ, with one history row; return whether there were any."""
-    if row.pk and all(getattr(row, name) == value for name, value in values.items()):
-        return False
-    for name, value in values.items():
-        setattr(row, name, value)
-    row.save_with_reason(editor=editor, reason=reason)
-    return True
 
 
 def _key_of(row: PlacementRule) -> tuple[str, str, str]:
