@@ -38,9 +38,11 @@ def profile_of(user: User, name: str, zone: str, **fields: object) -> None:
     Profile.unscoped.create(user=user, name=name, timezone=zone, **fields)
 
 
-def spoke_before(user: User, kind: str, *, at: datetime) -> None:
+def spoke_before(user: User, kind: str, *, at: datetime, summary: str) -> None:
     """Let a conversation have taken place."""
-    session = Session.unscoped.create(user=user, kind=kind, last_message_number=4)
+    session = Session.unscoped.create(
+        user=user, kind=kind, last_message_number=4, summary=summary, summary_covers=4
+    )
     Session.unscoped.filter(id=session.id).update(started_at=at, last_active_at=at)
 
 
@@ -52,7 +54,8 @@ def seed_new_person(user: User) -> None:
 def seed_a_week(user: User) -> None:
     """Somebody with a map, a plan, a week of logs, and a check-in on Sunday."""
     profile_of(user, "Jonas", "Europe/London", next_checkin_on=date(2026, 11, 29))
-    spoke_before(user, SessionKind.CLOSE_DAY, at=TUESDAY - timedelta(hours=10))
+    summary = "You closed the day: screens off at half past eleven, and the call to Mia is still open."
+    spoke_before(user, SessionKind.CLOSE_DAY, at=TUESDAY - timedelta(hours=10), summary=summary)
     _put_standing_files(user)
     for domain, rating in zip(LifeDomain, (3, 4, 2, 3, 4, 3, 3, 4), strict=True):
         status = {"health": "needs_attention"}.get(domain, "good" if rating > 3 else "okay")
@@ -89,7 +92,8 @@ def seed_evening(user: User) -> None:
 def seed_danger(user: User) -> None:
     """Somebody who has written a few times and has one page."""
     profile_of(user, "Sam", "Europe/Berlin", next_checkin_on=date(2026, 11, 29))
-    spoke_before(user, SessionKind.OPEN_CONVERSATION, at=TUESDAY - timedelta(days=3))
+    summary = "You told of the long evenings since the separation. You want to call your brother."
+    spoke_before(user, SessionKind.OPEN_CONVERSATION, at=TUESDAY - timedelta(days=3), summary=summary)
     put_file(user, "sage/context.md", "Sam, 29, lives alone in Bremen since the separation in August.")
     put_file(user, "life-map/relationships.md", "The separation. Evenings are long.", status="in_crisis")
 
@@ -97,7 +101,8 @@ def seed_danger(user: User) -> None:
 def seed_german(user: User) -> None:
     """Somebody who writes in German, with a check-in that is due."""
     profile_of(user, "Annika", "Europe/Berlin", next_checkin_on=date(2026, 11, 24))
-    spoke_before(user, SessionKind.WEEKLY_CHECKIN, at=TUESDAY - timedelta(days=7))
+    summary = "Du hast auf eine müde, aber zufriedene Woche geschaut. Du willst am Freitag früher gehen."
+    spoke_before(user, SessionKind.WEEKLY_CHECKIN, at=TUESDAY - timedelta(days=7), summary=summary)
     put_file(user, "sage/context.md", "Annika, 41, Physiotherapeutin in Halle, zwei Kinder (8 und 11).")
     put_file(user, "life-map/_overview.md", "Die Arbeit trägt, die Abende sind zu kurz.")
     put_file(user, "life-map/career.md", "Seit neun Jahren in derselben Praxis.", status="okay")
