@@ -16,7 +16,7 @@ from sessions_app.models import Session, SessionKind
 from tests.live_sage import LiveSage, serve_practice, until_it_beats
 from tests.requests.browsers import Answered, Browser, browser_of, heart_was_in_time, measure_patience
 from tests.requests.lives import COSTLY, COSTLY_CALENDAR, DIFFERENT, FILE_PATH, keep_file
-from tests.sockets.test_tenants import ROUTES, Row, answer_twice, path_of
+from tests.sockets.test_tenants import ROUTES, Row, answer_twice, ids_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -30,7 +30,8 @@ async def asked(browser: Browser, row: Row, path: str) -> Answered:
 
 async def walk(browser: Browser, owned: Session) -> dict[str, Answered]:
     """Request every route of the URL map as the owner of its objects; delete files last."""
-    paths = {name: await in_database(path_of, row, owned) for name, row in ROUTES.items()}
+    ids = await in_database(ids_of, owned)
+    paths = {name: row.path.format(**ids) for name, row in ROUTES.items()}
     rows = sorted(ROUTES.items(), key=lambda item: item[0] in DELETING)
     return {name: await asked(browser, row, paths[name]) for name, row in rows}
 

@@ -10,7 +10,7 @@ import io
 import re
 import uuid
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -447,15 +447,15 @@ def owned(user: User) -> Session:
     return session
 
 
-def path_of(row: Row, owned: Session) -> str:
-    """Return the route's path with the ids of the person's objects."""
-    return row.path.format(
-        session=owned.id,
-        capture=Capture.unscoped.get(user_id=owned.user_id).pk,
-        prompt=ReflectionPrompt.unscoped.get(user_id=owned.user_id).pk,
-        deleted=UserFile.deleted_of(owned.user_id).get().pk,
+def ids_of(owned: Session) -> Mapping[str, object]:
+    """Return the ids of the person's objects, which the routes' paths name."""
+    return {
+        "session": owned.id,
+        "capture": Capture.unscoped.get(user_id=owned.user_id).pk,
+        "prompt": ReflectionPrompt.unscoped.get(user_id=owned.user_id).pk,
+        "deleted": UserFile.deleted_of(owned.user_id).get().pk,
         **ids_of_library(owned.user_id),
-    )
+    }
 
 
 def all_routes() -> Iterator[str]:
@@ -524,110 +524,127 @@ def test_every_frame_type_has_a_row() -> None:
     assert set(HANDLERS) == set(FRAMES)
 
 
-@pytest.mark.parametrize("name", [name for name, row in ROUTES.items() if row.scope == "object"])
+# The tests of routes request one row after another: a request that is refused changes nothing, which is
+# checked after each, and making all those rows takes longer than requesting a page.
+
+
+def rows_of(*scopes: str) -> dict[str, Row]:
+    return {name: row for name, row in ROUTES.items() if row.scope in scopes}
+
+
 def test_anothers_object_is_answered_like_a_missing_one(
-    name: str, owned: Session, other_user: User, user: User
+    owned: Session, other_user: User, subtests: pytest.Subtests
 ) -> None:
-    row = ROUTES[name]
     theirs = Client()
     theirs.force_login(other_user)
-    foreign = ask(theirs, row, path_of(row, owned))
-    missing = ask(theirs, row, row.missing)
-    assert foreign.status_code == 404
-    assert comparable(foreign) == comparable(missing)
-    assert Message.unscoped.count() == 1
-    assert UserFileVersion.unscoped.count() == 3
-    assert CalendarSource.unscoped.get().tried_at == NOW
-    assert_untouched(owned)
+    ids = ids_of(owned)
+    for name, row in rows_of("object").items():
+        with subtests.test(name):
+            foreign = ask(theirs, row, row.path.format(**ids))
+            missing = ask(theirs, row, row.missing)
+            assert foreign.status_code == 404
+            assert comparable(foreign) == comparable(missing)
+            assert Message.unscoped.count() == 1
+            assert UserFileVersion.unscoped.count() == 3
+            assert CalendarSource.unscoped.get().tried_at == NOW
+            assert_untouched(owned)
 
 
-@pytest.mark.parametrize("name", [name for name, row in ROUTES.items() if row.scope in {"object", "own"}])
-def test_nobody_signed_in_is_sent_to_the_sign_in_page(name: str, owned: Session) -> None:
-    row = ROUTES[name]
-    response = ask(Client(), row, path_of(row, owned))
-    assert SECRET not in response.content.decode()
-    assert response.status_code == 302
-    assert response["Location"].startswith("/accounts/login/")
-    assert Session.unscoped.count() == 1
-    assert Message.unscoped.count() == 1
-    assert UserFileVersion.unscoped.count() == 3
-    assert_untouched(owned)
+def test_nobody_signed_in_is_sent_to_the_sign_in_page(owned: Session, subtests: pytest.Subtests) -> None:
+    ids = ids_of(owned)
+    for name, row in rows_of("object", "own").items():
+        with subtests.test(name):
+            response = ask(Client(), row, row.path.format(**ids))
+            assert SECRET not in response.content.decode()
+            assert response.status_code == 302
+            assert response["Location"].startswith("/accounts/login/")
+            assert Session.unscoped.count() == 1
+            assert Message.unscoped.count() == 1
+            assert UserFileVersion.unscoped.count() == 3
+            assert_untouched(owned)
 
 
-@pytest.mark.parametrize("name", [name for name, row in ROUTES.items() if row.scope == "staff"])
-def test_an_operators_page_is_refused_to_everybody_else(name: str, owned: Session) -> None:
+def test_an_operators_page_is_refused_to_everybody_else(owned: Session, subtests: pytest.Subtests) -> None:
     theirs = Client()
     theirs.force_login(owned.user)
-    for client in (Client(), theirs):
-        assert ask(client, ROUTES[name], ROUTES[name].path).status_code == 403
+    for name, row in rows_of("staff").items():
+        for client in (Client(), theirs):
+            with subtests.test(name):
+                assert ask(client, row, row.path).status_code == 403
 
 
-@pytest.mark.parametrize("name", [name for name, row in ROUTES.items() if row.scope == "own"])
-def test_a_page_of_ones_own_shows_nothing_of_another(name: str, owned: Session, other_user: User) -> None:
+def test_a_page_of_ones_own_shows_nothing_of_another(
+    owned: Session, other_user: User, subtests: pytest.Subtests
+) -> None:
     theirs = Client()
     sign_in_confirmed(theirs, other_user)
-    row = ROUTES[name]
-    response = ask(theirs, row, row.path)
-    assert (response.status_code == 422) if row.is_refused else (response.status_code < 400)
-    assert SECRET not in response.content.decode()
-    assert str(owned.id) not in response.content.decode()
-    assert_untouched(owned)
+    for name, row in rows_of("own").items():
+        with subtests.test(name):
+            response = ask(theirs, row, row.path)
+            assert (response.status_code == 422) if row.is_refused else (response.status_code < 400)
+            assert SECRET not in response.content.decode()
+            assert str(owned.id) not in response.content.decode()
+            assert_untouched(owned)
 
 
-@pytest.mark.parametrize(
-    ("name", "shows"),
-    [
-        ("session", SECRET),
-        ("answer", SECRET),
-        ("sessions", SECRET),
-        ("safety_plan", SECRET),
-        ("edit_safety_plan", SECRET),
-        ("file of the safety plan", SECRET),
-        ("file", SECRET),
-        ("file_edit", SECRET),
-        ("file_versions", f'<a href="/files/{FILE_PATH}">Version 1</a>'),
-        ("file_difference", f'<a href="/files/{FILE_PATH}">Version 1</a>'),
-        ("files", f'href="/files/{FILE_PATH}"'),
-        ("file_archive", SECRET),
-        ("files found", "<mark>secret</mark>"),
-        ("deleted_files", SECRET),
-        ("export", SECRET),
-        ("imports", SECRET),
-        ("calendar", SECRET),
-        ("reminders", SECRET),
-        ("captures", SECRET),
-        ("home", SECRET),
-        ("journal", f'href="/journal/{PLAN_DAY}/"'),
-        ("journal_day", SECRET),
-        ("journal_week", SECRET),
-        ("prompt", SECRET),
-        ("search", "<mark>secret</mark>"),
-        ("library", SECRET),
-        ("library_client", SECRET),
-        ("library_project", SECRET),
-        ("library_document", SECRET),
-        ("library_review", SECRET),
-        ("library_knowledge", SECRET),
-        ("library_entry", SECRET),
-        ("library_actions", SECRET),
-        ("library_action", SECRET),
-        ("library_progress", SECRET),
-    ],
+SHOWN_TO_THE_OWNER = (
+    ("session", SECRET),
+    ("sessions", SECRET),
+    ("safety_plan", SECRET),
+    ("edit_safety_plan", SECRET),
+    ("file of the safety plan", SECRET),
+    ("file", SECRET),
+    ("file_edit", SECRET),
+    ("file_versions", f'<a href="/files/{FILE_PATH}">Version 1</a>'),
+    ("file_difference", f'<a href="/files/{FILE_PATH}">Version 1</a>'),
+    ("files", f'href="/files/{FILE_PATH}"'),
+    ("file_archive", SECRET),
+    ("files found", "<mark>secret</mark>"),
+    ("deleted_files", SECRET),
+    ("export", SECRET),
+    ("imports", SECRET),
+    ("calendar", SECRET),
+    ("reminders", SECRET),
+    ("captures", SECRET),
+    ("home", SECRET),
+    ("journal", f'href="/journal/{PLAN_DAY}/"'),
+    ("journal_day", SECRET),
+    ("journal_week", SECRET),
+    ("prompt", SECRET),
+    ("search", "<mark>secret</mark>"),
+    ("library", SECRET),
+    ("library_client", SECRET),
+    ("library_project", SECRET),
+    ("library_document", SECRET),
+    ("library_review", SECRET),
+    ("library_knowledge", SECRET),
+    ("library_entry", SECRET),
+    ("library_actions", SECRET),
+    ("library_action", SECRET),
+    ("library_progress", SECRET),
+    ("answer", SECRET),
 )
+
+
 def test_the_owner_sees_what_another_does_not(
-    name: str, shows: str, owned: Session, user: User, other_user: User
+    owned: Session, user: User, other_user: User, subtests: pytest.Subtests
 ) -> None:
     """That another person doesn't see a text only counts if the owner sees it."""
-    row = ROUTES[name]
-    if name == "answer":
-        answer_twice(owned, owned.turns.get())
-    seen_by = {}
-    for person in (user, other_user):
-        client = Client()
+    clients = {user: Client(), other_user: Client()}
+    for person, client in clients.items():
         sign_in_confirmed(client, person)
-        seen_by[person] = ask(client, row, path_of(row, owned)).content.decode()
-    assert shows in seen_by[user]
-    assert shows not in seen_by[other_user]
+    ids = ids_of(owned)
+    for name, shows in SHOWN_TO_THE_OWNER:
+        row = ROUTES[name]
+        if name == "answer":
+            answer_twice(owned, owned.turns.get())
+        with subtests.test(name):
+            seen_by = {
+                person: ask(client, row, row.path.format(**ids)).content.decode()
+                for person, client in clients.items()
+            }
+            assert shows in seen_by[user]
+            assert shows not in seen_by[other_user]
 
 
 @pytest.fixture
