@@ -62,7 +62,6 @@ BERLIN, NEW_YORK, AUCKLAND = "Europe/Berlin", "America/New_York", "Pacific/Auckl
 DAYS = (
     Day(on=date(2027, 3, 27), zone=BERLIN, bedtime="03:15", is_past_midnight=True),
     Day(on=date(2027, 3, 28), zone=BERLIN),
-    Day(on=date(2027, 3, 29), zone=BERLIN),
     Day(on=date(2027, 3, 30), zone=NEW_YORK),
     Day(on=date(2027, 3, 31), zone=NEW_YORK, bedtime="23:50"),
     Day(on=date(2027, 4, 2), zone=AUCKLAND),
