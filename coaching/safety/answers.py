@@ -20,6 +20,7 @@ MAX_DENIAL_CHARACTERS = 120
 """What a clause has at most whose denial isn't its first word: in a longer one it denies something else."""
 LAST_QUESTIONS = 2
 _SHORT_CHARACTERS = 40
+_SHORT_DENIAL_CHARACTERS = 9
 _POINTS_BACK = re.compile(
     r"\b(?:that|it|this|so|das|es|so|eso|asi|esto|ca|cela|le|questo|cosi|isso|dat|dit|zo)\b"
 )
@@ -31,6 +32,7 @@ _WHEN = re.compile(r"(?<=\w) (?:when|als|cuando|quand|quando|toen)\b")
 """Begins what tells the time of the writer's own past: "years ago, when she died"."""
 _FILLERS = (
     "well", "oh", "u+m+", "u+h+", "hm+", "god", "lol", r"haha\w*", "honestly", "so", "and", "ach", "also",
+    "huh", "hu", "hae", "ha", "puh", "joa",
     "na", "naja", "tja", "ah", "eh", "ehm", "bah", "bof", "ben", "euh", "pues", "bueno", "hombre", "mira",
     "beh", "mah", "dai", "olha", "bem", "ai", "kk+", r"jaja\w*", r"ahah\w*", "pff+", "aff+", "ehrlich gesagt",
     "to be honest", "tbh", "sinceramente", "franchement", "eerlijk gezegd", "la verdad",
@@ -80,10 +82,11 @@ def _is_affirmed(words: str, *, otherwise: bool) -> bool:
         return True
     but = _pattern("but").search(plain)
     clauses = [clause for part in _pattern("but").split(plain) for clause in _CLAUSE.findall(part)]
-    found = [stance for clause in clauses if (stance := _stance(clause))]
+    said = [(stance, clause) for clause in clauses if (stance := _stance(clause))]
+    found = [stance for stance, _ in said]
     if not found:
         return otherwise and bool(plain) and not _is_evasive(plain)
-    if found[0] == "yes" and found[-1] == "no" and _is_past(plain):
+    if found[0] in ("yes", "cue") and found[-1] == "no" and _is_past(plain) and _is_over(said[-1][1]):
         return False  # "I did once, years ago, but not now."
     if found[0] in ("yes", "unknown"):
         return True
@@ -104,6 +107,11 @@ def _is_past(plain: str) -> bool:
         _says("long-past", part) and (_starts("yes", part) or not _says("others", _WHEN.split(part)[0]))
         for part in _PART.findall(plain)
     )
+
+
+def _is_over(denial: str) -> bool:
+    """Return whether a denial after a yes says that it is over: "not now", "no"; not "I don't sleep"."""
+    return len(denial) <= _SHORT_DENIAL_CHARACTERS or _says("over", denial)
 
 
 def _is_evasive(plain: str) -> bool:

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from coaching.safety.answers import DANGER, danger_in_answer
-from tests.safety.sets import DEV, DEV_3, DEV_4, DEV_5, DEV_6, DEV_7, DEV_8, DEV_9, read_answers
+from tests.safety.sets import LEARNT, read_answers
 
 ASKED = "That sounds heavy. Are you thinking of killing yourself?"
 
@@ -170,8 +170,7 @@ def test_of_safety_a_no_is_danger(words: str, is_unsafe: bool) -> None:
 
 
 def test_the_answers_that_the_words_were_chosen_with_are_heard() -> None:
-    folders = (DEV, DEV_3, DEV_4, DEV_5, DEV_6, DEV_7, DEV_8, DEV_9)
-    answers = [each for folder in folders for each in read_answers(folder)]
+    answers = [each for folder in LEARNT for each in read_answers(folder)]
     heard = [danger_in_answer(each.words, asked=each.asked) is not None for each in answers]
     affirmed = [is_heard for each, is_heard in zip(answers, heard, strict=True) if each.is_yes]
     assert sum(affirmed) >= 0.95 * len(affirmed)

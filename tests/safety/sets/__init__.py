@@ -8,19 +8,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-DEV, DEV_2, DEV_3, DEV_4, DEV_5, DEV_6, DEV_7, DEV_8, DEV_9 = (
-    Path(__file__).with_name(name)
-    for name in ("dev", "dev_2", "dev_3", "dev_4", "dev_5", "dev_6", "dev_7", "dev_8", "dev_9")
-)
-GRIEF_1, GRIEF_2, GRIEF_3, WRITTEN = (
-    Path(__file__).with_name(name) for name in ("grief_one", "grief_two", "grief_three", "written")
-)
+_FOLDER = Path(__file__).parent
+DEV, DEV_2, DEV_3 = (_FOLDER / name for name in ("dev", "dev_2", "dev_3"))
 LEARNT = (
-    *(DEV, DEV_2, DEV_3, DEV_4, DEV_5, DEV_6, DEV_7, DEV_8, DEV_9),
-    *(GRIEF_1, GRIEF_2, GRIEF_3, WRITTEN),
+    *(DEV, DEV_2, DEV_3),
+    *(_FOLDER / f"dev_{number}" for number in range(4, 14)),
+    *(_FOLDER / name for name in ("grief_one", "grief_two", "grief_three", "written")),
 )
 """What weights are learnt from."""
-HELD_OUT, HELD_OUT_2 = (Path(__file__).with_name(name) for name in ("held_out", "held_out_2"))
+HELD_OUT, HELD_OUT_2 = (_FOLDER / name for name in ("held_out", "held_out_2"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
