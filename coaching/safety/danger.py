@@ -13,7 +13,14 @@ from coaching.safety import harmless, languages, weak_cues
 from coaching.safety.phrases import About, Level, Phrase, Topic, all_phrases, phrases_in
 from coaching.safety.readable import plain_letters, readable_letters
 from coaching.safety.sentences import Searched, Sentence, first_person_in, sentences_in
-from coaching.safety.weighed import Weighable, learnt_tables, level_in_grief, weighed_level
+from coaching.safety.weighed import (
+    AGAINST,
+    AGAINST_CUES,
+    Weighable,
+    learnt_tables,
+    weighed_level,
+    weighs_against,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,44 +50,36 @@ def find_danger(text: str) -> Danger | None:
     whole = readable_letters(letters)
     plain = harmless.without_answered_no(harmless.without_idioms(whole))
     sentences = list(sentences_in(plain))
-    message = Searched(plain)
+    weighable = Weighable.of(harmless.without_answered_no(letters))
+    found, is_ruled_out = _named_in(sentences, Searched(plain), weighable)
+    if not found and (other := languages.danger_in_other_words(letters, readable=whole)):
+        level, about, topic = other
+        found = Danger(level=level, about=about, topic=topic)
+    if found and (found.level, found.about, found.topic) != ("concern", "self", "life"):
+        return found
+    is_weighed = found is not None or not (is_ruled_out or languages.names_danger(letters))
+    weighed = weighed_level(weighable, of_any=is_weighed)
+    if not (weighed or found) and weak_cues.is_enough(sentences):
+        weighed = None if weighs_against(weighable, least=AGAINST_CUES) else "concern"
+    return Danger(level=weighed, about="self", topic="life") if weighed else found
+
+
+def _named_in(
+    sentences: Sequence[str], message: Searched, weighable: Weighable
+) -> tuple[Danger | None, bool]:
+    """Return the most acute danger that a phrase names, and whether others are denied, past or told of."""
     found: list[Danger] = []
     is_ruled_out = False
     for sentence, phrases in phrases_in(dict.fromkeys(sentences)):
-        for said in _dangers_in(Sentence(sentence), phrases, message):
+        for said in _dangers_in(Sentence(sentence), phrases, message, weighable):
             if said is None:
                 is_ruled_out = True
                 continue
             if said.level == "immediate" and said.about == "self":
-                return said
+                return said, is_ruled_out
             found.append(said)
-    danger = min(
-        found, key=lambda danger: (danger.level != "immediate", danger.about != "self"), default=None
-    )
-    if not danger and (other := languages.danger_in_other_words(letters, readable=whole)):
-        level, about, topic = other
-        danger = Danger(level=level, about=about, topic=topic)
-    if danger and (danger.level, danger.about, danger.topic) != ("concern", "self", "life"):
-        return danger
-    return _weighed(danger, letters, sentences, is_ruled_out=is_ruled_out)
-
-
-def _weighed(
-    named: Danger | None, letters: str, sentences: Sequence[str], *, is_ruled_out: bool
-) -> Danger | None:
-    """Return the danger of words that name none or a concern, which is immediate if they weigh enough.
-
-    `is_ruled_out`: others name it, and deny or tell of it.
-    """
-    weighable = Weighable.of(harmless.without_answered_no(letters))
-    levels = {level_in_grief(weighable)}
-    if named or not (is_ruled_out or languages.names_danger(letters)):
-        levels.add(weighed_level(weighable))
-    if "immediate" in levels:
-        return Danger(level="immediate", about="self", topic="life")
-    if named or "concern" in levels or weak_cues.is_enough(sentences):
-        return Danger(level="concern", about="self", topic="life")
-    return None
+    worst = min(found, key=lambda each: (each.level != "immediate", each.about != "self"), default=None)
+    return worst, is_ruled_out
 
 
 _SELF = frozenset({"i", "i'm", "me", "myself", "my"})
@@ -90,16 +89,24 @@ _VOICES = frozenset({"voice", "voices"})
 _TENSE_CHARACTERS = 30
 
 
-def _dangers_in(sentence: Sentence, phrases: Sequence[Phrase], message: Searched) -> Iterator[Danger | None]:
+def _dangers_in(
+    sentence: Sentence, phrases: Sequence[Phrase], message: Searched, weighable: Weighable
+) -> Iterator[Danger | None]:
     """Yield the danger of each phrase that is said, None where it is denied, past or told of."""
     for phrase in phrases:
         for match in phrase.pattern.finditer(sentence.text):
             about = _about(phrase, match, sentence)
-            if _holds(phrase, match, sentence, message, about):
+            if _holds(phrase, match, sentence, message, about) and not _is_unlikely(phrase, weighable):
                 is_lowered = about == "other" and phrase.about is None
                 yield Danger(level="concern" if is_lowered else phrase.level, about=about, topic=phrase.topic)
             else:
                 yield None
+
+
+def _is_unlikely(phrase: Phrase, weighable: Weighable) -> bool:
+    """Return whether "suicide" or "overdose" is only mentioned, as what somebody died of."""
+    is_word_alone = phrase.is_mention and phrase.about is None and phrase.topic == "life"
+    return is_word_alone and weighs_against(weighable, least=AGAINST)
 
 
 def _about(phrase: Phrase, match: re.Match[str], sentence: Sentence) -> About:

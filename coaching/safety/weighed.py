@@ -2,10 +2,9 @@
 
 Lists of phrases know the sentences that they were written with, and few of other people's. So each
 feature of a text (`meanings`) has a weight that was learnt from labelled sentences, and the sum decides.
-There are two tables of weights, written by `tests.safety.training`: `words/grief-weights.txt` for the wish to
-join the dead, or not to go on without them, which is said nearly as plain grief is, and needs less where a
-loss is spoken of; `words/danger-weights.txt` for any danger. Each sum has a share of the other: what sounds
-like danger only to the one table seldom is. Up to `NEIGHBOURS` sentences are judged together. Pure.
+There are two tables of weights, written by `tests.safety.training`: `words/grief-weights.txt` tells danger in
+grief from plain grief, `words/danger-weights.txt` tells any danger from grief and ordinary talk. Where both
+weigh clearly against it, danger is only mentioned. Up to `NEIGHBOURS` sentences are judged together. Pure.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,12 +24,14 @@ MAX_WORDS = 60
 """So many words are judged together, unless one sentence has more."""
 USUAL_WORDS = 30
 GRIEF, DANGER = "grief", "danger"
-SHARE_OF_OTHER = {GRIEF: 0.3, DANGER: 0.15}
+SHARE_OF_OTHER = {GRIEF: 0.3, DANGER: 0.0}
 """How much the other table's sum counts."""
-ENOUGH = {GRIEF: 60, DANGER: 125}
-ENOUGH_WITHOUT_LOSS = {GRIEF: 120, DANGER: 125}
-ENOUGH_FOR_IMMEDIATE = {GRIEF: 250, DANGER: 350}
+ENOUGH = {GRIEF: 200, DANGER: 150}
+ENOUGH_WITHOUT_LOSS = {GRIEF: 180, DANGER: 130}
+ENOUGH_FOR_IMMEDIATE = {GRIEF: 350, DANGER: 250}
 """Of grief only where a loss is spoken of."""
+AGAINST, AGAINST_CUES = -200, -50
+"""If both sums are less, a word like "suicide" is only mentioned; and weak cues suggest nothing."""
 ALWAYS = "<>"
 """The feature that each text has."""
 
@@ -62,14 +63,14 @@ class Weighable:
         )
         return cls(features, [len(words) for words in sentences], language, is_about_loss)
 
-    def weight(self, weights: Weights) -> float:
-        """Return the most that neighbouring sentences weigh; each word of many counts less."""
+    def weight(self, weights: Weights, *, is_each_alone: bool = False) -> float:
+        """Return the most that neighbouring sentences weigh, or one alone; each word of many counts less."""
         known = weights.keys()
         features = [each & known for each in self.sentences]
         return max(
             (weights[ALWAYS] + sum(weights[each] for each in frozenset[str]().union(*features[start:end])))
             / max(1, count / USUAL_WORDS)
-            for start, end, count in self._neighbours()
+            for start, end, count in (self._alone() if is_each_alone else self._neighbours())
         )
 
     def _neighbours(self) -> Iterator[tuple[int, int, int]]:
@@ -84,29 +85,45 @@ class Weighable:
             if end == len(self.sentences):
                 break
 
-    def sums(self, tables: Tables) -> Mapping[str, float]:
+    def _alone(self) -> Iterator[tuple[int, int, int]]:
+        """Yield the same for each sentence."""
+        for start, count in enumerate(self.words):
+            yield start, start + 1, count
+
+    def sums(self, tables: Tables, *, is_each_alone: bool = False) -> Mapping[str, float]:
         """Return what the text weighs by each table, with a share of the other."""
-        own = {table: self.weight(tables[table]) for table in (GRIEF, DANGER)}
+        own = {table: self.weight(tables[table], is_each_alone=is_each_alone) for table in (GRIEF, DANGER)}
         total = sum(own.values())
         return {table: each + SHARE_OF_OTHER[table] * (total - each) for table, each in own.items()}
 
     def level(self, table: str, tables: Tables) -> Level | None:
+        return self._level_of(table, self.sums(tables))
+
+    def worst_level(self, own: Sequence[str], tables: Tables) -> Level | None:
+        """Return how acute that is by any of the tables `own`."""
+        sums = self.sums(tables)
+        levels = {self._level_of(table, sums) for table in own}
+        return next((level for level in ("immediate", "concern") if level in levels), None)
+
+    def _level_of(self, table: str, sums: Mapping[str, float]) -> Level | None:
         enough = ENOUGH if self.is_about_loss else ENOUGH_WITHOUT_LOSS
-        found = self.sums(tables)[table]
-        if found <= enough[table]:
+        if sums[table] <= enough[table]:
             return None
         may_be_immediate = table != GRIEF or self.is_about_loss
-        return "immediate" if may_be_immediate and found > ENOUGH_FOR_IMMEDIATE[table] else "concern"
+        return "immediate" if may_be_immediate and sums[table] > ENOUGH_FOR_IMMEDIATE[table] else "concern"
 
 
-def level_in_grief(text: Weighable) -> Level | None:
-    """Return how acute the wish for death is that a text speaks of because of somebody's."""
-    return text.level(GRIEF, learnt_tables())
+def weighed_level(text: Weighable, *, of_any: bool = True) -> Level | None:
+    """Return how acute the danger is that a text weighs as; not `of_any`, only the wish to join the dead."""
+    is_known = of_any and text.language in LANGUAGES
+    return text.worst_level((GRIEF, DANGER) if is_known else (GRIEF,), learnt_tables())
 
 
-def weighed_level(text: Weighable) -> Level | None:
-    """Return how acute the danger is that a text in a language with meanings weighs as."""
-    return text.level(DANGER, learnt_tables()) if text.language in LANGUAGES else None
+def weighs_against(text: Weighable, *, least: int) -> bool:
+    """Return whether a text weighs less than that, and each of its sentences alone does."""
+    tables = learnt_tables()
+    sums = (text.sums(tables, is_each_alone=is_each_alone) for is_each_alone in (False, True))
+    return all(each < least for both in sums for each in both.values())
 
 
 def learnt_tables() -> Tables:

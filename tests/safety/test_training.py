@@ -18,8 +18,8 @@ from tests.safety.training import (
     tables_without,
 )
 
-LEFT_OUT = {GRIEF: "grief_two", DANGER: "dev_2"}
-MIN_NOTICED = {GRIEF: 0.4, DANGER: 0.3}
+LEFT_OUT = "dev_9"
+MIN_NOTICED = {GRIEF: 0.4, DANGER: 0.4}
 MAX_CARDED = 0.06
 ROOT = Path(__file__).parents[2]
 LONG_CHARACTERS = 2_000
@@ -33,17 +33,17 @@ def test_the_weights_are_learnt_from_the_sentences_and_words_of_today(table: str
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("table", [GRIEF, DANGER])
-def test_weights_of_other_authors_know_danger_in_the_sentences_of_one_who_is_left_out(table: str) -> None:
-    examples = read_examples(table)
-    tables = tables_without(LEFT_OUT[table], {each: read_examples(each) for each in DANGEROUS})
-    own = [each for each in examples if each.author == LEFT_OUT[table]]
-    noticed, carded = (
-        [any(levels_of(each, tables)) for each in own if each.is_danger is is_danger]
-        for is_danger in (True, False)
-    )
-    assert sum(noticed) >= MIN_NOTICED[table] * len(noticed)
-    assert sum(carded) <= MAX_CARDED * len(carded)
+def test_weights_of_other_authors_know_danger_in_the_sentences_of_one_who_is_left_out() -> None:
+    examples = {table: read_examples(table) for table in DANGEROUS}
+    tables = tables_without(LEFT_OUT, examples)
+    for table, rows in examples.items():
+        own = [each for each in rows if each.author == LEFT_OUT]
+        noticed, carded = (
+            [any(levels_of(each, tables)) for each in own if each.is_danger is is_danger]
+            for is_danger in (True, False)
+        )
+        assert sum(noticed) >= MIN_NOTICED[table] * len(noticed)
+        assert sum(carded) <= MAX_CARDED * len(carded)
 
 
 def test_what_only_danger_says_weighs_for_it_and_the_same_sentences_give_the_same_weights() -> None:
@@ -90,10 +90,48 @@ def test_what_is_denied_or_past_or_asks_for_quiet_is_not_weighed_as_danger(words
 
 def test_what_only_one_table_takes_for_danger_weighs_less() -> None:
     text = Weighable.of(plain_letters("My mother died and I keep her letters."))
-    alone = {GRIEF: {ALWAYS: 100}, DANGER: {ALWAYS: 0}}
-    denied = {GRIEF: {ALWAYS: 100}, DANGER: {ALWAYS: -200}}
+    alone = {GRIEF: {ALWAYS: 220}, DANGER: {ALWAYS: 0}}
+    denied = {GRIEF: {ALWAYS: 220}, DANGER: {ALWAYS: -200}}
     assert text.level(GRIEF, alone) == "concern"
     assert text.level(GRIEF, denied) is None
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "My friend overdosed in spring and I'd blocked her the week before. I have to live with that.",
+        "I don't really know who I am without being her carer. I wake up at six for her tablets.",
+    ],
+)
+def test_what_is_only_mentioned_is_none_if_the_whole_weighs_clearly_against_it(words: str) -> None:
+    assert find_danger(words) is None
+
+
+@pytest.mark.parametrize(
+    ("words", "around"),
+    [
+        *(
+            (words, around)
+            for words in (
+                "I want to kill myself.", "I took all the pills.", "I'm going to hang myself.",
+                "I feel suicidal.", "I keep thinking about suicide.", "I took an overdose.",
+            )
+            for around in (
+                "We buried Dad in March and the house is so quiet. My sister wants to sell it.",
+                "Work was fine today. I cooked pasta for the kids. Can you help me plan the week?",
+                "Years ago I had a bad time. I learnt to swim and now I sing in a choir.",
+            )
+        ),
+        ("Ich will nicht mehr leben.", "Mein Vater ist im März gestorben. Ich gehe wieder in die Arbeit."),
+        ("Quiero morirme.", "Mi padre murió en marzo. Hoy fui a trabajar y cociné para los niños."),
+        ("Je veux mourir.", "Mon père est mort en mars. Je vais au travail et je cuisine pour les enfants."),
+        ("Voglio morire.", "Mio padre è morto a marzo. Oggi sono andato al lavoro e ho cucinato."),
+        ("Quero morrer.", "O meu pai morreu em março. Hoje fui ao trabalho e cozinhei para os miúdos."),
+    ],
+)  # fmt: skip
+def test_what_is_said_around_it_takes_no_plain_wish_back(words: str, around: str) -> None:
+    assert find_danger(f"{around} {words}") is not None
+    assert find_danger(f"{words} {around}") is not None
 
 
 def test_what_weighs_most_is_immediate() -> None:

@@ -24,9 +24,13 @@ from tests.safety.sets import LEARNT
 
 DANGEROUS = {
     GRIEF: {"grief-danger.tsv"},
-    DANGER: {"immediate-en.tsv", "immediate-other.tsv", "concern-en.tsv"},
+    DANGER: {"immediate-en.tsv", "immediate-other.tsv", "concern-en.tsv", "grief-danger.tsv"},
 }
 """The files whose sentences are danger, by table. Plain grief and ordinary talk are none."""
+WEIGHT_OF_ORDINARY = {GRIEF: 0.25, DANGER: 1.0}
+"""How much a sentence of ordinary talk teaches, compared with plain grief. If it taught the table of grief as
+much, whatever is said of a death would weigh for danger.
+"""
 HEADER = "# Weights of the features of {table} (weighed.py), in hundredths. `<..>`: by meaning."
 FILE_OF = {"immediate": "immediate-en.tsv", "concern": "concern-en.tsv", "none": "ordinary.tsv"}
 """The file of a set that a label belongs to."""
@@ -46,6 +50,7 @@ class Example:
     file: str
     letters: str
     is_danger: bool
+    weight: float = 1.0
 
     @property
     def features(self) -> frozenset[str]:
@@ -63,6 +68,7 @@ def read_examples(table: str) -> Sequence[Example]:
             file=file,
             letters=plain_letters(words),
             is_danger=file in DANGEROUS[table],
+            weight=1.0 if file in (*DANGEROUS[table], "grief.tsv") else WEIGHT_OF_ORDINARY[table],
         )
         for author, file, words in rows
         if file in DANGEROUS[table] or LABELS[file] == "none"
@@ -75,8 +81,8 @@ def learn(examples: Sequence[Example]) -> Mapping[str, int]:
     counts = Counter(feature for each in features for feature in each)
     rows = [[f for f in each if counts[f] >= MIN_SENTENCES] for each in features]
     signs = [1 if each.is_danger else -1 for each in examples]
-    costs = {sign: COST * len(signs) / (2 * signs.count(sign)) for sign in (1, -1)}
-    shares = [costs[sign] / 1000 for sign in signs]
+    costs = _costs_of(examples)
+    shares = [cost / 1000 for cost in costs]
     weights: dict[str, float] = {f: 0.0 for f, count in counts.items() if count >= MIN_SENTENCES}
     for row, sign, share in zip(rows, signs, shares, strict=True):
         for feature in row:
@@ -88,13 +94,22 @@ def learn(examples: Sequence[Example]) -> Mapping[str, int]:
         for number in order:
             row, sign = rows[number], signs[number]
             margin = sign * sum(weights[feature] for feature in row)
-            share = _best_share(shares[number], costs[sign], margin, len(row))
+            share = _best_share(shares[number], costs[number], margin, len(row))
             change = sign * (share - shares[number])
             shares[number] = share
             for feature in row:
                 weights[feature] += change
     rounded = {feature: round(100 * weight) for feature, weight in weights.items()}
     return {f: weight for f, weight in rounded.items() if abs(weight) >= MIN_WEIGHT or f == ALWAYS}
+
+
+def _costs_of(examples: Sequence[Example]) -> Sequence[float]:
+    """Return what an error at each example costs: at all dangerous ones together as much as at all others."""
+    totals = {
+        is_danger: sum(each.weight for each in examples if each.is_danger is is_danger)
+        for is_danger in (True, False)
+    }
+    return [COST * len(examples) * each.weight / (2 * totals[each.is_danger]) for each in examples]
 
 
 def _best_share(share: float, cost: float, margin: float, square: int) -> float:
@@ -151,7 +166,9 @@ def digest_of(examples: Sequence[Example]) -> str:
     """Return a digest of what weights are learnt from."""
     digest = sha256()
     for example in examples:
-        digest.update(f"{example.is_danger}\t{' '.join(sorted(example.features))}\n".encode())
+        digest.update(
+            f"{example.is_danger}\t{example.weight}\t{' '.join(sorted(example.features))}\n".encode()
+        )
     return digest.hexdigest()[:16]
 
 
