@@ -83,7 +83,8 @@ class BuiltPrompt:
     """The request that a turn begins with, and what must be stored to send it again byte for byte.
 
     `opening` is the session's new one, None if its present one was sent; `session_metadata` is merged into
-    the session's with it. `said_before_at` is when the user's message before the newest was sent, if any.
+    the session's with it. `before` are the messages that were read, without the newest; `said_before_at` is
+    when the user's last one of them was sent, if any.
     """
 
     request: ModelRequest
@@ -92,6 +93,7 @@ class BuiltPrompt:
     turn_metadata: dict[str, Any]
     opening: str | None
     session_metadata: dict[str, Any]
+    before: Sequence[Message]
     said_before_at: datetime | None
 
 
@@ -250,6 +252,7 @@ class _TurnBuilder:
             turn_metadata={**trace, TAINT_KEY: list(foreign)} if foreign else trace,
             opening=opening.to_text() if self.is_rebuilt else None,
             session_metadata=self.session_metadata,
+            before=self.tail[:-1],
             said_before_at=self._said_before_at(),
         )
 

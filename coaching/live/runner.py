@@ -95,7 +95,7 @@ class Runner:
                 key = TurnKey(turn_id=opened.turn.id, fence=opened.turn.fence)
                 self._run(opened.session_id, key, is_resumed=False, setup=started.setup)
                 self.second_looks.cancel(opened.withdrawn)
-                self.second_looks.begin(opened.turn.id)
+                self.second_looks.begin(opened.turn.id, started.looked)
         return started
 
     async def answer_call(

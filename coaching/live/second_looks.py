@@ -60,9 +60,12 @@ class SecondLooks:
         """Set the event loop for looks that begin in pages' threads; before it is set, none begin there."""
         self._loop = loop
 
-    def begin(self, turn_id: uuid.UUID) -> None:
-        """Begin a look at the message of a turn that has just begun here; one at an older message goes on."""
-        self._begin(turn_id, partial(read_words, turn_id))
+    def begin(self, turn_id: uuid.UUID, looked: Looked | None = None) -> None:
+        """Begin a look at the message of a turn that has just begun here; one at an older message goes on.
+
+        `looked` is what it needs, if its start has read that.
+        """
+        self._begin(turn_id, partial(read_words, turn_id), looked)
 
     def begin_answer(self, call_id: int) -> None:
         """Begin a look at the words with which a person has just answered a question."""
@@ -89,10 +92,10 @@ class SecondLooks:
     def _begin_capture(self, version_id: int) -> None:
         self._begin(f"capture {version_id}", partial(read_capture, version_id))
 
-    def _begin(self, key: Hashable, read: Callable[[], Looked | None]) -> None:
+    def _begin(self, key: Hashable, read: Callable[[], Looked | None], looked: Looked | None = None) -> None:
         if not settings.SAGE_SAFETY_MODEL:
             return
-        task = asyncio.create_task(self._look(read), name=f"second look {key}")
+        task = asyncio.create_task(self._look(read, looked), name=f"second look {key}")
         self._tasks[key] = task
         task.add_done_callback(lambda _: self._tasks.pop(key, None))
 
@@ -112,10 +115,10 @@ class SecondLooks:
         if self._storing is not None:
             await asyncio.wait([self._storing], timeout=0.5)
 
-    async def _look(self, read: Callable[[], Looked | None]) -> None:
+    async def _look(self, read: Callable[[], Looked | None], looked: Looked | None) -> None:
         await asyncio.sleep(HEAD_START_SECONDS)
         try:
-            looked = await in_database(read)
+            looked = looked or await in_database(read)
         except DatabaseError as error:
             _note_outage(error)
             return

@@ -1,7 +1,7 @@
 """What Sage said just before a person's words: the question that these may answer."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -38,6 +38,17 @@ def said_before_turn(turn_id: UUID) -> Query:
 @prepared
 def _before_turn() -> QuerySet[Any, Any]:
     return _last_answer(before_own_message())
+
+
+def said_last(messages: Sequence[Message]) -> str:
+    """Return what Sage said last in these messages of a session, oldest first."""
+    said = [message for message in messages if message.role == MessageRole.ASSISTANT][-1:]
+    calls = [
+        (call.get("name"), call.get("input"))
+        for message in said
+        for call in message.metadata.get("tool_calls", ())
+    ]
+    return _joined([message.content for message in said], calls)
 
 
 def said_in(rows: Rows) -> str:

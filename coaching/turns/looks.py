@@ -24,7 +24,14 @@ from coaching.safety.card import METADATA_KEY, kept_danger
 from coaching.safety.danger import Danger
 from coaching.safety.second_look import EARLIER_MESSAGES
 from coaching.turns.answer_looks import note_in
-from coaching.turns.asked import asked_by_call, before_own_message, own_message, said_before_turn, said_in
+from coaching.turns.asked import (
+    asked_by_call,
+    before_own_message,
+    own_message,
+    said_before_turn,
+    said_in,
+    said_last,
+)
 from sessions_app.models import (
     CallState,
     Message,
@@ -86,8 +93,22 @@ def read_words(turn_id: UUID) -> Looked | None:
     if not own:
         return None
     message, (user_id, is_seen) = _MESSAGE.object_of(own[0][: len(_MESSAGE)]), own[0][len(_MESSAGE) :]
+    if is_seen:
+        return None
+    said = [text for (text,) in reversed(earlier)]
+    return _looked(message, user_id=user_id, earlier=said, asked=said_in(sage))
+
+
+def words_of(message: Message, *, before: Sequence[Message], user_id: int) -> Looked | None:
+    """Return the same as `read_words` for a new message, from the messages before it, oldest first."""
+    said = [each for each in before if each.role == MessageRole.USER and not each.metadata.get("is_hidden")]
+    earlier = [each.content for each in said[-EARLIER_MESSAGES:]]
+    return _looked(message, user_id=user_id, earlier=earlier, asked=said_last(before))
+
+
+def _looked(message: Message, *, user_id: int, earlier: Sequence[str], asked: str) -> Looked | None:
     known = kept_danger(message.metadata)
-    if is_seen or message.metadata.get("is_hidden") or (known is not None and known.level == "immediate"):
+    if message.metadata.get("is_hidden") or (known is not None and known.level == "immediate"):
         return None
     return Looked(
         of="message",
@@ -95,8 +116,8 @@ def read_words(turn_id: UUID) -> Looked | None:
         session_id=message.session_id,
         user_id=user_id,
         words=strip_block_tags(message.content),
-        earlier=[strip_block_tags(text) for (text,) in reversed(earlier)],
-        asked=strip_block_tags(said_in(sage)),
+        earlier=list(map(strip_block_tags, earlier)),
+        asked=strip_block_tags(asked),
     )
 
 

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any, assert_never
 
 import structlog
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import InterfaceError, OperationalError
 from django.db.models import QuerySet
@@ -32,8 +33,9 @@ from coaching.tools import offered_tools
 from coaching.turns.asked import asked_query, danger_of_answer
 from coaching.turns.care import care_of_turn
 from coaching.turns.kept import read_kept
+from coaching.turns.looks import Looked, words_of
 from coaching.turns.pictures import with_pictures
-from coaching.turns.request import TurnRequest
+from coaching.turns.request import RequestKind, TurnRequest
 from coaching.turns.setup import TurnSetup, limits_left, state_of, stored_prompt_of, with_taint
 from sessions_app import services
 from sessions_app.history import DOCUMENTS_KEY
@@ -64,12 +66,14 @@ class StartedTurn:
     """A turn that was opened. It has no setup if it was opened before, or if its request couldn't be built.
 
     `kept` are files written by turns that were withdrawn, which stay, and `effects` says what else they did.
+    `looked` is what a second look at a new message needs, None where it has to be read or none is needed.
     """
 
     opened: OpenedTurn
     setup: TurnSetup | None = None
     kept: tuple[str, ...] = ()
     effects: tuple[str, ...] = ()
+    looked: Looked | None = None
 
     @property
     def danger(self) -> Danger | None:
@@ -79,9 +83,9 @@ class StartedTurn:
 class _PromptBuilder:
     """Builds a turn's prompt while the turn is opened, and keeps it for the setup."""
 
-    def __init__(self, life: Life, attached: Sequence[Document], *, is_edit: bool) -> None:
+    def __init__(self, life: Life, attached: Sequence[Document], *, kind: RequestKind) -> None:
         self.profile = life.profile
-        self._is_edit = is_edit
+        self._is_edit, self._is_message = kind == "edit", kind == "message"
         self._life = life
         self._attached = attached
         self.session: Session | None = None
@@ -110,6 +114,12 @@ class _PromptBuilder:
         before = self.built.said_before_at
         place = {"before_at": before.isoformat() if before else "", "zone": self.profile.timezone}
         return replace(stored_prompt_of(self.built), place=place)
+
+    def looked_of(self, opened: OpenedTurn) -> Looked | None:
+        """Return what a second look at the turn's message needs, if the prompt was built for a new one."""
+        if not opened.is_new or self.built is None or not self._is_message or not settings.SAGE_SAFETY_MODEL:
+            return None
+        return words_of(opened.message, before=self.built.before, user_id=self.profile.user_id)
 
     def setup_of(self, opened: OpenedTurn) -> TurnSetup | None:
         """Return the turn's setup; None if no prompt was built for it."""
@@ -148,7 +158,7 @@ def start_turn(
     attached = _attach(request)
     if attached:
         metadata = {**(metadata or {}), DOCUMENTS_KEY: [document.pk for document in attached]}
-    builder = _PromptBuilder(life, attached, is_edit=request.kind == "edit")
+    builder = _PromptBuilder(life, attached, kind=request.kind)
     open_turn = partial(_open, request, owner=owner, rate_limit=rate_limit, metadata=metadata)
     try:
         opened = open_turn(build_prompt=builder.build)
@@ -163,7 +173,8 @@ def start_turn(
     if is_said and opened.is_new:
         _note_danger(opened.message)
     kept, effects = read_kept(opened.withdrawn) if opened.withdrawn else ((), ())
-    return StartedTurn(opened=opened, setup=setup, kept=kept, effects=effects)
+    looked = builder.looked_of(opened) if setup else None
+    return StartedTurn(opened=opened, setup=setup, kept=kept, effects=effects, looked=looked)
 
 
 def _attach(request: TurnRequest) -> Sequence[Document]:

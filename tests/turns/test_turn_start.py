@@ -11,6 +11,7 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from pytest_django import Settings
 
 from coaching.clock.days import local_day
 from coaching.engine.anthropic_client import AnthropicClient
@@ -21,6 +22,7 @@ from coaching.models import DayPlan, Profile
 from coaching.practice.server import PracticeServer
 from coaching.transcript.cards import read_card_of_new
 from coaching.turns import answering
+from coaching.turns.looks import read_words
 from coaching.turns.request import TurnRequest
 from coaching.turns.start import StartedTurn, start_turn
 from coaching.turns.words import FAILURES
@@ -32,6 +34,7 @@ from sessions_app.models import Session, SessionBrief, SessionKind, SessionStatu
 from sessions_app.pending_calls import await_user
 from sessions_app.queries import Condition, Query, Rows
 from sessions_app.turn_records import Ending, NewCall, TurnKey
+from tests.jobs.conftest import opened_session
 from tests.stored_turns import store_round
 
 ASKED = "Are you thinking of killing yourself?"
@@ -262,3 +265,29 @@ async def test_a_request_that_cannot_be_built_loses_no_message(session: Session)
     assert (done.status, turn.user_notice) == (TurnStatus.FAILED, FAILURES["internal"])
     assert shown == []
     assert practice.requests == []
+
+
+@pytest.mark.django_db
+def test_a_second_look_gets_the_same_words_from_the_start_as_from_the_database(
+    user: User, settings: Settings
+) -> None:
+    settings.SAGE_SAFETY_MODEL = "claude-haiku-5-5"
+    texts = [
+        "[CAPTURE] One",
+        "I see.",
+        "Two",
+        ASKED,
+        "Three",
+        "And you?",
+        "Four",
+        "Yes.",
+        "Five",
+        "I hear you.",
+    ]
+    session = opened_session(user, *texts)
+    started = start(session, "Only at night.")
+    assert started.looked is not None
+    assert started.looked == read_words(started.opened.turn.id)
+    assert (started.looked.asked, started.looked.earlier) == ("I hear you.", ["Three", "Four", "Five"])
+    turn_records.close_turn(key_of(started), DONE)
+    assert start(session, "I want to kill myself.").looked is None, "clear danger needs no look"
