@@ -21,8 +21,9 @@ TESTS = Path(__file__).parent
 # Folders, and files without `.py`. What isn't named may use the database and start processes.
 _PURE = """
     architecture/test_children architecture/test_connections architecture/test_docs architecture/test_parsing
-    architecture/test_pictures architecture/test_requirements architecture/test_texts
-    architecture/test_tiers architecture/test_tool_names calendar/test_fetch context/test_closeness
+    architecture/test_pictures architecture/test_recipe_places architecture/test_requirements
+    architecture/test_texts architecture/test_tiers architecture/test_tool_names calendar/test_fetch
+    context/test_closeness
     context/test_fences context/test_window engine evals/test_checks evals/test_judge
     evals/test_results evals/test_situations files/test_days files/test_frontmatter files/test_paths
     files/test_permissions files/test_tasks languages/test_catalogues languages/test_formats
