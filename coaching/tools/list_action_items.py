@@ -19,7 +19,7 @@ MOST = 30
 
 DESCRIPTION = (
     "List action items by due date, with what they come from; status defaults to open. A proposed one isn't "
-    "accepted yet: never present it as agreed. Use it when the user asks what is to be done."
+    "accepted yet: never present it as agreed. Use it when they ask what is to be done, or an arc wants it."
 )
 
 
