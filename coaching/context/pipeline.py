@@ -45,12 +45,12 @@ def build_context(
     recent: Sequence[SaidWords],
     file_reader: str,
     arc: str = "",
-    is_map_offered: bool = False,
+    is_first_day: bool = False,
 ) -> Context:
     """Build all sections in order, and find the skills that the signals call for.
 
     `recent` are the user's last messages, oldest first; `file_reader` is the tool that shows a file whole.
-    `arc` is the session's current one. `is_map_offered`: in this session, before today.
+    `arc` is the session's current one. `is_first_day`: it began today.
     """
     sections: dict[str, Section] = {}
     unknown: set[str] = set()
@@ -61,9 +61,7 @@ def build_context(
         elif built is not None:
             sections[name] = replace(built, file_reader=file_reader)
     head = _attempt("session_context", lambda: (header(life), header_digest(life)))
-    called = _attempt(
-        "signals", partial(_called, life, recent=recent, arc=arc, is_map_offered=is_map_offered)
-    )
+    called = _attempt("signals", partial(_called, life, recent=recent, arc=arc, is_first_day=is_first_day))
     return Context(
         header=None if isinstance(head, _Failed) else head[0],
         header_digest="" if isinstance(head, _Failed) else head[1],
@@ -86,7 +84,8 @@ def _attempt(name: str, build: Callable[[], T]) -> T | _Failed:
         return _Failed()
 
 
-def _called(life: Life, *, recent: Sequence[SaidWords], arc: str, is_map_offered: bool) -> Called:
+def _called(life: Life, *, recent: Sequence[SaidWords], arc: str, is_first_day: bool) -> Called:
+    is_first_talk = is_first_day and life.last_session is None
     plan = known(life.plans).get(life.today)
     facts = life_facts(
         profile=life.profile,
@@ -95,8 +94,9 @@ def _called(life: Life, *, recent: Sequence[SaidWords], arc: str, is_map_offered
         has_plan_today=plan is not None and plan.says_something,
         unfolded_captures=known(life.waiting_captures),
         recent=recent,
-        # An open conversation offers somebody new the map, so after the first one it was offered.
-        is_map_offered=is_map_offered or life.last_session is not None,
+        # The first conversation offers nothing, and in later ones the map comes after days and weeks.
+        is_map_offered=not is_first_talk,
+        is_first_talk=is_first_talk,
         arc=arc,
         holds_offers=life.holds_offers,
         is_plan_fitting=fits_plan(life, arc=arc),

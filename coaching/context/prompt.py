@@ -17,6 +17,7 @@ from typing import Any
 from django.conf import settings
 
 from coaching.care.asking import CareOfTurn, foresee
+from coaching.clock.days import local_day
 from coaching.context import statement as stating
 from coaching.context.attached import document_parts, without_withheld
 from coaching.context.brief import brief_part
@@ -201,7 +202,7 @@ class _TurnBuilder:
             recent=_recent_words(window, danger_tool=self.tools.danger_tool, now=self.now),
             file_reader=self.tools.file_reader,
             arc=arc.arc if arc else "",
-            is_map_offered=self.offered.get(SessionKind.LIFE_MAPPING, self._today) < self._today,
+            is_first_day=local_day(self.session.started_at, self.life.profile.zone) == self.life.today,
         )
         self.frame_tokens = _frame_tokens(self.frame, self.tools)
         self.room = PROMPT_TOKENS - SPARE_TOKENS - self.frame_tokens

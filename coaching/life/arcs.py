@@ -80,7 +80,7 @@ ARCS: Mapping[SessionKind, ArcRule] = {
     ),
     SessionKind.LIFE_MAPPING: ArcRule(
         skill="life-mapping",
-        takes="an hour or more",
+        takes="ten minutes a part",
         leaves=(
             # A map is often drawn in several sessions: pages from earlier ones count.
             *(

@@ -47,6 +47,7 @@ def life_facts(
     arc: str = "",
     holds_offers: bool = False,
     is_plan_fitting: bool = False,
+    is_first_talk: bool = False,
 ) -> LifeFacts:
     """Build the facts from what was read; `now` is aware.
 
@@ -78,6 +79,8 @@ def life_facts(
         intensity=measure_intensity(recent),
         is_grieving=_is_grieving(recent),
         is_map_begun=bool(pages) or is_map_offered,
+        is_first_talk=is_first_talk,
+        messages=len(recent),
         arc=arc,
         is_plan_fitting=is_plan_fitting,
         asks_for_plan=any(names_plan(words.text) for words in recent[-1:]),

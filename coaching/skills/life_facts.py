@@ -15,6 +15,8 @@ class LifeFacts:
     `days_to_quarter_end` is 0 on the quarter's last day. `is_map_begun`: a page of the map exists, or the map
     was offered before. `is_grieving`: the last messages speak of a loss without danger. `arc` is the
     session's current one, or empty. `holds_offers`: danger was days ago, so nothing is offered unasked.
+    `messages` is how many of their last messages in this conversation are looked at. `is_first_talk`: it
+    is the first one, on its first day.
     `asks_for_plan`: the last message names a safety plan. `is_plan_fitting`: danger was on an earlier
     day, and a plan may be offered.
     """
@@ -30,6 +32,8 @@ class LifeFacts:
     intensity: Intensity = CALM
     is_grieving: bool = False
     is_map_begun: bool = False
+    is_first_talk: bool = False
+    messages: int = 0
     arc: str = ""
     asks_for_plan: bool = False
     is_plan_fitting: bool = False

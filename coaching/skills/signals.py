@@ -25,8 +25,8 @@ class Signal:
 
     `was` states it in the past tense, for a skill that is still loaded when the signal no longer matches, and
     for readers in another language where `because` has figures or names in it.
-    `fits_day_arcs`: the approach is used in the arcs of a day, too; `stays_in_care`: also in the days after
-    danger, in which nothing is offered unasked.
+    `fits_day_arcs`: the approach is used in the arcs of a day, too; `stays_in_care`: also where the last
+    messages carry a lot, and in the days after danger, in which nothing is offered unasked.
     """
 
     name: str
@@ -101,8 +101,15 @@ SIGNALS: tuple[Signal, ...] = (
         gettext_noop("There was no life map yet"),
     ),
     _approach(
+        "first_talk", "first-talk",
+        lambda facts: facts.is_first_talk and facts.messages <= 1 and not facts.arc,
+        lambda _: gettext_noop("This is the first conversation"),
+        gettext_noop("It was the first conversation"),
+    ),
+    _approach(
         "domain_flagged", "domain-deep-dive",
-        lambda facts: bool(_troubled(facts)),
+        # What they came with comes first, and it may be danger.
+        lambda facts: bool(_troubled(facts)) and (facts.messages > 1 or bool(facts.arc)),
         lambda facts: "; ".join(f"{name} is marked {status}" for name, status in _troubled(facts)),
         gettext_noop("A part of life was marked as in trouble"),
     ),
@@ -177,14 +184,18 @@ class Called:
 
 
 def call_skills(facts: LifeFacts) -> Called:
-    """Return the arc to offer, the approaches to use, and the signals that matched."""
+    """Return the arc to offer, the approaches to use, and the signals that matched.
+
+    In a first conversation no arc is offered: it has ten minutes and one next step.
+    """
     arc: str | None = None
     approaches: dict[str, None] = {}
     trace = []
     for signal in SIGNALS:
         is_too_long = not (signal.is_arc or signal.fits_day_arcs) and facts.arc in DAY_ARCS
-        is_at_rest = facts.holds_offers and not signal.stays_in_care
-        if is_too_long or is_at_rest or not signal.is_met(facts):
+        is_at_rest = (facts.holds_offers or facts.intensity.is_high) and not signal.stays_in_care
+        is_too_early = signal.is_arc and facts.is_first_talk
+        if is_too_long or is_at_rest or is_too_early or not signal.is_met(facts):
             continue
         is_chosen = not signal.is_arc or arc is None
         if signal.is_arc:

@@ -52,6 +52,7 @@ _SKILL_NAMES: Mapping[str, str] = {
     "capture-review": gettext_noop("Capture review"),
     "crisis-support": gettext_noop("Crisis support"),
     "decision-helper": gettext_noop("Decision helper"),
+    "first-talk": gettext_noop("First talk"),
     "domain-deep-dive": gettext_noop("Domain deep dive"),
     "grief": gettext_noop("Grief"),
     "life-plan-revision": gettext_noop("Life plan revision"),

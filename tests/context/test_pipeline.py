@@ -23,6 +23,7 @@ from sessions_app.history import append_message
 from sessions_app.models import MessageRole, Session, SessionKind, Turn
 from tests.calendar.conftest import source_of, timed
 from tests.context.conftest import Talk, put_file, text_blocks
+from tests.context.five_people import spoke_before
 
 NOW = datetime(2026, 11, 18, 8, 0, tzinfo=UTC)  # a Wednesday morning
 HOSTILE = (
@@ -250,32 +251,38 @@ def test_the_number_of_queries_is_constant(
 @pytest.mark.django_db(transaction=True)
 async def test_an_arc_is_offered_once_a_day_and_the_trace_says_why(talk: Talk, person: User) -> None:
     with time_machine.travel(NOW, tick=True):
-        talk.practice.script(["One.", "Two."])
-        await talk.say("I'm overwhelmed, I can't cope with all of this any more.")
+        await in_database(spoke_before, person, SessionKind.OPEN_CONVERSATION, at=NOW - timedelta(days=3))
+        talk.practice.script(["One.", "Two.", "Three."])
+        await talk.say("Good morning.")
         await talk.say("Not now.")
-    first, second = (text_blocks(body) for body in talk.bodies)
-    assert first[0].count('<offer arc="life_mapping">') == 1
-    assert first[0].count('<skill name="crisis-support">') == 1
+        await talk.say("I'm overwhelmed, I can't cope with all of this any more.")
+    first, second, third = (text_blocks(body) for body in talk.bodies)
+    assert first[0].count('<offer arc="open_day">') == 1
     assert len(second) == len(first) + 1
+    assert "".join(third).count('<skill name="crisis-support">') == 1
     turns = await in_database(list, Turn.unscoped.order_by("started_at"))
     skills = turns[0].metadata["skills"]
-    assert skills["offered"] == "life_mapping"
-    assert [match["signal"] for match in skills["matches"] if match["is_chosen"]] == [
-        "no_life_map",
-        "high_intensity",
+    assert skills["offered"] == "open_day"
+    assert [(match["signal"], match["is_chosen"]) for match in skills["matches"]] == [
+        ("morning_without_plan", True),
+        ("no_life_map", False),
     ]
     assert turns[1].metadata["skills"]["said"] == []
-    assert turns[0].metadata["context"]["message"]["skill:crisis-support"] > 200
+    assert turns[2].metadata["context"]["message"]["skill:crisis-support"] > 200
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_a_map_that_was_offered_gives_way_to_the_next_days_plan(talk: Talk, person: User) -> None:
+async def test_the_first_day_is_for_getting_acquainted_and_the_next_offers_its_plan(
+    talk: Talk, person: User
+) -> None:
+    await in_database(Session.unscoped.update, started_at=NOW)
     with time_machine.travel(NOW, tick=True):
         await talk.say("Hello.")
     with time_machine.travel(NOW + timedelta(days=1), tick=True):
         await talk.say("Good morning.")
     first, second = (text_blocks(body) for body in talk.bodies)
-    assert "Say that it takes an hour or more." in first[0]
+    assert "<offer" not in first[0]
+    assert first[0].count('<skill name="first-talk">') == 1
     offers = [text for text in second[len(first) :] if "<offer" in text]
     assert len(offers) == 1
     assert '<offer arc="open_day">\nIt is morning, and today has no plan. ' in offers[0]

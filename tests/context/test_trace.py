@@ -11,7 +11,7 @@ from coaching.practice.script import Reply, ToolUse
 from coaching.skills.callers import as_name, is_named
 from sessions_app import services
 from sessions_app.database import in_database
-from sessions_app.models import SessionKind, Turn
+from sessions_app.models import Session, SessionKind, Turn
 from tests.context.conftest import Talk, put_file
 
 NOON = "2026-11-18T12:00:00+00:00"
@@ -31,7 +31,6 @@ def in_play(trace: dict[str, Any]) -> dict[str, tuple[str, str]]:
 async def test_a_trace_names_who_called_each_skill_as_long_as_its_text_is_sent(
     talk: Talk, person: User
 ) -> None:
-    await in_database(put_file, person, "life-map/health.md", "Tired.", status="in_crisis")
     talk.practice.script(
         [
             "One.",
@@ -48,10 +47,7 @@ async def test_a_trace_names_who_called_each_skill_as_long_as_its_text_is_sent(
         await talk.say("Let's plan the day")
         await talk.say("Slowly")
     found = [in_play(trace) for trace in await traces()]
-    by_signals = {
-        "crisis-support": ("high_intensity", "message"),
-        "domain-deep-dive": ("domain_flagged", "message"),
-    }
+    by_signals = {"crisis-support": ("high_intensity", "message")}
     earlier = {name: (caller, "earlier") for name, (caller, _) in by_signals.items()}
     assert found[:2] == [by_signals, earlier]
     assert found[2] == earlier | {"decision-helper": ("user", "result")}
@@ -65,6 +61,7 @@ async def test_a_trace_names_who_called_each_skill_as_long_as_its_text_is_sent(
 @pytest.mark.django_db(transaction=True)
 async def test_a_trace_holds_sections_and_sizes_and_no_words(talk: Talk, person: User) -> None:
     await in_database(put_file, person, "sage/context.md", "Ada is a nurse. " * 40)
+    await in_database(Session.unscoped.update, started_at=NOON)
     talk.practice.script(["One.", "Two."])
     with time_machine.travel(NOON, tick=True):
         await talk.say("Good morning, dear machine")
@@ -72,7 +69,7 @@ async def test_a_trace_holds_sections_and_sizes_and_no_words(talk: Talk, person:
         await talk.say("And again")
     first, second = await traces()
     assert first["context"]["opening"].keys() == {"sage_context"}
-    assert first["context"]["message"].keys() == {"session_context", "offer"}
+    assert first["context"]["message"].keys() == {"session_context", "skill:first-talk"}
     assert second["context"]["opening"] == first["context"]["opening"]
     assert second["context"]["earlier"] == first["context"]["message"]
     assert second["context"]["message"].keys() == {"life_plan"}

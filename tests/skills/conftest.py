@@ -16,6 +16,7 @@ DESCRIPTION = "be calm, when it is loud"
 # The shipped approaches; there are also four arcs, four document skills and the base.
 APPROACHES = {
     "domain-deep-dive",
+    "first-talk",
     "crisis-support",
     "decision-helper",
     "grief",

@@ -20,7 +20,12 @@ def at(hour: int, minute: int = 0) -> datetime:
 
 # An afternoon without any signal.
 QUIET = LifeFacts(
-    local_time=at(15), has_life_map=True, has_plan_today=True, has_log_today=False, is_checkin_due=False
+    local_time=at(15),
+    has_life_map=True,
+    has_plan_today=True,
+    has_log_today=False,
+    is_checkin_due=False,
+    messages=2,
 )
 
 
@@ -104,6 +109,7 @@ def test_a_signal_calls_its_approach(facts: LifeFacts, approach: str, because: s
         replace(QUIET, local_time=at(21), has_log_today=True),
         replace(QUIET, local_time=at(21), has_plan_today=False),
         replace(QUIET, domain_statuses=(("career", "okay"), ("play", "thriving"))),
+        replace(QUIET, domain_statuses=(("health", "in_crisis"),), messages=1),
         replace(QUIET, intensity=Intensity(weight=2)),
         replace(QUIET, unfolded_captures=4),
         replace(QUIET, days_to_quarter_end=7),
@@ -146,7 +152,6 @@ TROUBLED_EVENING = replace(
     QUIET,
     local_time=at(21),
     domain_statuses=(("health", "in_crisis"),),
-    intensity=Intensity(weight=5),
     unfolded_captures=9,
     days_to_quarter_end=0,
 )
@@ -154,7 +159,7 @@ TROUBLED_EVENING = replace(
 
 @pytest.mark.parametrize("arc", ["open_day", "close_day"])
 def test_an_arc_of_minutes_gets_no_approach_but_steady_ground(arc: str) -> None:
-    called = call_skills(replace(TROUBLED_EVENING, arc=arc))
+    called = call_skills(replace(TROUBLED_EVENING, arc=arc, intensity=Intensity(weight=5)))
     assert called.approaches == ("crisis-support",)
     assert "domain_flagged" not in [match.signal for match in called.trace]
 
@@ -163,9 +168,25 @@ def test_an_arc_of_minutes_gets_no_approach_but_steady_ground(arc: str) -> None:
 def test_all_approaches_can_be_used_elsewhere(arc: str) -> None:
     called = call_skills(replace(TROUBLED_EVENING, arc=arc))
     assert called.arc == "close_day"
-    assert called.approaches == ("domain-deep-dive", "crisis-support", "capture-review", "life-plan-revision")
+    assert called.approaches == ("domain-deep-dive", "capture-review", "life-plan-revision")
     assert all(match.is_chosen for match in called.trace)
-    assert len(called.trace) == 5
+    assert len(called.trace) == 4
+
+
+@pytest.mark.parametrize("arc", ["", "weekly_checkin", "life_mapping"])
+def test_where_messages_carry_a_lot_nothing_is_offered_and_nothing_else_is_looked_into(arc: str) -> None:
+    called = call_skills(replace(TROUBLED_EVENING, arc=arc, intensity=Intensity(weight=5), is_grieving=True))
+    assert (called.arc, called.approaches) == (None, ("crisis-support", "grief"))
+
+
+def test_the_first_conversation_is_for_getting_acquainted_and_offers_no_arc() -> None:
+    facts = replace(QUIET, local_time=at(8), has_life_map=False, has_plan_today=False)
+    facts = replace(facts, is_first_talk=True, messages=1)
+    called = call_skills(facts)
+    assert (called.arc, called.approaches) == (None, ("first-talk",))
+    assert call_skills(replace(facts, messages=2)).approaches == ()
+    assert call_skills(replace(facts, arc="life_mapping")).approaches == ()
+    assert call_skills(replace(facts, is_first_talk=False)).arc == "life_mapping"
 
 
 def test_every_signal_calls_a_skill_that_says_so_and_no_other_skill_has_one() -> None:

@@ -8,12 +8,16 @@ import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.contrib.auth.models import User
+from django.utils import timezone
 
-from coaching.models import Profile, UserFile
+from coaching.clock.days import local_day
+from coaching.models import DayPlan, Profile, UserFile
 from coaching.practice.coach import texts
 from coaching.practice.script import Reply, ToolUse
 from coaching.practice.server import PracticeServer
@@ -21,6 +25,7 @@ from sessions_app import services
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionKind, ToolCallRecord, Turn
 from tests.context.conftest import put_file
+from tests.context.five_people import spoke_before
 from tests.live_sage import Frame, LiveSage, SocketClient, open_socket
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -113,6 +118,7 @@ async def talking(
 def known(user: User) -> User:
     """A person with a life map, for whom nothing is due."""
     Profile.unscoped.create(user=user, name="Ada", timezone="UTC", next_checkin_on="2099-01-01")
+    spoke_before(user, SessionKind.OPEN_CONVERSATION, at=timezone.now() - timedelta(days=3))
     put_file(user, "life-map/_overview.md", MAP)
     return user
 
@@ -198,6 +204,7 @@ async def test_an_arc_that_is_offered_and_refused_is_left_alone(
     live_sage: LiveSage, practice: PracticeServer, user: User, cookie: str
 ) -> None:
     offer = texts.OFFERS["life_mapping"]
+    await in_database(nothing_else_is_due, user)
     async with talking(live_sage, user, cookie) as talker:
         assert offer in await talker.say("hi"), "there is no map yet"
         first = await in_database(Turn.unscoped.get)
@@ -208,9 +215,19 @@ async def test_an_arc_that_is_offered_and_refused_is_left_alone(
             assert not [frame for frame in talker.frames if "modeChange" in frame]
         traces = [turn.metadata["skills"] for turn in await in_database(list, Turn.unscoped.all())]
         assert sum(trace["offered"] == "life_mapping" for trace in traces) == 1
-        assert not await talker.files()
+        assert [*await talker.files()] == [f"daily-logs/{local_day(timezone.now(), ZoneInfo('UTC'))}.md"]
         await talker.say("ok, let's map my life after all")
         assert {"modeChange": "life_mapping"} in talker.frames, "a wish of their own still counts"
+
+
+def nothing_else_is_due(user: User) -> None:
+    """Let somebody have spoken before, and have a plan and a log of the day."""
+    now = timezone.now()
+    Profile.unscoped.create(user=user, timezone="UTC", next_checkin_on="2099-01-01")
+    spoke_before(user, SessionKind.OPEN_CONVERSATION, at=now - timedelta(days=3))
+    day = local_day(now, ZoneInfo("UTC"))
+    DayPlan.unscoped.create(user=user, date=day, intention="Unhurried")
+    put_file(user, f"daily-logs/{day}.md", "Done.")
 
 
 def _load(name: str) -> ToolUse:
