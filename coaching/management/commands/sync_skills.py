@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand
 
 from coaching.context.fences import TAGS
 from coaching.context.prompt_rules import SPEAKING, definition_faults, section_faults
+from coaching.files.permissions import WRITABLE
 from coaching.files.types import ATTRIBUTE_ORDER
 from coaching.library.references.files import (
     find_reference_faults,
@@ -17,6 +18,7 @@ from coaching.library.references.files import (
 )
 from coaching.life.arcs import ARCS
 from coaching.models import Reference
+from coaching.skills.calls import find_table_faults
 from coaching.skills.reader import Terms, find_faults, read_skill, skill_folders, skills_root
 from coaching.skills.store import sync_skills
 from coaching.tools import CHAT_TOOLS, SKILL_TOOLS, TOOL_NAMES
@@ -48,6 +50,9 @@ class Command(BaseCommand):
         faults = [*find_faults(root, TERMS), *find_reference_faults()]
         if options["check"]:
             faults += [*definition_faults(CHAT_TOOLS.definitions()), *section_faults()]
+            if not faults:
+                descriptions = {tool["name"]: tool["description"] for tool in CHAT_TOOLS.definitions()}
+                faults += find_table_faults(root, writable=WRITABLE, descriptions=descriptions)
         if faults:
             self.stderr.write("\n".join(faults))
             sys.exit(1)
