@@ -35,8 +35,9 @@ _PURE = """
     model_client/test_connection pages/test_code_colours practice recall/test_excerpts
     recall/test_question safety sage/test_env sage/test_mail_pages sage/test_origin
     sandbox/test_blocks sessions_app/test_english sessions_app/test_money sessions_app/test_refusals
-    skills/test_calls skills/test_check skills/test_prompt_rules skills/test_signals skills/test_texts sockets/test_streamed
-    steps/test_repeats tools/test_help_lines_never_wait tools/test_show_options turns/test_words
+    skills/test_calls skills/test_check skills/test_prompt_rules skills/test_signals skills/test_texts
+    sockets/test_streamed steps/test_repeats tools/test_help_lines_never_wait tools/test_show_options
+    turns/test_words
 """
 _SLOW = """
     architecture/test_audit architecture/test_pure_run architecture/test_recipes belongings/test_removal

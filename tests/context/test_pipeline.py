@@ -251,7 +251,8 @@ def test_the_number_of_queries_is_constant(
 @pytest.mark.django_db(transaction=True)
 async def test_an_arc_is_offered_once_a_day_and_the_trace_says_why(talk: Talk, person: User) -> None:
     with time_machine.travel(NOW, tick=True):
-        await in_database(spoke_before, person, SessionKind.OPEN_CONVERSATION, at=NOW - timedelta(days=3))
+        earlier = NOW - timedelta(days=3)
+        await in_database(spoke_before, person, SessionKind.OPEN_CONVERSATION, at=earlier, summary="A walk.")
         talk.practice.script(["One.", "Two.", "Three."])
         await talk.say("Good morning.")
         await talk.say("Not now.")

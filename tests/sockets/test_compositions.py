@@ -118,7 +118,7 @@ async def talking(
 def known(user: User) -> User:
     """A person with a life map, for whom nothing is due."""
     Profile.unscoped.create(user=user, name="Ada", timezone="UTC", next_checkin_on="2099-01-01")
-    spoke_before(user, SessionKind.OPEN_CONVERSATION, at=timezone.now() - timedelta(days=3))
+    spoke_before(user, SessionKind.OPEN_CONVERSATION, at=timezone.now() - timedelta(days=3), summary="")
     put_file(user, "life-map/_overview.md", MAP)
     return user
 
@@ -224,7 +224,7 @@ def nothing_else_is_due(user: User) -> None:
     """Let somebody have spoken before, and have a plan and a log of the day."""
     now = timezone.now()
     Profile.unscoped.create(user=user, timezone="UTC", next_checkin_on="2099-01-01")
-    spoke_before(user, SessionKind.OPEN_CONVERSATION, at=now - timedelta(days=3))
+    spoke_before(user, SessionKind.OPEN_CONVERSATION, at=now - timedelta(days=3), summary="")
     day = local_day(now, ZoneInfo("UTC"))
     DayPlan.unscoped.create(user=user, date=day, intention="Unhurried")
     put_file(user, f"daily-logs/{day}.md", "Done.")
