@@ -114,7 +114,7 @@ def test_many_heads_and_long_texts_are_stripped_quickly() -> None:
         "a: 2026-99-99",
         "1: one",
         "? [a, b]\n: c",
-        "a: [" + "[" * 5_000,
+        pytest.param("a: [" + "[" * 5_000, marks=pytest.mark.slow),
         "a: " + "{b: " * 3_000 + "}" * 3_000,
         "a: " + "9" * 5_000,
         "a: 0x" + "f" * 5_000,

@@ -72,6 +72,7 @@ async def test_parts_of_the_map_that_have_left_the_window_are_not_asked_for_agai
     assert "I read a lot" in walk.files["life-map/learning.md"].body
 
 
+@pytest.mark.slow
 async def test_the_map_holds_what_was_said_and_nothing_else(client: AsyncAnthropic) -> None:
     walk = Walk(client, kind="life_mapping")
     await walk.say("hello")

@@ -9,6 +9,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
@@ -42,8 +43,13 @@ class Sentence:
     @property
     def found(self) -> str:
         """The rules' result."""
-        danger = find_danger(self.words)
-        return danger.level if danger else "none"
+        return _level_of(self.words)
+
+
+@cache
+def _level_of(words: str) -> str:
+    danger = find_danger(words)
+    return danger.level if danger else "none"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +122,7 @@ def _unseen() -> Iterable[tuple[str, str, str]]:
             yield LABELS[name], language, words
 
 
+@cache
 def measure_unseen() -> dict[str, Figures]:
     """Apply the rules to the sentences of authors who never saw them: no rule may be fitted to these."""
     counts: dict[str, Counter[str]] = {"english": Counter(), "other": Counter()}

@@ -65,6 +65,7 @@ def test_the_set_is_large_and_mixed_and_its_halves_are_alike() -> None:
     assert 0.8 < sizes[TUNED] / sizes[HELD_OUT] < 1.25
 
 
+@pytest.mark.slow
 def test_the_published_figures_are_those_of_the_sentences_that_the_rules_never_saw() -> None:
     measured = {name: asdict(found) for name, found in measure_unseen().items()}
     if os.environ.get("SAGE_TEST_WRITE"):
@@ -72,6 +73,7 @@ def test_the_published_figures_are_those_of_the_sentences_that_the_rules_never_s
     assert json.loads(figures.FILE.read_text()) == measured, "write it anew with SAGE_TEST_WRITE=1"
 
 
+@pytest.mark.slow
 def test_few_of_the_harmless_sentences_that_the_rules_never_saw_raise_an_alarm() -> None:
     found = measure_unseen().values()
     harmless, alarmed = sum(each.harmless for each in found), sum(each.alarmed for each in found)

@@ -27,6 +27,7 @@ CARDED_OF = {
 MAX_ALARMED = 0.05
 
 
+@pytest.mark.slow
 def test_danger_is_noticed_and_ordinary_talk_and_grief_are_left_alone() -> None:
     for folder in (DEV, DEV_2, DEV_3):
         _assert_noticed(folder)

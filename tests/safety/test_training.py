@@ -25,6 +25,7 @@ ROOT = Path(__file__).parents[2]
 LONG_CHARACTERS = 2_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", [GRIEF, DANGER])
 def test_the_weights_are_learnt_from_the_sentences_and_words_of_today(table: str) -> None:
     reason = "run: python -m tests.safety.training --write"
