@@ -24,6 +24,7 @@ import pytest
 from sage.embedded_postgres import ROLE, EmbeddedPostgres
 from sage.env import variable_names
 from sage.garbage import collect_rarely
+from tests.forked_run import FORKS
 from tests.tiers import tier_of, wanted_tiers
 
 FOLDER_VARIABLE = "SAGE_TEST_FOLDER"
@@ -149,10 +150,14 @@ def _keep_bytecode(folder: Path) -> None:
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """Use all cores for folders of tests, and only this process for single files or tests.
 
-    One more than there are cores: many tests wait, for a lease to end or a browser to draw. Pure ones don't.
+    One more than there are cores: many tests wait, for a lease to end or a browser to draw. Pure ones don't,
+    and run in forks instead of workers.
     """
     named = [Path(argument.split("::")[0]) for argument in config.args]
     if not all(path.is_dir() for path in named):
         return 0
     cores = os.cpu_count() or 1
-    return cores if wanted_tiers(config.getoption("markexpr")) == {"pure"} else cores + 1
+    if wanted_tiers(config.getoption("markexpr")) == {"pure"}:
+        config.stash[FORKS] = cores
+        return 0
+    return cores + 1

@@ -13,17 +13,38 @@ import pytest
 
 
 class Watch:
+    def __init__(self):
+        self.processes = set()
+
+    def pytest_collection_finish(self, session):
+        from tests.forked_run import FORKS
+
+        session.config.stash[FORKS] = 2  # on a single core, too
+
+    def pytest_runtest_call(self, item):
+        assert item is not item.session.items[0], "broken on purpose"
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self, item):
+        report = yield
+        report.user_properties.append(("process", os.getpid()))
+        return report
+
+    def pytest_runtest_logreport(self, report):
+        self.processes |= {process for _, process in report.user_properties}
+
     def pytest_sessionfinish(self):
         print("has a server:", (Path(os.environ["SAGE_TEST_FOLDER"]) / "postgres").exists())
         print("tests:", sorted(name for name in sys.modules if name.startswith("tests.sessions_app.test_")))
+        print("ran in forks:", bool(self.processes) and os.getpid() not in self.processes)
 
 
-arguments = ["-n0", "-q", "-p", "no:cacheprovider", "-m", "pure", "tests/sessions_app"]
+arguments = ["-q", "-p", "no:cacheprovider", "-m", "pure", "tests/sessions_app"]
 sys.exit(pytest.main(arguments, plugins=[Watch()]))
 """
 
 
-def test_a_pure_run_starts_no_server_and_imports_no_other_tests() -> None:
+def test_a_pure_run_starts_no_server_imports_no_other_tests_and_runs_in_forks() -> None:
     environment = {key: value for key, value in blank_environment().items() if not key.startswith("PYTEST")}
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM],
@@ -33,7 +54,10 @@ def test_a_pure_run_starts_no_server_and_imports_no_other_tests() -> None:
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "AssertionError: broken on purpose" in done.stdout
+    assert "1 failed, " in done.stdout
     assert "has a server: False" in done.stdout
+    assert "ran in forks: True" in done.stdout
     names = [f"tests.sessions_app.test_{name}" for name in ("english", "money", "refusals")]
     assert f"tests: {names}" in done.stdout
