@@ -183,6 +183,24 @@ class DocumentMoved:
     document: AttachedDocument
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepShown:
+    """A next step was written by a call of this conversation, or `is_changed` since; as it is now.
+
+    `noted` is what the call wrote, as its result has it; `is_undone`: that was taken back.
+    """
+
+    id: int
+    state: str
+    title: str
+    due: str
+    quote: str
+    tool_use_id: str
+    noted: Mapping[str, Any]
+    is_changed: bool = False
+    is_undone: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class SessionCompleted:
     """The session is complete."""
@@ -239,6 +257,7 @@ TurnEvent = (
     | ArcCompleted
     | TitleChanged
     | DocumentMoved
+    | StepShown
     | SessionCompleted
     | SessionClosed
     | SessionContinued

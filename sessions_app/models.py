@@ -704,6 +704,7 @@ class EventKind(models.TextChoices):
     ARC_LEFT = "arc_left", "Arc left"
     TITLED = "titled", "Title given"
     FILE_MOVED = "file_moved", "Document moved"
+    STEP_TOLD = "step_told", "Next step written or changed"
     ENDED = "ended", "Session ended"
 
 

@@ -150,6 +150,16 @@ class FileMoved(Fact):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StepTold(Fact):
+    """A next step was written in the session by a call, or `is_changed` since."""
+
+    kind = EventKind.STEP_TOLD
+    step_id: int
+    tool_use_id: str = ""
+    is_changed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Ended(Fact):
     """The session left `active` for `status`."""
 
@@ -161,7 +171,7 @@ FACTS: Mapping[str, type[Fact]] = {
     each.kind: each
     for each in (
         Said, TurnOpened, PartEnded, CallAsked, CallEnded, CardGiven, Withdrawn, AnswerPicked, ArcEntered,
-        ArcLeft, Titled, FileMoved, Ended,
+        ArcLeft, Titled, FileMoved, StepTold, Ended,
     )
 }  # fmt: skip
 """All facts; a test holds the keys against `EventKind`, and against what readers are shown."""

@@ -17,7 +17,7 @@ TAGS = (
     "check_ins", "check_in", "daily_logs", "daily_log", "captures", "capture", "todays_plan",
     "yesterdays_plan", "yesterdays_journal", "todays_calendar", "event", "flagged_domains", "domain",
     "library_headlines", "headline", "brief", "skill", "offer", "help_lines", "care", "arc_offer", "due",
-    "file",
+    "file", "next_steps", "step", "steps_due", "steps_week",
     "document", "finding", "reference", "correction", "passage", "recall", "client", "project",
     "system", "human", "user", "assistant", "instructions", "tool_use", "tool_result", "function_calls",
     "function_results", "invoke", "thinking", "antml",

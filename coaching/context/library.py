@@ -6,7 +6,7 @@ All of it is bounded, whatever the library holds. What is never sent to the mode
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime
+from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -52,7 +52,6 @@ class LibraryFacts:
     counts: Mapping[str, int] = field(default_factory=dict)
     scope: Mapping[str, Any] | None = None
     newest: Sequence[Mapping[str, Any]] = ()
-    actions: Sequence[Mapping[str, Any]] = ()
     attached: Mapping[int, SeenDocument] = field(default_factory=dict)
     withheld: frozenset[int] = frozenset()
 
@@ -69,7 +68,6 @@ def library_of(rows: Rows) -> LibraryFacts:
         counts={name: values[name] for name in ("documents", "in_review", "actions", "clients")},
         scope=values["scope"],
         newest=values["newest"] or (),
-        actions=values["next"] or (),
         attached={row["id"]: _seen(row) for row in values["attached"] or ()},
         withheld=frozenset(values["withheld"] or ()),
     )
@@ -81,15 +79,15 @@ def with_attached(facts: LibraryFacts, documents: Iterable[Document]) -> Library
 
 
 def library_headlines(facts: LibraryFacts, zone: ZoneInfo) -> Section | None:
-    """Show how much there is, the newest documents and the next action items; None without any."""
-    if facts.scope is not None or not (facts.newest or facts.actions):
+    """Show how much there is, and the newest documents; None without any."""
+    if facts.scope is not None or not facts.newest:
         return None
     counts = facts.counts
     said = [_counted(counts["documents"], "document")]
     said += [f"{counts['in_review']} to review"] if counts["in_review"] else []
-    said += [_counted(counts["actions"], "open action item")] if counts["actions"] else []
+    said += [_counted(counts["actions"], "open next step")] if counts["actions"] else []
     said += [_counted(counts["clients"], "client")] if counts["clients"] > 1 else []
-    lines = [", ".join(said), *_document_lines(facts.newest, zone), *_action_lines(facts.actions[:3])]
+    lines = [", ".join(said), *_document_lines(facts.newest, zone)]
     return _section("library_headlines", {}, lines)
 
 
@@ -110,7 +108,7 @@ def client_section(facts: LibraryFacts, zone: ZoneInfo) -> Section | None:
         lines.append(f"Project {scope['project_id']}: {fence_value(scope['project'], 120)}")
         lines += [f"Its notes: {fence_value(scope['project_notes'], 500)}"] if scope["project_notes"] else []
     lines.append(_counted(facts.counts["documents"], "document"))
-    lines += [*_document_lines(facts.newest, zone), *_action_lines(facts.actions)]
+    lines += _document_lines(facts.newest, zone)
     return _section("client", attributes, lines)
 
 
@@ -124,15 +122,6 @@ def _document_line(row: Mapping[str, Any], zone: ZoneInfo) -> str:
     what = row["file_type"] or ("being read" if row["state"] in UNFINISHED_STATES else "not filed yet")
     about = f"document {row['id']}, {fence_value(what, 64)}{of}, {with_weekday(day)}"
     return f"- {fence_value(row['name'], 80)} ({about})"
-
-
-def _action_lines(rows: Sequence[Mapping[str, Any]]) -> Sequence[str]:
-    return [
-        f"- To do: {fence_value(row['title'], 120)}"
-        + (f", by {with_weekday(date.fromisoformat(row['due_date']))}" if row["due_date"] else "")
-        + (f", {fence_value(row['owner'], 60)}" if row["owner"] else "")
-        for row in rows
-    ]
 
 
 def _section(name: str, attributes: Mapping[str, object], lines: Sequence[str]) -> Section:

@@ -21,7 +21,14 @@ from coaching.care.standing import Care
 from coaching.clock.days import local_day
 from coaching.context.continuity import RecentSession, recent_of
 from coaching.context.library import LibraryFacts, library_of
-from coaching.context.life_queries import life_files, life_plans, recent_sessions, waiting_captures
+from coaching.context.life_queries import (
+    life_files,
+    life_plans,
+    next_steps,
+    recent_sessions,
+    waiting_captures,
+)
+from coaching.context.next_steps import StepFacts, steps_of
 from coaching.files.frontmatter import strip_frontmatter
 from coaching.files.types import RULES
 from coaching.library.rows.headlines import library_query
@@ -36,6 +43,9 @@ logger = structlog.get_logger(__name__)
 READ_ERRORS = (DatabaseError, ValueError, LookupError, TypeError, AttributeError, OverflowError)
 
 T = TypeVar("T")
+
+CLOSED_LATELY = timedelta(days=1)
+"""For how long a request may say what became of a step."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,8 +121,8 @@ class Life(LifeQuery):
 
     `files` are all that a section shows or a signal looks at, by path; `plans` those of today and yesterday.
     `recent_sessions` are those before this session in which something was said. `skill_states` are those that
-    the session goes on with. `care` is what is remembered after danger. `read_seconds` is how long reading
-    took.
+    the session goes on with. `care` is what is remembered after danger, `steps` are the nearest next steps.
+    `read_seconds` is how long reading took.
     """
 
     files: Mapping[str, LifeFile] | Unknown
@@ -124,6 +134,7 @@ class Life(LifeQuery):
     skill_states: States | Unknown | None
     library: LibraryFacts | Unknown
     care: Care | Unknown
+    steps: StepFacts | Unknown
     read_seconds: float
 
     @property
@@ -265,6 +276,12 @@ _READS: Mapping[str, _Read] = {
     "care": _Read(
         lambda query: care_query(user_id=query.profile.user_id, now=query.now),
         lambda query, rows: care_of(rows, now=query.now, zone=query.profile.zone),
+    ),
+    "steps": _Read(
+        lambda query: next_steps(
+            user=query.profile.user_id, session=query.session_id, since=query.now - CLOSED_LATELY
+        ),
+        lambda query, rows: steps_of(rows, query.profile.zone),
     ),
 }
 """The parts of a `Life` by their fields, in the order of their queries."""

@@ -7,7 +7,17 @@ from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Subquery, W
 from django.db.models.functions import JSONObject, Left, Length, Right
 
 from coaching.files.types import RULES
-from coaching.models import Capture, ClientType, DayPlan, FileType, LifeDomain, SessionScope, UserFile
+from coaching.models import (
+    ActionItem,
+    ActionState,
+    Capture,
+    ClientType,
+    DayPlan,
+    FileType,
+    LifeDomain,
+    SessionScope,
+    UserFile,
+)
 from coaching.safety.card import ELSEWHERE_KEY, METADATA_KEY
 from sessions_app.models import (
     USED,
@@ -30,6 +40,13 @@ RECENT_SESSIONS = 3
 SUMMARY_CHARACTERS = 1_000
 WORDS_CHARACTERS = 600
 """Of a person's first and last message in a session."""
+
+NEXT_STEPS = 10
+"""How many of the nearest next steps."""
+_STEP = (
+    "id", "state", "client__name", "client__client_type", "created_at", "title", "due_date", "due_time",
+    "repeats", "quote", "message_number", "asked_for", "asked_in",
+)  # fmt: skip
 
 _STANDING_TYPES = (
     FileType.SAGE_CONTEXT,
@@ -76,6 +93,24 @@ def life_plans() -> QuerySet[Any, Any]:
     """Return the query of the plans of two days."""
     plans = DayPlan.of(parameter("user")).filter(date__in=[parameter("today"), parameter("yesterday")])
     return plans.order_by().values_list("date", "intention", "priorities", "file_id")
+
+
+@prepared
+def next_steps() -> QuerySet[Any, Any]:
+    """Return the query of the nearest open steps, and of those that were closed or taken back lately.
+
+    They are the person's own, and those of the client that the session is about.
+    """
+    scope = SessionScope.of(parameter("user")).filter(session=parameter("session")).order_by()
+    steps = ActionItem.of(parameter("user")).exclude(document__is_withheld=True).order_by()
+    steps = steps.filter(Q(client__client_type=ClientType.SELF) | Q(client__in=scope.values("client")))
+    nearest = steps.filter(state=ActionState.OPEN).order_by(
+        F("due_date").asc(nulls_last=True), F("due_time").asc(nulls_last=True), "id"
+    )
+    closed = steps.exclude(state=ActionState.OPEN).filter(updated_at__gte=parameter("since"))
+    return nearest.values_list(*_STEP)[:NEXT_STEPS].union(
+        closed.order_by("-updated_at").values_list(*_STEP)[:NEXT_STEPS], all=True
+    )
 
 
 @prepared

@@ -50,6 +50,7 @@ from coaching.context.pictures import PICTURES_KEY, newest_pictures, picture_blo
 from coaching.context.pipeline import build_context
 from coaching.context.prompt_tools import PromptTools
 from coaching.context.statement import SKILL_KEY, StatementPart, skill_part, state
+from coaching.context.step_asks import due_part, week_part
 from coaching.context.trace import Sent, trace_of
 from coaching.context.window import Window, open_window, rows_to_read, smaller_window
 from coaching.engine.messages import ModelRequest, StoredMessage, build_api_messages
@@ -85,7 +86,8 @@ class BuiltPrompt:
 
     `opening` is the session's new one, None if its present one was sent; `session_metadata` is merged into
     the session's with it. `before` are the messages that were read, without the newest; `said_before_at` is
-    when the user's last one of them was sent, if any.
+    when the user's last one of them was sent, if any. `asked_steps` are the next steps that Sage is told to
+    ask about.
     """
 
     request: ModelRequest
@@ -96,6 +98,7 @@ class BuiltPrompt:
     session_metadata: dict[str, Any]
     before: Sequence[Message]
     said_before_at: datetime | None
+    asked_steps: Sequence[int] = ()
 
 
 def build_frame(
@@ -183,6 +186,7 @@ class _TurnBuilder:
             count_tokens=self.count_message,
         )
         self.tools = tools
+        self.asked_steps: Sequence[int] = ()
         self.move_to(window)
 
     def move_to(self, window: Window) -> None:
@@ -225,6 +229,7 @@ class _TurnBuilder:
             more=[
                 *self._help_parts(),
                 *self._care_parts(said),
+                *self._step_parts(said),
                 *self._document_parts(said),
                 *self._finding_parts(said, left),
                 *skills,
@@ -255,6 +260,7 @@ class _TurnBuilder:
             session_metadata=self.session_metadata,
             before=self.tail[:-1],
             said_before_at=self._said_before_at(),
+            asked_steps=self.asked_steps,
         )
 
     def _statements(self) -> Sequence[Statement]:
@@ -324,6 +330,27 @@ class _TurnBuilder:
         message = untold_danger(self.window.messages, danger_tool=self.tools.danger_tool)
         newest = self.window.messages[-1]
         return [help_lines_part(message, newest=newest, profile=self.life.profile)] if message else []
+
+    def _step_parts(self, said: Statement) -> Sequence[StatementPart]:
+        """Return the steps that this arc asks about, and note them."""
+        arc = current_arc(self.session)
+        if arc is None or isinstance(self.life.steps, Unknown):
+            return []
+        part, self.asked_steps = due_part(
+            self.life.steps,
+            arc=arc.arc,
+            today=self.life.today,
+            session_id=self.session.id,
+            said=said.sections,
+        )
+        week = week_part(
+            user_id=self.life.profile.user_id,
+            arc=arc.arc,
+            now=self.now,
+            zone=self.life.profile.zone,
+            said=said.sections,
+        )
+        return [each for each in (part, week) if each]
 
     def _care_parts(self, said: Statement) -> Sequence[StatementPart]:
         """Return what this answer asks after danger; that it ended now, if the window doesn't know of it."""

@@ -7,7 +7,7 @@ builds them for people.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -20,6 +20,7 @@ from coaching.context.continuity import RecentSession
 from coaching.context.fences import TAGS
 from coaching.context.library import LibraryFacts
 from coaching.context.life import Life, LifeFile, known
+from coaching.context.next_steps import StepFact, StepFacts
 from coaching.context.sections import STANDING, TEMPORAL, header
 from coaching.context.statement import offer_part
 from coaching.files.types import RULES
@@ -41,7 +42,18 @@ _LEASE = {
     "client": "Barton Ltd",
     "client_type": "company",
 }
-_SURVEY = {"id": 3, "title": "Send the survey", "due_date": "2026-12-01", "owner": "Ada", "priority": "high"}
+_SURVEY = StepFact(
+    id=3,
+    client="",
+    said_on=date(2026, 11, 20),
+    title="Send the survey",
+    due_date=date(2026, 12, 1),
+    due_time=time(9, 30),
+    repeats="daily",
+    quote="I'll send the survey every morning.",
+    asked_for=None,
+    asked_in=None,
+)
 _SCOPE = {
     "client_id": 2,
     "client": "Barton Ltd",
@@ -164,9 +176,9 @@ def sample_life() -> Life:
         library=LibraryFacts(
             counts={"documents": 12, "in_review": 1, "actions": 2, "clients": 2},
             newest=[_LEASE],
-            actions=[_SURVEY],
         ),
         care=Care(today=today, other=danger),
+        steps=StepFacts(open=[_SURVEY]),
         read_seconds=0.0,
     )
 

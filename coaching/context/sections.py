@@ -19,6 +19,7 @@ from coaching.context.fences import fence, fence_value
 from coaching.context.library import client_section, library_headlines
 from coaching.context.life import Life, LifeFile, day_path, known
 from coaching.context.life_queries import NEWEST
+from coaching.context.next_steps import next_steps
 from coaching.models import FileType, LifeDomain
 from coaching.models.life import DomainStatus
 from coaching.skills.facts import checkin_due_on
@@ -156,6 +157,7 @@ STANDING: Mapping[str, SectionFunction] = {
     "care": lambda life: care_section(known(life.care), session_id=life.session_id),
     "recent_sessions": lambda life: recent_sessions(known(life.recent_sessions)),
     "left_open": lambda life: left_open(known(life.recent_sessions)),
+    "next_steps": lambda life: next_steps(known(life.steps)),
     **{name: partial(_page, name=name, file_type=file_type) for name, file_type in PAGES.items()},
     "pulse_baseline": pulse_baseline,
 }

@@ -95,9 +95,8 @@ class CallRunner(Generic[C]):
         A held call waits alone: it runs after the yes, when the turn goes on, and a message instead of a
         second answer would end the turn before that.
         """
-        kinds = self._setup.waiting_kinds
-        waiting = [item for item in planned if item.tool.kind in kinds]
-        others = [item for item in planned if item.tool.kind not in kinds]
+        waiting = [item for item in planned if self._waits(item)]
+        others = [item for item in planned if item not in waiting]
         held = [item for item in others if self._setup.is_held(item.call)]
         kept = held[:1] if not waiting else []
         refused = [item for item in held if item not in kept]
@@ -105,6 +104,11 @@ class CallRunner(Generic[C]):
             refused += [item for item in others if item.tool.phase == "last" and item not in held]
         running = [item for item in others if item not in held and item not in refused]
         return [*waiting, *kept], running, refused
+
+    def _waits(self, item: PlannedCall[C]) -> bool:
+        if item.tool.kind == "evidence":
+            return self._setup.has_to_ask(item.call)
+        return item.tool.kind in self._setup.waiting_kinds
 
     async def _plan(
         self, calls: Sequence[ToolCall], outcome: RoundOutcome, *, refusal: str

@@ -46,6 +46,7 @@ class PartSetup(Generic[C]):
     turn's earlier rounds. `bracket_filter` makes a filter for the text of a round: what it leaves out is
     neither shown nor recorded, except in the model's own blocks. It may change only what follows a bracket.
     `is_held` is asked after a round is recorded: a held call waits for the user's yes, whatever its kind.
+    So is `has_to_ask` about calls of the kind `evidence`, which run at once or wait for a yes.
     """
 
     request: ModelRequest
@@ -65,3 +66,4 @@ class PartSetup(Generic[C]):
     used_call_ids: Iterable[str] = ()
     bracket_filter: Callable[[], TextFilter] | None = None
     is_held: Callable[[ToolCall], bool] = holds_none
+    has_to_ask: Callable[[ToolCall], bool] = holds_none

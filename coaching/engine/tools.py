@@ -5,6 +5,8 @@ The kind decides whether a call waits:
 * `instant` and `lifecycle` (changes the session) run within the round.
 * `interactive` is shown to the user and gets its result from the answer, through `answer`.
 * `confirm` is a write that waits for the user's consent before it runs.
+* `evidence` is a write that runs at once if it rests on the user's own words, and waits like `confirm`
+  otherwise: the part's `has_to_ask` says which, before the calls of a round are ordered.
 """
 
 import json
@@ -25,7 +27,7 @@ LONE_SURROGATE = (
     "character or leave it out."
 )
 
-ToolKind = Literal["instant", "lifecycle", "interactive", "confirm"]
+ToolKind = Literal["instant", "lifecycle", "interactive", "confirm", "evidence"]
 ToolPhase = Literal["first", "normal", "last"]
 
 WAITING_KINDS: frozenset[ToolKind] = frozenset({"interactive", "confirm"})

@@ -5,12 +5,13 @@ row, with which `proposals.undo` takes it back, history included.
 """
 
 import uuid
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, Literal
 
 from django.db import transaction
+from django.db.models import F
 from django.utils.translation import gettext_noop
 
 from coaching.library.drafts import MAX_OUTCOME, MAX_QUOTE
@@ -120,29 +121,36 @@ def set_done(
     return resolve(user_id=user_id, step_id=action_id, resolution=resolution)
 
 
+def note_asked(*, user_id: int, session_id: uuid.UUID, step_ids: Collection[int]) -> None:
+    """Note that a conversation asks what became of steps: each is asked about once for its due date."""
+    if step_ids:
+        steps = ActionItem.of(user_id).filter(id__in=step_ids)
+        steps.update(asked_for=F("due_date"), asked_in=session_id)
+
+
 @transaction.atomic
 def take_back_unasked(
     *, user_id: int, session_id: uuid.UUID, tool_use_ids: Collection[str]
-) -> Collection[int]:
+) -> Sequence[tuple[int, str]]:
     """Take back what calls of a turn wrote unasked: a new step becomes a suggestion, a change is undone.
 
     For a turn whose words turn out to speak of danger. What has been changed since stays. Returns the ids of
-    the steps. The caller has locked the session.
+    the steps, each with its call. The caller has locked the session.
     """
     effects = LibraryEffect.of(user_id).filter(tool_use_id__in=tool_use_ids, undone_at=None)
     own = effects.filter(action_item__isnull=False)
-    touched: list[int] = []
+    touched: list[tuple[int, str]] = []
     for effect in own.order_by("-id"):
         step = ActionItem.of(user_id).select_for_update().get(id=effect.action_item_id or 0)
         is_new = effect.kind == EffectKind.ACTION_CREATED
         if is_new and step.session_id == session_id and step.state == ActionState.OPEN:
             values = {"state": ActionState.PROPOSED}
             change(step, kind=EffectKind.ACTION_CHANGED, made_by=MadeBy.CHAT, values=values)
-            touched.append(step.pk)
+            touched.append((step.pk, effect.tool_use_id))
         elif not is_new and StepChange.of(user_id).filter(effect=effect, session_id=session_id).exists():
             try:
                 undo_effect(user_id=user_id, effect_id=effect.pk)
             except Refused:  # it has been changed since
                 continue
-            touched.append(step.pk)
+            touched.append((step.pk, effect.tool_use_id))
     return touched

@@ -23,15 +23,19 @@ from coaching.events import (
     SafetyShown,
     SessionClosed,
     SessionCompleted,
+    StepShown,
     TitleChanged,
     TurnDone,
     TurnEvent,
     TurnStarted,
 )
 from coaching.library.rows.attached import attached_to, read_attached, read_moved
+from coaching.models import ActionItem
 from coaching.safety.card import kept_danger
+from coaching.tools.step_results import step_values
 from coaching.tools.tainted import Ruling
 from coaching.transcript.cards import late_card, read_card_of_answer, read_card_of_new, read_cards
+from coaching.transcript.made_files import values_in
 from coaching.transcript.old_replies import text_of_reply
 from coaching.turns.answering import turn_done
 from coaching.turns.kept import read_kept
@@ -46,6 +50,7 @@ from sessions_app.models import (
     Turn,
 )
 from sessions_app.pending_calls import FACTS as SHOWN_WITH
+from sessions_app.pending_calls import UNDONE
 
 
 def shown(session_id: UUID, fact: facts.Fact) -> Sequence[TurnEvent]:
@@ -191,6 +196,31 @@ def _file_moved(session_id: UUID, fact: facts.FileMoved) -> Sequence[DocumentMov
     return [DocumentMoved(document=each) for each in read_moved(session_id, [fact.document_id])]
 
 
+def _step_told(session_id: UUID, fact: facts.StepTold) -> Sequence[StepShown]:
+    step = ActionItem.unscoped.filter(id=fact.step_id, user__coaching_sessions=session_id).first()
+    call = _call_of(session_id, fact.tool_use_id)
+    if step is None or call is None:
+        return []
+    return [
+        StepShown(
+            id=step.pk,
+            state=step.state,
+            title=step.title,
+            due=step.due_date.isoformat() if step.due_date else "",
+            quote=step.quote,
+            tool_use_id=call.tool_use_id,
+            noted=values_in(call.result) or step_values(step),
+            is_changed=fact.is_changed,
+            is_undone=bool(call.metadata.get(UNDONE)),
+        )
+    ]
+
+
+def _call_of(session_id: UUID, tool_use_id: str) -> ToolCallRecord | None:
+    calls = ToolCallRecord.unscoped.filter(turn__session=session_id, turn__is_withdrawn=False)
+    return calls.filter(tool_use_id=tool_use_id).order_by("-pk").first()
+
+
 def _ended(_: UUID, fact: facts.Ended) -> Sequence[SessionCompleted | SessionClosed]:
     if fact.status == SessionStatus.COMPLETED:
         return [SessionCompleted()]
@@ -210,6 +240,7 @@ SHOWN: Mapping[type[facts.Fact], Callable[[UUID, Any], Sequence[TurnEvent]]] = {
     facts.ArcLeft: _arc_left,
     facts.Titled: _titled,
     facts.FileMoved: _file_moved,
+    facts.StepTold: _step_told,
     facts.Ended: _ended,
 }
 """One function for each fact. Its return type says what it shows: a test holds both against the tables."""

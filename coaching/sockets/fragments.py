@@ -103,6 +103,11 @@ def _render_document(event: events.DocumentMoved) -> str:
     return _render("document_moved", {"document": event.document})
 
 
+def _render_step(event: events.StepShown) -> str:
+    item = shown_calls.step_of(event.tool_use_id, event.noted, is_undone=event.is_undone)
+    return _render("step_shown", {"call": item, "is_changed": event.is_changed}) if item else ""
+
+
 def _render_completed(_: events.SessionCompleted) -> str:
     return _render("session_completed")
 
@@ -208,6 +213,7 @@ FRAGMENTS: Mapping[type[events.TurnEvent], Callable[[Any], str | Awaitable[str]]
     events.ArcCompleted: _render_arc_end,
     events.TitleChanged: _render_title,
     events.DocumentMoved: _render_document,
+    events.StepShown: _render_step,
     events.SessionCompleted: _render_completed,
     events.SessionClosed: _render_closed,
     events.SessionContinued: _render_continued,

@@ -62,6 +62,18 @@ def _document_moved(event: events.DocumentMoved) -> Frame:
     return {"document": _attached(event.document)}
 
 
+def _step(event: events.StepShown) -> Frame:
+    values = {
+        "id": event.id,
+        "state": event.state,
+        "title": event.title,
+        "due": event.due or None,
+        "quote": event.quote,
+        "toolUseId": event.tool_use_id or None,
+    }
+    return {"step": values}
+
+
 def _call_answered(event: events.CallAnswered) -> Frame:
     return {"answered": {"toolUseId": event.tool_use_id, "state": event.state, "value": event.value}}
 
@@ -180,6 +192,7 @@ FRAMES: Mapping[type[events.TurnEvent], Callable[[Any], Frame | None]] = {
     events.ArcCompleted: _arc_completed,
     events.TitleChanged: _title_changed,
     events.DocumentMoved: _document_moved,
+    events.StepShown: _step,
     events.SessionCompleted: _session_completed,
     events.SessionClosed: _no_frame,
     events.SessionContinued: _session_continued,

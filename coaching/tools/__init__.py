@@ -29,6 +29,7 @@ from coaching.tools.presentation import Presentation, SageTool
 from coaching.tools.read_file import READ_FILE
 from coaching.tools.read_result import READ_RESULT
 from coaching.tools.recall_context import RECALL_CONTEXT
+from coaching.tools.resolve_action_item import RESOLVE_ACTION_ITEM
 from coaching.tools.resolve_placement import RESOLVE_PLACEMENT
 from coaching.tools.save_file import SAVE_FILE
 from coaching.tools.search_clients import SEARCH_CLIENTS
@@ -49,10 +50,11 @@ _ALWAYS_OFFERED: tuple[SageTool[Any], ...] = (
     READ_RESULT,
     RECALL_CONTEXT,
     SHOW_HELP_LINES,
-    LIST_ACTION_ITEMS,
     CREATE_ACTION_ITEM,
+    RESOLVE_ACTION_ITEM,
 )
 _OF_LIBRARY: tuple[SageTool[Any], ...] = (
+    LIST_ACTION_ITEMS,
     SEARCH_KNOWLEDGE_BANK,
     CHECK_DUPLICATE,
     GET_CLIENT_CONTEXT,

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 
 from coaching.engine.tools import ToolResult
 from coaching.models import FileSource
+from coaching.tools.decisions import Decision
 from coaching.tools.tiers import Binding, Tier
 
 
@@ -18,7 +19,8 @@ class CallContext(Protocol):
     """What a call and a user's answer to one have in common.
 
     `binding` is what the call is about, where it may reach nothing else. `now` is aware and in UTC.
-    `is_answer`: the user has seen what is written, and has answered.
+    `is_answer`: the user has seen what is written, and has answered. `decision` is what was decided about a
+    call that rests on the user's words, None for any other.
     """
 
     @property
@@ -41,6 +43,9 @@ class CallContext(Protocol):
 
     @property
     def is_answer(self) -> bool: ...
+
+    @property
+    def decision(self) -> Decision | None: ...
 
 
 class ToolContext(CallContext, Protocol):

@@ -1,90 +1,185 @@
-"""`create_action_item`: adds something to do; with a date it is a reminder."""
+"""`create_action_item`: writes down a next step that the user promised, or asks them about it."""
 
 from collections.abc import Mapping
-from datetime import date
+from datetime import date, time
 from typing import Annotated, Any, Literal
 
 from django.utils.translation import gettext_noop as _
 from pydantic import Field
 
+from coaching.engine.errors import ToolError
 from coaching.engine.tools import ToolInput, ToolResult
 from coaching.files.attributes import Line, StorableText
 from coaching.library.drafts import MAX_DESCRIPTION, MAX_TITLE, NewAction
-from coaching.library.proposals import propose
+from coaching.library.evidence import MAX_QUOTE, Source
+from coaching.library.promises import Claim
+from coaching.library.proposals import present_row, propose
 from coaching.library.values import MAX_VALUE
-from coaching.models import ActionItem, ActionPriority
-from coaching.tools.confirmed import answers, checks, runs
-from coaching.tools.context import CallContext
+from coaching.models import ActionOrigin, ActionPriority, ActionState, Document
+from coaching.tools.confirmed import NOT_WITHOUT_A_YES, answers, checks, runs
+from coaching.tools.context import CallContext, ToolContext
+from coaching.tools.decisions import Decision
+from coaching.tools.evidence import decision_on, refuse_in_danger
 from coaching.tools.places import place_choices
 from coaching.tools.presentation import PLACE, CardField, Presentation, SageTool, card
-from coaching.tools.reach import Place, place_to_write
+from coaching.tools.reach import Place, check_document, place_to_write
 from coaching.tools.results import Id
 from coaching.tools.sourced import Origin, Sourced, origin_of
+from coaching.tools.step_results import said_key, step_values, tell_step
+from sessions_app.errors import Refused
 
 DESCRIPTION = (
-    "Add something to do, for a client or (without client_id) for the user; with due_date it is a reminder. "
-    "Use it when something was agreed or asked for, with a due_date only if that was said or is written. In "
-    "a conversation the user sees it and decides: say that it is added only if the result has written: true."
+    "Keep a next step. Use it when the user says that they will do something, and quote their words: a "
+    "promise is written at once, else they are asked. repeats: daily, weekly, monthly or mon,thu."
 )
 NO_SUCH_DAY = "The due date was left out: the quote doesn't name that day, or it may mean another one."
+TAKEN_BACK = "Nothing was written: the user took this step back. Don't write it down again unasked."
+WORDS = _("In your words")
 FIELDS = (
     PLACE,
-    CardField(name="title", label=_("Action"), is_required=True, max_length=MAX_TITLE),
+    CardField(name="title", label=_("Next step"), is_required=True, max_length=MAX_TITLE),
     CardField(name="due_date", label=_("Due"), kind="date"),
-    CardField(
-        name="priority",
-        label=_("Priority"),
-        kind="choice",
-        choices=[(one.value, one.label) for one in ActionPriority],
-    ),
     CardField(name="description", label=_("Details"), kind="text", max_length=MAX_DESCRIPTION),
 )
 
 
 class CreateActionItemInput(ToolInput):
     title: Annotated[Line, Field(max_length=MAX_TITLE)]
+    quote: Annotated[StorableText, Field(max_length=MAX_QUOTE)]
     description: Annotated[StorableText, Field(max_length=MAX_DESCRIPTION)] | None = None
+    due_date: date | None = None
+    due_time: time | None = None
+    repeats: Annotated[StorableText, Field(max_length=40)] | None = None
+    document_id: Id | None = None
+    client_id: Id | None = None
+    project_id: Id | None = None
+
+
+class PipelineActionItemInput(Sourced):
+    title: Annotated[Line, Field(max_length=MAX_TITLE)]
+    description: Annotated[StorableText, Field(max_length=MAX_VALUE)] | None = None
     due_date: date | None = None
     priority: Literal["low", "medium", "high"] = "medium"
     client_id: Id | None = None
     project_id: Id | None = None
 
 
-class PipelineActionItemInput(CreateActionItemInput, Sourced):
-    description: Annotated[StorableText, Field(max_length=MAX_VALUE)] | None = None
+def _decide(context: ToolContext, given: CreateActionItemInput, is_tainted: bool) -> Decision:
+    place_to_write(context, client_id=given.client_id, project_id=given.project_id)
+    _new_step(context, given, None, values={}).values()
+    claim = Claim(quote=given.quote, purpose="new", title=given.title, due_date=given.due_date)
+    return decision_on(context, claim, is_tainted=is_tainted or given.document_id is not None)
 
 
 def _check(context: CallContext, given: CreateActionItemInput) -> Mapping[str, Any]:
     client, project = place_to_write(context, client_id=given.client_id, project_id=given.project_id)
-    return place_choices(context, client, project)
+    sentence = context.decision.sentence if context.decision else ""
+    return {**place_choices(context, client, project), **({WORDS: sentence} if sentence else {})}
 
 
-def _write(context: CallContext, given: CreateActionItemInput) -> ToolResult:
-    place = place_to_write(context, client_id=given.client_id, project_id=given.project_id)
-    if origin := origin_of(context, given):
+async def _run(context: ToolContext, given: CreateActionItemInput) -> ToolResult:
+    if context.tier.only_proposes:
+        return await runs(_write)(context, given)
+    decision = context.decision
+    if decision is not None and decision.refusal:
+        raise ToolError(decision.refusal)
+    if decision is None or (decision.asks and not context.is_answer):
+        raise ToolError(NOT_WITHOUT_A_YES)
+    try:
+        return await context.commit(lambda: _write(context, given))
+    except Refused as refusal:
+        raise ToolError(str(refusal)) from refusal
+
+
+def _write(context: CallContext, given: ToolInput) -> ToolResult:
+    """Write a step at once, after the user's yes, or in the pipeline as a proposal."""
+    if isinstance(given, PipelineActionItemInput):
+        place = place_to_write(context, client_id=given.client_id, project_id=given.project_id)
+        origin = origin_of(context, given)
+        if origin is None:
+            raise ToolError(NOT_WITHOUT_A_YES)
         return _write_from(context, given, place, origin)
-    item = _propose(context, given, place, due_date=given.due_date)
-    due = item.due_date.isoformat() if item.due_date else None
-    return ToolResult.of(written=True, id=item.id, state=item.state, due_date=due)
+    if not isinstance(given, CreateActionItemInput):
+        raise TypeError(type(given))
+    refuse_in_danger(context)
+    place = place_to_write(context, client_id=given.client_id, project_id=given.project_id)
+    new = _new_step(context, given, place, values=_source(context, given))
+    if not context.is_answer:
+        present = present_row(user_id=context.user_id, new=new)
+        if present is not None and present.state == ActionState.DISMISSED:
+            raise ToolError(TAKEN_BACK)
+    item = propose(
+        user_id=context.user_id,
+        new=new,
+        made_by=context.tier.made_by,
+        is_accepted=True,
+        tool_use_id=context.tool_use_id,
+    )
+    if not context.is_answer:
+        tell_step(context, item)
+    return ToolResult.of(**step_values(item))
+
+
+def _source(context: CallContext, given: CreateActionItemInput) -> Mapping[str, Any]:
+    """Return where a step comes from: the words in the conversation, or a document's."""
+    if given.document_id is not None:
+        check_document(context, given.document_id)
+        document = Document.of(context.user_id).select_related("text").get(id=given.document_id)
+        text = getattr(document, "text", None)
+        passage = Source(text.text, pages_read=text.pages_read).find(given.quote) if text else None
+        found = {"quote": passage.quote, "page": passage.page} if passage else {}
+        return {"document_id": document.pk, "origin": ActionOrigin.DOCUMENT, **found}
+    decision = context.decision
+    if decision is None or not decision.sentence:
+        return {}
+    return {
+        "quote": decision.sentence,
+        "message_number": decision.number,
+        "origin_key": "" if context.is_answer else said_key(given.title, decision.sentence),
+    }
+
+
+def _new_step(
+    context: CallContext, given: CreateActionItemInput, place: Place | None, *, values: Mapping[str, Any]
+) -> NewAction:
+    client, project = place or (None, None)
+    return NewAction(
+        client_id=client.pk if client else 0,
+        project_id=project.pk if project else None,
+        title=given.title,
+        description=given.description or "",
+        due_date=given.due_date,
+        due_time=given.due_time,
+        repeats=given.repeats or "",
+        session_id=context.session_id,
+        **values,
+    )
 
 
 def _write_from(
-    context: CallContext, given: CreateActionItemInput, place: Place, origin: Origin
+    context: CallContext, given: PipelineActionItemInput, place: Place, origin: Origin
 ) -> ToolResult:
     """Write what a document says, with the due date only if its sentence has it."""
     origin.check(title=given.title, description=given.description or "")
     words = origin.source.words_of_day(given.due_date, origin.passage) if given.due_date else ""
     due_date = given.due_date if words else None
-    item = _propose(
-        context,
-        given,
-        origin.place_in(*place),
+    client, project = origin.place_in(*place)
+    new = NewAction(
+        client_id=client.pk,
+        project_id=project.pk if project else None,
+        title=given.title,
+        description=given.description or "",
         due_date=due_date,
         due_words=words,
+        priority=ActionPriority(given.priority),
+        session_id=context.session_id,
         document_id=origin.document.pk,
         quote=origin.passage.quote,
         page=origin.passage.page,
         origin_key=origin.key(given.title),
+    )
+    item = propose(
+        user_id=context.user_id, new=new, made_by=context.tier.made_by, tool_use_id=context.tool_use_id
     )
     return ToolResult.of(
         written=True,
@@ -96,45 +191,27 @@ def _write_from(
     )
 
 
-def _propose(context: CallContext, given: CreateActionItemInput, place: Place, **values: Any) -> ActionItem:
-    client, project = place
-    new = NewAction(
-        client_id=client.id,
-        project_id=project.id if project else None,
-        title=given.title,
-        description=given.description or "",
-        priority=ActionPriority(given.priority),
-        session_id=context.session_id,
-        **values,
-    )
-    return propose(
-        user_id=context.user_id,
-        new=new,
-        made_by=context.tier.made_by,
-        is_accepted=not context.tier.only_proposes,
-        tool_use_id=context.tool_use_id,
-    )
-
-
-CREATE_ACTION_ITEM: SageTool[CreateActionItemInput] = SageTool(
+CREATE_ACTION_ITEM: SageTool[Any] = SageTool(
     name="create_action_item",
     description=DESCRIPTION,
     input_model=CreateActionItemInput,
     pipeline_model=PipelineActionItemInput,
-    kind="confirm",
+    kind="evidence",
     tiers=frozenset({"chat", "pipeline"}),
-    run=runs(_write),
+    run=_run,
     check=checks(_check),
+    decides=_decide,
     answer=answers(_write, FIELDS),
     presentation=Presentation(
-        once=_("asked to add an action item"),
-        often=_("asked to add {count} action items"),
+        once=_("noted a next step"),
+        often=_("noted {count} next steps"),
         activity=_("Writing"),
         question=card(
-            _("Shall I add this to your action items?"),
+            _("Shall I note this as your next step?"),
             FIELDS,
-            yes=_("Add it"),
-            done=_("Added to your action items."),
+            yes=_("Note it"),
+            done=_("Noted as your next step."),
         ),
+        writes_step=True,
     ),
 )

@@ -1,4 +1,4 @@
-"""`list_action_items`: what is to be done, by due date."""
+"""`list_action_items`: next steps by due date."""
 
 from dataclasses import replace
 from typing import Literal
@@ -18,14 +18,14 @@ from sessions_app.database import in_database
 MOST = 30
 
 DESCRIPTION = (
-    "List action items by due date, with what they come from; status defaults to open. A proposed one isn't "
-    "accepted yet: never present it as agreed. Use it when they ask what is to be done, or an arc wants it."
+    "List next steps by due date; status defaults to open. Use it when next_steps, which has the nearest "
+    "ten, isn't enough. A proposed one isn't accepted yet: never present it as agreed."
 )
 
 
 class ListActionItemsInput(ToolInput):
     client_id: Id | None = None
-    status: Literal["open", "proposed", "done"] | None = None
+    status: Literal["open", "proposed", "done", "dropped"] | None = None
 
 
 async def _run(context: ToolContext, given: ListActionItemsInput) -> ToolResult:
@@ -40,7 +40,7 @@ def _list(context: ToolContext, given: ListActionItemsInput) -> ToolResult:
     )
     found = for_models(items)
     shown = list(found[:MOST])
-    rows = listed("action_items", [_values(item) for item in shown], total=found.count())
+    rows = listed("next_steps", [_values(item) for item in shown], total=found.count())
     names = names_of_documents(context.user_id, [item.document_id for item in shown])
     return replace(rows, foreign=names)
 
@@ -54,6 +54,8 @@ def _values(item: ActionItem) -> dict[str, object]:
         "due_words": line(item.due_words),
         "priority": item.priority,
         "owner": line(item.owner),
+        "repeats": item.repeats,
+        "outcome": passage(item.outcome, 200),
         "status": item.state,
         "quote": passage(item.quote, 200),
         "link": document_link(item.document_id),
@@ -68,8 +70,8 @@ LIST_ACTION_ITEMS: SageTool[ListActionItemsInput] = SageTool(
     tiers=frozenset({"chat", "pipeline"}),
     run=_run,
     presentation=Presentation(
-        once=_("looked at your action items"),
-        often=_("looked at your action items {count} times"),
+        once=_("looked at your next steps"),
+        often=_("looked at your next steps {count} times"),
         activity=_("Looking it up"),
     ),
 )

@@ -16,6 +16,7 @@ from coaching.engine.tools import Tool, ToolInput
 from coaching.models import LifeDomain
 from coaching.skills.callers import SkillTool
 from coaching.tools.context import ToolContext
+from coaching.tools.decisions import Decision
 from coaching.tools.tiers import TierName
 
 QuestionKind = Literal["options", "pulse", "confirm", "other"]
@@ -157,7 +158,7 @@ class Presentation:
     `once` and `often` say what one call and `{count}` calls did; `activity` is shown while one runs.
     `question` parses a call's input. A stored input may be of an older version, so it never raises.
     `arc_begun` and `arc_ended` return the arc that a result began or ended, if any. With `writes_file`,
-    the `path` of a result is listed below the answer.
+    the `path` of a result is listed below the answer; with `writes_step` so is the step.
     """
 
     once: str
@@ -167,6 +168,7 @@ class Presentation:
     arc_begun: Callable[[Mapping[str, Any]], str] = no_arc
     arc_ended: Callable[[Mapping[str, Any]], str] = no_arc
     writes_file: bool = False
+    writes_step: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,8 +187,8 @@ class SageTool(Tool[ToolContext, InputT]):
     """A tool of Sage. `skills` is set if its results contain skills; `tiers` offer it.
 
     `pipeline_model` is the input that the pipeline requires, if it asks for more than a conversation does.
-    `changes(context, input)` says whether a call would do more than add something. Sync ORM code; raises as
-    the call would.
+    `changes(context, input)` says whether a call would do more than add something, and `decides` whether one
+    of the kind `evidence` is asked about first. Both are sync ORM code and raise as the call would.
     """
 
     presentation: Presentation
@@ -194,6 +196,7 @@ class SageTool(Tool[ToolContext, InputT]):
     tiers: frozenset[TierName] = frozenset({"chat"})
     pipeline_model: type[InputT] | None = None
     changes: Callable[[ToolContext, InputT], Changed] | None = None
+    decides: Callable[[ToolContext, InputT, bool], Decision] | None = None
 
     def in_pipeline(self) -> "SageTool[InputT]":
         return replace(self, input_model=self.pipeline_model) if self.pipeline_model else self

@@ -31,8 +31,9 @@ TREATMENTS: Mapping[str, Treatment] = {
     "read_result": "free",
     "recall_context": "free",
     "show_help_lines": "free",
-    "list_action_items": "free",
     "create_action_item": "confirm",
+    "resolve_action_item": "confirm",
+    "list_action_items": "free",
     "search_knowledge_bank": "free",
     "check_duplicate": "free",
     "get_client_context": "free",
@@ -102,7 +103,7 @@ def _rule_on_one(
     written: set[str],
 ) -> Ruling:
     treatment = TREATMENTS.get(call.name, "confirm")
-    if tool is None or treatment == "free" or tool.kind in CHAT.waiting_kinds:
+    if tool is None or treatment == "free" or tool.kind in (*CHAT.waiting_kinds, "evidence"):
         return Ruling(sources=sources)
     if treatment == "confirm" or tool.changes is None:
         return Ruling(sources=sources, is_held=True)

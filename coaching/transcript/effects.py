@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from django.utils.translation import gettext
 
-from coaching.transcript.calls import MarkItem, QuestionItem, ShownCall, calls_by_round
+from coaching.transcript.calls import MarkItem, QuestionItem, ShownCall, StepItem, calls_by_round
 from sessions_app.models import ToolCallRecord
 
 
@@ -17,6 +17,8 @@ def effects_of(records: Iterable[ToolCallRecord]) -> tuple[str, ...]:
 
 def _effect_of(call: ShownCall) -> str:
     match call:
+        case StepItem(is_undone=False):
+            return gettext("Your next step “%(title)s” is noted.") % {"title": call.title}
         case MarkItem():
             return call.text
         case QuestionItem(outcome="accepted", can_undo=True):

@@ -39,6 +39,9 @@ SECTION_NAMES: Mapping[str, str] = {
     "brief": gettext_noop("What Sage remembers of this conversation"),
     "offer": gettext_noop("What’s due"),
     "help_lines": gettext_noop("Help lines"),
+    "next_steps": gettext_noop("Your next steps"),
+    "steps_due": gettext_noop("Steps to ask you about"),
+    "steps_week": gettext_noop("Your steps this week"),
     "care": gettext_noop("Danger that you wrote about"),
     "care_ask": gettext_noop("To ask how you are"),
 }

@@ -15,6 +15,7 @@ from coaching.people.languages import in_model_language
 from coaching.safety.card import danger_in, metadata_of_danger
 from coaching.tools import CHAT_TOOLS
 from coaching.tools.confirmed import DECLINED, UNKNOWN_PART, YES_OR_NO
+from coaching.tools.decisions import Decision
 from coaching.tools.tainted import Ruling
 from coaching.tools.tiers import CHAT, Binding, Tier
 from coaching.turns.answer_looks import look_due_at
@@ -39,6 +40,7 @@ class ChatAnswerContext:
     tier: Tier = CHAT
     binding: Binding | None = None
     is_answer: bool = True
+    decision: Decision | None = None
 
 
 def _of_held(value: object) -> Answer:
@@ -66,7 +68,11 @@ def builder_for(*, user_id: int, value: object) -> Callable[[Session, ToolCallRe
         if tool is None or tool.answer is None:
             raise Refused(NO_ANSWER_POSSIBLE)
         context = ChatAnswerContext(
-            user_id=user_id, session_id=session.id, tool_use_id=call.tool_use_id, now=timezone.now()
+            user_id=user_id,
+            session_id=session.id,
+            tool_use_id=call.tool_use_id,
+            now=timezone.now(),
+            decision=Decision.of(call.metadata),
         )
         try:
             with in_model_language():

@@ -32,6 +32,7 @@ from coaching.turns.asked import (
     said_in,
     said_last,
 )
+from coaching.turns.taken_back import take_back_steps
 from sessions_app.models import (
     CallState,
     Message,
@@ -255,6 +256,7 @@ def note_danger(message_id: int, new: NewVerdict) -> None:
         return
     if not had_card:
         count_card(new.level, now=timezone.now())
+        take_back_steps(session, before.turn_id)
     append(session, CardGiven(number=before.number, is_replaced=had_card))
 
 
@@ -290,5 +292,6 @@ def _note_answer(call_id: int, new: NewVerdict) -> None:
     withdraw_summary(session)
     if known is None:
         count_card(new.level, now=timezone.now())
+        take_back_steps(session, call.turn_id)
     card = CardGiven(turn_id=str(call.turn_id), tool_use_id=call.tool_use_id, is_replaced=known is not None)
     append(session, card)

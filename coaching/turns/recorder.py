@@ -4,11 +4,12 @@ from collections.abc import Mapping
 
 from coaching.engine.errors import StaleRunnerError
 from coaching.engine.messages import FinishedRound
-from coaching.engine.tools import ToolCall, ToolResult
+from coaching.engine.tools import ToolCall, ToolKind, ToolResult
 from coaching.engine.usage import RoundUsage
 from coaching.events import Publish, RoundClosed
 from coaching.model_client.usage import usage_row
 from coaching.tools import CHAT_TOOLS
+from coaching.tools.decisions import Decision
 from coaching.tools.tainted import NO_RULINGS, Ruling
 from coaching.tools.tiers import CHAT
 from coaching.turns.tool_session import ToolSession
@@ -18,6 +19,8 @@ from sessions_app.errors import StaleFence
 from sessions_app.models import Round
 from sessions_app.text import mended
 from sessions_app.turn_records import CallResult, LastRound, NewCall
+
+NO_DECISIONS: Mapping[str, Decision] = {}
 
 
 class TurnRecorder:
@@ -47,14 +50,20 @@ class TurnRecorder:
             self.last_round = LastRound(round=row, usage=cost)
             return
         rulings = await self._rule_on(finished)
+        decisions = await self._decide(finished)
         calls = [
             NewCall(
                 tool_use_id=call.tool_use_id,
                 name=call.name,
                 position=call.position,
                 input=_input_projection(finished, call),
-                is_interactive=_is_interactive(call.name) or self._tool_session.is_held(call),
-                metadata=rulings[call.tool_use_id].as_metadata() if call.tool_use_id in rulings else {},
+                is_interactive=self._waits(call),
+                metadata={
+                    name: value
+                    for made in (rulings.get(call.tool_use_id), decisions.get(call.tool_use_id))
+                    if made
+                    for name, value in made.as_metadata().items()
+                },
             )
             for call in finished.calls
         ]
@@ -79,6 +88,18 @@ class TurnRecorder:
             return NO_RULINGS
         return await in_database(self._tool_session.rule, finished.calls)
 
+    async def _decide(self, finished: FinishedRound) -> Mapping[str, Decision]:
+        """Decide about the calls of a round that rest on the user's words."""
+        if not any(_kind(call.name) == "evidence" for call in finished.calls):
+            return NO_DECISIONS
+        return await in_database(self._tool_session.decide, finished.calls)
+
+    def _waits(self, call: ToolCall) -> bool:
+        kind = _kind(call.name)
+        if kind == "evidence":
+            return self._tool_session.has_to_ask(call)
+        return kind in CHAT.waiting_kinds or self._tool_session.is_held(call)
+
     async def record_result(self, call: ToolCall, result: ToolResult) -> None:
         """Commit a call's result, unless that was done with its effect."""
         self._tool_session.read(result)
@@ -95,9 +116,9 @@ class TurnRecorder:
         await in_database(turn_records.store_usage, self._key, usage=usage_row(usage))
 
 
-def _is_interactive(name: str) -> bool:
+def _kind(name: str) -> ToolKind | None:
     tool = CHAT_TOOLS.get(name)
-    return tool is not None and tool.kind in CHAT.waiting_kinds
+    return tool.kind if tool else None
 
 
 def _input_projection(finished: FinishedRound, call: ToolCall) -> object:

@@ -15,6 +15,7 @@ from coaching.engine.budget import PartLimits
 from coaching.engine.messages import ModelRequest, canonical_json
 from coaching.engine.setup import ResumedRound
 from coaching.events import RoundShown
+from coaching.tools.decisions import Decision
 from coaching.tools.tainted import Ruling
 from sessions_app.history import FOREIGN_KEY, TAINT_KEY
 from sessions_app.models import Session, ToolCallRecord, Turn
@@ -42,6 +43,7 @@ class TurnSetup:
     can run after such a round, which is now stored when the turn is closed. `is_opening`: Sage speaks first,
     and the user hasn't answered. `sources` are the texts of others that the turn has read so far, `rulings`
     what was decided about its calls because of such texts, and `allowed` the held calls that got a yes.
+    `decisions` are those about calls that rest on the user's words.
     """
 
     key: TurnKey
@@ -61,6 +63,7 @@ class TurnSetup:
     sources: tuple[str, ...] = ()
     rulings: Mapping[str, Ruling] = field(default_factory=dict)
     allowed: frozenset[str] = frozenset()
+    decisions: Mapping[str, Decision] = field(default_factory=dict)
 
     def after(self, seconds: float) -> "TurnSetup":
         """Return the setup with `seconds` less time for the part."""
@@ -76,7 +79,7 @@ class TurnSetup:
 def with_taint(
     setup: TurnSetup, metadata: Mapping[str, Any], calls: Iterable[ToolCallRecord] = ()
 ) -> TurnSetup:
-    """Return the setup with what the turn has read of others, from its metadata and its calls so far."""
+    """Return the setup with what the turn has read of others, and what was decided about its calls so far."""
     calls = list(calls)
     rulings = {call.tool_use_id: ruling for call in calls if (ruling := Ruling.of(call.metadata))}
     return replace(
@@ -85,6 +88,7 @@ def with_taint(
             metadata.get(TAINT_KEY, ()), *(call.metadata.get(FOREIGN_KEY, ()) for call in calls)
         ),
         rulings=rulings,
+        decisions={call.tool_use_id: made for call in calls if (made := Decision.of(call.metadata))},
         allowed=frozenset(call.tool_use_id for call in calls if call.is_allowed),
     )
 

@@ -23,6 +23,7 @@ from coaching.context.library import with_attached
 from coaching.context.life import READ_ERRORS, Life, LifeQuery, Unknown, read_life
 from coaching.context.prompt import BuiltPrompt, build_turn
 from coaching.library.documents.attaching import attach
+from coaching.library.resolutions import note_asked
 from coaching.library.rows.attached import read_attached_last
 from coaching.models import Document, Profile
 from coaching.people.help_lines import count_card
@@ -111,6 +112,7 @@ class _PromptBuilder:
             newest=message,
             care=care_of_turn(life, session, message, is_edit=self._is_edit),
         )
+        note_asked(user_id=self.profile.user_id, session_id=session.id, step_ids=self.built.asked_steps)
         before = self.built.said_before_at
         place = {"before_at": before.isoformat() if before else "", "zone": self.profile.timezone}
         return replace(stored_prompt_of(self.built), place=place)

@@ -18,6 +18,8 @@ from coaching.events import CallPending
 from coaching.job_queue import enqueue_arc_summary, enqueue_summary
 from coaching.models import FileSource
 from coaching.tools import TOOLS
+from coaching.tools.decisions import Decision
+from coaching.tools.evidence import decide
 from coaching.tools.tainted import Ruling, rule_on
 from coaching.tools.tiers import CHAT, Binding, Tier
 from coaching.turns.setup import SessionState, TurnSetup, read_state
@@ -34,7 +36,8 @@ class ToolSession:
     """Shared by the tools of one turn: its setup, and the session's state as of the last commit.
 
     `committed` are the results that were recorded together with their effect. `sources` are the texts of
-    others that the model has read so far, and `rulings` what was decided about calls because of them.
+    others that the model has read so far, `rulings` what was decided about calls because of them, and
+    `decisions` those about calls that rest on the user's words.
     """
 
     def __init__(self, setup: TurnSetup) -> None:
@@ -43,6 +46,7 @@ class ToolSession:
         self.committed: dict[str, ToolResult] = {}
         self.sources = setup.sources
         self.rulings = dict(setup.rulings)
+        self.decisions = dict(setup.decisions)
 
     def context_for(self, call: ToolCall) -> "ChatToolContext":
         ruling = self.rulings.get(call.tool_use_id)
@@ -53,7 +57,25 @@ class ToolSession:
             now=timezone.now(),
             replaces=ruling.replaces if ruling else None,
             is_answer=call.tool_use_id in self.setup.allowed,
+            decision=self.decisions.get(call.tool_use_id),
         )
+
+    def decide(self, calls: Sequence[ToolCall]) -> Mapping[str, Decision]:
+        """Decide about the calls of a round that rest on the user's words. Sync ORM code."""
+        tools = {tool.name: tool for tool in TOOLS}
+        made = {
+            call.tool_use_id: decision
+            for call in calls
+            if (tool := tools.get(call.name)) is not None
+            and (decision := decide(tool, self.context_for(call), call, is_tainted=bool(self.sources)))
+        }
+        self.decisions |= made
+        return made
+
+    def has_to_ask(self, call: ToolCall) -> bool:
+        """Whether a call that rests on the user's words waits for their yes; an undecided one does."""
+        decision = self.decisions.get(call.tool_use_id)
+        return decision is None or decision.asks
 
     def rule(self, calls: Sequence[ToolCall]) -> Mapping[str, Ruling]:
         """Rule on the calls of a round that is about to be recorded. Sync ORM code."""
@@ -140,6 +162,7 @@ class ChatToolContext:
     binding: Binding | None = None
     is_answer: bool = False
     replaces: int | None = None
+    decision: Decision | None = None
 
     @property
     def user_id(self) -> int:

@@ -1,6 +1,7 @@
 """Takes back what a call has written: after the user's yes, or unasked after texts of others."""
 
 import uuid
+from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.utils import timezone
@@ -9,12 +10,15 @@ from django.utils.translation import gettext_noop as _
 from coaching.files.organising import delete_file
 from coaching.library import effects
 from coaching.library.effects import CHANGED_SINCE
+from coaching.library.proposals import TOO_LATE, UNDO_HOURS
 from coaching.models import LibraryEffect, UserFileVersion
+from coaching.tools.decisions import Decision
 from coaching.tools.tainted import Ruling
 from sessions_app.errors import Refused
 from sessions_app.models import CallState, ToolCallRecord
 from sessions_app.pending_calls import UNDONE, locked_call_of
 from sessions_app.selectors import accessible_session
+from sessions_app.session_events import StepTold, append
 
 NOTHING_WRITTEN = _("There’s nothing to undo here.")
 GONE = _("It’s already gone, so there’s nothing to undo.")
@@ -34,6 +38,16 @@ def undo_write(*, user_id: int, session_id: uuid.UUID, tool_use_id: object) -> N
             call.metadata[UNDONE] = True
             call.save(update_fields=["metadata"])
         return
+    if call is not None and (written := _step_written(user_id, call)):
+        if not call.metadata.get(UNDONE):
+            _undo_step(written, now=timezone.now())
+            call.metadata[UNDONE] = True
+            call.save(update_fields=["metadata"])
+            told = StepTold(
+                step_id=written.action_item_id or 0, tool_use_id=call.tool_use_id, is_changed=True
+            )
+            append(session, told)
+        return
     value = call.value if call and call.state == CallState.ANSWERED else None
     effect_id = value.get("effect") if isinstance(value, dict) else None
     if call is None or not isinstance(effect_id, int):
@@ -45,6 +59,24 @@ def undo_write(*, user_id: int, session_id: uuid.UUID, tool_use_id: object) -> N
         effects.undo(user_id=user_id, effect_id=effect_id)
     call.metadata[UNDONE] = True
     call.save(update_fields=["metadata"])
+
+
+def _step_written(user_id: int, call: ToolCallRecord) -> LibraryEffect | None:
+    """Return what a call did to a next step without asking; None for any other call."""
+    if Decision.of(call.metadata) is None or call.state != CallState.FINISHED or call.is_error:
+        return None
+    effects_of_call = LibraryEffect.of(user_id).filter(tool_use_id=call.tool_use_id)
+    near = effects_of_call.filter(created_at__gte=call.created_at, action_item__isnull=False)
+    return near.order_by("id").first()
+
+
+def _undo_step(effect: LibraryEffect, *, now: datetime) -> None:
+    """Undo a change of a step within a day. Raises `Refused`."""
+    if effect.undone_at is not None:
+        return
+    if now - effect.created_at > timedelta(hours=UNDO_HOURS):
+        raise Refused(TOO_LATE)
+    effects.undo(user_id=effect.user_id, effect_id=effect.pk)
 
 
 def _written_unasked(user_id: int, call: ToolCallRecord) -> UserFileVersion | None:

@@ -26,7 +26,9 @@ pytestmark = [
 ]
 
 CREATE = ToolUse(
-    "create_action_item", {"title": "Give notice to the landlord", "due_date": "2035-10-31"}, id="toolu_act"
+    "create_action_item",
+    {"title": "Give notice to the landlord", "quote": "The lease ends", "due_date": "2035-10-31"},
+    id="toolu_act",
 )
 
 
@@ -69,9 +71,9 @@ async def ask_about_the_lease(page: Page, user: User) -> None:
 
 async def note_and_undo(page: Page) -> None:
     await say(page, "Remind me to give notice in time")
-    await until_asked(page, "Shall I add this to your action items?")
+    await until_asked(page, "Shall I note this as your next step?")
     await page.get_by_label("Due").fill("2035-04-30")
-    await page.get_by_role("button", name="Add it").click()
+    await page.get_by_role("button", name="Note it").click()
     await until_done(page, answers=2)
     noted = page.locator("#messages .write-card")
     await expect(noted).to_contain_text("Monday, 30 April 2035")

@@ -95,6 +95,7 @@ CREATE = ToolUse(
     "create_action_item",
     {
         "title": "Ask about Thursdays off",
+        "quote": "I could ask about Thursdays",
         "due_date": "2035-10-31",
         "description": "Before the planning round.",
     },
@@ -226,7 +227,7 @@ async def test_questions(practice: PracticeServer, camera: Camera, lived: User) 
     await phone.get_by_role("group", name="Career").get_by_text("4", exact=True).click()
     await camera.keep(phone, "question-ratings")
     await phone.get_by_role("button", name="Save ratings").click()
-    await until_asked(phone, "Shall I add this to your action items?")
+    await until_asked(phone, "Shall I note this as your next step?")
     page = await camera.open(DESK, "light")
     await page.goto(path_of(session))
     await listed(page)

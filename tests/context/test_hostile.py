@@ -14,7 +14,7 @@ from pytest_django import Settings
 from coaching.context.budget import PROMPT_TOKENS
 from coaching.context.prompt import build_turn
 from coaching.context.sections import ORDER
-from coaching.library.clients import create_client, create_project
+from coaching.library.clients import create_client, create_project, own_client
 from coaching.models import (
     ActionItem,
     ClientType,
@@ -121,7 +121,9 @@ def fill(person: User, hostile: str) -> None:
     )
     DocumentText.unscoped.create(document=document, text=text)
     item = {"title": line[:200], "owner": text[:120], "due_date": "2026-12-01"}
-    ActionItem.of(person.pk).create(client=client, **item)
+    said = {"quote": text[:1_000], "message_number": 1}
+    for whose in (client, own_client(person.pk)):
+        ActionItem.of(person.pk).create(client=whose, **item, **said)
 
 
 def _talk_before(person: User, text: str) -> None:
@@ -175,7 +177,7 @@ def test_nothing_escapes_its_section_from_anywhere(person: User, kind: str) -> N
 def test_nothing_escapes_from_a_client_or_an_attached_document(person: User, kind: str) -> None:
     fill(person, HOSTILE[kind])
     session = Session.of(person.pk).create()
-    client = LibraryClient.of(person.pk).get()
+    client = LibraryClient.of(person.pk).exclude(client_type=ClientType.SELF).get()
     project = create_project(user_id=person.pk, client_id=client.pk, name=client.name, notes=client.notes)
     SessionScope.unscoped.create(session=session, client=client, project=project)
     Document.of(person.pk).update(session=session)

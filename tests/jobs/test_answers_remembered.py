@@ -26,7 +26,7 @@ OPTIONS = {
     "options": [{"label": "Short, again", "value": "short"}, {"label": "Fine", "value": "fine"}],
 }
 PULSE = {"context": "Where are you now?", "domains": ["health", "career", "finances"]}
-STEP = {"title": "Call Mia", "due_date": "2027-01-08"}
+STEP = {"title": "Call Mia", "quote": "Maybe I call Mia", "due_date": "2027-01-08"}
 
 
 async def opened(user: User) -> Session:
@@ -74,13 +74,13 @@ def sent(practice: PracticeServer, request: str) -> list[str]:
             "create_action_item",
             STEP,
             {"accept": True},
-            "Said yes to “Shall I add this to your action items?”: Action: Call Mia; Due: Friday, 8 January",
+            "Said yes to “Shall I note this as your next step?”: Next step: Call Mia; Due: Friday, 8 January",
         ),
         (
             "create_action_item",
             STEP,
             {"accept": True, "input": {"title": "Write to Mia", "due_date": ""}},
-            "Action: Write to Mia (changed by them, it was: Call Mia); Due: empty (changed by them, it was: ",
+            "Next step: Write to Mia (changed by them, it was: Call Mia); Due: empty (changed by them",
         ),
         ("create_action_item", STEP, {"accept": False}, "Said no to “"),
     ],

@@ -24,7 +24,7 @@ PROMPT = order("save_file", file_type="reflection-prompt", file_name="money", co
 END = order("complete_session", type="session")
 ARC = order("enter_structured_arc", arc="life_mapping")
 DAY = order("enter_structured_arc", arc="open_day")
-STEP = order("create_action_item", title="Pay_the_invoice")
+STEP = order("create_action_item", title="Pay_the_invoice", quote="What_does_it_say")
 HELP = order("show_help_lines", reason="immediate", about="self")
 LINKED = order("save_file", file_type="overview", content="[Overview](https://collect.example/me)")
 

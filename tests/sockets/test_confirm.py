@@ -15,7 +15,7 @@ from tests.sockets.questions import ask, assert_all_accepted, results_in, rows, 
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-INPUT = {"title": "Call the bank", "due_date": "2027-03-31", "priority": "high"}
+INPUT = {"title": "Call the bank", "quote": "Call the bank about the loan", "due_date": "2027-03-31"}
 CREATE = ToolUse("create_action_item", INPUT, id="toolu_act")
 SHOWN = {"confirm": {"toolUseId": "toolu_act", "tool": "create_action_item", "input": INPUT}}
 
@@ -96,7 +96,7 @@ async def test_what_does_not_fit_is_refused_at_its_field_and_the_card_waits(
             ({"accept": True, "input": {"title": "x" * 201}}, "Enter 1 to 200"),
             ({"accept": True, "input": {"title": "a\x00b"}}, "Enter 1 to 200"),
             ({"accept": True, "input": {"title": {}}}, "Enter 1 to 200"),
-            ({"accept": True, "input": {"priority": "urgent"}}, "Choose one of the options"),
+            ({"accept": True, "input": {"quote": "Other words"}}, "Only what the card shows"),
             ({"accept": True, "input": {"client_id": theirs.id}}, "Choose one of your clients"),
             ({"accept": True, "input": {"place": f"{theirs.id}"}}, "Choose one of your clients"),
             ({"accept": True, "input": {"place": "1:2:3"}}, "Choose one of your clients"),
@@ -215,12 +215,12 @@ async def test_an_undo_takes_it_back_once_and_for_its_user_alone(
         assert (await in_database(browser.post, address, odd)).status_code == 422
     assert (await items())[0].state == "open"
     page = (await in_database(browser.get, f"/chat/{session.id}/")).content.decode()
-    assert "Added to your action items." in page
+    assert "Noted as your next step." in page
     for _ in range(2):
         assert (await in_database(browser.post, address, form)).status_code == 303
     page = (await in_database(browser.get, f"/chat/{session.id}/")).content.decode()
     assert "Undone." in page
-    assert "Added to your action items." not in page
+    assert "Noted as your next step." not in page
     assert (await items())[0].state == "dismissed"
 
 
@@ -245,7 +245,7 @@ async def test_whom_it_is_for_can_be_chosen_among_one_s_own_clients_and_projects
     answered = next(frame["answered"] for frame in frames if "answered" in frame)
     assert f'<option value="{crowe}:{sale}" dir="auto">Crowe · Sale</option>' in asked
     assert f'<option value="{crowe}" dir="auto">Crowe</option>' in asked
-    assert asked.count(" selected dir=") == 2, "the person themselves, and the priority"
+    assert asked.count(" selected dir=") == 1, "the person themselves"
     assert "Theirs" not in asked
     assert answered["value"]["input"] == {
         **INPUT, "title": "Call them", "client_id": crowe, "project_id": sale,

@@ -91,7 +91,7 @@ async def test_what_was_written_stays_after_an_edit_and_can_still_be_undone_once
     browser = Browser()
     await in_database(browser.force_login, user)
     page = (await in_database(browser.get, f"/chat/{session.id}/")).content.decode()
-    assert page.count("Added to your action items.") == 1
+    assert page.count("Noted as your next step.") == 1
     address = f"/chat/{session.id}/undo/"
 
     def undo(tool_use_id: str) -> int:
@@ -101,7 +101,7 @@ async def test_what_was_written_stays_after_an_edit_and_can_still_be_undone_once
         assert await in_database(undo, "toolu_act") == HTTPStatus.SEE_OTHER
     assert [item.state for item in await items()] == ["dismissed", "open"]
     again = await in_database(ActionItem.of(user.pk).get, title="Call the bank again")
-    form = {"title": "Call the other bank", "priority": "low"}
+    form = {"title": "Call the other bank"}
     await in_database(browser.post, f"/library/actions/{again.pk}/", form)
     assert await in_database(undo, "toolu_again") == HTTPStatus.UNPROCESSABLE_ENTITY, "the edit isn't lost"
     assert [(item.title, item.state) for item in await items()] == [

@@ -62,8 +62,8 @@ def fill(user: User, other_user: User) -> tuple[Client, Client]:
         order("get_client_context", client_id=grace.id),
         order("recall_context", query="boiler"),
         order("summarize_document", document_id=bens.pk),
-        order("create_action_item", title="Pay_me", client_id=grace.id),
-        order("create_action_item", title="Pay_me_now"),
+        order("create_action_item", title="Pay_me", quote="Pay_me", client_id=grace.id),
+        order("create_action_item", title="Pay_me_now", quote="Pay_me_now"),
         order("fetch", url="example.org"),
     ]
     make_document(anna, "plan.txt", text=f"The boiler: {' '.join(told)}")

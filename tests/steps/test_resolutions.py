@@ -135,7 +135,7 @@ def test_what_a_turn_wrote_unasked_is_taken_back(user: User) -> None:
     )
     calls = ["toolu_new", "toolu_then"]
     touched = take_back_unasked(user_id=user.pk, session_id=session.id, tool_use_ids=calls)
-    assert set(touched) == {new.pk, moved.pk}
+    assert {step_id for step_id, _ in touched} == {new.pk, moved.pk}
     states = dict(ActionItem.of(user.pk).values_list("pk", "state"))
     assert states == {older.pk: "open", moved.pk: "open", new.pk: "proposed"}
     assert not take_back_unasked(user_id=user.pk, session_id=session.id, tool_use_ids=calls)

@@ -10,6 +10,7 @@ from django.db import transaction
 
 from coaching.engine.tools import ToolResult
 from coaching.models import FileSource
+from coaching.tools.decisions import Decision
 from coaching.tools.tiers import CHAT, Binding, Tier
 from sessions_app.database import in_database
 from sessions_app.models import SessionKind
@@ -32,6 +33,7 @@ class CommittingContext:
     binding: Binding | None = None
     is_answer: bool = False
     replaces: int | None = None
+    decision: Decision | None = None
     results: dict[str, ToolResult] = field(default_factory=dict)
 
     async def commit(self, effect: Callable[[], ToolResult]) -> ToolResult:

@@ -2,10 +2,12 @@
 
 import json
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import transaction
 
 from coaching.context.budget import count_json_tokens, count_tokens
 from coaching.context.prompt import build_frame
@@ -13,8 +15,11 @@ from coaching.engine.errors import ToolError, ToolInputError
 from coaching.engine.messages import canonical_json, shorten_saved
 from coaching.files.after_effects import AFTER_EFFECTS, OUTLASTING
 from coaching.library.clients import own_client
-from coaching.models import Profile
+from coaching.library.drafts import NewAction
+from coaching.library.proposals import propose
+from coaching.models import MadeBy, Profile
 from coaching.tools import CHAT_TOOLS, TOOLS, offered_tools, waiting
+from coaching.tools.decisions import Decision
 from coaching.tools.presentation import SageTool
 from coaching.tools.read_file import READ_FILE
 from coaching.tools.save_file import SAVE_FILE
@@ -51,8 +56,20 @@ INPUTS: dict[str, dict[str, Any]] = {
     "read_result": {"tool_use_id": "toolu_9", "offset": 6_000},
     "recall_context": {"query": "What did I decide about work?", "since": "2026-01-01", "limit": 3},
     "show_help_lines": {"reason": "concern"},
+    "create_action_item": {
+        "title": "Call the landlord",
+        "quote": "I'll call the landlord",
+        "due_date": "2027-03-01",
+        "due_time": "09:30",
+        "repeats": "weekly",
+    },
+    "resolve_action_item": {
+        "id": OWN,
+        "state": "done",
+        "quote": "I called the landlord",
+        "outcome": "All settled.",
+    },
     "list_action_items": {"status": "open"},
-    "create_action_item": {"title": "Call the landlord", "due_date": "2027-03-01", "priority": "high"},
     "search_knowledge_bank": {"query": "When does my lease end?"},
     "check_duplicate": {"file_name": "lease (2).pdf", "file_type": "lease"},
     "get_client_context": {"client_id": OWN},
@@ -83,6 +100,7 @@ ANSWERS: dict[str, Any] = {
     "show_pulse_check": {"ratings": {"health": 4}},
     "create_knowledge_entry": {"accept": True},
     "create_action_item": {"accept": True, "input": {"due_date": "2027-03-02"}},
+    "resolve_action_item": {"accept": True},
 }
 
 
@@ -108,7 +126,7 @@ def test_without_a_library_its_tools_are_left_out_and_nothing_else_changes() -> 
     assert without.definitions() == all_tools.definitions()[: len(without)]
     left_out = set(all_tools.names()) - set(without.names())
     assert {"search_knowledge_bank", "list_documents", "create_knowledge_entry"} <= left_out
-    assert not left_out & {"save_file", "create_action_item", "list_action_items", "show_help_lines"}
+    assert not left_out & {"save_file", "create_action_item", "resolve_action_item", "show_help_lines"}
 
 
 def test_the_order_is_fixed() -> None:
@@ -165,24 +183,38 @@ async def test_a_tool_runs_once_and_answers(
     assert tool is not None
     own = await in_database(own_client, user.pk)
     document = await in_database(make_document, own, text="Ada: I'll call Ben.")
-    ids = {"client_id": own.id, "document_id": document.pk}
+    step = await in_database(
+        propose,
+        user_id=user.pk,
+        new=NewAction(client_id=own.id, title="Call the landlord"),
+        made_by=MadeBy.USER,
+        is_accepted=True,
+    )
+    ids = {"client_id": own.id, "document_id": document.pk, "id": step.pk}
     values = {key: ids.get(key, value) for key, value in INPUTS[name].items()}
     given = tool.parse(json.dumps(values))
     context = CommittingContext(user_id=user.pk, session_id=session.id, tool_use_id="toolu_2")
     if tool.answer is None:
         result = await tool.run(context, given)
     else:
-        result = (await in_database(tool.answer, context, given, ANSWERS[name])).result
+        result = (await in_database(transaction.atomic(tool.answer), context, given, ANSWERS[name])).result
     assert not result.is_error
     assert result.content
-    assert (tool.kind in CHAT.waiting_kinds) == (name in ANSWERS)
+    assert (tool.kind in (*CHAT.waiting_kinds, "evidence")) == (name in ANSWERS)
+    if tool.kind == "evidence":
+        context = replace(
+            context, tool_use_id="toolu_3", decision=Decision(asks=False, sentence="I'll call.")
+        )
+        assert '"written": true' in (await tool.run(context, given)).content
+        with pytest.raises(ToolError, match="yes"):
+            await tool.run(replace(context, decision=Decision(asks=True)), given)
 
 
 @pytest.mark.parametrize("tool", TOOLS, ids=CHAT_TOOLS.names())
 def test_people_read_what_a_tool_did_and_what_it_asks(tool: SageTool[Any]) -> None:
     shown = tool.presentation
     assert "{" not in shown.once + shown.often.format(count=2) + shown.activity
-    asks = tool.kind in CHAT.waiting_kinds or TREATMENTS[tool.name] != "free"
+    asks = tool.kind in (*CHAT.waiting_kinds, "evidence") or TREATMENTS[tool.name] != "free"
     assert (shown.question(INPUTS[tool.name]).kind != "other") == asks
     odd: list[dict[str, Any]] = [dict.fromkeys(INPUTS[tool.name], value) for value in (None, [{}, 1, None])]
     for broken in [{}, *odd]:
@@ -197,6 +229,7 @@ def test_the_table_says_of_every_tool_what_it_may_do_after_texts_of_others() -> 
     assert TREATMENTS["show_help_lines"] == "free"
     for tool in TOOLS:
         assert (tool.changes is not None) == (TREATMENTS[tool.name] == "undo")
+        assert (tool.decides is not None) == (tool.kind == "evidence")
 
 
 def test_each_type_of_file_with_effects_says_whether_they_outlast_it() -> None:

@@ -16,6 +16,7 @@ from coaching.library.pipeline.call_records import run_effect
 from coaching.library.pipeline.calls import CallTools
 from coaching.models import DocumentCall, FileSource
 from coaching.tools import PIPELINE_TOOLS
+from coaching.tools.decisions import Decision
 from coaching.tools.tiers import PIPELINE, Binding, Tier
 from sessions_app.database import in_database
 from sessions_app.models import SessionKind
@@ -47,6 +48,7 @@ class PipelineContext:
     tier: Tier = PIPELINE
     is_answer: bool = False
     replaces: int | None = None
+    decision: Decision | None = None
 
     @property
     def timezone(self) -> ZoneInfo:

@@ -10,7 +10,6 @@ READ_CHARACTERS = 4_000
 """Of the text of an attached document; no section shows more."""
 MAX_NEWEST = 5
 MAX_OF_CLIENT = 10
-MAX_ACTIONS = 8
 
 # What is never sent to the model isn't even counted, nor is what came of it. Archived clients count only in
 # conversations about them. Documents are wide rows: only those that are shown are read whole, the others in
@@ -36,8 +35,7 @@ WITH scope AS MATERIALIZED (
     SELECT id FROM documents ORDER BY is_of_project DESC, created_at DESC, id DESC
     LIMIT CASE WHEN EXISTS (SELECT FROM scope) THEN %(of_client)s ELSE %(newest)s END
 ), actions AS MATERIALIZED (
-    SELECT action.id, action.title, action.due_date, action.owner, action.priority
-    FROM coaching_actionitem AS action
+    SELECT action.id FROM coaching_actionitem AS action
     WHERE action.user_id = %(user)s AND action.state = 'open'
         AND (NOT EXISTS (SELECT FROM scope) OR action.client_id = (SELECT client_id FROM scope))
         AND action.client_id NOT IN (SELECT id FROM archived)
@@ -69,12 +67,6 @@ SELECT jsonb_build_object(
             WHERE document.id IN (SELECT id FROM newest)
         ) AS row
     ),
-    'next', (
-        SELECT jsonb_agg(row ORDER BY row.due_date, row.id) FROM (
-            SELECT id, title, due_date, owner, priority FROM actions
-            ORDER BY due_date NULLS LAST, id LIMIT %(actions)s
-        ) AS row
-    ),
     'attached', (
         SELECT jsonb_agg(row) FROM (
             SELECT document.id, document.name, document.state, document.reason, document.file_type,
@@ -92,7 +84,6 @@ SELECT jsonb_build_object(
     'withheld', (SELECT jsonb_agg(id) FROM coaching_document WHERE user_id = %(user)s AND is_withheld)
 )::text
 WHERE EXISTS (SELECT FROM coaching_document WHERE user_id = %(user)s)
-    OR EXISTS (SELECT FROM coaching_actionitem WHERE user_id = %(user)s AND state = 'open')
     OR EXISTS (SELECT FROM scope)
 """
 
@@ -108,6 +99,5 @@ def library_query(*, user_id: int, session_id: object) -> Query:
             "characters": READ_CHARACTERS,
             "newest": MAX_NEWEST,
             "of_client": MAX_OF_CLIENT,
-            "actions": MAX_ACTIONS,
         },
     )

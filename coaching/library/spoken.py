@@ -1,0 +1,94 @@
+"""What people say, cut into sentences and words, with marks on what they quote. Pure and linear."""
+
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+_SIGNS = str.maketrans("‐‑‒–—−’‘ʼ`´", "------'''''")
+_INSIDE = frozenset("'-")
+_ENDS = frozenset(".!?…。！？")
+_SHORT_FORMS = frozenset(
+    {"dr", "mr", "mrs", "ms", "prof", "st", "bzw", "ca", "usw", "evtl", "sr", "sra", "dra", "mme", "m", "vs",
+     "no", "nr", "z", "b", "e", "g", "i", "p", "ex", "a", "dott", "ing", "sig", "approx", "etc"}
+)  # fmt: skip
+"""Words that a full stop doesn't end a sentence after."""
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word in its plain form, and where it stands."""
+
+    word: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence: where it stands, and its words. `is_quoted`: it is in a quoted line or in code."""
+
+    start: int
+    end: int
+    tokens: Sequence[Token]
+    is_quoted: bool
+
+
+def plain(text: str) -> str:
+    """Return a text in the form in which words are compared."""
+    return unicodedata.normalize("NFKC", text).translate(_SIGNS).casefold()
+
+
+def tokens_of(text: str, start: int = 0, end: int | None = None) -> list[Token]:
+    """Return the words of a text: runs of letters and digits, with apostrophes and hyphens inside."""
+    tokens: list[Token] = []
+    begin = -1
+    last = len(text) if end is None else end
+    for at in range(start, last + 1):
+        is_part = at < last and (text[at].isalnum() or unicodedata.category(text[at])[0] == "M")
+        is_part = is_part or (
+            begin >= 0 and at + 1 < last and plain(text[at]) in _INSIDE and text[at + 1].isalnum()
+        )
+        if is_part and begin < 0:
+            begin = at
+        elif not is_part and begin >= 0:
+            tokens.append(Token(plain(text[begin:at]), begin, at))
+            begin = -1
+    return tokens
+
+
+def sentences_of(text: str) -> Iterator[Sentence]:
+    """Yield the sentences of a text, line by line."""
+    at, is_code = 0, False
+    for line in text.splitlines(keepends=True):
+        said = line.lstrip()
+        is_fence = said.startswith(("```", "~~~"))
+        is_quoted = is_code or is_fence or said.startswith((">", "|"))
+        is_code = is_code != is_fence
+        yield from _sentences_in(text, at, at + len(line), is_quoted=is_quoted)
+        at += len(line)
+
+
+def _sentences_in(text: str, start: int, end: int, *, is_quoted: bool) -> Iterator[Sentence]:
+    begin = start
+    for at in range(start, end):
+        if text[at] in _ENDS and _ends_here(text, begin, at, end):
+            yield Sentence(begin, at + 1, tokens_of(text, begin, at + 1), is_quoted)
+            begin = at + 1
+    if text[begin:end].strip():
+        yield Sentence(begin, end, tokens_of(text, begin, end), is_quoted)
+
+
+def _ends_here(text: str, begin: int, at: int, end: int) -> bool:
+    """Say whether a sentence ends at a sign: not inside a number or after a short form."""
+    if text[at] in "。！？":
+        return True
+    following = text[at + 1 : at + 2]
+    if following and not following.isspace() and following not in "\"”»)'’":
+        return False
+    if text[at] != ".":
+        return True
+    before = at
+    while before > begin and text[before - 1].isalnum():
+        before -= 1
+    word = text[before:at].casefold()
+    return not (word in _SHORT_FORMS or (word.isdigit() and text[at + 1 : end].strip() != ""))

@@ -1,0 +1,139 @@
+"""The section `next_steps`: the nearest ten, whole in the opening, and later what has changed alone."""
+
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+
+from coaching.context.entries import Section
+from coaching.context.life import LifeQuery, known, read_life
+from coaching.context.next_steps import next_steps
+from coaching.context.step_asks import due_part, week_part
+from coaching.library.clients import own_client
+from coaching.library.drafts import NewAction
+from coaching.library.proposals import dismiss, propose
+from coaching.library.resolutions import Resolution, note_asked, resolve
+from coaching.models import ActionItem, MadeBy, Profile, SessionScope
+from sessions_app.models import Session
+from tests.library.rows import make_client, make_document
+
+pytestmark = pytest.mark.django_db
+
+NOW = datetime(2026, 11, 18, 8, tzinfo=UTC)
+TODAY = date(2026, 11, 18)
+
+
+def make_step(user: User, title: str, **values: Any) -> ActionItem:
+    new = NewAction(**{"client_id": own_client(user.pk).pk, "title": title, **values})
+    return propose(user_id=user.pk, new=new, made_by=MadeBy.CHAT, is_accepted=True)
+
+
+def section_of(user: User, session: Session | None = None) -> Section | None:
+    profile, _ = Profile.of(user.pk).select_related("user").get_or_create()
+    session = session or Session.of(user.pk).create()
+    life = read_life(LifeQuery(profile=profile, session_id=session.id, now=NOW))
+    return next_steps(known(life.steps))
+
+
+def shown(section: Section | None) -> str:
+    assert section is not None
+    return section.render()
+
+
+def test_the_nearest_come_first_with_date_and_words(user: User) -> None:
+    make_step(user, "Some day")
+    make_step(user, "Later", due_date=TODAY + timedelta(days=9))
+    step = make_step(
+        user,
+        "Call Mum",
+        due_date=TODAY + timedelta(days=1),
+        due_time=time(18, 30),
+        repeats="weekly",
+        quote="I'll call Mum on Thursday.",
+        message_number=3,
+    )
+    assert [line for line in shown(section_of(user)).splitlines() if line[0] != "<"] == [
+        f"Call Mum; said {step.created_at:%A %Y-%m-%d}: I'll call Mum on Thursday.", "Later", "Some day",
+    ]  # fmt: skip
+    assert f'<step id="{step.pk}" due="Thursday 2026-11-19 18:30" repeats="thu">' in shown(section_of(user))
+
+
+def test_ten_at_most_and_few_tokens(user: User) -> None:
+    for number in range(30):
+        words = f"I'll do the thing with number {number} in the morning, before anybody else is up."
+        make_step(user, f"Thing {number:02}", due_date=TODAY, quote=words, message_number=1)
+    section = section_of(user)
+    assert section is not None
+    assert len(section.entries) == 10
+    assert sum(section.sizes) < 500
+
+
+def test_later_only_what_changed_is_told(user: User) -> None:
+    one, two, three = (make_step(user, title) for title in ("One", "Two", "Three"))
+    before = section_of(user)
+    assert before is not None
+    resolution = Resolution(becomes="done", today=TODAY, now=NOW)
+    resolve(user_id=user.pk, step_id=one.pk, resolution=resolution)
+    dismiss(user_id=user.pk, model=ActionItem, row_id=two.pk)
+    four = make_step(user, "Four")
+    now = section_of(user)
+    assert now is not None
+    changes = now.since(before.digest)
+    assert changes is not None
+    assert changes.digest == now.digest != before.digest
+    told = changes.render()
+    for step, words in ((four, "Four"), (one, "done"), (two, "taken back by the person")):
+        assert f'<step id="{step.pk}">\n{words}' in told
+    assert f'id="{three.pk}"' not in told
+    assert now.since(now.digest) is None
+
+
+def test_other_clients_and_withheld_documents_are_left_out(user: User, other_user: User) -> None:
+    make_step(other_user, "Theirs")
+    client = make_client(user, "Anna")
+    make_step(user, "For Anna", client_id=client.pk)
+    document = make_document(own_client(user.pk), is_withheld=True)
+    make_step(user, "Secret", document_id=document.pk)
+    assert section_of(user) is None
+    session = Session.of(user.pk).create()
+    SessionScope.unscoped.create(session=session, client=client)
+    assert 'for="Anna">\nFor Anna\n' in shown(section_of(user, session))
+
+
+def test_each_due_step_is_asked_about_once_for_its_date(user: User) -> None:
+    step = make_step(user, "Call Mum", due_date=TODAY)
+    make_step(user, "Later", due_date=TODAY + timedelta(days=1))
+    evening, sunday = Session.of(user.pk).create(), Session.of(user.pk).create()
+    profile, _ = Profile.of(user.pk).select_related("user").get_or_create()
+
+    def asked(session: Session, arc: str, today: date) -> list[int]:
+        life = read_life(LifeQuery(profile=profile, session_id=session.id, now=NOW))
+        steps = known(life.steps)
+        _, ids = due_part(steps, arc=arc, today=today, session_id=session.id, said={})
+        note_asked(user_id=user.pk, session_id=session.id, step_ids=ids)
+        return list(ids)
+
+    assert asked(evening, "open_day", TODAY) == []
+    assert asked(evening, "close_day", TODAY) == [step.pk]
+    assert asked(sunday, "weekly_checkin", TODAY) == []
+    saturday = TODAY + timedelta(days=3)
+    moved = Resolution(becomes="open", today=TODAY, now=NOW, due_date=saturday, quote="not yet, Saturday")
+    resolve(user_id=user.pk, step_id=step.pk, resolution=moved)
+    assert step.pk not in asked(sunday, "weekly_checkin", TODAY)
+    assert step.pk in asked(sunday, "weekly_checkin", saturday)
+
+
+def test_a_check_in_hears_what_became_of_the_steps_of_its_week(user: User) -> None:
+    step = make_step(user, "Call Mum", due_date=TODAY)
+    words = "I called her, it was good."
+    done = Resolution(becomes="done", today=TODAY, now=NOW, quote=words, outcome=words)
+    resolve(user_id=user.pk, step_id=step.pk, resolution=done)
+    profile, _ = Profile.of(user.pk).get_or_create()
+    how: dict[str, Any] = {"user_id": user.pk, "zone": profile.zone, "said": {}}
+    how["now"] = NOW + timedelta(days=4)
+    part = week_part(arc="weekly_checkin", **how)
+    assert part is not None
+    assert f"Call Mum; their words: {words}" in part.text
+    assert week_part(arc="close_day", **how) is None
+    assert week_part(arc="weekly_checkin", **{**how, "now": NOW + timedelta(days=8)}) is None

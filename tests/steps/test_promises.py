@@ -1,0 +1,139 @@
+"""What a person said is a step at once only if they promised it: by tables of sentences.
+
+A table has the columns language, kind, words (of a message, `\\n` for a new line), quote (what a model names)
+and `may_write`: whether a step may be written without a question.
+"""
+
+import csv
+import time
+from collections import Counter
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+
+from coaching.library.promises import Claim, Said, weigh
+from tests.patience import patience
+
+TABLES = sorted(Path(__file__).parent.glob("promises*.tsv"))
+MONDAY = date(2026, 11, 30)
+LEAST_FOUND = 0.9
+"""Of the real promises, how many are written without a question."""
+
+
+def rows(table: Path) -> list[dict[str, str]]:
+    with table.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def why(row: dict[str, str]) -> str:
+    text = row["words"].replace("\\n", "\n")
+    claim = Claim(quote=row["quote"], purpose="new", title=row["quote"])
+    return weigh(claim, [Said(number=1, text=text, day=MONDAY)]).why
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.stem)
+def test_nothing_is_written_at_once_that_nobody_promised(table: Path) -> None:
+    wrong = [row["words"] for row in rows(table) if row["may_write"] == "no" and not why(row)]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.stem)
+def test_nearly_all_promises_are_written_at_once(table: Path) -> None:
+    promised = [row for row in rows(table) if row["may_write"] == "yes"]
+    asked = [(row["words"], said) for row in promised if (said := why(row))]
+    assert len(asked) <= len(promised) * (1 - LEAST_FOUND), asked
+
+
+def test_the_table_has_all_kinds_in_five_languages() -> None:
+    found = [row for table in TABLES for row in rows(table)]
+    kinds = {"promise", "wish", "negation", "question", "quotation", "joke", "pasted", "harm", "truncated"}
+    assert kinds <= {row["kind"] for row in found}
+    assert len(Counter(row["language"] for row in found)) >= 5
+
+
+def said(text: str, **values: object) -> Said:
+    return Said(**{"number": 7, "text": text, "day": MONDAY, **values})  # type: ignore[arg-type]
+
+
+def test_the_whole_sentence_is_kept_with_its_message() -> None:
+    claim = Claim(quote="CALL  mum", purpose="new", title="Call Mum")
+    found = weigh(claim, [said("A hard week. I’ll  call Mum on Thursday!  Bye.")])
+    assert (found.sentence, found.number, found.why) == ("I’ll call Mum on Thursday!", 7, "")
+
+
+def test_a_day_follows_from_the_sentence_or_is_asked_about() -> None:
+    thursday = date(2026, 12, 3)
+    words = [said("I'll call Mum on Thursday.")]
+    for day, expected in ((thursday, ""), (None, ""), (thursday + timedelta(days=1), "date")):
+        claim = Claim(quote="I'll call Mum", purpose="new", title="Call Mum", due_date=day)
+        assert weigh(claim, words).why == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("Am Donnerstag rufe ich an.", date(2026, 12, 3)),
+        ("Übermorgen rufe ich an.", date(2026, 12, 2)),
+        ("Ich werde sie am 3. Dezember anrufen.", date(2026, 12, 3)),
+        ("La llamaré pasado mañana.", date(2026, 12, 2)),
+        ("La llamaré el 3 de diciembre.", date(2026, 12, 3)),
+        ("Je l'appellerai dans trois jours.", date(2026, 12, 3)),
+        ("La chiamerò la prossima settimana.", date(2026, 12, 9)),
+        ("Vou ligar amanhã.", date(2026, 12, 1)),
+        ("I'll do it in two weeks.", date(2026, 12, 14)),
+    ],
+)
+def test_days_are_read_in_six_languages(text: str, day: date) -> None:
+    assert weigh(Claim(quote=text, purpose="new", title="", due_date=day), [said(text)]).why == ""
+    assert weigh(Claim(quote=text, purpose="new", title="", due_date=MONDAY), [said(text)]).why == "date"
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "expected"),
+    [
+        ("Yes", "Shall I note that you call Mum on Thursday?", ""),
+        ("yes, please do that", "Shall I note that you call Mum on Thursday?", ""),
+        ("Ja gerne", "Soll ich aufschreiben, dass du Mum anrufst (call)?", ""),
+        ("Yes", "How was your day?", "short"),
+        ("Yes", "", "short"),
+        ("No", "Shall I note that you call Mum on Thursday?", "negated"),
+        ("Thursday", "When will you call Mum?", ""),
+        ("Maybe", "Shall I note that you call Mum on Thursday?", "hedged"),
+    ],
+)
+def test_a_whole_answer_agrees_to_what_sage_proposed(text: str, asked: str, expected: str) -> None:
+    due = date(2026, 12, 3) if text == "Thursday" else None
+    claim = Claim(quote=text, purpose="new", title="Call Mum", due_date=due)
+    found = weigh(claim, [said(text, asked=asked)]).why
+    assert bool(found) == bool(expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "purpose", "day", "may_write"),
+    [
+        ("I called Mum, it was lovely.", "done", None, True),
+        ("Done, we talked for an hour.", "done", None, True),
+        ("I haven't called her.", "done", None, False),
+        ("I'll call her later today.", "done", None, False),
+        ("not yet, Saturday", "open", date(2026, 12, 5), True),
+        ("Noch nicht, am Samstag.", "open", date(2026, 12, 5), True),
+        ("not yet, Saturday", "open", date(2026, 12, 6), False),
+        ("I'm not going to do that.", "dropped", None, False),
+        ("Ich habe Mama angerufen.", "done", None, True),
+    ],
+)
+def test_what_became_of_a_step_rests_on_words_too(
+    text: str, purpose: str, day: date | None, may_write: bool
+) -> None:
+    claim = Claim(quote=text, purpose=purpose, title="Call Mum", due_date=day)  # type: ignore[arg-type]
+    assert (weigh(claim, [said(text, asked="Did you call Mum?")]).why == "") is may_write
+
+
+@pytest.mark.slow
+def test_a_long_message_takes_linear_time() -> None:
+    text = "I'll call. " * 136
+    claim = Claim(quote="I'll call. " * 100, purpose="new", title="Call")
+    began = time.process_time()
+    weigh(claim, [said(text)])
+    assert time.process_time() - began < patience()
