@@ -15,6 +15,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from coaching.clock.days import local_day
 from coaching.clock.moments import day_in_words
+from coaching.library.rows.proposals import steps_of_home
 from coaching.life.plans import plan_title, read_plan, tick_priority
 from coaching.life.today import read_today
 from coaching.models import PRIVATE_TYPES, DayPlan, UserFile
@@ -33,6 +34,7 @@ RECENT_SESSIONS = 4
 SESSIONS_SEARCHED = 20
 """Enough to find one that can be continued."""
 RECENT_FILES = 4
+STEPS = 5
 UNREADABLE = gettext_lazy("Sage couldn’t read that. Please try again.")
 
 
@@ -62,6 +64,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "due_session": next((session for session in active if due and session.kind == due.kind), None),
         "sessions": begun[:RECENT_SESSIONS],
         "latest": active[0] if active else None,
+        "steps": steps_of_home(user_id=user_id, limit=STEPS),
         "files": [FileRow.of(file) for file in _recent_files(user_id)],
         "client_id": str(uuid.uuid4()),
         **capture_context(request, profile=profile, captures=today.captures, today=today.day, then="home"),

@@ -11,11 +11,16 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from coaching.library.clients import own_client
+from coaching.library.drafts import NewAction
+from coaching.library.proposals import propose
 from coaching.models import (
+    ActionItem,
     CalendarSource,
     DayPlan,
     FileType,
     LifeDomain,
+    MadeBy,
     Profile,
 )
 from sessions_app import services
@@ -52,6 +57,20 @@ def test_an_empty_account_finds_every_part_explained(
     assert "when something is worth keeping" in page.lower()
     assert 'id="plan"' not in page
     assert "In your calendar" not in page, "it would be one thing too many"
+
+
+def test_next_steps_stand_there_the_due_ones_first_with_a_box_to_tick(
+    user: User, other_user: User, browser: Client
+) -> None:
+    for whose, title, days in ((user, "Later", 3), (user, "Late", -1), (other_user, "Theirs", 0)):
+        new = NewAction(client_id=own_client(whose.pk).pk, title=title, due_date=TODAY + timedelta(days=days))
+        propose(user_id=whose.pk, new=new, made_by=MadeBy.USER, is_accepted=True)
+    page = home_of(browser)
+    assert page.index(">Late<") < page.index(">Later<")
+    assert "Theirs" not in page
+    late = ActionItem.of(user.pk).get(title="Late")
+    browser.post(f"/library/actions/{late.pk}/", {"done": "1"})
+    assert ">Late<" not in home_of(browser)
 
 
 @pytest.mark.parametrize(
@@ -289,4 +308,4 @@ def test_the_number_of_queries_is_constant(
         session = services.open_session(user_id=person.pk, kind=SessionKind.OPEN_CONVERSATION)
         Session.unscoped.filter(id=session.id).update(last_message_number=1)
     assert queries() == before
-    assert before <= 14
+    assert before <= 15

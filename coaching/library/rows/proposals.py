@@ -1,12 +1,14 @@
 """Reads knowledge entries, action items and what was changed. Another user's look missing; lists are lazy."""
 
+from collections.abc import Sequence
 from typing import TypeVar
 
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 
 from coaching.models import (
     ActionItem,
     ActionState,
+    ClientType,
     EntryState,
     KnowledgeEntry,
     LibraryEffect,
@@ -45,6 +47,13 @@ def actions_of(
     rows = rows.filter(project_id=project_id) if project_id else rows
     rows = rows.filter(document_id=document_id) if document_id else rows
     return rows.filter(state=state) if state else rows.exclude(state=ActionState.DISMISSED)
+
+
+def steps_of_home(*, user_id: int, limit: int) -> Sequence[ActionItem]:
+    """Return the person's own open steps, due and overdue ones first, and those without a date last."""
+    own = actions_of(user_id=user_id, state=ActionState.OPEN).filter(client__client_type=ClientType.SELF)
+    nearest = own.order_by(F("due_date").asc(nulls_last=True), F("due_time").asc(nulls_last=True), "id")
+    return list(nearest[:limit])
 
 
 def for_models(rows: "QuerySet[RowT]") -> "QuerySet[RowT]":
