@@ -36,6 +36,10 @@ class Danger:
     topic: Topic
 
 
+_ASKED_OF_SAGE = "i want you to be "
+"""What is asked of Sage is no wish of the writer's: it isn't weighed."""
+
+
 def read_words() -> None:
     """Load the word lists early, so that nobody's first message waits for it."""
     all_phrases()
@@ -50,7 +54,7 @@ def find_danger(text: str) -> Danger | None:
     whole = readable_letters(letters)
     plain = harmless.without_answered_no(harmless.without_idioms(whole))
     sentences = list(sentences_in(plain))
-    weighable = Weighable.of(harmless.without_answered_no(letters))
+    weighable = Weighable.of(harmless.without_answered_no(letters.replace(_ASKED_OF_SAGE, "")))
     found, is_ruled_out = _named_in(sentences, Searched(plain), weighable)
     if not found and (other := languages.danger_in_other_words(letters, readable=whole)):
         level, about, topic = other

@@ -82,6 +82,7 @@ def test_a_long_text_weighs_no_more_than_what_is_said_in_it() -> None:
     [
         "I have no plans to kill myself, I promise", "Ich bringe mich heute nicht um.",
         "When I was at university I tried to kill myself. I'm happily married now.",
+        "I want you to be my friend", "I want you to be honest with me",
         "Don't ask me that anymore", "Het gaat goed, vraag het niet meer.",
     ],
 )  # fmt: skip
