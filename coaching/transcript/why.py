@@ -26,6 +26,8 @@ SECTION_NAMES: Mapping[str, str] = {
     "pulse_baseline": gettext_noop("Ratings"),
     "check_ins": gettext_noop("Last check-ins"),
     "daily_logs": gettext_noop("Last daily logs"),
+    "recent_sessions": gettext_noop("Your last conversations"),
+    "left_open": gettext_noop("What you left open"),
     "captures": gettext_noop("Captures"),
     "todays_plan": gettext_noop("Today’s plan"),
     "yesterdays_plan": gettext_noop("Yesterday’s plan"),
