@@ -146,7 +146,8 @@ def _by_check(runs: Sequence[Run]) -> str:
     for name, check in CHECKS.items():
         failed = [sum(name in row.faults for row in run.rows) for run in runs]
         cells = " | ".join(f"{count} failed" if count else "✓" for count in failed)
-        lines.append(f"| {(check.__doc__ or name).splitlines()[0].rstrip('.')} | {cells} |")
+        meaning = (check.__doc__ or name).splitlines()[0].rstrip(".").replace("|", "\\|")
+        lines.append(f"| {meaning} | {cells} |")
     return "\n".join(lines)
 
 
