@@ -2,7 +2,8 @@
 
 Pure. The words of `words/promises.txt` decide, in six languages, on the whole sentence that a quote stands
 in. Whatever isn't plainly a promise of the person's own waits for their yes: a wish, a condition, a negation,
-a question, somebody else's words, a joke, a plan of harm. A wrong yes costs more than a question.
+a question, somebody else's words, a joke, a plan of harm. A wrong yes costs more than a question. The module
+is longer than others, because the rule is to be read as a whole.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -12,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from coaching.library.spoken import Sentence, Token, plain, sentences_of, tokens_of
+from coaching.library.spoken import Sentence, Token, is_pasted, plain, sentences_of, tokens_of
 from coaching.library.spoken_days import days_said, is_day_word
 from coaching.safety.danger import find_danger
 
@@ -32,6 +33,7 @@ MAX_ANSWER = 200
 _WORDS = Path(__file__).parent / "words" / "promises.txt"
 _QUESTIONS = frozenset("?¿？؟")
 _QUOTATION = frozenset('"“”„«»‹›「」『』')
+_BUT = frozenset({"but", "aber", "pero", "mais", "ma", "però", "mas"})
 _SMILES = frozenset("😂🤣😜😝😛🙃😆😉😏🤪")
 _SMILEYS = (";)", ";-)", ":p", ":-p", ":d", ":-d")
 _MIN_STEM = 4
@@ -86,7 +88,7 @@ def weigh(claim: Claim, said: Sequence[Said]) -> Weighed:
 
 
 def _in_one(claim: Claim, wanted: Sequence[str], said: Said) -> Weighed:
-    if len(said.text) > MAX_CHARACTERS:
+    if len(said.text) > MAX_CHARACTERS or is_pasted(said.text):
         return Weighed(why="pasted" if _find(wanted, tokens_of(said.text)) else "not said")
     found = _widened(wanted, said.text)
     if found is None:
@@ -95,6 +97,7 @@ def _in_one(claim: Claim, wanted: Sequence[str], said: Said) -> Weighed:
         return Weighed(why="quotation")
     sentence = said.text[found[0].start : found[-1].end].strip()
     shown = " ".join(sentence.split())
+    sentence = _after_but(sentence, wanted)
     is_answer = _is_answer(wanted, said)
     if not is_answer and _is_short(wanted):
         return Weighed(sentence=shown, number=said.number, why="short")
@@ -111,6 +114,16 @@ def _widened(wanted: Sequence[str], text: str) -> Sequence[Sentence] | Literal["
         if not any(each.is_quoted for each in touched):
             return touched
     return "quoted" if _find(wanted, tokens_of(text)) else None
+
+
+def _after_but(sentence: str, wanted: Sequence[str]) -> str:
+    """Return what follows a sentence's last `, but` if the quote stands there, else the sentence."""
+    tokens = tokens_of(sentence)
+    for before, but in zip(reversed(tokens[:-1]), reversed(tokens[1:]), strict=True):
+        if but.word in _BUT and "," in sentence[before.end : but.start]:
+            clause = sentence[but.end :]
+            return clause if _find(wanted, tokens_of(clause)) else sentence
+    return sentence
 
 
 def _places(wanted: Sequence[str], words: Sequence[str]) -> Iterator[int]:

@@ -12,6 +12,19 @@ _SHORT_FORMS = frozenset(
      "no", "nr", "z", "b", "e", "g", "i", "p", "ex", "a", "dott", "ing", "sig", "approx", "etc"}
 )  # fmt: skip
 """Words that a full stop doesn't end a sentence after."""
+_HEADERS = frozenset(
+    {"from", "to", "cc", "subject", "date", "sent", "von", "an", "betreff", "datum", "gesendet", "de", "para",
+     "asunto", "fecha", "enviado", "à", "objet", "envoyé", "da", "a", "oggetto", "data", "inviato", "assunto"}
+)  # fmt: skip
+"""What a mail's lines begin with, before a colon."""
+_WROTE = frozenset({"wrote", "schrieb", "écrit", "escribió", "scritto", "escreveu"})
+_FORWARDED = (
+    "forwarded message", "original message", "weitergeleitete nachricht", "ursprüngliche nachricht",
+    "message transféré", "message d'origine", "mensaje reenviado", "messaggio inoltrato",
+    "mensagem encaminhada",
+)  # fmt: skip
+_MAX_SENDER = 40
+"""Within so many characters a line of a copied chat, `[14:02] Jess: …`, names who wrote it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +79,21 @@ def sentences_of(text: str) -> Iterator[Sentence]:
         is_code = is_code != is_fence
         yield from _sentences_in(text, at, at + len(line), is_quoted=is_quoted)
         at += len(line)
+
+
+def is_pasted(text: str) -> bool:
+    """Say whether a text has lines of a copied mail or chat: it isn't known whose words follow."""
+    return any(_is_copied(plain(line).strip()) for line in text.splitlines())
+
+
+def _is_copied(line: str) -> bool:
+    label, colon, rest = line.partition(":")
+    if colon and label.strip() in _HEADERS:
+        return True
+    if line.endswith(":") and _WROTE & set(line[:-1].split()):
+        return True
+    is_timed = label.lstrip("[").isdigit() and rest[:2].isdigit() and ":" in rest[2:_MAX_SENDER]
+    return is_timed or any(words in line for words in _FORWARDED)
 
 
 def _sentences_in(text: str, start: int, end: int, *, is_quoted: bool) -> Iterator[Sentence]:

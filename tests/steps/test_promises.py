@@ -16,6 +16,7 @@ from coaching.library.promises import Claim, Said, weigh
 from tests.patience import patience
 
 TABLES = sorted(Path(__file__).parent.glob("promises*.tsv"))
+FRESH = Path(__file__).with_name("fresh.tsv")
 MONDAY = date(2026, 11, 30)
 LEAST_FOUND = 0.9
 """Of the real promises, how many are written without a question."""
@@ -43,6 +44,34 @@ def test_nearly_all_promises_are_written_at_once(table: Path) -> None:
     promised = [row for row in rows(table) if row["may_write"] == "yes"]
     asked = [(row["words"], said) for row in promised if (said := why(row))]
     assert len(asked) <= len(promised) * (1 - LEAST_FOUND), asked
+
+
+def test_a_writer_who_saw_no_rule_is_mostly_understood_and_others_words_write_nothing() -> None:
+    """Before anything was learnt from `fresh.tsv`, 37 of its 80 promises were written at once, and 13 of its
+    other 120 sentences: 6 pasted, 4 jokes, 2 wishes, 1 of harm.
+    """
+    written = Counter(row["kind"] for row in rows(FRESH) if not why(row))
+    assert written.pop("promise") >= 60
+    assert written.pop("joke") <= 4  # "I'll climb Everest before breakfast": no word of it says so.
+    assert not written
+
+
+def test_a_copied_mail_or_chat_is_pasted_however_short() -> None:
+    for text in (
+        "Von: Petra\nIch rufe morgen an.",
+        "On Tuesday Mark wrote:\nI will call tomorrow.",
+        "[14:02] jess: I'll call tomorrow",
+        "---- Forwarded message ----\nI'll call tomorrow",
+    ):
+        quote = "I'll call tomorrow" if "I'll" in text else text.splitlines()[-1]
+        assert weigh(Claim(quote=quote, purpose="new", title="Call"), [said(text)]).why == "pasted"
+
+
+def test_what_comes_after_a_but_is_weighed_alone() -> None:
+    claim = Claim(quote="I will go to the meeting", purpose="new", title="Go to the meeting")
+    assert not weigh(claim, [said("I don't want to, but I will go to the meeting on Wednesday.")]).why
+    assert weigh(claim, [said("I will go to the meeting, but not on Wednesday.")]).why == "negated"
+    assert weigh(claim, [said("I want to, but I don't think I will go to the meeting.")]).why == "negated"
 
 
 def test_the_table_has_all_kinds_in_five_languages() -> None:
