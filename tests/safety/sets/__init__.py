@@ -16,6 +16,8 @@ LEARNT = (
     *(_FOLDER / name for name in ("grief_one", "grief_two", "grief_three", "written")),
 )
 """What weights are learnt from."""
+FRESH = tuple(_FOLDER / name for name in ("fresh_one", "fresh_two", "fresh_three"))
+"""Measured once; nothing has been learnt from them yet."""
 HELD_OUT, HELD_OUT_2 = (_FOLDER / name for name in ("held_out", "held_out_2"))
 
 
