@@ -47,15 +47,9 @@ class RecallContextInput(ToolInput):
     query: Annotated[StorableText, Field(min_length=1, max_length=1_000)] = Field(
         description="A question or words to look for, like: what did I decide about the job in Leeds?"
     )
-    scope: Literal["all", "session"] = Field(
-        default="all", description="all: the whole history; session: this conversation only."
-    )
-    since: date | None = Field(
-        default=None, description="YYYY-MM-DD: only what was said on that day or later."
-    )
-    limit: Annotated[int, Field(ge=1, le=MAX_HITS)] = Field(
-        default=DEFAULT_LIMIT, description="How many hits."
-    )
+    scope: Literal["all", "session"] = Field(default="all", description="session: this conversation only.")
+    since: date | None = Field(default=None, description="Only what was said then or later.")
+    limit: Annotated[int, Field(ge=1, le=MAX_HITS)] = DEFAULT_LIMIT
 
 
 async def _run(context: ToolContext, given: RecallContextInput) -> ToolResult:

@@ -41,7 +41,7 @@ ONLY_IN_A_CONVERSATION = "A pulse check can be shown in a conversation only."
 
 class ShowPulseCheckInput(ToolInput):
     context: Annotated[StorableText, Field(max_length=500)] | None = Field(
-        default=None, description="A short line above the ratings, if your words don't say it already."
+        default=None, description="A line above the ratings."
     )
     domains: list[LifeDomain] | None = Field(
         default=None, min_length=1, max_length=8, description="Only these; left out, all eight."

@@ -137,6 +137,8 @@ UNSCOPED: Mapping[str, str] = {
     "coaching/live/showing.py:_call": READERS,
     "coaching/live/showing.py:_answer_picked": READERS,
     "coaching/live/showing.py:_titled": READERS,
+    "coaching/live/showing.py:_step_told": READERS,
+    "coaching/live/showing.py:_call_of": READERS,
     "coaching/people/help_lines.py:read_session_offer": READERS,
     "coaching/transcript/rows.py:_place": READERS,
     "coaching/transcript/rows.py:_turn": READERS,

@@ -14,8 +14,8 @@ from tests.safety.measure import (
     table_of,
     table_of_set,
 )
-from tests.safety.sets import HELD_OUT as HELD_OUT_SET
 from tests.safety.sets import FRESH, HELD_OUT_2, LEARNT
+from tests.safety.sets import HELD_OUT as HELD_OUT_SET
 
 
 def main() -> None:

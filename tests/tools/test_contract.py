@@ -89,7 +89,7 @@ INPUTS: dict[str, dict[str, Any]] = {
     "summarize_document": {"document_id": OWN},
     "analyze_transcript": {"document_id": OWN},
 }
-LIBRARY_TOKENS = 1_600
+LIBRARY_TOKENS = 1_700
 """What the definitions of the library's tools may take together."""
 SAVE_FILE_TOKENS = 500
 EVERYBODYS_TOKENS = 5_500
