@@ -98,12 +98,12 @@ def test_one_definition_is_one_object_in_both_tiers_and_only_the_policy_differs(
         if name in WRITES:
             needed = {"document_id", "quote"}
             assert set(definition["input_schema"]["required"]) >= needed
-            assert not needed & set(chat[name]["input_schema"]["properties"])
+            assert not needed <= set(chat[name]["input_schema"]["required"])
             assert definition["description"] == chat[name]["description"]
             continue
         assert definition is chat[name]
         assert PIPELINE_TOOLS.get(name) is CHAT_TOOLS.get(name)
-    waiting = {tool.name for tool in PIPELINE_TOOLS if tool.kind in CHAT.waiting_kinds}
+    waiting = {tool.name for tool in PIPELINE_TOOLS if tool.kind in (*CHAT.waiting_kinds, "evidence")}
     assert waiting == set(WRITES)
     assert not [tool.name for tool in PIPELINE_TOOLS if tool.kind in PIPELINE.waiting_kinds]
     assert PIPELINE.only_proposes
@@ -132,9 +132,9 @@ async def test_what_is_there_is_found_with_links(user: User, anna: Client) -> No
         "documents"
     ]
     assert (listed["project"], listed["link"]) == ("Sale", link)
-    (item,) = (await call("list_action_items", {}, context))["action_items"]
+    (item,) = (await call("list_action_items", {}, context))["next_steps"]
     assert (item["due"], item["status"]) == ("2027-03-01", "open")
-    assert (await call("list_action_items", {"status": "done"}, context))["action_items"] == []
+    assert (await call("list_action_items", {"status": "done"}, context))["next_steps"] == []
 
 
 async def test_the_page_with_the_answer_comes_with_a_summary_that_has_the_words(user: User) -> None:
@@ -183,8 +183,8 @@ async def test_results_are_bounded_and_say_how_much_is_left_out(user: User) -> N
     ]
     await in_database(ActionItem.unscoped.bulk_create, rows)
     listed = await call("list_action_items", {}, CommittingContext(user_id=user.pk))
-    assert listed["left_out"] + len(listed["action_items"]) == 60
-    assert len(listed["action_items"]) > 5
+    assert listed["left_out"] + len(listed["next_steps"]) == 60
+    assert len(listed["next_steps"]) > 5
 
 
 async def test_hostile_words_stay_inside_a_result(user: User) -> None:
@@ -398,7 +398,8 @@ async def test_no_tool_writes_in_a_conversation_without_the_users_yes(
     name: str, user: User, anna: Client
 ) -> None:
     before = await in_database(LibraryEffect.of(user.pk).count)
-    values = {"client_id": anna.id, "title": "Now", **({"content": "Now"} if "entry" in name else {})}
+    more = {"content": "Now"} if "entry" in name else {"quote": "I'll do it now"}
+    values = {"client_id": anna.id, "title": "Now", **more}
     with pytest.raises(ToolError, match="needs the user's yes"):
         await call(name, values, CommittingContext(user_id=user.pk))
     assert await in_database(LibraryEffect.of(user.pk).count) == before
