@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 EDITED = ("open-conversation", "open-day", "crisis-support", "decision-helper")
 HEAVY = "I can't cope any more, I'm completely overwhelmed"
-MARK = "Goal\n\nEdited by Olive. "
+MARK = "Goal\n\nBy Olive. "
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ async def test_sessions_that_start_after_an_edit_use_it_and_a_running_one_keeps_
     await in_database(edit_skills)
     script(talk)
     running = await talk_it_through(talk)
-    assert "Edited by Olive" not in str(running)
+    assert "By Olive" not in str(running)
     assert all(shared(began_with, body) == len(units(began_with)) for body in running)
 
     talk.session = await in_database(
@@ -80,6 +80,6 @@ async def test_sessions_that_start_after_an_edit_use_it_and_a_running_one_keeps_
     )
     script(talk)
     new = await talk_it_through(talk)
-    assert "Edited by Olive" in new[0]["system"][0]["text"]
+    assert "By Olive" in new[0]["system"][0]["text"]
     last = new[-1]["messages"]
-    assert str(last).count("Edited by Olive") == 3, "the signal's, the loaded one and the arc's"
+    assert str(last).count("By Olive") == 3, "the signal's, the loaded one and the arc's"

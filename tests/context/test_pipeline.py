@@ -258,7 +258,7 @@ async def test_an_arc_is_offered_once_a_day_and_the_trace_says_why(talk: Talk, p
         await talk.say("Not now.")
         await talk.say("I'm overwhelmed, I can't cope with all of this any more.")
     first, second, third = (text_blocks(body) for body in talk.bodies)
-    assert first[0].count('<offer arc="open_day">') == 1
+    assert "".join(first).count('<offer arc="open_day">') == 1
     assert len(second) == len(first) + 1
     assert "".join(third).count('<skill name="crisis-support">') == 1
     turns = await in_database(list, Turn.unscoped.order_by("started_at"))

@@ -153,7 +153,7 @@ async def test_a_capture_that_the_rules_took_for_a_concern_keeps_it_with_the_jud
 ) -> None:
     settings.SAGE_SAFETY_MODEL = MODEL
     practice.judge = judge_by_labels({})
-    row = await looked_at(user, "Everyone would be better off without me.")
+    row = await looked_at(user, "I wish I could disappear.")
     assert (row.level, row.by_rules, row.looked, row.is_shown) == ("concern", "concern", "none", True)
 
 

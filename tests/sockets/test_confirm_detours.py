@@ -101,7 +101,7 @@ async def test_what_was_written_stays_after_an_edit_and_can_still_be_undone_once
         assert await in_database(undo, "toolu_act") == HTTPStatus.SEE_OTHER
     assert [item.state for item in await items()] == ["dismissed", "open"]
     again = await in_database(ActionItem.of(user.pk).get, title="Call the bank again")
-    form = {"title": "Call the other bank"}
+    form = {"title": "Call the other bank", "priority": "medium"}
     await in_database(browser.post, f"/library/actions/{again.pk}/", form)
     assert await in_database(undo, "toolu_again") == HTTPStatus.UNPROCESSABLE_ENTITY, "the edit isn't lost"
     assert [(item.title, item.state) for item in await items()] == [

@@ -164,7 +164,7 @@ async def test_a_note_with_ratings_and_an_edited_message_have_their_cards(
         await client.send(
             type="answer",
             toolUseId="toolu_pulse",
-            value={"ratings": {"career": 1}, "note": "Everyone would be better off without me."},
+            value={"ratings": {"career": 1}, "note": "I wish I could disappear."},
         )
         frames = await client.until("done")
         assert next(iter(frames[0])) == "answered"

@@ -30,7 +30,8 @@ def test_a_new_conversation_of_any_kind_is_shown_and_nothing_is_written(user: Us
     text = shown(user)
     assert "===== tool: save_file" in text
     assert "You are Sage, a life coach" in text
-    assert text.endswith("</offer>\n(the next message)\n")
+    assert '<skill name="first-talk">' in text
+    assert text.endswith("(the next message)\n")
     assert '<skill name="close-day">' in shown(user, kind=SessionKind.CLOSE_DAY)
     assert not [model for model in (Session, Message, Profile) if model.unscoped.exists()]
 
