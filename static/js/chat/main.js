@@ -23,6 +23,9 @@ const byId = (id) => document.getElementById(id);
 const page = byId("chat");
 
 function begin() {
+  // Questions and notes are in italics, and the first may come at any time.
+  document.fonts.load("italic 1em Literata");
+
   const form = byId("composer");
   const field = form.elements.namedItem("text");
   const messages = byId("messages");
