@@ -18,7 +18,6 @@ from coaching.skills.signals import DAY_ARCS, SIGNALS
 from sessions_app.models import SessionKind
 
 TABLE_FILE = "calls.yaml"
-SAVING = "save_file"
 ONLY_ASKED = "Use it when the user asks"
 """A tool whose description says so isn't called unasked."""
 
@@ -47,7 +46,9 @@ class Listed:
 Writable = Mapping[SessionKind, Collection[FileType]]
 
 
-def find_table_faults(root: Path, *, writable: Writable, descriptions: Mapping[str, str]) -> Sequence[str]:
+def find_table_faults(
+    root: Path, *, saving: str, writable: Writable, descriptions: Mapping[str, str]
+) -> Sequence[str]:
     """Return the faults of the table beside the skills under `root`, one line each."""
     try:
         table = read_table(root)
@@ -57,11 +58,11 @@ def find_table_faults(root: Path, *, writable: Writable, descriptions: Mapping[s
         skill.name: Listed(
             kind=skill.kind,
             tools=skill.tools,
-            saved_types=[each for each in FileType if f"`{SAVING}` as {each}" in skill.text],
+            saved_types=[each for each in FileType if f"`{saving}` as {each}" in skill.text],
         )
         for skill in read_skills(root)
     }
-    return table_faults(table, skills, writable=writable, descriptions=descriptions)
+    return table_faults(table, skills, saving=saving, writable=writable, descriptions=descriptions)
 
 
 def read_table(root: Path) -> Mapping[str, SkillRow]:
@@ -79,18 +80,21 @@ def table_faults(
     table: Mapping[str, SkillRow],
     skills: Mapping[str, Listed],
     *,
+    saving: str,
     writable: Writable,
     descriptions: Mapping[str, str],
 ) -> Sequence[str]:
     """Return where the table disagrees with itself, with the skills, or with what conversations allow.
 
-    Skills for documents have no row: nobody is asked where they are used. `descriptions` are those of tools.
+    Skills for documents have no row: nobody is asked where they are used. `descriptions` are those of tools,
+    and `saving` is the tool that saves files.
     """
     expected = {name for name, skill in skills.items() if skill.kind != SkillKind.DOCUMENT}
     faults = [f"{name} has no row" for name in sorted(expected - table.keys())]
     faults += [f"{name} is no skill of a conversation" for name in sorted(table.keys() - expected)]
     for name in sorted(table.keys() & expected):
-        found = [*_tool_faults(table[name], skills[name]), *_type_faults(table[name], skills[name], writable)]
+        found = list(_tool_faults(table[name], skills[name]))
+        found += _type_faults(table[name], skills[name], writable, saving=saving)
         faults += [f"{name}: {fault}" for fault in [*found, *_signal_faults(name, table[name])]]
     return [f"{TABLE_FILE}: {fault}" for fault in [*faults, *_description_faults(table, descriptions)]]
 
@@ -102,9 +106,9 @@ def _tool_faults(row: SkillRow, skill: Listed) -> Iterator[str]:
     yield from (f"its frontmatter doesn't have {tool}" for tool in row.tools if tool not in skill.tools)
 
 
-def _type_faults(row: SkillRow, skill: Listed, writable: Writable) -> Iterator[str]:
-    if bool(row.saves) != (SAVING in row.tools):
-        yield f"{SAVING} and the types that it saves go together"
+def _type_faults(row: SkillRow, skill: Listed, writable: Writable, *, saving: str) -> Iterator[str]:
+    if bool(row.saves) != (saving in row.tools):
+        yield f"{saving} and the types that it saves go together"
     for kind in row.during:
         wrong = [each for each in row.saves if each not in writable[kind]]
         yield from (f"{each} can't be saved in {kind}" for each in wrong)

@@ -241,7 +241,8 @@ async def test_what_a_worker_counts_is_read_at_its_own_port(
     runs = {
         outcome: values["sage_job_runs_total", SUMMARY_JOB, outcome] for outcome in ("retried", "succeeded")
     }
-    assert runs == {"retried": 1, "succeeded": 1}
+    # The job that runs every ten minutes may have queued a second one meanwhile, which finds nothing to do.
+    assert (runs["retried"], runs["succeeded"] >= 1) == (1, True)
 
 
 async def test_a_worker_offers_its_metrics_to_nobody_without_a_token(

@@ -1,7 +1,6 @@
 """System checks of the settings."""
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -54,5 +53,5 @@ def test_accounts_that_nobody_confirms_are_warned_of_where_the_operator_opens_th
     settings: Settings,
 ) -> None:
     assert warn_of_mail_settings() == []
-    settings.ENVIRONMENT = replace(settings.ENVIRONMENT, signup="open", is_signup_chosen=True)
+    settings.ENVIRONMENT = settings.ENVIRONMENT.model_copy(update={"chosen_signup": "open"})
     assert [warning.id for warning in warn_of_mail_settings()] == ["sage.W005"]

@@ -27,11 +27,16 @@ def faults(
     row: Mapping[str, Any], skill: Listed = SKILL, *, name: str = "calm", **descriptions: str
 ) -> list[str]:
     table = {name: SkillRow.model_validate({**GOOD, **row})}
-    return list(table_faults(table, {name: skill}, writable=WRITABLE, descriptions=descriptions))
+    return list(
+        table_faults(table, {name: skill}, saving="save_file", writable=WRITABLE, descriptions=descriptions)
+    )
 
 
 def test_the_projects_own_table_has_no_fault() -> None:
-    assert find_table_faults(skills_root(), writable=WRITABLE, descriptions=DESCRIPTIONS) == []
+    assert (
+        find_table_faults(skills_root(), saving="save_file", writable=WRITABLE, descriptions=DESCRIPTIONS)
+        == []
+    )
 
 
 def test_a_good_row_has_no_fault() -> None:
@@ -81,6 +86,7 @@ def test_every_skill_of_a_conversation_has_a_row_and_nothing_else() -> None:
     found = table_faults(
         {"calm": SkillRow.model_validate(GOOD), "reader": SkillRow.model_validate(GOOD)},
         {"calm": SKILL, "reader": document, "loud": SKILL},
+        saving="save_file",
         writable=WRITABLE,
         descriptions={},
     )
@@ -89,7 +95,7 @@ def test_every_skill_of_a_conversation_has_a_row_and_nothing_else() -> None:
 
 def test_an_unreadable_table_is_one_line(root: Path, write_skill: WriteSkill) -> None:
     write_skill()
-    (missing,) = find_table_faults(root, writable=WRITABLE, descriptions={})
+    (missing,) = find_table_faults(root, saving="save_file", writable=WRITABLE, descriptions={})
     assert missing == "calls.yaml: can't be read (No such file or directory)"
     for text in (
         "calm: [",
@@ -98,7 +104,7 @@ def test_an_unreadable_table_is_one_line(root: Path, write_skill: WriteSkill) ->
         "calm: {during: [], tools: {a: no}}",
     ):
         (root / "calls.yaml").write_text(text)
-        (fault,) = find_table_faults(root, writable=WRITABLE, descriptions={})
+        (fault,) = find_table_faults(root, saving="save_file", writable=WRITABLE, descriptions={})
         assert fault.startswith("calls.yaml: ")
         assert "\n" not in fault
     (root / "calls.yaml").write_text("calm: {during: [open_conversation], tools: {}}")

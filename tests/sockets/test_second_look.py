@@ -218,7 +218,7 @@ async def test_a_drain_doesn_t_wait_for_a_look(
 async def test_what_the_rules_took_for_a_concern_is_raised_in_place_and_counted_once(
     live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str
 ) -> None:
-    words = "Everybody would be better off without me."
+    words = "I wish I could disappear."
     practice.judge = judge_by_labels({words: "immediate"})
     practice.script(["I'm here."])
     async with (

@@ -22,6 +22,7 @@ from coaching.skills.calls import find_table_faults
 from coaching.skills.reader import Terms, find_faults, read_skill, skill_folders, skills_root
 from coaching.skills.store import sync_skills
 from coaching.tools import CHAT_TOOLS, SKILL_TOOLS, TOOL_NAMES
+from coaching.tools.save_file import SAVE_FILE
 
 TERMS = Terms(
     offered_tools=TOOL_NAMES,
@@ -52,7 +53,9 @@ class Command(BaseCommand):
             faults += [*definition_faults(CHAT_TOOLS.definitions()), *section_faults()]
             if not faults:
                 descriptions = {tool["name"]: tool["description"] for tool in CHAT_TOOLS.definitions()}
-                faults += find_table_faults(root, writable=WRITABLE, descriptions=descriptions)
+                faults += find_table_faults(
+                    root, saving=SAVE_FILE.name, writable=WRITABLE, descriptions=descriptions
+                )
         if faults:
             self.stderr.write("\n".join(faults))
             sys.exit(1)
