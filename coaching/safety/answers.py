@@ -32,7 +32,11 @@ _WHEN = re.compile(r"(?<=\w) (?:when|als|cuando|quand|quando|toen)\b")
 """Begins what tells the time of the writer's own past: "years ago, when she died"."""
 _FILLERS = (
     "well", "oh", "u+m+", "u+h+", "hm+", "god", "lol", r"haha\w*", "honestly", "so", "and", "ach", "also",
-    "huh", "hu", "hae", "ha", "puh", "joa",
+    "h+[aeiou]+h*", "puh", "joa", "wow", "what", "wait", "was", "wie bitte", "pardon", "como", "cosa", "che",
+    "quoi", "o que", "wat", "me", "i", "ich", "yo", "moi", "io", "eu", "ik", "jesus", "christ", "gosh",
+    "blimey", "lord", "gott", "dios(?: mio)?", "mon dieu", "dio(?: mio)?", "oddio", "meu deus", "nossa", "uy",
+    "uf+", "oof", "hey", "ey", "oye", "boh", "olhe?", "guarda", "ecoute", "hor mal",
+    "sorry", "perdon", "scusa", "desculpa",
     "na", "naja", "tja", "ah", "eh", "ehm", "bah", "bof", "ben", "euh", "pues", "bueno", "hombre", "mira",
     "beh", "mah", "dai", "olha", "bem", "ai", "kk+", r"jaja\w*", r"ahah\w*", "pff+", "aff+", "ehrlich gesagt",
     "to be honest", "tbh", "sinceramente", "franchement", "eerlijk gezegd", "la verdad",

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from coaching.safety import harmless, languages, weak_cues
+from coaching.safety import harmless, joining, languages, weak_cues
 from coaching.safety.phrases import About, Level, Phrase, Topic, all_phrases, phrases_in
 from coaching.safety.readable import plain_letters, readable_letters
 from coaching.safety.sentences import Searched, Sentence, first_person_in, sentences_in
@@ -20,6 +20,7 @@ from coaching.safety.weighed import (
     learnt_tables,
     weighed_level,
     weighs_against,
+    weighs_for,
 )
 
 
@@ -36,8 +37,8 @@ class Danger:
     topic: Topic
 
 
-_ASKED_OF_SAGE = "i want you to be "
-"""What is asked of Sage is no wish of the writer's: it isn't weighed."""
+_NOT_WEIGHED = re.compile(r"\bi want you to be |\bkilling myself to ")
+"""What is asked of Sage is no wish of the writer's, and who is killing herself to finish only works hard."""
 
 
 def read_words() -> None:
@@ -45,6 +46,7 @@ def read_words() -> None:
     all_phrases()
     weak_cues.all_cues()
     languages.read_words()
+    joining.read_words()
     learnt_tables()
 
 
@@ -54,7 +56,7 @@ def find_danger(text: str) -> Danger | None:
     whole = readable_letters(letters)
     plain = harmless.without_answered_no(harmless.without_idioms(whole))
     sentences = list(sentences_in(plain))
-    weighable = Weighable.of(harmless.without_answered_no(letters.replace(_ASKED_OF_SAGE, "")))
+    weighable = Weighable.of(harmless.without_answered_no(_NOT_WEIGHED.sub("", letters)))
     found, is_ruled_out = _named_in(sentences, Searched(plain), weighable)
     if not found and (other := languages.danger_in_other_words(letters, readable=whole)):
         level, about, topic = other
@@ -63,9 +65,18 @@ def find_danger(text: str) -> Danger | None:
         return found
     is_weighed = found is not None or not (is_ruled_out or languages.names_danger(letters))
     weighed = weighed_level(weighable, of_any=is_weighed)
+    if weighed != "immediate" and joining.is_wished(letters):
+        weighed = _level_of_joining(letters, weighable) or weighed
     if not (weighed or found) and weak_cues.is_enough(sentences):
         weighed = None if weighs_against(weighable, least=AGAINST_CUES) else "concern"
     return Danger(level=weighed, about="self", topic="life") if weighed else found
+
+
+def _level_of_joining(letters: str, weighable: Weighable) -> Level | None:
+    """Return how acute the wish to be with somebody is, None if it isn't somebody who died."""
+    if joining.tells_of_loss(letters):
+        return None if weighs_against(weighable, least=AGAINST) else "immediate"
+    return "concern" if weighs_for(weighable) else None
 
 
 def _named_in(

@@ -100,7 +100,7 @@ def _pieces(sentence: str) -> Sequence[str]:
 
 def _says(sentence: str, section: str) -> bool:
     matches = _pattern(section).finditer(sentence)
-    return any(not _ends_denied(sentence, match.start()) for match in matches)
+    return any(not ends_denied(sentence, match.start()) for match in matches)
 
 
 @cache
@@ -131,7 +131,7 @@ def _denied() -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{denials})(?: (?:{between})){{0,4}} ?$")
 
 
-def _ends_denied(plain: str, position: int) -> bool:
+def ends_denied(plain: str, position: int) -> bool:
     """Return whether a denial ends directly before a position."""
     return _denied().search(plain, max(0, position - MAX_DENIAL_CHARACTERS), position) is not None
 
@@ -146,7 +146,7 @@ def _plain_words_in(plain: str) -> Literal["immediate", "concern"] | None:
     if _is_named(plain, _WISHES):
         return "immediate"
     names = [name for name in _NAMES if name in plain]
-    if all(_is_denied(plain, name) or _ends_denied(plain, plain.index(name)) for name in names):
+    if all(_is_denied(plain, name) or ends_denied(plain, plain.index(name)) for name in names):
         return None
     named = dict.fromkeys(
         sentence for sentence in _SENTENCE.findall(plain) if any(name in sentence for name in names)

@@ -28,7 +28,7 @@ SHARE_OF_OTHER = {GRIEF: 0.3, DANGER: 0.0}
 """How much the other table's sum counts."""
 ENOUGH = {GRIEF: 200, DANGER: 150}
 ENOUGH_WITHOUT_LOSS = {GRIEF: 180, DANGER: 130}
-ENOUGH_FOR_IMMEDIATE = {GRIEF: 350, DANGER: 250}
+ENOUGH_FOR_IMMEDIATE = {GRIEF: 350, DANGER: 200}
 """Of grief only where a loss is spoken of."""
 AGAINST, AGAINST_CUES = -200, -50
 """If both sums are less, a word like "suicide" is only mentioned; and weak cues suggest nothing."""
@@ -124,6 +124,11 @@ def weighs_against(text: Weighable, *, least: int) -> bool:
     tables = learnt_tables()
     sums = (text.sums(tables, is_each_alone=is_each_alone) for is_each_alone in (False, True))
     return all(each < least for both in sums for each in both.values())
+
+
+def weighs_for(text: Weighable) -> bool:
+    """Return whether a text weighs more for danger than against it, by each table."""
+    return min(text.sums(learnt_tables()).values()) > 0
 
 
 def learnt_tables() -> Tables:

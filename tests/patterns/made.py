@@ -13,6 +13,7 @@ from coaching.safety import (
     grief,
     harmless,
     intensity,
+    joining,
     languages,
     readable,
     sentences,
@@ -84,6 +85,14 @@ MADE: Mapping[str, Callable[[], Patterns]] = {
         for lexicon in (intensity._ENGLISH, *intensity._OTHERS.values())
         for pattern, _ in lexicon.words
     ],
+    "coaching/safety/joining.py: re.compile(f'(?<!\\\\w)(?:{line})(?!\\\\w)')": lambda: [
+        pattern
+        for language in (joining.ENGLISH, *languages.LANGUAGES)
+        for pattern in joining.patterns_of(language)
+    ],
+    (
+        "coaching/safety/joining.py: re.compile(f\"(?<!\\\\w)(?:{'|'.join(_TABLE['loss'])})(?!\\\\w)\")"
+    ): lambda: [joining._loss()],
     "coaching/safety/languages.py: re.compile(f'(?<!\\\\w)(?:{_lines(section)})(?!\\\\w)')": lambda: [
         languages._pattern(section) for section in languages._TABLE if not section.startswith("denied")
     ],

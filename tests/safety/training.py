@@ -20,7 +20,7 @@ from coaching.safety.readable import plain_letters
 from coaching.safety.tables import FOLDER
 from coaching.safety.weighed import ALWAYS, DANGER, GRIEF, Tables, Weighable
 from tests.safety.measure import LABELS, read_sentences, read_set
-from tests.safety.sets import LEARNT
+from tests.safety.sets import LEARNT, read_ordinary_promises
 
 DANGEROUS = {
     GRIEF: {"grief-danger.tsv"},
@@ -61,6 +61,7 @@ class Example:
 def read_examples(table: str) -> Sequence[Example]:
     """Return the sentences that a table is learnt from: none of the held-out sets."""
     rows = [(folder.name, file, words) for folder in LEARNT for file, _, words in read_set(folder)]
+    rows += [("steps", "ordinary.tsv", words) for words in read_ordinary_promises()]
     rows += [("sentences", FILE_OF[each.expected], each.words) for each in read_sentences()]
     return [
         Example(

@@ -12,12 +12,15 @@ _FOLDER = Path(__file__).parent
 DEV, DEV_2, DEV_3 = (_FOLDER / name for name in ("dev", "dev_2", "dev_3"))
 LEARNT = (
     *(DEV, DEV_2, DEV_3),
-    *(_FOLDER / f"dev_{number}" for number in range(4, 14)),
-    *(_FOLDER / name for name in ("grief_one", "grief_two", "grief_three", "written")),
+    *(_FOLDER / f"dev_{number}" for number in range(4, 17)),
+    *(
+        _FOLDER / name
+        for name in ("grief_one", "grief_two", "grief_three", "written", "written_two", "written_three")
+    ),
 )
 """What weights are learnt from."""
-FRESH = tuple(_FOLDER / name for name in ("fresh_one", "fresh_two", "fresh_three"))
-"""Measured once; nothing has been learnt from them yet."""
+STEPS = tuple(_FOLDER.parents[1] / "steps" / name for name in ("fresh.tsv", "promises.tsv"))
+"""Promises and what resembles them: ordinary talk but for the kind `harm`."""
 HELD_OUT, HELD_OUT_2 = (_FOLDER / name for name in ("held_out", "held_out_2"))
 
 
@@ -49,3 +52,9 @@ def read_answers(folder: Path) -> Sequence[Answer]:
         Answer(language=language, label=label, asked=asked, words=words)
         for language, label, asked, words in read_rows(folder / "answers.tsv")
     ]
+
+
+def read_ordinary_promises() -> Sequence[str]:
+    """Return the sentences of `STEPS` without danger."""
+    rows = [row for file in STEPS for row in read_rows(file)[1:]]
+    return [words for _, kind, words, *_ in rows if kind != "harm"]
