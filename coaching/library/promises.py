@@ -6,15 +6,15 @@ a question, somebody else's words, a joke, a plan of harm. A wrong yes costs mor
 is longer than others, because the rule is to be read as a whole.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
-from functools import cache
-from pathlib import Path
 from typing import Literal
 
 from coaching.library.spoken import Sentence, Token, is_pasted, plain, sentences_of, tokens_of
-from coaching.library.spoken_days import days_said, is_day_word
+from coaching.library.spoken_days import days_said
+from coaching.library.spoken_signs import Clauses
+from coaching.library.spoken_words import Lists, languages_of
 from coaching.safety.danger import find_danger
 
 Purpose = Literal["new", "done", "dropped", "open"]
@@ -30,13 +30,15 @@ MAX_CHARACTERS = 1_500
 """A longer message was pasted."""
 MAX_ANSWER = 200
 """A longer message is more than an answer to a proposal."""
-_WORDS = Path(__file__).parent / "words" / "promises.txt"
+_WORDS = "promises.txt"
 _QUESTIONS = frozenset("?¿？؟")
 _QUOTATION = frozenset('"“”„«»‹›「」『』')
-_BUT = frozenset({"but", "aber", "pero", "mais", "ma", "però", "mas"})
-_SMILES = frozenset("😂🤣😜😝😛🙃😆😉😏🤪")
+_NOTES = frozenset("🎵🎶♪♫")
+_SMILES = frozenset("😂🤣😜😝😛🙃😆😉😏🤪💀")
 _SMILEYS = (";)", ";-)", ":p", ":-p", ":d", ":-d")
 _MIN_STEM = 4
+_ECHO = 12
+"""A laugh within so many characters after a sentence still laughs about it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,13 +97,12 @@ def _in_one(claim: Claim, wanted: Sequence[str], said: Said) -> Weighed:
         return Weighed(why="not said")
     if isinstance(found, str):
         return Weighed(why="quotation")
-    sentence = said.text[found[0].start : found[-1].end].strip()
-    shown = " ".join(sentence.split())
-    sentence = _after_but(sentence, wanted)
+    place = range(found[0].start, found[-1].end)
+    shown = " ".join(said.text[place.start : place.stop].split())
     is_answer = _is_answer(wanted, said)
     if not is_answer and _is_short(wanted):
         return Weighed(sentence=shown, number=said.number, why="short")
-    why = _fault(claim, sentence, said, is_answer=is_answer)
+    why = _fault(claim, _Asked(said, place, wanted), said, is_answer=is_answer)
     return Weighed(sentence=shown, number=said.number, why=why)
 
 
@@ -114,16 +115,6 @@ def _widened(wanted: Sequence[str], text: str) -> Sequence[Sentence] | Literal["
         if not any(each.is_quoted for each in touched):
             return touched
     return "quoted" if _find(wanted, tokens_of(text)) else None
-
-
-def _after_but(sentence: str, wanted: Sequence[str]) -> str:
-    """Return what follows a sentence's last `, but` if the quote stands there, else the sentence."""
-    tokens = tokens_of(sentence)
-    for before, but in zip(reversed(tokens[:-1]), reversed(tokens[1:]), strict=True):
-        if but.word in _BUT and "," in sentence[before.end : but.start]:
-            clause = sentence[but.end :]
-            return clause if _find(wanted, tokens_of(clause)) else sentence
-    return sentence
 
 
 def _places(wanted: Sequence[str], words: Sequence[str]) -> Iterator[int]:
@@ -151,62 +142,86 @@ def _is_answer(wanted: Sequence[str], said: Said) -> bool:
     return bool(said.asked) and len(said.text) <= MAX_ANSWER and words == list(wanted)
 
 
-def _fault(claim: Claim, sentence: str, said: Said, *, is_answer: bool) -> Why:
+def _fault(claim: Claim, asked: "_Asked", said: Said, *, is_answer: bool) -> Why:
     """Return why a sentence isn't enough for a claim; empty if it is."""
-    words = [token.word for token in tokens_of(sentence)]
-    has = _Has(words, languages_of(said.text))
-    if why := _spoils(sentence, said, has):
+    if why := _spoils(asked, said):
         return why
+    sentence, clauses = asked.sentence, asked.clauses
     days = days_said(sentence, spoken_on=said.day)
     proposed = days_said(said.asked, spoken_on=said.day) if is_answer else frozenset()
     if claim.due_date and claim.due_date not in days | proposed:
         return "date"
-    is_moved = claim.purpose == "open" and claim.due_date is not None and has("later")
-    if has("negation") and not is_moved:
+    is_moved = claim.purpose == "open" and claim.due_date is not None and asked.has("later")
+    if clauses.is_negated and not is_moved:
         return "negated"
-    if has("reported") and claim.purpose != "done":
+    if claim.purpose != "done" and clauses.is_reported:
         return "reported"
-    if is_answer and _answers(claim, has, said, days | proposed):
+    if is_answer and _answers(claim, asked, said, days | proposed):
         return ""
-    if has("hedge"):
+    if clauses.is_hedged:
         return "hedged"
-    if not _stands_for(claim.title, [*words, *(token.word for token in tokens_of(said.asked))]):
+    if not _stands_for(claim.title, [*clauses.words, *(token.word for token in tokens_of(said.asked))]):
         return "title"
     if claim.purpose == "done":
-        return "" if has("done") and not has("promise") else "not done"
-    is_promised = has("promise") or (has.does() and bool(days))
+        return "" if asked.has("done") and clauses.found is None else "not done"
+    is_promised = clauses.is_promise(asked.message, said.day) and not clauses.is_to_somebody
     return "" if is_moved or (is_promised and claim.purpose != "dropped") else "no promise"
 
 
-def _spoils(sentence: str, said: Said, has: "_Has") -> Why:
+def _spoils(asked: "_Asked", said: Said) -> Why:
     """Return what makes a sentence no evidence, whatever it is about; empty for nothing."""
-    if find_danger(sentence) or has("harm"):
+    if find_danger(asked.sentence) or asked.has("harm") or asked.lists.has("last words", asked.message):
         return "harm"
-    if _is_joke(said.text):
+    if asked.is_joke:
         return "joke"
-    if _QUESTIONS & set(sentence):
+    if _QUESTIONS & set(asked.sentence) or asked.clauses.is_asking:
         return "question"
-    return "quotation" if _QUOTATION & set(sentence) else ""
+    if asked.lists.has("pasted", asked.message) or asked.quoted.isupper():
+        return "pasted"
+    return "quotation" if (_QUOTATION | _NOTES) & set(asked.sentence) else ""
 
 
-def _answers(claim: Claim, has: "_Has", said: Said, days: Collection[date]) -> bool:
+def _answers(claim: Claim, asked: "_Asked", said: Said, days: Collection[date]) -> bool:
     """Say whether a whole answer agrees to a proposal in what Sage said: by a yes or by its day."""
-    if has("hedge") and not has("yes"):
+    if asked.clauses.is_hedged and not asked.has("yes"):
         return False
-    asked = [token.word for token in tokens_of(said.asked)]
-    is_proposed = claim.purpose != "new" or _shares_words(claim.title, asked)
-    agrees = said.is_tapped or has("yes") or (claim.due_date is not None and claim.due_date in days)
+    proposal = [token.word for token in tokens_of(said.asked)]
+    is_proposed = claim.purpose != "new" or _shares_words(claim.title, proposal)
+    agrees = said.is_tapped or asked.has("yes") or (claim.due_date is not None and claim.due_date in days)
     if claim.purpose == "done":
-        agrees = has("yes") or has("done")
+        agrees = asked.has("yes") or asked.has("done")
     return is_proposed and agrees
 
 
-def _is_joke(text: str) -> bool:
-    """Say whether a whole message has the marks of a joke: what follows a sentence may take it back."""
-    lower = f" {text.casefold()} "
-    if _SMILES & set(text) or any(f" {smiley} " in lower.replace("\n", " ") for smiley in _SMILEYS):
-        return True
-    return _Has([token.word for token in tokens_of(text)], ())("joke")
+class _Asked:
+    """What is asked of a sentence around a quote: its clauses, the words of its message, and its marks."""
+
+    def __init__(self, said: Said, sentence: range, wanted: Sequence[str]) -> None:
+        self.sentence = said.text[sentence.start : sentence.stop]
+        tokens = tokens_of(self.sentence)
+        at = next(_places(wanted, [token.word for token in tokens]))
+        quote = range(at, at + len(wanted))
+        self.quoted = self.sentence[tokens[at].start : tokens[quote.stop - 1].end]
+        self.lists = Lists(_WORDS, languages_of(_WORDS, said.text))
+        self.clauses = Clauses(self.sentence, tokens, quote, self.lists)
+        self.message = [token.word for token in tokens_of(said.text)]
+        rest = sentence.start + tokens[quote.stop - 1].end
+        self._rest = said.text[rest : sentence.stop + _ECHO]
+
+    def has(self, group: str) -> bool:
+        return self.lists.has(group, self.clauses.words)
+
+    @property
+    def is_joke(self) -> bool:
+        """Say whether a sentence is absurd, mocks, or is laughed about; a laugh before it says little."""
+        if self.lists.has("joke", self.message) or self.has("absurd"):
+            return True
+        if self.lists.length_at("mocks", self.clauses.words, 0):
+            return True
+        rest = plain(f" {self._rest} ").replace("\n", " ")
+        laughs = bool(_SMILES & set(rest)) or any(f" {smiley} " in rest for smiley in _SMILEYS)
+        laughs = laughs or self.lists.has("laughs", [token.word for token in tokens_of(rest)])
+        return laughs and not self.lists.has("serious", self.message)
 
 
 def _stands_for(title: str, words: Collection[str]) -> bool:
@@ -227,100 +242,3 @@ def _is_same(one: str, other: str) -> bool:
     if one == other:
         return True
     return min(len(one), len(other)) >= _MIN_STEM and (one.startswith(other) or other.startswith(one))
-
-
-def languages_of(text: str) -> Sequence[str]:
-    """Return the languages whose frequent words a text has most of: several, where it doesn't show."""
-    words = [token.word for token in tokens_of(text)]
-    counts = {
-        language: sum(word in groups["common"].singles for word in words)
-        for language, groups in _read_words().items()
-        if "common" in groups
-    }
-    most = max(counts.values())
-    return [language for language, count in counts.items() if count == most]
-
-
-@dataclass(frozen=True, slots=True)
-class _Phrases:
-    """Phrases of one group, by their first word where that is whole; `open` begin with a part of a word."""
-
-    singles: frozenset[str]
-    by_first: Mapping[str, Sequence[Sequence[str]]]
-    open: Sequence[Sequence[str]]
-
-
-class _Has:
-    """Says which groups of phrases a sentence has, in its language and in all."""
-
-    def __init__(self, words: Sequence[str], languages: Sequence[str]) -> None:
-        self._words = words
-        self._languages = [*languages, "all"]
-
-    def __call__(self, group: str) -> bool:
-        return any(
-            _matches(self._words, phrases)
-            for language in self._languages
-            if (phrases := _read_words()[language].get(group))
-        )
-
-    def does(self) -> bool:
-        """Say whether the person says what they do, in the present tense: `I'm calling`, `llamo`."""
-        if self("state"):
-            return False
-        if self("present"):
-            return True
-        return any("verb" in _read_words()[each] and self._begins_with_verb(each) for each in self._languages)
-
-    def _begins_with_verb(self, language: str) -> bool:
-        groups = _read_words()[language]
-        lead = groups["lead"].singles
-        first = next((word for word in self._words if word not in lead and not is_day_word(word)), "")
-        return _matches([first], groups["verb"])
-
-
-def _matches(words: Sequence[str], phrases: _Phrases) -> bool:
-    for at, word in enumerate(words):
-        candidates = [*phrases.by_first.get(word, ()), *phrases.open]
-        if any(_begins(words, at, phrase) for phrase in candidates):
-            return True
-    return False
-
-
-def _begins(words: Sequence[str], at: int, phrase: Sequence[str]) -> bool:
-    here = words[at : at + len(phrase)]
-    return len(here) == len(phrase) and all(
-        _fits(word, part) for word, part in zip(here, phrase, strict=True)
-    )
-
-
-def _fits(word: str, part: str) -> bool:
-    begin, star, end = part.partition("*")
-    if not star:
-        return word == part
-    return len(word) >= len(begin) + len(end) and word.startswith(begin) and word.endswith(end)
-
-
-@cache
-def _read_words() -> Mapping[str, Mapping[str, _Phrases]]:
-    read: dict[str, dict[str, _Phrases]] = {}
-    groups: dict[str, _Phrases] = {}
-    for line in _WORDS.read_text(encoding="utf-8").splitlines():
-        if line.startswith("["):
-            groups = read.setdefault(line.strip("[]"), {})
-        elif line and not line.startswith("#"):
-            name, _, listed = line.partition(":")
-            groups[name] = _phrases([tuple(plain(phrase).split()) for phrase in listed.split("|")])
-    return read
-
-
-def _phrases(phrases: Sequence[Sequence[str]]) -> _Phrases:
-    whole = [phrase for phrase in phrases if "*" not in phrase[0]]
-    by_first: dict[str, list[Sequence[str]]] = {}
-    for phrase in whole:
-        by_first.setdefault(phrase[0], []).append(phrase)
-    return _Phrases(
-        frozenset(phrase[0] for phrase in whole if len(phrase) == 1),
-        by_first,
-        [phrase for phrase in phrases if "*" in phrase[0]],
-    )

@@ -1,0 +1,218 @@
+"""What speaks for a promise in a sentence, and what against it: where each sign stands decides. Pure.
+
+A sentence is cut into clauses. A promise has a sign of the first person and the future (`strong`), or of the
+first person and the present beside a time, in the clause of the quote. A negation counts in that clause alone
+and up to a subordinate one ("tell her that I can't" promises to tell); a doubt, a condition, and other
+people's speech count from the last "but" or "so" on.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from itertools import pairwise
+from typing import Literal
+
+from coaching.library.spoken import Token
+from coaching.library.spoken_days import days_said, is_day_word
+from coaching.library.spoken_words import Lists
+
+Sign = Literal["strong", "present"]
+_INSIDE_CLAUSES = frozenset("'\"/&%€$£#@+*°’“”„«»‹›`^_=<>")
+_MAX_ASIDE = 3
+"""So many words after a clause are an aside: ", maybe", ", she says"."""
+_REACH = 3
+"""Within so many words from a sign of the first person on stands its verb."""
+_MAX_PLAIN = 14
+"""A longer message needs more than a time to make a plan of a few words: `gym at 7`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A sign of the first person: its kind, and its words."""
+
+    sign: Sign
+    span: range
+
+
+class Clauses:
+    """A sentence around a quote: its words, where its clauses begin, and its signs."""
+
+    def __init__(self, sentence: str, tokens: Sequence[Token], quote: range, lists: Lists) -> None:
+        self.words = [token.word for token in tokens]
+        self.quote = quote
+        self._lists = lists
+        self._sentence = sentence
+        self._marks = _marks(sentence, tokens)
+        self._after_that = self._thats()
+        self._starts = self._clause_starts()
+        self.start, self.found = self._own_start()
+        self.reset = self._reset()
+        self.cut = self._cut()
+
+    def has(self, group: str, start: int, end: int) -> bool:
+        return self._lists.has(group, self.words, start, end)
+
+    @property
+    def is_negated(self) -> bool:
+        """Say whether a negation governs the quote: before it or behind the verb, in its own clause."""
+        is_taken_back = self.cut < len(self.words) and self._lists.length_at("retracts", self.words, self.cut)
+        return (
+            bool(is_taken_back)
+            or self.has("negation", self.start, self.cut)
+            or self.has("exclusion", self.start, self.quote.start)
+        )
+
+    @property
+    def is_hedged(self) -> bool:
+        """Say whether a doubt, a wish or a condition governs the quote."""
+        if self.has("hedge", self.reset, self.cut) or self._is_aside("hedge"):
+            return True
+        opener = self._lists.length_at("because", self.words, self.start)
+        if opener and self.start + opener <= self.quote.stop:
+            return True
+        conditions = self._lists.spans("if", self.words, self.reset)
+        return any(not self.has("no condition", span.start - _REACH, span.stop) for span in conditions)
+
+    @property
+    def is_reported(self) -> bool:
+        """Say whether somebody else's words, or a "that" which promises nothing, lead to the quote."""
+        if self.has("reported", self.reset, self.quote.start):
+            return True
+        if self.has("he says", self.quote.start, len(self.words)):
+            return True
+        if self.start in self._after_that:
+            is_sworn = self.has("firm", self.reset, self.start)
+            return not is_sworn or self.has("negation", self.reset, self.start)
+        return self._is_named_source()
+
+    @property
+    def is_to_somebody(self) -> bool:
+        """Say whether the clause speaks to somebody: a promise to Sage is hardly one of a step."""
+        at = self.found.span.start if self.found else self.start
+        return self.has("you", at, self.cut) or self.has("to you", max(self.start, at - 2), self.cut)
+
+    @property
+    def is_asking(self) -> bool:
+        return self.has("asks", self.reset, len(self.words))
+
+    def is_promise(self, message: Sequence[str], day: date) -> bool:
+        """Say whether the person will do what the quote says, by a sign of its own clause."""
+        is_timed = bool(days_said(self._sentence, spoken_on=day)) or self.has("when", 0, len(self.words))
+        is_firm = self._lists.has("firm", message)
+        if self.found is not None:
+            return self.found.sign == "strong" or is_timed or is_firm
+        if self.has("subject", self.start, self.cut):
+            return False
+        is_short = len(message) <= _MAX_PLAIN and self._lists.length_at("accepts", message, 0) > 0
+        return is_timed and (is_firm or is_short)
+
+    def _thats(self) -> frozenset[int]:
+        """Return where clauses begin that a "that" leads to: "he says that | I'll come"."""
+        others = {at for span in self._lists.spans("other that", self.words) for at in span}
+        spans = self._lists.spans("that", self.words)
+        return frozenset(span.start + 1 for span in spans if span.start not in others)
+
+    def _clause_starts(self) -> Sequence[int]:
+        """Return where clauses begin: at signs, at words that join clauses, and after "that"."""
+        starts = {0, *(at for at, mark in enumerate(self._marks) if mark), *self._after_that}
+        starts.update(span.start for span in self._lists.spans("joins", self.words))
+        return sorted(each for each in starts if each < len(self.words))
+
+    def _own_start(self) -> tuple[int, Found | None]:
+        """Return where the quote's clause begins, and its sign: without one, what stands before belongs to it."""
+        before = [each for each in self._starts if each <= self.quote.start]
+        while before:
+            start = before.pop()
+            found = self._sign(start, self.quote.stop)
+            is_whole = start in self._after_that or ":" in self._marks[start] or self._resets_at(start)
+            if found or not start or is_whole or self._has_own_subject(start):
+                return start, found
+        return 0, None
+
+    def _has_own_subject(self, start: int) -> bool:
+        """Say whether others act in the clause, or it begins long before the quote: it stands for itself."""
+        first = self._after_lead(start)
+        return first < self.quote.start or self.has("subject", start, self.quote.stop)
+
+    def _sign(self, start: int, end: int) -> Found | None:
+        first = self._after_lead(start)
+        if first < end:
+            if length := self._lists.length_at("opens", self.words, first):
+                return Found("strong", range(first, first + length))
+            if self._lists.length_at("verb", self.words, first) and not self._is_idle(first, first + 1):
+                return Found("present", range(first, first + 1))
+        for span in self._lists.spans("strong", self.words, start, end):
+            if not self._lists.length_at("not strong", self.words, span.start):
+                return Found("strong", span)
+        for span in self._lists.spans("self", self.words, start, end):
+            if not self._is_idle(max(start, span.start - 1), span.start + _REACH):
+                return Found("present", span)
+        return None
+
+    def _is_idle(self, start: int, end: int) -> bool:
+        """Say whether what the person does there is no deed, or past: `I think`, `ich bin`, `tengo`."""
+        ends = [each for each in self._starts if each > start]
+        return self.has("idle", start, min(end, len(self.words), *ends))
+
+    def _after_lead(self, start: int) -> int:
+        """Return where a clause begins without its times, places and words like "ok" and "then"."""
+        at = start
+        while at < len(self.words):
+            if self._lists.length_at("prep", self.words, at):
+                at += 1
+                while at < len(self.words) and self._lists.length_at("article", self.words, at):
+                    at += 1
+                at += 1
+            elif length := self._lists.length_at("lead", self.words, at):
+                at += length
+            elif is_day_word(self.words[at]) or self.words[at][:1].isdigit():
+                at += 1
+            else:
+                break
+        return min(at, len(self.words))
+
+    def _resets_at(self, at: int) -> bool:
+        return self._lists.length_at("resets", self.words, at) > 0
+
+    def _reset(self) -> int:
+        """Return where what counts for the quote begins: at the last "but" or "so" before it."""
+        return max((at for at in self._starts if at <= self.start and self._resets_at(at)), default=0)
+
+    def _cut(self) -> int:
+        """Return where the quote's clause ends: at the next one, or where a subordinate clause begins."""
+        after = max(self.found.span.stop if self.found else 0, self.quote.start + 1)
+        ends = [span.start for span in self._lists.spans("under", self.words, after)]
+        ends += [each for each in self._starts if each >= after and (self._marks[each] or self._acts(each))]
+        return min(ends, default=len(self.words))
+
+    def _acts(self, start: int) -> bool:
+        """Say whether a clause after "and" has a doer or a "but" of its own: else it goes on."""
+        end = min((each for each in self._starts if each > start), default=len(self.words))
+        return (
+            start in self._after_that
+            or self._resets_at(start)
+            or self.has("subject", start, end)
+            or self._sign(start, end) is not None
+        )
+
+    def _is_aside(self, group: str) -> bool:
+        """Say whether a short clause after the quote's has such a word."""
+        starts = [each for each in self._starts if each >= self.cut]
+        sizes = pairwise([*starts, len(self.words)])
+        return any(end - start <= _MAX_ASIDE and self.has(group, start, end) for start, end in sizes)
+
+    def _is_named_source(self) -> bool:
+        """Say whether the words before a colon name where the quote is from: a list, a note, a song."""
+        colons = [at for at in range(1, self.quote.start + 1) if ":" in self._marks[at]]
+        return bool(colons) and self.has("source", 0, colons[-1])
+
+
+def _marks(sentence: str, tokens: Sequence[Token]) -> Sequence[str]:
+    """Return the signs before each word that end a clause; empty for none."""
+    marks: list[str] = [""]
+    for before, token in pairwise(tokens):
+        between = sentence[before.end : token.start]
+        signs = "".join(each for each in between if not each.isspace() and each not in _INSIDE_CLAUSES)
+        is_split = any(each.isspace() for each in between)
+        marks.append(signs if is_split and signs not in ("-", "") or " - " in between else "")
+    return marks

@@ -1,0 +1,109 @@
+"""Lists of what people say, by language and group, and where a group stands in a sentence. Pure.
+
+A list is a text file: `[en]` begins a language, `group: phrase | phrase` names a group's phrases. A phrase is
+words in order. In a word, `*` stands for any letters, `#` for what begins with a digit. `[all]` is every
+language's.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from coaching.library.spoken import plain, tokens_of
+
+ALL = "all"
+_FOLDER = Path(__file__).parent / "words"
+_DIGITS = "#"
+
+
+@dataclass(frozen=True, slots=True)
+class Phrases:
+    """Phrases of one group: by their first word where that is whole, and those that begin with a part."""
+
+    by_first: Mapping[str, Sequence[Sequence[str]]]
+    open: Sequence[Sequence[str]]
+
+    def longest_at(self, words: Sequence[str], at: int) -> int:
+        """Return how many words the longest phrase has that begins at a place; 0 for none."""
+        candidates = [*self.by_first.get(words[at], ()), *self.open]
+        return max((len(each) for each in candidates if _begins(words, at, each)), default=0)
+
+
+Groups = Mapping[str, Phrases]
+
+
+class Lists:
+    """The lists of a file for the languages of one text."""
+
+    def __init__(self, name: str, languages: Collection[str]) -> None:
+        lists = read_lists(name)
+        self._groups = [lists[language] for language in (*languages, ALL) if language in lists]
+
+    def length_at(self, group: str, words: Sequence[str], at: int) -> int:
+        """Return how many words a group's longest phrase has at a place; 0 for none."""
+        return max(
+            (groups[group].longest_at(words, at) for groups in self._groups if group in groups), default=0
+        )
+
+    def spans(self, group: str, words: Sequence[str], start: int = 0, end: int | None = None) -> Iterator[range]:
+        """Yield where phrases of a group stand within a part of the words."""
+        last = len(words) if end is None else end
+        for at in range(max(0, start), last):
+            length = self.length_at(group, words, at)
+            if length and at + length <= last:
+                yield range(at, at + length)
+
+    def has(self, group: str, words: Sequence[str], start: int = 0, end: int | None = None) -> bool:
+        return any(True for _ in self.spans(group, words, start, end))
+
+
+def languages_of(name: str, text: str) -> Sequence[str]:
+    """Return the languages whose frequent words (`common`) a text has most of: several if it doesn't show."""
+    words = [token.word for token in tokens_of(text)]
+    counts = {
+        language: sum(groups["common"].longest_at(words, at) > 0 for at in range(len(words)))
+        for language, groups in read_lists(name).items()
+        if "common" in groups
+    }
+    most = max(counts.values())
+    return [language for language, count in counts.items() if count == most]
+
+
+@cache
+def read_lists(name: str) -> Mapping[str, Groups]:
+    """Return the groups of a file by language."""
+    read: dict[str, dict[str, Phrases]] = {}
+    groups: dict[str, Phrases] = {}
+    for line in (_FOLDER / name).read_text(encoding="utf-8").splitlines():
+        if line.startswith("["):
+            groups = read.setdefault(line.strip("[]"), {})
+        elif line and not line.startswith("#"):
+            group, _, listed = line.partition(":")
+            groups[group] = _phrases([tuple(plain(phrase).split()) for phrase in listed.split("|")])
+    return read
+
+
+def _phrases(phrases: Sequence[Sequence[str]]) -> Phrases:
+    by_first: dict[str, list[Sequence[str]]] = {}
+    open_: list[Sequence[str]] = []
+    for phrase in phrases:
+        is_open = "*" in phrase[0] or phrase[0] == _DIGITS
+        (open_ if is_open else by_first.setdefault(phrase[0], [])).append(phrase)
+    return Phrases(by_first, open_)
+
+
+def _begins(words: Sequence[str], at: int, phrase: Sequence[str]) -> bool:
+    here = words[at : at + len(phrase)]
+    return len(here) == len(phrase) and all(
+        _fits(word, part) for word, part in zip(here, phrase, strict=True)
+    )
+
+
+def _fits(word: str, part: str) -> bool:
+    if part == _DIGITS:
+        return word[:1].isdigit()
+    begin, star, end = part.partition("*")
+    if not star:
+        return word == part
+    return len(word) >= len(begin) + len(end) and word.startswith(begin) and word.endswith(end)
