@@ -170,7 +170,9 @@ def _fault(claim: Claim, asked: "_Asked", said: Said, *, is_answer: bool) -> Why
 
 def _spoils(asked: "_Asked", said: Said) -> Why:
     """Return what makes a sentence no evidence, whatever it is about; empty for nothing."""
-    if find_danger(asked.sentence) or asked.has("harm") or asked.lists.has("last words", asked.message):
+    if asked.has("harm") or asked.lists.has("last words", asked.message):
+        return "harm"
+    if find_danger(asked.sentence) or find_danger(said.text):
         return "harm"
     if asked.is_joke:
         return "joke"

@@ -1,6 +1,7 @@
 """What people say, cut into sentences and words, with marks on what they quote. Pure and linear."""
 
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -83,7 +84,9 @@ def sentences_of(text: str) -> Iterator[Sentence]:
 
 def is_pasted(text: str) -> bool:
     """Say whether a text has lines of a copied mail or chat: it isn't known whose words follow."""
-    return any(_is_copied(plain(line).strip()) for line in text.splitlines())
+    lines = [plain(line).strip() for line in text.splitlines()]
+    speakers = Counter(line.partition(":")[0] for line in lines if ": " in line[:_MAX_SENDER])
+    return any(_is_copied(line) for line in lines) or any(count > 1 for count in speakers.values())
 
 
 def _is_copied(line: str) -> bool:
