@@ -2,8 +2,8 @@
 
 Pure. The words of `words/promises.txt` decide, in six languages, on the whole sentence that a quote stands
 in. Whatever isn't plainly a promise of the person's own waits for their yes: a wish, a condition, a negation,
-a question, somebody else's words, a joke, a plan of harm. A wrong yes costs more than a question. The module
-is longer than others, because the rule is to be read as a whole.
+a question, somebody else's words, a joke, a plan of harm. A wrong yes costs more than a question.
+`spoken_signs` reads the clauses.
 """
 
 from collections.abc import Collection, Iterator, Sequence

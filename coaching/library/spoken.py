@@ -24,6 +24,18 @@ _FORWARDED = (
     "message transféré", "message d'origine", "mensaje reenviado", "messaggio inoltrato",
     "mensagem encaminhada",
 )  # fmt: skip
+_GREETINGS = frozenset(
+    {"hi", "hello", "hey", "dear", "hallo", "liebe", "lieber", "hola", "querida", "querido", "bonjour",
+     "bonsoir", "salut", "coucou", "cher", "chère", "olá", "oi", "cara", "caro", "ciao", "buongiorno",
+     "gentile"}
+)  # fmt: skip
+_CLOSINGS = frozenset(
+    {"thanks", "thx", "cheers", "best", "regards", "sincerely", "love", "danke", "gruß", "grüße", "lg", "vg",
+     "mfg", "gracias", "saludos", "abrazo", "obrigado", "obrigada", "abraço", "beijos", "merci", "bises",
+     "cordialement", "grazie", "saluti", "baci"}
+)  # fmt: skip
+_COACH = frozenset({"coach", "sage"})
+_MIN_LETTER = 6
 _MAX_SENDER = 40
 """Within so many characters a line of a copied chat, `[14:02] Jess: …`, names who wrote it."""
 
@@ -83,10 +95,22 @@ def sentences_of(text: str) -> Iterator[Sentence]:
 
 
 def is_pasted(text: str) -> bool:
-    """Say whether a text has lines of a copied mail or chat: it isn't known whose words follow."""
+    """Say whether a text is a letter or has lines of a copied mail or chat: others' words may follow."""
     lines = [plain(line).strip() for line in text.splitlines()]
     speakers = Counter(line.partition(":")[0] for line in lines if ": " in line[:_MAX_SENDER])
-    return any(_is_copied(line) for line in lines) or any(count > 1 for count in speakers.values())
+    is_chat = any(count > 1 for count in speakers.values())
+    return is_chat or any(_is_copied(line) for line in lines) or _is_letter(text)
+
+
+def _is_letter(text: str) -> bool:
+    """Say whether a text greets somebody else than the coach by name, or ends with a name: "Thanks, Dave"."""
+    words = tokens_of(text)
+    if len(words) < _MIN_LETTER or _COACH & {token.word for token in words[:3]}:
+        return False
+    greeted = next((each for each in words[1:4] if text[each.end : each.end + 1] in (",", ":")), None)
+    greets = words[0].word in _GREETINGS and greeted is not None and text[words[1].start].isupper()
+    signs = text[words[-1].start].isupper() and text[words[-1].end :].strip() in ("", ".")
+    return greets or (signs and any(token.word in _CLOSINGS for token in words[-3:-1]))
 
 
 def _is_copied(line: str) -> bool:

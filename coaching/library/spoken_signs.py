@@ -6,6 +6,7 @@ and up to a subordinate one ("tell her that I can't" promises to tell); a doubt,
 people's speech count from the last "but" or "so" on.
 """
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -20,8 +21,12 @@ Sign = Literal["strong", "present"]
 _INSIDE_CLAUSES = frozenset("'\"/&%€$£#@+*°’“”„«»‹›`^_=<>")
 _MAX_ASIDE = 3
 """So many words after a clause are an aside: ", maybe", ", she says"."""
+_MAX_BACK = 4
+"""So many clauses before a quote may belong to it."""
 _REACH = 3
 """Within so many words from a sign of the first person on stands its verb."""
+_OWN_LABELS = ("lead", "firm", "when", "common")
+"""What may stand before a colon and names nobody: "Tonight: …"."""
 _MAX_PLAIN = 14
 """A longer message needs more than a time to make a plan of a few words: `gym at 7`."""
 
@@ -55,9 +60,8 @@ class Clauses:
     @property
     def is_negated(self) -> bool:
         """Say whether a negation governs the quote: before it or behind the verb, in its own clause."""
-        is_taken_back = self.cut < len(self.words) and self._lists.length_at("retracts", self.words, self.cut)
         return (
-            bool(is_taken_back)
+            self._lists.length_at("retracts", self.words, self.cut) > 0
             or self.has("negation", self.start, self.cut)
             or self.has("exclusion", self.start, self.quote.start)
         )
@@ -76,7 +80,7 @@ class Clauses:
     @property
     def is_reported(self) -> bool:
         """Say whether somebody else's words, or a "that" which promises nothing, lead to the quote."""
-        if self.has("reported", self.reset, self.quote.start):
+        if self.has("reported", self.reset, self.quote.start + 1):
             return True
         if self.has("he says", self.quote.start, len(self.words)):
             return True
@@ -119,15 +123,14 @@ class Clauses:
         return sorted(each for each in starts if each < len(self.words))
 
     def _own_start(self) -> tuple[int, Found | None]:
-        """Return where the quote's clause begins, and its sign: without one, what stands before belongs to it."""
-        before = [each for each in self._starts if each <= self.quote.start]
-        while before:
-            start = before.pop()
+        """Return where the quote's clause begins, and its sign; without one, those before belong to it."""
+        before = [each for each in self._starts if each <= self.quote.start][-_MAX_BACK:]
+        for start in reversed(before):
             found = self._sign(start, self.quote.stop)
             is_whole = start in self._after_that or ":" in self._marks[start] or self._resets_at(start)
-            if found or not start or is_whole or self._has_own_subject(start):
+            if found or is_whole or self._has_own_subject(start):
                 return start, found
-        return 0, None
+        return before[0], None
 
     def _has_own_subject(self, start: int) -> bool:
         """Say whether others act in the clause, or it begins long before the quote: it stands for itself."""
@@ -139,7 +142,9 @@ class Clauses:
         if first < end:
             if length := self._lists.length_at("opens", self.words, first):
                 return Found("strong", range(first, first + length))
-            if self._lists.length_at("verb", self.words, first) and not self._is_idle(first, first + 1):
+            is_noun = first > start and self._lists.length_at("noun after", self.words, first - 1)
+            is_verb = not is_noun and self._lists.length_at("verb", self.words, first)
+            if is_verb and not self._is_idle(first, first + 1):
                 return Found("present", range(first, first + 1))
         for span in self._lists.spans("strong", self.words, start, end):
             if not self._lists.length_at("not strong", self.words, span.start):
@@ -151,8 +156,12 @@ class Clauses:
 
     def _is_idle(self, start: int, end: int) -> bool:
         """Say whether what the person does there is no deed, or past: `I think`, `ich bin`, `tengo`."""
-        ends = [each for each in self._starts if each > start]
-        return self.has("idle", start, min(end, len(self.words), *ends))
+        return self.has("idle", start, min(end, self._end_of(start)))
+
+    def _end_of(self, start: int) -> int:
+        """Return where the clause ends in which a word stands."""
+        after = bisect_right(self._starts, start)
+        return self._starts[after] if after < len(self._starts) else len(self.words)
 
     def _after_lead(self, start: int) -> int:
         """Return where a clause begins without its times, places and words like "ok" and "then"."""
@@ -181,13 +190,14 @@ class Clauses:
     def _cut(self) -> int:
         """Return where the quote's clause ends: at the next one, or where a subordinate clause begins."""
         after = max(self.found.span.stop if self.found else 0, self.quote.start + 1)
-        ends = [span.start for span in self._lists.spans("under", self.words, after)]
-        ends += [each for each in self._starts if each >= after and (self._marks[each] or self._acts(each))]
-        return min(ends, default=len(self.words))
+        last = len(self.words)
+        ends = (each for each in self._starts if each >= after and (self._marks[each] or self._acts(each)))
+        unders = (span.start for span in self._lists.spans("under", self.words, after))
+        return min(next(ends, last), next(unders, last))
 
     def _acts(self, start: int) -> bool:
         """Say whether a clause after "and" has a doer or a "but" of its own: else it goes on."""
-        end = min((each for each in self._starts if each > start), default=len(self.words))
+        end = self._end_of(start)
         return (
             start in self._after_that
             or self._resets_at(start)
@@ -202,9 +212,13 @@ class Clauses:
         return any(end - start <= _MAX_ASIDE and self.has(group, start, end) for start, end in sizes)
 
     def _is_named_source(self) -> bool:
-        """Say whether the words before a colon name where the quote is from: a list, a note, a song."""
+        """Say whether the words before a colon name where the quote is from: a list, a song, `Jess:`."""
         colons = [at for at in range(1, self.quote.start + 1) if ":" in self._marks[at]]
-        return bool(colons) and self.has("source", 0, colons[-1])
+        if not colons:
+            return False
+        is_name = colons == [1] and self._sentence.lstrip()[0].isupper()
+        is_own = any(self._lists.length_at(group, self.words, 0) for group in _OWN_LABELS)
+        return self.has("source", 0, colons[-1]) or (is_name and not is_own)
 
 
 def _marks(sentence: str, tokens: Sequence[Token]) -> Sequence[str]:
@@ -214,5 +228,5 @@ def _marks(sentence: str, tokens: Sequence[Token]) -> Sequence[str]:
         between = sentence[before.end : token.start]
         signs = "".join(each for each in between if not each.isspace() and each not in _INSIDE_CLAUSES)
         is_split = any(each.isspace() for each in between)
-        marks.append(signs if is_split and signs not in ("-", "") or " - " in between else "")
+        marks.append(signs if (is_split and signs not in ("-", "")) or " - " in between else "")
     return marks

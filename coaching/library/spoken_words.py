@@ -15,19 +15,23 @@ from coaching.library.spoken import plain, tokens_of
 ALL = "all"
 _FOLDER = Path(__file__).parent / "words"
 _DIGITS = "#"
+_LETTERS = 2
+"""By so many letters phrases are found whose first word is open."""
 
 
 @dataclass(frozen=True, slots=True)
 class Phrases:
-    """Phrases of one group: by their first word where that is whole, and those that begin with a part."""
+    """Phrases of one group by their first word, or by its first letters where the rest of it is open."""
 
-    by_first: Mapping[str, Sequence[Sequence[str]]]
+    whole: Mapping[str, Sequence[Sequence[str]]]
+    begun: Mapping[str, Sequence[Sequence[str]]]
     open: Sequence[Sequence[str]]
 
     def longest_at(self, words: Sequence[str], at: int) -> int:
         """Return how many words the longest phrase has that begins at a place; 0 for none."""
-        candidates = [*self.by_first.get(words[at], ()), *self.open]
-        return max((len(each) for each in candidates if _begins(words, at, each)), default=0)
+        word = words[at]
+        candidates = (self.whole.get(word, ()), self.begun.get(word[:_LETTERS], ()), self.open)
+        return max((len(each) for some in candidates for each in some if _begins(words, at, each)), default=0)
 
 
 Groups = Mapping[str, Phrases]
@@ -41,12 +45,15 @@ class Lists:
         self._groups = [lists[language] for language in (*languages, ALL) if language in lists]
 
     def length_at(self, group: str, words: Sequence[str], at: int) -> int:
-        """Return how many words a group's longest phrase has at a place; 0 for none."""
-        return max(
-            (groups[group].longest_at(words, at) for groups in self._groups if group in groups), default=0
-        )
+        """Return how many words a group's longest phrase has at a place; 0 for none or beyond the end."""
+        if at >= len(words):
+            return 0
+        found = [groups[group].longest_at(words, at) for groups in self._groups if group in groups]
+        return max(found, default=0)
 
-    def spans(self, group: str, words: Sequence[str], start: int = 0, end: int | None = None) -> Iterator[range]:
+    def spans(
+        self, group: str, words: Sequence[str], start: int = 0, end: int | None = None
+    ) -> Iterator[range]:
         """Yield where phrases of a group stand within a part of the words."""
         last = len(words) if end is None else end
         for at in range(max(0, start), last):
@@ -85,12 +92,18 @@ def read_lists(name: str) -> Mapping[str, Groups]:
 
 
 def _phrases(phrases: Sequence[Sequence[str]]) -> Phrases:
-    by_first: dict[str, list[Sequence[str]]] = {}
+    whole: dict[str, list[Sequence[str]]] = {}
+    begun: dict[str, list[Sequence[str]]] = {}
     open_: list[Sequence[str]] = []
     for phrase in phrases:
-        is_open = "*" in phrase[0] or phrase[0] == _DIGITS
-        (open_ if is_open else by_first.setdefault(phrase[0], [])).append(phrase)
-    return Phrases(by_first, open_)
+        first, star, _ = phrase[0].partition("*")
+        if first == _DIGITS or (star and len(first) < _LETTERS):
+            open_.append(phrase)
+        elif star:
+            begun.setdefault(first[:_LETTERS], []).append(phrase)
+        else:
+            whole.setdefault(first, []).append(phrase)
+    return Phrases(whole, begun, open_)
 
 
 def _begins(words: Sequence[str], at: int, phrase: Sequence[str]) -> bool:

@@ -1,7 +1,10 @@
 """What a person said is a step at once only if they promised it: by tables of sentences.
 
 A table has the columns language, kind, words (of a message, `\\n` for a new line), quote (what a model names)
-and `may_write`: whether a step may be written without a question.
+and `may_write`: whether a step may be written without a question. The words were learnt from `promises*.tsv`.
+Two of them are by writers who saw no rule: of the 80 promises and 120 other sentences of `promises_first.tsv`
+37 and 13 were written at once before anything was learnt from it, of those of `promises_second.tsv` 43 and
+10. Nothing was learnt from `held.tsv`.
 """
 
 import csv
@@ -12,11 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from coaching.library.promises import Claim, Said, weigh
+from coaching.library.promises import MAX_CHARACTERS, Claim, Said, weigh
 from tests.patience import patience
 
 TABLES = sorted(Path(__file__).parent.glob("promises*.tsv"))
-FRESH = Path(__file__).with_name("fresh.tsv")
+HELD = Path(__file__).with_name("held.tsv")
 MONDAY = date(2026, 11, 30)
 LEAST_FOUND = 0.9
 """Of the real promises, how many are written without a question."""
@@ -33,27 +36,49 @@ def why(row: dict[str, str]) -> str:
     return weigh(claim, [Said(number=1, text=text, day=MONDAY)]).why
 
 
-@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.stem)
+@pytest.mark.parametrize("table", [*TABLES, HELD], ids=lambda table: table.stem)
 def test_nothing_is_written_at_once_that_nobody_promised(table: Path) -> None:
     wrong = [row["words"] for row in rows(table) if row["may_write"] == "no" and not why(row)]
     assert wrong == []
 
 
-@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.stem)
+@pytest.mark.parametrize("table", [*TABLES, HELD], ids=lambda table: table.stem)
 def test_nearly_all_promises_are_written_at_once(table: Path) -> None:
     promised = [row for row in rows(table) if row["may_write"] == "yes"]
     asked = [(row["words"], said) for row in promised if (said := why(row))]
     assert len(asked) <= len(promised) * (1 - LEAST_FOUND), asked
 
 
-def test_a_writer_who_saw_no_rule_is_mostly_understood_and_others_words_write_nothing() -> None:
-    """Before anything was learnt from `fresh.tsv`, 37 of its 80 promises were written at once, and 13 of its
-    other 120 sentences: 6 pasted, 4 jokes, 2 wishes, 1 of harm.
-    """
-    written = Counter(row["kind"] for row in rows(FRESH) if not why(row))
-    assert written.pop("promise") >= 60
-    assert written.pop("joke") <= 4  # "I'll climb Everest before breakfast": no word of it says so.
-    assert not written
+@pytest.mark.parametrize(
+    ("words", "quote", "expected"),
+    [
+        ("I'll tell her that I can't come.", "I'll tell her that I can't come", ""),
+        ("I can't come, so I'll tell her tonight.", "I'll tell her tonight", ""),
+        ("No idea if it helps, but I'll write to her.", "I'll write to her", ""),
+        ("I'll take the stairs instead of the lift, no excuses.", "I'll take the stairs", ""),
+        ("Ich rufe Mama und Papa am Sonntag nicht an.", "Ich rufe Mama und Papa am Sonntag", "negated"),
+        ("I'll do anything except write to her.", "write to her", "negated"),
+        ("I won't get up and write to her.", "write to her", "negated"),
+        ("Está decidido que el lunes llamo a mi madre.", "el lunes llamo a mi madre", ""),
+        ("Mi hermano dice que el lunes llamo a mi madre.", "el lunes llamo a mi madre", "reported"),
+        ("Il faut que je parle à mon frère demain.", "je parle à mon frère demain", "reported"),
+        ("I'm coming round on Sunday with a pie, she says.", "I'm coming round on Sunday", "reported"),
+        ("Jess: I'll bring the cake tomorrow.", "I'll bring the cake tomorrow", "reported"),
+        ("Tonight: I'll bake the cake.", "I'll bake the cake", ""),
+        ("If I get the job I'll move out.", "I'll move out", "hedged"),
+        ("I'll ask her if she can come.", "I'll ask her if she can come", ""),
+        ("I'm feeling tired tonight, really.", "I'm feeling tired tonight", "no promise"),
+        ("I call my mother.", "I call my mother", "no promise"),
+        ("El hermano de Ana viene el lunes.", "El hermano de Ana viene el lunes", "no promise"),
+        ("lol ok i'll book the dentist", "i'll book the dentist", ""),
+        ("i'll book the dentist lol", "i'll book the dentist", "joke"),
+        ("Dear coach, I'll write to her. Kind regards, Anna", "I'll write to her", ""),
+        ("Dear Tom, I'll write to her. Kind regards, Anna", "I'll write to her", "pasted"),
+        ("I'll write to her. Thanks, Anna", "I'll write to her", "pasted"),
+    ],
+)
+def test_a_sign_counts_where_it_governs_the_quote(words: str, quote: str, expected: str) -> None:
+    assert weigh(Claim(quote=quote, purpose="new", title=""), [said(words)]).why == expected
 
 
 def test_a_copied_mail_or_chat_is_pasted_however_short() -> None:
@@ -160,9 +185,12 @@ def test_what_became_of_a_step_rests_on_words_too(
 
 
 @pytest.mark.slow
-def test_a_long_message_takes_linear_time() -> None:
-    text = "I'll call. " * 136
-    claim = Claim(quote="I'll call. " * 100, purpose="new", title="Call")
-    began = time.process_time()
-    weigh(claim, [said(text)])
-    assert time.process_time() - began < patience()
+@pytest.mark.parametrize(
+    "piece", ["I'll call. ", "ok, ", "and i'm ", "so i that i ", "x: ", "que yo ", "und ich "]
+)
+def test_a_long_message_takes_linear_time(piece: str) -> None:
+    text = (piece * 1_500)[: MAX_CHARACTERS - 20] + "I'll call my mum"
+    for quote in ("I'll call my mum", text[: MAX_CHARACTERS // 2], "call my mum"):
+        began = time.process_time()
+        weigh(Claim(quote=quote, purpose="new", title="Call"), [said(text)])
+        assert time.process_time() - began < patience()
