@@ -29,13 +29,20 @@ _GREETINGS = frozenset(
      "bonsoir", "salut", "coucou", "cher", "chère", "olá", "oi", "cara", "caro", "ciao", "buongiorno",
      "gentile"}
 )  # fmt: skip
+_GOOD = frozenset({"good", "guten", "bom", "boa", "buenos", "buenas", "buon", "buona"})
+_TITLES = frozenset(
+    {"mr", "mrs", "ms", "miss", "sir", "madam", "herr", "frau", "señor", "señora", "sr", "sra", "don", "doña",
+     "monsieur", "madame", "mme", "dona", "senhor", "senhora", "signor", "signora", "dottore"}
+)  # fmt: skip
 _CLOSINGS = frozenset(
-    {"thanks", "thx", "cheers", "best", "regards", "sincerely", "love", "danke", "gruß", "grüße", "lg", "vg",
-     "mfg", "gracias", "saludos", "abrazo", "obrigado", "obrigada", "abraço", "beijos", "merci", "bises",
+    {"thanks", "thx", "yours", "att", "atte", "cheers", "best", "regards", "sincerely", "love", "danke",
+     "gruß", "grüße", "lg", "vg", "mfg", "gracias", "saludos", "abrazo", "obrigado", "obrigada", "abraço",
+     "beijos", "merci", "bises",
      "cordialement", "grazie", "saluti", "baci"}
 )  # fmt: skip
 _COACH = frozenset({"coach", "sage"})
-_MIN_LETTER = 6
+_MIN_LETTER, _OPENING = 6, 4
+"""A letter has so many words; its greeting and its close have so many at most."""
 _MAX_SENDER = 40
 """Within so many characters a line of a copied chat, `[14:02] Jess: …`, names who wrote it."""
 
@@ -105,12 +112,14 @@ def is_pasted(text: str) -> bool:
 def _is_letter(text: str) -> bool:
     """Say whether a text greets somebody else than the coach by name, or ends with a name: "Thanks, Dave"."""
     words = tokens_of(text)
-    if len(words) < _MIN_LETTER or _COACH & {token.word for token in words[:3]}:
+    first = [token.word for token in words[:_OPENING]]
+    if len(words) < _MIN_LETTER or _COACH & set(first):
         return False
-    greeted = next((each for each in words[1:4] if text[each.end : each.end + 1] in (",", ":")), None)
-    greets = words[0].word in _GREETINGS and greeted is not None and text[words[1].start].isupper()
+    ends = any(text[token.end : token.end + 1] in (",", ":") for token in words[1:_OPENING])
+    is_named = first[0] in _GREETINGS and text[words[1].start].isupper()
+    greets = ends and (is_named or (first[0] in _GREETINGS | _GOOD and bool(_TITLES & set(first))))
     signs = text[words[-1].start].isupper() and text[words[-1].end :].strip() in ("", ".")
-    return greets or (signs and any(token.word in _CLOSINGS for token in words[-3:-1]))
+    return greets or (signs and any(token.word in _CLOSINGS for token in words[-_OPENING:-1]))
 
 
 def _is_copied(line: str) -> bool:

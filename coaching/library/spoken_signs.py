@@ -103,12 +103,19 @@ class Clauses:
         """Say whether the person will do what the quote says, by a sign of its own clause."""
         is_timed = bool(days_said(self._sentence, spoken_on=day)) or self.has("when", 0, len(self.words))
         is_firm = self._lists.has("firm", message)
+        if self.found is not None and self._is_of_another():
+            return False
         if self.found is not None:
             return self.found.sign == "strong" or is_timed or is_firm
         if self.has("subject", self.start, self.cut):
             return False
         is_short = len(message) <= _MAX_PLAIN and self._lists.length_at("accepts", message, 0) > 0
         return is_timed and (is_firm or is_short)
+
+    def _is_of_another(self) -> bool:
+        """Say whether the quote begins with a verb of somebody else's, behind the sign."""
+        is_behind = self.found is not None and self.found.span.start < self.quote.start
+        return is_behind and self.has("subject", self.quote.start, self.quote.start + 1)
 
     def _thats(self) -> frozenset[int]:
         """Return where clauses begin that a "that" leads to: "he says that | I'll come"."""
