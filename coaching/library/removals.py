@@ -26,12 +26,12 @@ SELF_IS_KEPT = gettext_noop("Your own part of the library can’t be deleted, on
 PROJECTS = ngettext_lazy("%(count)s project", "%(count)s projects", "count")
 DOCUMENTS = ngettext_lazy("%(count)s document", "%(count)s documents", "count")
 ENTRIES = ngettext_lazy("%(count)s knowledge entry", "%(count)s knowledge entries", "count")
-ITEMS = ngettext_lazy("%(count)s action item", "%(count)s action items", "count")
+ITEMS = ngettext_lazy("%(count)s next step", "%(count)s next steps", "count")
 
 
 @transaction.atomic
 def delete_client(*, user_id: int, client_id: int) -> None:
-    """Delete a client with its projects, documents, knowledge and action items. Raises `Refused`."""
+    """Delete a client with its projects, documents, knowledge and next steps. Raises `Refused`."""
     client = Client.of(user_id).get(id=client_id)
     if client.client_type == ClientType.SELF:
         raise Refused(SELF_IS_KEPT)
@@ -40,7 +40,7 @@ def delete_client(*, user_id: int, client_id: int) -> None:
 
 @transaction.atomic
 def delete_project(*, user_id: int, project_id: int) -> None:
-    """Delete a project with its documents, knowledge and action items. Raises `Project.DoesNotExist`."""
+    """Delete a project with its documents, knowledge and next steps. Raises `Project.DoesNotExist`."""
     project = Project.of(user_id).get(id=project_id)
     _delete(project, Q(project=project))
 

@@ -1,4 +1,4 @@
-"""A library for measurements: documents with texts, knowledge and action items, of several clients."""
+"""A library for measurements: documents with texts, knowledge and next steps, of several clients."""
 
 from django.contrib.auth.models import User
 from django.utils import timezone
@@ -21,7 +21,7 @@ TEXT = "The tenant pays the rent on the first day of each month, and keeps the r
 
 
 def stock_library(user: User, documents: int) -> None:
-    """Give a person that many documents, a tenth as many knowledge entries, and as many action items."""
+    """Give a person that many documents, a tenth as many knowledge entries, and as many next steps."""
     people = Client.of(user.pk).bulk_create(
         Client(user=user, name=f"Client {number}", client_type=ClientType.PERSON) for number in range(CLIENTS)
     )

@@ -1,4 +1,4 @@
-"""Knowledge entries and action items: proposals, auto-approval, one row a yes, reconciling, owners."""
+"""Knowledge entries and next steps: proposals, auto-approval, one row a yes, reconciling, owners."""
 
 from dataclasses import replace
 from datetime import date
@@ -123,7 +123,7 @@ def yes_to(user: User, new: NewEntry | NewAction) -> KnowledgeEntry | ActionItem
 
 
 def drafts(document: Document, **values: Any) -> tuple[NewEntry, NewAction]:
-    """Return an entry and an action item as the pipeline's tools propose them, without an `origin_key`."""
+    """Return an entry and a next step as the pipeline's tools propose them, without an `origin_key`."""
     place = {"client_id": document.client_id, "document_id": document.id, **values}
     return NewEntry(title="The rent", content="It is 1,200.", **place), NewAction(title="The rent", **place)
 

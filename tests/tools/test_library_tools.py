@@ -59,7 +59,7 @@ def in_pipeline(client: Client, *documents: Document, tool_use_id: str = "toolu_
 
 @pytest.fixture
 def anna(user: User) -> Client:
-    """A client with a project, a lease, an open action item and an entry."""
+    """A client with a project, a lease, an open next step and an entry."""
     anna = make_client(user, "Anna Berg", notes="Sells her house.")
     project = make_project(anna)
     lease = make_document(

@@ -39,7 +39,7 @@ NOTHING = "Nothing was found that the document's own text bears out."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """How far it is: `is_ready` with the entry and its action items, or with the reason why there is none."""
+    """How far it is: `is_ready` with the entry and its next steps, or with the reason why there is none."""
 
     is_ready: bool
     entry: KnowledgeEntry | None = None

@@ -33,7 +33,7 @@ def lock_for_deletion(user_id: int, chosen: Q, *, place: Client | Project | None
     """Lock documents that will be deleted and what changes with them; return the ids of these documents.
 
     That is: those that refer to them, the user's usage, the calls about them, perhaps their place, and the
-    entries and action items that were made from them or are there.
+    entries and next steps that were made from them or are there.
     """
     while True:
         with transaction.atomic():
@@ -68,7 +68,7 @@ def lock_calls(
 
 
 def _lock_made(user_id: int, document_ids: Collection[int], place: Client | Project | None) -> None:
-    """Lock entries and action items: with them their effects are deleted, and before them."""
+    """Lock entries and next steps: with them their effects are deleted, and before them."""
     made = Q(document__in=document_ids)
     if place is not None:
         made |= Q(client=place) if isinstance(place, Client) else Q(project=place)

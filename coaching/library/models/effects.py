@@ -18,8 +18,8 @@ class EffectKind(models.TextChoices):
     WITHHELD = "withheld", _("AI model access changed")
     KNOWLEDGE_CREATED = "knowledge_created", _("Knowledge added")
     KNOWLEDGE_CHANGED = "knowledge_changed", _("Knowledge changed")
-    ACTION_CREATED = "action_created", _("Action item added")
-    ACTION_CHANGED = "action_changed", _("Action item changed")
+    ACTION_CREATED = "action_created", _("Next step added")
+    ACTION_CHANGED = "action_changed", _("Next step changed")
 
 
 class LibraryEffect(Owned):

@@ -37,7 +37,7 @@ MAX_QUERY = 200
 EXCERPTED = 600
 """How many characters of an entry are read for its excerpt, which is shorter."""
 EFFECTS_SHOWN = 20
-KINDS = [*EntryType.choices, (ACTION_ITEM, gettext_lazy("Action item"))]
+KINDS = [*EntryType.choices, (ACTION_ITEM, gettext_lazy("Next step"))]
 
 
 class EntryForm(forms.Form):

@@ -111,7 +111,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Action:
-    """An action item that the text bears out. Its key stays the same when the document is read again."""
+    """A next step that the text bears out. Its key stays the same when the document is read again."""
 
     title: str
     description: str

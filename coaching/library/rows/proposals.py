@@ -1,4 +1,4 @@
-"""Reads knowledge entries, action items and what was changed. Another user's look missing; lists are lazy."""
+"""Reads knowledge entries, next steps and what was changed. Another user's look missing; lists are lazy."""
 
 from collections.abc import Sequence
 from typing import TypeVar
@@ -41,7 +41,7 @@ def actions_of(
     document_id: int | None = None,
     state: ActionState | None = None,
 ) -> QuerySet[ActionItem]:
-    """Return action items by due date; the dismissed ones only if they are asked for."""
+    """Return next steps by due date; the dismissed ones only if they are asked for."""
     rows = ActionItem.of(user_id).select_related("client", "project", "document")
     rows = rows.filter(client_id=client_id) if client_id else rows
     rows = rows.filter(project_id=project_id) if project_id else rows
@@ -57,7 +57,7 @@ def steps_of_home(*, user_id: int, limit: int) -> Sequence[ActionItem]:
 
 
 def for_models(rows: "QuerySet[RowT]") -> "QuerySet[RowT]":
-    """Return entries or action items without those of documents that a model never gets."""
+    """Return entries or next steps without those of documents that a model never gets."""
     return rows.exclude(document__is_withheld=True)
 
 

@@ -1,4 +1,4 @@
-"""Fills the lists of the person with a long history: captures, documents, knowledge and action items."""
+"""Fills the lists of the person with a long history: captures, documents, knowledge and next steps."""
 
 import sys
 from datetime import timedelta

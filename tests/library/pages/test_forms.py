@@ -1,4 +1,4 @@
-"""The library's forms for clients, projects, knowledge and action items: what each changes, and refusals."""
+"""The library's forms for clients, projects, knowledge and next steps: what each changes, and refusals."""
 
 from datetime import date
 from http import HTTPStatus
@@ -127,7 +127,7 @@ def test_a_client_is_deleted_with_what_the_page_lists(
     set_scope(session, client_id=None, project_id=purchase.pk)
     address = f"/library/clients/{mill.pk}/delete/"
     page = signed_in.get(address).content.decode()
-    for line in ("1 project", "2 documents", "2 knowledge entries", "2 action items"):
+    for line in ("1 project", "2 documents", "2 knowledge entries", "2 next steps"):
         assert f"<li>{line}</li>" in page
     assert "1 conversation about this client will be kept." in page
     moved_to(signed_in.post(address), "/library/")
@@ -168,7 +168,7 @@ def test_a_project_is_deleted_with_what_the_page_lists(
     fill(mill, purchase)
     address = f"/library/projects/{purchase.pk}/delete/"
     page = signed_in.get(address).content.decode()
-    for line in ("1 document", "1 knowledge entry", "1 action item"):
+    for line in ("1 document", "1 knowledge entry", "1 next step"):
         assert f"<li>{line}</li>" in page
     moved_to(signed_in.post(address), f"/library/clients/{mill.pk}/")
     assert not Project.of(mill.user_id).exists()
@@ -227,10 +227,10 @@ def test_what_is_accepted_by_itself_is_what_is_ticked(signed_in: Browser, user: 
         assert set(AutoApproval.of(user.pk).values_list("kind", flat=True)) == ticked
 
 
-# --- action items -----------------------------------------------------------------------------------------
+# --- next steps -----------------------------------------------------------------------------------------
 
 
-def test_an_action_item_is_added_changed_and_deleted(signed_in: Browser, mill: Client) -> None:
+def test_a_next_step_is_added_changed_and_deleted(signed_in: Browser, mill: Client) -> None:
     form = {"client": mill.pk, "title": "Call the roofer", "priority": "high", "due_date": "2026-12-01"}
     moved_to(signed_in.post("/library/actions/", form), "/library/actions/")
     made = ActionItem.of(mill.user_id).get()
@@ -249,7 +249,7 @@ def test_an_action_item_is_added_changed_and_deleted(signed_in: Browser, mill: C
     assert not ActionItem.unscoped.exists()
 
 
-def test_an_action_item_is_done_and_open_again_and_stays_dismissed(signed_in: Browser, mill: Client) -> None:
+def test_a_next_step_is_done_and_open_again_and_stays_dismissed(signed_in: Browser, mill: Client) -> None:
     item = ActionItem.unscoped.create(user_id=mill.user_id, client=mill, title="Call", state="proposed")
     address = f"/library/actions/{item.pk}/"
     steps = [

@@ -22,7 +22,7 @@ QUOTE = "The rent is EUR 900 from 1 March 2027."
 
 @pytest.fixture
 def letter(user: User) -> Document:
-    """A document in review, with an entry and an action item from its seventh page."""
+    """A document in review, with an entry and a next step from its seventh page."""
     client = own_client(user.pk)
     document = make_document(client, "letter.pdf", text=f"Dear Ada\f{QUOTE}", state=DocumentState.REVIEW)
     source: dict[str, Any] = {"client_id": client.pk, "document_id": document.pk, "quote": QUOTE, "page": 7}
