@@ -187,7 +187,8 @@ class DocumentMoved:
 class StepShown:
     """A next step was written by a call of this conversation, or `is_changed` since; as it is now.
 
-    `noted` is what the call wrote, as its result has it; `is_undone`: that was taken back.
+    Without a `tool_use_id` it was changed by a frame, and no call here had written it. `shown` is the step as
+    a result has it, `became` what the call noted of one that was there; `is_undone`: that was taken back.
     """
 
     id: int
@@ -196,7 +197,8 @@ class StepShown:
     due: str
     quote: str
     tool_use_id: str
-    noted: Mapping[str, Any]
+    shown: Mapping[str, Any]
+    became: str = ""
     is_changed: bool = False
     is_undone: bool = False
 

@@ -27,6 +27,8 @@ MAX_OUTCOME = 2_000
 DESCRIPTION_LENGTH = gettext_noop("The details can have up to %(most)s characters.")
 WRONG_REPEATS = gettext_noop("A step repeats daily, monthly, or on days of the week.")
 NEEDS_DATE = gettext_noop("A time of day or a repetition needs a due date.")
+FIRST_DUE, LAST_DUE = date(1970, 1, 1), date(2199, 12, 31)
+WRONG_DAY = gettext_noop("A due date can be between 1970 and 2199.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +108,7 @@ class NewAction(_Draft):
             raise Refused(WRONG_REPEATS)
         if self.due_date is None and (repeats or self.due_time):
             raise Refused(NEEDS_DATE)
+        check_due(self.due_date)
         return {
             **_Draft.values(self),
             "description": self.description.strip(),
@@ -122,6 +125,12 @@ class NewAction(_Draft):
         """Return the draft with other values; another date doesn't come from the words of the text."""
         is_same_day = changes.get("due_date", self.due_date) == self.due_date
         return replace(self, **{**({} if is_same_day else {"due_words": ""}), **changes})
+
+
+def check_due(day: date | None) -> None:
+    """Raise `Refused` for a day that is no sensible due date: repeating steps count on from it."""
+    if day is not None and not FIRST_DUE <= day <= LAST_DUE:
+        raise Refused(WRONG_DAY)
 
 
 def draft_of(row: KnowledgeEntry | ActionItem) -> NewEntry | NewAction:

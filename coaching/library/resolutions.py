@@ -5,7 +5,7 @@ row, with which `proposals.undo` takes it back, history included.
 """
 
 import uuid
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, Literal
@@ -14,10 +14,10 @@ from django.db import transaction
 from django.db.models import F
 from django.utils.translation import gettext_noop
 
-from coaching.library.drafts import MAX_OUTCOME, MAX_QUOTE
+from coaching.library.drafts import MAX_OUTCOME, MAX_QUOTE, check_due
 from coaching.library.effects import change
 from coaching.library.effects import undo as undo_effect
-from coaching.library.proposals import NOT_OPEN
+from coaching.library.proposals import NOT_OPEN, edit
 from coaching.models import (
     ActionItem,
     ActionState,
@@ -31,6 +31,11 @@ from coaching.steps.repeats import next_date
 from sessions_app.errors import Refused
 
 Becomes = Literal["done", "dropped", "open"]
+
+MAX_CHANGES = 20_000
+"""Of each person. The oldest go over it: what became of steps is kept as far back as their audit rows."""
+COUNTED_EVERY = 100
+"""Counting takes milliseconds, so it is done after about every hundredth change of all people."""
 
 NOT_ACCEPTED = gettext_noop("This is only a suggestion. Accept it first.")
 
@@ -65,6 +70,7 @@ def resolve(*, user_id: int, step_id: int, resolution: Resolution) -> LibraryEff
         raise Refused(NOT_OPEN)
     if step.state == ActionState.PROPOSED:
         raise Refused(NOT_ACCEPTED)
+    check_due(resolution.due_date)
     due_before = step.due_date
     kind, values = _becomes(step, resolution)
     if resolution.outcome:
@@ -77,8 +83,8 @@ def resolve(*, user_id: int, step_id: int, resolution: Resolution) -> LibraryEff
         tool_use_id=resolution.tool_use_id,
     )
     if effect is not None and kind is not None:
-        StepChange.of(user_id).create(
-            action_item=step,
+        _keep(
+            step,
             effect=effect,
             session_id=resolution.session_id,
             kind=kind,
@@ -89,6 +95,15 @@ def resolve(*, user_id: int, step_id: int, resolution: Resolution) -> LibraryEff
             at=resolution.now,
         )
     return effect
+
+
+def _keep(step: ActionItem, **values: Any) -> None:
+    """Add a change to the history, and delete the oldest over the limit now and then."""
+    changes = StepChange.of(step.user_id)
+    kept = changes.create(action_item=step, **values)
+    if kept.pk % COUNTED_EVERY == 0:
+        oldest = changes.order_by("-id").values_list("id", flat=True)[MAX_CHANGES:]
+        changes.filter(id__in=list(oldest)).delete()
 
 
 def _becomes(step: ActionItem, resolution: Resolution) -> tuple[StepChangeKind | None, dict[str, Any]]:
@@ -119,6 +134,24 @@ def set_done(
     becomes: Becomes = "done" if is_done else "open"
     resolution = Resolution(becomes=becomes, today=today, now=now)
     return resolve(user_id=user_id, step_id=action_id, resolution=resolution)
+
+
+@transaction.atomic
+def edit_step(
+    *, user_id: int, step_id: int, changes: Mapping[str, Any], now: datetime
+) -> LibraryEffect | None:
+    """Change what a step says; another date of an open one is a move in its history.
+
+    Raises `Refused` and `ActionItem.DoesNotExist`.
+    """
+    step = ActionItem.of(user_id).select_for_update().get(id=step_id)
+    if step.state == ActionState.DISMISSED:
+        raise Refused(NOT_OPEN)
+    effect = edit(user_id=user_id, model=ActionItem, row_id=step_id, changes=changes)
+    is_moved = effect is not None and step.due_date is not None and "due_date" in effect.after
+    if is_moved and step.state == ActionState.OPEN:
+        _keep(step, effect=effect, kind=StepChangeKind.MOVED, due_date=step.due_date, at=now)
+    return effect
 
 
 def note_asked(*, user_id: int, session_id: uuid.UUID, step_ids: Collection[int]) -> None:

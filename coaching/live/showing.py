@@ -32,10 +32,10 @@ from coaching.events import (
 from coaching.library.rows.attached import attached_to, read_attached, read_moved
 from coaching.models import ActionItem
 from coaching.safety.card import kept_danger
+from coaching.tools.presentation import text_in
 from coaching.tools.step_results import step_values
 from coaching.tools.tainted import Ruling
 from coaching.transcript.cards import late_card, read_card_of_answer, read_card_of_new, read_cards
-from coaching.transcript.made_files import values_in
 from coaching.transcript.old_replies import text_of_reply
 from coaching.turns.answering import turn_done
 from coaching.turns.kept import read_kept
@@ -198,8 +198,8 @@ def _file_moved(session_id: UUID, fact: facts.FileMoved) -> Sequence[DocumentMov
 
 def _step_told(session_id: UUID, fact: facts.StepTold) -> Sequence[StepShown]:
     step = ActionItem.unscoped.filter(id=fact.step_id, user__coaching_sessions=session_id).first()
-    call = _call_of(session_id, fact.tool_use_id)
-    if step is None or call is None:
+    call = _call_of(session_id, fact.tool_use_id) if fact.tool_use_id else None
+    if step is None or (fact.tool_use_id and call is None):
         return []
     return [
         StepShown(
@@ -208,10 +208,11 @@ def _step_told(session_id: UUID, fact: facts.StepTold) -> Sequence[StepShown]:
             title=step.title,
             due=step.due_date.isoformat() if step.due_date else "",
             quote=step.quote,
-            tool_use_id=call.tool_use_id,
-            noted=values_in(call.result) or step_values(step),
+            tool_use_id=fact.tool_use_id,
+            shown=step_values(step),
+            became=text_in(call.input, "state") if call else "",
             is_changed=fact.is_changed,
-            is_undone=bool(call.metadata.get(UNDONE)),
+            is_undone=bool(call and call.metadata.get(UNDONE)),
         )
     ]
 

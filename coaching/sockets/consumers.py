@@ -42,6 +42,7 @@ from coaching.sockets.fragments import StreamedReply
 from coaching.sockets.frames import frame_of
 from coaching.transcript.cards import card_without_database, read_card_of_refused
 from coaching.turns.request import RequestKind, TurnRequest
+from coaching.turns.step_changes import change_step
 from sessions_app.database import in_database
 from sessions_app.errors import FieldRefused, Refused
 from sessions_app.models import Session
@@ -206,6 +207,17 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
             user_id=self.user_id, session_id=self.session_id, tool_use_id=frame.get("toolUseId")
         )
 
+    async def handle_step(self, frame: dict[str, Any]) -> None:
+        """Edit, finish, drop or undo a next step."""
+        await in_database(
+            change_step,
+            user_id=self.user_id,
+            session_id=self.session_id,
+            step_id=frame.get("id"),
+            action=frame.get("action"),
+            given=frame.get("input"),
+        )
+
     async def handle_stop(self, _: dict[str, Any]) -> None:
         await get_runner().stop(user_id=self.user_id, session_id=self.session_id)
 
@@ -301,6 +313,7 @@ HANDLERS: Mapping[str, Callable[[SessionConsumer, dict[str, Any]], Awaitable[Non
     "edit": SessionConsumer.handle_edit,
     "answer": SessionConsumer.handle_answer,
     "dismiss": SessionConsumer.handle_dismiss,
+    "step": SessionConsumer.handle_step,
     "stop": SessionConsumer.handle_stop,
     "retry": SessionConsumer.handle_retry,
     "again": SessionConsumer.handle_again,

@@ -25,6 +25,7 @@ from coaching.transcript import rows as shown_rows
 from coaching.transcript.items import SaidItem
 from coaching.transcript.names import arc_words, note_in_words, shown_name
 from coaching.transcript.notices import shown_notice
+from coaching.transcript.step_chips import chip_of
 from sessions_app.database import in_database
 from sessions_app.languages import in_active_language
 
@@ -104,7 +105,9 @@ def _render_document(event: events.DocumentMoved) -> str:
 
 
 def _render_step(event: events.StepShown) -> str:
-    item = shown_calls.step_of(event.tool_use_id, event.noted, is_undone=event.is_undone)
+    if not event.tool_use_id:
+        return ""  # No chip here shows it.
+    item = chip_of(event.tool_use_id, event.shown, became=event.became, is_undone=event.is_undone)
     return _render("step_shown", {"call": item, "is_changed": event.is_changed}) if item else ""
 
 

@@ -7,7 +7,7 @@ import calendar
 from collections.abc import Sequence
 from datetime import date, timedelta
 
-DAILY, MONTHLY = "daily", "monthly"
+DAILY, WEEKLY, MONTHLY = "daily", "weekly", "monthly"
 DAYS: Sequence[str] = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _WEEK = 7
 
@@ -23,7 +23,7 @@ def read_repeats(text: str, *, due_date: date | None = None) -> str | None:
     plain = text.strip().lower()
     if plain in (DAILY, MONTHLY):
         return plain
-    if plain == "weekly":
+    if plain == WEEKLY:
         return DAYS[due_date.weekday()] if due_date else None
     if not set(words) <= set(DAYS):
         return None

@@ -6,7 +6,6 @@ raise.
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
 from typing import Any, Literal
 
 from django.utils.safestring import SafeString
@@ -24,8 +23,9 @@ from coaching.transcript.made_files import values_in
 from coaching.transcript.names import MadeFile, arc_words, dom_id_of, in_words, made_file, source_names
 from coaching.transcript.old_replies import old_inputs
 from coaching.transcript.ratings import RATINGS, ShownRating, rated_rows, rows_to_rate
+from coaching.transcript.step_chips import StepItem, chip_of_call
 from sessions_app.models import CallState, Message, ToolCallRecord
-from sessions_app.pending_calls import FACTS, UNDONE
+from sessions_app.pending_calls import FACTS
 
 SESSION_DONE = gettext_noop("This conversation was completed here.")
 
@@ -101,21 +101,6 @@ class WrittenItem:
     kind: Literal["written"] = "written"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StepItem:
-    """A next step that a call wrote unasked, or what it noted of one: a chip with *Undo* and *Edit*."""
-
-    tool_use_id: str
-    dom_id: str
-    step_id: int
-    state: str
-    title: str
-    due: date | None = None
-    quote: str = ""
-    is_undone: bool = False
-    kind: Literal["step"] = "step"
-
-
 ShownCall = QuestionItem | MarkItem | WrittenItem | StepItem
 
 
@@ -132,7 +117,7 @@ def calls_by_round(records: Iterable[ToolCallRecord], *, is_waiting: bool) -> di
         if record.is_allowed:
             shown.setdefault(number, []).append(question_of(record))
         if record.state == CallState.FINISHED:
-            if noted := _mark_of(record) or _step_of(record):
+            if noted := _mark_of(record) or chip_of_call(record):
                 shown.setdefault(number, []).append(noted)
             continue
         if record.is_allowed or record.state not in SHOWN_STATES or number in silent_rounds:
@@ -223,37 +208,6 @@ def end_mark(arc: str) -> MarkItem | None:
     """Build the line where an arc ends and the conversation goes on."""
     words = arc_words(arc)
     return MarkItem(name=f"end-{arc}", text=words.done) if words else None
-
-
-def step_of(tool_use_id: str, noted: Mapping[str, Any], *, is_undone: bool) -> StepItem | None:
-    """Build the chip of a step from what its call wrote; None for a call that wrote none."""
-    step_id, due = noted.get("id"), noted.get("due_date")
-    if noted.get("written") is not True or not isinstance(step_id, int):
-        return None
-    return StepItem(
-        tool_use_id=tool_use_id,
-        dom_id=dom_id_of(tool_use_id),
-        step_id=step_id,
-        state=text_in(noted, "state"),
-        title=text_in(noted, "title"),
-        due=_date_in(due),
-        quote=text_in(noted, "quote"),
-        is_undone=is_undone,
-    )
-
-
-def _date_in(value: object) -> date | None:
-    try:
-        return date.fromisoformat(value) if isinstance(value, str) else None
-    except ValueError:
-        return None
-
-
-def _step_of(record: ToolCallRecord) -> StepItem | None:
-    if record.is_error or record.is_allowed or not presentation_of(record.name).writes_step:
-        return None
-    is_undone = bool(record.metadata.get(UNDONE))
-    return step_of(record.tool_use_id, values_in(record.result), is_undone=is_undone)
 
 
 def _old_call(

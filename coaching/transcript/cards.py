@@ -6,18 +6,22 @@ The functions read help lines from the database; `Cards` itself doesn't.
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from coaching.events import SafetyShown
 from coaching.files.safety_plans import read_card_plan, read_card_plan_of_session
+from coaching.models import ActionItem
 from coaching.people.help_lines import read_offer, read_session_offer
 from coaching.safety.card import Card, kept_danger, known_danger
 from coaching.safety.danger import Danger
 from coaching.safety.lines import Offer, shipped_offer
 from coaching.safety.phrases import Topic
 from coaching.safety.plan_lines import PlanExcerpt
+from coaching.tools.step_results import step_values
 from coaching.transcript.calls import QuestionItem, ShownCall, calls_by_round, question_of
 from coaching.transcript.names import dom_id_of
-from sessions_app.models import Message, SafetyVerdict, ToolCallRecord, VerdictLevel
+from coaching.transcript.step_chips import StepItem, chip_now, chip_of_call
+from sessions_app.models import CallState, Message, SafetyVerdict, ToolCallRecord, VerdictLevel
 from sessions_app.verdicts import read_verdicts
 
 REFUSED_KEY = "now"
@@ -29,12 +33,14 @@ class Cards:
     """The cards of one session, with help lines by topic; a missing topic has no card.
 
     `verdicts` are those about messages, by their keys. `plan` is for cards about the user's own danger.
+    `steps` are the next steps of chips as they are now, by id.
     """
 
     session_id: uuid.UUID | None = None
     offers: Mapping[Topic, Offer] = field(default_factory=dict)
     verdicts: Mapping[int, SafetyVerdict] = field(default_factory=dict)
     plan: PlanExcerpt | None = None
+    steps: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
 
     def card(self, key: str, danger: Danger) -> Card | None:
         offer = self.offers.get(danger.topic)
@@ -74,6 +80,8 @@ class Cards:
         return {number: [self._with_card(call) for call in row] for number, row in shown.items()}
 
     def _with_card(self, call: ShownCall) -> ShownCall:
+        if isinstance(call, StepItem):
+            return chip_now(call, self.steps)
         if not isinstance(call, QuestionItem) or call.danger is None:
             return call
         return replace(call, card=self.card(call.dom_id, call.danger))
@@ -89,7 +97,7 @@ def _is_foreign(verdict: SafetyVerdict) -> bool:
 
 
 def read_cards(session_id: uuid.UUID, rows: Iterable[Message | ToolCallRecord]) -> Cards:
-    """Read the help lines for the dangers in these messages and answers, if any."""
+    """Read the help lines for the dangers in these messages and answers, and the steps of their chips."""
     rows = list(rows)
     verdicts = read_verdicts(session_id, [row for row in rows if isinstance(row, Message)])
     dangers = [
@@ -98,7 +106,19 @@ def read_cards(session_id: uuid.UUID, rows: Iterable[Message | ToolCallRecord]) 
     found = [danger for danger in dangers if danger]
     topics = dict.fromkeys(danger.topic for danger in found)
     offers = {topic: read_session_offer(session_id, topic=topic) for topic in topics}
-    return Cards(session_id, offers, verdicts, _read_plan(session_id, found))
+    return Cards(session_id, offers, verdicts, _read_plan(session_id, found), _read_steps(session_id, rows))
+
+
+def _read_steps(
+    session_id: uuid.UUID, rows: Iterable[Message | ToolCallRecord]
+) -> Mapping[int, Mapping[str, Any]]:
+    """Return the next steps of chips as they are now, by id; reads nothing where there are none."""
+    calls = (row for row in rows if isinstance(row, ToolCallRecord) and row.state == CallState.FINISHED)
+    ids = {chip.step_id for call in calls if (chip := chip_of_call(call))}
+    if not ids:
+        return {}
+    steps = ActionItem.unscoped.filter(id__in=ids, user__coaching_sessions=session_id)
+    return {step.pk: step_values(step) for step in steps}
 
 
 def read_card_of_new(message: Message) -> SafetyShown | None:

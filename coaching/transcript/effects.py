@@ -4,7 +4,8 @@ from collections.abc import Iterable
 
 from django.utils.translation import gettext
 
-from coaching.transcript.calls import MarkItem, QuestionItem, ShownCall, StepItem, calls_by_round
+from coaching.transcript.calls import MarkItem, QuestionItem, ShownCall, calls_by_round
+from coaching.transcript.step_chips import StepItem
 from sessions_app.models import ToolCallRecord
 
 

@@ -41,6 +41,7 @@ UNSCOPED: Mapping[str, str] = {
     "sessions_app/usage_report.py:usage_between": "an operator reads sums",
     # Readers of a session, whose access was checked when they attached.
     "coaching/files/safety_plans.py:read_card_plan_of_session": "the plan of a session's own user, on a card",
+    "coaching/transcript/cards.py:_read_steps": "the steps of calls of a session that was reached",
     "coaching/library/documents/findings.py:wait_for_text": "a job waits for the document of its arguments",
     "coaching/library/pipeline/subjects.py:read_subject": "a job reads the document of its arguments",
     "coaching/library/rows/attached.py:read_attached": "the documents of messages that were read",

@@ -13,7 +13,7 @@ import coaching.events
 from coaching.events import CallPending, RoundRestarted, TurnEvent
 from coaching.library.clients import own_client
 from coaching.library.moves import adding
-from coaching.models import Document
+from coaching.models import ActionItem, Document
 from coaching.practice.faults.fault import Fault
 from coaching.practice.script import Hold, Note, Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer
@@ -57,7 +57,7 @@ CONTRACT = {
         "toolDone",
     ),
     *("roundBoundary", "showOptions", "showPulseCheck", "answered", "modeChange", "arcCompleted"),
-    *("sessionCompleted", "error", "done", "title", "document"),
+    *("sessionCompleted", "error", "done", "title", "document", "step"),
 }
 """Every frame of a live conversation; `confirm` needs a tool that asks for confirmation."""
 SILENT = {"RoundRestarted", "RoundClosed", "TurnStarted", "SessionClosed"}
@@ -70,6 +70,11 @@ def queue_document(session: Session) -> None:
             name="a.pdf", size=1, storage_key="a", session=session, client=own_client(session.user_id)
         )
         added.append(row)
+
+
+def add_step(session: Session) -> int:
+    step = ActionItem.of(session.user_id).create(title="Walk", client=own_client(session.user_id))
+    return step.pk
 
 
 def names_of(frames: list[Frame]) -> list[str]:
@@ -117,6 +122,10 @@ async def test_every_frame_of_the_contract_occurs(
         await client.until("title")
         await in_database(queue_document, session)
         await client.until("document")
+        step_id = await in_database(add_step, session)
+        await client.send(type="step", id=step_id, action="done", input={"outcome": "A long one."})
+        told = (await client.until("step"))[-1]["step"]
+        assert (told["id"], told["state"], told["toolUseId"]) == (step_id, "done", None)
         await client.send(type="message", text="That is all")
         await client.until("done")
         await client.send(type="message", text="One more thing")

@@ -11,7 +11,7 @@ from django.utils import timezone
 from coaching.library.clients import own_client
 from coaching.library.drafts import NewAction
 from coaching.library.proposals import accept, dismiss, edit, propose, undo
-from coaching.library.resolutions import Becomes, Resolution, resolve, take_back_unasked
+from coaching.library.resolutions import Becomes, Resolution, edit_step, resolve, take_back_unasked
 from coaching.models import ActionItem, ActionOrigin, ActionState, LibraryEffect, MadeBy, StepChange
 from sessions_app.errors import Refused
 from tests.stored_turns import open_conversation
@@ -123,6 +123,30 @@ def test_a_time_or_a_repetition_needs_a_date(user: User) -> None:
         edit(user_id=user.pk, model=ActionItem, row_id=step.pk, changes={"due_date": None})
     with pytest.raises(IntegrityError), transaction.atomic():
         ActionItem.of(user.pk).filter(pk=step.pk).update(due_date=None)
+
+
+def test_another_date_in_an_edit_is_a_move_in_the_history(user: User) -> None:
+    step = make_step(user)
+    saturday = date(2026, 12, 5)
+    for changes in ({"title": "Call Mum back"}, {"due_date": saturday}):
+        edit_step(user_id=user.pk, step_id=step.pk, changes=changes, now=NOW)
+    assert history(step) == [("moved", THURSDAY, "")]
+    undo(user_id=user.pk, model=ActionItem, row_id=step.pk, now=timezone.now())
+    step.refresh_from_db()
+    assert (step.due_date, history(step)) == (THURSDAY, [])
+    dismiss(user_id=user.pk, model=ActionItem, row_id=step.pk)
+    with pytest.raises(Refused, match="dismissed"):
+        edit_step(user_id=user.pk, step_id=step.pk, changes={"title": "Call"}, now=NOW)
+
+
+def test_a_date_from_which_repetitions_cannot_be_counted_is_refused(user: User) -> None:
+    with pytest.raises(Refused, match="between 1970 and 2199"):
+        make_step(user, due_date=date.max, repeats="daily")
+    step = make_step(user, due_date=date(2199, 12, 31), repeats="monthly")
+    with pytest.raises(Refused, match="between 1970 and 2199"):
+        becomes(step, "open", due_date=date.max)
+    assert becomes(step, "done")
+    assert step.due_date == date(2200, 1, 31)
 
 
 def test_what_a_turn_wrote_unasked_is_taken_back(user: User) -> None:
