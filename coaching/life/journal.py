@@ -15,6 +15,7 @@ from django.db.models.functions import Left
 from coaching.clock.days import day_bounds
 from coaching.files.frontmatter import strip_frontmatter
 from coaching.files.types import RULES
+from coaching.library.rows.steps import DayStep, steps_of_days
 from coaching.life.plans import Priority, ShownPlan, read_plans
 from coaching.life.pulse import RatingThen
 from coaching.models import Capture, FileType, LifeDomain, PulseRating, UserFile
@@ -86,10 +87,11 @@ class JournalDay:
     captures: Sequence[DayCapture]
     ratings: Sequence[RatingThen]
     sessions: Sequence[Session]
+    steps: Sequence[DayStep]
 
     @property
     def is_empty(self) -> bool:
-        return self.glance.is_empty and not (self.captures or self.ratings or self.sessions)
+        return self.glance.is_empty and not (self.captures or self.ratings or self.sessions or self.steps)
 
 
 def read_first_day(*, user_id: int) -> date | None:
@@ -112,7 +114,7 @@ def read_days(*, user_id: int, first: date, last: date) -> Mapping[date, DayGlan
 
 
 def read_day(*, user_id: int, day: date, zone: ZoneInfo) -> JournalDay:
-    """Return a day with the texts of its files, its captures, ratings and conversations."""
+    """Return a day with the texts of its files, its captures, ratings, conversations and next steps."""
     glance = read_days(user_id=user_id, first=day, last=day).get(day, DayGlance(day=day))
     begin, end = day_bounds(day, zone)
     begun = Session.of(user_id).filter(USED, started_at__gte=begin, started_at__lt=end)
@@ -122,6 +124,7 @@ def read_day(*, user_id: int, day: date, zone: ZoneInfo) -> JournalDay:
         captures=_read_captures(user_id, day),
         ratings=read_ratings(user_id=user_id, begin=begin, end=end),
         sessions=list(begun.defer("opening", "metadata").order_by("started_at")[:SESSIONS_SHOWN]),
+        steps=steps_of_days(user_id=user_id, first=day, last=day, zone=zone).get(day, ()),
     )
 
 

@@ -1,7 +1,7 @@
 """The journal: past days in a calendar, one day with what came of it, and a week to read or print."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
@@ -16,6 +16,7 @@ from django.views.decorators.http import require_safe
 from coaching.clock.days import day_bounds, local_day
 from coaching.clock.weeks import first_weekday, month_after, week_of, weeks_of_month
 from coaching.files.types import RULES
+from coaching.library.rows.steps import DayStep, steps_of_days
 from coaching.life.drawing import DayChart, draw_days
 from coaching.life.journal import (
     DayGlance,
@@ -43,12 +44,17 @@ _CHARTS = (("mood", _("Mood"), mood_level), ("energy", _("Energy"), energy_level
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """A day in the calendar. `glance` is None for a day without files."""
+    """A day in the calendar. `glance` is None for a day without files; `steps` are those due and done."""
 
     day: date
     is_of_month: bool
     is_today: bool
     glance: DayGlance | None
+    steps: Sequence[DayStep]
+
+    @property
+    def has_page(self) -> bool:
+        return self.is_today or self.glance is not None or bool(self.steps)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,17 +74,18 @@ def journal(request: HttpRequest) -> HttpResponse:
     weeks = weeks_of_month(month, _first_weekday(profile))
     since, until = month_after(month, 1 - CHART_MONTHS), min(month_after(month) - timedelta(days=1), today)
     days = read_days(user_id=profile.user_id, first=since, last=weeks[-1][-1])
+    steps = steps_of_days(user_id=profile.user_id, first=month, last=weeks[-1][-1], zone=profile.zone)
     first = read_first_day(user_id=profile.user_id)
     context = {
         "here": "journal",
         "today": today,
         "month": month,
-        "weeks": [[_cell(day, month, today, days) for day in week] for week in weeks],
+        "weeks": [[_cell(day, month, today, days, steps) for day in week] for week in weeks],
         "weekdays": weeks[0],
         "earlier": month_after(month, -1) if first and first < month else None,
         "later": month_after(month) if month < today.replace(day=1) else None,
-        "is_empty": first is None,
-        "is_month_empty": not any(month <= day < month_after(month) for day in days),
+        "is_empty": first is None and not steps,
+        "is_month_empty": not any(month <= day < month_after(month) for day in (*days, *steps)),
         **_over_time(days, since, until),
     }
     return render(request, "coaching/pages/journal.html", context)
@@ -119,14 +126,20 @@ def journal_week(request: HttpRequest, day: str) -> HttpResponse:
     begin, _end = day_bounds(week[0], profile.zone)
     _begin, end = day_bounds(week[-1], profile.zone)
     texts = read_check_ins(user_id=profile.user_id, days=days)
+    steps = steps_of_days(user_id=profile.user_id, first=week[0], last=week[-1], zone=profile.zone)
     context = {
         "here": "journal",
         "week": week,
-        "rows": [days.get(on, DayGlance(day=on)) for on in week if _is_shown(on, today, days)],
+        "rows": [
+            (days.get(on, DayGlance(day=on)), steps.get(on, ()))
+            for on in week
+            if _is_shown(on, today, (*days, *steps))
+        ],
         "ratings": read_ratings(user_id=profile.user_id, begin=begin, end=end),
         "captures": count_captures(user_id=profile.user_id, first=week[0], last=week[-1]),
         "done": sum(glance.done for glance in days.values()),
         "planned": sum(len(glance.priorities) for glance in days.values()),
+        "steps_done": sum(step.is_done for on_day in steps.values() for step in on_day),
         "month": max(week[0], _EARLIEST),
         "before": max(week[0] - timedelta(days=7), _EARLIEST) if week[0] > _EARLIEST else None,
         "after": week[0] + timedelta(days=7) if week[-1] < today else None,
@@ -136,12 +149,24 @@ def journal_week(request: HttpRequest, day: str) -> HttpResponse:
     return render(request, "coaching/pages/journal_week.html", context)
 
 
-def _is_shown(day: date, today: date, days: Mapping[date, DayGlance]) -> bool:
+def _is_shown(day: date, today: date, days: Collection[date]) -> bool:
     return day >= _EARLIEST and (day <= today or day in days)
 
 
-def _cell(day: date, month: date, today: date, days: Mapping[date, DayGlance]) -> Cell:
-    return Cell(day=day, is_of_month=day.month == month.month, is_today=day == today, glance=days.get(day))
+def _cell(
+    day: date,
+    month: date,
+    today: date,
+    days: Mapping[date, DayGlance],
+    steps: Mapping[date, Sequence[DayStep]],
+) -> Cell:
+    return Cell(
+        day=day,
+        is_of_month=day.month == month.month,
+        is_today=day == today,
+        glance=days.get(day),
+        steps=steps.get(day, ()),
+    )
 
 
 def _over_time(days: Mapping[date, DayGlance], since: date, until: date) -> dict[str, Any]:

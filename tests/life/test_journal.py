@@ -3,6 +3,7 @@
 import re
 from datetime import UTC, date, datetime
 from http import HTTPStatus
+from typing import Any
 
 import pytest
 import time_machine
@@ -11,9 +12,13 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from coaching.clock.weeks import first_weekday, month_after, week_of
+from coaching.library.clients import create_client, own_client
+from coaching.library.drafts import NewAction
+from coaching.library.proposals import propose
+from coaching.library.resolutions import Becomes, Resolution, resolve
 from coaching.life.drawing import draw_days
 from coaching.life.plans import tick_priority
-from coaching.models import FileType, LifeDomain, Profile, PulseRating, UserFile
+from coaching.models import ClientType, FileType, LifeDomain, MadeBy, Profile, PulseRating, UserFile
 from sessions_app import services
 from sessions_app.models import Session, SessionKind
 from tests.life.conftest import NOON, TODAY, KeepCapture, KeepFile, KeepPlan
@@ -135,6 +140,47 @@ def test_a_week_brings_its_days_check_in_and_ratings_together(
     assert 'rel="next"' not in page
 
 
+def test_days_show_the_steps_due_and_done_on_them(
+    browser: Client, person: User, other_user: User, keep_file: KeepFile
+) -> None:
+    client = own_client(person.pk)
+    other = create_client(user_id=person.pk, name="Mill Ltd", client_type=ClientType.COMPANY)
+
+    def add(title: str, due: date, client_id: int = client.pk, **values: str) -> int:
+        new = NewAction(client_id=client_id, title=title, due_date=due, **values)
+        return propose(user_id=person.pk, new=new, made_by=MadeBy.USER, is_accepted=True).pk
+
+    def becomes(step_id: int, what: Becomes, **values: Any) -> None:
+        resolution = Resolution(becomes=what, today=TODAY, now=NOON, **values)
+        resolve(user_id=person.pk, step_id=step_id, resolution=resolution)
+
+    friday = date(2026, 11, 20)
+    becomes(add("Run", TODAY, repeats="daily"), "done", outcome="Twice round <the> park.")
+    becomes(add("Write", TODAY), "dropped")
+    becomes(add("Call Mum", TODAY), "open", due_date=friday)
+    swum = add("Swim", TODAY)
+    becomes(swum, "done")
+    becomes(swum, "open")
+    add("Their roof", TODAY, client_id=other.pk)
+    own_client(other_user.pk)
+    page = page_of(browser, f"/journal/{TODAY}/")
+    shown = re.findall(r'(Done|Not done): </span><span><a href="[^"]*" dir="auto">(.*?)</a>', page)
+    assert shown == [("Done", "Run"), ("Not done", "Write"), ("Not done", "Call Mum"), ("Not done", "Swim")]
+    assert "Twice round &lt;the&gt; park." in page
+    assert "Moved to Friday, 20 November 2026" in page
+    assert "Dropped" in page
+    assert "Their roof" not in page
+    assert ">Call Mum</a>" in page_of(browser, f"/journal/{friday}/")
+    month = page_of(browser, "/journal/")
+    assert days_in(month) == [TODAY.isoformat(), "2026-11-19", friday.isoformat()]
+    assert month.count(", next steps</span>") == 3
+    assert "No days yet." not in month
+    week = page_of(browser, f"/journal/week/{TODAY}/")
+    assert "1 step done" in week
+    assert ">Call Mum</a>" in week
+    assert "No entries on this day." in page_of(browser, "/journal/2026-11-17/")
+
+
 def test_the_first_days_link_to_nothing_before_them(browser: Client) -> None:
     for address in ("/journal/1970-01-01/", "/journal/week/1970-01-01/"):
         page = page_of(browser, address)
@@ -160,7 +206,7 @@ def test_years_of_days_make_no_month_slower(
         if number % 366 < 84
     )
     page_of(browser, "/journal/")
-    with django_assert_max_num_queries(7):
+    with django_assert_max_num_queries(9):
         assert len(page_of(browser, "/journal/?month=2020-01")) < 60_000
 
 
