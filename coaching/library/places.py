@@ -1,4 +1,4 @@
-"""Where entries and action items belong: checked ids, and how many of them there may be."""
+"""Where entries and next steps belong: checked ids, and how many of them there may be."""
 
 from django.utils.translation import gettext_noop
 
@@ -7,11 +7,15 @@ from sessions_app.database import lock_until_commit
 from sessions_app.errors import Refused
 
 MAX_ROWS = 10_000
-"""Of a user's knowledge entries, and of their action items."""
+"""Of a user's knowledge entries, and of their next steps."""
 _LOCK = 0x11B4
-"""The namespace of the lock under which a user's entries and action items are added."""
+"""The namespace of the lock under which a user's entries and next steps are added."""
 
 WRONG_CLIENT = gettext_noop("The document belongs to another client.")
+
+
+class NoRoom(Refused):
+    """The user has as many rows of a model as there may be."""
 
 
 def locked_place(
@@ -33,11 +37,11 @@ def locked_place(
 
 
 def lock_additions(user_id: int) -> None:
-    """Let nobody else add entries or action items of this user until the transaction ends."""
+    """Let nobody else add entries or next steps of this user until the transaction ends."""
     lock_until_commit(_LOCK, user_id % 2**31)
 
 
 def check_room(model: type[KnowledgeEntry] | type[ActionItem], *, user_id: int, full: str) -> None:
-    """Raise `Refused` with the sentence `full` where the user has too many rows of a model."""
+    """Raise `NoRoom` with the sentence `full` where the user has too many rows of a model."""
     if model.of(user_id).count() >= MAX_ROWS:
-        raise Refused(full, most=MAX_ROWS)
+        raise NoRoom(full, most=MAX_ROWS)

@@ -28,6 +28,8 @@ MIN_CHARACTERS, MIN_UNSPACED = 8, 4
 """A shorter quote is no evidence; the second is for scripts that are written without spaces."""
 MAX_CHARACTERS = 1_500
 """A longer message was pasted."""
+MAX_FOUND = 5
+"""So many of the newest messages with a quote are weighed."""
 MAX_ANSWER = 200
 """A longer message is more than an answer to a proposal."""
 _WORDS = "promises.txt"
@@ -80,18 +82,20 @@ def weigh(claim: Claim, said: Sequence[Said]) -> Weighed:
     wanted = [token.word for token in tokens_of(claim.quote)]
     if not wanted:
         return Weighed(why="not said")
-    best = Weighed(why="not said")
+    found: list[Weighed] = []
     for each in said:
         weighed = _in_one(claim, wanted, each)
         if not weighed.why:
             return weighed
-        best = weighed if best.why == "not said" else best
-    return best
+        found += [weighed] if weighed.why != "not said" else []
+        if len(found) == MAX_FOUND:
+            break
+    return found[0] if found else Weighed(why="not said")
 
 
 def _in_one(claim: Claim, wanted: Sequence[str], said: Said) -> Weighed:
     if len(said.text) > MAX_CHARACTERS or is_pasted(said.text):
-        return Weighed(why="pasted" if _find(wanted, tokens_of(said.text)) else "not said")
+        return Weighed(why="pasted" if _is_in(wanted, said.text) else "not said")
     found = _widened(wanted, said.text)
     if found is None:
         return Weighed(why="not said")
@@ -124,6 +128,12 @@ def _places(wanted: Sequence[str], words: Sequence[str]) -> Iterator[int]:
     while at >= 0:
         yield text.count(" ", 0, at + 1) - 1
         at = text.find(needle, at + 1)
+
+
+def _is_in(wanted: Sequence[str], text: str) -> bool:
+    """Say whether a quote stands in a text of any length, of which the words are cut only if it has them."""
+    whole = plain(text)
+    return all(word in whole for word in wanted) and _find(wanted, tokens_of(text))
 
 
 def _find(wanted: Sequence[str], tokens: Sequence[Token]) -> bool:

@@ -36,6 +36,7 @@ NOT_ON_THE_CARD = "Only what the card shows can be changed."
 WRONG_TEXT = _("Enter 1 to %(most)s ordinary characters.")
 _WRONG = {
     "date": _("Enter a date, such as 2027-03-31."),
+    "time": _("Enter a time, such as 18:30."),
     "choice": _("Choose one of the options."),
     "lines": _("There are too many lines, or one is too long."),
 }

@@ -12,10 +12,12 @@ from coaching.engine.tools import ToolInput, ToolResult
 from coaching.files.attributes import Line, StorableText
 from coaching.library.drafts import MAX_DESCRIPTION, MAX_TITLE, NewAction
 from coaching.library.evidence import MAX_QUOTE, Source
+from coaching.library.places import MAX_ROWS, NoRoom
 from coaching.library.promises import Claim
 from coaching.library.proposals import present_row, propose
 from coaching.library.values import MAX_VALUE
 from coaching.models import ActionOrigin, ActionPriority, ActionState, Document
+from coaching.steps.repeats import DAILY, MONTHLY, WEEKLY
 from coaching.tools.confirmed import NOT_WITHOUT_A_YES, answers, checks, runs
 from coaching.tools.context import CallContext, ToolContext
 from coaching.tools.decisions import Decision
@@ -34,11 +36,23 @@ DESCRIPTION = (
 )
 NO_SUCH_DAY = "The due date was left out: the quote doesn't name that day, or it may mean another one."
 TAKEN_BACK = "Nothing was written: the user took this step back. Don't write it down again unasked."
+NO_ROOM = (
+    "Nothing was written: the user has {most:,} next steps, as many as there may be. Tell them so, and that "
+    "they can delete old ones under Next steps."
+)
 WORDS = _("In your words")
+REPEATS = (
+    ("", _("Doesn’t repeat")),
+    (DAILY, _("Every day")),
+    (WEEKLY, _("Every week")),
+    (MONTHLY, _("Every month")),
+)
 FIELDS = (
     PLACE,
     CardField(name="title", label=_("Next step"), is_required=True, max_length=MAX_TITLE),
     CardField(name="due_date", label=_("Due"), kind="date"),
+    CardField(name="due_time", label=_("Time"), kind="time", hides_empty=True),
+    CardField(name="repeats", label=_("Repeats"), kind="choice", choices=REPEATS, hides_empty=True),
     CardField(name="description", label=_("Details"), kind="text", max_length=MAX_DESCRIPTION),
 )
 
@@ -87,6 +101,8 @@ async def _run(context: ToolContext, given: CreateActionItemInput) -> ToolResult
         raise ToolError(NOT_WITHOUT_A_YES)
     try:
         return await context.commit(lambda: _write(context, given))
+    except NoRoom as refusal:
+        raise ToolError(NO_ROOM.format(most=MAX_ROWS)) from refusal
     except Refused as refusal:
         raise ToolError(str(refusal)) from refusal
 

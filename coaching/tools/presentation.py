@@ -5,10 +5,10 @@ Values only: `transcript` and `sockets` turn them into pages and frames.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, time
 from typing import Any, Literal, TypeVar
 
-from django.utils.formats import date_format
+from django.utils.formats import date_format, time_format
 from django.utils.functional import Promise
 from django.utils.translation import gettext, gettext_noop
 
@@ -20,7 +20,7 @@ from coaching.tools.decisions import Decision
 from coaching.tools.tiers import TierName
 
 QuestionKind = Literal["options", "pulse", "confirm", "other"]
-FieldKind = Literal["line", "text", "lines", "date", "choice", "place"]
+FieldKind = Literal["line", "text", "lines", "date", "time", "choice", "place"]
 InputT = TypeVar("InputT", bound=ToolInput)
 
 
@@ -28,7 +28,8 @@ InputT = TypeVar("InputT", bound=ToolInput)
 class CardField:
     """A field of a write that the user may edit before their yes. `value` is text as a form holds it.
 
-    `choices` are values and labels; `fault` is what was wrong with a refused value.
+    `choices` are values and labels; `fault` is what was wrong with a refused value. One that `hides_empty` is
+    on the card only if the call gives it a value.
     """
 
     name: str
@@ -36,6 +37,7 @@ class CardField:
     kind: FieldKind = "line"
     choices: Sequence[tuple[str, str | Promise]] = ()
     is_required: bool = False
+    hides_empty: bool = False
     max_length: int = 200
     value: str = ""
     fault: str = ""
@@ -49,7 +51,10 @@ class CardField:
         """Return the field with a value of a call's input."""
         if isinstance(value, list | tuple):
             return replace(self, value="\n".join(map(str, value)))
-        return replace(self, value="" if value is None else str(value))
+        text = "" if value is None else str(value)
+        is_other = self.kind == "choice" and text not in dict(self.choices)
+        choices = [*self.choices, (text, text)] if is_other and text else self.choices
+        return replace(self, value=text, choices=choices)
 
     def with_fault(self, fault: str) -> "CardField":
         return replace(self, fault=fault)
@@ -58,13 +63,14 @@ class CardField:
     def words(self) -> str:
         if self.kind == "choice":
             return str(dict(self.choices).get(self.value, self.value))
-        if self.kind != "date":
-            return self.value
         try:
-            day = date.fromisoformat(self.value)
+            if self.kind == "date":
+                return date_format(date.fromisoformat(self.value), "WEEKDAY_DATE_FORMAT")
+            if self.kind == "time":
+                return time_format(time.fromisoformat(self.value), "TIME_FORMAT")
         except ValueError:
-            return self.value
-        return date_format(day, "WEEKDAY_DATE_FORMAT")
+            pass
+        return self.value
 
     def parsed(self, value: object) -> object:
         """Return a form's value as an input has it: nothing for an empty one, and a list for lines."""
@@ -122,7 +128,8 @@ def card(
     """Return the question of a write that wants the user's yes; all texts are marked for translation."""
 
     def question(values: Mapping[str, Any]) -> Question:
-        filled = [field.translated().with_value(values.get(field.name)) for field in fields]
+        all_filled = (field.translated().with_value(values.get(field.name)) for field in fields)
+        filled = [field for field in all_filled if field.value or not field.hides_empty]
         return Question(
             kind="confirm", prompt=gettext(prompt), fields=filled, yes=gettext(yes), done=gettext(done)
         )
