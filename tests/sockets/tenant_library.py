@@ -19,9 +19,11 @@ from coaching.models import (
     Project,
 )
 
+STEP_ID = 8_000_000
+
 
 def fill_library(user: User, secret: str) -> None:
-    """Create a client with a project, a document to review, an entry, an action item and an effect."""
+    """Create a client with a project, a document to review, an entry, a next step and an effect."""
     client = Client.unscoped.create(user=user, name=secret, client_type=ClientType.COMPANY)
     place: dict[str, Any] = {"user": user, "client": client}
     place["project"] = Project.unscoped.create(**place, name=f"{secret} too")
@@ -36,7 +38,7 @@ def fill_library(user: User, secret: str) -> None:
     )
     DocumentText.unscoped.create(document=document, text=secret)
     KnowledgeEntry.unscoped.create(**place, title=secret, content=secret)
-    ActionItem.unscoped.create(**place, title=secret)
+    ActionItem.unscoped.create(**place, id=STEP_ID, title=secret)
     LibraryEffect.unscoped.create(
         user=user,
         document=document,

@@ -64,7 +64,7 @@ from sessions_app.models import (
 from tests.calendar.conftest import NOW, source_of, timed
 from tests.confirmed import sign_in_confirmed
 from tests.live_sage import FRAME_SECONDS, LiveSage, open_socket, session_cookie
-from tests.sockets.tenant_library import fill_library, ids_of_library
+from tests.sockets.tenant_library import STEP_ID, fill_library, ids_of_library
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -334,6 +334,9 @@ ROUTES = {
         method="post",
         form={"do": "dismiss"},
     ),
+    "library_action_undo": Row(
+        path="/library/actions/{action}/undo/", missing="/library/actions/999999/undo/", method="post"
+    ),
     "library_undo": Row(
         path="/library/effects/{effect}/undo/", missing="/library/effects/999999/undo/", method="post"
     ),
@@ -387,6 +390,7 @@ FRAMES = {
     "edit": {"type": "edit", "text": "hi"},
     "answer": {"type": "answer", "toolUseId": "toolu_1", "value": "yes"},
     "dismiss": {"type": "dismiss", "toolUseId": "toolu_1"},
+    "step": {"type": "step", "id": STEP_ID, "action": "done"},
     "stop": {"type": "stop"},
     "retry": {"type": "retry"},
     "again": {"type": "again"},
@@ -688,7 +692,7 @@ def answer_twice(session: Session, turn: Turn) -> None:
 
 def all_rows() -> list[object]:
     rows: list[object] = []
-    for model in (Session, Turn, Message, ToolCallRecord):
+    for model in (Session, Turn, Message, ToolCallRecord, ActionItem):
         rows += model.unscoped.order_by("pk").values()
     return rows
 
@@ -721,8 +725,8 @@ async def test_the_owners_own_frame_does_something(
         async with asyncio.timeout(FRAME_SECONDS):
             while await in_database(all_rows) == before:  # noqa: ASYNC110 - another process writes
                 await asyncio.sleep(0.02)
-        if frame_type == "choose":
-            await client.until("chosen")
+        if frame_type in ("choose", "step"):
+            await client.until({"choose": "chosen"}.get(frame_type, frame_type))
         elif frame_type not in ("stop", "dismiss", "end"):
             await client.until("done")
 

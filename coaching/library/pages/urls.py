@@ -29,5 +29,6 @@ urlpatterns = [
     path("knowledge/<int:entry_id>/", knowledge.entry, name="library_entry"),
     path("actions/", actions.actions, name="library_actions"),
     path("actions/<int:action_id>/", actions.action, name="library_action"),
+    path("actions/<int:action_id>/undo/", actions.undo, name="library_action_undo"),
     path("effects/<int:effect_id>/undo/", files.undo_effect, name="library_undo"),
 ]
