@@ -15,7 +15,7 @@ DAY = date(2026, 12, 1)
 MESSAGE = 20_000
 MOST = 20
 """So many messages of a conversation are looked through."""
-SECONDS = 0.5
+SECONDS = 1.0
 """For one call, on an idle machine."""
 HOSTILE = {
     "one word": "a",
