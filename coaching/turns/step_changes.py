@@ -171,7 +171,8 @@ def _sessions_of(user_id: int, step_id: int, session_id: UUID | None = None) -> 
     """Return the conversations in which a step was written and changed last, locked, and `session_id`."""
     written = ActionItem.of(user_id).filter(id=step_id).values_list("session", flat=True)
     changed = StepChange.of(user_id).filter(action_item=step_id).values_list("session", flat=True)
-    ids = {session_id, *written, *changed.exclude(session=None)[:TOLD_SESSIONS]} - {None}
+    found_ids = (session_id, *written, *changed.exclude(session=None)[:TOLD_SESSIONS])
+    ids = {each for each in found_ids if each is not None}
     sessions = Session.of(user_id).select_for_update(no_key=True).filter(id__in=ids).order_by("id")
     found = list(sessions)
     if session_id is not None and session_id not in [session.id for session in found]:

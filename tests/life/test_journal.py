@@ -146,7 +146,7 @@ def test_days_show_the_steps_due_and_done_on_them(
     client = own_client(person.pk)
     other = create_client(user_id=person.pk, name="Mill Ltd", client_type=ClientType.COMPANY)
 
-    def add(title: str, due: date, client_id: int = client.pk, **values: str) -> int:
+    def add(title: str, due: date, client_id: int = client.pk, **values: Any) -> int:
         new = NewAction(client_id=client_id, title=title, due_date=due, **values)
         return propose(user_id=person.pk, new=new, made_by=MadeBy.USER, is_accepted=True).pk
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 import websockets
@@ -385,7 +385,7 @@ ROUTES = {
     "readyz": Row(path="/readyz", scope="public"),
     "metrics": Row(path="/metrics", scope="staff"),
 }
-FRAMES = {
+FRAMES: dict[str, dict[str, Any]] = {
     "message": {"type": "message", "text": "hi"},
     "edit": {"type": "edit", "text": "hi"},
     "answer": {"type": "answer", "toolUseId": "toolu_1", "value": "yes"},

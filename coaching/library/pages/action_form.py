@@ -1,6 +1,5 @@
 """The forms of a next step: what it says, and what became of it."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from django import forms
@@ -89,7 +88,7 @@ class OutcomeForm(forms.Form):
     )
 
 
-def _initial(item: ActionItem | None) -> Mapping[str, Any]:
+def _initial(item: ActionItem | None) -> dict[str, Any]:
     if item is None:
         return {"priority": ActionPriority.MEDIUM}
     names = ("title", "due_date", "due_time", "priority", "owner", "description")
