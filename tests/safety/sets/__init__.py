@@ -19,7 +19,10 @@ LEARNT = (
     ),
 )
 """What weights are learnt from."""
-STEPS = tuple(_FOLDER.parents[1] / "steps" / name for name in ("fresh.tsv", "promises.tsv"))
+STEPS = tuple(
+    _FOLDER.parents[1] / "steps" / f"{name}.tsv"
+    for name in ("fresh", "promises", "promises_first", "promises_second")
+)
 """Promises and what resembles them: ordinary talk but for the kind `harm`."""
 HELD_OUT, HELD_OUT_2 = (_FOLDER / name for name in ("held_out", "held_out_2"))
 
