@@ -6,7 +6,7 @@ knows jobs by name only; `jobs` implements them.
 
 import uuid
 from collections.abc import Collection, Mapping, Sequence
-from datetime import date
+from datetime import date, time
 from enum import IntEnum
 from typing import Any
 
@@ -349,21 +349,22 @@ def enqueue_documents(user_id: int, number: int, *, wait_seconds: int = 0) -> bo
 
 
 def enqueue_reminders(
-    *, kind: str, day: date, mail_to: Sequence[int], push_to: Sequence[tuple[int, int]]
+    *, kind: str, day: date, at: time | None, mail_to: Sequence[int], push_to: Sequence[tuple[int, int]]
 ) -> None:
     """Queue a reminder's mails to users and its messages to users' devices, each once. Sync ORM code.
 
-    To the devices of one user, messages are sent one at a time: the servers behind them may all be slow.
+    `at` is the time of steps. To the devices of one user, messages are sent one at a time: the servers behind
+    them may all be slow.
     """
-    name = f"reminder:{kind}:{day}"
+    given: dict[str, Any] = {"kind": kind, "day": day.isoformat(), **({"at": at.isoformat()} if at else {})}
+    name = f"reminder:{':'.join(given.values())}"
     mails = [
         _job(
             MAIL_REMINDER_JOB,
             key=f"{name}:mail:{user_id}",
             queue=REMINDERS_QUEUE,
             user_id=user_id,
-            kind=kind,
-            day=day.isoformat(),
+            **given,
         )
         for user_id in mail_to
     ]
@@ -374,8 +375,7 @@ def enqueue_reminders(
             lock=f"push:{user_id}",
             queue=REMINDERS_QUEUE,
             device_id=device_id,
-            kind=kind,
-            day=day.isoformat(),
+            **given,
         )
         for user_id, device_id in push_to
     ]

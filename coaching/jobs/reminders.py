@@ -5,7 +5,8 @@ jobs don't wait for.
 """
 
 import asyncio
-from datetime import date
+from datetime import date, time
+from typing import Any
 
 import structlog
 from django.utils import timezone
@@ -57,26 +58,26 @@ async def forget_reminders(timestamp: int) -> None:  # noqa: ARG001 - every peri
 
 
 @app.task(name=MAIL_REMINDER_JOB, queue=REMINDERS_QUEUE, retry=FewRetries())
-async def mail_reminder(*, user_id: int, kind: str, day: str) -> None:
-    on = date.fromisoformat(day)
-    message = await in_database(begin_mail, user_id=user_id, kind=kind, day=on, now=timezone.now())
+async def mail_reminder(*, user_id: int, kind: str, day: str, at: str = "") -> None:
+    which: dict[str, Any] = {"kind": kind, "day": date.fromisoformat(day), "at": _time(at)}
+    message = await in_database(begin_mail, user_id=user_id, now=timezone.now(), **which)
     if message is None:
         return
     try:
         await asyncio.to_thread(hand_over, message)
     except MailNotTakenError:
-        await in_database(give_back_mail, user_id=user_id, kind=kind, day=on)
+        await in_database(give_back_mail, user_id=user_id, **which)
         raise
 
 
 @app.task(name=PUSH_REMINDER_JOB, queue=REMINDERS_QUEUE, retry=FewRetries())
-async def push_reminder(*, device_id: int, kind: str, day: str) -> None:
+async def push_reminder(*, device_id: int, kind: str, day: str, at: str = "") -> None:
     """Send a reminder to a device.
 
-    If the process dies in the middle of it, it is sent again: the browser shows only the last one of a kind.
+    If the process dies in the middle of it, it is sent again: the browser shows only the last one of a name.
     """
-    on = date.fromisoformat(day)
-    push = await in_database(read_push, device_id=device_id, kind=kind, day=on, now=timezone.now())
+    which: dict[str, Any] = {"kind": kind, "day": date.fromisoformat(day), "at": _time(at)}
+    push = await in_database(read_push, device_id=device_id, now=timezone.now(), **which)
     if push is None:
         return
     try:
@@ -92,3 +93,7 @@ async def push_reminder(*, device_id: int, kind: str, day: str) -> None:
         case Answer.REFUSED:
             logger.warning("push_refused", device_id=device_id)
             await in_database(note_failure, device_id)
+
+
+def _time(at: str) -> time | None:
+    return time.fromisoformat(at) if at else None

@@ -14,12 +14,14 @@ class ReminderKind(models.TextChoices):
     DAY = "day", _("Plan the day")
     EVENING = "evening", _("Close the day")
     CHECK_IN = "check_in", _("Weekly check-in")
+    STEPS = "steps", _("Next steps")
 
 
 class Reminder(Owned):
     """A person's choice for one kind. It is off with neither push nor mail, and there is none at first.
 
-    `at` is wall-clock time in the person's time zone. `origin` is where they set it, for links in mails.
+    `at` is wall-clock time in the person's time zone; of next steps it is for those without a time of day.
+    `origin` is where they set it, for links in mails.
     """
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="reminders")
@@ -27,6 +29,9 @@ class Reminder(Owned):
     at = models.TimeField(default=time(8))
     by_push = models.BooleanField(default=False)
     by_mail = models.BooleanField(default=False)
+    with_words = models.BooleanField(
+        default=False, db_default=False, help_text="Whether it quotes which next steps are due."
+    )
     origin = models.CharField(max_length=300, blank=True, default="")
     changed_at = models.DateTimeField(help_text="Nothing that was due before is sent.")
 
@@ -53,19 +58,23 @@ class Reminder(Owned):
 class SentReminder(Owned):
     """A reminder of one of the person's days, stored before it is sent: there is one, whatever crashes.
 
+    Next steps are due at several times of a day: `at` is which, and None for any other kind.
     `mail_begun_at` is set before the mail is handed over, so that no mail is sent twice.
     """
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     kind = models.CharField(max_length=8, choices=ReminderKind)
     day = models.DateField()
+    at = models.TimeField(null=True, blank=True)
     due_at = models.DateTimeField()
     mail_begun_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["-day"]
         constraints = [
-            models.UniqueConstraint(fields=["user", "kind", "day"], name="reminder_once_per_day"),
+            models.UniqueConstraint(
+                fields=["user", "kind", "day", "at"], name="reminder_once", nulls_distinct=False
+            ),
             models.CheckConstraint(
                 condition=Q(kind__in=ReminderKind.values), name="sent_reminder_kind_known"
             ),

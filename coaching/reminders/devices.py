@@ -5,7 +5,7 @@ import json
 from base64 import urlsafe_b64decode
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, time
 
 from django.db import transaction
 from django.db.models import F
@@ -17,7 +17,7 @@ from coaching.models import PushDevice, SentReminder
 from coaching.people.attempts import AttemptLimit
 from coaching.people.languages import in_language_of
 from coaching.reminders.due import is_late, wanted
-from coaching.reminders.words import words_for
+from coaching.reminders.steps import words_of
 from sessions_app.errors import Refused
 
 MAX_DEVICES = 10
@@ -90,25 +90,29 @@ def remove_address(*, user_id: int, endpoint: str) -> None:
     PushDevice.of(user_id).filter(endpoint=endpoint).delete()
 
 
-def read_push(*, device_id: int, kind: str, day: date, now: datetime) -> Push | None:
-    """Return what to send; None if it came too late or isn't wanted any more."""
-    device = PushDevice.unscoped.select_related("user__profile").filter(pk=device_id).first()
+def read_push(*, device_id: int, kind: str, day: date, now: datetime, at: time | None = None) -> Push | None:
+    """Return what to send; None if it came too late or isn't wanted any more. `at` is the time of steps."""
+    device = PushDevice.unscoped.filter(pk=device_id).first()
     if device is None:
         return None
-    sent = SentReminder.of(device.user_id).filter(kind=kind, day=day).first()
-    is_wanted = wanted(kind, day).filter(user_id=device.user_id, by_push=True).exists()
-    if sent is None or is_late(sent, now) or not is_wanted:
+    sent = SentReminder.of(device.user_id).filter(kind=kind, day=day, at=at).first()
+    if sent is None or is_late(sent, now):
         return None
-    words = words_for(device.user.profile, kind, now=now)
-    with in_language_of(device.user):
-        payload = json.dumps({"kind": kind, "title": str(words.title), "text": str(words.text)})
+    on = wanted(kind, day, at=at, due_at=sent.due_at).filter(user_id=device.user_id, by_push=True)
+    reminder = on.select_related("user__profile").first()
+    if reminder is None:
+        return None
+    name = f"{kind}-{at:%H%M}" if at else kind
+    with in_language_of(reminder.user):
+        words = words_of(reminder, sent, now=now)
+        payload = {"kind": kind, "name": name, "title": str(words.title), "text": str(words.text)}
     return Push(
         device_id=device.pk,
         endpoint=device.endpoint,
         p256dh=device.p256dh,
         auth=device.auth,
-        topic=f"sage-{kind}",
-        payload=payload,
+        topic=f"sage-{name}",
+        payload=json.dumps(payload),
     )
 
 

@@ -17,6 +17,7 @@ from coaching.clock.days import local_day, moment_at
 from coaching.files.types import RULES
 from coaching.job_queue import enqueue_reminders
 from coaching.models import DayPlan, FileType, PushDevice, Reminder, ReminderKind, SentReminder, UserFile
+from coaching.reminders.steps import due_steps, times_of_steps
 from coaching.skills.facts import checkin_due_on
 
 LATEST = timedelta(hours=1)
@@ -27,7 +28,10 @@ WEEK_DAYS = 7
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Occasion:
-    """Reminders of one kind that are due at the same moment: at one time of day, in one time zone."""
+    """Reminders of one kind that are due at the same moment: at one time of day, in one time zone.
+
+    `step_time` is the time where the steps that are due at it have one reminder; None for other kinds.
+    """
 
     kind: str
     at: time
@@ -35,16 +39,26 @@ class Occasion:
     day: date
     due_at: datetime
 
+    @property
+    def step_time(self) -> time | None:
+        return self.at if self.kind == ReminderKind.STEPS else None
+
 
 def claim_due(*, now: datetime) -> int:
     """Claim the reminders that are due at `now` (aware) and queue them; return how many. Sync ORM code."""
     return sum(len(claimed) for occasion in _occasions(now) for claimed in _claim_batches(occasion))
 
 
-def wanted(kind: str, day: date) -> QuerySet[Reminder]:
-    """Return the reminders of a kind that are on, of active people who haven't done it on `day`."""
+def wanted(kind: str, day: date, *, at: time | None, due_at: datetime) -> QuerySet[Reminder]:
+    """Return the reminders of a kind that are on, of active people who haven't done it on `day`.
+
+    Those of steps are of people who have one that is due at the time `at`.
+    """
     on = Reminder.unscoped.filter(Q(by_push=True) | Q(by_mail=True), kind=kind, user__is_active=True)
     match kind:
+        case ReminderKind.STEPS:
+            steps = due_steps(day=day, at=at, due_at=due_at, usual=OuterRef("at"))
+            return on.filter(Exists(steps.filter(user=OuterRef("user"))))
         case ReminderKind.DAY:
             said = Q(file__isnull=False) | ~Q(intention="") | ~Q(priorities=[])
             return on.exclude(Exists(DayPlan.unscoped.filter(said, user=OuterRef("user"), date=day)))
@@ -80,7 +94,8 @@ def forget_old(*, now: datetime) -> int:
 def _occasions(now: datetime) -> Iterator[Occasion]:
     on = Reminder.unscoped.filter(Q(by_push=True) | Q(by_mail=True), user__is_active=True)
     times = on.order_by().values_list("kind", "at", "user__profile__timezone").distinct()
-    for kind, at, timezone in times.exclude(user__profile=None):
+    chosen = times.exclude(user__profile=None)
+    for kind, at, timezone in {*chosen, *times_of_steps(on, now=now)}:
         zone = ZoneInfo(timezone)
         for day in {local_day(now, zone), local_day(now - LATEST, zone)}:
             due_at = moment_at(day, at, zone)
@@ -98,21 +113,31 @@ def _claim_batches(occasion: Occasion) -> Iterator[list[Reminder]]:
 
 
 def _read(occasion: Occasion, after: int) -> list[Reminder]:
-    claimed = SentReminder.unscoped.filter(user=OuterRef("user"), kind=occasion.kind, day=occasion.day)
-    due = wanted(occasion.kind, occasion.day).filter(
+    claimed = SentReminder.unscoped.filter(
+        user=OuterRef("user"), kind=occasion.kind, day=occasion.day, at=occasion.step_time
+    )
+    on = wanted(occasion.kind, occasion.day, at=occasion.step_time, due_at=occasion.due_at)
+    due = on.filter(
         ~Exists(claimed),
         user_id__gt=after,
-        at=occasion.at,
         user__profile__timezone=occasion.timezone,
         changed_at__lte=occasion.due_at,
     )
+    if occasion.step_time is None:
+        due = due.filter(at=occasion.at)
     return list(due.select_related("user__profile").order_by("user_id")[:AT_ONCE])
 
 
 @transaction.atomic
 def _claim(occasion: Occasion, due: list[Reminder]) -> None:
     SentReminder.unscoped.bulk_create(
-        SentReminder(user_id=reminder.user_id, kind=occasion.kind, day=occasion.day, due_at=occasion.due_at)
+        SentReminder(
+            user_id=reminder.user_id,
+            kind=occasion.kind,
+            day=occasion.day,
+            at=occasion.step_time,
+            due_at=occasion.due_at,
+        )
         for reminder in due
     )
     pushed = [reminder.user_id for reminder in due if reminder.by_push]
@@ -120,6 +145,7 @@ def _claim(occasion: Occasion, due: list[Reminder]) -> None:
     enqueue_reminders(
         kind=occasion.kind,
         day=occasion.day,
+        at=occasion.step_time,
         mail_to=[reminder.user_id for reminder in due if reminder.by_mail],
         push_to=list(devices.values_list("user_id", "id")),
     )

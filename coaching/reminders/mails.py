@@ -4,7 +4,7 @@ At most one mail of a kind is sent for a day: it counts as sent when it is hande
 dies in the middle of it. It is tried again only if the mail server wasn't reached, or refused it.
 """
 
-from datetime import date, datetime
+from datetime import date, datetime, time
 from smtplib import SMTPException, SMTPRecipientsRefused, SMTPResponseException
 from urllib.parse import urlsplit
 
@@ -18,7 +18,8 @@ from coaching.models import Reminder, SentReminder
 from coaching.people.languages import in_language_of
 from coaching.reminders.due import is_late, wanted
 from coaching.reminders.preferences import off_token
-from coaching.reminders.words import ReminderWords, words_for
+from coaching.reminders.steps import words_of
+from coaching.reminders.words import ReminderWords
 
 TEMPLATE = "coaching/mails/reminder.html"
 
@@ -33,22 +34,28 @@ def confirmed_address(user_id: int) -> str:
     return addresses.values_list("email", flat=True).first() or ""
 
 
-def begin_mail(*, user_id: int, kind: str, day: date, now: datetime) -> EmailMessage | None:
-    """Mark the mail as sent and return it; None if it was sent, came too late or isn't wanted any more."""
-    reminder = wanted(kind, day).filter(user_id=user_id, by_mail=True).select_related("user__profile").first()
+def begin_mail(
+    *, user_id: int, kind: str, day: date, now: datetime, at: time | None = None
+) -> EmailMessage | None:
+    """Mark the mail as sent and return it; None if it was sent, came too late or isn't wanted any more.
+
+    `at` is the time of steps.
+    """
+    sent = SentReminder.of(user_id).filter(kind=kind, day=day, at=at).first()
     address = confirmed_address(user_id)
-    if reminder is None or not address or not settings.HAS_MAIL:
+    if sent is None or is_late(sent, now) or not address or not settings.HAS_MAIL:
         return None
-    sent = SentReminder.of(user_id).filter(kind=kind, day=day).first()
-    if sent is None or is_late(sent, now) or not _mark(user_id, kind, day, now):
+    on = wanted(kind, day, at=at, due_at=sent.due_at).filter(user_id=user_id, by_mail=True)
+    reminder = on.select_related("user__profile").first()
+    if reminder is None or not _mark(sent, now):
         return None
     with in_language_of(reminder.user):
-        return _build(reminder, address, words_for(reminder.user.profile, reminder.kind, now=now))
+        return _build(reminder, address, words_of(reminder, sent, now=now))
 
 
-def give_back_mail(*, user_id: int, kind: str, day: date) -> None:
+def give_back_mail(*, user_id: int, kind: str, day: date, at: time | None = None) -> None:
     """Take the mark back, because the mail wasn't taken."""
-    SentReminder.of(user_id).filter(kind=kind, day=day).update(mail_begun_at=None)
+    SentReminder.of(user_id).filter(kind=kind, day=day, at=at).update(mail_begun_at=None)
 
 
 def hand_over(message: EmailMessage) -> None:
@@ -66,8 +73,8 @@ def hand_over(message: EmailMessage) -> None:
         connection.close()
 
 
-def _mark(user_id: int, kind: str, day: date, now: datetime) -> int:
-    unsent = SentReminder.of(user_id).filter(kind=kind, day=day, mail_begun_at=None)
+def _mark(sent: SentReminder, now: datetime) -> int:
+    unsent = SentReminder.of(sent.user_id).filter(pk=sent.pk, mail_begun_at=None)
     return unsent.update(mail_begun_at=now)
 
 

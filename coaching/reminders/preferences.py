@@ -14,17 +14,19 @@ USUAL_TIMES: Mapping[str, time] = {
     ReminderKind.DAY: time(8),
     ReminderKind.EVENING: time(21),
     ReminderKind.CHECK_IN: time(17),
+    ReminderKind.STEPS: time(8),
 }
 _SALT = "coaching.reminders.off"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """When and how a person is reminded; by neither way, they aren't."""
+    """When and how a person is reminded; by neither way, they aren't. `with_words`: it quotes what is due."""
 
     at: time
     by_push: bool = False
     by_mail: bool = False
+    with_words: bool = False
 
 
 def read_choices(user_id: int) -> Mapping[str, Choice]:
@@ -33,6 +35,11 @@ def read_choices(user_id: int) -> Mapping[str, Choice]:
         kind: _choice(row) if (row := found.get(kind)) else Choice(at=USUAL_TIMES[kind])
         for kind in ReminderKind.values
     }
+
+
+def is_reminded_of_steps(user_id: int) -> bool:
+    """Say whether a person wants to be reminded of their next steps."""
+    return any(reminder.is_on for reminder in Reminder.of(user_id).filter(kind=ReminderKind.STEPS))
 
 
 @transaction.atomic
@@ -49,6 +56,7 @@ def choose_reminders(*, user_id: int, choices: Mapping[str, Choice], origin: str
         if row.at != choice.at or not row.is_on:
             row.changed_at = now
         row.at, row.by_push, row.by_mail, row.origin = choice.at, choice.by_push, choice.by_mail, origin
+        row.with_words = choice.with_words
         row.save()
 
 
@@ -72,4 +80,4 @@ def switch_off(*, user_id: int, kind: str) -> None:
 
 
 def _choice(row: Reminder) -> Choice:
-    return Choice(at=row.at, by_push=row.by_push, by_mail=row.by_mail)
+    return Choice(at=row.at, by_push=row.by_push, by_mail=row.by_mail, with_words=row.with_words)

@@ -32,7 +32,8 @@ from sessions_app.errors import Refused
 
 DESCRIPTION = (
     "Keep a next step. Use it when the user says that they will do something, and quote their words: a "
-    "promise is written at once, else they are asked. repeats: daily, weekly, monthly or mon,thu."
+    "promise is written at once, else they are asked. With due_date it is a reminder if the result says so. "
+    "repeats: daily, weekly, monthly or mon,thu."
 )
 NO_SUCH_DAY = "The due date was left out: the quote doesn't name that day, or it may mean another one."
 TAKEN_BACK = "Nothing was written: the user took this step back. Don't write it down again unasked."

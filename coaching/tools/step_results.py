@@ -3,7 +3,8 @@
 import hashlib
 from typing import Any
 
-from coaching.models import ActionItem
+from coaching.models import ActionItem, ActionState
+from coaching.reminders.preferences import is_reminded_of_steps
 from coaching.tools.context import CallContext
 from sessions_app.selectors import accessible_session
 from sessions_app.session_events import StepTold, append
@@ -16,8 +17,10 @@ def said_key(title: str, sentence: str) -> str:
 
 
 def step_values(step: ActionItem) -> dict[str, Any]:
-    """Return a step as a result has it."""
-    due = {"due_date": step.due_date.isoformat()} if step.due_date else {}
+    """Return a step as a result has it, with whether a reminder will come. Sync ORM code."""
+    due: dict[str, Any] = {"due_date": step.due_date.isoformat()} if step.due_date else {}
+    if step.due_date and step.state == ActionState.OPEN:
+        due["reminder"] = is_reminded_of_steps(step.user_id)
     at = {"due_time": f"{step.due_time:%H:%M}"} if step.due_time else {}
     repeats = {"repeats": step.repeats} if step.repeats else {}
     values = {

@@ -12,6 +12,7 @@ from django.utils.translation import gettext, pgettext
 from django.utils.translation import gettext_lazy as _
 
 from coaching.clock.timezones import known_timezones
+from coaching.models import ReminderKind
 from coaching.people.profile_changes import on_one_line
 from coaching.people.timezone_choices import find_timezone
 
@@ -241,10 +242,12 @@ class ReminderForm(forms.Form):
     )
     by_push = forms.BooleanField(label=_("Notification"), required=False)
     by_mail = forms.BooleanField(label=_("Email"), required=False)
+    with_words = forms.BooleanField(label=_("Say which steps are due"), required=False)
 
     def __init__(self, *args: Any, ways: Collection[str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for name in {"by_push", "by_mail"}.difference(ways):
+        quotes = ("with_words",) if self.prefix == ReminderKind.STEPS else ()
+        for name in {"by_push", "by_mail", "with_words"}.difference(ways, quotes):
             del self.fields[name]
 
     def clean_at(self) -> time:

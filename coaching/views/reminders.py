@@ -1,7 +1,7 @@
 """Reminder settings, the page that a reminder opens, and the link in mails that switches one off."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from hashlib import sha256
 from http import HTTPStatus
 
@@ -70,7 +70,9 @@ def reminders(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_safe
 def reminder(request: HttpRequest, kind: str) -> HttpResponse:
-    """Redirect to the conversation that a reminder is about, or to home, which offers to start it."""
+    """Redirect to what a reminder is about: next steps, or a conversation, which home offers to start."""
+    if kind == ReminderKind.STEPS:
+        return redirect("library_actions")
     if kind not in WORDS:
         raise Http404
     words = words_for(load_profile(request), kind, now=timezone.now())
@@ -103,7 +105,7 @@ def _ways(user_id: int) -> Collection[str]:
 
 
 def _initial(choice: Choice) -> dict[str, object]:
-    return {"at": choice.at, "by_push": choice.by_push, "by_mail": choice.by_mail}
+    return {field.name: getattr(choice, field.name) for field in fields(choice)}
 
 
 def _page(request: HttpRequest, forms: Forms, ways: Collection[str]) -> HttpResponse:

@@ -63,13 +63,13 @@ async function readFile(request) {
 }
 
 async function notify(data) {
-  const { kind, title, text } = { ...notification, ...read(data) };
+  const { kind, name = kind, title, text } = { ...notification, ...read(data) };
   await self.registration.showNotification(title, {
     body: text,
     icon: notification.icon,
     badge: notification.badge,
-    // A later one of a kind replaces the earlier.
-    tag: `sage-${kind}`,
+    // A later one of a name replaces the earlier.
+    tag: `sage-${name}`,
     data: { page: reminders[kind] ?? home },
   });
 }

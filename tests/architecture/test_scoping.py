@@ -59,6 +59,8 @@ UNSCOPED: Mapping[str, str] = {
     "coaching/reminders/due.py:_occasions": "a job looks for reminders that are due",
     "coaching/reminders/due.py:_read": "a job looks for reminders that are due",
     "coaching/reminders/due.py:_claim": "the devices of people whose reminder is due",
+    "coaching/reminders/steps.py:due_steps": "a job looks for steps that are due",
+    "coaching/reminders/steps.py:times_of_steps": "a job looks for steps that are due",
     "coaching/reminders/devices.py:add_device": "a browser's address, which another person used until now",
     "coaching/reminders/devices.py:read_push": "a job sends to the device that it was queued for",
     "coaching/reminders/devices.py:forget_device": "a job sends to the device that it was queued for",

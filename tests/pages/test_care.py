@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import time
+from typing import Any
 
 import pytest
 import time_machine
@@ -11,9 +12,12 @@ from django.test import Client
 from pytest_django import Settings
 
 from coaching.care.reading import read_care
-from coaching.models import CareEnd, Profile, ReminderKind, SentReminder
+from coaching.library.clients import own_client
+from coaching.library.drafts import NewAction
+from coaching.library.proposals import propose
+from coaching.models import CareEnd, MadeBy, Profile, ReminderKind, SentReminder
 from coaching.reminders.mails import begin_mail
-from coaching.reminders.words import words_for
+from coaching.reminders.words import WORDS, words_for
 from coaching.transcript.why import section_name
 from tests.context.conftest import put_file
 from tests.context.test_care import ACUTE, DARK, FRIEND, NIGHT, after, spoke
@@ -59,7 +63,7 @@ def test_home_and_a_new_conversation_offer_nothing(
 def test_reminders_ask_for_nothing_and_dont_say_why(browser: Client, user: User) -> None:
     profile = Profile.of(user.pk).select_related("user").get()
     spoke(user, ACUTE, NIGHT)
-    for kind in ReminderKind.values:
+    for kind in WORDS:
         words = words_for(profile, kind, now=after(1))
         assert (words.title, words.session_kind) == ("Sage is here", "open_conversation")
         assert words_for(profile, kind, now=after(15)).title != "Sage is here"
@@ -77,6 +81,24 @@ def test_a_reminder_by_mail_has_the_quiet_words(browser: Client, user: User, set
     assert message.subject == "Sage is here"
     assert "plan" not in str(message.body).lower()
     assert mail.outbox == []
+
+
+def test_a_reminder_of_next_steps_goes_on_without_their_words(
+    browser: Client, user: User, settings: Settings
+) -> None:
+    settings.HAS_MAIL = True
+    reminded(user, ReminderKind.STEPS, time(8), with_words=True)
+    today = after(1).date()
+    new = NewAction(client_id=own_client(user.pk).pk, title="See the doctor", due_date=today)
+    with time_machine.travel(after(-3), tick=False):
+        propose(user_id=user.pk, new=new, made_by=MadeBy.USER, is_accepted=True)
+    spoke(user, ACUTE, NIGHT)
+    sent: dict[str, Any] = {"kind": ReminderKind.STEPS, "day": today, "at": time(8)}
+    SentReminder.unscoped.create(user=user, due_at=after(1), **sent)
+    message = begin_mail(user_id=user.pk, now=after(1), **sent)
+    assert message is not None
+    assert message.subject == "A next step is due"
+    assert "doctor" not in str(message.body)
 
 
 @pytest.mark.parametrize("address", ["/safety/", "/settings/data/"])

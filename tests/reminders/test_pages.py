@@ -24,7 +24,7 @@ from tests.reminders.push_service import Subscription, device_of
 pytestmark = pytest.mark.django_db(transaction=True)
 
 PAGE = "/settings/reminders/"
-TIMES = {"day-at": "07:15", "evening-at": "21:30", "check_in-at": "17:00"}
+TIMES = {"day-at": "07:15", "evening-at": "21:30", "check_in-at": "17:00", "steps-at": "08:00"}
 PHONE = "Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 Chrome/142.0 Mobile Safari/537.36"
 CONFIRM = "confirm your email address"
 ADDRESS = "https://push.example/send/one"
@@ -57,6 +57,7 @@ def test_reminders_are_off_at_first_and_stay_as_they_are_chosen(signed_in: Clien
         "day": (time(7, 15), True, False),
         "evening": (time(21, 30), False, False),
         "check_in": (time(17), False, False),
+        "steps": (time(8), False, False),
     }
     assert Reminder.of(user.pk).get(kind="day").origin == "http://testserver"
     assert 'value="07:15"' in signed_in.get(PAGE).content.decode()

@@ -74,6 +74,7 @@ async def test_a_browser_can_read_its_reminder_and_the_push_service_cannot(
     message = json.loads(subscription.decrypt(received.body))
     assert message == {
         "kind": "day",
+        "name": "day",
         "title": "Time to plan your day",
         "text": "Take a few minutes to choose what matters today.",
     }
