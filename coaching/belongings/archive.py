@@ -54,7 +54,7 @@ def _entries(user: User, profile: Profile, now: datetime) -> Iterator[Entry]:
     yield Entry(path="README.md", changed_at=now, pieces=[write_readme(user, profile, now=now)])
     yield from _conversations(user, profile.zone)
     yield from _files(user)
-    yield from read_library_entries(user_id=user.pk, now=now)
+    yield from read_library_entries(user_id=user.pk, zone=profile.zone, now=now)
     yield Entry(path="data/account.json", changed_at=now, pieces=[account_as_json(user)])
     for owned in exported_models():
         pieces = rows_as_json(owned, user_id=user.pk)

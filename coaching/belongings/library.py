@@ -1,25 +1,31 @@
-"""A person's library in their archive: documents as uploaded, knowledge and action items to read."""
+"""A person's library in their archive: documents as uploaded, knowledge and next steps to read."""
 
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import date, datetime, time
 from itertools import groupby
 from operator import attrgetter
+from zoneinfo import ZoneInfo
 
-from django.utils.formats import date_format
+from django.utils.formats import date_format, time_format
 from django.utils.translation import gettext
 
 from coaching.belongings.rows import in_batches
+from coaching.clock.days import local_day
 from coaching.downloads.zip_stream import Entry
 from coaching.files.errors import StorageFailed
 from coaching.files.objects import read_pieces
-from coaching.models import ActionItem, ActionState, Document, EntryState, KnowledgeEntry
+from coaching.models import ActionItem, ActionState, Document, EntryState, KnowledgeEntry, StepChange
+from coaching.steps.words import repeats_in_words
 
 FOLDER = "library"
 NOT_FILED = "not filed"
 
 
-def read_library_entries(*, user_id: int, now: datetime) -> Iterator[Entry]:
-    """Yield the library's files: documents in their folders, and two pages for each client. Sync ORM code."""
+def read_library_entries(*, user_id: int, zone: ZoneInfo, now: datetime) -> Iterator[Entry]:
+    """Yield the library's files: documents in their folders, and two pages for each client. Sync ORM code.
+
+    Days are those of the zone.
+    """
     missing: list[str] = []
     stored = Document.of(user_id).exclude(storage_key=None).select_related("client", "project")
     for document in in_batches(stored):
@@ -27,7 +33,7 @@ def read_library_entries(*, user_id: int, now: datetime) -> Iterator[Entry]:
         pieces = _bytes_of(document, path, missing)
         yield Entry(path=path, changed_at=document.created_at, pieces=pieces, is_stored=True)
     yield from _knowledge(user_id, now)
-    yield from _actions(user_id, now)
+    yield from _steps(user_id, zone, now)
     if missing:
         lines = "".join(f"- {path}\n" for path in missing)
         title = gettext("Documents that are missing here")
@@ -70,27 +76,46 @@ def _knowledge(user_id: int, now: datetime) -> Iterator[Entry]:
         yield Entry(path=_page_of(client.name, "knowledge.md"), changed_at=now, pieces=pieces)
 
 
-def _actions(user_id: int, now: datetime) -> Iterator[Entry]:
+def _steps(user_id: int, zone: ZoneInfo, now: datetime) -> Iterator[Entry]:
     rows = ActionItem.of(user_id).exclude(state=ActionState.DISMISSED).select_related("client", "document")
+    rows = rows.prefetch_related("changes")
     by_client = groupby(rows.order_by("client", "due_date", "created_at", "id"), key=attrgetter("client"))
-    for client, items in by_client:
-        title = gettext("Action items of %(name)s") % {"name": _line(client.name)}
-        pieces = [f"# {title}\n\n", *map(_action_line, items)]
-        yield Entry(path=_page_of(client.name, "action-items.md"), changed_at=now, pieces=pieces)
+    for client, steps in by_client:
+        title = gettext("Next steps of %(name)s") % {"name": _line(client.name)}
+        pieces = [f"# {title}\n\n", *(_step(step, zone) for step in steps)]
+        yield Entry(path=_page_of(client.name, "next-steps.md"), changed_at=now, pieces=pieces)
 
 
-def _action_line(item: ActionItem) -> str:
-    due = date_format(item.due_date, "DATE_FORMAT") if item.due_date else ""
-    facts = [gettext("due %(day)s") % {"day": due}] if due else []
-    facts += [gettext("suggested")] if item.state == ActionState.PROPOSED else []
-    facts += [_line(item.owner)] if item.owner else []
-    facts += [_source(item.document, item.page)] if item.document else []
-    line = f"- [{'x' if item.state == ActionState.DONE else ' '}] {_line(item.title)}"
-    more = [
-        f"  {_line(text)}\n" for text in (item.description, f"“{item.quote}”" if item.quote else "") if text
-    ]
+def _step(step: ActionItem, zone: ZoneInfo) -> str:
+    """Return a step as an item of a list, with its source, how it went, and its history below it."""
+    facts = [gettext("due %(day)s") % {"day": _due(step.due_date, step.due_time)}] if step.due_date else []
+    facts += [repeats_in_words(step.repeats)] if step.repeats else []
+    facts += [gettext("suggested")] if step.state == ActionState.PROPOSED else []
+    facts += [gettext("dropped")] if step.state == ActionState.DROPPED else []
+    facts += [_line(step.owner)] if step.owner else []
+    facts += [_source(step.document, step.page)] if step.document else []
     in_brackets = f" ({', '.join(facts)})" if facts else ""
-    return f"{line}{in_brackets}\n{''.join(more)}"
+    texts = [_line(step.description), f"“{_line(step.quote)}”" if step.quote else ""]
+    texts += [gettext("How it went: %(words)s") % {"words": _line(step.outcome)}] if step.outcome else []
+    texts += [f"- {_change(change, zone)}" for change in reversed(list(step.changes.all()))]
+    more = "".join(f"  {text}\n" for text in texts if text)
+    return f"- [{'x' if step.state == ActionState.DONE else ' '}] {_line(step.title)}{in_brackets}\n{more}"
+
+
+def _due(due_date: date, due_time: time | None) -> str:
+    day = date_format(due_date, "DATE_FORMAT")
+    return f"{day}, {time_format(due_time, 'TIME_FORMAT')}" if due_time else day
+
+
+def _change(change: StepChange, zone: ZoneInfo) -> str:
+    """Return what became of a step, on which day, and what the person said of it."""
+    day = date_format(local_day(change.at, zone), "DATE_FORMAT")
+    line = f"{day}: {change.get_kind_display()}"
+    if change.due_date:
+        was_due = gettext("it was due on %(day)s") % {"day": date_format(change.due_date, "DATE_FORMAT")}
+        line = f"{line} ({was_due})"
+    said = list(dict.fromkeys(_line(words) for words in (change.quote, change.outcome) if words))
+    return " ".join([line, *(f"“{words}”" for words in said)])
 
 
 def _source(document: Document, page: int | None) -> str:

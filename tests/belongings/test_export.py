@@ -44,6 +44,7 @@ from coaching.models import (
     FileType,
     KnowledgeEntry,
     Profile,
+    StepChange,
     UserFile,
     UserFileVersion,
 )
@@ -306,9 +307,11 @@ async def test_documents_are_in_their_folders_byte_for_byte_and_a_missing_one_is
     assert "library/Me/Work/gone.bin" in found["library/missing.md"].decode()
     assert "The lease ends in May." in found["library/Mill-Co/knowledge.md"].decode()
     assert (
-        "- [ ] Call the bank (due 1 December 2026)\n  “Call us”"
-        in found["library/Mill-Co/action-items.md"].decode()
-    )
+        "- [ ] Call the bank (due 3 December 2026, weekly on Thursday)\n  “Call us”\n"
+        "  How it went: They hung up.\n"
+        "  - 22 November 2026: Moved (it was due on 1 December 2026) “Not yet, Thursday.”\n"
+        "  - 23 November 2026: Done (it was due on 3 December 2026) “I called.” “They hung up.”\n"
+    ) in found["library/Mill-Co/next-steps.md"].decode()
     assert "`library/`" in found["README.md"].decode()
 
 
@@ -330,7 +333,15 @@ def _fill_library(user: User) -> None:
     Document.of(user.pk).filter(name="gone.bin").update(storage_key="users/0/gone")
     KnowledgeEntry.of(user.pk).create(client=mill, title="Lease", content="The lease ends in May.")
     due = NOW.replace(month=12, day=1).date()
-    ActionItem.of(user.pk).create(client=mill, title="Call the bank", due_date=due, quote="Call us")
+    step = ActionItem.of(user.pk).create(client=mill, title="Call the bank", due_date=due, quote="Call us")
+    thursday = due.replace(day=3)
+    step.due_date, step.repeats, step.outcome = thursday, "thu", "They hung up."
+    step.save()
+    changes = StepChange.of(user.pk)
+    moved_at = NOW.replace(month=11, day=22, hour=12)
+    changes.create(action_item=step, kind="moved", due_date=due, at=moved_at, quote="Not yet, Thursday.")
+    said = {"quote": "I called.", "outcome": "They hung up."}
+    changes.create(action_item=step, kind="done", due_date=thursday, at=moved_at.replace(day=23), **said)
 
 
 @pytest.mark.parametrize("path", HOSTILE_PATHS)

@@ -2,6 +2,7 @@
 
 from datetime import date
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.contrib.auth.models import User
@@ -57,11 +58,11 @@ def test_a_proposal_is_shown_with_its_sentence_and_a_link_to_its_page(
 def test_the_archive_has_the_sentence_and_its_page(user: User, letter: Document) -> None:
     files = {
         entry.path.rpartition("/")[2]: "".join(map(str, entry.pieces))
-        for entry in read_library_entries(user_id=user.pk, now=timezone.now())
+        for entry in read_library_entries(user_id=user.pk, zone=ZoneInfo("UTC"), now=timezone.now())
         if entry.path.endswith(".md")
     }
     assert f"> {QUOTE}" in files["knowledge.md"]
-    assert f"“{QUOTE}”" in files["action-items.md"]
+    assert f"“{QUOTE}”" in files["next-steps.md"]
     for text in files.values():
         assert "from letter.pdf, page 7" in text
 
