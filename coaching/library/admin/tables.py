@@ -16,8 +16,16 @@ from django.views.decorators.http import require_safe
 
 from coaching.library.documents.filing import read_again
 from coaching.library.rows.costs import DocumentCost, call_costs, costs_of_documents
-from coaching.models import ActionItem, CallPurpose, Document, DocumentCall, KnowledgeEntry, LibraryEffect
-from sessions_app.admin import READ_TEXT, ReadOnlyMixin, log_look
+from coaching.models import (
+    ActionItem,
+    CallPurpose,
+    Document,
+    DocumentCall,
+    KnowledgeEntry,
+    LibraryEffect,
+    StepChange,
+)
+from sessions_app.admin import READ_TEXT, ROWS_LISTED, NewestRows, ReadOnlyMixin, log_look
 from sessions_app.errors import Refused
 from sessions_app.money import small_dollars
 
@@ -203,10 +211,26 @@ class KnowledgeEntryAdmin(WithoutWords):
     readonly_fields = fields
 
 
+class StepChangeInline(ReadOnlyMixin, admin.TabularInline):
+    """The history of a step, without what was said of it."""
+
+    model = StepChange
+    formset = NewestRows
+    verbose_name_plural = f"History (the newest {ROWS_LISTED})"
+    fields = ("kind", "due_date", "at")
+    readonly_fields = fields
+    extra = 0
+    ordering = ("-at",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[StepChange]:
+        return super().get_queryset(request).defer("quote", "outcome")
+
+
 @admin.register(ActionItem)
 class ActionItemAdmin(WithoutWords):
-    """Next steps by state and date."""
+    """Next steps by state and date, with their history."""
 
+    inlines = (StepChangeInline,)
     name_field = "title"
     word_fields = ("title", "description", "due_words", "owner", "quote", "outcome")
     list_display = ("user", "number", "state", "due_date", "repeats", "client_kind", "origin", "created_at")
@@ -217,6 +241,13 @@ class ActionItemAdmin(WithoutWords):
         "done_at",
     )  # fmt: skip
     readonly_fields = fields
+
+    def further_words(self, row: ActionItem) -> list[tuple[str, str]]:
+        return [
+            (f"{change}: {name}", text)
+            for change in StepChange.of(row.user_id).filter(action_item=row)
+            for name, text in (("quote", change.quote), ("outcome", change.outcome))
+        ]
 
 
 @admin.register(DocumentCall)

@@ -3,11 +3,20 @@
 import pytest
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Permission, User
+from django.utils import timezone
 from procrastinate.contrib.django.models import ProcrastinateJob
 
 from coaching.job_queue import DOCUMENTS_JOB
 from coaching.library.rows.costs import calls_about
-from coaching.models import ActionItem, CallUsage, Document, DocumentCall, KnowledgeEntry, LibraryEffect
+from coaching.models import (
+    ActionItem,
+    CallUsage,
+    Document,
+    DocumentCall,
+    KnowledgeEntry,
+    LibraryEffect,
+    StepChange,
+)
 from sessions_app.models import ModelUsage
 from tests.conftest import MakeUser
 from tests.pages.test_admin import staff_with
@@ -65,6 +74,23 @@ def test_words_are_shown_with_the_permission_and_the_look_is_logged(
     entry = LogEntry.objects.get()
     assert entry.object_id == str(row.pk)
     assert SECRET not in entry.object_repr + entry.change_message
+
+
+def test_the_history_of_a_step_is_shown_and_its_words_with_the_permission_alone(
+    library: User, make_user: MakeUser
+) -> None:
+    step = ActionItem.unscoped.get()
+    words = {"quote": f"Not yet, {SECRET}", "outcome": f"Later, {SECRET}"}
+    StepChange.of(library.pk).create(action_item=step, kind="moved", at=timezone.now(), **words)
+    client = staff_with(make_user, "view_actionitem", "view_stepchange")
+    address = f"/admin/coaching/actionitem/{step.pk}"
+    page = client.get(f"{address}/change/").content.decode()
+    assert "Moved" in page
+    assert SECRET not in page
+    reader = User.objects.get(username="staff")
+    reader.user_permissions.add(Permission.objects.get(codename="read_message_text"))
+    shown = client.get(f"{address}/words/").content.decode()
+    assert all(text in shown for text in words.values())
 
 
 def test_documents_are_read_again_with_the_permission(library: User, make_user: MakeUser) -> None:
