@@ -25,9 +25,13 @@ class RecallSource(models.TextChoices):
     WITHHELD_DOCUMENT = "document_withheld", "Document that the model never gets"
     KNOWLEDGE = "knowledge", "Knowledge"
     WITHHELD_KNOWLEDGE = "knowledge_withheld", "Knowledge that the model never gets"
+    STEP = "step", "Next step"
+    WITHHELD_STEP = "step_withheld", "Next step that the model never gets"
 
 
-WITHHELD_SOURCES = frozenset({RecallSource.WITHHELD_DOCUMENT, RecallSource.WITHHELD_KNOWLEDGE})
+WITHHELD_SOURCES = frozenset(
+    {RecallSource.WITHHELD_DOCUMENT, RecallSource.WITHHELD_KNOWLEDGE, RecallSource.WITHHELD_STEP}
+)
 """What only a page may show."""
 
 
@@ -37,9 +41,9 @@ class RecallPassage(Owned):
     `lexemes` holds stems with their positions, and without positions each word that differs from its stem and
     each pair of characters of a script without word breaks. `part` is 0 for a message's text and n for its
     n-th tool call; 0 for a session's summary and n for that of its n-th arc; 0 for what is known of a
-    document and n for its page n. `file_id` is the id of a file, document or knowledge entry, by source.
-    Triggers delete a row together with what it was made from: more foreign keys would cost each message that
-    is indexed a lookup per key.
+    document and n for its page n. `file_id` is the id of a file, document, knowledge entry or step, by
+    source. Triggers delete a row together with what it was made from: more foreign keys would cost each
+    message that is indexed a lookup per key.
     """
 
     id = models.BigAutoField(primary_key=True)

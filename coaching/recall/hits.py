@@ -9,9 +9,9 @@ from datetime import datetime
 class Hit:
     """A place that was found: a message or document with its best part and piece, or another text.
 
-    `file_id` is the id of a file, document or knowledge entry, by source. `part` of a document is the page,
-    or 0 for what is known of it. `score` is 0 where the question has no words to look for: then the newest
-    are found.
+    `file_id` is the id of a file, document, knowledge entry or step, by source. `part` of a document is the
+    page, or 0 for what is known of it. `score` is 0 where the question has no words to look for: then the
+    newest are found.
     """
 
     source: str
@@ -38,7 +38,8 @@ class Passage:
     """A hit with its text, at most 1,260 characters, and where it stands.
 
     `is_by_user` is None where nobody said it. `title` is the session's, the file's path, the document's name
-    or the entry's title; `anchor` marks a message on its page, and `later` counts the messages after it.
+    or the title of the entry or step; `anchor` marks a message on its page, and `later` counts the messages
+    after it.
     """
 
     hit: Hit

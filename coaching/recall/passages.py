@@ -105,6 +105,12 @@ FROM unnest(%(places)s::int[], %(ids)s::bigint[], %(pieces)s::int[]) AS hit(plac
 JOIN coaching_knowledgeentry AS entry
     ON entry.id = hit.id AND entry.user_id = %(user)s AND entry.state = 'accepted'
 """
+_STEPS_SQL = """
+SELECT hit.place, step.title, coaching_recall_piece(coaching_recall_step_words(step), hit.piece)
+FROM unnest(%(places)s::int[], %(ids)s::bigint[], %(pieces)s::int[]) AS hit(place, id, piece)
+JOIN coaching_actionitem AS step ON step.id = hit.id AND step.user_id = %(user)s
+    AND step.state IN ('open', 'done', 'dropped')
+"""
 
 
 def read_passages(hits: Sequence[Hit], *, user_id: int) -> Sequence[Passage]:
@@ -175,6 +181,11 @@ def _read_knowledge(hits: Mapping[int, Hit], *, user_id: int) -> Places:
     return _read_texts(_KNOWLEDGE_SQL, hits, ids, user_id=user_id)
 
 
+def _read_steps(hits: Mapping[int, Hit], *, user_id: int) -> Places:
+    ids = [hit.file_id for hit in hits.values()]
+    return _read_texts(_STEPS_SQL, hits, ids, user_id=user_id)
+
+
 def _read_texts(sql: str, hits: Mapping[int, Hit], ids: Sequence[object], *, user_id: int) -> Places:
     values = {
         "user": user_id,
@@ -194,4 +205,5 @@ _READERS: Sequence[tuple[frozenset[str], Reader]] = (
     (frozenset({RecallSource.FILE}), _read_files),
     (frozenset({RecallSource.DOCUMENT, RecallSource.WITHHELD_DOCUMENT}), _read_documents),
     (frozenset({RecallSource.KNOWLEDGE, RecallSource.WITHHELD_KNOWLEDGE}), _read_knowledge),
+    (frozenset({RecallSource.STEP, RecallSource.WITHHELD_STEP}), _read_steps),
 )

@@ -70,6 +70,8 @@ _OF_LIBRARY = """AND CASE WHEN source ^@ 'document' THEN file_id IN (
         SELECT id FROM coaching_document WHERE user_id = %(user)s AND {column} = %({column})s)
     WHEN source ^@ 'knowledge' THEN file_id IN (
         SELECT id FROM coaching_knowledgeentry WHERE user_id = %(user)s AND {column} = %({column})s)
+    WHEN source ^@ 'step' THEN file_id IN (
+        SELECT id FROM coaching_actionitem WHERE user_id = %(user)s AND {column} = %({column})s)
     ELSE false END"""
 
 _OF_REACHED = """AND CASE WHEN source ^@ 'document' THEN file_id IN (
@@ -77,6 +79,8 @@ _OF_REACHED = """AND CASE WHEN source ^@ 'document' THEN file_id IN (
             OR session_id = %(attached_in)s::uuid))
     WHEN source ^@ 'knowledge' THEN file_id IN (
         SELECT id FROM coaching_knowledgeentry WHERE user_id = %(user)s AND client_id = ANY(%(reached)s))
+    WHEN source ^@ 'step' THEN file_id IN (
+        SELECT id FROM coaching_actionitem WHERE user_id = %(user)s AND client_id = ANY(%(reached)s))
     ELSE session_id IS NULL OR session_id NOT IN (
         SELECT scope.session_id FROM coaching_sessionscope AS scope
         JOIN coaching_client AS client ON client.id = scope.client_id AND client.user_id = %(user)s

@@ -6,7 +6,7 @@ from django.db.models import Q
 
 from coaching.context.foreign import IMPORTED_CONVERSATION, IMPORTED_PAGE, foreign_names
 from coaching.files.selectors import FileText
-from coaching.models import Document, FileSource, RecallSource, UserFile, UserFileVersion
+from coaching.models import ActionItem, Document, FileSource, RecallSource, UserFile, UserFileVersion
 from coaching.recall.hits import Hit, Passage
 from coaching.tools.tainted import Ruling
 from sessions_app.history import DOCUMENTS_KEY, FOREIGN_KEY, TAINT_KEY
@@ -31,7 +31,8 @@ READING_TOOLS = frozenset(
 
 def has_read_others(call: ToolCallRecord) -> bool:
     """Return whether the turn of a call has read such texts by then, or its request held texts of others."""
-    if Ruling.of(call.metadata) is not None:
+    ruling = Ruling.of(call.metadata)
+    if ruling is not None and ruling.sources:
         return True
     message = call.turn.messages.filter(role=MessageRole.USER).only("metadata").first()
     if message is not None and message.metadata.get(DOCUMENTS_KEY):
@@ -60,6 +61,7 @@ def names_in_passages(user_id: int, found: Sequence[Passage]) -> tuple[str, ...]
         (passage.title for passage in found if passage.hit.source in documents),
         (IMPORTED_CONVERSATION for passage in found if passage.imported_id),
         _names_of_files(user_id, {one.hit.file_id for one in found if one.hit.source == RecallSource.FILE}),
+        _names_of_steps(user_id, {one.hit.file_id for one in found if one.hit.source == RecallSource.STEP}),
         _names_in_answers(user_id, [one.hit for one in found if one.hit.message_id]),
     )
 
@@ -69,6 +71,12 @@ def _names_of_files(user_id: int, ids: Collection[int | None]) -> Iterable[str]:
     for file in files:
         version = file.versions.order_by("-number").first()
         yield from _names_of_version(user_id, version) if version else ()
+
+
+def _names_of_steps(user_id: int, ids: Collection[int | None]) -> Iterable[str]:
+    """Return the names of the documents that steps come from: a person's own words are nobody else's."""
+    steps = ActionItem.of(user_id).filter(id__in=[each for each in ids if each]) if ids else None
+    return names_of_documents(user_id, steps.values_list("document_id", flat=True)) if steps else ()
 
 
 def _names_of_version(user_id: int, version: UserFileVersion) -> tuple[str, ...]:

@@ -38,6 +38,8 @@ LIBRARY_SOURCES = (
     RecallSource.WITHHELD_DOCUMENT,
     RecallSource.KNOWLEDGE,
     RecallSource.WITHHELD_KNOWLEDGE,
+    RecallSource.STEP,
+    RecallSource.WITHHELD_STEP,
 )
 PLACES: Mapping[str, tuple[str, Sequence[RecallSource]]] = {
     "": (gettext_noop("Everywhere"), tuple(RecallSource)),
@@ -63,6 +65,8 @@ _SOURCE_NAMES = {
     RecallSource.WITHHELD_DOCUMENT: gettext_noop("Document, never sent to the AI model"),
     RecallSource.KNOWLEDGE: gettext_noop("Knowledge"),
     RecallSource.WITHHELD_KNOWLEDGE: gettext_noop("Knowledge, never sent to the AI model"),
+    RecallSource.STEP: gettext_noop("Next step"),
+    RecallSource.WITHHELD_STEP: gettext_noop("Next step, never sent to the AI model"),
 }
 
 searches = AttemptLimit(attempts=SEARCHES_IN_A_MINUTE, seconds=60)
@@ -192,6 +196,8 @@ def _address(passage: Passage) -> str:
     hit = passage.hit
     if hit.source in (RecallSource.DOCUMENT, RecallSource.WITHHELD_DOCUMENT):
         return reverse("library_document", args=[hit.file_id])
+    if hit.source in (RecallSource.STEP, RecallSource.WITHHELD_STEP):
+        return reverse("library_action", args=[hit.file_id])
     if hit.source in LIBRARY_SOURCES:
         return reverse("library_entry", args=[hit.file_id])
     if hit.file_id:
