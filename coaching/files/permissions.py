@@ -15,6 +15,7 @@ WRITABLE: dict[SessionKind, tuple[FileType, ...]] = {
         FileType.CAPTURE,
         FileType.REFLECTION_PROMPT,
         FileType.SAFETY_PLAN,
+        FileType.DAY_PLAN,  # additions: see `tools.day_additions`
     ),
     SessionKind.LIFE_MAPPING: (
         FileType.DOMAIN,

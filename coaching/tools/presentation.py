@@ -194,8 +194,9 @@ class SageTool(Tool[ToolContext, InputT]):
     """A tool of Sage. `skills` is set if its results contain skills; `tiers` offer it.
 
     `pipeline_model` is the input that the pipeline requires, if it asks for more than a conversation does.
-    `changes(context, input)` says whether a call would do more than add something, and `decides` whether one
-    of the kind `evidence` is asked about first. Both are sync ORM code and raise as the call would.
+    `changes(context, input)` says whether a call would do more than add something, `decides` whether one of
+    the kind `evidence` is asked about first, and `holds` whether any other is, also where no texts of others
+    were read. All are sync ORM code and raise as the call would.
     """
 
     presentation: Presentation
@@ -204,6 +205,7 @@ class SageTool(Tool[ToolContext, InputT]):
     pipeline_model: type[InputT] | None = None
     changes: Callable[[ToolContext, InputT], Changed] | None = None
     decides: Callable[[ToolContext, InputT, bool], Decision] | None = None
+    holds: Callable[[ToolContext, InputT], bool] | None = None
 
     def in_pipeline(self) -> "SageTool[InputT]":
         return replace(self, input_model=self.pipeline_model) if self.pipeline_model else self

@@ -4,7 +4,7 @@ The model gives type, body and attributes; the server decides path, frontmatter 
 reports success only after both bytes and row are stored.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
 from django.utils.translation import gettext_noop as _
@@ -20,6 +20,8 @@ from coaching.files.permissions import WRITTEN_TYPES, check_may_write
 from coaching.files.types import ATTRIBUTE_ORDER, FACT_NAMES, RULES, VALUE_NAMES, AttributeName
 from coaching.models import FileSource, FileType, UserFile
 from coaching.tools.context import ToolContext
+from coaching.tools.day_additions import is_addition, is_said
+from coaching.tools.evidence import refuse_in_danger
 from coaching.tools.presentation import (
     PAGE,
     REPLACES,
@@ -93,10 +95,17 @@ async def _run(context: ToolContext, given: SaveFileInput) -> ToolResult:
             source=FileSource(context.source),
             session_id=context.session_id,
             tool_use_id=context.tool_use_id,
-            commit=lambda write: context.commit(lambda: _said(context, write())),
+            commit=lambda write: context.commit(lambda: _write(context, given, write)),
         )
     except Refused as refused:
         raise ToolError(str(refused)) from refused
+
+
+def _write(context: ToolContext, given: SaveFileInput, write: Callable[[], store.StoredFile]) -> ToolResult:
+    """Write the file. Raises `ToolError` if what is added to a day comes in a turn with a card."""
+    if is_addition(context, given.file_type):
+        refuse_in_danger(context)
+    return _said(context, write())
 
 
 def _draft(context: ToolContext, given: SaveFileInput) -> FileDraft:
@@ -121,6 +130,11 @@ def _changes(context: ToolContext, given: SaveFileInput) -> Changed:
     versions = UserFile.of(context.user_id).filter(path=draft.path.text())
     newest = versions.values_list("version_number", flat=True).first()
     return Changed(replaces=newest or 0, is_more=is_more)
+
+
+def _holds(context: ToolContext, given: SaveFileInput) -> bool:
+    """Say whether a plan of a day is asked about: it is added to, and not in the user's own words alone."""
+    return is_addition(context, given.file_type) and not is_said(context, _draft(context, given))
 
 
 async def _check(context: ToolContext, given: SaveFileInput) -> Mapping[str, Any]:
@@ -177,6 +191,7 @@ SAVE_FILE: SageTool[SaveFileInput] = SageTool(
     run=_run,
     check=_check,
     changes=_changes,
+    holds=_holds,
     conflict_key=_conflict_key,
     saved_fields=frozenset({"content"}),
     presentation=Presentation(

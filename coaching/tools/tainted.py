@@ -55,7 +55,8 @@ only adds, shown with the names of the texts and *Undo*; what would replace some
 class Ruling:
     """What was decided about one call after texts of others, which are named in `sources`.
 
-    `is_held`: it waits for the user's yes although its kind wouldn't. `replaces` is the version of the file
+    `is_held`: it waits for the user's yes although its kind wouldn't, which a tool may want without any
+    sources, too. `replaces` is the version of the file
     that it may replace, 0 for a new file; None where that doesn't matter.
     """
 
@@ -87,12 +88,35 @@ NO_RULINGS: Mapping[str, Ruling] = {}
 def rule_on(
     calls: Sequence[tuple[ToolCall, SageTool[Any] | None, ToolContext]], sources: tuple[str, ...]
 ) -> Mapping[str, Ruling]:
-    """Rule on the calls of a round, each with its tool and context, by `tool_use_id`. Sync ORM code."""
+    """Rule on the calls of a round, each with its tool and context, by `tool_use_id`. Sync ORM code.
+
+    Without sources, only calls that their tool holds are ruled on.
+    """
     rulings: dict[str, Ruling] = {}
     written: set[str] = set()
     for call, tool, context in calls:
-        rulings[call.tool_use_id] = _rule_on_one(call, tool, context, sources, written)
+        ruling = _rule_on_one(call, tool, context, sources, written) if sources else None
+        if tool is not None and tool.holds is not None:
+            ruling = _held_by(tool, call, context, ruling)
+        if ruling is not None:
+            rulings[call.tool_use_id] = ruling
     return rulings
+
+
+def _held_by(
+    tool: SageTool[Any], call: ToolCall, context: ToolContext, ruling: Ruling | None
+) -> Ruling | None:
+    """Return the ruling on a call that its tool may hold, whatever was read."""
+    if tool.holds is None or (ruling is not None and ruling.is_held):
+        return ruling
+    try:
+        values = tool.parse(call.input_json)
+        if not tool.holds(context, values):
+            return ruling
+        replaces = tool.changes(context, values).replaces if tool.changes else None
+    except (ToolInputError, ToolError, Refused):
+        return ruling  # it is refused when it runs
+    return Ruling(sources=ruling.sources if ruling else (), is_held=True, replaces=replaces)
 
 
 def _rule_on_one(

@@ -84,7 +84,7 @@ class TurnRecorder:
 
     async def _rule_on(self, finished: FinishedRound) -> Mapping[str, Ruling]:
         """Rule on a round's calls by what the model had read when it wrote them."""
-        if not self._tool_session.sources or not finished.calls:
+        if not self._tool_session.has_to_rule(finished.calls):
             return NO_RULINGS
         return await in_database(self._tool_session.rule, finished.calls)
 

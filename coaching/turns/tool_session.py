@@ -30,6 +30,8 @@ from sessions_app.models import Session, SessionStatus
 from sessions_app.turn_records import CallResult
 
 LATE_COMMIT_SECONDS = 1.0
+HOLDING = frozenset(tool.name for tool in TOOLS if tool.holds)
+"""The tools that may hold a call whatever was read."""
 
 
 class ToolSession:
@@ -76,6 +78,10 @@ class ToolSession:
         """Whether a call that rests on the user's words waits for their yes; an undecided one does."""
         decision = self.decisions.get(call.tool_use_id)
         return decision is None or decision.asks
+
+    def has_to_rule(self, calls: Sequence[ToolCall]) -> bool:
+        """Whether some calls are ruled on: texts of others were read, or a tool may hold its call anyway."""
+        return bool(calls) and (bool(self.sources) or any(call.name in HOLDING for call in calls))
 
     def rule(self, calls: Sequence[ToolCall]) -> Mapping[str, Ruling]:
         """Rule on the calls of a round that is about to be recorded. Sync ORM code."""

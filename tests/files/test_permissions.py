@@ -15,7 +15,7 @@ MATRIX = {
     "life-plan": "yyy--",
     "check-in": "--y--",
     "daily-log": "----y",
-    "day-plan": "---y-",
+    "day-plan": "y--y-",
     "weekly-plan": "y-y--",
     "sage-context": "yyyyy",
     "sage-patterns": "yyy-y",
