@@ -48,7 +48,7 @@ def test_a_good_row_has_no_fault() -> None:
     [
         ({"tools": {"save_file": "agreed"}}, SKILL, "its frontmatter has read_file, the table doesn't"),
         ({}, replace(SKILL, tools=("save_file",)), "its frontmatter doesn't have read_file"),
-        ({"saves": ["day-plan", "domain"]}, SKILL, "day-plan can't be saved in open_conversation"),
+        ({"saves": ["daily-log", "domain"]}, SKILL, "daily-log can't be saved in open_conversation"),
         ({}, replace(SKILL, saved_types=("overview",)), "its text saves overview, the table doesn't"),
         ({"saves": []}, replace(SKILL, saved_types=()), "save_file and the types that it saves go together"),
     ],
