@@ -1,9 +1,10 @@
 """Answers to Sage's question about suicide or harm: "Yes. Every night." names nothing, and is acute.
 
 The question is known in English and in the languages with rules of their own (`words/answers.txt`). Denials
-and evasions are known too: a question back, a refusal, another subject. If the question was Sage's last
-one, any other answer affirms it, since people affirm it in countless ways. After one more question, only a
-yes or a cue does. Pure; long texts are cut.
+and evasions are known too: a question back, a refusal, another subject. Where nothing affirms, a negation, or
+that it is only work or tiredness, is a denial as well. If the question was Sage's last one, any other answer
+affirms it, since people affirm it in countless ways. After one more question, only a yes or a cue does. Pure;
+long texts are cut.
 """
 
 import re
@@ -89,7 +90,7 @@ def _is_affirmed(words: str, *, otherwise: bool) -> bool:
     said = [(stance, clause) for clause in clauses if (stance := _stance(clause))]
     found = [stance for stance, _ in said]
     if not found:
-        return otherwise and bool(plain) and not _is_evasive(plain)
+        return otherwise and bool(plain) and not _is_evasive(plain) and not _is_negated(plain, clauses)
     if found[0] in ("yes", "cue") and found[-1] == "no" and _is_past(plain) and _is_over(said[-1][1]):
         return False  # "I did once, years ago, but not now."
     if found[0] in ("yes", "unknown"):
@@ -128,6 +129,14 @@ def _is_evasive(plain: str) -> bool:
     )
 
 
+def _is_negated(plain: str, clauses: Sequence[str]) -> bool:
+    """Return whether an answer of which nothing affirms is a denial in words of its own."""
+    if any(_starts("untold", clause) for clause in clauses):
+        return False
+    last = _pattern("but").split(plain)[-1]
+    return _says("negator", last) or _says("only", last)
+
+
 def _stance(clause: str) -> str:
     """Return what a clause says: yes, no, unknown, a cue, or nothing."""
     if _says("surely", clause):
@@ -136,6 +145,8 @@ def _stance(clause: str) -> str:
         return ""
     if _says("not-knowing", clause):
         return "unknown"
+    if _starts("despair", clause):
+        return "cue"
     if _starts("no-word", clause) or _starts("no", clause):
         return "no"
     if _starts("yes", clause):

@@ -13,18 +13,22 @@ from coaching.safety.sentences import sentences_in
 from coaching.safety.tables import expanded, needed_in, read_table
 
 ENGLISH = "english"
+_HOME_CHARACTERS = 40
 _TABLE = read_table("joining")
 
 
 def read_words() -> None:
     """Compile the rules early, so that nobody's first message waits for it."""
-    _loss()
+    for section in ("loss", "over", "home"):
+        section_of(section)
     for language in (ENGLISH, *languages.LANGUAGES):
         _rules_of(language)
 
 
 def is_wished(letters: str) -> bool:
-    """Return whether plain letters say so, and don't deny it."""
+    """Return whether plain letters say so, and neither deny it nor tell that it is over."""
+    if section_of("over").search(letters):
+        return False
     sentences = dict.fromkeys(sentences_in(letters))
     return any(
         _is_said(sentence, patterns_of(language)[number], language)
@@ -36,11 +40,19 @@ def is_wished(letters: str) -> bool:
 
 def tells_of_loss(letters: str) -> bool:
     """Return whether plain letters tell that somebody died."""
-    return _loss().search(letters) is not None
+    return section_of("loss").search(letters) is not None
 
 
 def _is_said(sentence: str, pattern: re.Pattern[str], language: str) -> bool:
-    return any(not _is_denied(sentence, found.start(), language) for found in pattern.finditer(sentence))
+    return any(
+        not _is_denied(sentence, found.start(), language) and not _is_about_a_home(sentence, found)
+        for found in pattern.finditer(sentence)
+    )
+
+
+def _is_about_a_home(sentence: str, found: re.Match[str]) -> bool:
+    """Return whether it is a house that somebody doesn't want to stay in."""
+    return section_of("home").search(sentence, found.start(), found.end() + _HOME_CHARACTERS) is not None
 
 
 def _is_denied(sentence: str, position: int, language: str) -> bool:
@@ -69,5 +81,6 @@ def patterns_of(language: str) -> tuple[re.Pattern[str], ...]:
 
 
 @cache
-def _loss() -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w)(?:{'|'.join(_TABLE['loss'])})(?!\w)")
+def section_of(name: str) -> re.Pattern[str]:
+    """Return the words of a section that isn't a language's."""
+    return re.compile(rf"(?<!\w)(?:{'|'.join(_TABLE[name])})(?!\w)")

@@ -91,8 +91,8 @@ MADE: Mapping[str, Callable[[], Patterns]] = {
         for pattern in joining.patterns_of(language)
     ],
     (
-        "coaching/safety/joining.py: re.compile(f\"(?<!\\\\w)(?:{'|'.join(_TABLE['loss'])})(?!\\\\w)\")"
-    ): lambda: [joining._loss()],
+        "coaching/safety/joining.py: re.compile(f\"(?<!\\\\w)(?:{'|'.join(_TABLE[name])})(?!\\\\w)\")"
+    ): lambda: [joining.section_of(name) for name in ("loss", "over", "home")],
     "coaching/safety/languages.py: re.compile(f'(?<!\\\\w)(?:{_lines(section)})(?!\\\\w)')": lambda: [
         languages._pattern(section) for section in languages._TABLE if not section.startswith("denied")
     ],

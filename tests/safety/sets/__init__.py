@@ -12,10 +12,13 @@ _FOLDER = Path(__file__).parent
 DEV, DEV_2, DEV_3 = (_FOLDER / name for name in ("dev", "dev_2", "dev_3"))
 LEARNT = (
     *(DEV, DEV_2, DEV_3),
-    *(_FOLDER / f"dev_{number}" for number in range(4, 17)),
+    *(_FOLDER / f"dev_{number}" for number in range(4, 19)),
     *(
         _FOLDER / name
-        for name in ("grief_one", "grief_two", "grief_three", "written", "written_two", "written_three")
+        for name in (
+            *("grief_one", "grief_two", "grief_three", "grief_four", "denials_one"),
+            *("written", "written_two", "written_three"),
+        )
     ),
 )
 """What weights are learnt from."""
