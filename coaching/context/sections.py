@@ -29,6 +29,8 @@ from sessions_app.models import SessionKind
 FLAGGED = (DomainStatus.IN_CRISIS, DomainStatus.NEEDS_ATTENTION)
 SHOWN_ATTRIBUTES = ("energy", "mood_signal", "domains_touched", "themes", "intention", "priorities")
 SHOWN_EVENTS = 40
+LANGUAGE_NAMES = {"de": "German", "es": "Spanish"}
+"""Of the languages that a profile may have, in which an opening greets; English needs no word."""
 GIVES_WAY = 0.8
 """The weight of an entry, as a share of the next newer one's."""
 
@@ -40,7 +42,12 @@ def header(life: Life) -> Section:
     past = " past midnight" if local.date() != life.today else ""
     bracket = f"{with_weekday(life.today)}, {time_bracket(local)}"
     clock = f"{bracket}, {local:%H:%M}{past} ({life.profile.timezone})"
-    lines = [*standing_header(life), f"Time: {clock}", f"Check-in: {_checkin_status(life)}"]
+    lines = [
+        *standing_header(life),
+        *_language_of(life),
+        f"Time: {clock}",
+        f"Check-in: {_checkin_status(life)}",
+    ]
     return Section(
         name="session_context", attributes={}, entries=(Entry(tag="", attributes={}, text="\n".join(lines)),)
     )
@@ -49,8 +56,19 @@ def header(life: Life) -> Section:
 def header_digest(life: Life) -> str:
     """Hash the header's content without minutes: day and part of the day count."""
     local = life.now.astimezone(life.profile.zone)
-    what = [*standing_header(life), life.today.isoformat(), time_bracket(local), _checkin_status(life)]
+    what = [
+        *standing_header(life),
+        *_language_of(life),
+        life.today.isoformat(),
+        time_bracket(local),
+        _checkin_status(life),
+    ]
     return hashlib.sha256("\n".join(what).encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def _language_of(life: Life) -> Sequence[str]:
+    name = LANGUAGE_NAMES.get(life.profile.language)
+    return [f"Language: {name}"] if name else []
 
 
 def standing_header(life: Life) -> Sequence[str]:

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from coaching.practice.coach import hearing, jobs, texts
-from coaching.practice.coach.tables import WALKS
+from coaching.practice.coach import hearing, jobs, steps, texts
+from coaching.practice.coach.tables import BY_LANGUAGE, WALKS
 from coaching.safety import (
     answers,
     danger,
@@ -57,15 +57,21 @@ def _of_lists() -> Patterns:
 
 MADE: Mapping[str, Callable[[], Patterns]] = {
     "coaching/practice/coach/hearing.py: re.compile(text)": lambda: [
-        *hearing._WHOLE.values(),
-        *hearing._WITHIN.values(),
+        *(pattern for patterns in hearing._WHOLE.values() for pattern in patterns.values()),
+        *(pattern for patterns in hearing._WITHIN.values() for pattern in patterns.values()),
     ],
     "coaching/practice/coach/jobs.py: re.compile(f'\\\\b(?:{words})\\\\b')": lambda: [*jobs._TOPICS.values()],
     "coaching/practice/coach/tables.py: re.compile(_WISH.replace('WORDS', asked_for))": lambda: [
         walk.asked_for for walk in WALKS.values()
     ],
+    (
+        "coaching/practice/coach/tables.py: re.compile(common['wish'].replace('WORDS', words['asked_for']))"
+    ): lambda: [walk.asked_for for code in ("de", "es") for walk in BY_LANGUAGE[code].values()],
+    (
+        "coaching/practice/coach/steps.py: re.compile(f\"{days['lead']}\\\\b({words})\\\\b{days['trail']}\")"
+    ): lambda: [pattern for pattern, _ in steps._days()],
     "coaching/practice/coach/texts.py: re.compile(asked)": lambda: [
-        asked for asked, _ in texts.QUESTIONS.values()
+        asked for topics in texts._TOPICS.values() for _, asked, _ in topics
     ],
     (
         "coaching/safety/answers.py: re.compile(f\"(?<![\\\\w'])(?:{'|'.join(_TABLE[section])})(?!\\\\w)\")"

@@ -40,10 +40,10 @@ async def test_a_person_who_was_here_before_is_met_shortly(client: AsyncAnthropi
 
 async def test_what_is_due_is_offered_once(client: AsyncAnthropic) -> None:
     walk = Walk(client, header=DUE)
-    assert texts.OFFERS["weekly_checkin"] in await walk.say("hi")
+    assert texts.offers()["weekly_checkin"] in await walk.say("hi")
     assert texts.said("declined") in await walk.say("no")
     for words in ("hello", "My boss wants more hours of me.", "What a week it was."):
-        assert texts.OFFERS["weekly_checkin"] not in await walk.say(words)
+        assert texts.offers()["weekly_checkin"] not in await walk.say(words)
     await walk.say("ok, let's do my check-in after all")
     assert walk.arc == "weekly_checkin", "a wish of their own still counts"
 
@@ -54,12 +54,12 @@ async def test_what_is_due_is_offered_once(client: AsyncAnthropic) -> None:
         ("Are you a real person?", "script"),
         ("who are you?", "script"),
         ("what can you do?", "plan your day"),
-        ("help", "plan your day"),
+        ("help", "Safety and help lines"),
         ("can anyone else read this?", "stays on this server"),
         ("how do I delete that?", "Files"),
         ("can I export it all?", "archive"),
         ("what does a real model cost?", "API key"),
-        ("do you speak German?", "English only"),
+        ("do you speak German?", "German and Spanish"),
         ("how long does it take?", "two or three minutes"),
         ("should I quit my job?", "no view on your life"),
         ("what is the capital of Peru?", "no answer"),
@@ -77,13 +77,15 @@ async def test_questions_are_answered_or_called_unanswerable(
     assert set(walk.names()) == {"show_options"}
 
 
-async def test_what_to_do_next_is_not_said_twice_running(client: AsyncAnthropic) -> None:
+async def test_what_else_there_is_to_see_is_said_once_in_a_while(client: AsyncAnthropic) -> None:
     walk = Walk(client)
     await walk.say("hi")
     replies = [
-        await walk.say(words) for words in ("are you real?", "My neighbour painted a boat", "qwrtz sdfgh")
+        await walk.say(f"My neighbour painted a {what}") for what in ("boat", "door", "cup", "bee", "van")
     ]
-    assert [texts.said("after_arc") in reply for reply in replies] == [True, False, True]
+    hints = [texts.stands_in("hints", reply, "reactions") for reply in replies]
+    assert hints.count(True) == 1
+    assert not hints[0], "the menu was shown just before"
 
 
 async def test_words_that_a_script_can_t_place_are_called_so_in_turn(client: AsyncAnthropic) -> None:
@@ -100,7 +102,7 @@ async def test_words_that_a_script_can_t_place_are_called_so_in_turn(client: Asy
 async def test_heavy_words_are_sent_to_people(client: AsyncAnthropic) -> None:
     walk = Walk(client)
     await walk.say("hi")
-    assert texts.REACTIONS["heavy"][0] in await walk.say("I feel hopeless and completely overwhelmed")
+    assert texts.reactions("heavy")[0] in await walk.say("I feel hopeless and completely overwhelmed")
 
 
 async def test_a_memory_is_looked_up_and_never_invented(client: AsyncAnthropic) -> None:
@@ -249,5 +251,5 @@ async def test_grief_gets_no_form_and_isn_t_noted(client: AsyncAnthropic, is_in_
         await walk.say("hi")
         await walk.tap("close_day")
     reply = await walk.say("I don't know what my days are for any more since mum died")
-    assert reply in texts.REACTIONS["grief"]
+    assert reply in texts.reactions("grief")
     assert not {name for name, _ in walk.calls[-1:]} & {"show_options", "save_file", "show_pulse_check"}

@@ -223,7 +223,7 @@ async def test_a_rating_goes_with_the_words_that_it_was_in(client: AsyncAnthropi
     ("words", "said"),
     [
         ("why do you ask?", "how much to take on"),
-        ("Ich weiß nicht, was ich heute machen soll", "Ich bin nur ein Skript"),
+        ("Je ne suis pas bien aujourd'hui, merci", "Je ne suis qu'un script"),
         ("xkcdf qwrtz sdfgh", "written"),
         ("🙂", "emoji"),
         ("you're stupid", "script"),

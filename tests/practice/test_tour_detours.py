@@ -116,7 +116,7 @@ async def test_a_type_that_may_not_be_written_is_named(client: AsyncAnthropic) -
     await walk.rate(career=3)
     await walk.say("deadlines")
     reply = await walk.say("Leave at five")
-    assert "Saving the plan of your week didn't work" in reply
+    assert "Saving didn't work (the plan of your week)" in reply
     await walk.say("leave it")
     await walk.tap("yes")
     assert walk.completed == ["weekly_checkin"]

@@ -203,7 +203,7 @@ async def test_a_pattern_that_runs_against_the_plan_becomes_a_revision_of_the_pl
 async def test_an_arc_that_is_offered_and_refused_is_left_alone(
     live_sage: LiveSage, practice: PracticeServer, user: User, cookie: str
 ) -> None:
-    offer = texts.OFFERS["life_mapping"]
+    offer = texts.offers()["life_mapping"]
     await in_database(nothing_else_is_due, user)
     async with talking(live_sage, user, cookie) as talker:
         assert offer in await talker.say("hi"), "there is no map yet"

@@ -23,11 +23,14 @@ _QUESTIONS = {
 """The tour's question by words of the request to ask."""
 _STILL = re.compile(
     r"\b(?:still|sometimes|often|worse|every (?:day|night)|all the time|a (?:bit|little)|kind of"
-    r"|i (?:am|do|think so))\b",
+    r"|i (?:am|do|think so)|immer noch|manchmal|oft|jede nacht|jeden tag"
+    r"|todavía|sigue|a veces|cada (?:noche|día))\b",
     re.IGNORECASE,
 )
 _NOT = re.compile(
-    r"\b(?:no|not|n't|never|without|gone|over|better|fine|all right|alright|okay|ok)\b", re.IGNORECASE
+    r"\b(?:no|not|n't|never|without|gone|over|better|fine|all right|alright|okay|ok"
+    r"|nicht|nie|weg|vorbei|besser|gut|nunca|ya|mejor|bien)\b",
+    re.IGNORECASE,
 )
 
 
@@ -38,26 +41,26 @@ def question_due(conversation: Conversation) -> str:
         return ""
     name = next((name for words, name in _QUESTIONS.items() if words in found[1]), "care_dark")
     day = _DAY.search(found[1])
-    return f"{texts.said('care_lead', day=day[1] if day else 'an earlier day')} {texts.said(name)}"
+    return f"{texts.said('care_lead', day=day[1] if day else texts.said('care_day'))} {texts.said(name)}"
 
 
 def was_asked(exchange: Exchange) -> bool:
     """Return whether an exchange answers such a question."""
-    return any(texts.said(name) in exchange.question for name in _QUESTIONS.values())
+    return any(texts.stands_in(name, exchange.question) for name in _QUESTIONS.values())
 
 
 def is_still_there(exchange: Exchange) -> bool:
     """Return whether the answer to such a question says that it is still there."""
-    if not was_asked(exchange) or texts.said("care_other") in exchange.question:
+    if not was_asked(exchange) or texts.stands_in("care_other", exchange.question):
         return False
     answer = exchange.answer.replace("’", "'")
-    if texts.said("care_safe") in exchange.question:
+    if texts.stands_in("care_safe", exchange.question):
         return (
             bool(danger_in(answer))
             or hear(answer).kind == "no"
-            or bool(re.match(r"\W*no\b", answer, re.IGNORECASE))
+            or bool(re.match(r"\W*(?:no|nein)\b", answer, re.IGNORECASE))
         )
-    is_yes = hear(answer).kind == "yes" or bool(re.match(r"\W*yes\b", answer, re.IGNORECASE))
+    is_yes = hear(answer).kind == "yes" or bool(re.match(r"\W*(?:yes|ja|sí)\b", answer, re.IGNORECASE))
     return is_yes or (bool(_STILL.search(answer)) and not _NOT.search(answer))
 
 
@@ -82,8 +85,8 @@ def words_at_rest(conversation: Conversation, newest: Exchange, heard: Heard) ->
     told = {
         "question": lambda: answer_question(conversation, newest.answer),
         "foreign": lambda: in_both_languages(heard),
-        "answer": lambda: texts.REACTIONS["heavy"][0],
-        "remark": lambda: texts.REACTIONS["heavy"][0],
+        "answer": lambda: texts.reactions("heavy")[0],
+        "remark": lambda: texts.reactions("heavy")[0],
     }.get(heard.kind, lambda: "")()
-    is_again = bool(told) and texts.said("care_here") in newest.question
+    is_again = bool(told) and texts.stands_in("care_here", newest.question)
     return [told, "" if is_again else texts.said("care_here")]

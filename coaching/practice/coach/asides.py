@@ -10,28 +10,35 @@ from coaching.practice.coach.replay import State, changeable
 from coaching.practice.coach.tables import Slot
 
 
+def fresh(sentences: Sequence[str], conversation: Conversation) -> str:
+    """Return the first of the sentences that wasn't said in this conversation; nothing if all were."""
+    return next((each for each in sentences if each not in conversation.spoken), "")
+
+
 def pick(sentences: Sequence[str], conversation: Conversation) -> str:
-    """Return one of the sentences, in turn: never the same twice running."""
-    return sentences[len(conversation.exchanges) % len(sentences)]
+    """Return one of the sentences: a new one if there is any, else another than the last."""
+    said = fresh(sentences, conversation)
+    return said or sentences[len(conversation.exchanges) % len(sentences)]
 
 
 def answer_question(conversation: Conversation, question: str, slot: Slot | None = None) -> str:
     """Answer a question; of those about a slot only what the slot's own text says."""
-    plain = question.replace("’", "'")
+    plain = question
     if is_about("wrote", plain):
         names = files_in_words(call.path for call in conversation.calls if call.path)
         return texts.said("wrote", files=join_words(names)) if names else texts.said("wrote_nothing")
     if is_about("in_play", plain) and (slot is None or "skill" in plain.lower()):
         names = [name.replace("-", " ") for name in conversation.skills]
         return texts.said("in_play", skills=join_words(names)) if names else texts.said("not_in_play")
-    if found := next((text for asked, text in texts.QUESTIONS.values() if asked.search(plain)), ""):
-        return found
+    if answers := texts.topic_in("questions", plain)[1]:
+        return pick(answers, conversation)
     if is_about("advice", plain):
-        return texts.said("advice")
+        return pick(texts.reactions("advice"), conversation)
     if slot is None:
-        return texts.said("unanswerable")
+        return pick(texts.reactions("unanswerable"), conversation)
     is_about_slot = is_about("about_slot", plain)
-    return slot.why if is_about_slot else f"{texts.said('unanswerable')} As to my own question: {slot.why}"
+    own = texts.said("own_question", why=slot.why)
+    return slot.why if is_about_slot else f"{texts.reactions('unanswerable')[0]} {own}"
 
 
 def react(conversation: Conversation, state: State, heard: Heard) -> str:
@@ -48,21 +55,21 @@ def react(conversation: Conversation, state: State, heard: Heard) -> str:
             return texts.said("noted", words=clip(state.given[state.last].words.rstrip("."), 160))
         case "correction":
             return _confirm(state, heard)
-        case "choice" if texts.said("change") in (newest.question if newest else ""):
-            return pick(texts.REACTIONS["again"], conversation)
-        case "continue" if newest and texts.said("safe") in newest.question:
+        case "choice" if newest and texts.stands_in("change", newest.question):
+            return pick(texts.reactions("again"), conversation)
+        case "continue" if newest and texts.stands_in("safe", newest.question):
             return texts.said("safe_now")
         case "hello":
-            return "" if not state.was_asked else texts.REACTIONS["hello"][0]
+            return "" if not state.was_asked else texts.reactions("hello")[0]
         case "answer" | "choice" | "pulse" | "no" | "leave" | "pause" | "menu" | "recall" | "danger":
             return ""
         case _:
-            return pick(texts.REACTIONS.get(heard.kind, [""]), conversation)
+            return pick(texts.reactions(heard.kind) or [""], conversation)
 
 
 def in_both_languages(heard: Heard) -> str:
-    """Say in English, and in the person's language if it is one of a handful, that only English is read."""
-    own = texts.LANGUAGES.get(heard.language)
+    """Say in the tour's language, and in the person's if it is one of a handful, what the tour reads."""
+    own = texts.FOREIGN.get(heard.language)
     return "\n\n".join([*([own] if own else []), texts.said("english_only")])
 
 
@@ -76,5 +83,5 @@ def _confirm(state: State, heard: Heard) -> str:
     if state.which is not None:
         return ""
     if not heard.words or not heard.about:
-        return texts.REACTIONS["lost" if heard.words else "again"][0]
+        return texts.reactions("lost" if heard.words else "again")[0]
     return texts.said("corrected", label=state.walk.slot(heard.about).label, words=clip(heard.words, 200))

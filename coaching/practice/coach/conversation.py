@@ -14,6 +14,8 @@ from typing import Any
 import orjson
 
 from coaching.practice.api.prefix import Json, content_blocks, opens_turn
+from coaching.practice.coach.hearing import spoken_language
+from coaching.practice.coach.texts import Language
 
 ARCS = ("life_mapping", "open_day", "close_day", "weekly_checkin")
 OPENING_WORDS = "I have just opened this conversation and have not written anything yet. Please begin."
@@ -24,6 +26,8 @@ NO_WORDS = frozenset(
 
 _PROMPTS = {"show_options": "prompt", "show_pulse_check": "context"}
 _SILENT = frozenset({"load_skill", "enter_structured_arc", *_PROMPTS})
+_ACCOUNT: Mapping[str, Language] = {"German": "de", "Spanish": "es"}
+_LANGUAGE = re.compile(r"^Language: (\w+)", re.MULTILINE)
 _SKILL = re.compile(r'^<skill name="([a-z-]{1,64})">$', re.MULTILINE)
 
 
@@ -110,6 +114,13 @@ class Conversation:
     @cached_property
     def spoken(self) -> str:
         return "\n".join([*(exchange.question for exchange in self.exchanges), self.open_question])
+
+    @cached_property
+    def language(self) -> Language:
+        """The language of the newest words whose language shows, else the account's."""
+        told = (spoken_language(exchange.answer) for exchange in reversed(self.exchanges))
+        account = _LANGUAGE.search(self.section("session_context"))
+        return next(filter(None, told), _ACCOUNT.get(account[1], "en") if account else "en")
 
     @property
     def newest_as_sent(self) -> str:

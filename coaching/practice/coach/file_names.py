@@ -3,22 +3,20 @@
 import re
 from collections.abc import Iterable, Sequence
 
-_NAMES = {
-    "_overview": "the overview of your map", "current": "your life plan", "weekly": "the plan of your week",
-    "context": "my notes about you", "patterns": "your patterns", "captures": "a note",
-    "check-ins": "your check-in", "daily-logs": "the log of your day", "day-plans": "the plan of your day",
-    "domains_touched": "the parts of life", "mood_signal": "your mood", "energy": "your energy",
-}  # fmt: skip
+from coaching.practice.coach import texts
+from coaching.practice.coach.tables import DOMAINS, part_title
+
 _MADE_FOR_PROGRAMS = re.compile(r"[a-z]_[a-z]|\.md\b|`")
 
 
 def files_in_words(paths: Iterable[str]) -> list[str]:
     """Return files' names for people, each once; many pages of the life map as one."""
     split = [path.removesuffix(".md").rpartition("/") for path in dict.fromkeys(paths)]
-    parts = [name for folder, _, name in split if folder == "life-map" and name not in _NAMES]
-    named = [_NAMES.get(folder) or _NAMES.get(name) for folder, _, name in split]
-    pages = [f"your {name} page" for name in parts]
-    return [*filter(None, named), *(pages if len(parts) < 3 else [f"{len(parts)} pages of your life map"])]
+    names = texts.names()
+    parts = [name for folder, _, name in split if folder == "life-map" and name in DOMAINS]
+    named = [names.get(folder) or names.get(name) for folder, _, name in split if name not in DOMAINS]
+    pages = [names["page"].format(name=part_title(name).lower()) for name in parts]
+    return [*filter(None, named), *(pages if len(parts) < 3 else [names["pages"].format(count=len(parts))])]
 
 
 def clip(text: str, limit: int) -> str:
@@ -28,16 +26,17 @@ def clip(text: str, limit: int) -> str:
 
 def join_words(words: Sequence[str]) -> str:
     """Join words as in a sentence: `a, b and c`."""
-    return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else "".join(words)
+    return f"{', '.join(words[:-1])} {texts.said('and')} {words[-1]}" if len(words) > 1 else "".join(words)
 
 
 def missing_in_words(item: str) -> str:
     """Return a name for something that a completion reports as missing."""
     attribute, of, file = item.partition(" (")[0].removeprefix("domain ").partition(" of the ")
-    words = _NAMES.get(attribute, attribute.partition(" with ")[0].replace("-", " "))
-    return f"{words}{of.replace('of', 'in')}{file.replace('-', ' ')}"
+    names = texts.names()
+    words = names.get(attribute, attribute.partition(" with ")[0].replace("-", " "))
+    return names["of"].format(attribute=words, file=file.replace("-", " ")) if of else words
 
 
 def reason_in_words(text: str) -> str:
     """Return a refusal as a sentence that quotes it; empty if it has names made for programs."""
-    return "" if _MADE_FOR_PROGRAMS.search(text) else f"The message was: “{' '.join(text.split())[:200]}”"
+    return "" if _MADE_FOR_PROGRAMS.search(text) else texts.said("reason", words=" ".join(text.split())[:200])

@@ -8,16 +8,15 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from coaching.practice.coach import texts
 from coaching.practice.coach.hearing import one_line, rating_in
 from coaching.practice.coach.replay import State
-from coaching.practice.coach.tables import DOMAINS, File, Given
+from coaching.practice.coach.tables import DOMAINS, File, Given, part_title
 from coaching.practice.script import ToolUse
 from coaching.safety.plan import HEADINGS, parse_plan
 
-FOOT = "*Written down by the guided tour, in your own words.*"
-_FEET = (FOOT, "*Written down by the practice coach, in your own words.*")
-_KEPT = "## What stood here before"
-_LATER = "*Left for later.*"
+FOOT = texts.said("foot")
+_OLD_FOOT = "*Written down by the practice coach, in your own words.*"
 _FRONTMATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 _FILE_TAG = re.compile(r"\A\s*<file [^>]*>\n|</file>\s*\Z")
 _OWN_LINE = re.compile(r"\s*\Z|#|- “|- \*\*|\*.*\*\Z")
@@ -74,8 +73,9 @@ def _plan(file: File, state: State, body: str) -> str:
 
 
 def _merged(file: File, state: State, body: str) -> str:
-    ours, _, older = body.partition(_KEPT)
-    is_ours = any(foot in ours for foot in _FEET)
+    kept_below = next((f"## {each}" for each in texts.in_all("kept") if f"## {each}" in body), "")
+    ours, _, older = body.partition(kept_below) if kept_below else (body, "", "")
+    is_ours = _OLD_FOOT in ours or texts.stands_in("foot", ours)
     kept = [line for line in ours.splitlines() if not (is_ours and _OWN_LINE.match(line))] if body else []
     kept += older.strip().splitlines()
     quotes = _QUOTE.findall(ours) if file.appends and is_ours else []
@@ -87,21 +87,23 @@ def _merged(file: File, state: State, body: str) -> str:
         ]
         quotes = []
         parts += [f"## {heading}\n\n" + "\n".join(dict.fromkeys(lines))] if lines else []
-    parts.append(FOOT)
+    parts.append(texts.said("foot"))
     if any(line.strip() for line in kept):
-        parts.append(f"{_KEPT}\n\n" + "\n".join(kept).strip())
+        parts.append(f"## {texts.said('kept')}\n\n" + "\n".join(kept).strip())
     return ("\n\n".join(parts) + "\n")[:_MAX_CHARACTERS]
 
 
 def _lines(name: str, names: Sequence[str], state: State) -> list[str]:
     """Return a slot's lines below its heading; in a list of parts each has its name."""
     given = state.given[name]
-    label = f"**{name.title()}**: " if len(names) > 2 else ""
+    titles = {slot.name: slot.title for slot in state.walk.slots}
+    label = f"**{titles[name]}**: " if len(names) > 2 else ""
+    later = texts.said("left_for_later")
     if given.ratings:
         rated = [(part, given.ratings[part]) for part in DOMAINS if part in given.ratings]
-        return [f"- **{part.title()}**: {values.get('new')}" for part, values in rated]
+        return [f"- **{part_title(part)}**: {values.get('new')}" for part, values in rated]
     if given.is_later:
-        return [f"- {label}left for later"] if label else [_LATER] if name in DOMAINS else []
+        return [f"- {label}{later}"] if label else [f"*{one_line(later)}.*"] if name in DOMAINS else []
     if given.items:
         return [f"- **{item.replace('*', '')}**" for item in given.items]
     if label:
@@ -123,6 +125,6 @@ def _attribute(name: str, given: Given) -> Any:
         case "domains_touched":
             return given.value.split()
         case "energy" | "mood_signal":
-            return given.value or given.words[:80]
+            return given.words[:80] if texts.language() != "en" else given.value or given.words[:80]
         case _:
             return one_line(given.words, 140)

@@ -1,18 +1,18 @@
 """What a person's words are: an answer to what was asked, or one of the many things that aren't.
 
 Only an answer or a correction ever reaches a file, so when in doubt words are no answer. Danger is judged by
-the product's own rules. The patterns are in `hearing.toml`.
+the product's own rules. The patterns are in `hearing.<language>.toml`: words are heard in their language, in
+the one that is spoken if theirs doesn't show, and in English.
 """
 
 import re
-import tomllib
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
-from coaching.practice.coach.tables import WALKS, Slot
+from coaching.practice.coach.tables import BY_LANGUAGE, Slot
+from coaching.practice.coach.texts import ENGLISH, LANGUAGES, Language, language, read_table
 from coaching.safety.card import danger_in
 from coaching.safety.grief import is_grief
 
@@ -22,13 +22,16 @@ Kind = Literal[
     "thanks", "yes", "no", "continue", "choice", "pulse", "check", "wish", "grief",
 ]  # fmt: skip
 
-PATTERNS: dict[str, dict[str, Any]] = tomllib.loads(
-    Path(__file__).with_name("hearing.toml").read_text(encoding="utf-8")
-)
-"""What the tour hears words by: `hearing.toml`."""
+PATTERNS: Mapping[str, Mapping[str, Any]] = read_table("hearing")
+"""Common words and topics: `hearing.toml`."""
+HEARD: Mapping[Language, Mapping[str, Mapping[str, Any]]] = {
+    code: read_table(f"hearing.{code}") for code in LANGUAGES
+}
+"""What the tour hears words by, in each language."""
 OTHER = "other"
 
 _WORDS = {code: frozenset(words.split()) for code, words in PATTERNS["languages"].items()}
+_SHARED = frozenset(PATTERNS["common"]["shared"].split())
 _TOKEN = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 
 MAX_WORDS_CHARACTERS = 1_000
@@ -49,19 +52,23 @@ class Heard:
     language: str = ""
 
 
-_PARTS: dict[str, str] = PATTERNS["parts"]
-
-
-def _pattern(text: str) -> re.Pattern[str]:
-    for name, part in _PARTS.items():
+def _pattern(text: str, parts: Mapping[str, str]) -> re.Pattern[str]:
+    for name, part in parts.items():
         text = text.replace(f"{{{name}}}", part)
     return re.compile(text, re.IGNORECASE | re.DOTALL)
 
 
-_WHOLE: dict[Any, re.Pattern[str]] = {
-    kind: _pattern(rf"\A[\W_]*+(?:{text})[\W_]*+\Z") for kind, text in PATTERNS["whole"].items()
+_WHOLE: Mapping[Language, Mapping[Any, re.Pattern[str]]] = {
+    code: {
+        kind: _pattern(rf"\A[\W_]*+(?:{text})[\W_]*+\Z", heard["parts"])
+        for kind, text in heard["whole"].items()
+    }
+    for code, heard in HEARD.items()
 }
-_WITHIN: dict[str, re.Pattern[str]] = {name: _pattern(text) for name, text in PATTERNS["within"].items()}
+_WITHIN: Mapping[Language, Mapping[str, re.Pattern[str]]] = {
+    code: {name: _pattern(text, heard["parts"]) for name, text in heard["within"].items()}
+    for code, heard in HEARD.items()
+}
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _RARE_PAIR = re.compile(r"(?=sd|df|fg|hj|jk|kl|dk|kj|jh|qw|tz|zx|xc|cv|vb|lk|fd|sj|dj|lj|gf|hg|jf|kf|vc|xz)")
 
@@ -75,13 +82,13 @@ def hear(text: str, slots: Sequence[Slot] = (), *, last: str = "", last_words: s
         return Heard(kind="empty")
     if len(plain) > MAX_WORDS_CHARACTERS:
         return Heard(kind="long")
-    if language := language_of(plain):
-        return Heard(kind="foreign", language=language)
-    if found := next((kind for kind, whole in _WHOLE.items() if whole.search(plain)), None):
+    if (foreign := language_of(plain)) and foreign not in LANGUAGES:
+        return Heard(kind="foreign", language=foreign)
+    if found := _whole(plain):
         return Heard(kind=found)
     if is_about("refusal", plain):
         return Heard(kind="refusal")
-    if recalled := _WITHIN["recall"].search(plain):
+    if recalled := search("recall", plain):
         return Heard(kind="recall", words=recalled[1].strip(" ?!.,\"'"))
     if wish := wish_in(plain):
         return Heard(kind="wish", words=wish)
@@ -100,12 +107,30 @@ def wish_in(plain: str) -> str:
     """Return the name of the walk that a text asks for, or nothing."""
     if len(plain) > 200 or is_about("no_wish", plain):
         return ""
-    return next((walk.name for walk in WALKS.values() if walk.asked_for.search(plain)), "")
+    walks = [walk for code in _languages_for(plain) for walk in BY_LANGUAGE[code].values()]
+    return next((walk.name for walk in walks if walk.asked_for.search(plain)), "")
 
 
 def is_about(name: str, plain: str) -> bool:
     """Return whether a text has one of the patterns by name."""
-    return bool(_WITHIN[name].search(plain.replace("’", "'")))
+    return search(name, plain) is not None
+
+
+def search(name: str, text: str) -> re.Match[str] | None:
+    """Return where a text has one of the patterns by name."""
+    plain = text.replace("’", "'")
+    found = (_WITHIN[code][name].search(plain) for code in _languages_for(plain))
+    return next((match for match in found if match), None)
+
+
+def _languages_for(plain: str) -> Sequence[Language]:
+    own = spoken_language(plain) or language()
+    return list(dict.fromkeys((own, ENGLISH)))
+
+
+def _whole(plain: str) -> Any:
+    wholes = [pair for code in _languages_for(plain) for pair in _WHOLE[code].items()]
+    return next((kind for kind, whole in wholes if whole.search(plain)), None)
 
 
 def _told(plain: str) -> Kind:
@@ -117,10 +142,10 @@ def _told(plain: str) -> Kind:
 
 
 def _correction(plain: str, slots: Sequence[Slot], last: str, last_words: str) -> Heard | None:
-    if meant := _WITHIN["meant"].search(plain):
+    if meant := search("meant", plain):
         return _swapped(meant[1], last_words) or Heard(kind="correction", words=_tidy(meant[1]), about=last)
-    for pattern in (_WITHIN["change"], _WITHIN["should"]):
-        if (found := pattern.search(plain)) and (named := _named(" ".join(found.groups()), slots)):
+    for name in ("change", "should"):
+        if (found := search(name, plain)) and (named := _named(" ".join(found.groups()), slots)):
             return named
     if swapped := _swapped(plain, last_words):
         return swapped
@@ -132,8 +157,8 @@ def _correction(plain: str, slots: Sequence[Slot], last: str, last_words: str) -
 
 def _swapped(plain: str, last_words: str) -> Heard | None:
     """Return a correction of a part of the last answer: "not Priya but Petra", "Petra, not Priya"."""
-    pairs = [found.groups() for found in [_WITHIN["not_but"].search(plain)] if found]
-    pairs += [found.groups()[::-1] for found in [_WITHIN["but_not"].search(plain)] if found]
+    pairs = [found.groups() for found in [search("not_but", plain)] if found]
+    pairs += [found.groups()[::-1] for found in [search("but_not", plain)] if found]
     for was, becomes in pairs:
         if (old := _tidy(was)) and old.lower() in last_words.lower():
             return Heard(kind="correction", words=_tidy(becomes), old=old)
@@ -144,7 +169,7 @@ def _named(rest: str, slots: Sequence[Slot]) -> Heard | None:
     """Return a correction that begins with a slot's name: "intention to calm"."""
     for slot in slots:
         names = "|".join(map(re.escape, slot.names))
-        ends = r"(?: page)?(?:\s+(?:to|into|as|say)\b|\s*[:=])?\s+(.+)"
+        ends = r"(?: page)?(?:\s+(?:to|into|as|say|in|auf|zu|a|por)\b|\s*[:=])?\s+(.+)"
         if found := re.match(rf"(?:{names}){ends}", rest, re.IGNORECASE | re.DOTALL):
             return Heard(kind="correction", words=_tidy(found[1]), about=slot.name)
     return None
@@ -171,7 +196,7 @@ def _is_odd(word: str) -> bool:
 
 def language_of(text: str) -> str:
     """Return a text's language, `OTHER` for an unknown one, nothing for English or too few words."""
-    words = [word.lower().replace("’", "'") for word in _TOKEN.findall(text[:2_000])]
+    words = _words_of(text)
     letters = "".join(words)
     if not letters:
         return ""
@@ -188,15 +213,30 @@ def language_of(text: str) -> str:
     return OTHER if len(words) > 3 and 2 * accented > len(words) > 2 * english else ""
 
 
+def spoken_language(text: str) -> Language | None:
+    """Return which of the tour's languages a text is in; None where that doesn't show, and for any other."""
+    if found := language_of(text):
+        return found if found in LANGUAGES else None
+    words = _words_of(text)
+    most = max(sum(word in these for word in words) for code, these in _WORDS.items() if code != "english")
+    english = sum(word in _WORDS["english"] - _SHARED for word in words)
+    return "en" if english > max(1, most) else None
+
+
+def _words_of(text: str) -> Sequence[str]:
+    return [word.lower().replace("’", "'") for word in _TOKEN.findall(text[:2_000])]
+
+
 def items_in(text: str) -> tuple[str, ...]:
     """Return the items of a spoken list, each one line in the person's words."""
-    pieces = [piece for piece in _WITHIN["list_end"].split(text) if piece.strip()]
+    code = _languages_for(text)[0]
+    pieces = [piece for piece in _WITHIN[code]["list_end"].split(text) if piece.strip()]
     items: list[str] = []
     for piece in pieces:
-        sides = re.split(r"(?<!\s)\s+and\s+", piece) if len(pieces) > 1 else []
+        sides = re.split(r"(?<!\s)\s+(?:and|und|y)\s+", piece) if len(pieces) > 1 else []
         is_two = len(sides) == 2 and all(len(side.split()) > 1 for side in sides)
         items += sides if is_two else [piece]
-    lines = [one_line(_WITHIN["list_lead"].sub("", item, count=1) or item) for item in items]
+    lines = [one_line(_WITHIN[code]["list_lead"].sub("", item, count=1) or item) for item in items]
     return tuple(dict.fromkeys(line for line in lines if line))
 
 
@@ -209,5 +249,7 @@ def one_line(text: str, limit: int = MAX_LINE_CHARACTERS) -> str:
 
 def rating_in(text: str) -> int | None:
     """Return a rating that is clearly one: "2 out of 5", "3/5"."""
-    found = re.search(r"(?<![\d.,/])([1-5])\s*(?:/|of|out of)\s*(?:5|five)\b(?![.,/:]?\d)", text)
+    found = re.search(
+        r"(?<![\d.,/])([1-5])\s*(?:/|of|out of|von|de)\s*(?:5|five|fünf|cinco)\b(?![.,/:]?\d)", text
+    )
     return int(found[1]) if found else None

@@ -49,7 +49,7 @@ def say_what_was_found(call: Call) -> str:
         return texts.said("library_nothing")
     pages = [hit for hit in hits if _document_of(hit) == _document_of(hits[0])]
     best, quote = _best_sentence(pages, str(call.input.get("query", "")))
-    page = f", page {best['page']}" if best.get("page") else ""
+    page = texts.said("library_page", page=str(best["page"])) if best.get("page") else ""
     title = str(best.get("title", "")).replace("[", "(").replace("]", ")")
     return texts.said(
         "library_found",

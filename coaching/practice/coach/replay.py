@@ -18,13 +18,24 @@ from coaching.practice.coach.hearing import (
     items_in,
     one_line,
 )
-from coaching.practice.coach.tables import LATER, Choice, Given, Slot, Walk
+from coaching.practice.coach.tables import LATER, Given, Slot, Walk
+from coaching.practice.coach.texts import Choice
 
 _PLAIN_STATE = re.compile(
-    r"\W*(?:fine|(?:pretty |quite |very |all )?good|great|ok(?:ay)?|not bad|so[- ]so|bad|perfect)\W*",
+    r"\W*(?:fine|(?:pretty |quite |very |all )?good|great|ok(?:ay)?|not bad|so[- ]so|bad|perfect"
+    r"|(?:ganz |sehr )?gut|geht so|schlecht|prima|(?:muy )?bien|regular|mal)\W*",
     re.IGNORECASE,
 )
-_VAGUE = re.compile(r"\W*(?:h+m+|aha|lol|haha+|wow|oh|i see|maybe|whatever)\b", re.IGNORECASE)
+_VAGUE = re.compile(
+    r"\W*(?:h+m+|aha|lol|haha+|jaja+|wow|oh|i see|maybe|whatever|vielleicht|quizás?)\b", re.IGNORECASE
+)
+_AGAIN = re.compile(r"\b(?:again|noch ?mal|otra vez)\b", re.IGNORECASE)
+_SAFE = re.compile(
+    r"\b(?:go on|continue|next|i(?:'m|m| am) (?:okay|ok|safe|fine)|weitermachen|in sicherheit"
+    r"|mir geht(?:'s| es) (?:gut|besser)|quiero seguir|estoy (?:bien|a salvo))\b"
+    r"|\A\W*(?:weiter|sigue|sigamos)\W*\Z"
+)
+_UNSAFE = re.compile(r"\b(?:not|don'?t|can'?t|cannot|never|no|nicht|nie|kein\w*|nunca)\b")
 _MAX_OWN_WORDS = 4
 
 
@@ -74,8 +85,8 @@ def choice_in(text: str, choices: Sequence[Choice]) -> Choice | None:
 
 
 def _take(state: State, exchange: Exchange) -> None:
-    asked = max(state.walk.slots, key=lambda slot: exchange.question.rfind(slot.question))
-    slot = asked if asked.question in exchange.question else None
+    asked = max(state.walk.slots, key=lambda slot: slot.asked_at(exchange.question))
+    slot = asked if asked.asked_at(exchange.question) >= 0 else None
     if slot is not None and not state.was_asked:  # what comes before was settled outside the window
         state.was_asked = True
         names = [each.name for each in state.walk.slots]
@@ -99,17 +110,17 @@ def _take_control(state: State, exchange: Exchange) -> bool:
     labels = [(slot.label, slot.name) for slot in changeable(state)]
     tapped = next((choice for choice in labels if choice[1] == exchange.value), None)
     picked = tapped or choice_in(exchange.answer, labels)
-    if state.which is not None and "replace?" in exchange.question:
+    if state.which is not None and texts.stands_in("which", exchange.question):
         _replace_item(state, exchange, state.which)
-    elif texts.said("retry") in exchange.question:
-        is_again = heard.kind in {"yes", "continue"} or "again" in exchange.answer.lower()
+    elif texts.stands_in("retry", exchange.question):
+        is_again = heard.kind in {"yes", "continue"} or bool(_AGAIN.search(exchange.answer))
         state.given_up_at = state.given_up_at if is_again else exchange.position
         state.heard = Heard(kind="choice")
     elif heard.kind == "correction":
         _correct(state, exchange)
-    elif texts.said("check") in exchange.question:
+    elif texts.stands_in("check", exchange.question):
         _check(state, exchange)
-    elif texts.said("change") in exchange.question and picked:
+    elif texts.stands_in("change", exchange.question) and picked:
         state.settled.discard(picked[1])
         state.is_picking = False
         state.heard = Heard(kind="choice")
@@ -121,8 +132,7 @@ def _take_control(state: State, exchange: Exchange) -> bool:
 def is_safe(text: str) -> bool:
     """Return whether somebody says that they are safe and want to go on."""
     plain = text.replace("’", "'").lower()
-    is_meant = re.search(r"\b(?:go on|continue|next|i(?:'m|m| am) (?:okay|ok|safe|fine))\b", plain)
-    return bool(is_meant) and not re.search(r"\b(?:not|don'?t|can'?t|cannot|never|no)\b", plain)
+    return bool(_SAFE.search(plain)) and not _UNSAFE.search(plain)
 
 
 def changeable(state: State) -> Sequence[Slot]:
@@ -169,7 +179,7 @@ def _chosen(exchange: Exchange, slot: Slot) -> Choice | None:
 
 
 def _is_plain_state(answer: str, slot: Slot) -> bool:
-    return slot.kind == "words" and slot.question.startswith("How") and bool(_PLAIN_STATE.fullmatch(answer))
+    return slot.kind == "words" and slot.asked[0].startswith("How") and bool(_PLAIN_STATE.fullmatch(answer))
 
 
 def _given(answer: str, slot: Slot, at: int) -> tuple[Given | None, Kind]:
@@ -245,7 +255,7 @@ def _replace_item(state: State, exchange: Exchange, which: Heard) -> None:
 
 
 def _check(state: State, exchange: Exchange) -> None:
-    typed = choice_in(exchange.answer, texts.CHOICES["check"])
+    typed = choice_in(exchange.answer, texts.choices("check"))
     choice, kind = (
         exchange.value or (typed[1] if typed else ""),
         state.heard.kind if state.heard else "answer",

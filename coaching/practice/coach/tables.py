@@ -1,17 +1,18 @@
-"""The tour's walks, read from `walks.toml`: what each asks for, and the files that it writes."""
+"""The tour's walks: what each asks for, and the files that it writes.
+
+`walks.en.toml` has them whole, `walks.de.toml` and `walks.es.toml` their words.
+"""
 
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
+
+from coaching.practice.coach.texts import LANGUAGES, Choice, Language, language, read_table
 
 DOMAINS = ("career", "relationships", "health", "finances", "learning", "creativity", "play", "meaning")
 LATER = "later"
 
-Choice = tuple[str, str]
-"""A choice: its label and its value."""
 SlotKind = Literal["choice", "words", "line", "items", "pulse"]
 """`choice`: one of the choices. `words`: some sentences. `line`: a short line. `items`: up to three."""
 _WISH = (
@@ -43,7 +44,10 @@ class Given:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slot:
-    """Something to ask for, recognised in the history by its question, word for word."""
+    """Something to ask for, recognised in the history by its question, word for word.
+
+    `asked` is the question in each of the languages. `title` heads a part of the life map.
+    """
 
     name: str
     label: str
@@ -55,6 +59,12 @@ class Slot:
     when: str = ""
     skill: str = ""
     is_fixed: bool = False
+    title: str = ""
+    asked: Sequence[str] = ()
+
+    def asked_at(self, text: str) -> int:
+        """Return where a text asks for this slot last, -1 if it doesn't."""
+        return max(text.rfind(question) for question in self.asked)
 
     def is_wanted(self, given: Mapping[str, Given]) -> bool:
         """Return whether earlier answers leave this slot to be asked for."""
@@ -113,9 +123,11 @@ class Walk:
         return any(slot.name == "yes" for slot in self.slots)
 
 
-def _read() -> dict[str, Walk]:
-    tables = tomllib.loads(Path(__file__).with_name("walks.toml").read_text(encoding="utf-8"))
-    return {table["name"]: _walk(**table) for table in tables["walks"]}
+def _read(code: Language) -> dict[str, Walk]:
+    if code == "en":
+        return {table["name"]: _walk(**table) for table in read_table("walks.en")["walks"]}
+    words = read_table(f"walks.{code}")
+    return {name: _translated(walk, words[name], words) for name, walk in _read("en").items()}
 
 
 def _walk(asked_for: str, slots: Any, files: Any, parts: Any = (), **values: Any) -> Walk:
@@ -124,7 +136,7 @@ def _walk(asked_for: str, slots: Any, files: Any, parts: Any = (), **values: Any
     for number, (name, question, meant, *aliases) in enumerate(parts, 1):
         slot = [name, "words", f"your page on {name}", *aliases]
         asks = [f"{question} ({number} of {len(parts)})", f"{meant} {why}"]
-        asked.append({"slot": slot, "asks": asks, "choices": choices})
+        asked.append({"slot": slot, "asks": asks, "choices": choices, "title": name.title()})
         file = ["domain", name.title(), f"your page on {name}", f"life-map/{name}.md"]
         attributes = {"status": name, "updated_rating": name}
         page = {"file": file, "file_name": name, "sections": {"How it is": [name]}, "is_early": True}
@@ -151,6 +163,81 @@ def _file(file: Any, sections: Any, attributes: Any = None, **values: Any) -> Fi
     return File(**named, sections=sections, attributes=attributes, **values)
 
 
-WALKS: Mapping[str, Walk] = _read()
+def _translated(walk: Walk, words: Mapping[str, Any], common: Mapping[str, Any]) -> Walk:
+    """Return a walk in another language. Each part of the life map has a page, and these come first."""
+    parts = common["parts"] if walk.name == "life_mapping" else {}
+    slots = [
+        _part(slot, number, len(parts), common)
+        if (number := 1 + list(parts).index(slot.name) if slot.name in parts else 0)
+        else _in_words(slot, words)
+        for slot in walk.slots
+    ]
+    labels = {slot.name: (slot.title, slot.label) for slot in slots}
+    named = iter(words["files"])
+    return replace(
+        walk,
+        opening=words["opening"],
+        farewell=words["farewell"],
+        asked_for=re.compile(common["wish"].replace("WORDS", words["asked_for"]), re.IGNORECASE),
+        slots=slots,
+        files=[
+            _named(file, [*labels[file.file_name], common["part_heading"]])
+            if file.is_early
+            else _named(file, next(named)["words"])
+            for file in walk.files
+        ],
+    )
+
+
+def _part(slot: Slot, number: int, count: int, common: Mapping[str, Any]) -> Slot:
+    title, question, meant, *aliases = common["parts"][slot.name]
+    return replace(
+        slot,
+        label=common["part_label"].format(title=title),
+        question=f"{question} ({number}/{count})",
+        why=f"{meant} {common['part_why']}",
+        choices=[(label, value) for value, label in common["part_choices"].items()],
+        aliases=[title.lower(), *aliases],
+        title=title,
+    )
+
+
+def _in_words(slot: Slot, words: Mapping[str, Any]) -> Slot:
+    label, question, why, *aliases = words["slots"][slot.name]
+    labels = words.get("choices", {}).get(slot.name, {})
+    choices = [(labels[value], value) for _, value in slot.choices]
+    return replace(slot, label=label, question=question, why=why, aliases=aliases, choices=choices)
+
+
+def _named(file: File, words: Sequence[str]) -> File:
+    """Return a file with other words; the safety plan's headings are the form's."""
+    title, name, *headings = words
+    sections = dict(zip(headings, file.sections.values(), strict=True)) if headings else file.sections
+    return replace(file, title=title, name=name, sections=sections)
+
+
+def _asked_in_all(walks: Mapping[Language, Mapping[str, Walk]], walk: Walk) -> Walk:
+    asked = [[each[walk.name].slot(slot.name).question for each in walks.values()] for slot in walk.slots]
+    return replace(
+        walk, slots=[replace(slot, asked=each) for slot, each in zip(walk.slots, asked, strict=True)]
+    )
+
+
+_WALKS = {code: _read(code) for code in LANGUAGES}
+BY_LANGUAGE: Mapping[Language, Mapping[str, Walk]] = {
+    code: {name: _asked_in_all(_WALKS, walk) for name, walk in walks.items()}
+    for code, walks in _WALKS.items()
+}
+WALKS: Mapping[str, Walk] = BY_LANGUAGE["en"]
 ARCS: Mapping[str, Walk] = {name: walk for name, walk in WALKS.items() if walk.is_arc}
 STATIONS: Mapping[str, Walk] = {name: walk for name, walk in WALKS.items() if not walk.is_arc}
+
+
+def part_title(name: str) -> str:
+    """Return the title of a part of the life map in the language that is spoken."""
+    return walk_called("life_mapping").slot(name).title
+
+
+def walk_called(name: str) -> Walk:
+    """Return a walk in the language that is spoken."""
+    return BY_LANGUAGE[language()][name]

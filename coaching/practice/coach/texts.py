@@ -1,26 +1,111 @@
-"""The tour's sentences outside its walks, read from `texts.toml`."""
+"""The tour's sentences outside its walks, in each of its languages, read from `texts.<language>.toml`.
+
+The language is set for an answer, as Django's translations do it: `with speaking("de")`.
+"""
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
+from typing import Any, Literal, cast
 
-from coaching.practice.coach.tables import Choice
+Choice = tuple[str, str]
+"""A choice: its label and its value."""
+Language = Literal["en", "de", "es"]
+ENGLISH: Language = "en"
+LANGUAGES: tuple[Language, ...] = (ENGLISH, "de", "es")
+Topics = Sequence[tuple[str, re.Pattern[str], Sequence[str]]]
+"""Each a name, the words that it is known by, and answers to use in turn."""
 
-_TEXTS = tomllib.loads(Path(__file__).with_name("texts.toml").read_text(encoding="utf-8"))
-_SAID: Mapping[str, str] = _TEXTS["said"]
 
-OFFERS: Mapping[str, str] = _TEXTS["offers"]
-LANGUAGES: Mapping[str, str] = _TEXTS["languages"]
-REACTIONS: Mapping[str, Sequence[str]] = _TEXTS["reactions"]
-CHOICES: Mapping[str, Sequence[Choice]] = {
-    name: [(label, value) for label, value in choices] for name, choices in _TEXTS["choices"].items()
+def read_table(name: str) -> Mapping[str, Any]:
+    """Read one of the tour's tables."""
+    return tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text(encoding="utf-8"))
+
+
+_TEXTS: Mapping[Language, Mapping[str, Any]] = {code: read_table(f"texts.{code}") for code in LANGUAGES}
+_TOPICS: Mapping[tuple[Language, str], Topics] = {
+    (code, table): [
+        (name, re.compile(asked, re.IGNORECASE), answers) for name, asked, *answers in _TEXTS[code][table]
+    ]
+    for code in LANGUAGES
+    for table in ("questions", "topics")
 }
-QUESTIONS: Mapping[str, tuple[re.Pattern[str], str]] = {
-    name: (re.compile(asked, re.IGNORECASE), answer) for name, asked, answer in _TEXTS["questions"]
-}
+_spoken: ContextVar[Language] = ContextVar("spoken", default="en")
+FOREIGN: Mapping[str, str] = _TEXTS["en"]["languages"]
 
 
-def said(name: str, **values: str) -> str:
+@contextmanager
+def speaking(language: Language) -> Iterator[None]:
+    """Speak a language inside the block."""
+    token = _spoken.set(language)
+    try:
+        yield
+    finally:
+        _spoken.reset(token)
+
+
+def language() -> Language:
+    return _spoken.get()
+
+
+def said(name: str, /, **values: str) -> str:
     """Return a sentence, with its placeholders filled."""
-    return _SAID[name].format(**values) if values else _SAID[name]
+    sentence = cast("str", _TEXTS[language()]["said"][name])
+    return sentence.format(**values) if values else sentence
+
+
+def stands_in(name: str, text: str, group: str = "said") -> bool:
+    """Return whether a text has a sentence, or one of several, in any of the languages.
+
+    Of one with placeholders, what comes before the first counts.
+    """
+    found = [_TEXTS[code][group][name] for code in LANGUAGES]
+    sentences = [each for one in found for each in ([one] if isinstance(one, str) else one)]
+    return any(sentence.partition("{")[0] in text for sentence in sentences)
+
+
+def stands_in_offers(text: str) -> bool:
+    """Return whether a text offers an arc that is due."""
+    return any(offer in text for code in LANGUAGES for offer in _TEXTS[code]["offers"].values())
+
+
+def in_all(name: str) -> Sequence[str]:
+    """Return a sentence in each of the languages."""
+    return [_TEXTS[code]["said"][name] for code in LANGUAGES]
+
+
+def offers() -> Mapping[str, str]:
+    return cast("Mapping[str, str]", _TEXTS[language()]["offers"])
+
+
+def reactions(name: str) -> Sequence[str]:
+    return cast("Sequence[str]", _TEXTS[language()]["reactions"].get(name, ()))
+
+
+def choices(name: str) -> Sequence[Choice]:
+    return [(label, value) for label, value in _TEXTS[language()]["choices"][name]]
+
+
+def names() -> Mapping[str, str]:
+    return cast("Mapping[str, str]", _TEXTS[language()]["names"])
+
+
+def questions() -> Mapping[str, Sequence[str]]:
+    """Return the answers to questions about the tour, by the question's name."""
+    return {name: answers for name, _, answers in _TOPICS[language(), "questions"]}
+
+
+def topic_in(table: str, words: str) -> tuple[str, Sequence[str]]:
+    """Return the topic that words have, with its answers; nothing if they have none.
+
+    A person may write a sentence in English to a tour that speaks their own language.
+    """
+    plain = words.replace("’", "'")
+    for code in dict.fromkeys((language(), ENGLISH)):
+        for place, (name, asked, _) in enumerate(_TOPICS[code, table]):
+            if asked.search(plain):
+                return name, _TOPICS[language(), table][place][2]
+    return "", ()

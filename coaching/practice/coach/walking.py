@@ -10,11 +10,19 @@ from functools import cached_property
 from coaching.practice.coach import texts
 from coaching.practice.coach.asides import react
 from coaching.practice.coach.conversation import Call, Conversation
-from coaching.practice.coach.file_names import clip, join_words, missing_in_words, reason_in_words
+from coaching.practice.coach.file_names import (
+    clip,
+    files_in_words,
+    join_words,
+    missing_in_words,
+    reason_in_words,
+)
 from coaching.practice.coach.files import as_call, changed_at, is_to_write
 from coaching.practice.coach.hearing import Heard
 from coaching.practice.coach.replay import State, changeable
-from coaching.practice.coach.tables import DOMAINS, Choice, File, Given, Slot, Walk
+from coaching.practice.coach.steps import LOOK_BACK, look_back
+from coaching.practice.coach.tables import DOMAINS, File, Given, Slot, Walk
+from coaching.practice.coach.texts import Choice
 from coaching.practice.script import Note, Reply, Text, ToolUse
 
 _MAX_COMPLETIONS = 3
@@ -38,8 +46,8 @@ class Walking:
         if self.conversation.is_last_round:
             return say(texts.said("out_of_steps"))
         if self.state.heard is not None and self.state.heard.kind == "leave":
-            is_arc = self.walk.is_arc
-            return self._complete() if is_arc else say(texts.said("dropped"), texts.said("after_arc"))
+            dropped = texts.said("left" if self._saved else "dropped")
+            return self._complete() if self.walk.is_arc else say(dropped, texts.said("after_arc"))
         if heard and heard.kind == "pause" and not self._is_confirmed:
             return say(texts.said("paused"))
         if failed := self._failed():
@@ -61,7 +69,18 @@ class Walking:
             return self._load(slot.skill) or self._ask(slot)
         if self._saved and not self._is_confirmed and not self.walk.asks_before_writing:
             return self._check()
-        return self._finish()
+        return self._look_back() or self._finish()
+
+    def _look_back(self) -> Reply | None:
+        """Ask what became of a step that is due, where the arc looks back, and note the answer."""
+        if self.walk.name not in LOOK_BACK:
+            return None
+        found = look_back(self.conversation, self.begins)
+        if found is None or found.call is not None:
+            return Reply.of(found.call) if found and found.call else None
+        if found.question:
+            return ask(self.conversation, found.question, texts.choices("step"))
+        return with_lead(self._finish(), found.said)
 
     @property
     def _is_confirmed(self) -> bool:
@@ -82,7 +101,7 @@ class Walking:
 
     def _ask_which(self, which: Heard) -> Reply:
         items = self.state.given[which.about].items
-        choices = [*((item[:100], item[:100]) for item in items), ("All of them", "all")]
+        choices = [*((item[:100], item[:100]) for item in items), (texts.said("all_of_them"), "all")]
         return ask(self.conversation, texts.said("which", words=which.words[:100]), choices)
 
     def _ask_change(self) -> Reply:
@@ -97,14 +116,24 @@ class Walking:
     def _check(self) -> Reply:
         names = join_words([file.name for file in self.walk.files if self._saved_at(file)])
         if len(self.walk.files) > 6:
-            names = "eight pages, the overview, your plan and the notes"
+            names = self._pages()
         said = [
             f"{slot.label}: “{clip(given.text, 70)}”"
             for slot in self.walk.slots
             if (given := self.state.given.get(slot.name)) and given.text and slot.name not in DOMAINS
         ]
-        prompt = f"Saved in {names}. {_capital('; '.join(said))}"
-        return ask(self.conversation, f"{clip(prompt, 440)}. {texts.said('check')}", texts.CHOICES["check"])
+        prompt = texts.said("check_saved", files=names, said=clip(_capital("; ".join(said)), 380))
+        return ask(self.conversation, f"{prompt}{texts.said('check')}", texts.choices("check"))
+
+    def _pages(self) -> str:
+        """Return what of the life map was saved, in few words."""
+        pages = [
+            f"life-map/{file.file_name}.md"
+            for file in self.walk.files
+            if file.is_early and self._saved_at(file)
+        ]
+        others = [file.name for file in self.walk.files if not file.is_early and self._saved_at(file)]
+        return join_words([*files_in_words(pages), *others])
 
     @property
     def _saved(self) -> bool:
@@ -157,8 +186,9 @@ class Walking:
     def _say_failed(self, failed: Sequence[Call]) -> Reply:
         keys = [_key_of(call) for call in failed]
         names = [file.name for file in self.walk.files if (file.file_type, file.file_name) in keys]
-        because = f" {reason_in_words(str(failed[-1].values.get('error') or failed[-1].text))}".rstrip()
-        return say(texts.said("not_saved", files=join_words(names), because=because), texts.said("retry"))
+        because = reason_in_words(str(failed[-1].values.get("error") or failed[-1].text))
+        told = f"{texts.said('not_saved', files=join_words(names))} {because}".rstrip()
+        return say(told, texts.said("retry"))
 
     def _finish(self) -> Reply:
         if self.walk.is_arc:
@@ -198,7 +228,9 @@ def ask(conversation: Conversation, question: str, choices: Sequence[Choice] = (
     if not choices:
         return say(question)
     if "show_options" not in conversation.tools:
-        return say(f"{question} For example: {join_words([label for label, _ in choices])}.")
+        return say(
+            f"{question} {texts.said('for_example', labels=join_words([label for label, _ in choices]))}"
+        )
     options = [{"label": label, "value": value} for label, value in choices]
     return Reply.of(ToolUse("show_options", {"prompt": question[-500:], "options": options}))
 

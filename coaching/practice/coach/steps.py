@@ -1,0 +1,174 @@
+"""Next steps: the tour keeps what somebody promises, notes what was done, and asks once what became of one.
+
+The server decides by the person's words whether a call writes at once or asks first, so what is said of a
+step follows from its result.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from functools import cache
+
+from coaching.practice.coach import texts
+from coaching.practice.coach.conversation import Call, Conversation
+from coaching.practice.coach.hearing import HEARD, is_about, one_line, search
+from coaching.practice.coach.texts import LANGUAGES
+from coaching.practice.script import ToolUse
+
+CREATE, RESOLVE = "create_action_item", "resolve_action_item"
+LOOK_BACK = frozenset({"close_day", "weekly_checkin"})
+"""The arcs that ask about a step that is due."""
+_TODAY = re.compile(r"^Time: \w+ (\d{4}-\d\d-\d\d)", re.MULTILINE)
+_STEP = re.compile(r'<step id="(\d{1,12})"([^>\n]{0,160})>\n([^\n<]+)')
+_DUE = re.compile(r"not asked about yet: ([\d, ]+)")
+_SENTENCE = re.compile(r"[^.!?\n]+[.!?]*")
+_CLAUSE = re.compile(r",\s+(?:and|but|then|und|aber|dann|y|pero|luego)\b", re.IGNORECASE)
+_WORD = re.compile(r"\w{3,}")
+_MAX_WORDS = 300
+_WEEK = 7
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LookBack:
+    """What a walk does about a step that is due: a question, a call, or what is said of it in the end."""
+
+    question: str = ""
+    call: ToolUse | None = None
+    said: str = ""
+
+
+def step_call(conversation: Conversation, words: str) -> ToolUse | None:
+    """Return the call that notes what words say of a next step; None if they say nothing of one."""
+    if len(words) > _MAX_WORDS:
+        return None
+    return _done(conversation, words) or _promised(conversation, words)
+
+
+def say_step(conversation: Conversation, call: Call) -> str:
+    """Say what became of a step, as its result tells."""
+    values = call.values
+    if call.is_error or not values.get("written"):
+        return texts.said("step_failed" if call.is_error else "step_not_kept")
+    title, day = str(values.get("title", "")), _day_in_words(conversation, str(values.get("due_date", "")))
+    match values.get("state"):
+        case "done" | "dropped" as state:
+            return texts.said(f"step_{state}", title=title)
+        case _ if call.name == RESOLVE and day:
+            return texts.said("step_moved", title=title, day=day)
+        case _:
+            return texts.said("step_kept", title=title, day=texts.said("step_day", day=day) if day else "")
+
+
+def look_back(conversation: Conversation, begins: int) -> LookBack | None:
+    """Return what to do about the step that is due; None without one."""
+    due = _DUE.search(conversation.section("steps_due"))
+    steps = _open_steps(conversation)
+    step = next((each for each in due[1].split(", ") if each in steps), "") if due else ""
+    if not step or RESOLVE not in conversation.tools:
+        return None
+    answered = [each for each in conversation.exchanges if texts.stands_in("step_due", each.question)]
+    if not answered or answered[-1].position <= begins:
+        return LookBack(question=texts.said("step_due", title=steps[step][:100]))
+    told = [
+        each for each in conversation.calls if each.position > answered[-1].position and each.name == RESOLVE
+    ]
+    if told:
+        return LookBack(said=say_step(conversation, told[-1]))
+    answer, value = answered[-1].answer, answered[-1].value
+    if value in ("done", "dropped") or (not value and is_about("done_step", answer)):
+        return LookBack(call=_resolve(step, value or "done", answer))
+    day = next(_days_in(answer, _today(conversation)), None) if not value else None
+    if day:
+        return LookBack(call=_resolve(step, "open", answer, due_date=day[1].isoformat()))
+    return LookBack(said=texts.said("step_stays"))
+
+
+def _resolve(step: str, state: str, quote: str, **more: str) -> ToolUse:
+    return ToolUse(RESOLVE, {"id": int(step), "state": state, "quote": quote[:500], **more})
+
+
+def _done(conversation: Conversation, words: str) -> ToolUse | None:
+    if RESOLVE not in conversation.tools:
+        return None
+    for sentence in _SENTENCE.findall(words):
+        if "?" in sentence or not is_about("done_step", sentence):
+            continue
+        for step, title in _open_steps(conversation).items():
+            if _names(sentence, title):
+                return _resolve(step, "done", sentence.strip())
+    return None
+
+
+def _promised(conversation: Conversation, words: str) -> ToolUse | None:
+    """Return the call that keeps a promise which has a day."""
+    today = _today(conversation)
+    for sentence in _SENTENCE.findall(words) if CREATE in conversation.tools else ():
+        quote = _CLAUSE.split(sentence)[0].strip(" .,;:-")
+        found = search("promise", quote) or search("present", quote)
+        day = next(_days_in(quote, today), None)
+        if not found or not day or is_about("no_promise", sentence):
+            continue
+        title = one_line(found[1].replace(day[0], " ") if found.groups() else quote, 90)
+        due = {"due_date": day[1].isoformat()} if today else {}
+        return ToolUse(CREATE, {"title": title, "quote": quote, **due})
+    return None
+
+
+def _open_steps(conversation: Conversation) -> Mapping[str, str]:
+    """Return the titles of the open steps by their ids."""
+    found: dict[str, str] = {}
+    for text in conversation.context_texts:
+        section = text[text.find("<next_steps") :] if "<next_steps" in text else ""
+        for step, attributes, said in _STEP.findall(section):
+            found[step] = said.partition("; said ")[0] if attributes or "; said " in said else said
+    return found
+
+
+def _today(conversation: Conversation) -> date | None:
+    told = [found for text in conversation.context_texts for found in _TODAY.findall(text)]
+    return date.fromisoformat(told[-1]) if told else None
+
+
+def _days_in(text: str, today: date | None) -> Iterator[tuple[str, date]]:
+    """Yield the words for a day, as they stand in the text, with the day that they mean."""
+    since = today or date.min
+    for pattern, values in _days():
+        for found in pattern.finditer(text):
+            value = values[found[1].lower()]
+            ahead = int(value.lstrip("w"))
+            if value.startswith("w"):
+                ahead = (ahead - since.weekday() - 1) % 7 + 1
+            yield found[0], since + timedelta(days=ahead)
+
+
+@cache
+def _days() -> Sequence[tuple[re.Pattern[str], Mapping[str, str]]]:
+    """Return for each language the words for a day, the longest first, and what they mean."""
+    found = []
+    for code in LANGUAGES:
+        days = HEARD[code]["days"]
+        words = "|".join(sorted(days["words"], key=len, reverse=True))
+        values = {word.lower(): value for word, value in days["words"].items()}
+        found.append((re.compile(rf"{days['lead']}\b({words})\b{days['trail']}", re.IGNORECASE), values))
+    return found
+
+
+def _names(sentence: str, title: str) -> bool:
+    """Return whether a sentence has most of a title's words, however they end."""
+    said = _WORD.findall(sentence.lower())
+    own = _WORD.findall(title.lower())
+    found = [word for word in own if any(one.startswith(word) or word.startswith(one) for one in said)]
+    return bool(own) and 3 * len(found) >= 2 * len(own)
+
+
+def _day_in_words(conversation: Conversation, day: str) -> str:
+    """Return the name of a day of the coming week, the date of any other."""
+    today = _today(conversation)
+    if not day or today is None or not 0 <= (date.fromisoformat(day) - today).days <= _WEEK:
+        return day
+    ahead = (date.fromisoformat(day) - today).days
+    wanted = str(ahead) if ahead < 2 else f"w{date.fromisoformat(day).weekday()}"
+    days = HEARD[texts.language()]["days"]
+    name = next(word for word, value in days["words"].items() if value == wanted)
+    return str(days["weekday"]).format(day=name) if wanted.startswith("w") else str(name)
