@@ -45,7 +45,7 @@ OWN_PAGES = (
     "/files/life-map/career.md/difference/",
     "/settings/", "/settings/sign-in/", "/settings/usage/", "/settings/data/", "/settings/calendar/",
     "/settings/import/", "/settings/reminders/", "/settings/delete/", "/safety/", "/safety/plan/",
-    "/safety/plan/edit/", "/welcome/", "/leave/", leave_url(f"https://example.org/{'a' * 300}"),
+    "/safety/plan/edit/", "/welcome/", "/example/", "/leave/", leave_url(f"https://example.org/{'a' * 300}"),
     "/accounts/logout/", "/accounts/email/", "/accounts/password/change/", "/accounts/reauthenticate/",
     "/nowhere/",
 )  # fmt: skip

@@ -277,6 +277,7 @@ ROUTES = {
         path=f"/files/{PLAN_PATH}?version=1", missing=f"/files/{PLAN_PATH}?version=1"
     ),
     "welcome": Row(path="/welcome/", scope="own"),
+    "example": Row(path="/example/", scope="own"),
     "search": Row(path="/search/?q=secret+ada", scope="own"),
     "library": Row(path="/library/", scope="own"),
     "library_progress": Row(path="/library/progress/", scope="own"),
