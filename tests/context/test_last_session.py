@@ -7,6 +7,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 from django.utils.translation import override
 
+from coaching.models import Profile
 from coaching.safety.card import metadata_of
 from sessions_app.history import append_message
 from sessions_app.models import MessageRole, Session, ToolCallRecord, Turn, TurnStatus
@@ -35,3 +36,13 @@ def test_danger_in_the_answer_to_a_question_is_said_in_the_next_session(
         sent = "\n".join(texts(built(person)))
     assert "Last session: conversation" in sent
     assert ("Tuesday 2026-11-17: danger to themselves that may be acute" in sent) is is_said
+
+
+@pytest.mark.parametrize(("language", "line"), [("de", "Language: German"), ("en", ""), ("", "")])
+def test_an_opening_names_the_account_s_language_unless_it_is_english(
+    person: User, language: str, line: str
+) -> None:
+    Profile.unscoped.update_or_create(user=person, defaults={"language": language})
+    sent = "\n".join(texts(built(person)))
+    assert ("Language:" in sent) is bool(line)
+    assert line in sent
