@@ -6,12 +6,21 @@ a question, somebody else's words, a joke, a plan of harm. A wrong yes costs mor
 `spoken_signs` reads the clauses.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
-from coaching.library.spoken import Sentence, Token, is_pasted, plain, sentences_of, tokens_of
+from coaching.library.spoken import (
+    QUOTATION,
+    has_words,
+    is_pasted,
+    is_short,
+    places,
+    plain,
+    tokens_of,
+    widened,
+)
 from coaching.library.spoken_days import days_said
 from coaching.library.spoken_signs import Clauses
 from coaching.library.spoken_words import Lists, languages_of
@@ -24,8 +33,6 @@ Why = Literal[
 ]  # fmt: skip
 """Why a call waits for a yes; empty if it doesn't."""
 
-MIN_CHARACTERS, MIN_UNSPACED = 8, 4
-"""A shorter quote is no evidence; the second is for scripts that are written without spaces."""
 MAX_CHARACTERS = 1_500
 """A longer message was pasted."""
 MAX_FOUND = 5
@@ -34,7 +41,6 @@ MAX_ANSWER = 200
 """A longer message is more than an answer to a proposal."""
 _WORDS = "promises.txt"
 _QUESTIONS = frozenset("?¿？؟")
-_QUOTATION = frozenset('"“”„«»‹›「」『』')
 _NOTES = frozenset("🎵🎶♪♫")
 _SMILES = frozenset("😂🤣😜😝😛🙃😆😉😏🤪💀")
 _SMILEYS = (";)", ";-)", ":p", ":-p", ":d", ":-d")
@@ -96,7 +102,7 @@ def weigh(claim: Claim, said: Sequence[Said]) -> Weighed:
 def _in_one(claim: Claim, wanted: Sequence[str], said: Said) -> Weighed:
     if len(said.text) > MAX_CHARACTERS or is_pasted(said.text):
         return Weighed(why="pasted" if _is_in(wanted, said.text) else "not said")
-    found = _widened(wanted, said.text)
+    found = widened(wanted, said.text)
     if found is None:
         return Weighed(why="not said")
     if isinstance(found, str):
@@ -104,46 +110,16 @@ def _in_one(claim: Claim, wanted: Sequence[str], said: Said) -> Weighed:
     place = range(found[0].start, found[-1].end)
     shown = " ".join(said.text[place.start : place.stop].split())
     is_answer = _is_answer(wanted, said)
-    if not is_answer and _is_short(wanted):
+    if not is_answer and is_short(wanted):
         return Weighed(sentence=shown, number=said.number, why="short")
     why = _fault(claim, _Asked(said, place, wanted), said, is_answer=is_answer)
     return Weighed(sentence=shown, number=said.number, why=why)
 
 
-def _widened(wanted: Sequence[str], text: str) -> Sequence[Sentence] | Literal["quoted"] | None:
-    """Return the sentences that a quote touches; `quoted` if it stands in quoted lines or code alone."""
-    sentences = list(sentences_of(text))
-    flat = [(token.word, index) for index, each in enumerate(sentences) for token in each.tokens]
-    for at in _places(wanted, [word for word, _ in flat]):
-        touched = sentences[flat[at][1] : flat[at + len(wanted) - 1][1] + 1]
-        if not any(each.is_quoted for each in touched):
-            return touched
-    return "quoted" if _find(wanted, tokens_of(text)) else None
-
-
-def _places(wanted: Sequence[str], words: Sequence[str]) -> Iterator[int]:
-    """Yield where a run of words stands in others, by joining them: linear in their length."""
-    text, needle = f" {' '.join(words)} ", f" {' '.join(wanted)} "
-    at = text.find(needle)
-    while at >= 0:
-        yield text.count(" ", 0, at + 1) - 1
-        at = text.find(needle, at + 1)
-
-
 def _is_in(wanted: Sequence[str], text: str) -> bool:
     """Say whether a quote stands in a text of any length, of which the words are cut only if it has them."""
     whole = plain(text)
-    return all(word in whole for word in wanted) and _find(wanted, tokens_of(text))
-
-
-def _find(wanted: Sequence[str], tokens: Sequence[Token]) -> bool:
-    return any(True for _ in _places(wanted, [token.word for token in tokens]))
-
-
-def _is_short(wanted: Sequence[str]) -> bool:
-    letters = "".join(wanted)
-    least = MIN_UNSPACED if any(ord(letter) > 0x2E7F for letter in letters) else MIN_CHARACTERS
-    return len(" ".join(wanted)) < least
+    return all(word in whole for word in wanted) and has_words(wanted, tokens_of(text))
 
 
 def _is_answer(wanted: Sequence[str], said: Said) -> bool:
@@ -190,7 +166,7 @@ def _spoils(asked: "_Asked", said: Said) -> Why:
         return "question"
     if asked.lists.has("pasted", asked.message) or asked.quoted.isupper():
         return "pasted"
-    return "quotation" if (_QUOTATION | _NOTES) & set(asked.sentence) else ""
+    return "quotation" if (QUOTATION | _NOTES) & set(asked.sentence) else ""
 
 
 def _answers(claim: Claim, asked: "_Asked", said: Said, days: Collection[date]) -> bool:
@@ -211,7 +187,7 @@ class _Asked:
     def __init__(self, said: Said, sentence: range, wanted: Sequence[str]) -> None:
         self.sentence = said.text[sentence.start : sentence.stop]
         tokens = tokens_of(self.sentence)
-        at = next(_places(wanted, [token.word for token in tokens]))
+        at = next(places(wanted, [token.word for token in tokens]))
         quote = range(at, at + len(wanted))
         self.quoted = self.sentence[tokens[at].start : tokens[quote.stop - 1].end]
         self.lists = Lists(_WORDS, languages_of(_WORDS, said.text))

@@ -4,7 +4,11 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
+MIN_CHARACTERS, MIN_UNSPACED = 8, 4
+"""A shorter quote is no evidence; the second is for scripts that are written without spaces."""
+QUOTATION = frozenset('"“”„«»‹›「」『』')
 _SIGNS = str.maketrans("‐‑‒–—−’‘ʼ`´", "------'''''")
 _INSIDE = frozenset("'-")
 _ENDS = frozenset(".!?…。！？")
@@ -99,6 +103,38 @@ def sentences_of(text: str) -> Iterator[Sentence]:
         is_code = is_code != is_fence
         yield from _sentences_in(text, at, at + len(line), is_quoted=is_quoted)
         at += len(line)
+
+
+def widened(wanted: Sequence[str], text: str) -> Sequence[Sentence] | Literal["quoted"] | None:
+    """Return the sentences that a run of words touches; `quoted` if it is in quoted lines or code alone."""
+    sentences = list(sentences_of(text))
+    flat = [(token.word, index) for index, each in enumerate(sentences) for token in each.tokens]
+    for at in places(wanted, [word for word, _ in flat]):
+        touched = sentences[flat[at][1] : flat[at + len(wanted) - 1][1] + 1]
+        if not any(each.is_quoted for each in touched):
+            return touched
+    return "quoted" if has_words(wanted, tokens_of(text)) else None
+
+
+def places(wanted: Sequence[str], words: Sequence[str]) -> Iterator[int]:
+    """Yield where a run of words stands in others, by joining them: linear in their length."""
+    text, needle = f" {' '.join(words)} ", f" {' '.join(wanted)} "
+    at = text.find(needle)
+    while at >= 0:
+        yield text.count(" ", 0, at + 1) - 1
+        at = text.find(needle, at + 1)
+
+
+def has_words(wanted: Sequence[str], tokens: Sequence[Token]) -> bool:
+    """Say whether a run of words stands in others."""
+    return any(True for _ in places(wanted, [token.word for token in tokens]))
+
+
+def is_short(wanted: Sequence[str]) -> bool:
+    """Say whether words are too few to be evidence."""
+    letters = "".join(wanted)
+    least = MIN_UNSPACED if any(ord(letter) > 0x2E7F for letter in letters) else MIN_CHARACTERS
+    return len(" ".join(wanted)) < least
 
 
 def is_pasted(text: str) -> bool:
