@@ -48,6 +48,7 @@ IMPORT_JOB = "import_upload"
 REFRESH_JOB = "refresh_calendar"
 ENCODING_JOB = "encode_new_passages"
 REMOVAL_JOB = "remove_person"
+LETTER_JOB = "write_letter"
 
 REMOVAL_QUEUE = "removals"
 BULK_QUEUE = "bulk"
@@ -345,6 +346,18 @@ def enqueue_documents(user_id: int, number: int, *, wait_seconds: int = 0) -> bo
         wait_seconds=wait_seconds,
         user_id=user_id,
         lane=number,  # the name that jobs of earlier versions have
+    )
+
+
+def enqueue_letter(user_id: int, month: date) -> bool:
+    """Queue a person's letter about a month; False if it is queued already. Sync ORM code."""
+    return enqueue(
+        LETTER_JOB,
+        key=f"letter:{user_id}:{month}",
+        priority=JobPriority.BULK,
+        queue=BULK_QUEUE,
+        user_id=user_id,
+        month=month.isoformat(),
     )
 
 

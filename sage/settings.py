@@ -186,6 +186,7 @@ PROCRASTINATE_IMPORT_PATHS = [
     "coaching.library.jobs.reading",
     "coaching.library.jobs.analysis",
     "coaching.jobs.imports",
+    "coaching.jobs.letters",
     "coaching.jobs.reminders",
 ]
 PROCRASTINATE_ON_APP_READY = "coaching.job_queue.use_our_threads"

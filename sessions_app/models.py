@@ -569,6 +569,7 @@ class UsagePurpose(models.TextChoices):
     CLASSIFY = "classify", "Classification"
     CRITIC = "critic", "Critic"
     DOCUMENT = "document", "Document"
+    LETTER = "letter", "Letter"
 
 
 class ModelUsage(Owned):

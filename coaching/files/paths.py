@@ -20,6 +20,7 @@ MAX_NAME_CHARACTERS = 100
 MAX_SLUG_CHARACTERS = 60
 
 _ISO_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_ISO_MONTH = re.compile(r"[0-9]{4}-[0-9]{2}")
 _FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,150}\.md")
 _UNFIT_FOR_TITLE = re.compile(
     r"[/\\%:*?<>|\x00-\x1f\x7f]|\.\.|[\ud800-\udfff\u200b-\u200f\u2028-\u202e\u2066-\u2069]"
@@ -57,6 +58,10 @@ def build_path(
         case "date":
             day = _day(file_type, rule, name, today) if name else today
             return FilePath(stem=f"{rule.place}/{day.isoformat()}", day=day)
+        case "month":
+            if not (name and _is_month(name)):
+                raise FileRefused(f"A {file_type}'s file_name must be a month like {today:%Y-%m}.")
+            return FilePath(stem=f"{rule.place}/{name}", day=date.fromisoformat(f"{name}-01"))
         case "slug":
             slug = _slug(_title(name) if name else body)
             return FilePath(stem=f"{rule.place}/{today.isoformat()}-{slug}", day=today)
@@ -73,10 +78,12 @@ def path_of_stored(file_type: FileType, path: str, *, now: datetime, timezone: Z
     """Return the path of an existing file, with its day."""
     stem = path.removesuffix(".md")
     today = local_day(now, timezone)
+    name = stem.rpartition("/")[2]
     if RULES[file_type].naming in ("fixed", "domain"):
         return FilePath(stem=stem, day=today)
+    day = f"{name[:7]}-01" if RULES[file_type].naming == "month" else name[:10]
     try:
-        return FilePath(stem=stem, day=date.fromisoformat(stem.rpartition("/")[2][:10]))
+        return FilePath(stem=stem, day=date.fromisoformat(day))
     except ValueError:
         return FilePath(stem=stem, day=today)
 
@@ -91,6 +98,8 @@ def type_of_path(path: str) -> FileType | None:
             is_fitting = False
         elif rule.naming == "domain":
             is_fitting = name.removesuffix(".md") in LifeDomain.values
+        elif rule.naming == "month":
+            is_fitting = _is_month(name.removesuffix(".md"))
         else:
             is_fitting = rule.naming != "date" or _is_date(name.removesuffix(".md"))
         if is_fitting:
@@ -103,6 +112,10 @@ def _is_date(text: str) -> bool:
         return bool(_ISO_DATE.fullmatch(text) and date.fromisoformat(text))
     except ValueError:
         return False
+
+
+def _is_month(text: str) -> bool:
+    return bool(_ISO_MONTH.fullmatch(text)) and _is_date(f"{text}-01")
 
 
 def _refuse_name(file_type: FileType, name: str | None) -> None:

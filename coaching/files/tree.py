@@ -19,6 +19,7 @@ from coaching.models import UserFile
 FOLDERS_OF_DAYS = frozenset(
     rule.place for rule in RULES.values() if rule.naming in ("date", "moment", "slug")
 )
+_FROM_LAST = FOLDERS_OF_DAYS.union(rule.place for rule in RULES.values() if rule.naming == "month")
 
 _MAX_WORDS = 10
 
@@ -52,7 +53,7 @@ def read_folders(*, user_id: int, limit: int) -> Sequence[FolderFiles]:
 
 
 def _first_of(path: str, files: list[Any], limit: int) -> FolderFiles:
-    if path in FOLDERS_OF_DAYS:
+    if path in _FROM_LAST:
         files.reverse()
     return FolderFiles(path=path, files=files[:limit], total=files[0].total)
 
@@ -60,7 +61,7 @@ def _first_of(path: str, files: list[Any], limit: int) -> FolderFiles:
 def read_folder(*, user_id: int, path: str, limit: int, before: int = 0) -> FolderFiles:
     """Return up to `limit` files of a folder, after the first `before`."""
     files = _in_folders(user_id).filter(folder=path)
-    order = "-path" if path in FOLDERS_OF_DAYS else "path"
+    order = "-path" if path in _FROM_LAST else "path"
     return FolderFiles(
         path=path, files=list(files.order_by(order)[before : before + limit]), total=files.count()
     )

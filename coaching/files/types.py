@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy
 from coaching.models import FileType, LifeDomain
 from coaching.models.life import DomainStatus
 
-Naming = Literal["fixed", "domain", "date", "moment", "slug"]
+Naming = Literal["fixed", "domain", "date", "month", "moment", "slug"]
 # In the order of the frontmatter.
 AttributeName = Literal[
     "status",
@@ -140,4 +140,5 @@ RULES: dict[FileType, TypeRule] = {
         place="sage/safety-plan.md",
         attributes=frozenset(),
     ),
+    FileType.LETTER: TypeRule(naming="month", place="letters", attributes=_takes()),
 }

@@ -50,6 +50,7 @@ from coaching.models.files import (
     is_private,
 )
 from coaching.models.imports import Import, ImportFormat, ImportState
+from coaching.models.letters import Letter
 from coaching.models.life import Capture, DayPlan, LifeDomain, PulseRating, ReflectionPrompt
 from coaching.models.people import Profile, TimezoneSource, Weekday
 from coaching.models.recall import (
@@ -110,6 +111,7 @@ __all__ = [
     "ImportFormat",
     "ImportState",
     "KnowledgeEntry",
+    "Letter",
     "LibraryEffect",
     "LifeDomain",
     "MadeBy",

@@ -31,6 +31,7 @@ class FileType(models.TextChoices):
     REFLECTION_PROMPT = "reflection-prompt", _("Reflection prompt")
     NOTE = "note", _("Note")
     SAFETY_PLAN = "safety-plan", _("Safety plan")
+    LETTER = "letter", _("Letter of the month")
 
 
 PRIVATE_TYPES: frozenset[FileType] = frozenset({FileType.SAFETY_PLAN})

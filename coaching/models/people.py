@@ -75,6 +75,9 @@ class Profile(Owned):
         validators=[validate_language],
         help_text="Of pages, mails and notifications. Empty: the browser's for pages, English for the rest.",
     )
+    wants_letters = models.BooleanField(
+        null=True, blank=True, help_text="A letter a month; unknown until the person has been asked."
+    )
     has_library = models.BooleanField(
         default=False,
         db_default=False,

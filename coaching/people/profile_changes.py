@@ -53,6 +53,15 @@ def choose_country(*, user_id: int, country: str) -> Profile:
     return profile
 
 
+@transaction.atomic
+def choose_letters(*, user_id: int, wants: bool) -> Profile:
+    """Set whether the person wants a letter a month."""
+    profile = _lock_profile(user_id)
+    profile.wants_letters = wants
+    profile.save(update_fields=["wants_letters"])
+    return profile
+
+
 def on_one_line(name: str) -> str:
     """Collapse a name to one line, because it is one in Sage's context."""
     return " ".join(name.split())

@@ -81,6 +81,7 @@ FOLDER_NAMES: Mapping[str, str | Promise] = {
     "daily-logs": gettext_lazy("Daily logs"),
     "day-plans": gettext_lazy("Day plans"),
     "life-map": gettext_lazy("Life map"),
+    "letters": gettext_lazy("Letters"),
     "life-plan": gettext_lazy("Life plan"),
     "notes": gettext_lazy("Notes"),
     "reflections": gettext_lazy("Reflections"),
@@ -96,6 +97,8 @@ _FILE_NAMES: Mapping[str, str | Promise] = {
     "sage/safety-plan.md": gettext_lazy("Safety plan"),
 }
 _ISO_DATE_CHARACTERS = 10
+_ISO_MONTH_CHARACTERS = 7
+LETTERS = "letters/"
 MAX_SOURCES = 3
 """How many texts of others are named at one place."""
 _PATH = re.compile(r"(?<![\w/.:-])(?:[\w-]+/)*[\w-]+\.md\b(?!/)")
@@ -151,6 +154,8 @@ def shown_name(path: str) -> str:
     if path in _FILE_NAMES:
         return str(_FILE_NAMES[path])
     stem = without_directions(path.rpartition("/")[2].removesuffix(".md"))
+    if path.startswith(LETTERS) and (month := _month_in(stem)):
+        return date_format(month, "YEAR_MONTH_FORMAT")
     try:
         day = date.fromisoformat(stem[:_ISO_DATE_CHARACTERS])
     except ValueError:
@@ -163,6 +168,14 @@ def shown_name(path: str) -> str:
         return _("%(day)s, %(time)s") % {"day": shown, "time": time_format(at, "TIME_FORMAT")}
     shown = date_format(day, "DATE_FORMAT")
     return _("%(name)s (%(day)s)") % {"name": in_words(rest), "day": shown}
+
+
+def _month_in(name: str) -> date | None:
+    """Return the month that a letter is named after."""
+    try:
+        return date.fromisoformat(f"{name[:_ISO_MONTH_CHARACTERS]}-01")
+    except ValueError:
+        return None
 
 
 def _time_in(rest: str) -> time | None:

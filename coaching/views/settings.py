@@ -44,6 +44,7 @@ PURPOSE_NAMES = {
     UsagePurpose.CLASSIFY: gettext_lazy("Filing documents"),
     UsagePurpose.CRITIC: gettext_lazy("Checking documents"),
     UsagePurpose.DOCUMENT: gettext_lazy("Reading documents"),
+    UsagePurpose.LETTER: gettext_lazy("Letters"),
 }
 
 
@@ -160,6 +161,7 @@ def _page(request: HttpRequest, profile: Profile, form: ProfileForm) -> HttpResp
         "here": "settings",
         "form": form,
         "zone": profile.zone,
+        "has_letters": bool(profile.wants_letters),
         "next_checkin": checkin_due_on(profile),
         "timezone_offer": timezone_offer(request, profile),
         "browser_timezone": browser if browser != profile.timezone else "",

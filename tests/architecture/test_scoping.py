@@ -54,6 +54,7 @@ UNSCOPED: Mapping[str, str] = {
     "coaching/calendar/refresh.py:begin_refresh": "a job reads one calendar anew",
     "coaching/calendar/refresh.py:finish_refresh": "a job reads one calendar anew",
     "coaching/calendar/refresh.py:enqueue_due": "a job looks for calendars that are due",
+    "coaching/letters/due.py:_due": "a job looks for people whose letter is due",
     "coaching/reminders/due.py:wanted": "a job looks for reminders that are due",
     "coaching/reminders/due.py:forget_old": "a job removes what was sent long ago",
     "coaching/reminders/due.py:_occasions": "a job looks for reminders that are due",

@@ -21,6 +21,7 @@ FITTING: Mapping[str, Mapping[str, Any]] = {
     "account.EmailAddress": {"primary": False},
     "coaching.ActionItem": {"state": "done", "done_at": MOMENT},
     "coaching.CareEnd": {"how": "said"},
+    "coaching.Letter": {"month": date(2026, 11, 1)},
     "coaching.CalendarEvent": {"starts_at": MOMENT, "ends_at": MOMENT, "starts_on": None, "ends_on": None},
     "coaching.CalendarSource": {"kind": "file", "failures": 0, "failing_since": None, "error": ""},
     "coaching.Document": {"state": "filed", "level": "client", "duplicate_of": None, "similar_to": None},

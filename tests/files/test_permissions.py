@@ -23,6 +23,7 @@ MATRIX = {
     "reflection-prompt": "y-y-y",
     "note": "-----",
     "safety-plan": "y----",
+    "letter": "-----",
 }
 CELLS = [
     (kind, file_type, cell == "y")

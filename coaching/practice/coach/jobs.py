@@ -1,8 +1,8 @@
-"""Background requests without tools: summaries, briefs and titles, made of topics and quotes."""
+"""Background requests without tools: summaries, briefs, titles and letters, made of topics and quotes."""
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.file_names import clip, join_words
@@ -11,6 +11,9 @@ from coaching.practice.script import Reply
 from coaching.safety.card import danger_in
 
 _TRANSCRIPT = re.compile(r"\A<transcript>\n(.*)\n</transcript>", re.DOTALL)
+_LETTER = re.compile(r"\A<letter [^<>\n]*+>\n(.*)\n</letter>", re.DOTALL)
+_LINE = re.compile(r'<line date="\w++ (\d{4}-\d\d-\d\d)">((?:[^<]++|<(?!/line>))*+)</line>')
+_DONE = re.compile(r'<step (?=[^<>]*state="done")[^<>]*+>[^<“]*+“([^<”]++)”')
 _BEGINNING = re.compile(r"\A<beginning>\n(.*)\n</beginning>", re.DOTALL)
 _BRIEF = re.compile(
     r"\A<brief>\n((?:[^<]++|<(?!/brief>\n))*+)</brief>\n"
@@ -42,6 +45,8 @@ def do_job(conversation: Conversation) -> Reply | None:
         kept = kept or ["- You talked with Sage."]
         left_open = [place for place, line in enumerate(kept, start=1) if _PROMISE.search(line)]
         return Reply.of(json.dumps({"lines": kept, "left_open": left_open[-3:]}, ensure_ascii=False))
+    if found := _LETTER.match(sent):
+        return Reply.of(json.dumps({"paragraphs": list(_letter(found[1]))}, ensure_ascii=False))
     if found := _BEGINNING.match(sent):
         return Reply.of(_title("\n".join(_PERSON.findall(found[1]))))
     return None
@@ -63,6 +68,28 @@ def _brief_lines(transcript: str) -> Iterator[str]:
             yield f"- You answered: “{clip(' '.join(words.split()), 200)}” [{number}]"
         elif _says_something(words):
             yield f"- You said: “{clip(_sentences(words)[0], 80)}” [{number}]"
+
+
+def _letter(sent: str) -> Iterator[Mapping[str, object]]:
+    """Yield a letter's paragraphs: how the month began and ended, what came up again, what was done."""
+    told = sorted((day, _sentences(words)[0]) for day, words in _LINE.findall(sent) if _says_something(words))
+    if not told:
+        return
+    begin, end = told[0], told[-1]
+    if begin[0] != end[0]:
+        yield _paragraph("moved", "One is from the month’s beginning, the other from its end.", begin, end)
+    for name, pattern in _TOPICS.items():
+        days = {day: sentence for day, sentence in told[1:-1] if pattern.search(sentence)}
+        if len(days) > 1:
+            yield _paragraph("recurs", f"You came back to {name} on several days.", *list(days.items())[:2])
+    for quote in _DONE.findall(sent):
+        said = next((each for each in told if each[1] == quote), None)
+        if said is not None:
+            yield _paragraph("done", "You did what you had said.", said)
+
+
+def _paragraph(kind: str, text: str, *quotes: tuple[str, str]) -> Mapping[str, object]:
+    return {"kind": kind, "text": text, "quotes": [{"words": words, "day": day} for day, words in quotes]}
 
 
 def _title(words: str) -> str:
