@@ -27,7 +27,8 @@ _PURE = """
     context/test_fences context/test_window engine evals/test_checks evals/test_judge
     evals/test_results evals/test_situations files/test_days files/test_frontmatter files/test_paths
     files/test_permissions files/test_tasks languages/test_catalogues languages/test_formats
-    languages/test_notices letters/test_checking legacy/test_bounded legacy/test_export_shapes legacy/test_formats legacy_text
+    languages/test_notices legacy/test_bounded legacy/test_export_shapes legacy/test_formats legacy_text
+    letters/test_checking
     library/documents/test_reasons library/extractors/test_hostile_mails
     library/pipeline/test_normalised_text library/references/test_placement
     library/references/test_reference_files library/references/test_selection library/test_evidence

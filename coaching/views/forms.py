@@ -256,6 +256,13 @@ class ReminderForm(forms.Form):
         return at.replace(second=0, microsecond=0)
 
 
+class LettersForm(forms.Form):
+    """Switch letters on or off. `then` is the page that its sender is on and returns to."""
+
+    wanted = forms.ChoiceField(choices=(("1", "Yes"), ("0", "No")))
+    then = forms.ChoiceField(choices=(("", "Settings"), ("home", "Home")), required=False)
+
+
 class PushDeviceForm(forms.Form):
     """Add the browser that sends this, or forget it."""
 

@@ -2,8 +2,9 @@
 
 import uuid
 from collections.abc import Sequence
-from datetime import date
+from datetime import date, datetime
 from http import HTTPStatus
+from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.contrib.messages import info
@@ -15,10 +16,12 @@ from django.views.decorators.http import require_POST, require_safe
 
 from coaching.clock.days import local_day
 from coaching.clock.moments import day_in_words
+from coaching.letters.choice import is_to_be_asked, read_new_letter
+from coaching.letters.look_back import read_look_back
 from coaching.library.rows.proposals import steps_of_home
 from coaching.life.plans import plan_title, read_plan, tick_priority
-from coaching.life.today import read_today
-from coaching.models import PRIVATE_TYPES, DayPlan, UserFile
+from coaching.life.today import Today, read_today
+from coaching.models import PRIVATE_TYPES, DayPlan, Profile, UserFile
 from coaching.people.accounts import greeting_at, load_profile, local_now, timezone_offer, user_id_of
 from coaching.sandbox.markdown import render_markdown
 from coaching.views.captures import capture_context
@@ -65,6 +68,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "sessions": begun[:RECENT_SESSIONS],
         "latest": active[0] if active else None,
         "steps": steps_of_home(user_id=user_id, limit=STEPS),
+        **_unasked(profile, today, now),
         "files": [FileRow.of(file) for file in _recent_files(user_id)],
         "client_id": str(uuid.uuid4()),
         **capture_context(request, profile=profile, captures=today.captures, today=today.day, then="home"),
@@ -72,6 +76,17 @@ def home(request: HttpRequest) -> HttpResponse:
     # After all reads, because rendering returns the connection.
     context["question"] = render_markdown(today.prompt.text) if today.prompt else ""
     return render(request, "coaching/pages/home.html", context)
+
+
+def _unasked(profile: Profile, today: Today, now: datetime) -> dict[str, Any]:
+    """Return what comes back by itself: nothing while somebody is in care."""
+    if today.holds_offers:
+        return {}
+    return {
+        "letter": read_new_letter(user_id=profile.user_id, now=now),
+        "asks_for_letters": is_to_be_asked(profile, now=now),
+        "look_back": read_look_back(user_id=profile.user_id, today=today.day, zone=profile.zone),
+    }
 
 
 def _recent_files(user_id: int) -> Sequence[UserFile]:

@@ -13,9 +13,12 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
+from coaching.care.reading import read_care
 from coaching.clock.days import day_bounds, local_day
 from coaching.clock.weeks import first_weekday, month_after, week_of, weeks_of_month
 from coaching.files.types import RULES
+from coaching.letters.choice import read_letter
+from coaching.letters.look_back import LookBack, read_look_back
 from coaching.library.rows.steps import DayStep, steps_of_days
 from coaching.life.drawing import DayChart, draw_days
 from coaching.life.journal import (
@@ -84,6 +87,8 @@ def journal(request: HttpRequest) -> HttpResponse:
         "weekdays": weeks[0],
         "earlier": month_after(month, -1) if first and first < month else None,
         "later": month_after(month) if month < today.replace(day=1) else None,
+        "letter": read_letter(profile, month=month),
+        "look_back": _look_back(profile, today) if month == today.replace(day=1) else None,
         "is_empty": first is None and not steps,
         "is_month_empty": not any(month <= day < month_after(month) for day in (*days, *steps)),
         **_over_time(days, since, until),
@@ -147,6 +152,14 @@ def journal_week(request: HttpRequest, day: str) -> HttpResponse:
     html = render_texts(texts.values())
     context["check_ins"] = [(path, html[text]) for path, text in texts.items()]
     return render(request, "coaching/pages/journal_week.html", context)
+
+
+def _look_back(profile: Profile, today: date) -> LookBack | None:
+    """Return what comes back of a day long ago: nothing while somebody is in care."""
+    care = read_care(user_id=profile.user_id, now=local_now(profile), zone=profile.zone)
+    if care.holds_offers:
+        return None
+    return read_look_back(user_id=profile.user_id, today=today, zone=profile.zone)
 
 
 def _is_shown(day: date, today: date, days: Collection[date]) -> bool:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from datetime import date, timedelta
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -103,13 +104,13 @@ def kept_apart(user: User, other: User) -> Iterator[tuple[int, str]]:
     yield 5, "My client wants to sell the house."
 
 
-def in_danger(user: User, text: str, **given: object) -> str:
+def in_danger(user: User, text: str, **given: Any) -> str:
     talk(user, at(5), text, **given)
     return text
 
 
 def call(session: Session, name: str, given: object, **more: object) -> None:
-    turn = Turn.within(session).order_by("started_at", "id").first()
+    turn = Turn.within(session).order_by("started_at", "id")[0]
     ToolCallRecord.unscoped.create(
         turn=turn, round_number=1, position=0, tool_use_id=f"toolu_{session.pk}", name=name, input=given,
         state=CallState.ANSWERED, finished_at=at(5), **more,

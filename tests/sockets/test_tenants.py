@@ -352,6 +352,7 @@ ROUTES = {
     "take_timezone": Row(
         path="/settings/timezone/", method="post", form={"timezone": "Asia/Tokyo"}, scope="own"
     ),
+    "letters": Row(path="/settings/letters/", method="post", form={"wanted": "0"}, scope="own"),
     "imports": Row(path="/settings/import/", scope="own"),
     "imports by form": Row(path="/settings/import/", method="post", scope="own", is_refused=True),
     "cancel_import": Row(
