@@ -35,7 +35,7 @@ class Migration(migrations.Migration):
     atomic = False
 
     dependencies = [
-        ('coaching', '0044_next_step_words'),
+        ('coaching', '0047_recall_steps'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
