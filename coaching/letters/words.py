@@ -27,6 +27,7 @@ from coaching.models import (
     StepChange,
 )
 from coaching.safety.card import ELSEWHERE_KEY, METADATA_KEY, danger_in
+from coaching.tools.load_skill import LOAD_SKILL
 from sessions_app.models import (
     USED,
     BriefCorrection,
@@ -134,7 +135,7 @@ def _own_sessions(user_id: int, begin: datetime, end: datetime) -> QuerySet[Sess
     private = ToolCallRecord.of(user_id).filter(
         Q(input__file_type__in=_PRIVATE_NAMES)
         | Q(input__path__in=_PRIVATE_PATHS)
-        | Q(name="load_skill", input__name__in=_PRIVATE_NAMES),
+        | Q(name=LOAD_SKILL.name, input__name__in=_PRIVATE_NAMES),
         turn__session=OuterRef("pk"),
     )
     return own.filter(~Exists(private))
