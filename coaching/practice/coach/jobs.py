@@ -12,7 +12,7 @@ from coaching.safety.card import danger_in
 
 _TRANSCRIPT = re.compile(r"\A<transcript>\n(.*)\n</transcript>", re.DOTALL)
 _LETTER = re.compile(r"\A<letter [^<>\n]*+>\n(.*)\n</letter>", re.DOTALL)
-_LINE = re.compile(r'<line date="\w++ (\d{4}-\d\d-\d\d)">((?:[^<]++|<(?!/line>))*+)</line>')
+_LINE = re.compile(r'<line date="\w++ (\d{4}-\d\d-\d\d)">((?:[^<]++|<(?!/?line\b))*+)</line>')
 _DONE = re.compile(r'<step (?=[^<>]*state="done")[^<>]*+>[^<“]*+“([^<”]++)”')
 _BEGINNING = re.compile(r"\A<beginning>\n(.*)\n</beginning>", re.DOTALL)
 _BRIEF = re.compile(
