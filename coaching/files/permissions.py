@@ -15,7 +15,8 @@ WRITABLE: dict[SessionKind, tuple[FileType, ...]] = {
         FileType.CAPTURE,
         FileType.REFLECTION_PROMPT,
         FileType.SAFETY_PLAN,
-        FileType.DAY_PLAN,  # additions: see `tools.day_additions`
+        # Only additions: see `tools.day_additions`.
+        FileType.DAY_PLAN,
     ),
     SessionKind.LIFE_MAPPING: (
         FileType.DOMAIN,
