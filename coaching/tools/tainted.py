@@ -90,13 +90,15 @@ def rule_on(
 ) -> Mapping[str, Ruling]:
     """Rule on the calls of a round, each with its tool and context, by `tool_use_id`. Sync ORM code.
 
-    Without sources, only calls that their tool holds are ruled on.
+    Without sources, only calls that their tool holds are ruled on. No tool holds one in a round that begins
+    an arc first: what may be written is another question by then.
     """
+    begins_arc = any(tool is not None and tool.phase == "first" for _, tool, _ in calls)
     rulings: dict[str, Ruling] = {}
     written: set[str] = set()
     for call, tool, context in calls:
         ruling = _rule_on_one(call, tool, context, sources, written) if sources else None
-        if tool is not None and tool.holds is not None:
+        if tool is not None and tool.holds is not None and not begins_arc:
             ruling = _held_by(tool, call, context, ruling)
         if ruling is not None:
             rulings[call.tool_use_id] = ruling
