@@ -11,7 +11,7 @@ TYPES = [*OLD_TYPES, 'letter']
 KNOWN = models.CheckConstraint(condition=models.Q(('file_type__in', TYPES)), name='file_type_known')
 
 
-# The constraint takes a strong lock for a moment; the rows are checked after that, beside the writers.
+# Adding the constraint locks the table briefly; the rows are checked afterwards, while others write.
 def know(schema_editor, types):
     names = ", ".join(repr(name) for name in types)
     statement = (

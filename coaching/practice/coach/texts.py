@@ -60,7 +60,7 @@ def said(name: str, /, **values: str) -> str:
 def stands_in(name: str, text: str, group: str = "said") -> bool:
     """Return whether a text has a sentence, or one of several, in any of the languages.
 
-    Of one with placeholders, what comes before the first counts.
+    A sentence with placeholders counts by its words before the first one.
     """
     found = [_TEXTS[code][group][name] for code in LANGUAGES]
     sentences = [each for one in found for each in ([one] if isinstance(one, str) else one)]
