@@ -93,7 +93,7 @@ def rule_on(
     Without sources, only calls that their tool holds are ruled on. No tool holds one in a round that begins
     an arc first: what may be written is another question by then.
     """
-    begins_arc = any(tool is not None and tool.phase == "first" for _, tool, _ in calls)
+    begins_arc = any(_begins_arc(tool, call) for call, tool, _ in calls)
     rulings: dict[str, Ruling] = {}
     written: set[str] = set()
     for call, tool, context in calls:
@@ -103,6 +103,17 @@ def rule_on(
         if ruling is not None:
             rulings[call.tool_use_id] = ruling
     return rulings
+
+
+def _begins_arc(tool: SageTool[Any] | None, call: ToolCall) -> bool:
+    """Say whether a call begins an arc; with input that can't be read it is refused and begins none."""
+    if tool is None or tool.phase != "first":
+        return False
+    try:
+        tool.parse(call.input_json)
+    except ToolInputError:
+        return False
+    return True
 
 
 def _held_by(

@@ -80,6 +80,16 @@ async def test_an_arc_is_entered_and_written_in_within_one_round_and_completes(
     assert firsts == {'"Hello"'}
 
 
+async def test_a_plan_beside_an_arc_that_can_not_begin_waits_for_a_yes(
+    live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str
+) -> None:
+    practice.script([Reply.of(PLAN, ToolUse("enter_structured_arc", {"arc": "nowhere"}))])
+    async with open_socket(live_sage, session.id, cookie) as client:
+        frames = await ask(client)
+    assert any("confirm" in frame for frame in frames)
+    assert not any("modeChange" in frame for frame in frames)
+
+
 async def test_two_completions_in_one_round_are_one_and_only_the_next_round_ends_it_anyway(
     live_sage: LiveSage, practice: PracticeServer, user: User, cookie: str
 ) -> None:
