@@ -127,7 +127,7 @@ def _words(session: RecentSession) -> str:
         return f"{fence(session.summary)}{since}"
     if not session.last:
         return f"They said: “{fence(session.first)}”"
-    return f"They began: “{fence(session.first)}” They ended: “{fence(session.last)}”"
+    return f"First words: “{fence(session.first)}” Last words: “{fence(session.last)}”"
 
 
 def _first_and_last(first: str, last: str) -> Mapping[str, str]:

@@ -74,8 +74,9 @@ def help_lines_part(message: Message, *, newest: Message, profile: Profile) -> S
     noticed = "danger that may be acute" if danger and danger.level == "immediate" else "possible danger"
     whose = "somebody else" if danger and danger.about == "other" else "them"
     says = (
-        f"In {when}, {noticed} to {whose} was noticed. The page shows them a card with these lines: point to "
-        "it, and name one or two where that helps. It may be a mistake: ask."
+        f"In {when}, {noticed} to {whose} was noticed. The page shows them a card with these lines. Take "
+        "up the heaviest thing they said, ask directly, and name one line that fits and answers now. It may "
+        "be a mistake."
     )
     if danger and danger.about == "self" and has_plan(user_id=profile.user_id):
         says += f" It also has their own safety plan, closed: read {PLAN_PATH}, and go by it."

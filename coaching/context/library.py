@@ -102,7 +102,7 @@ def client_section(facts: LibraryFacts, zone: ZoneInfo) -> Section | None:
         "type": scope["client_type"],
         "status": scope["client_status"],
     }
-    lines = ["This conversation is about this client: library tools are for them unless the user says so."]
+    lines = ["This conversation is about this client, not about the user: steps and entries are for this id."]
     lines += [f"Notes: {fence_value(scope['notes'], 500)}"] if scope["notes"] else []
     if scope["project"]:
         lines.append(f"Project {scope['project_id']}: {fence_value(scope['project'], 120)}")

@@ -5,7 +5,6 @@ from typing import Any, Literal
 from uuid import UUID
 
 from django.utils.translation import gettext_noop as _
-from pydantic import Field
 
 from coaching.engine.errors import ToolError
 from coaching.engine.tools import ToolInput, ToolResult
@@ -36,9 +35,7 @@ IN_ANOTHER = (
 
 
 class EnterStructuredArcInput(ToolInput):
-    arc: Literal["open_day", "close_day", "weekly_checkin", "life_mapping"] = Field(
-        description="The arc to begin."
-    )
+    arc: Literal["open_day", "close_day", "weekly_checkin", "life_mapping"]
 
 
 async def _run(context: ToolContext, given: EnterStructuredArcInput) -> ToolResult:

@@ -21,14 +21,13 @@ from sessions_app.selectors import accessible_session
 DESCRIPTION = (
     "Read the full text of one of the approaches in your list. Use it when the moment that the list names "
     "has come and the text isn't in this conversation yet, or when the user asks for it. Follow it without "
-    "announcing it. An approach's text may name a file of it to read (domain-deep-dive/questions.md). Arcs "
-    "can't be loaded."
+    "announcing it. Arcs can't be loaded."
 )
 
 
 class LoadSkillInput(ToolInput):
     name: Annotated[StorableText, Field(min_length=1, max_length=200)] = Field(
-        description="An approach's name, like decision-helper, or a file of it."
+        description="Like decision-helper, or a file that its text names: domain-deep-dive/questions.md."
     )
 
 

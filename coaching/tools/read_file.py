@@ -27,7 +27,7 @@ DESCRIPTION = (
 
 class ReadFileInput(ToolInput):
     path: Annotated[StorableText, Field(min_length=1, max_length=255)] = Field(
-        description="The path as save_file or the context gave it, like life-map/career.md."
+        description="Like life-map/career.md."
     )
 
 

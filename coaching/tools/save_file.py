@@ -36,13 +36,12 @@ from sessions_app.errors import Refused
 DESCRIPTION = (
     "Write one of the user's markdown files. Use it when something became clear that they want to keep. "
     "content is the whole new body, no frontmatter: keep what still holds. Attributes are what "
-    "the user gave or agreed to now; others keep their value. "
+    "the user gave or agreed to now; others keep their value."
     + "".join(
-        f"{file_type}: {RULES[file_type].purpose}. "
+        f" {file_type}: {RULES[file_type].purpose}."
         for file_type in WRITTEN_TYPES
         if RULES[file_type].purpose
     )
-    + "Refusals name what may be written."
 )
 
 UNREADABLE = (

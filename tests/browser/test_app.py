@@ -258,7 +258,7 @@ async def test_a_new_worker_takes_over_unless_a_page_is_private_and_shows_what_i
     allow = page.get_by_role("button", name="Allow on this device")
     await allow.click()
     await expect(page.get_by_text("This device shows notifications.")).to_be_visible()
-    await expect(page.get_by_role("checkbox", name="Notification")).to_have_count(3)
+    await expect(page.get_by_role("checkbox", name="Notification")).to_have_count(4)
     device = await in_database(PushDevice.of(user.pk).get)
     assert device.endpoint == subscription.endpoint
     await page.get_by_role("button", name=re.compile("Remove")).click()

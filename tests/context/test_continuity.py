@@ -75,7 +75,7 @@ def test_the_three_last_sessions_come_with_day_kind_and_summary(person: User) ->
     section = said[said.index("<recent_sessions>") : said.index("</recent_sessions>")]
     assert section.splitlines()[1:] == [
         '<session date="Tuesday 2026-11-17" kind="conversation">',
-        "They began: “My wife wants a divorce.” They ended: “I'll call the lawyer on Thursday. Thanks.”",
+        "First words: “My wife wants a divorce.” Last words: “I'll call the lawyer on Thursday. Thanks.”",
         "</session>",
         '<session date="Monday 2026-11-16" kind="close the day">',
         "You closed the day.",

@@ -43,8 +43,8 @@ async def reload(sage: LiveSage, session: Session, cookie: str) -> str:
 
 
 def without_ids(body: object) -> str:
-    """Return a request without what differs from one person and moment to the next."""
-    return re.sub(r"toolu_\w+|\d", "", json.dumps(body, sort_keys=True))
+    """Return a request without what differs from one person and moment to the next, the language included."""
+    return re.sub(r"toolu_\w+|\d|Language: \w+\\n", "", json.dumps(body, sort_keys=True))
 
 
 def weekday_in(code: str) -> str:
