@@ -57,7 +57,7 @@ TOOL_FOR = {PULSE: "show_pulse_check"}
 class CompleteSessionInput(ToolInput):
     type: Literal["session", "arc"]
     summary: Annotated[StorableText, Field(max_length=2000)] | None = Field(
-        default=None, description="Two or three sentences on what this was about, for later; may be left out."
+        default=None, description="Two or three sentences for later; may be left out."
     )
 
 

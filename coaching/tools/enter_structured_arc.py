@@ -23,8 +23,8 @@ DESCRIPTION = (
     "Begin an arc in this open conversation: open_day plans the day (two minutes), close_day ends it with "
     "a log (three), weekly_checkin reviews the week (fifteen), life_mapping writes a page for each life "
     "domain (ten minutes a part). Use it when the user asks for one or says yes to your offer, and only "
-    "then; not while another is open. The result brings its guidance and what may be written, which changes "
-    "at once: save_file in the same round may already write the arc's files."
+    "then; not while another is open. The result brings its guidance and what may be written, at once: "
+    "save_file in the same round may already write the arc's files."
 )
 ONLY_IN_A_CONVERSATION = "An arc can be entered in a conversation only."
 ENDED = "This conversation has ended ({status}); no arc can begin in it. A new message begins a new one."

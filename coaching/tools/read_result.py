@@ -36,7 +36,7 @@ class ReadResultInput(ToolInput):
     tool_use_id: Annotated[StorableText, Field(min_length=1, max_length=100)] = Field(
         description="The id in the excerpt's first line."
     )
-    offset: int = Field(default=0, ge=0, description="The first character to read.")
+    offset: int = Field(default=0, ge=0)
     limit: int = Field(default=MAX_CHARACTERS, ge=1, le=MAX_CHARACTERS)
 
 

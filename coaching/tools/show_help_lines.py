@@ -24,8 +24,7 @@ DESCRIPTION = (
     "Show the card with the help lines of the user's country beside your answer, and get the lines, so that "
     "you can name them. Use it at once when anybody may be in danger (their life, their body, violence, to "
     "the user, by them, or to somebody they speak of), also where it is only hinted at, and in any language. "
-    "Not needed where <help_lines> says that the card is shown. It ends nothing: go on, stay with them, and "
-    "ask."
+    "Not needed where <help_lines> says that the card is shown. Then go on, stay with them, and ask."
 )
 ONLY_IN_A_CONVERSATION = "Only a conversation can show a card."
 
