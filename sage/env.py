@@ -192,6 +192,12 @@ class Environment(BaseModel):
     max_tokens: Annotated[int, whole_number(1, 200_000)] = Field(
         8192, alias="SAGE_MAX_TOKENS", description="The longest reply to one request, in tokens."
     )
+    context_tokens: Annotated[int | None, whole_number(4_000, 10_000_000)] = Field(
+        None,
+        alias="SAGE_CONTEXT_TOKENS",
+        description="How many tokens a model takes at once, prompt and reply together. Unset: what is known "
+        "of the model, otherwise 32,000. Below 16,000 requests are compact (docs/models.md).",
+    )
     window_messages: Annotated[int, whole_number(1, 1000)] = Field(
         15,
         alias="SAGE_WINDOW_MESSAGES",

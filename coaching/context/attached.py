@@ -5,6 +5,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
+from coaching.context.budget import PROSE_CHARACTERS
 from coaching.context.fences import fence, fence_value, open_tag
 from coaching.context.library import LibraryFacts, SeenDocument
 from coaching.context.opening import Statement
@@ -19,6 +20,8 @@ DOCUMENT_KEY = "document:"
 """The prefix of a document's key in a statement, before its id."""
 MESSAGE_CHARACTERS = 12_000
 """For the texts of all documents that one message tells of."""
+SHARE = 0.5
+"""The share of what is left of the prompt that they take at most."""
 SUMMARY_CHARACTERS = 1_200
 _WITH_TEXT = "t"
 WITHHELD = "The user keeps this document from you: you can't read it, and no tool shows it."
@@ -32,14 +35,17 @@ _TOLD = re.compile(
     r"(?:[^<]++|<(?!/?(?P=tag)\b))*+(?<=\n)</(?P=tag)>"
 )
 MORE = "your tools sum it up, and find passages in it"
+MORE_ON_PAGE = "they can read all of it on its page in the library"
+"""Where no tool reads documents."""
 
 
 def document_parts(
-    facts: LibraryFacts, messages: Iterable[Message], said: Statement
+    facts: LibraryFacts, messages: Iterable[Message], said: Statement, *, tokens: int, more: str = MORE
 ) -> Sequence[StatementPart]:
     """Return the documents of the messages that weren't told of, or not as they are now.
 
-    A text is told once: later only how far the document is, and its summary.
+    A text is told once: later only how far the document is, and its summary. Texts get about a half of
+    `tokens`; `more` says how the model can read on.
     """
     ids = dict.fromkeys(
         each for message in messages if message.role == MessageRole.USER for each in ids_in(message.metadata)
@@ -51,12 +57,13 @@ def document_parts(
         before = said.sections.get(f"{DOCUMENT_KEY}{document.id}", "")
         if before != digest:
             untold.append((document, digest, before.startswith(_WITH_TEXT)))
-    room = MESSAGE_CHARACTERS // max(1, len(untold))
+    most = min(MESSAGE_CHARACTERS, int(max(0, tokens) * SHARE * PROSE_CHARACTERS))
+    room = most // max(1, len(untold))
     return [
         StatementPart(
             key=f"{DOCUMENT_KEY}{document.id}",
             digest=digest,
-            text=_document_text(document, room=room, is_text_told=is_text_told),
+            text=_document_text(document, room=room, is_text_told=is_text_told, more=more),
         )
         for document, digest, is_text_told in untold
     ]
@@ -105,7 +112,7 @@ def _digest(document: SeenDocument) -> str:
     return f"{_WITH_TEXT if has_text else 'n'}{digest}"
 
 
-def _document_text(document: SeenDocument, *, room: int, is_text_told: bool) -> str:
+def _document_text(document: SeenDocument, *, room: int, is_text_told: bool, more: str) -> str:
     if document.is_withheld:
         return _withheld(document.id)
     attributes = {
@@ -120,7 +127,7 @@ def _document_text(document: SeenDocument, *, room: int, is_text_told: bool) -> 
     if is_text_told:
         lines.append("Its text was shown before.")
     elif document.head:
-        lines.append(_text_of(document, room))
+        lines.append(_text_of(document, room, more=more))
     elif document.has_image:
         lines.append(PICTURE)
     else:
@@ -128,11 +135,11 @@ def _document_text(document: SeenDocument, *, room: int, is_text_told: bool) -> 
     return "\n".join([open_tag("document", attributes), *lines, "</document>"])
 
 
-def _text_of(document: SeenDocument, room: int) -> str:
+def _text_of(document: SeenDocument, room: int, *, more: str) -> str:
     """Return a short text whole, and of a long one its beginning."""
     room = min(room, READ_CHARACTERS)
     head = document.head.replace("\f", "\n")
     if document.characters <= room:
         return fence(head)
     left = document.characters - room
-    return f"{fence(head[:room])}\n[shortened: {left:,} characters are left out; {MORE}]"
+    return f"{fence(head[:room])}\n[shortened: {left:,} characters are left out; {more}]"

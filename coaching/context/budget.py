@@ -19,6 +19,8 @@ IMAGE_TOKENS = 1_600
 """Of an image that isn't larger than the models' own limit."""
 MARK_TOKENS = 40
 _WHOLE_LINES = 0.8
+_TAIL_SHARE = 0.35
+"""Of what is kept of a long message: what it asks often stands at its end."""
 
 
 def count_tokens(text: str) -> int:
@@ -52,6 +54,17 @@ def shorten(text: str, tokens: int, *, hint: str) -> str:
         head = head[:line_end]
     mark = f"[shortened: {len(text) - len(head):,} characters are left out{hint}]"
     return f"{head.rstrip()}\n{mark}" if head.strip() else mark
+
+
+def shorten_middle(text: str, tokens: int) -> str:
+    """Return at most `tokens` of the text, from its beginning and its end, with a mark between them."""
+    whole = count_tokens(text)
+    if whole <= tokens:
+        return text
+    kept = max(0, int(len(text) * max(0, tokens - MARK_TOKENS) / whole))
+    tail = int(kept * _TAIL_SHARE)
+    mark = f"[shortened: {len(text) - kept:,} characters of this message are left out here]"
+    return "\n".join(part for part in (text[: kept - tail], mark, text[len(text) - tail :]) if part)
 
 
 def fair_caps(sizes: Sequence[int], weights: Sequence[float], budget: int) -> Sequence[int]:

@@ -86,6 +86,7 @@ def help_lines_part(message: Message, *, newest: Message, profile: Profile) -> S
         key=HELP_LINES,
         digest=_key(message),
         text=f'<{HELP_LINES}{country} shown="yes">\n{text}\n</{HELP_LINES}>',
+        must_go=True,
     )
 
 

@@ -1,36 +1,65 @@
 """Converts a row of history for the engine, and estimates its size in a request. Nothing is read here."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from coaching.context.budget import IMAGE_TOKENS, count_json_tokens, count_tokens
+from coaching.context.budget import IMAGE_TOKENS, count_json_tokens, count_tokens, shorten_middle
 from coaching.context.fences import fence_words
 from coaching.context.opening import CONTEXT_KEY
 from coaching.context.pictures import pictures_of
-from coaching.engine.messages import StoredCall, StoredMessage, canonical_json, excerpt_result, shorten_saved
+from coaching.engine.messages import (
+    MAX_RESULT_BYTES,
+    StoredCall,
+    StoredMessage,
+    canonical_json,
+    excerpt_result,
+    shorten_saved,
+)
 from coaching.engine.tools import SavedFields
 from coaching.legacy_text.blocks import strip_block_tags
 from sessions_app.models import Message, MessageRole
 
 
-def stored_message(message: Message, pictures: Sequence[dict[str, Any]] = ()) -> StoredMessage:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryLimits:
+    """How much of one message is sent: `words` are tokens of what the user wrote, None for all."""
+
+    words: int | None = None
+    result_bytes: int = MAX_RESULT_BYTES
+
+    def words_of(self, message: Message) -> str:
+        is_whole = self.words is None or message.role != MessageRole.USER
+        return message.content if is_whole else shorten_middle(message.content, self.words or 0)
+
+    def result_of(self, call: Mapping[str, Any]) -> str:
+        return excerpt_result(call["name"], call["id"], call["result"] or "", most=self.result_bytes)
+
+
+WHOLE = HistoryLimits()
+
+
+def stored_message(
+    message: Message, pictures: Sequence[dict[str, Any]] = (), *, limits: HistoryLimits = WHOLE
+) -> StoredMessage:
     """Convert a row of history for the engine, without tags of old blocks; `pictures` are its blocks."""
-    calls = tuple(map(stored_call, message.metadata.get("tool_calls", ())))
+    calls = tuple(stored_call(call, limits=limits) for call in message.metadata.get("tool_calls", ()))
     if message.role == MessageRole.USER:
         context = message.metadata.get(CONTEXT_KEY, "")
-        words = fence_words(message.content)
+        words = fence_words(limits.words_of(message))
         return StoredMessage(role="user", content=words, context=context, blocks=tuple(pictures))
     content, ends = _without_block_tags(message.content, message.metadata.get("round_ends", ()))
     return StoredMessage(role="assistant", content=content, calls=calls, round_ends=ends)
 
 
-def stored_call(call: Mapping[str, Any]) -> StoredCall:
+def stored_call(call: Mapping[str, Any], *, limits: HistoryLimits = WHOLE) -> StoredCall:
     """Convert a call of a message's metadata for the engine."""
+    result = limits.result_of(call)
     return StoredCall(
         tool_use_id=call["id"],
         name=call["name"],
         input=_values_without_tags(call["input"]),
-        result=strip_block_tags(call["result"]) if call["result"] else call["result"],
+        result=strip_block_tags(result) if result else call["result"],
         is_error=call["is_error"],
         round_number=call["round"],
     )
@@ -47,20 +76,26 @@ def _values_without_tags(value: Any) -> Any:
     return value
 
 
-def count_message(message: Message, *, saved_fields: SavedFields, pictures_since: int = 0) -> int:
+def count_message(
+    message: Message,
+    *,
+    saved_fields: SavedFields,
+    pictures_since: int = 0,
+    limits: HistoryLimits = WHOLE,
+) -> int:
     """Estimate the tokens of a row of history in a request.
 
     It has the pictures of messages from number `pictures_since` on.
     """
     is_shown = message.number >= pictures_since
     tokens = IMAGE_TOKENS * len(pictures_of(message)) if is_shown else 0
-    tokens += count_tokens(message.content) + count_tokens(message.metadata.get(CONTEXT_KEY, ""))
+    tokens += count_tokens(limits.words_of(message)) + count_tokens(message.metadata.get(CONTEXT_KEY, ""))
     for call in message.metadata.get("tool_calls", ()):
         values = call["input"] if isinstance(call["input"], dict) else {}
         tokens += count_json_tokens(
             canonical_json(shorten_saved(call["name"], values, saved_fields, is_error=False))
         )
-        tokens += count_tokens(excerpt_result(call["name"], call["id"], call["result"] or ""))
+        tokens += count_tokens(limits.result_of(call))
     return tokens
 
 

@@ -19,9 +19,9 @@ from django.conf import settings
 from coaching.care.asking import CareOfTurn, foresee
 from coaching.clock.days import local_day
 from coaching.context import statement as stating
-from coaching.context.attached import document_parts, without_withheld
+from coaching.context.attached import MORE, MORE_ON_PAGE, document_parts, without_withheld
 from coaching.context.brief import brief_part
-from coaching.context.budget import PROMPT_TOKENS, SPARE_TOKENS, count_tokens
+from coaching.context.budget import count_tokens
 from coaching.context.care import CARE
 from coaching.context.care_parts import ask_part, end_part, ending_words
 from coaching.context.foreign import foreign_texts
@@ -32,7 +32,7 @@ from coaching.context.help_lines import (
     spoken_in,
     untold_danger,
 )
-from coaching.context.history import count_message, stored_message
+from coaching.context.history import HistoryLimits, count_message, stored_message
 from coaching.context.late_findings import awaited_in, finding_parts
 from coaching.context.library import SeenDocument
 from coaching.context.life import Life, LifeQuery, Unknown, read_life
@@ -49,6 +49,7 @@ from coaching.context.opening import (
 from coaching.context.pictures import PICTURES_KEY, newest_pictures, picture_blocks, pictures_since
 from coaching.context.pipeline import build_context
 from coaching.context.prompt_tools import PromptTools
+from coaching.context.sizes import PromptSizes, sizes_of
 from coaching.context.statement import SKILL_KEY, StatementPart, skill_part, state
 from coaching.context.step_asks import due_part, week_part
 from coaching.context.trace import Sent, trace_of
@@ -56,12 +57,14 @@ from coaching.context.window import Window, open_window, rows_to_read, smaller_w
 from coaching.engine.messages import ModelRequest, StoredMessage, build_api_messages
 from coaching.engine.profiles import profile_for
 from coaching.life.arcs import ARCS
+from coaching.model_client.context_size import context_tokens_of, most_result_bytes
 from coaching.models import Profile
 from coaching.models.skills import SkillKind
 from coaching.safety.intensity import MESSAGES_LOOKED_AT, SaidWords
 from coaching.skills.callers import ARC, named_in
 from coaching.skills.loader import MOMENT_KEY, SkillLibrary, load_library, skills_moment
 from coaching.skills.reader import SkillError
+from coaching.skills.rules import without_tools
 from sessions_app import selectors
 from sessions_app.arcs import current_arc
 from sessions_app.briefs import read_brief
@@ -71,6 +74,8 @@ from sessions_app.models import BriefCorrection, Message, MessageRole, Session, 
 HIGH_INTENSITY = "high_intensity"
 """The signal whose approach stays in danger."""
 OPENING_SHARE = 0.45
+LEAST_WORDS = 200
+"""How far a message that doesn't fit is shortened, in tokens."""
 LOOK_BACK_BLOCKS = 20
 """How many blocks before a breakpoint the cache searches for an earlier one."""
 
@@ -109,12 +114,17 @@ def build_frame(
     return ModelRequest(
         model=settings.SAGE_MODEL,
         system=[
-            {"type": "text", "text": library.base_prompt(tools.skill_tools), "cache_control": LONG_CACHE}
+            {
+                "type": "text",
+                "text": library.base_prompt(tools.offered_skill_tools, base_skill=tools.base_skill),
+                "cache_control": LONG_CACHE,
+            }
         ],
         tools=tools.definitions(),
         messages=[],
         max_tokens=settings.SAGE_MAX_TOKENS,
         cache_control=TAIL_CACHE,
+        most_result_bytes=most_result_bytes(settings.SAGE_MODEL),
     )
 
 
@@ -140,16 +150,16 @@ def build_turn(
 def build_smaller_turn(
     session: Session, *, life: Life, tools: PromptTools[Any], care: CareOfTurn | None = None
 ) -> BuiltPrompt | None:
-    """Build the request again with half the window; None if it can't get any smaller.
+    """Build the request again with half the window, or half of its only message; None if that is short.
 
     The edge moves for good, since later turns would hit the same limit.
     """
     builder = _TurnBuilder(session, life=life, tools=tools, newest=None, care=care)
     smaller = smaller_window(builder.window, builder.count_message)
-    if smaller is None:
-        return None
-    builder.move_to(smaller)
-    return builder.build()
+    if smaller is not None:
+        builder.move_to(smaller)
+        return builder.build()
+    return builder.build() if builder.halve_message() else None
 
 
 class _TurnBuilder:
@@ -169,13 +179,20 @@ class _TurnBuilder:
         self.now = life.now
         self.stored_opening = Opening.from_text(session.opening)
         edge = self.stored_opening.edge if self.stored_opening else None
-        sizes = {"minimum": settings.SAGE_WINDOW_MESSAGES, "step": settings.SAGE_WINDOW_STEP}
+        self.life, self.tools = life, tools
+        frame = build_frame(session, tools=tools, library=self._library(skills_moment(session)))
+        self.sizes = _sizes(_frame_tokens(frame, tools))
+        self.limits = HistoryLimits(words=self.sizes.window, result_bytes=self.sizes.result_bytes)
+        sizes = {"minimum": self.sizes.messages, "step": self.sizes.step}
         limit = rows_to_read(edge, last=session.last_message_number, **sizes)
         self.tail, older = selectors.history_tail(session, limit=limit, newest=newest)
         self.care = care or _foreseen(life, self.tail[-1])
         self.life = replace(life, care=self.care.care) if self.care else life
         self.count_message = partial(
-            count_message, saved_fields=tools.saved_fields, pictures_since=pictures_since(self.tail[:-1])
+            count_message,
+            saved_fields=tools.saved_fields,
+            pictures_since=pictures_since(self.tail[:-1]),
+            limits=self.limits,
         )
         window = open_window(
             self.tail,
@@ -183,9 +200,9 @@ class _TurnBuilder:
             older=older,
             edge=edge,
             covered=session.brief_covers,
+            most=self.sizes.window,
             count_tokens=self.count_message,
         )
-        self.tools = tools
         self.asked_steps: Sequence[int] = ()
         self.move_to(window)
 
@@ -209,7 +226,13 @@ class _TurnBuilder:
             is_first_day=local_day(self.session.started_at, self.life.profile.zone) == self.life.today,
         )
         self.frame_tokens = _frame_tokens(self.frame, self.tools)
-        self.room = PROMPT_TOKENS - SPARE_TOKENS - self.frame_tokens
+        self.room = _sizes(self.frame_tokens).room
+
+    def halve_message(self) -> bool:
+        """Send half of the newest message; return whether it is still long enough for that."""
+        words = count_tokens(self.limits.words_of(self.window.messages[-1])) // 2
+        self.limits = replace(self.limits, words=words)
+        return words >= LEAST_WORDS
 
     def _library(self, moment: datetime) -> SkillLibrary:
         states = self.life.skill_states
@@ -230,7 +253,7 @@ class _TurnBuilder:
                 *self._help_parts(),
                 *self._care_parts(said),
                 *self._step_parts(said),
-                *self._document_parts(said),
+                *self._document_parts(said, left),
                 *self._finding_parts(said, left),
                 *skills,
                 *self._offer_parts(),
@@ -316,7 +339,8 @@ class _TurnBuilder:
 
     def _skill(self, name: str, *, caller: str) -> StatementPart | None:
         try:
-            return skill_part(name, self.library[name].text, caller=caller)
+            text = without_tools(self.library[name].text, self.tools.left_out)
+            return skill_part(name, text, caller=caller)
         except SkillError:
             return None
 
@@ -361,10 +385,13 @@ class _TurnBuilder:
         is_unknown = said.sections.get(CARE, GONE) == GONE
         return [end_part(self.care)] if self.care.has_ended_now and is_unknown else []
 
-    def _document_parts(self, said: Statement) -> Sequence[StatementPart]:
+    def _document_parts(self, said: Statement, tokens: int) -> Sequence[StatementPart]:
         """Return the documents of the window's messages, as far as they weren't told of."""
         facts = self.life.library
-        return () if isinstance(facts, Unknown) else document_parts(facts, self.window.messages, said)
+        if isinstance(facts, Unknown):
+            return ()
+        more = MORE_ON_PAGE if self.tools.is_compact else MORE
+        return document_parts(facts, self.window.messages, said, tokens=tokens, more=more)
 
     def _finding_parts(self, said: Statement, tokens: int) -> Sequence[StatementPart]:
         """Return what is known by now of documents that a tool couldn't wait for."""
@@ -384,7 +411,9 @@ class _TurnBuilder:
         withheld = frozenset[int]() if isinstance(facts, Unknown) else facts.withheld
         stored = [
             stored_message(
-                message, picture_blocks(message, since=since, attached=attached, has_sight=has_sight)
+                message,
+                picture_blocks(message, since=since, attached=attached, has_sight=has_sight),
+                limits=self.limits,
             )
             for message in messages
         ]
@@ -398,7 +427,8 @@ class _TurnBuilder:
         approaches = self.context.called.approaches
         if self._is_in_danger():
             approaches = tuple(name for name in approaches if callers[name] == HIGH_INTENSITY)
-        wanted = [self._arc_skill(), *(self._skill(name, caller=callers[name]) for name in approaches)]
+        called = (self._skill(name, caller=callers[name]) for name in approaches)
+        wanted = [self._arc_skill(), *(part and _urgent(part) for part in called)]
         there = {f"{SKILL_KEY}{name}" for name in self.in_results}
         there |= {key for statement in statements for key in statement.sections}
         return [part for part in wanted if part is not None and part.key not in there]
@@ -417,11 +447,14 @@ class _TurnBuilder:
         return offered
 
     def _offer_parts(self) -> Sequence[StatementPart]:
-        """Return the arc that may be offered: in an open conversation, outside an arc, once a day."""
+        """Return the arc that may be offered: in an open conversation, outside an arc, once a day.
+
+        Where no tool begins an arc, none is offered.
+        """
         arc = self.context.called.arc
         if arc is None or current_arc(self.session) is not None or self.offered.get(arc) == self._today:
             return []
-        if self._is_in_danger():
+        if self._is_in_danger() or not self.tools.offered_skill_tools:
             return []
         chosen = next(match for match in self.context.called.trace if match.is_chosen)
         takes = ARCS[SessionKind(arc)].takes
@@ -462,14 +495,22 @@ class _TurnBuilder:
             blocks: list[dict[str, Any]] = [{"type": "text", "text": text} for text in opening.texts]
             blocks[-1]["cache_control"] = LONG_CACHE
             messages[0] = {**messages[0], "content": [*blocks, *messages[0]["content"]]}
-        return ModelRequest(
-            model=self.frame.model,
-            system=self.frame.system,
-            tools=self.frame.tools,
-            messages=messages,
-            max_tokens=self.frame.max_tokens,
-            cache_control=self.frame.cache_control,
-        )
+        return replace(self.frame, messages=messages)
+
+
+def _urgent(part: StatementPart) -> StatementPart:
+    """Return an approach as a part that must go, if it is the one for danger."""
+    return replace(part, must_go=part.digest == HIGH_INTENSITY)
+
+
+def _sizes(frame_tokens: int) -> PromptSizes:
+    return sizes_of(
+        context_tokens_of(settings.SAGE_MODEL),
+        frame_tokens=frame_tokens,
+        answer_tokens=settings.SAGE_MAX_TOKENS,
+        messages=settings.SAGE_WINDOW_MESSAGES,
+        step=settings.SAGE_WINDOW_STEP,
+    )
 
 
 def _foreseen(life: Life, newest: Message) -> CareOfTurn | None:

@@ -15,7 +15,8 @@ from coaching.context.pipeline import Context
 from coaching.context.sections import CONTINUITY, ORDER, STANDING
 
 CLOCK_INTERVAL = timedelta(minutes=30)
-CONTINUITY_TOKENS = 700
+CONTINUITY_TOKENS, CONTINUITY_SHARE = 700, 0.6
+"""The most of an opening's sections that those of `CONTINUITY` take, in tokens and as a share."""
 LATER_SHARE = 0.6
 """The share of the remaining tokens that one message may take, so that later ones get some too."""
 SKILL_KEY = "skill:"
@@ -24,11 +25,15 @@ SKILL_KEY = "skill:"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatementPart:
-    """One rendered section: its key (`overview`, `skill:open-day`), a digest of its content, and its text."""
+    """One rendered section: its key (`overview`, `skill:open-day`), a digest of its content, and its text.
+
+    One that `must_go` is sent whatever room there is.
+    """
 
     key: str
     digest: str
     text: str
+    must_go: bool = False
 
     @property
     def tokens(self) -> int:
@@ -65,7 +70,8 @@ def state(parts: Iterable[StatementPart], *, clock: datetime | None = None) -> t
 def standing_parts(context: Context, *, tokens: int) -> Sequence[StatementPart]:
     """Return the standing sections in order, in at most `tokens`; those of `CONTINUITY` have a limit, too."""
     standing = [context.sections[name] for name in STANDING if name in context.sections]
-    shared = fit([each for each in standing if each.name in CONTINUITY], min(tokens, CONTINUITY_TOKENS))
+    most = min(int(tokens * CONTINUITY_SHARE), CONTINUITY_TOKENS)
+    shared = fit([each for each in standing if each.name in CONTINUITY], most)
     left = tokens - sum(part.tokens for part in shared)
     others = fit([each for each in standing if each.name not in CONTINUITY], left)
     parts = {part.key: part for part in (*shared, *others)}
@@ -84,12 +90,13 @@ def changed_parts(
     """Return the parts for the newest message, and the time of its clock if it has one.
 
     `said` is what was sent last inside the window, `more` the skills and offers that follow the sections and
-    are never shortened. All of it gets at most `tokens`. `gone_words` say more of a section that is gone.
+    are never shortened. All of it gets at most `tokens`, except what must go. `gone_words` say more of a
+    section that is gone.
     """
     head = _header_part(context, said=said, now=now)
     fixed: list[StatementPart] = []
     for part in (*([head] if head else []), *more):
-        if part.tokens <= tokens:
+        if part.must_go or part.tokens <= tokens:
             fixed.append(part)
             tokens -= part.tokens
     gone = [

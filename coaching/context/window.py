@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from sessions_app.models import Message, MessageRole
 
 MAX_TOKENS = 60_000
-TOKENS_AFTER_MOVE = 40_000
+SHARE_AFTER_MOVE = 2 / 3
 """An edge that moves for size moves far enough to stay there for the next messages."""
 MAX_ROWS, ROWS_STEP = 640, 64
 """The most messages that are read for one window, and the steps of that number."""
@@ -72,9 +72,10 @@ def open_window(
     older: int = 0,
     edge: Edge | None = None,
     covered: int | None = None,
+    most: int = MAX_TOKENS,
     count_tokens: Callable[[Message], int],
 ) -> Window:
-    """Return the window at its present edge, or at a new one if that no longer fits.
+    """Return the window at its present edge, or at a new one if that no longer fits into `most` tokens.
 
     An edge that would move for the count alone waits while messages after `covered` would leave: a brief
     covers all until there. With None it doesn't wait. `messages` must reach back as `rows_to_read` says.
@@ -84,11 +85,11 @@ def open_window(
         is_long_enough = len(kept) >= min(minimum, older + len(messages)) or edge.is_early
         # The count hasn't moved it on, or may not yet.
         is_where_it_was = len(kept) <= len(fresh) or not _is_covered(kept, fresh, covered)
-        if is_long_enough and is_where_it_was and _tokens(kept, count_tokens) <= MAX_TOKENS:
+        if is_long_enough and is_where_it_was and _tokens(kept, count_tokens) <= most:
             return Window(edge=edge, messages=kept)
-    is_early = _tokens(fresh, count_tokens) > MAX_TOKENS
+    is_early = _tokens(fresh, count_tokens) > most
     if is_early:
-        fresh = _shrunk(fresh, count_tokens, TOKENS_AFTER_MOVE)
+        fresh = _shrunk(fresh, count_tokens, int(most * SHARE_AFTER_MOVE))
     is_whole = len(fresh) == older + len(messages)
     number = 0 if is_whole or not fresh else fresh[0].number
     return Window(edge=Edge(number=number, is_early=is_early and not is_whole), messages=fresh)

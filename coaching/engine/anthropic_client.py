@@ -8,7 +8,7 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import aclosing, asynccontextmanager, contextmanager
 from functools import partial
 from types import TracebackType
@@ -30,6 +30,12 @@ from coaching.engine.usage import TokenCounts
 
 DEFAULT_BASE_URL = "https://api.anthropic.com"
 
+BYTES_PER_TOKEN = 3.4
+"""Of a request's JSON, rather too few."""
+ROOMY_PROMPT_TOKENS = 150_000
+"""Where a context has room for such a prompt, its tokens aren't estimated for each request."""
+LEAST_REPLY_TOKENS = 256
+
 RawStream = anthropic.AsyncStream[anthropic.types.RawMessageStreamEvent]
 
 _log = logging.getLogger(__name__)
@@ -38,11 +44,20 @@ _encode_all = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(
 
 
 class AnthropicClient:
-    """A `ModelClient` over the SDK: one per process and base URL, not per turn."""
+    """A `ModelClient` over the SDK: one per process and base URL, not per turn.
+
+    `context_of` says how many tokens a model takes: replies get no more than a request leaves of them.
+    """
 
     def __init__(
-        self, api_key: str = "", base_url: str = "", *, http_client: httpx2.AsyncClient | None = None
+        self,
+        api_key: str = "",
+        base_url: str = "",
+        *,
+        context_of: Callable[[str], int] | None = None,
+        http_client: httpx2.AsyncClient | None = None,
     ) -> None:
+        self._context_of = context_of
         # Never empty, or the SDK searches for a key in other places.
         self._sdk = anthropic.AsyncAnthropic(
             api_key=api_key or "none",
@@ -88,7 +103,7 @@ class AnthropicClient:
 
     async def create_batch(self, requests: Mapping[str, ModelRequest]) -> str:
         """Send requests under keys of ours; return the batch's id. Raises `UpstreamError`."""
-        rows: list[Any] = [{"custom_id": key, "params": build_params(each)} for key, each in requests.items()]
+        rows: list[Any] = [{"custom_id": key, "params": self._params(each)} for key, each in requests.items()]
         with _failures():
             return (await self._sdk.messages.batches.create(requests=rows)).id
 
@@ -105,7 +120,7 @@ class AnthropicClient:
         timeout = httpx2.Timeout(
             timeouts.read_idle_seconds, connect=timeouts.connect_seconds, pool=timeouts.connect_seconds
         )
-        body = {**build_params(request), "stream": True}
+        body = {**self._params(request), "stream": True}
         try:
             # Like `messages.create`, which would copy the whole history.
             stream: RawStream = await self._sdk.post(
@@ -127,6 +142,12 @@ class AnthropicClient:
         except ValueError as error:  # a value that can't be encoded, such as a lone surrogate
             raise UpstreamError("rejected", detail=type(error).__name__) from error
         return stream
+
+    def _params(self, request: ModelRequest) -> dict[str, Any]:
+        params = build_params(request)
+        if self._context_of is not None:
+            params["max_tokens"] = room_for_reply(params, self._context_of(request.model))
+        return params
 
 
 def _batch_result(result: MessageBatchResult) -> BatchResult:
@@ -176,6 +197,16 @@ def build_params(request: ModelRequest) -> dict[str, Any]:
         "cache_control": request.cache_control if profile.is_claude else None,
     }
     return params | {name: value for name, value in optional.items() if value}
+
+
+def room_for_reply(params: Mapping[str, Any], context_tokens: int) -> int:
+    """Return how long a reply may be beside its prompt, whose tokens are estimated; at least a short one."""
+    wanted: int = params["max_tokens"]
+    if wanted + ROOMY_PROMPT_TOKENS <= context_tokens:
+        return wanted
+    prompt = [params.get(name) for name in ("system", "tools", "messages")]
+    left = context_tokens - int(len(_encoded({"prompt": prompt})) / BYTES_PER_TOKEN)
+    return min(wanted, max(LEAST_REPLY_TOKENS, left))
 
 
 def _encoded(body: dict[str, Any]) -> bytes:

@@ -13,8 +13,8 @@ from coaching.engine.json_text import escape_surrogates, scrub_surrogates
 from coaching.engine.tools import SavedFields, ToolCall, ToolResult
 
 MAX_RESULT_BYTES = 10_000
-EXCERPT_HEAD_BYTES = 6_000
-EXCERPT_TAIL_BYTES = 1_500
+EXCERPT_HEAD, EXCERPT_TAIL = 0.6, 0.15
+"""The shares of its limit that the beginning and the end of a longer result take."""
 INTERRUPTED = "interrupted: it may or may not have taken effect. Check before you repeat it."
 OPENING_STUB = "(The conversation begins.)"
 NO_TEXT = "(no text)"
@@ -27,7 +27,8 @@ class ModelRequest:
     """One request of the Messages API, in plain JSON values.
 
     Fields that depend on the model alone (thinking, effort) are added from its profile on sending.
-    `cache_control` is the top-level breakpoint, which applies to the last block.
+    `cache_control` is the top-level breakpoint, which applies to the last block. Of a result of a tool at
+    most `most_result_bytes` are appended, None for all.
     """
 
     model: str
@@ -38,6 +39,7 @@ class ModelRequest:
     tool_choice: dict[str, Any] | None = None
     cache_control: dict[str, Any] | None = None
     output_format: dict[str, Any] | None = None
+    most_result_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,16 +150,16 @@ def shorten_saved(
     }
 
 
-def excerpt_result(name: str, tool_use_id: str, content: str) -> str:
-    """Return a result as later turns send it: complete up to 10 kB, longer ones as head and tail.
+def excerpt_result(name: str, tool_use_id: str, content: str, *, most: int = MAX_RESULT_BYTES) -> str:
+    """Return a result as later turns send it: complete up to `most` bytes, longer ones as head and tail.
 
     The first line names the call and what is shown of it, so that a tool can read the rest.
     """
     encoded = content.encode("utf-8", "replace")
-    if len(encoded) <= MAX_RESULT_BYTES:
+    if len(encoded) <= most:
         return content
-    head = encoded[:EXCERPT_HEAD_BYTES].decode("utf-8", "ignore")
-    tail = encoded[-EXCERPT_TAIL_BYTES:].decode("utf-8", "ignore")
+    head = encoded[: int(most * EXCERPT_HEAD)].decode("utf-8", "ignore")
+    tail = encoded[-int(most * EXCERPT_TAIL) :].decode("utf-8", "ignore")
     shown = f"the first {len(head)} and the last {len(tail)} of {len(content)} characters"
     reference = f"[excerpt of the result of {name} {tool_use_id}: {shown}]"
     return f"{reference}\n{head}\n[…]\n{tail}"

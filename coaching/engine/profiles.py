@@ -47,6 +47,7 @@ class ModelProfile:
     `is_claude`: other models get no breakpoint on the request itself, which translating proxies pass on to
     servers that refuse unknown fields.
     `has_sight`: it is shown pictures. Servers of models without it refuse the request.
+    `context_tokens` is None where nothing is known of the model.
     """
 
     model: str
@@ -57,7 +58,7 @@ class ModelProfile:
     is_thinking_bound: bool = True
     is_claude: bool = True
     has_sight: bool = True
-    context_tokens: int = 200_000
+    context_tokens: int | None = 200_000
     max_output_tokens: int = 64_000
     prices: tuple[Price, ...] = ()
 
@@ -183,7 +184,9 @@ def profile_for(model: str) -> ModelProfile:
     """Return the profile of a model, dated names included; safe defaults for an unknown one."""
     known = PROFILES.get(model) or PROFILES.get(_DATED.sub("", model))
     is_claude = "claude" in model.lower()
-    return known or ModelProfile(model=model, is_claude=is_claude, has_sight=is_claude)
+    if known is None and is_claude:
+        return ModelProfile(model=model)
+    return known or ModelProfile(model=model, is_claude=False, has_sight=False, context_tokens=None)
 
 
 def cost_micro_usd(model: str, tokens: TokenCounts, on: date, *, is_batch: bool = False) -> int | None:

@@ -10,6 +10,7 @@ from coaching.engine.messages import (
     ModelRequest,
     append_round,
     call_ids_in,
+    excerpt_result,
     shorten_saved,
     unique_ids,
     with_call_ids,
@@ -69,8 +70,18 @@ def extend_request(
     if finished.calls:
         ids = unique_ids([call.tool_use_id for call in finished.calls], call_ids_in(request.messages))
         blocks = with_call_ids(blocks, ids)
-    answered = [(ids[call.tool_use_id], results[call.tool_use_id]) for call in finished.calls]
+    answered = [
+        (ids[call.tool_use_id], _short_enough(request, call, results[call.tool_use_id]))
+        for call in finished.calls
+    ]
     return replace(request, messages=append_round(request.messages, blocks, answered))
+
+
+def _short_enough(request: ModelRequest, call: ToolCall, result: ToolResult) -> ToolResult:
+    most = request.most_result_bytes
+    if most is None:
+        return result
+    return replace(result, content=excerpt_result(call.name, call.tool_use_id, result.content, most=most))
 
 
 def _without_saved_text(

@@ -23,6 +23,7 @@ from coaching.engine.ports import ModelClient
 from coaching.jobs.asking import correction_sections, fenced, section
 from coaching.legacy_text.blocks import strip_block_tags
 from coaching.model_client.asking import ask
+from coaching.model_client.context_size import most_input
 from coaching.models import Profile
 from coaching.transcript.answers import NO_ANSWERS, Answers, Said, read_answers, said_in
 from sessions_app.briefs import (
@@ -216,11 +217,11 @@ def lines_in(answer: str) -> tuple[Sequence[str], Sequence[str]]:
 
 def first_piece(messages: Sequence[Message], answers: Answers = NO_ANSWERS) -> Sequence[Message]:
     """Return the first messages that fit into a request together; always at least one."""
-    tokens = 0
+    tokens, most = 0, most_input(settings.SAGE_BRIEF_MODEL, PIECE_TOKENS)
     for index, message in enumerate(messages):
         pieces = said_in([message], answers)
         tokens += sum(count_tokens(piece.text) + LINE_TOKENS for piece in pieces)
-        if index and tokens > PIECE_TOKENS:
+        if index and tokens > most:
             return messages[:index]
     return messages
 

@@ -18,6 +18,7 @@ import structlog
 from django.conf import settings
 from django.db import transaction
 
+from coaching.context.budget import PROSE_CHARACTERS
 from coaching.context.closeness import is_said_in
 from coaching.context.sentences import sentences_of
 from coaching.engine.errors import UpstreamError
@@ -26,6 +27,7 @@ from coaching.engine.ports import ModelClient
 from coaching.jobs.asking import correction_sections, said_lines
 from coaching.legacy_text.blocks import strip_block_tags
 from coaching.model_client.asking import ask
+from coaching.model_client.context_size import most_input
 from coaching.models import Profile
 from coaching.safety.card import danger_in
 from coaching.transcript.answers import Said, read_answers, said_in
@@ -55,9 +57,9 @@ MAX_SUMMARY_TOKENS = 2_048  # thinking counts too
 MAX_SUMMARY_CHARACTERS = 2_000
 LEAST_SAID = 3
 """How often a person has said something, or answered, in a session that gets a summary while it is open."""
-# About 50,000 tokens: the beginning and, mostly, the end.
-MAX_HEAD_CHARACTERS = 40_000
-MAX_TAIL_CHARACTERS = 160_000
+MOST_TOKENS = 50_000
+"""Of what was said: the beginning and, mostly, the end."""
+HEAD_SHARE = 0.2
 LEFT_OUT = "[Here a part of the conversation is left out.]"
 
 INSTRUCTIONS = """\
@@ -192,12 +194,14 @@ def _is_within(message: Message, arc: EndedArc) -> bool:
 
 def _transcript(said: Sequence[Said], zone: ZoneInfo | None) -> str:
     lines = said_lines(said, zone=zone)
+    most = int(most_input(settings.SAGE_BRIEF_MODEL, MOST_TOKENS) * PROSE_CHARACTERS)
+    most_at_head = int(most * HEAD_SHARE)
     head, size = 0, 0
-    while head < len(lines) and size + len(lines[head]) <= MAX_HEAD_CHARACTERS:
+    while head < len(lines) and size + len(lines[head]) <= most_at_head:
         size += len(lines[head])
         head += 1
     tail, size = len(lines), 0
-    while tail > head and size + len(lines[tail - 1]) <= MAX_TAIL_CHARACTERS:
+    while tail > head and size + len(lines[tail - 1]) <= most - most_at_head:
         tail -= 1
         size += len(lines[tail])
     left_out = [LEFT_OUT] if tail > head else []

@@ -8,14 +8,16 @@ from django.conf import settings
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from coaching.clock.days import with_weekday
+from coaching.context.budget import PROSE_CHARACTERS
 from coaching.context.fences import fence, fence_value, fence_words, open_tag
 from coaching.engine.messages import ModelRequest
 from coaching.letters.checking import MAX_PARAGRAPHS, MAX_QUOTES, ClaimedParagraph, ClaimedQuote, Kind
 from coaching.letters.words import MonthWords, SaidWords, Step
+from coaching.model_client.context_size import most_input
 from sessions_app.models import BriefCorrection, CorrectionKind
 
 MAX_TOKENS = 8_192  # thinking counts too
-MAX_SAID_CHARACTERS = 200_000
+MOST_SAID_TOKENS = 50_000
 """Of all conversations together, about 50,000 tokens; each has its share, from its beginning."""
 
 INSTRUCTIONS = f"""\
@@ -125,9 +127,10 @@ def read_answer(answer: str) -> Sequence[ClaimedParagraph] | None:
 def _sections(words: MonthWords) -> Iterator[str]:
     yield f'<letter month="{words.month:%Y-%m}">'
     conversations = words.conversations
+    most = int(most_input(settings.SAGE_MODEL, MOST_SAID_TOKENS) * PROSE_CHARACTERS)
     for said in conversations:
         yield "<session>"
-        yield from _lines(said, share=MAX_SAID_CHARACTERS // len(conversations))
+        yield from _lines(said, share=most // len(conversations))
         yield "</session>"
     yield "<next_steps>"
     yield from map(_step, words.steps)

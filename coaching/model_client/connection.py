@@ -16,6 +16,7 @@ from django.utils.module_loading import import_string
 from coaching.engine.breaker import UPSTREAM_IS_DOWN, BreakerClient
 from coaching.engine.errors import FailureReason, UpstreamError
 from coaching.engine.ports import BatchModelClient
+from coaching.model_client.context_size import context_tokens_of
 
 if TYPE_CHECKING:
     from coaching.engine.anthropic_client import AnthropicClient
@@ -65,13 +66,15 @@ class ModelConnection:
     async def _open(self) -> "AnthropicClient":
         client_class = await asyncio.to_thread(_load_client)
         if not settings.IS_PRACTICE_MODEL:
-            client = client_class(settings.ANTHROPIC_API_KEY, settings.ANTHROPIC_BASE_URL)
+            client = client_class(
+                settings.ANTHROPIC_API_KEY, settings.ANTHROPIC_BASE_URL, context_of=context_tokens_of
+            )
         else:
             practice_class = await asyncio.to_thread(_load_practice)
             # Its port is open to every user of this machine, so it requires a key that only we know.
             api_key = secrets.token_urlsafe()
             practice = await self._resources.enter_async_context(practice_class(api_key=api_key))
-            client = client_class(api_key=api_key, base_url=practice.url)
+            client = client_class(api_key=api_key, base_url=practice.url, context_of=context_tokens_of)
         self._resources.push_async_callback(client.aclose)
         gc.freeze()  # modules stay loaded: no collection needs to traverse them
         return client

@@ -27,6 +27,8 @@ from sessions_app.models import Session
 from sessions_app.queries import Rows, over_all, parameter, prepared
 
 BASE_SKILL = "open-conversation"
+COMPACT_BASE_SKILL = "compact-conversation"
+"""For a model whose context is small."""
 MOMENT_KEY = "skills_moment"
 
 
@@ -77,9 +79,10 @@ class SkillLibrary:
         skills = ((skill.name, skill.kind, skill.description) for skill in self.skills.values())
         return rules.build_directory(skills, names_by_kind(tools))
 
-    def base_prompt(self, tools: SkillTools) -> str:
-        """Return the base skill with the directory below it."""
-        return f"{self[BASE_SKILL].text}\n## Arcs and Approaches\n\n{self.directory(tools)}\n"
+    def base_prompt(self, tools: SkillTools, *, base_skill: str = BASE_SKILL) -> str:
+        """Return the base skill; where `tools` bring skills, with the directory below it."""
+        text = self[base_skill].text
+        return f"{text}\n## Arcs and Approaches\n\n{self.directory(tools)}\n" if tools else text
 
 
 def skills_moment(session: Session) -> datetime:

@@ -15,6 +15,7 @@ KIND_BUDGETS: dict[SkillKind, int | None] = {
     SkillKind.DOCUMENT: None,
 }
 NAME_BUDGETS = {
+    "compact-conversation": 1_350,
     "open-day": 350,
     "close-day": 300,
     "weekly-checkin": 450,
@@ -66,6 +67,21 @@ def build_directory(skills: Iterable[tuple[str, SkillKind, str]], tools: Mapping
         (f"Approaches (`{tools[SkillKind.APPROACH]}`):", approaches),
     )
     return "\n\n".join("\n".join([title, *lines]) for title, lines in parts if lines)
+
+
+def without_tools(text: str, tools: Collection[str]) -> str:
+    """Return a skill's text without the sentences that name one of `tools`, and without empty sections."""
+    kept: list[str] = []
+    for line in text.split("\n"):
+        if not any(tool in line for tool in tools):
+            kept.append(line)
+            continue
+        sentences = line.replace(". ", ".\n").split("\n")
+        said = [sentence for sentence in sentences if not any(tool in sentence for tool in tools)]
+        kept += [" ".join(said)] if said else []
+    sections = "\n".join(kept).split("\n## ")
+    whole = [section for section in sections if section.partition("\n")[2].strip()]
+    return "\n## ".join(whole)
 
 
 def text_faults(*, name: str, kind: SkillKind, text: str) -> list[str]:

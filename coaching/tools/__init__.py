@@ -7,13 +7,18 @@ other.
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from django.conf import settings
+
 from coaching.context.prompt_tools import PromptTools
 from coaching.engine.tools import Toolset
+from coaching.model_client.context_size import is_compact
 from coaching.models import Profile
 from coaching.skills.callers import SkillTools
+from coaching.skills.loader import COMPACT_BASE_SKILL
 from coaching.tools.analyze_transcript import ANALYZE_TRANSCRIPT
 from coaching.tools.check_duplicate import CHECK_DUPLICATE
 from coaching.tools.classify_document import CLASSIFY_DOCUMENT
+from coaching.tools.compact import COMPACT, short_definition
 from coaching.tools.complete_session import COMPLETE_SESSION
 from coaching.tools.context import ToolContext
 from coaching.tools.create_action_item import CREATE_ACTION_ITEM
@@ -73,7 +78,7 @@ TOOLS = (*_ALWAYS_OFFERED, *_OF_LIBRARY)
 SKILL_TOOLS: SkillTools = {tool.name: tool.skills for tool in TOOLS if tool.skills}
 
 
-def _prompt_tools(tools: Iterable[SageTool[Any]]) -> PromptTools[ToolContext]:
+def _prompt_tools(tools: Iterable[SageTool[Any]], **how: Any) -> PromptTools[ToolContext]:
     return PromptTools(
         (tool for tool in tools if "chat" in tool.tiers),
         skill_tools=SKILL_TOOLS,
@@ -84,17 +89,30 @@ def _prompt_tools(tools: Iterable[SageTool[Any]]) -> PromptTools[ToolContext]:
             SUMMARIZE_DOCUMENT.name: "summary",
             ANALYZE_TRANSCRIPT.name: "transcript",
         },
+        **how,
     )
 
 
 CHAT_TOOLS = _prompt_tools(TOOLS)
 _WITHOUT_LIBRARY = _prompt_tools(_ALWAYS_OFFERED)
-OFFERED = (_WITHOUT_LIBRARY, CHAT_TOOLS)
+COMPACT_TOOLS = _prompt_tools(
+    COMPACT,
+    base_skill=COMPACT_BASE_SKILL,
+    define=short_definition,
+    left_out={tool.name for tool in TOOLS} - {tool.name for tool in COMPACT},
+    is_compact=True,
+)
+OFFERED = (_WITHOUT_LIBRARY, CHAT_TOOLS, COMPACT_TOOLS)
 """The sets that a request may have: each has a cached prefix of its own, for the whole installation."""
 
 
 def offered_tools(profile: Profile) -> PromptTools[ToolContext]:
-    """Return the tools of the user's requests: those of the library once they have a document or a client."""
+    """Return the tools of the user's requests: those of the library once they have a document or a client.
+
+    With a small context they are the same for everybody.
+    """
+    if is_compact(settings.SAGE_MODEL):
+        return COMPACT_TOOLS
     return CHAT_TOOLS if profile.has_library else _WITHOUT_LIBRARY
 
 

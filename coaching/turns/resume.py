@@ -20,6 +20,7 @@ from coaching.engine.rounds import extend_request
 from coaching.engine.setup import ResumedRound
 from coaching.engine.tools import ToolCall, ToolResult
 from coaching.events import RoundShown
+from coaching.model_client.context_size import most_result_bytes
 from coaching.models import Profile
 from coaching.tools import CHAT_TOOLS, OFFERED, offered_tools
 from coaching.turns.care import care_of_turn
@@ -113,6 +114,7 @@ def _stored_request(turn: Turn) -> ModelRequest | None:
         messages=prefix["messages"],
         max_tokens=settings.SAGE_MAX_TOKENS,
         cache_control=TAIL_CACHE,
+        most_result_bytes=most_result_bytes(turn.model),
     )
 
 

@@ -25,6 +25,7 @@ from coaching.library.pipeline.subjects import (
     store_summary,
     store_transcript,
 )
+from coaching.model_client.context_size import most_input
 from coaching.models import ActionPriority, CallPurpose
 from sessions_app.database import in_database
 
@@ -143,7 +144,8 @@ def _parts(subject: Subject) -> Sequence[str]:
     pages = subject.text.split("\f")
     is_marked = len(pages) > 1
     numbers = subject.pages_read if len(subject.pages_read) == len(pages) else range(1, len(pages) + 1)
-    most = PART_TOKENS * 4
+    tokens = most_input(settings.SAGE_MODEL, PART_TOKENS)
+    most = tokens * 4
     pieces = [
         (f"[page {number}]\n" if is_marked else "") + page[start : start + most]
         for number, page in zip(numbers, pages, strict=True)
@@ -151,7 +153,7 @@ def _parts(subject: Subject) -> Sequence[str]:
     ]
     parts = [""]
     for piece in pieces:
-        if parts[-1] and count_tokens(parts[-1]) + count_tokens(piece) > PART_TOKENS:
+        if parts[-1] and count_tokens(parts[-1]) + count_tokens(piece) > tokens:
             parts.append("")
         parts[-1] = f"{parts[-1]}\n{piece}" if parts[-1] else piece
     return parts

@@ -17,6 +17,7 @@ from coaching.library.pipeline.answers import build_output_format
 from coaching.library.pipeline.batch import Item
 from coaching.library.pipeline.knowledge import Knowledge, Surroundings
 from coaching.library.pipeline.sent_text import DOCUMENT_TOKENS, sent_text
+from coaching.model_client.context_size import most_input
 from coaching.models import DocumentCorrection
 
 CALL_TOKENS = 40_000
@@ -54,7 +55,7 @@ def take_what_fits(items: Sequence[Item], knowledge: Knowledge) -> Sequence[Item
     """Return the first documents that fit into one call; at least one."""
     taken: list[Item] = []
     shown: set[str] = set()
-    left = CALL_TOKENS
+    left = most_input(settings.SAGE_CLASSIFY_MODEL, CALL_TOKENS)
     for item in items:
         new = set(item.references) - shown
         left -= item_tokens(item) + sum(count_tokens(knowledge.text_of(each)) for each in new)
@@ -69,7 +70,7 @@ def item_tokens(item: Item) -> int:
     """Estimate what one document takes in a call."""
     if item.image is not None:
         return IMAGE_TOKENS
-    return min(count_tokens(item.text), DOCUMENT_TOKENS) + 100
+    return min(count_tokens(item.text), _document_tokens()) + 100
 
 
 def request_tokens(request: ModelRequest) -> int:
@@ -82,7 +83,11 @@ def request_tokens(request: ModelRequest) -> int:
 
 def text_of(item: Item) -> str:
     """Return the text that a document is sent with."""
-    return sent_text(item.text, pages_read=item.pages_read)
+    return sent_text(item.text, pages_read=item.pages_read, tokens=_document_tokens())
+
+
+def _document_tokens() -> int:
+    return most_input(settings.SAGE_CLASSIFY_MODEL, DOCUMENT_TOKENS * 2) // 2
 
 
 def _request(

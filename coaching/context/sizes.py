@@ -1,0 +1,50 @@
+"""How the context of a model is shared in a turn: by Sage's own words, what is known, the window, the answer.
+
+With a large context each part has a limit of its own. With a small one they share what there is.
+"""
+
+from dataclasses import dataclass
+
+from coaching.context.budget import PROMPT_TOKENS, SPARE_TOKENS
+from coaching.context.window import MAX_TOKENS
+from coaching.engine.messages import MAX_RESULT_BYTES
+from coaching.model_client.context_size import COMPACT_BELOW
+
+ANSWER_SHARE = 1 / 6
+"""The share of the context that stays free for an answer."""
+ROOM_SHARE = 0.4
+"""The share of the rest, without the frame, for everything that is told beside the conversation."""
+COMPACT_MESSAGES, COMPACT_STEP = 7, 4
+"""The window of a compact request."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptSizes:
+    """The parts of a request in tokens. `room`: sections, skills and brief; `window`: the conversation.
+
+    A message of the user longer than `window` is sent shortened. `messages` and `step` are the window's, and
+    a result of a tool in it takes at most `result_bytes`.
+    """
+
+    room: int
+    window: int
+    result_bytes: int
+    messages: int
+    step: int
+
+
+def sizes_of(
+    context_tokens: int, *, frame_tokens: int, answer_tokens: int, messages: int, step: int
+) -> PromptSizes:
+    """Share a context beside a frame; `answer_tokens`, `messages` and `step` are what is wanted of each."""
+    answer = min(answer_tokens, int(context_tokens * ANSWER_SHARE))
+    left = max(0, context_tokens - answer - SPARE_TOKENS - frame_tokens)
+    room = min(PROMPT_TOKENS - SPARE_TOKENS - frame_tokens, int(left * ROOM_SHARE))
+    is_compact = context_tokens < COMPACT_BELOW
+    return PromptSizes(
+        room=room,
+        window=min(MAX_TOKENS, left - room),
+        result_bytes=min(MAX_RESULT_BYTES, context_tokens // 2),
+        messages=min(messages, COMPACT_MESSAGES) if is_compact else messages,
+        step=min(step, COMPACT_STEP) if is_compact else step,
+    )
