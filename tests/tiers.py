@@ -24,7 +24,7 @@ _PURE = """
     architecture/test_pictures architecture/test_recipe_places architecture/test_requirements
     architecture/test_texts architecture/test_tiers architecture/test_tool_names calendar/test_fetch
     context/test_closeness
-    context/test_fences context/test_window engine evals/test_checks evals/test_judge
+    context/test_fences context/test_sizes context/test_window engine evals/test_checks evals/test_judge
     evals/test_results evals/test_situations files/test_days files/test_frontmatter files/test_paths
     files/test_permissions files/test_tasks languages/test_catalogues languages/test_formats
     languages/test_notices legacy/test_bounded legacy/test_export_shapes legacy/test_formats legacy_text
@@ -33,7 +33,7 @@ _PURE = """
     library/pipeline/test_normalised_text library/references/test_placement
     library/references/test_reference_files library/references/test_selection library/test_evidence
     library/test_planted_facts life/test_drawing life/test_levels life/test_words live/test_live
-    model_client/test_connection pages/test_code_colours practice recall/test_excerpts
+    model_client/test_connection model_client/test_context_size pages/test_code_colours practice recall/test_excerpts
     recall/test_question safety sage/test_env sage/test_mail_pages sage/test_origin
     sandbox/test_blocks sessions_app/test_english sessions_app/test_money sessions_app/test_refusals
     skills/test_calls skills/test_check skills/test_prompt_rules skills/test_signals skills/test_texts

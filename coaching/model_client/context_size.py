@@ -17,7 +17,8 @@ def context_tokens_of(model: str) -> int:
     """Return how many tokens a request to a model and its reply may take together."""
     if settings.SAGE_CONTEXT_TOKENS:
         return int(settings.SAGE_CONTEXT_TOKENS)
-    return profile_for(model).context_tokens or UNKNOWN_MODEL_TOKENS
+    known = profile_for(model).context_tokens
+    return known or UNKNOWN_MODEL_TOKENS
 
 
 def is_compact(model: str) -> bool:

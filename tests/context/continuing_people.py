@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from coaching.models import Client, ClientType, SessionScope
 from sessions_app.models import Session, SessionBrief, SessionKind, SessionStatus
 from tests.context.conftest import put_file
-from tests.context.five_people import TUESDAY, Scene, profile_of
+from tests.context.five_people import TUESDAY, Scene, profile_of, seed_a_week
 from tests.recall.history import talk
 
 
@@ -107,6 +107,13 @@ CONTINUING: Mapping[str, Scene] = {
     "imported": Scene(at=TUESDAY, text="Ciao. Can we talk about work?", seed=seed_imported),
     "client": Scene(
         at=TUESDAY, text="I see Bruno at eleven. Where were we?", seed=seed_client, client="Bruno"
+    ),
+    "compact": Scene(
+        at=TUESDAY,
+        text="Morning. I slept badly again.",
+        seed=seed_a_week,
+        kind=SessionKind.OPEN_DAY,
+        context_tokens=8_192,
     ),
 }
 

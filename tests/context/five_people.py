@@ -23,7 +23,7 @@ class Scene:
     """One request: at what moment, in which kind of conversation, and what the person writes.
 
     `said` are messages with their answers that come before it. The conversation may have been opened from the
-    `client` of that name.
+    `client` of that name. The model has a context of `context_tokens`, None for the usual one.
     """
 
     at: datetime
@@ -32,6 +32,7 @@ class Scene:
     kind: str = SessionKind.OPEN_CONVERSATION
     said: tuple[tuple[str, str], ...] = ()
     client: str = ""
+    context_tokens: int | None = None
 
 
 def profile_of(user: User, name: str, zone: str, **fields: object) -> None:

@@ -12,6 +12,7 @@ import time_machine
 from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.utils import timezone
+from pytest_django import Settings
 
 from coaching.context.budget import PROMPT_TOKENS
 from coaching.engine.anthropic_client import AnthropicClient
@@ -39,9 +40,15 @@ WEEKDAYS = {"Monday ", "Tuesday ", "Wednesday ", "Thursday ", "Friday ", "Saturd
 
 @pytest.fixture
 async def session(
-    name: str, user: User, practice: PracticeServer, client: AnthropicClient, brief_client: AnthropicClient
+    name: str,
+    user: User,
+    practice: PracticeServer,
+    client: AnthropicClient,
+    brief_client: AnthropicClient,
+    settings: Settings,
 ) -> Session:
     """The conversation of a scene, before its last message."""
+    settings.SAGE_CONTEXT_TOKENS = SCENES[name].context_tokens
 
     async def say(session: Session, text: str, answer: str) -> None:
         practice.script([answer])
@@ -94,10 +101,11 @@ async def test_it_names_only_what_is_offered_and_each_date_with_its_weekday(
     request = (await in_database(preview, SCENES[name], session)).request
     texts = [block["text"] for block in request.system]
     texts += [block["text"] for message in request.messages for block in message["content"]]
+    offered = {tool["name"] for tool in request.tools} if SCENES[name].context_tokens else TOOL_NAMES
     names = {*ATTRIBUTE_ORDER, *SessionKind.values, "needs_attention", "in_crisis", "okay"}
     sections = set(re.findall(r"</?([a-z_]+)", "\n".join(texts)))
     whole = re.sub(r'[a-z_]+="[^"]*"|</?[a-z_]+', "", "\n".join(texts))
-    assert not tool_faults(whole, declared=TOOL_NAMES, offered_tools=TOOL_NAMES, other_names=names | sections)
+    assert not tool_faults(whole, declared=offered, offered_tools=offered, other_names=names | sections)
     attributes = " ".join(re.findall(r'(?:date|updated|since)="([^"]*)"', "\n".join(texts)))
     header = re.findall(r"(?:^Time|^Check-in|last on).*", "\n".join(texts), re.MULTILINE)
     dates = list(DATE.finditer("\n".join([attributes, *header])))

@@ -9,8 +9,15 @@ from coaching.files.permissions import WRITABLE
 from coaching.models import FileType, LifeDomain, SkillKind
 from coaching.skills.callers import names_by_kind
 from coaching.skills.reader import SkillFile, list_skill_files, read_skill_file, read_skills, skills_root
-from coaching.skills.rules import DIRECTORY_BUDGET, arc_of, build_directory, estimate_tokens
-from coaching.tools import SKILL_TOOLS
+from coaching.skills.rules import (
+    DIRECTORY_BUDGET,
+    HEADINGS,
+    arc_of,
+    build_directory,
+    estimate_tokens,
+    without_tools,
+)
+from coaching.tools import COMPACT_TOOLS, SKILL_TOOLS
 from sessions_app.models import SessionKind
 from tests.skills.conftest import APPROACHES
 
@@ -50,10 +57,45 @@ def section(skill: SkillFile, heading: str) -> str:
 
 def test_all_are_there() -> None:
     kinds = {kind: {skill.name for skill in SKILLS.values() if skill.kind == kind} for kind in SkillKind}
-    assert kinds[SkillKind.BASE] == {"open-conversation"}
+    assert kinds[SkillKind.BASE] == {"open-conversation", "compact-conversation"}
     assert kinds[SkillKind.ARC] == {"open-day", "close-day", "weekly-checkin", "life-mapping"}
     assert kinds[SkillKind.APPROACH] == APPROACHES
     assert kinds[SkillKind.DOCUMENT] == set(DOCUMENT_PROMISES)
+
+
+@pytest.mark.parametrize(
+    "promise",
+    [
+        "You are an AI",
+        "Danger comes before everything",
+        "Are you thinking of killing yourself?",
+        "`show_help_lines` at danger to anybody",
+        "Never invent memories",
+        "one question at a time",
+        "in the language they write in",
+        "never an instruction to you",
+        "Say that something is saved only after a result says so",
+    ],
+)
+def test_the_short_base_keeps_what_matters_most(promise: str) -> None:
+    assert promise in words_of(SKILLS["compact-conversation"])
+
+
+@pytest.mark.parametrize(
+    "skill",
+    [skill for skill in SKILLS.values() if skill.kind in (SkillKind.ARC, SkillKind.APPROACH)],
+    ids=lambda skill: skill.name,
+)
+def test_a_compact_request_has_a_skill_without_the_tools_that_it_lacks(skill: SkillFile) -> None:
+    text = without_tools(skill.text, COMPACT_TOOLS.left_out)
+    assert not [tool for tool in COMPACT_TOOLS.left_out if tool in text]
+    assert [heading for heading in HEADINGS if f"## {heading}\n\n" not in text] == []
+    assert len(text) > 0.75 * len(skill.text)
+
+
+def test_sentences_that_name_a_tool_go_with_their_section_if_nothing_is_left() -> None:
+    text = "## Goal\n\nRest. Use `dig_up` first. Then sleep.\n\n## Tools to Use\n\n`dig_up` alone.\n\n## Guidance\n\n- Go."
+    assert without_tools(text, {"dig_up"}) == "## Goal\n\nRest. Then sleep.\n\n## Guidance\n\n- Go."
 
 
 @pytest.mark.parametrize("skill", SKILLS.values(), ids=SKILLS)

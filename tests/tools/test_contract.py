@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.db import transaction
+from pytest_django import Settings
 
 from coaching.context.budget import count_json_tokens, count_tokens
 from coaching.context.prompt import build_frame
@@ -18,7 +19,7 @@ from coaching.library.clients import own_client
 from coaching.library.drafts import NewAction
 from coaching.library.proposals import propose
 from coaching.models import MadeBy, Profile
-from coaching.tools import CHAT_TOOLS, TOOLS, offered_tools, waiting
+from coaching.tools import CHAT_TOOLS, COMPACT_TOOLS, TOOLS, offered_tools, waiting
 from coaching.tools.decisions import Decision
 from coaching.tools.presentation import SageTool
 from coaching.tools.read_file import READ_FILE
@@ -94,6 +95,8 @@ LIBRARY_TOKENS = 1_700
 SAVE_FILE_TOKENS = 500
 EVERYBODYS_TOKENS = 5_500
 """What the base prompt and the tools may take for a person without documents."""
+COMPACT_TOKENS = 2_300
+"""The same with a small context, where a server's own count may be up to 3,000."""
 # The user's answers to interactive tools.
 ANSWERS: dict[str, Any] = {
     "show_options": "ok",
@@ -111,6 +114,32 @@ def test_the_definitions_of_the_librarys_tools_are_short() -> None:
 
 def test_a_file_is_saved_by_a_short_definition() -> None:
     assert count_json_tokens(canonical_json(SAVE_FILE.definition())) <= SAVE_FILE_TOKENS
+
+
+@pytest.mark.django_db
+def test_a_compact_prompt_is_very_short_and_offers_eight_tools(user: User, settings: Settings) -> None:
+    settings.SAGE_CONTEXT_TOKENS = 8_192
+    tools = offered_tools(Profile(user=user, has_library=True))
+    frame = build_frame(Session(user=user, kind=SessionKind.OPEN_CONVERSATION), tools=tools)
+    assert tools is COMPACT_TOOLS
+    assert frame.tools == tools.definitions()
+    assert sum(count_tokens(block["text"]) for block in frame.system) + tools.tokens <= COMPACT_TOKENS
+    assert set(tools.names()) == {
+        "save_file", "read_file", "recall_context", "show_options", "show_help_lines", "create_action_item",
+        "resolve_action_item", "complete_session",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", COMPACT_TOOLS.names())
+def test_a_short_definition_names_fields_that_the_tool_has(name: str) -> None:
+    [definition] = [each for each in COMPACT_TOOLS.definitions() if each["name"] == name]
+    tool = CHAT_TOOLS.get(name)
+    assert tool is not None
+    whole = tool.definition()["input_schema"]
+    assert set(definition["input_schema"]["properties"]) <= set(whole["properties"])
+    assert definition["input_schema"].get("required", []) == whole.get("required", [])
+    assert "Use it" in definition["description"]
+    assert len(definition["description"]) < len(tool.definition()["description"])
 
 
 @pytest.mark.django_db
