@@ -1,4 +1,4 @@
-"""Conversations with a model whose context is small: all that is sent fits, and what matters most is there."""
+"""Conversations with a model whose context is small: all that is sent fits, with what matters most."""
 
 import json
 from typing import Any

@@ -94,7 +94,10 @@ def test_a_compact_request_has_a_skill_without_the_tools_that_it_lacks(skill: Sk
 
 
 def test_sentences_that_name_a_tool_go_with_their_section_if_nothing_is_left() -> None:
-    text = "## Goal\n\nRest. Use `dig_up` first. Then sleep.\n\n## Tools to Use\n\n`dig_up` alone.\n\n## Guidance\n\n- Go."
+    text = (
+        "## Goal\n\nRest. Use `dig_up` first. Then sleep.\n\n## Tools to Use\n\n`dig_up` alone.\n\n"
+        "## Guidance\n\n- Go."
+    )
     assert without_tools(text, {"dig_up"}) == "## Goal\n\nRest. Then sleep.\n\n## Guidance\n\n- Go."
 
 
