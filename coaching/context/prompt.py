@@ -11,7 +11,6 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -182,18 +181,13 @@ class _TurnBuilder:
         self.life, self.tools = life, tools
         frame = build_frame(session, tools=tools, library=self._library(skills_moment(session)))
         self.sizes = _sizes(_frame_tokens(frame, tools))
-        self.limits = HistoryLimits(words=self.sizes.window, result_bytes=self.sizes.result_bytes)
+        self.newest_words = self.sizes.window
         sizes = {"minimum": self.sizes.messages, "step": self.sizes.step}
         limit = rows_to_read(edge, last=session.last_message_number, **sizes)
         self.tail, older = selectors.history_tail(session, limit=limit, newest=newest)
         self.care = care or _foreseen(life, self.tail[-1])
         self.life = replace(life, care=self.care.care) if self.care else life
-        self.count_message = partial(
-            count_message,
-            saved_fields=tools.saved_fields,
-            pictures_since=pictures_since(self.tail[:-1]),
-            limits=self.limits,
-        )
+        self.pictures_since = pictures_since(self.tail[:-1])
         window = open_window(
             self.tail,
             **sizes,
@@ -230,9 +224,23 @@ class _TurnBuilder:
 
     def halve_message(self) -> bool:
         """Send half of the newest message; return whether it is still long enough for that."""
-        words = count_tokens(self.limits.words_of(self.window.messages[-1])) // 2
-        self.limits = replace(self.limits, words=words)
-        return words >= LEAST_WORDS
+        newest = self.window.messages[-1]
+        self.newest_words = count_tokens(self._limits_of(newest).words_of(newest)) // 2
+        return self.newest_words >= LEAST_WORDS
+
+    def count_message(self, message: Message) -> int:
+        """Estimate the tokens of a message of the history in this request."""
+        return count_message(
+            message,
+            saved_fields=self.tools.saved_fields,
+            pictures_since=self.pictures_since,
+            limits=self._limits_of(message),
+        )
+
+    def _limits_of(self, message: Message) -> HistoryLimits:
+        is_newest = message.number == self.tail[-1].number
+        words = self.newest_words if is_newest else self.sizes.older_message
+        return HistoryLimits(words=words, result_bytes=self.sizes.result_bytes)
 
     def _library(self, moment: datetime) -> SkillLibrary:
         states = self.life.skill_states
@@ -413,7 +421,7 @@ class _TurnBuilder:
             stored_message(
                 message,
                 picture_blocks(message, since=since, attached=attached, has_sight=has_sight),
-                limits=self.limits,
+                limits=self._limits_of(message),
             )
             for message in messages
         ]

@@ -14,6 +14,8 @@ ANSWER_SHARE = 1 / 6
 """The share of the context that stays free for an answer."""
 ROOM_SHARE = 0.4
 """The share of the rest, without the frame, for everything that is told beside the conversation."""
+OLDER_SHARE = 0.4
+"""The share of a window that a message takes after the turn that it began."""
 COMPACT_MESSAGES, COMPACT_STEP = 7, 4
 """The window of a compact request."""
 
@@ -22,12 +24,14 @@ COMPACT_MESSAGES, COMPACT_STEP = 7, 4
 class PromptSizes:
     """The parts of a request in tokens. `room`: sections, skills and brief; `window`: the conversation.
 
-    A message of the user longer than `window` is sent shortened. `messages` and `step` are the window's, and
-    a result of a tool in it takes at most `result_bytes`.
+    The newest message is sent shortened if it is longer than `window`, an older one of the user if it is
+    longer than `older_message`. `messages` and `step` are the window's, and a result of a tool in it takes at
+    most `result_bytes`.
     """
 
     room: int
     window: int
+    older_message: int
     result_bytes: int
     messages: int
     step: int
@@ -41,9 +45,11 @@ def sizes_of(
     left = max(0, context_tokens - answer - SPARE_TOKENS - frame_tokens)
     room = min(PROMPT_TOKENS - SPARE_TOKENS - frame_tokens, int(left * ROOM_SHARE))
     is_compact = context_tokens < COMPACT_BELOW
+    window = min(MAX_TOKENS, left - room)
     return PromptSizes(
         room=room,
-        window=min(MAX_TOKENS, left - room),
+        window=window,
+        older_message=int(window * OLDER_SHARE),
         result_bytes=min(MAX_RESULT_BYTES, context_tokens // 2),
         messages=min(messages, COMPACT_MESSAGES) if is_compact else messages,
         step=min(step, COMPACT_STEP) if is_compact else step,

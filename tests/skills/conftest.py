@@ -25,7 +25,7 @@ APPROACHES = {
     "capture-review",
     "safety-plan",
 }
-SHIPPED = len(APPROACHES) + 4 + 4 + 1
+SHIPPED = len(APPROACHES) + 4 + 4 + 2
 
 WriteSkill = Callable[..., Path]
 
