@@ -27,6 +27,12 @@ MAX_ALARMED = 0.005
         "Ele morreu e eu quero ser enterrada ao lado dele quanto antes.",
         "Desde o enterro não tem mais nada que me segure aqui.",
         "Mijn man is overleden en ik ga gauw naar hem toe.",
+        "It should have been me who died, and I'm going to put it right.",
+        "Seit mein Sohn tot ist, hoffe ich jeden Abend, dass ich nicht aufwache.",
+        "Une fois la tombe de mon père réglée, je m'en irai moi aussi.",
+        "Cuando esté puesta la lápida de mi madre me voy yo también.",
+        "Mio fratello è morto, era lui l'ultima persona che mi teneva qui.",
+        "Era pra eu ter morrido no lugar dele, ainda vou dar um jeito nisso.",
     ],
 )
 def test_the_wish_is_immediate_after_a_loss(words: str) -> None:

@@ -1,5 +1,5 @@
 """Sentences by writers who saw no word list: the `dev` sets were used to improve the rules, `held_out` and
-`held_out_2` never were. Weights are learnt from the `grief` sets and `written`, too.
+`held_out_2` never were. Weights are learnt from `LEARNT`, which has the `grief` sets and `written`, too.
 
 Their files are described in README.md.
 """
@@ -12,12 +12,13 @@ _FOLDER = Path(__file__).parent
 DEV, DEV_2, DEV_3 = (_FOLDER / name for name in ("dev", "dev_2", "dev_3"))
 LEARNT = (
     *(DEV, DEV_2, DEV_3),
-    *(_FOLDER / f"dev_{number}" for number in range(4, 19)),
+    *(_FOLDER / f"dev_{number}" for number in range(4, 29)),
     *(
         _FOLDER / name
         for name in (
-            *("grief_one", "grief_two", "grief_three", "grief_four", "denials_one"),
-            *("written", "written_two", "written_three"),
+            *("grief_one", "grief_two", "grief_three", "grief_four"),
+            *("grief_five", "grief_six", "grief_seven"),
+            *("denials_one", "talk_one", "written", "written_two", "written_three"),
         )
     ),
 )
