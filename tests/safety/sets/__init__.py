@@ -12,7 +12,7 @@ _FOLDER = Path(__file__).parent
 DEV, DEV_2, DEV_3 = (_FOLDER / name for name in ("dev", "dev_2", "dev_3"))
 LEARNT = (
     *(DEV, DEV_2, DEV_3),
-    *(_FOLDER / f"dev_{number}" for number in range(4, 29)),
+    *(_FOLDER / f"dev_{number}" for number in range(4, 30)),
     *(
         _FOLDER / name
         for name in (
