@@ -167,13 +167,23 @@ class Ended(Fact):
     status: str
 
 
-FACTS: Mapping[str, type[Fact]] = {
-    each.kind: each
-    for each in (
-        Said, TurnOpened, PartEnded, CallAsked, CallEnded, CardGiven, Withdrawn, AnswerPicked, ArcEntered,
-        ArcLeft, Titled, FileMoved, StepTold, Ended,
-    )
-}  # fmt: skip
+KNOWN: Sequence[type[Fact]] = (
+    Said,
+    TurnOpened,
+    PartEnded,
+    CallAsked,
+    CallEnded,
+    CardGiven,
+    Withdrawn,
+    AnswerPicked,
+    ArcEntered,
+    ArcLeft,
+    Titled,
+    FileMoved,
+    StepTold,
+    Ended,
+)
+FACTS: Mapping[str, type[Fact]] = {each.kind: each for each in KNOWN}
 """All facts; a test holds the keys against `EventKind`, and against what readers are shown."""
 
 Numbered = tuple[int, Fact]

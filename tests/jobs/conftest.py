@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, MutableMapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Protocol
 
 import pytest
 import structlog
@@ -14,7 +14,6 @@ from procrastinate.contrib.django import connector_params
 from procrastinate.contrib.django.models import ProcrastinateJob
 from structlog.testing import capture_logs
 
-from coaching.jobs import tasks
 from coaching.jobs.tasks import MODELS
 from coaching.jobs.worker import open_queue
 from coaching.model_client.connection import ModelConnection
@@ -116,15 +115,22 @@ def completed_session(user: User, *texts: str) -> Session:
     return services.end_session(user_id=user.pk, session_id=session.pk, status=SessionStatus.COMPLETED)
 
 
+class HasLogger(Protocol):
+    """A module of jobs."""
+
+    __name__: str
+    logger: Any
+
+
 @contextmanager
-def logged_by_jobs() -> Iterator[list[MutableMapping[str, Any]]]:
-    """Capture what the jobs log: their logger keeps the configuration that it was first used with."""
-    used, tasks.logger = tasks.logger, structlog.get_logger(tasks.__name__)
+def logged_by(module: HasLogger) -> Iterator[list[MutableMapping[str, Any]]]:
+    """Capture what a module of jobs logs: its logger keeps the configuration that it was first used with."""
+    used, module.logger = module.logger, structlog.get_logger(module.__name__)
     try:
         with capture_logs() as logged:
             yield logged
     finally:
-        tasks.logger = used
+        module.logger = used
 
 
 async def jobs_named(name: str) -> list[ProcrastinateJob]:

@@ -23,6 +23,7 @@ from coaching.job_queue import (
     enqueue_brief,
     enqueue_brief_anew,
 )
+from coaching.jobs import tasks
 from coaching.jobs.briefs import PIECE_TOKENS, StaleBriefError, build_brief_request, write_briefs
 from coaching.jobs.tasks import enqueue_missing_briefs
 from coaching.live.runner import Runner
@@ -43,7 +44,7 @@ from sessions_app.models import (
     SessionBrief,
     UsagePurpose,
 )
-from tests.jobs.conftest import RATE, WorkOff, add_turn, jobs_named, logged_by_jobs, make_due, opened_session
+from tests.jobs.conftest import RATE, WorkOff, add_turn, jobs_named, logged_by, make_due, opened_session
 
 TOLD = ("I sleep badly since we moved.", "What keeps you awake?", "The noise. I want to work less.", "Good.")
 BRIEF_ASKED = "new version of the brief"
@@ -331,7 +332,7 @@ async def test_a_failing_brief_is_tried_for_ever_with_an_alert_after_five_attemp
     session = await queued(user)
     practice.faults.push(Fault(kind="refusal", times=7))  # the breaker doesn't count it
     waits = []
-    with logged_by_jobs() as logged:
+    with logged_by(tasks) as logged:
         for attempt in range(1, 8):
             await work_off()
             await work_off()  # too early: nothing happens
@@ -427,7 +428,7 @@ async def test_a_rewrite_in_pieces_is_one_attempt_and_none_that_failed(
     working = asyncio.create_task(work_off())
     await practice.reached("second")
     assert (await fresh(session)).brief_attempts == 1
-    with logged_by_jobs() as logged:
+    with logged_by(tasks) as logged:
         await enqueue_missing_briefs(0)
     assert len(await jobs_named(BRIEF_JOB)) == 1
     assert [entry["event"] for entry in logged] == ["briefs_behind"]
