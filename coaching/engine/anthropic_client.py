@@ -237,4 +237,5 @@ def _unreachable(error: anthropic.APIConnectionError) -> UpstreamError:
 
 
 def _from_status(error: anthropic.APIStatusError, words: str = "") -> UpstreamError:
-    return failure_of(error.status_code, str(error.type or ""), error.response.headers, words=words)
+    kind, headers = str(error.type or ""), error.response.headers
+    return failure_of(error.status_code, kind, headers, body=error.body, words=words)

@@ -78,15 +78,19 @@ async def on_refusal(part: Part[Any], reply: Reply) -> Step:
 
 async def on_full_window(part: Part[Any], reply: Reply) -> Step:
     """Retry once with a smaller window."""
-    shrink = part.setup.shrink
-    if shrink and "smaller_window" not in part.tried and (smaller := await shrink(part.request)):
-        return SameRound(request=smaller, remedy="smaller_window")
+    if again := await _with_smaller_window(part):
+        return again
     await part.record_words(reply)
     return PartResult(
         outcome="completed" if reply.text.strip() else "failed",
         stop_reason="model_context_window_exceeded",
         user_message=part.setup.words.too_long,
     )
+
+
+async def on_too_long(part: Part[Any], failure: UpstreamError) -> Step:
+    """Retry once with a smaller window what the server refused to read."""
+    return await _with_smaller_window(part) or failed(failure, part.setup.words)
 
 
 DECISIONS: Mapping[str, Callable[[Part[Any], Reply], Awaitable[Step]]] = {
@@ -113,6 +117,15 @@ def ended_before(stop_reason: str, words: PartWords) -> PartResult:
     """Return the result of a part whose last round was recorded by a lost runner."""
     notices = {"max_tokens": words.cut_in_words, "model_context_window_exceeded": words.too_long}
     return PartResult(outcome="completed", stop_reason=stop_reason, user_message=notices.get(stop_reason))
+
+
+async def _with_smaller_window(part: Part[Any]) -> SameRound | None:
+    """Return the round with a smaller window; None if it can't get smaller or that was tried."""
+    shrink = part.setup.shrink
+    if shrink is None or "smaller_window" in part.tried:
+        return None
+    smaller = await shrink(part.request)
+    return smaller and SameRound(request=smaller, remedy="smaller_window")
 
 
 def _next_round(part: Part[Any], finished: FinishedRound, results: Mapping[str, ToolResult]) -> NextRound:

@@ -7,6 +7,7 @@ FailureReason = Literal[
     "overloaded",  # 529 or an overloaded_error inside a stream
     "unavailable",  # 5xx, connection refused or lost, timeouts
     "rejected",  # 400, 413, 422: the request itself is at fault
+    "too_long",  # the server says that the request doesn't fit the model's context
     "unauthorized",  # 401, 403: key or permission
     "unknown_model",  # 404
     "broken_stream",  # cut, stalled or malformed after the last attempt

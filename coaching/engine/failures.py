@@ -1,4 +1,7 @@
-"""Maps HTTP statuses and error types of the upstream to our reasons, and parses `retry-after`. No I/O."""
+"""Maps what the upstream says of a failure to our reasons, and parses `retry-after`. No I/O.
+
+Servers have statuses and error types in common, but each its own words for a request that is too long.
+"""
 
 import email.utils
 import time
@@ -8,6 +11,8 @@ from typing import Any
 from coaching.engine.errors import FailureCause, FailureReason, UpstreamError
 
 MAX_RETRY_AFTER_SECONDS = 24 * 3600.0
+MAX_READ = 4_000
+"""Characters of an error's text that are read."""
 
 _REASON_BY_STATUS: Mapping[int, FailureReason] = {
     401: "unauthorized",
@@ -32,6 +37,23 @@ _STATUS_BY_ERROR_TYPE: Mapping[str, int] = {
     "overloaded_error": 529,
 }
 _RETRYABLE_BELOW_500 = frozenset({408, 409, 429})
+_MAY_BE_TOO_LONG = frozenset({400, 413, 422, 500})
+"""A 429 speaks of tokens a minute."""
+_TOO_LONG = (
+    "exceed_context_size",  # llama.cpp's type, and its words for a context that fills up under way
+    "context size",
+    "context_length_exceeded",  # OpenAI's code, which LM Studio and others share
+    "context length",  # vLLM, Ollama, LM Studio
+    "contextwindowexceeded",  # LiteLLM's class
+    "context window",
+    "maximum model length",  # vLLM
+    "max_model_len",
+    "prompt is too long",  # Anthropic
+    "context limit",
+    "prompt too long",  # Ollama
+    "input is too long",  # Bedrock
+    "input token count",  # Gemini
+)
 
 
 def failure_in_stream(event: dict[str, Any], headers: Mapping[str, str], *, words: str = "") -> UpstreamError:
@@ -39,18 +61,30 @@ def failure_in_stream(event: dict[str, Any], headers: Mapping[str, str], *, word
     error = event.get("error")
     kind = str(error.get("type", "")) if isinstance(error, dict) else ""
     status = _STATUS_BY_ERROR_TYPE.get(kind, 500)
-    return failure_of(status, f"in stream, {kind or 'untyped'}", headers, words=words)
+    return failure_of(status, f"in stream, {kind or 'untyped'}", headers, body=event, words=words)
 
 
-def failure_of(status: int, detail: str, headers: Mapping[str, str], *, words: str = "") -> UpstreamError:
+def failure_of(
+    status: int, detail: str, headers: Mapping[str, str], *, body: Any = None, words: str = ""
+) -> UpstreamError:
     """Build the failure of a response with that status; `words` are the server's, for the log."""
+    is_too_long = status in _MAY_BE_TOO_LONG and _says_too_long(body)
+    reason = _REASON_BY_STATUS.get(status, "unavailable" if status >= 500 else "rejected")
     return UpstreamError(
-        _REASON_BY_STATUS.get(status, "unavailable" if status >= 500 else "rejected"),
+        "too_long" if is_too_long else reason,
         detail=" ".join(filter(None, [f"status {status}", detail, headers.get("request-id"), words])),
-        is_retryable=status >= 500 or status in _RETRYABLE_BELOW_500,
+        is_retryable=not is_too_long and (status >= 500 or status in _RETRYABLE_BELOW_500),
         retry_after_seconds=_retry_after(headers),
-        cause=_cause_of(status),
+        cause="request" if is_too_long else _cause_of(status),
     )
+
+
+def _says_too_long(body: Any) -> bool:
+    """Whether an error's body says that the request doesn't fit the model's context."""
+    error = body.get("error", body) if isinstance(body, dict) else body
+    said = [error.get(key) for key in ("type", "code", "message")] if isinstance(error, dict) else [error]
+    text = " ".join(each[:MAX_READ] for each in said if isinstance(each, str)).lower()
+    return any(words in text for words in _TOO_LONG)
 
 
 def _cause_of(status: int) -> FailureCause:

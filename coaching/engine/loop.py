@@ -6,12 +6,12 @@ answer or a restart the turn goes on in another part, with the messages so far a
 
 from typing import TypeVar
 
-from coaching.engine.decisions import decide, finish_calls
+from coaching.engine.decisions import decide, finish_calls, on_too_long
 from coaching.engine.errors import UpstreamError
 from coaching.engine.part import Part
 from coaching.engine.setup import PartSetup
 from coaching.engine.spans import span
-from coaching.engine.steps import NextRound, PartResult, Step, failed
+from coaching.engine.steps import NextRound, PartResult, SameRound, Step, failed
 
 C = TypeVar("C")
 
@@ -28,8 +28,17 @@ async def run_part(setup: PartSetup[C]) -> PartResult:
             step = await finish_calls(part, setup.resumed.finished, known=setup.resumed.results)
         while not isinstance(step, PartResult):
             with span("round"):
-                reply = await part.ask(step)
-                step = reply if isinstance(reply, PartResult) else await decide(part, reply)
+                step = await _run_round(part, step)
     except UpstreamError as failure:
         step = failed(failure, setup.words)
     return await part.close(step)
+
+
+async def _run_round(part: Part[C], step: NextRound | SameRound) -> Step:
+    try:
+        reply = await part.ask(step)
+    except UpstreamError as failure:
+        if failure.reason == "too_long":
+            return await on_too_long(part, failure)
+        raise
+    return reply if isinstance(reply, PartResult) else await decide(part, reply)

@@ -93,7 +93,7 @@ class SSEReplyStream:
         deltas: list[ReplyDelta] = []
         try:
             for event in self._parser.close() if chunk is None else self._parser.feed(chunk):
-                if event.get("type") == "error":
+                if event.get("type", "error" if "error" in event else "") == "error":
                     words = self._words_of(error_text(event))
                     self._failure = failure_in_stream(event, self._headers, words=words)
                     return deltas

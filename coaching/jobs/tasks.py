@@ -72,7 +72,7 @@ MODELS = "models"
 BULK_CALLS = "bulk_calls"
 """The worker's context key for what limits its calls about documents in bulk."""
 
-_FINAL_REASONS = frozenset({"rejected", "unauthorized", "unknown_model"})
+_FINAL_REASONS = frozenset({"rejected", "too_long", "unauthorized", "unknown_model"})
 
 
 class TurnStillRunsError(Exception):

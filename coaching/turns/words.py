@@ -13,6 +13,7 @@ FAILURES: Mapping[FailureReason, str] = {
     "overloaded": _("The model is overloaded right now. Wait a moment, then try again."),
     "unavailable": _("The model can’t be reached right now. Try again in a moment."),
     "rejected": _("The model refused this request. Try again with a shorter or different message."),
+    "too_long": _("That is more than the model can read at once. Try a shorter message or a new conversation."),
     "unauthorized": _("The model’s provider refused the API key. Whoever runs this Sage needs to check it."),
     "unknown_model": _("The chosen model doesn’t exist. Whoever runs this Sage needs to check it."),
     "broken_stream": _("The answer was cut off on its way. Try again."),

@@ -195,8 +195,8 @@ def _emit_nothing(_event: EngineEvent) -> None:
     """Nobody reads along."""
 
 
-def _failure_words(_failure: UpstreamError) -> str:
-    return NO_ANSWER
+def _failure_words(failure: UpstreamError) -> str:
+    return TOO_LONG if failure.reason == "too_long" else NO_ANSWER
 
 
 _WORDS = PartWords(
