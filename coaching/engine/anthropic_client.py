@@ -19,11 +19,12 @@ import httpx2
 import orjson
 from anthropic.types.messages import MessageBatchResult
 
+from coaching.engine.cleaned_reply import CleanedReplyStream
 from coaching.engine.errors import UpstreamError
 from coaching.engine.failures import failure_of
 from coaching.engine.messages import ModelRequest
-from coaching.engine.ports import DEFAULT_TIMEOUTS, BatchResult, StreamTimeouts
-from coaching.engine.profiles import profile_for
+from coaching.engine.ports import DEFAULT_TIMEOUTS, BatchResult, ReplyStream, StreamTimeouts
+from coaching.engine.profiles import has_profile, profile_for
 from coaching.engine.server_words import error_text, server_words
 from coaching.engine.stream import TRANSPORT_ERRORS, SSEReplyStream
 from coaching.engine.usage import TokenCounts
@@ -80,7 +81,7 @@ class AnthropicClient:
     @asynccontextmanager
     async def stream(
         self, request: ModelRequest, *, timeouts: StreamTimeouts = DEFAULT_TIMEOUTS
-    ) -> AsyncIterator[SSEReplyStream]:
+    ) -> AsyncIterator[ReplyStream]:
         """Send a request and yield its reply as a stream; leaving the block closes the connection.
 
         Every failure, also while the stream is read, is raised as `UpstreamError`.
@@ -93,7 +94,11 @@ class AnthropicClient:
                 try:
                     async with aclosing(stream.response.aiter_bytes()) as chunks:
                         words = partial(server_words, request=request)
-                        yield SSEReplyStream(chunks, stream.response.headers, started, words_of=words)
+                        reply = SSEReplyStream(chunks, stream.response.headers, started, words_of=words)
+                        if has_profile(request.model):
+                            yield reply
+                        else:
+                            yield CleanedReplyStream(reply, request.written_calls)
                 finally:
                     await _close_quietly(stream)
         except TimeoutError:

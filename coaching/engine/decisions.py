@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from coaching.engine.calls import NOTHING_KNOWN
+from coaching.engine.cleaned_reply import REPETITION
 from coaching.engine.errors import UpstreamError
 from coaching.engine.events import TextDelta
 from coaching.engine.messages import FinishedRound
@@ -76,6 +77,14 @@ async def on_refusal(part: Part[Any], reply: Reply) -> Step:
     return PartResult(outcome="completed", stop_reason="refusal")
 
 
+async def on_repetition(part: Part[Any], reply: Reply) -> Step:
+    """Keep an answer that was ended because it repeated itself, and tell the user."""
+    await part.record_words(reply)
+    return PartResult(
+        outcome="completed", stop_reason=REPETITION, user_message=part.setup.words.repeated_itself
+    )
+
+
 async def on_full_window(part: Part[Any], reply: Reply) -> Step:
     """Retry once with a smaller window."""
     if again := await _with_smaller_window(part):
@@ -101,6 +110,7 @@ DECISIONS: Mapping[str, Callable[[Part[Any], Reply], Awaitable[Step]]] = {
     "pause_turn": on_calls,
     "refusal": on_refusal,
     "model_context_window_exceeded": on_full_window,
+    REPETITION: on_repetition,
 }
 
 
@@ -115,7 +125,11 @@ async def decide(part: Part[Any], reply: Reply) -> Step:
 
 def ended_before(stop_reason: str, words: PartWords) -> PartResult:
     """Return the result of a part whose last round was recorded by a lost runner."""
-    notices = {"max_tokens": words.cut_in_words, "model_context_window_exceeded": words.too_long}
+    notices = {
+        "max_tokens": words.cut_in_words,
+        "model_context_window_exceeded": words.too_long,
+        REPETITION: words.repeated_itself,
+    }
     return PartResult(outcome="completed", stop_reason=stop_reason, user_message=notices.get(stop_reason))
 
 
@@ -125,7 +139,7 @@ async def _with_smaller_window(part: Part[Any]) -> SameRound | None:
     if shrink is None or "smaller_window" in part.tried:
         return None
     smaller = await shrink(part.request)
-    return smaller and SameRound(request=smaller, remedy="smaller_window")
+    return None if smaller is None else SameRound(request=smaller, remedy="smaller_window")
 
 
 def _next_round(part: Part[Any], finished: FinishedRound, results: Mapping[str, ToolResult]) -> NextRound:

@@ -28,7 +28,8 @@ class ModelRequest:
 
     Fields that depend on the model alone (thinking, effort) are added from its profile on sending.
     `cache_control` is the top-level breakpoint, which applies to the last block. Of a result of a tool at
-    most `most_result_bytes` are appended, None for all.
+    most `most_result_bytes` are appended, None for all. `written_calls` isn't sent: the tools that a call may
+    name which a model without a profile writes as text.
     """
 
     model: str
@@ -40,6 +41,7 @@ class ModelRequest:
     cache_control: dict[str, Any] | None = None
     output_format: dict[str, Any] | None = None
     most_result_bytes: int | None = None
+    written_calls: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -66,7 +66,8 @@ class Part(Generic[C]):
             case _:
                 assert_never(step)
         tool_choice = {"type": "none"} if self.round.is_words_only else self.request.tool_choice
-        return await self._asker.ask(replace(self.request, tool_choice=tool_choice), self.round)
+        asked = replace(self.request, tool_choice=tool_choice, written_calls=self._written_calls())
+        return await self._asker.ask(asked, self.round)
 
     async def record(self, reply: Reply, *, is_last: bool = False) -> FinishedRound:
         """Record a complete round, before any of its calls runs."""
@@ -131,6 +132,11 @@ class Part(Generic[C]):
             await self.record_words(None)
         await self._record_usage()
         return result
+
+    def _written_calls(self) -> frozenset[str]:
+        if self.round.is_words_only or not self.setup.runs_written():
+            return frozenset()
+        return frozenset(tool["name"] for tool in self.request.tools)
 
     def _open_round(self) -> RunningRound:
         is_words_only = self._budget.open_round()

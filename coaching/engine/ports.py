@@ -36,6 +36,7 @@ class PartWords:
     cut_in_call: str
     too_long: str
     nothing_said: str
+    repeated_itself: str
     failure: Callable[[UpstreamError], str]
 
 

@@ -182,11 +182,20 @@ PROFILES: Mapping[str, ModelProfile] = {
 
 def profile_for(model: str) -> ModelProfile:
     """Return the profile of a model, dated names included; safe defaults for an unknown one."""
-    known = PROFILES.get(model) or PROFILES.get(_DATED.sub("", model))
     is_claude = "claude" in model.lower()
-    if known is None and is_claude:
-        return ModelProfile(model=model)
-    return known or ModelProfile(model=model, is_claude=False, has_sight=False, context_tokens=None)
+    if is_claude:
+        return _known(model) or ModelProfile(model=model)
+    unknown = ModelProfile(model=model, is_claude=False, has_sight=False, context_tokens=None)
+    return _known(model) or unknown
+
+
+def has_profile(model: str) -> bool:
+    """Return whether a model, dated names included, is in the table."""
+    return _known(model) is not None
+
+
+def _known(model: str) -> ModelProfile | None:
+    return PROFILES.get(model) or PROFILES.get(_DATED.sub("", model))
 
 
 def cost_micro_usd(model: str, tokens: TokenCounts, on: date, *, is_batch: bool = False) -> int | None:

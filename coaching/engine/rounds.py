@@ -60,10 +60,11 @@ def extend_request(
     """Return the request with a round and all its results appended to its messages.
 
     The blocks are verbatim if the model binds thinking to its turn; otherwise saved text is left out
-    from the start. Ids must be unique in a request, so a call whose id an earlier turn had gets
-    another one. A runner that takes over the turn builds the same bytes.
+    from the start. Thinking without a signature isn't sent, since some servers refuse it. Ids must be
+    unique in a request, so a call whose id an earlier turn had gets another one. A runner that takes over
+    the turn builds the same bytes.
     """
-    blocks: Sequence[dict[str, Any]] = finished.blocks
+    blocks: Sequence[dict[str, Any]] = [block for block in finished.blocks if not _is_unsigned(block)]
     if not profile_for(request.model).is_thinking_bound:
         blocks = [_without_saved_text(block, results, saved_fields) for block in blocks]
     ids = {}
@@ -82,6 +83,10 @@ def _short_enough(request: ModelRequest, call: ToolCall, result: ToolResult) -> 
     if most is None:
         return result
     return replace(result, content=excerpt_result(call.name, call.tool_use_id, result.content, most=most))
+
+
+def _is_unsigned(block: Mapping[str, Any]) -> bool:
+    return block["type"] == "thinking" and not block.get("signature")
 
 
 def _without_saved_text(

@@ -37,6 +37,11 @@ def holds_none(_: ToolCall) -> bool:
     return False
 
 
+def runs_none() -> bool:
+    """Run no call that is only text: some text may be by others."""
+    return False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartSetup(Generic[C]):
     """The input of a part.
@@ -46,7 +51,8 @@ class PartSetup(Generic[C]):
     turn's earlier rounds. `bracket_filter` makes a filter for the text of a round: what it leaves out is
     neither shown nor recorded, except in the model's own blocks. It may change only what follows a bracket.
     `is_held` is asked after a round is recorded: a held call waits for the user's yes, whatever its kind.
-    So is `has_to_ask` about calls of the kind `evidence`, which run at once or wait for a yes.
+    So is `has_to_ask` about calls of the kind `evidence`, which run at once or wait for a yes. `runs_written`
+    is asked before each request: whether a call that a model without a profile writes as text may run.
     """
 
     request: ModelRequest
@@ -67,3 +73,4 @@ class PartSetup(Generic[C]):
     bracket_filter: Callable[[], TextFilter] | None = None
     is_held: Callable[[ToolCall], bool] = holds_none
     has_to_ask: Callable[[ToolCall], bool] = holds_none
+    runs_written: Callable[[], bool] = runs_none

@@ -118,6 +118,7 @@ async def _run(
         bracket_filter=TagFilter,
         is_held=tool_session.is_held,
         has_to_ask=tool_session.has_to_ask,
+        runs_written=lambda: not tool_session.sources,
     )
     result = await note_end(client, await run_part(part), user_id=setup.user_id)
     return replace(result, pending=tuple(map(tool_session.with_sources, result.pending))), recorder.last_round

@@ -13,7 +13,9 @@ FAILURES: Mapping[FailureReason, str] = {
     "overloaded": _("The model is overloaded right now. Wait a moment, then try again."),
     "unavailable": _("The model can’t be reached right now. Try again in a moment."),
     "rejected": _("The model refused this request. Try again with a shorter or different message."),
-    "too_long": _("That is more than the model can read at once. Try a shorter message or a new conversation."),
+    "too_long": _(
+        "That’s more than the model can read at once. Try a shorter message or a new conversation."
+    ),
     "unauthorized": _("The model’s provider refused the API key. Whoever runs this Sage needs to check it."),
     "unknown_model": _("The chosen model doesn’t exist. Whoever runs this Sage needs to check it."),
     "broken_stream": _("The answer was cut off on its way. Try again."),
@@ -59,6 +61,7 @@ WORDS = PartWords(
     cut_in_words=_("That answer got too long and was cut off. Say “go on” and I’ll continue."),
     cut_in_call=_("That got too long, so I didn’t do it. Ask me for a smaller step."),
     too_long=_("This conversation got too long for one answer. Start a new one to continue."),
+    repeated_itself=_("The model began to repeat itself, so I stopped it. Try putting it differently."),
     failure=failure_sentence,
     nothing_said=_("I have nothing more to say to that just now. Try putting it differently."),
 )

@@ -5,11 +5,10 @@ from typing import Any
 import pytest
 
 from coaching.engine.anthropic_client import AnthropicClient
-from coaching.engine.json_text import parse_object
-from coaching.engine.messages import ModelRequest, StoredCall, StoredMessage, build_api_messages
+from coaching.engine.messages import ModelRequest, StoredMessage, build_api_messages
 from coaching.engine.tools import ToolCall, ToolInput, ToolResult, Toolset
 from coaching.practice.server import PracticeServer
-from tests.engine.upstream import MODEL, SAVED_FIELDS, Bench, Upstream
+from tests.engine.upstream import MODEL, SAVED_FIELDS, Bench, Upstream, stored
 
 
 class PracticeSave(ToolInput):
@@ -23,28 +22,6 @@ class PracticeSave(ToolInput):
 
 async def save(context: ToolCall, values: PracticeSave) -> ToolResult:
     return ToolResult.of(success=True, path=f"{values.file_type}/{context.position}.md", bytes=1, version=1)
-
-
-def stored(bench: Bench) -> StoredMessage:
-    """Return what came of a part as history keeps it."""
-    content = ""
-    ends = []
-    for finished in bench.recorder.rounds:
-        content += finished.text
-        ends.append(len(content))
-    calls = tuple(
-        StoredCall(
-            tool_use_id=call.tool_use_id,
-            name=call.name,
-            input=parse_object(call.input_json),
-            result=bench.recorder.results[call.tool_use_id].content,
-            is_error=bench.recorder.results[call.tool_use_id].is_error,
-            round_number=call.round_number,
-        )
-        for finished in bench.recorder.rounds
-        for call in finished.calls
-    )
-    return StoredMessage(role="assistant", content=content, calls=calls, round_ends=tuple(ends))
 
 
 @pytest.mark.parametrize("model", [MODEL, "claude-haiku-5-5", "claude-haiku-4-5-20251001"])

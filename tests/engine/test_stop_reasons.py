@@ -8,6 +8,7 @@ import pytest
 
 from coaching.engine import decisions
 from coaching.engine.calls import PAUSED
+from coaching.engine.cleaned_reply import REPETITION
 from coaching.engine.messages import ModelRequest
 from coaching.engine.setup import ResumedRound
 from coaching.engine.tools import ToolResult
@@ -26,7 +27,7 @@ from tests.engine.upstream import (
 
 
 def test_every_stop_reason_of_the_sdk_has_its_decision() -> None:
-    assert set(decisions.DECISIONS) == set(get_args(anthropic.types.StopReason))
+    assert set(decisions.DECISIONS) == {*get_args(anthropic.types.StopReason), REPETITION}
 
 
 async def test_a_truncated_answer_is_kept_and_the_user_informed(bench: Bench) -> None:

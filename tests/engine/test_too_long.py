@@ -12,7 +12,7 @@ from tests.engine.upstream import Answer, Bench, event, saying, start, words
 LLAMA_CPP = {
     "error": {
         "code": 400,
-        "message": "request (8679 tokens) exceeds the available context size (8192 tokens), try increasing it",
+        "message": "request (8679 tokens) exceeds the available context size (8192 tokens)",
         "type": "exceed_context_size_error",
         "n_prompt_tokens": 8679,
         "n_ctx": 8192,
@@ -27,8 +27,8 @@ OLLAMA = {
 }
 VLLM = {
     "object": "error",
-    "message": "This model's maximum context length is 8192 tokens. However, you requested 10727 tokens (8679 in "
-    "the messages, 2048 in the completion). Please reduce the length of the messages or completion.",
+    "message": "This model's maximum context length is 8192 tokens. However, you requested 10727 tokens "
+    "(8679 in the messages, 2048 in the completion). Please reduce the length of the messages.",
     "type": "BadRequestError",
     "param": None,
     "code": 400,
@@ -51,8 +51,8 @@ LITELLM = {
     }
 }
 LM_STUDIO = {
-    "error": "Trying to keep the first 8679 tokens when context the overflows. However, the model is loaded with "
-    "context length of only 4096 tokens, which is not enough."
+    "error": "Trying to keep the first 8679 tokens when context the overflows. However, the model is "
+    "loaded with context length of only 4096 tokens, which is not enough."
 }
 OPENAI = {
     "error": {
@@ -64,7 +64,10 @@ OPENAI = {
 }
 ANTHROPIC = {
     "type": "error",
-    "error": {"type": "invalid_request_error", "message": "prompt is too long: 214563 tokens > 200000 maximum"},
+    "error": {
+        "type": "invalid_request_error",
+        "message": "prompt is too long: 214563 tokens > 200000 maximum",
+    },
 }
 BODIES = {
     "llama.cpp": LLAMA_CPP,
@@ -134,7 +137,15 @@ async def test_a_context_that_fills_up_under_way_replaces_what_was_said(
     ("status", "body"),
     [
         (400, {"error": {"type": "invalid_request_error", "message": "messages.3.content: Field required"}}),
-        (429, {"error": {"type": "rate_limit_error", "message": "context length too large for tokens per minute"}}),
+        (
+            429,
+            {
+                "error": {
+                    "type": "rate_limit_error",
+                    "message": "context length over tokens per minute",
+                }
+            },
+        ),
         (503, {"error": {"message": "loading model", "type": "unavailable_error"}}),
         (400, {"error": {"message": ["context length"]}}),
         (400, ["context length"]),

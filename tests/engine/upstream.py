@@ -15,8 +15,9 @@ from pydantic import Field
 
 from coaching.engine.budget import PartLimits, StopSignal
 from coaching.engine.events import EngineEvent, NoteDelta, TextDelta
+from coaching.engine.json_text import parse_object
 from coaching.engine.loop import run_part
-from coaching.engine.messages import FinishedRound, ModelRequest
+from coaching.engine.messages import FinishedRound, ModelRequest, StoredCall, StoredMessage
 from coaching.engine.ports import ModelClient, PartWords
 from coaching.engine.setup import PartSetup
 from coaching.engine.steps import PartResult
@@ -31,6 +32,7 @@ WORDS = PartWords(
     cut_in_call="The step was cut.",
     too_long="The conversation is too long.",
     nothing_said="Nothing more to say.",
+    repeated_itself="It repeated itself.",
     failure=lambda failure: f"It failed: {failure.reason}.",
 )
 STALL = "stall"
@@ -307,3 +309,25 @@ class Bench:
         """Return the events' class names, with repetitions collapsed."""
         names = [type(item).__name__ for item in self.events]
         return [name for at, name in enumerate(names) if at == 0 or names[at - 1] != name]
+
+
+def stored(bench: Bench) -> StoredMessage:
+    """Return what came of a part as history keeps it."""
+    content = ""
+    ends = []
+    for finished in bench.recorder.rounds:
+        content += finished.text
+        ends.append(len(content))
+    calls = tuple(
+        StoredCall(
+            tool_use_id=call.tool_use_id,
+            name=call.name,
+            input=parse_object(call.input_json),
+            result=bench.recorder.results[call.tool_use_id].content,
+            is_error=bench.recorder.results[call.tool_use_id].is_error,
+            round_number=call.round_number,
+        )
+        for finished in bench.recorder.rounds
+        for call in finished.calls
+    )
+    return StoredMessage(role="assistant", content=content, calls=calls, round_ends=tuple(ends))

@@ -205,6 +205,7 @@ _WORDS = PartWords(
     cut_in_call=CUT,
     too_long=TOO_LONG,
     nothing_said=NO_ANSWER,
+    repeated_itself=CUT,
     failure=_failure_words,
 )
 

@@ -1,7 +1,8 @@
 """Differences between models that a request can violate.
 
 An unknown `claude-*` model is treated as a current one, the stricter case. So is `sage-practice`, this
-server's own model without a key.
+server's own model without a key. A `local-*` model knows neither thinking nor effort, like those that people
+run themselves; what it writes is as a script has it.
 """
 
 import re
@@ -12,7 +13,7 @@ from coaching.practice.api.errors import ApiError
 
 ThinkingType = Literal["adaptive", "between_tools", "enabled", "disabled"]
 
-_MODEL_NAME = re.compile(r"(?:claude-[a-z0-9][a-z0-9.@-]{0,100}|sage-practice)\Z")
+_MODEL_NAME = re.compile(r"(?:(?:claude|local)-[a-z0-9][a-z0-9.@-]{0,100}|sage-practice)\Z")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +48,12 @@ LEGACY = ModelRules(
     max_output_tokens=64_000,
     context_tokens=200_000,
 )
+LOCAL = ModelRules(
+    accepts_thinking=frozenset({"disabled"}),
+    default_thinking="disabled",
+    is_thinking_bound=False,
+    accepts_effort=False,
+)
 
 
 def rules_for(model: str) -> ModelRules:
@@ -55,6 +62,8 @@ def rules_for(model: str) -> ModelRules:
         raise ApiError(404, f"model: {model}")
     if model.startswith(("claude-haiku-4-5", "claude-sonnet-4-5", "claude-3")):
         return LEGACY
+    if model.startswith("local-"):
+        return LOCAL
     if model.startswith("claude-haiku"):
         return CURRENT_SMALL
     return CURRENT
