@@ -13,7 +13,8 @@ from coaching.engine.calls import NOTHING_KNOWN
 from coaching.engine.cleaned_reply import REPETITION
 from coaching.engine.errors import UpstreamError
 from coaching.engine.events import TextDelta
-from coaching.engine.messages import FinishedRound
+from coaching.engine.json_text import is_object
+from coaching.engine.messages import FinishedRound, with_format_in_words
 from coaching.engine.part import Part
 from coaching.engine.ports import PartWords
 from coaching.engine.profiles import profile_for
@@ -26,7 +27,12 @@ _log = logging.getLogger(__name__)
 
 
 async def on_end(part: Part[Any], reply: Reply) -> Step:
-    """End the part. A call in the same reply was not meant to run and isn't kept."""
+    """End the part. A call in the same reply was not meant to run and isn't kept.
+
+    Prose in place of structured output is asked for once more, in words.
+    """
+    if part.request.output_format and "format_in_words" not in part.tried and not is_object(reply.text):
+        return SameRound(request=with_format_in_words(part.request), remedy="format_in_words")
     if reply.calls:
         await part.record_words(reply)
     else:

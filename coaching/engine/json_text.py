@@ -33,6 +33,23 @@ def parse_object(text: str) -> dict[str, Any]:
     return value
 
 
+def without_fence(text: str) -> str:
+    """Return a model's structured answer without the fence that some put around it."""
+    plain = text.strip()
+    opening, _, rest = plain.partition("\n")
+    if opening.strip().lower() in ("```", "```json") and rest.endswith("```"):
+        return rest.removesuffix("```")
+    return plain
+
+
+def is_object(text: str) -> bool:
+    """Whether a model's structured answer is an object at all, and no prose."""
+    try:
+        return isinstance(json.loads(without_fence(text)), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
 def scrub_surrogates(value: Any) -> Any:
     """Return `value` with every lone surrogate in its strings replaced by U+FFFD."""
     if isinstance(value, str):

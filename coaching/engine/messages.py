@@ -6,7 +6,7 @@
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from coaching.engine.json_text import escape_surrogates, scrub_surrogates
@@ -126,6 +126,15 @@ def append_round(
     if results:
         extend_role(extended, "user", [build_tool_result(key, result) for key, result in results])
     return extended
+
+
+def with_format_in_words(request: ModelRequest) -> ModelRequest:
+    """Return a request for structured output that says so in words, too: some servers ignore the field."""
+    schema = canonical_json((request.output_format or {}).get("schema", {}))
+    text = f"Answer with one JSON object and nothing else: no other words. It fits this schema:\n{schema}"
+    messages = list(request.messages)
+    extend_role(messages, "user", [{"type": "text", "text": text}])
+    return replace(request, messages=messages)
 
 
 def extend_role(messages: list[dict[str, Any]], role: str, blocks: list[dict[str, Any]]) -> None:

@@ -1,6 +1,7 @@
 """The usage of a reply."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Self
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,6 +18,10 @@ class TokenCounts:
     def prompt_tokens(self) -> int:
         written = self.cache_creation_5m_tokens + self.cache_creation_1h_tokens
         return self.input_tokens + written + self.cache_read_tokens
+
+    def __add__(self, other: Self) -> Self:
+        names = [field.name for field in fields(self)]
+        return type(self)(**{name: getattr(self, name) + getattr(other, name) for name in names})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,6 +18,7 @@ from django.conf import settings
 from coaching.context.brief_lines import MAX_TOKENS, brief_text, corrected_text, lines_of
 from coaching.context.budget import count_tokens
 from coaching.engine.errors import UpstreamError
+from coaching.engine.json_text import without_fence
 from coaching.engine.messages import ModelRequest
 from coaching.engine.ports import ModelClient
 from coaching.jobs.asking import correction_sections, fenced, section
@@ -202,7 +203,7 @@ def lines_in(answer: str) -> tuple[Sequence[str], Sequence[str]]:
     What isn't in the format that was asked for counts as lines: not every model knows formats.
     """
     try:
-        values = json.loads(answer)
+        values = json.loads(without_fence(answer))
     except ValueError:
         return lines_of(strip_block_tags(answer)), []
     if not isinstance(values, dict) or not isinstance(values.get("lines"), list):

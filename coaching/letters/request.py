@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from coaching.clock.days import with_weekday
 from coaching.context.budget import PROSE_CHARACTERS
 from coaching.context.fences import fence, fence_value, fence_words, open_tag
+from coaching.engine.json_text import without_fence
 from coaching.engine.messages import ModelRequest
 from coaching.letters.checking import MAX_PARAGRAPHS, MAX_QUOTES, ClaimedParagraph, ClaimedQuote, Kind
 from coaching.letters.words import MonthWords, SaidWords, Step
@@ -111,7 +112,7 @@ def build_letter_request(words: MonthWords) -> ModelRequest:
 def read_answer(answer: str) -> Sequence[ClaimedParagraph] | None:
     """Return the paragraphs of an answer, perhaps none; None for one that isn't in the format."""
     try:
-        given = _GivenLetter.model_validate(json.loads(answer))
+        given = _GivenLetter.model_validate(json.loads(without_fence(answer)))
     except (ValidationError, ValueError, RecursionError):
         return None
     return [

@@ -9,6 +9,7 @@ import asyncio
 import time
 import uuid
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 from functools import partial
 
 import structlog
@@ -18,12 +19,14 @@ from django.utils import timezone
 
 from coaching.engine.breaker import BreakerClient
 from coaching.engine.errors import UpstreamError
-from coaching.engine.messages import ModelRequest
+from coaching.engine.json_text import without_fence
+from coaching.engine.messages import ModelRequest, with_format_in_words
 from coaching.engine.metrics import SECOND_LOOKS
 from coaching.engine.ports import ModelClient
 from coaching.engine.reply import Reply
+from coaching.engine.usage import TokenCounts
 from coaching.life.capture_verdicts import claim_looks
-from coaching.model_client.asking import read_reply, store_usage
+from coaching.model_client.asking import WELL_ENDED, read_reply, store_usage
 from coaching.model_client.connection import ModelConnection
 from coaching.model_client.usage import usage_row
 from coaching.safety.danger import Danger
@@ -145,7 +148,7 @@ class SecondLooks:
         client: BreakerClient | None = None
         try:
             client = await self._connection.look_client()
-            danger = _danger_in(await _ask(looked, client.of(looked.user_id), spent.append))
+            danger = await _ask(looked, client.of(looked.user_id), spent.append)
             outcome = LookOutcome(danger.level if danger else "none")
         except UpstreamError as error:
             if client is not None:
@@ -158,19 +161,22 @@ class SecondLooks:
             logger.info("second_look_not_understood")
         except asyncio.CancelledError:
             if spent:
-                await in_database(store_usage, _usage_of(looked, spent[0]))
+                await in_database(store_usage, _usage_of(looked, spent))
             raise
         return Seen(
             outcome=outcome,
             danger=danger,
             model=settings.SAGE_SAFETY_MODEL,
             milliseconds=round((time.monotonic() - began) * 1000),
-            usage=_usage_of(looked, spent[0]) if spent else None,
+            usage=_usage_of(looked, spent) if spent else None,
         )
 
 
-async def _ask(looked: Looked, client: ModelClient, spent: Callable[[Reply], None]) -> Reply:
-    """Return the model's reply. Raises `UpstreamError`."""
+async def _ask(looked: Looked, client: ModelClient, spent: Callable[[Reply], None]) -> Danger | None:
+    """Return what the model saw; nonsense is asked for once more, in words.
+
+    Raises `UpstreamError`, and `ValueError` for nonsense.
+    """
     question = build_question(looked.words, looked.earlier, asked=looked.asked)
     request = ModelRequest(
         model=settings.SAGE_SAFETY_MODEL,
@@ -179,11 +185,27 @@ async def _ask(looked: Looked, client: ModelClient, spent: Callable[[Reply], Non
         messages=[{"role": "user", "content": question}],
         output_format={"type": "json_schema", "schema": dict(SCHEMA)},
     )
-    return await read_reply(client, request, seconds=LOOK_SECONDS, spent=spent)
+    deadline = time.monotonic() + LOOK_SECONDS
+    reply = await read_reply(client, request, seconds=LOOK_SECONDS, spent=spent)
+    try:
+        return _danger_in(reply)
+    except ValueError:
+        if reply.stop_reason not in WELL_ENDED:
+            raise
+    left = max(0.0, deadline - time.monotonic())
+    return _danger_in(await read_reply(client, with_format_in_words(request), seconds=left, spent=spent))
 
 
-def _usage_of(looked: Looked, reply: Reply) -> ModelUsage:
-    row = usage_row(reply.usage(settings.SAGE_SAFETY_MODEL))
+def _usage_of(looked: Looked, replies: Sequence[Reply]) -> ModelUsage:
+    """Return the usage of a look, which may have been asked twice."""
+    usages = [reply.usage(settings.SAGE_SAFETY_MODEL) for reply in replies]
+    row = usage_row(
+        replace(
+            usages[0],
+            tokens=sum((usage.tokens for usage in usages), TokenCounts()),
+            duration_ms=sum(usage.duration_ms for usage in usages),
+        )
+    )
     row.session_id, row.user_id, row.purpose = looked.session_id, looked.user_id, UsagePurpose.SAFETY
     return row
 
@@ -205,6 +227,6 @@ def _note_outage(error: DatabaseError, *, looks: int = 1) -> None:
 
 def _danger_in(reply: Reply) -> Danger | None:
     """Return what the model saw. Raises `ValueError` for nonsense."""
-    if reply.stop_reason not in ("end_turn", "stop_sequence"):
+    if reply.stop_reason not in WELL_ENDED:
         raise ValueError("no answer")  # refused or cut
-    return parse_answer(reply.text)
+    return parse_answer(without_fence(reply.text))

@@ -2,17 +2,21 @@
 
 import uuid
 from collections.abc import Callable
+from functools import partial
 
 from django.contrib.auth.models import User
 
 from coaching.engine.errors import UpstreamError
-from coaching.engine.messages import ModelRequest
+from coaching.engine.json_text import is_object
+from coaching.engine.messages import ModelRequest, with_format_in_words
 from coaching.engine.metrics import UPSTREAM_ERRORS
 from coaching.engine.ports import ModelClient, StreamTimeouts
 from coaching.engine.reply import Reply
 from coaching.model_client.usage import usage_row
 from sessions_app.database import in_database
 from sessions_app.models import ModelUsage, Session, UsagePurpose
+
+WELL_ENDED = frozenset({"end_turn", "stop_sequence"})
 
 
 async def ask(
@@ -41,6 +45,23 @@ async def ask(
             if user_id is not None:
                 row.user_id = user_id
             usage = await in_database(store_usage, row)
+    return reply, usage
+
+
+async def ask_for_object(
+    client: ModelClient,
+    request: ModelRequest,
+    *,
+    session_id: uuid.UUID | None,
+    purpose: UsagePurpose,
+    seconds: float,
+    user_id: int | None = None,
+) -> tuple[Reply, ModelUsage | None]:
+    """Ask for structured output, once more in words if prose comes. See `ask`."""
+    asked = partial(ask, client, session_id=session_id, purpose=purpose, seconds=seconds, user_id=user_id)
+    reply, usage = await asked(request)
+    if reply.stop_reason in WELL_ENDED and not is_object(reply.text):
+        return await asked(with_format_in_words(request))
     return reply, usage
 
 

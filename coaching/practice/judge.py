@@ -6,7 +6,7 @@ They never take from the scripts and faults of conversations, so a look changes 
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from coaching.practice.api.exchange import last_user_text
+from coaching.practice.api.prefix import content_blocks
 from coaching.practice.script import Reply, Text
 from coaching.safety.card import danger_in
 from coaching.safety.second_look import SCHEMA, answer_for, newest_words
@@ -32,4 +32,7 @@ def judge_by_labels(labels: Mapping[str, str], *, seconds: float = 0.0) -> Judge
 def words_to_judge(body: Mapping[str, Any]) -> str | None:
     """Return the newest words of a second look; None for any other request."""
     output = (body.get("output_config") or {}).get("format") or {}
-    return newest_words(last_user_text(dict(body))) if output.get("schema") == SCHEMA else None
+    if output.get("schema") != SCHEMA:
+        return None
+    question = content_blocks(body["messages"][-1]["content"])[0]  # its schema in words may follow
+    return newest_words(str(question.get("text")))

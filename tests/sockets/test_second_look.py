@@ -171,6 +171,19 @@ async def test_a_nonsense_answer_changes_nothing_else(
     frames = await _said(live_sage, session, cookie, practice, HINT)
     assert frames[-1]["done"]["stopReason"] == "end_turn"
     assert await until_judged() == [(1, "none", "nonsense")]
+    assert practice.judged == [HINT, HINT], "it is asked for once more"
+
+
+async def test_a_look_that_is_understood_the_second_time_counts(
+    live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str
+) -> None:
+    answers = iter(["I think it is serious.", '```json\n{"level": "immediate", "about": "self"}\n```'])
+    practice.judge = lambda _: Reply.of(Text(next(answers)))
+    practice.script(["Good."])
+    await _said(live_sage, session, cookie, practice, HINT)
+    assert await until_judged() == [(1, "immediate", "immediate")]
+    usage = await in_database(lambda: ModelUsage.unscoped.get(purpose=UsagePurpose.SAFETY))
+    assert usage.output_tokens > 10, "both answers are paid for"
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from coaching.engine.json_text import scrub_surrogates
+from coaching.engine.json_text import scrub_surrogates, without_fence
 from coaching.library.evidence import MAX_QUOTE, Source
 from coaching.library.pipeline.batch import Verdict
 from coaching.library.references.text import Vocabulary
@@ -97,7 +97,7 @@ def read_answer(answer: str, sources: Sequence[Source], vocabulary: Vocabulary) 
     `sources` are the documents' own texts: facts that they don't bear out are left out.
     """
     try:
-        rows = _Answer.model_validate(json.loads(answer)).documents
+        rows = _Answer.model_validate(json.loads(without_fence(answer))).documents
     except (ValidationError, ValueError, RecursionError):
         return [None] * len(sources)
     verdicts: list[Verdict | None] = [None] * len(sources)

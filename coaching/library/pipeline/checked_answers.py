@@ -14,6 +14,7 @@ from typing import Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from coaching.engine.json_text import without_fence
 from coaching.library.dates import dates_meant
 from coaching.library.evidence import Claim, Evidence, Source, checked
 from coaching.library.values import unsupported
@@ -138,7 +139,7 @@ class Transcript:
 def parse(answer: str, model: type[ModelT]) -> ModelT | None:
     """Read a structured answer; None for one that can't be read."""
     try:
-        return model.model_validate(json.loads(answer))
+        return model.model_validate(json.loads(without_fence(answer)))
     except (ValidationError, ValueError, RecursionError):
         return None
 

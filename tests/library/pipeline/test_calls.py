@@ -113,10 +113,10 @@ async def test_documents_without_an_answer_are_asked_for_once_more_and_then_fail
     user: User, practice: PracticeServer, work_off: WorkOff, model: TruthfulModel
 ) -> None:
     documents = await upload(user, ("a.txt", PAYSLIP), ("b.txt", LEASE))
-    practice.script(["This is no JSON."], key="a.txt")
+    practice.script(["This is no JSON."] * 2, key="a.txt")
     await work_off()
     assert {document.state for document in await fresh(*documents)} == {DocumentState.FILED}
-    practice.script(["No.", "No."], key="c.txt")
+    practice.script(["No."] * 4, key="c.txt")
     (other,) = await upload(user, ("c.txt", "Dear Ada, please call me back. Yours, Grace"))
     await work_off()
     (other,) = await fresh(other)
