@@ -30,7 +30,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 ROOT = Path(__file__).parents[2]
 PRODUCT = tuple(str(ROOT / package) for package in ("coaching", "sessions_app", "sage"))
 MODEL = str(ROOT / "coaching/practice")
-TOKEN = "Schnirkelschnecke"
+TOKENS = ("Schnirkelschnecke", "Weinbergschnecke", "Posthornschnecke")
+"""One a turn: what a timer stores of a slow turn holds one of them, and only what holds each is its path."""
 MAX_MODULES = 6
 
 
@@ -104,22 +105,26 @@ async def test_a_token_passes_the_listed_modules_and_no_other(
     user: User, runner: Runner, practice: PracticeServer, subprotocols: list[str], rendering: str
 ) -> None:
     session = await in_database(services.open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
-    practice.script([Reply((Text(TOKEN), Hold("rest"), Text(" is a snail.")))])
     signed_in = await in_database(OneCheckBackend().get_user, user.pk)
     socket = socket_of(signed_in, session, subprotocols)
     await socket.send_input({"type": "websocket.connect"})
-    assert (await socket.receive_output(5))["type"] == "websocket.accept"
-    with modules_that_hold(TOKEN) as passed:
-        await runner.open_turn(
-            TurnRequest(kind="message", user_id=user.pk, session_id=session.id, text="Hi", client_id="1")
-        )
-        while TOKEN not in (await socket.receive_output(10)).get("text", ""):
-            pass
-    practice.release("rest")
-    await runner.wait_until_idle(session.id, seconds=10)
+    assert (await socket.receive_output(60))["type"] == "websocket.accept"
+    passed = []
+    for token in TOKENS:
+        practice.script([Reply((Text(token), Hold(token), Text(" is a snail.")))])
+        with modules_that_hold(token) as found:
+            request = TurnRequest(
+                kind="message", user_id=user.pk, session_id=session.id, text="Hi", client_id=token[:4]
+            )
+            await runner.open_turn(request)
+            while token not in (await socket.receive_output(60)).get("text", ""):
+                pass
+        practice.release(token)
+        await runner.wait_until_idle(session.id, seconds=60)
+        passed.append(found)
     await socket.send_input({"type": "websocket.disconnect", "code": 1000})
-    await socket.wait(5)
-    assert passed == listed_modules(rendering)
+    await socket.wait(60)
+    assert set.intersection(*passed) == listed_modules(rendering)
 
 
 def socket_of(user: User | None, session: Session, subprotocols: list[str]) -> Any:
