@@ -9,7 +9,6 @@ from coaching.context.fences import fence_words
 from coaching.context.opening import CONTEXT_KEY
 from coaching.context.pictures import pictures_of
 from coaching.engine.messages import (
-    MAX_RESULT_BYTES,
     StoredCall,
     StoredMessage,
     canonical_json,
@@ -23,17 +22,23 @@ from sessions_app.models import Message, MessageRole
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryLimits:
-    """How much of one message is sent: `words` are tokens of what the user wrote, None for all."""
+    """How much of one message is sent: tokens of what the user wrote, bytes of each result; None for all.
+
+    Whatever is set here, the engine sends long results as excerpts.
+    """
 
     words: int | None = None
-    result_bytes: int = MAX_RESULT_BYTES
+    result_bytes: int | None = None
 
     def words_of(self, message: Message) -> str:
         is_whole = self.words is None or message.role != MessageRole.USER
         return message.content if is_whole else shorten_middle(message.content, self.words or 0)
 
     def result_of(self, call: Mapping[str, Any]) -> str:
-        return excerpt_result(call["name"], call["id"], call["result"] or "", most=self.result_bytes)
+        result = call["result"] or ""
+        if self.result_bytes is None:
+            return result
+        return excerpt_result(call["name"], call["id"], result, most=self.result_bytes)
 
 
 WHOLE = HistoryLimits()
@@ -95,7 +100,7 @@ def count_message(
         tokens += count_json_tokens(
             canonical_json(shorten_saved(call["name"], values, saved_fields, is_error=False))
         )
-        tokens += count_tokens(limits.result_of(call))
+        tokens += count_tokens(excerpt_result(call["name"], call["id"], limits.result_of(call)))
     return tokens
 
 
