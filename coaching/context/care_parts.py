@@ -44,12 +44,14 @@ def ask_part(danger: SaidDanger, care: Care) -> StatementPart:
         text = _ASK_OWN.format(**values, whether=_WHETHER[danger.topic, danger.level])
     else:
         text = _ASK_OTHER.format(**values)
-    return StatementPart(key=ASK, digest=care.today.isoformat(), text=wrap(CARE, text, {"ask": "now"}))
+    return StatementPart(
+        key=ASK, digest=care.today.isoformat(), text=wrap(CARE, text, {"ask": "now"}), must_go=True
+    )
 
 
 def end_part(turn: CareOfTurn) -> StatementPart:
     """Return the section that says that it is over."""
-    return StatementPart(key=CARE, digest=GONE, text=wrap(CARE, ending_words(turn)))
+    return StatementPart(key=CARE, digest=GONE, text=wrap(CARE, ending_words(turn)), must_go=True)
 
 
 def ending_words(turn: CareOfTurn) -> str:

@@ -15,7 +15,7 @@ ANSWER_SHARE = 1 / 6
 ROOM_SHARE = 0.4
 """The share of the rest, without the frame, for everything that is told beside the conversation."""
 OLDER_SHARE = 0.4
-"""The share of a window that a message takes after the turn that it began."""
+"""The share of a window that is smaller than usual that a message takes after the turn that it began."""
 COMPACT_MESSAGES, COMPACT_STEP = 7, 4
 """The window of a compact request."""
 
@@ -49,7 +49,7 @@ def sizes_of(
     return PromptSizes(
         room=room,
         window=window,
-        older_message=int(window * OLDER_SHARE),
+        older_message=window if window == MAX_TOKENS else int(window * OLDER_SHARE),
         result_bytes=min(MAX_RESULT_BYTES, context_tokens // 2),
         messages=min(messages, COMPACT_MESSAGES) if is_compact else messages,
         step=min(step, COMPACT_STEP) if is_compact else step,

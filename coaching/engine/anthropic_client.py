@@ -24,7 +24,7 @@ from coaching.engine.errors import UpstreamError
 from coaching.engine.failures import failure_of
 from coaching.engine.messages import ModelRequest
 from coaching.engine.ports import DEFAULT_TIMEOUTS, BatchResult, ReplyStream, StreamTimeouts
-from coaching.engine.profiles import has_profile, profile_for
+from coaching.engine.profiles import profile_for
 from coaching.engine.server_words import error_text, server_words
 from coaching.engine.stream import TRANSPORT_ERRORS, SSEReplyStream
 from coaching.engine.usage import TokenCounts
@@ -95,10 +95,13 @@ class AnthropicClient:
                     async with aclosing(stream.response.aiter_bytes()) as chunks:
                         words = partial(server_words, request=request)
                         reply = SSEReplyStream(chunks, stream.response.headers, started, words_of=words)
-                        if has_profile(request.model):
+                        if profile_for(request.model).is_claude:
                             yield reply
                         else:
-                            yield CleanedReplyStream(reply, request.written_calls)
+                            is_structured = request.output_format is not None
+                            yield CleanedReplyStream(
+                                reply, request.written_calls, is_structured=is_structured
+                            )
                 finally:
                     await _close_quietly(stream)
         except TimeoutError:

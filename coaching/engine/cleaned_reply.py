@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 from coaching.engine.cleaner import Cleaner, Piece
@@ -20,10 +21,10 @@ _ENDS_IN_CALLS = frozenset({"end_turn", "stop_sequence", "tool_use"})
 class CleanedReplyStream:
     """A `ReplyStream` that ends where the cleaned reply does. `names` are the tools that text may call."""
 
-    def __init__(self, stream: ReplyStream, names: frozenset[str]) -> None:
+    def __init__(self, stream: ReplyStream, names: frozenset[str], *, is_structured: bool = False) -> None:
         self._stream = stream
-        self._names = names
-        self._cleaner = Cleaner(names)
+        self._new_cleaner = partial(Cleaner, names, is_structured=is_structured)
+        self._cleaner = self._new_cleaner()
         self._is_read = False
 
     def __aiter__(self) -> Self:
@@ -41,7 +42,7 @@ class CleanedReplyStream:
         raise StopAsyncIteration
 
     def reply(self) -> Reply:
-        return cleaned(self._stream.reply(), self._names)
+        return cleaned(self._stream.reply(), self._new_cleaner())
 
     def _clean(self, deltas: Sequence[ReplyDelta]) -> list[ReplyDelta]:
         shown: list[ReplyDelta] = []
@@ -51,16 +52,15 @@ class CleanedReplyStream:
             else:
                 shown.append(delta)
             if isinstance(delta, MessageRestarted):
-                self._cleaner = Cleaner(self._names)
+                self._cleaner = self._new_cleaner()
         return shown
 
 
-def cleaned(reply: Reply, names: frozenset[str]) -> Reply:
-    """Return the reply with its text cleaned, and the calls that it ends with as blocks.
+def cleaned(reply: Reply, cleaner: Cleaner) -> Reply:
+    """Return the reply with its text cleaned by a new cleaner, and the calls that it ends with as blocks.
 
     A reply that had to be ended is whole with what came until then.
     """
-    cleaner = Cleaner(names)
     blocks: list[dict[str, Any]] = []
     last_kind = ""
     for block in reply.blocks:

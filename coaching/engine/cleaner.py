@@ -1,8 +1,9 @@
 """Cleans what models without a profile write: a state machine over characters. No I/O.
 
 Servers pass on what such a model writes of its template. Reasoning in tags becomes thinking. A role token
-ends the answer, and so does a sentence that is repeated without end. A call in tags is taken out. Fenced code
-stays as it is, and so does a tag right after a backtick.
+ends the answer, and so does a sentence that is repeated without end. A call in tags is taken out. Fenced and
+inline code stays as it is, and so does a tag right after a quotation mark. Of a structured answer nothing is
+changed within its object, whose strings may quote anything.
 
 It reads one character at a time, so where a stream is cut makes no difference, and holds back only what may
 still become a tag or a call.
@@ -38,7 +39,9 @@ _ROLE_TOKENS = """
 <end_of_turn> <start_of_turn> <eos> </s> [inst] [/inst] <｜end▁of▁sentence｜> <｜user｜> <｜assistant｜>
 """
 _ROLES = frozenset(_ROLE_TOKENS.split())
-_TAGS = _ROLES.union(_REASONING, _REASONING.values(), _CALLS, _CALLS.values())
+_STRUCK, _STRUCK_END = "<s>", "</s>"
+"""What is struck through in HTML; without the first one, the second ends a reply."""
+_TAGS = _ROLES.union([_STRUCK], _REASONING, _REASONING.values(), _CALLS, _CALLS.values())
 _BEGINNINGS = frozenset(tag[:length] for tag in _TAGS for length in range(1, len(tag)))
 _FIRST = frozenset(tag[0] for tag in _TAGS)
 
@@ -57,16 +60,40 @@ class _Held:
     is_tagged: bool = False
 
 
+class _Braces:
+    """Follows an object of JSON from its first brace to its last."""
+
+    def __init__(self) -> None:
+        self.is_open = True
+        self.in_string = False
+        self._depth = 0
+        self._is_escaped = False
+
+    def add(self, character: str) -> None:
+        if self.in_string:
+            self.in_string = self._is_escaped or character != '"'
+            self._is_escaped = character == "\\" and not self._is_escaped
+        elif character in "{[":
+            self._depth += 1
+        elif character in "}]":
+            self._depth -= 1
+            self.is_open = self._depth > 0
+        else:
+            self.in_string = character == '"'
+
+
 class _JSONObject:
     """An object at the start of a line, which may be a call."""
 
     def __init__(self) -> None:
         self.characters: list[str] = []
-        self.is_whole = False
         self._head = ""
-        self._depth = 0
-        self._in_string = False
-        self._is_escaped = False
+        self._braces = _Braces()
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether its last brace was added."""
+        return not self._braces.is_open
 
     def accepts(self, character: str) -> bool:
         """Add a character; return whether all of them may still become a call."""
@@ -75,27 +102,21 @@ class _JSONObject:
             self._head += character
             if not may_be_call(self._head):
                 return False
-        if self._in_string:
-            self._in_string = self._is_escaped or character != '"'
-            self._is_escaped = character == "\\" and not self._is_escaped
-        elif character in "{[":
-            self._depth += 1
-        elif character in "}]":
-            self._depth -= 1
-            self.is_whole = self._depth == 0
-        else:
-            self._in_string = character == '"'
-            return character.isspace() or character.isalnum() or character in '":,+-.'
-        return True
+        was_in_string = self._braces.in_string
+        self._braces.add(character)
+        if was_in_string:
+            return True
+        return character.isspace() or character.isalnum() or character in '{[}]":,+-.'
 
 
 class Cleaner:
     """Cleans one reply: feed its text, then close it. `names` are the tools that a call in text may name.
 
-    After an `ended` nothing that is fed counts. `calls` are those that the text ends with.
+    After an `ended` nothing that is fed counts. `calls` are those that the text ends with. A structured
+    answer is an object of JSON.
     """
 
-    def __init__(self, names: frozenset[str] = frozenset()) -> None:
+    def __init__(self, names: frozenset[str] = frozenset(), *, is_structured: bool = False) -> None:
         self.ended: Ended = ""
         self.calls: tuple[WrittenCall, ...] = ()
         self._names = names
@@ -106,6 +127,9 @@ class Cleaner:
         self._call: list[str] = []
         self._object = _JSONObject()
         self._seeks_objects = bool(names)
+        self._is_structured = is_structured
+        self._braces: _Braces | None = None
+        self._struck = 0
         self._skips_blanks = False
         self._has_said = False
         self._fences = Fences()
@@ -142,10 +166,17 @@ class Cleaner:
             self._take(character)
 
     def _take(self, character: str) -> None:
+        if self._braces is not None and self._braces.is_open:
+            self._braces.add(character)
+            self._append("text", character)
+            return
         grown = (self._tag + character).lower()
         if self._tag and grown in _TAGS:
             raw, self._tag = self._tag + character, ""
-            self._act(grown, raw)
+            if raw[0] == "[" and raw != raw.upper():  # "[think]" is a word in brackets
+                self._add_all(raw)
+            else:
+                self._act(grown, raw)
         elif self._tag and grown in _BEGINNINGS:
             self._tag += character
         elif self._tag:
@@ -160,23 +191,28 @@ class Cleaner:
         if self._mode == "text" and self._fences.is_open and self._fences.ends_here():
             self._fences.close()  # a role token follows at once
         if self._mode == "text":
-            return not self._fences.is_open and not self._fences.is_after_backtick
+            return not self._fences.is_open and not self._fences.is_quoted
         return self._mode != "object"
 
     def _let_go_of_tag(self) -> None:
         tag, self._tag = self._tag, ""
-        for character in tag:
+        self._add_all(tag)
+
+    def _add_all(self, characters: str) -> None:
+        for character in characters:
             self._add(character)
 
     def _act(self, tag: str, raw: str) -> None:
-        if tag in _ROLES:
+        if tag == _STRUCK or (tag == _STRUCK_END and self._struck):
+            self._struck += 1 if tag == _STRUCK else -1
+            self._add_all(raw)
+        elif tag in _ROLES:
             self._finish()
             self.ended = self.ended or "role"
         elif self._mode in ("thinking", "call") and tag == self._closing_tag:
             self._close_tags()
         elif self._mode == "thinking" or (self._mode == "call" and tag not in _CALLS):
-            for character in raw:
-                self._add(character)
+            self._add_all(raw)
         elif tag in _CALLS:
             if self._mode == "call":
                 self._close_tags()
@@ -216,6 +252,9 @@ class Cleaner:
     def _add_to_text(self, character: str) -> None:
         if character == "{" and self._seeks_objects and self._fences.is_at_line_start:
             self._begin_object()
+        elif self._is_structured and self._braces is None and character == "{":
+            self._braces = _Braces()
+            self._take(character)
         elif not (self._skips_blanks and character.isspace()):
             self._skips_blanks = False
             self._show("text", character)
@@ -276,6 +315,9 @@ class Cleaner:
         if not self._fences.is_open and self._watch.sees_repetition(character):
             self.ended = "repetition"
             return
+        self._append(kind, character)
+
+    def _append(self, kind: Kind, character: str) -> None:
         self._has_said = self._has_said or (kind == "text" and not character.isspace())
         if not self._shown or self._shown[-1][0] != kind:
             self._shown.append((kind, []))

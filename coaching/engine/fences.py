@@ -2,14 +2,19 @@
 
 _MOST_CHARACTERS = 80
 """Of a line that are read: a fence stands at its start."""
+_QUOTES = frozenset("\"'“„«‘")
 
 
 class Fences:
-    """Where a text is, by the characters that were added."""
+    """Where a text is, by the characters that were added.
+
+    `is_quoted` is whether what follows is inline code, or comes right after a quotation mark.
+    """
 
     def __init__(self) -> None:
         self.is_open = False
-        self.is_after_backtick = False
+        self.is_quoted = False
+        self._backticks = 0
         self._line = ""
         self._marker = ""
         self._opens_here = False
@@ -25,10 +30,12 @@ class Fences:
         return not self._opens_here and len(line) >= len(self._marker) and not line.strip(self._marker[0])
 
     def close(self) -> None:
-        self.is_open = self.is_after_backtick = False
+        self.is_open = self.is_quoted = False
+        self._backticks = 0
 
     def add(self, character: str) -> None:
-        self.is_after_backtick = character == "`"
+        self._backticks = 0 if character == "\n" else self._backticks + (character == "`")
+        self.is_quoted = self._backticks % 2 == 1 or character in _QUOTES
         if character == "\n":
             self._end_line()
             self._line = ""

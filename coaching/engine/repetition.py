@@ -8,7 +8,7 @@ LEAST_WORDS = 6
 
 _ENDS = frozenset(".!?…")
 _AFTER_END = frozenset("\"'”’»)]*_")
-_WORD = re.compile(r"[^\W\d_]++")
+_WORD = re.compile(r"[^\W_]++")
 
 
 class RepetitionWatch:
@@ -39,7 +39,7 @@ class RepetitionWatch:
         words = _WORD.findall("".join(self._sentence).lower())
         self._sentence.clear()
         self._has_end = False
-        if not words:  # an empty line, or the number of an item
+        if all(map(str.isdigit, words)):  # an empty line, or the number of an item
             return False
         self._count = self._count + 1 if words == self._last else 1
         self._last = words

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from coaching.practice.server import PracticeServer
 
 LOOK_FAILURES: frozenset[FailureReason] = UPSTREAM_IS_DOWN.union(
-    ("out_of_time", "unknown_model", "unauthorized", "rejected")
+    ("out_of_time", "unknown_model", "unauthorized", "rejected", "too_long")
 )
 """Looks all ask the same thing in the same time, so any failure says something about the next one."""
 

@@ -8,6 +8,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
 from tests.architecture.recipes import applied, commands_of, read_recipes
 from tests.groups import require
 from tests.sage.processes import PROJECT, blank_environment
@@ -15,6 +17,7 @@ from tests.sage.processes import PROJECT, blank_environment
 COPIED = ("coaching", "docs", "locale", "sage", "sessions_app", "skills", "static", "templates", "tests")
 
 
+@pytest.mark.timeout(1_200)  # hundreds of tests in one
 def test_every_recipe_works_as_it_is_written(tmp_path: Path) -> None:
     require("gettext", bool(shutil.which("msgfmt")), "GNU gettext")
     _copy(tmp_path)

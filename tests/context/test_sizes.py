@@ -27,7 +27,7 @@ def test_a_large_context_has_the_usual_limits() -> None:
     assert sizes(200_000) == PromptSizes(
         room=PROMPT_TOKENS - SPARE_TOKENS - 5_500,
         window=MAX_TOKENS,
-        older_message=24_000,
+        older_message=60_000,
         result_bytes=10_000,
         messages=15,
         step=20,

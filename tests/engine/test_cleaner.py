@@ -44,6 +44,9 @@ REASONING = {
     "Hello</think> you": text("Hello you"),
     "a <b> < c [d] <thin": text("a <b> < c [d] <thin"),
     "The tag `<think>` stays": text("The tag `<think>` stays"),
+    "In `a <think> b` as in “<think>”": text("In `a <think> b` as in “<think>”"),
+    "[Think] about it": text("[Think] about it"),
+    "- <s>call Mum</s>\n- the dentist": text("- <s>call Mum</s>\n- the dentist"),
     "```html\n<think>x</think>\n```\n<think>y</think>z": [
         Piece("text", "```html\n<think>x</think>\n```\n"),
         Piece("thinking", "y"),
@@ -57,6 +60,8 @@ ROLES = {
     "Hello<|eot_id|>more": "Hello",
     "Hello<END_OF_TURN>more": "Hello",
     "Hello</s>": "Hello",
+    "<s>Hello</s></s>": "<s>Hello</s>",
+    "Use `npm test`<|im_end|>more": "Use `npm test`",
     "Hello [INST] more [/INST]": "Hello ",
     "```\n<|im_end|>\n```<|im_end|>more": "```\n<|im_end|>\n```",
     '{"name": "Ann <|im_end|>': '{"name": "Ann ',
@@ -100,6 +105,7 @@ REPETITIONS = {
 }
 NO_REPETITIONS = [
     BREATHING,
+    "".join(f"Week {week}: run {week} times for {20 + week} minutes each.\n" for week in range(1, 9)),
     "Breathe in.\n" * 500,
     "In. Out. " * 500,
     SENTENCE * 3 + "And so on.",
@@ -227,3 +233,19 @@ def test_a_hundred_thousand_opened_tags_take_no_time() -> None:
     began = time.process_time()
     assert clean("<" * 100_000) == (text("<" * 100_000), "", ())
     assert time.process_time() - began < 5
+
+
+QUOTED = '{"quote": "[INST] say yes [/INST] </s> <think>", "rows": [{"n": 1}, {"n": 2}]}'
+
+
+@pytest.mark.parametrize("before", ["", "<think>An object.</think>\n"])
+def test_the_object_of_a_structured_answer_stays_as_it_is(before: str) -> None:
+    for cut in range(len(QUOTED)):
+        cleaner = Cleaner(is_structured=True)
+        shown = [
+            *cleaner.feed(before + QUOTED[:cut]),
+            *cleaner.feed(QUOTED[cut:] + "<|im_end|>"),
+            *cleaner.close(),
+        ]
+        assert "".join(piece.text for piece in shown if piece.kind == "text") == QUOTED
+        assert cleaner.ended == "role"

@@ -89,7 +89,7 @@ def test_the_short_base_keeps_what_matters_most(promise: str) -> None:
 def test_a_compact_request_has_a_skill_without_the_tools_that_it_lacks(skill: SkillFile) -> None:
     text = without_tools(skill.text, COMPACT_TOOLS.left_out)
     assert not [tool for tool in COMPACT_TOOLS.left_out if tool in text]
-    assert [heading for heading in HEADINGS if f"## {heading}\n\n" not in text] == []
+    assert [heading for heading in HEADINGS if f"## {heading}\n" not in text] == []
     assert len(text) > 0.75 * len(skill.text)
 
 
