@@ -4,7 +4,7 @@ The oldest and the longest texts are shortened first, each with a mark.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 PROMPT_TOKENS = 15_000
 """The limit for prompt, tools and context together (SPEC 3.6)."""
@@ -21,6 +21,8 @@ MARK_TOKENS = 40
 _WHOLE_LINES = 0.8
 _TAIL_SHARE = 0.35
 """Of what is kept of a long message: what it asks often stands at its end."""
+MAX_QUOTED, SENTENCE_CHARACTERS = 3, 200
+"""Of what is left out of a long message and matters."""
 
 
 def count_tokens(text: str) -> int:
@@ -56,15 +58,38 @@ def shorten(text: str, tokens: int, *, hint: str) -> str:
     return f"{head.rstrip()}\n{mark}" if head.strip() else mark
 
 
-def shorten_middle(text: str, tokens: int) -> str:
-    """Return at most `tokens` of the text, from its beginning and its end, with a mark between them."""
+def shorten_middle(text: str, tokens: int, *, matters: Callable[[str], bool] | None = None) -> str:
+    """Return at most `tokens` of the text, from its beginning and its end, with a mark between them.
+
+    The mark quotes sentences that are left out and matter.
+    """
     whole = count_tokens(text)
     if whole <= tokens:
         return text
-    kept = max(0, int(len(text) * max(0, tokens - MARK_TOKENS) / whole))
-    tail = int(kept * _TAIL_SHARE)
-    mark = f"[shortened: {len(text) - kept:,} characters of this message are left out here]"
+    kept, tail = _ends_within(tokens, text, whole)
+    quoted = ""
+    if matters:
+        between = text[max(0, kept - tail - SENTENCE_CHARACTERS) : len(text) - tail + SENTENCE_CHARACTERS]
+        found = [each for each in _sentences_of(between) if matters(each)][:MAX_QUOTED]
+        quoted = "".join(f" “{each}”" for each in found)
+    if quoted:
+        quoted = f", among them:{quoted}"
+        kept, tail = _ends_within(tokens - count_tokens(quoted), text, whole)
+    mark = f"[shortened: {len(text) - kept:,} characters of this message are left out here{quoted}]"
     return "\n".join(part for part in (text[: kept - tail], mark, text[len(text) - tail :]) if part)
+
+
+def _ends_within(tokens: int, text: str, whole: int) -> tuple[int, int]:
+    """Return how many characters of a text stay, and how many of them at its end."""
+    kept = max(0, int(len(text) * max(0, tokens - MARK_TOKENS) / whole))
+    return kept, int(kept * _TAIL_SHARE)
+
+
+def _sentences_of(text: str) -> Iterator[str]:
+    for line in text.splitlines():
+        for sentence in line.replace("! ", "!. ").replace("? ", "?. ").split(". "):
+            for start in range(0, len(sentence), SENTENCE_CHARACTERS):
+                yield sentence[start : start + SENTENCE_CHARACTERS].strip()
 
 
 def fair_caps(sizes: Sequence[int], weights: Sequence[float], budget: int) -> Sequence[int]:

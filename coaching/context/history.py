@@ -6,6 +6,7 @@ from typing import Any
 
 from coaching.context.budget import IMAGE_TOKENS, count_json_tokens, count_tokens, shorten_middle
 from coaching.context.fences import fence_words
+from coaching.context.help_lines import danger_of
 from coaching.context.opening import CONTEXT_KEY
 from coaching.context.pictures import pictures_of
 from coaching.engine.messages import (
@@ -17,6 +18,7 @@ from coaching.engine.messages import (
 )
 from coaching.engine.tools import SavedFields
 from coaching.legacy_text.blocks import strip_block_tags
+from coaching.safety.danger import find_danger
 from sessions_app.models import Message, MessageRole
 
 
@@ -31,14 +33,20 @@ class HistoryLimits:
     result_bytes: int | None = None
 
     def words_of(self, message: Message) -> str:
-        is_whole = self.words is None or message.role != MessageRole.USER
-        return message.content if is_whole else shorten_middle(message.content, self.words or 0)
+        if self.words is None or message.role != MessageRole.USER:
+            return message.content
+        matters = _is_dangerous if danger_of(message) else None
+        return shorten_middle(message.content, self.words, matters=matters)
 
     def result_of(self, call: Mapping[str, Any]) -> str:
         result = call["result"] or ""
         if self.result_bytes is None:
             return result
         return excerpt_result(call["name"], call["id"], result, most=self.result_bytes)
+
+
+def _is_dangerous(sentence: str) -> bool:
+    return find_danger(sentence) is not None
 
 
 WHOLE = HistoryLimits()

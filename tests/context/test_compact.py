@@ -70,6 +70,16 @@ async def test_three_thousand_words_are_answered_and_stored_whole(talk: Talk) ->
     assert tokens_of(talk.bodies[-1]) <= MOST
 
 
+async def test_danger_in_the_middle_of_a_long_message_is_sent(talk: Talk) -> None:
+    before, after = LONG[: len(LONG) // 2], LONG[len(LONG) // 2 :]
+    talk.practice.script(["I read it.", "I am here."])
+    await talk.say(f"{before}. {DANGER} {after}")
+    assert "I want to kill myself tonight" in words_of(talk.bodies[-1])
+    assert tokens_of(talk.bodies[-1]) <= MOST
+    await talk.say("And now?")
+    assert "I want to kill myself tonight" in json.dumps(talk.bodies[-1]["messages"])
+
+
 async def test_a_long_conversation_keeps_to_a_window_of_seven_and_to_the_context(talk: Talk) -> None:
     talk.practice.script(["I see. " * 40] * 14)
     for number in range(14):
