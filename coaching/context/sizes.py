@@ -13,9 +13,9 @@ from coaching.model_client.context_size import COMPACT_BELOW
 ANSWER_SHARE = 1 / 6
 """The share of the context that stays free for an answer."""
 ROOM_SHARE = 0.4
-"""The share of the rest, without the frame, for everything that is told beside the conversation."""
+"""The share of the rest, without base prompt and tools, for sections; the window has what is left."""
 OLDER_SHARE = 0.4
-"""The share of a window that is smaller than usual that a message takes after the turn that it began."""
+"""The share of a smaller window than usual for one message, after the turn that it began."""
 COMPACT_MESSAGES, COMPACT_STEP = 7, 4
 """The window of a compact request."""
 
