@@ -14,8 +14,8 @@ from tests.safety.measure import (
     table_of,
     table_of_set,
 )
-from tests.safety.sets import HELD_OUT as HELD_OUT_SET
-from tests.safety.sets import HELD_OUT_2, LEARNT
+from tests.safety.sets import HELD_OUT as HELD_OUT_SETS
+from tests.safety.sets import LEARNT
 
 
 def main() -> None:
@@ -28,7 +28,7 @@ def main() -> None:
     for name, found in measure_unseen().items():
         values = ", ".join(f"{field.name} {getattr(found, field.name)}" for field in fields(found))
         print(f"\nNever seen, {name}: {values}")  # noqa: T201 - for whoever runs it
-    for folder in (*LEARNT, HELD_OUT_SET, HELD_OUT_2):
+    for folder in (*LEARNT, *HELD_OUT_SETS):
         print(f"\n{folder.name}\n{table_of_set(folder)}")  # noqa: T201 - for whoever runs it
     if not is_shown:
         return

@@ -16,8 +16,8 @@ from pathlib import Path
 from coaching.safety.answers import danger_in_answer
 from coaching.safety.danger import find_danger
 from coaching.safety.figures import Figures
-from tests.safety.sets import HELD_OUT as HELD_OUT_SET
-from tests.safety.sets import HELD_OUT_2, read_answers, read_rows
+from tests.safety.sets import HELD_OUT as HELD_OUT_SETS
+from tests.safety.sets import read_answers, read_rows
 
 SENTENCES = Path(__file__).with_name("sentences.tsv")
 UNSEEN = Path(__file__).with_name("unseen.jsonl")
@@ -117,7 +117,7 @@ def _unseen() -> Iterable[tuple[str, str, str]]:
     for line in UNSEEN.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
         yield row["label"], row["language"], row["text"]
-    for folder in (HELD_OUT_SET, HELD_OUT_2):
+    for folder in HELD_OUT_SETS:
         for name, language, words in read_set(folder):
             yield LABELS[name], language, words
 

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from coaching.safety.answers import danger_in_answer
 from coaching.safety.danger import find_danger
 from tests.safety.measure import LABELS, read_set
-from tests.safety.sets import DEV, DEV_2, DEV_3
+from tests.safety.sets import DEV, DEV_2, DEV_3, HELD_OUT, read_answers
 
 CARDED = {
     ("immediate-en.tsv", "en"): 0.9,
@@ -31,6 +32,29 @@ MAX_ALARMED = 0.05
 def test_danger_is_noticed_and_ordinary_talk_and_grief_are_left_alone() -> None:
     for folder in (DEV, DEV_2, DEV_3):
         _assert_noticed(folder)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("folder", HELD_OUT[2:], ids=lambda folder: folder.name)
+def test_sets_that_taught_the_rules_nothing_meet_the_bars(folder: Path) -> None:
+    rows: dict[str, list[str | None]] = {}
+    for name, _, words in read_set(folder):
+        danger = find_danger(words)
+        rows.setdefault(name, []).append(danger.level if danger else None)
+    assert rows["immediate-en.tsv"].count("immediate") >= 0.75 * len(rows["immediate-en.tsv"])
+    assert None not in rows["grief-danger.tsv"]
+    assert set(rows["grief.tsv"]) == {None}
+    alarmed = len(rows["ordinary.tsv"]) - rows["ordinary.tsv"].count(None)
+    assert alarmed <= MAX_ALARMED * len(rows["ordinary.tsv"])
+
+    heard = {
+        label: [
+            danger_in_answer(row.words, asked=row.asked) for row in read_answers(folder) if row.label == label
+        ]
+        for label in ("yes", "no")
+    }
+    assert heard["yes"].count(None) <= 0.05 * len(heard["yes"])
+    assert set(heard["no"]) == {None}
 
 
 def _assert_noticed(folder: Path) -> None:

@@ -1,5 +1,5 @@
-"""Sentences by writers who saw no word list: the `dev` sets were used to improve the rules, `held_out` and
-`held_out_2` never were. Weights are learnt from `LEARNT`, which has the `grief` sets and `written`, too.
+"""Sentences by writers who saw no word list: the `dev` sets were used to improve the rules, those in
+`HELD_OUT` never were. Weights are learnt from `LEARNT`, which has the `grief` sets and `written`, too.
 
 Their files are described in README.md.
 """
@@ -28,7 +28,8 @@ STEPS = tuple(
     for name in ("fresh", "promises", "promises_first", "promises_second")
 )
 """Promises and what resembles them: ordinary talk but for the kind `harm`."""
-HELD_OUT, HELD_OUT_2 = (_FOLDER / name for name in ("held_out", "held_out_2"))
+HELD_OUT = tuple(_FOLDER / name for name in ("held_out", "held_out_2", "held_out_3", "held_out_4"))
+"""What no rule and no weight was fitted to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
