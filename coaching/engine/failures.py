@@ -5,10 +5,11 @@ Servers have statuses and error types in common, but each its own words for a re
 
 import email.utils
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from coaching.engine.errors import FailureCause, FailureReason, UpstreamError
+from coaching.engine.server_words import error_text
 
 MAX_RETRY_AFTER_SECONDS = 24 * 3600.0
 MAX_READ = 4_000
@@ -40,20 +41,19 @@ _RETRYABLE_BELOW_500 = frozenset({408, 409, 429})
 _MAY_BE_TOO_LONG = frozenset({400, 413, 422, 500})
 """A 429 speaks of tokens a minute."""
 _TOO_LONG = (
-    "exceed_context_size",  # llama.cpp's type, and its words for a context that fills up under way
-    "context size",
+    "exceed_context_size",  # llama.cpp's type
     "context_length_exceeded",  # OpenAI's code, which LM Studio and others share
-    "context length",  # vLLM, Ollama, LM Studio
     "contextwindowexceeded",  # LiteLLM's class
-    "context window",
+    "maximum context length is",  # vLLM and OpenAI
     "maximum model length",  # vLLM
     "max_model_len",
     "prompt is too long",  # Anthropic
-    "context limit",
     "prompt too long",  # Ollama
     "input is too long",  # Bedrock
-    "input token count",  # Gemini
 )
+_CONTEXT = ("context length", "context size", "context window", "context limit", "input token count")
+_EXCESS = ("exceed", "longer than", "larger than", "too long", "too large", "not enough", "overflow")
+"""Words of each together say it, too: a setting of the context may be at fault for something else."""
 
 
 def failure_in_stream(event: dict[str, Any], headers: Mapping[str, str], *, words: str = "") -> UpstreamError:
@@ -81,10 +81,18 @@ def failure_of(
 
 def _says_too_long(body: Any) -> bool:
     """Whether an error's body says that the request doesn't fit the model's context."""
+    text = " ".join(each[:MAX_READ] for each in _said(body) if isinstance(each, str)).lower()
+    if any(words in text for words in _TOO_LONG):
+        return True
+    return any(words in text for words in _CONTEXT) and any(words in text for words in _EXCESS)
+
+
+def _said(body: Any) -> Iterable[object]:
+    """Return what an error's body says in its fields."""
     error = body.get("error", body) if isinstance(body, dict) else body
-    said = [error.get(key) for key in ("type", "code", "message")] if isinstance(error, dict) else [error]
-    text = " ".join(each[:MAX_READ] for each in said if isinstance(each, str)).lower()
-    return any(words in text for words in _TOO_LONG)
+    if not isinstance(error, dict):
+        return [error]
+    return [error.get("type"), error.get("code"), error_text(body)]
 
 
 def _cause_of(status: int) -> FailureCause:

@@ -55,9 +55,17 @@ def server_words(text: object, request: ModelRequest) -> str:
 
 
 def error_text(body: Any) -> object:
-    """Return the text in an error's body, as Anthropic, OpenAI, llama.cpp or Ollama send it."""
+    """Return the text in an error's body, as Anthropic, OpenAI, llama.cpp, Ollama or FastAPI send it."""
     error = body.get("error", body) if isinstance(body, dict) else body
-    return error.get("message") if isinstance(error, dict) else error
+    if not isinstance(error, dict):
+        return error
+    said = error.get("message") or error.get("detail")
+    if isinstance(said, list):  # a line for each field at fault
+        return "; ".join(str(each["msg"]) for each in said if isinstance(each, dict) and "msg" in each)
+    if isinstance(said, dict):
+        inner = said.get("error", said)
+        return inner.get("message") if isinstance(inner, dict) else inner
+    return said
 
 
 def _without(text: str, said: str) -> str:

@@ -69,7 +69,17 @@ ANTHROPIC = {
         "message": "prompt is too long: 214563 tokens > 200000 maximum",
     },
 }
+FASTAPI = {"detail": "The prompt is 8679 tokens, longer than the context size of 8192."}
+FASTAPI_FIELDS = {
+    "detail": [
+        {"type": "value_error", "loc": ["body", "messages"], "msg": "prompt is too long: 8679 tokens"},
+    ]
+}
+FASTAPI_NESTED = {"detail": {"error": {"message": "prompt exceeds the context window", "type": "x"}}}
 BODIES = {
+    "FastAPI": FASTAPI,
+    "FastAPI's fields": FASTAPI_FIELDS,
+    "FastAPI, nested": FASTAPI_NESTED,
     "llama.cpp": LLAMA_CPP,
     "Ollama": OLLAMA,
     "vLLM": VLLM,
@@ -147,6 +157,11 @@ async def test_a_context_that_fills_up_under_way_replaces_what_was_said(
             },
         ),
         (503, {"error": {"message": "loading model", "type": "unavailable_error"}}),
+        (400, {"error": {"message": "Invalid value for the context length: must be a number"}}),
+        (400, {"error": {"message": "unknown option 'context window'"}}),
+        (422, {"detail": [{"loc": ["body", "max_tokens"], "msg": "Input should be greater than 0"}]}),
+        (500, {"error": {"message": "failed to load a model with a context size of 8192"}}),
+        (400, {"detail": ["context length exceeded"]}),
         (400, {"error": {"message": ["context length"]}}),
         (400, ["context length"]),
         (400, None),
