@@ -29,9 +29,10 @@ _log = logging.getLogger(__name__)
 async def on_end(part: Part[Any], reply: Reply) -> Step:
     """End the part. A call in the same reply was not meant to run and isn't kept.
 
-    Prose in place of structured output is asked for once more, in words.
+    Prose in place of structured output is asked for once more, in words, if there is as much time again.
     """
-    if part.request.output_format and "format_in_words" not in part.tried and not is_object(reply.text):
+    is_prose = part.request.output_format is not None and not is_object(reply.text)
+    if is_prose and "format_in_words" not in part.tried and part.has_time(reply.duration_ms / 1000):
         return SameRound(request=with_format_in_words(part.request), remedy="format_in_words")
     if reply.calls:
         await part.record_words(reply)

@@ -133,6 +133,10 @@ class Part(Generic[C]):
         await self._record_usage()
         return result
 
+    def has_time(self, seconds: float) -> bool:
+        """Whether more time than that is left."""
+        return self._budget.remaining_seconds() > seconds
+
     def _written_calls(self) -> frozenset[str]:
         if self.round.is_words_only or not self.setup.runs_written():
             return frozenset()

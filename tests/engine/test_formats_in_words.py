@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from coaching.engine.budget import PartLimits
 from coaching.engine.json_text import is_object, without_fence
 from coaching.engine.messages import ModelRequest
 from tests.engine.upstream import Answer, Bench, call, calling, end, saying, start, words
@@ -62,6 +63,13 @@ async def test_it_is_asked_in_words_after_a_call_too(bench: Bench) -> None:
     assert [finished.text for finished in bench.recorder.rounds] == ["", GOOD]
     kinds = [block["type"] for block in bench.upstream.requests[-1]["messages"][-1]["content"]]
     assert kinds == ["tool_result", "text"]
+
+
+async def test_without_as_much_time_again_the_prose_is_the_answer(bench: Bench) -> None:
+    bench.upstream.script(Answer(start(), 0.8, words(0, PROSE) + end("end_turn")), saying(GOOD))
+    result = await bench.part(request=request(), limits=PartLimits(seconds=1.5))
+    assert (result.outcome, len(bench.upstream.requests)) == ("completed", 1)
+    assert [finished.text for finished in bench.recorder.rounds] == [PROSE]
 
 
 async def test_a_refusal_is_no_prose(bench: Bench) -> None:

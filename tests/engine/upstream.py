@@ -37,7 +37,8 @@ WORDS = PartWords(
 )
 STALL = "stall"
 RESET = "reset"
-Step = bytes | str  # bytes to send, STALL to send nothing more, RESET to break the connection
+Step = bytes | str | float
+"""Bytes to send, seconds to wait, STALL to send nothing more, or RESET to break the connection."""
 
 
 def event(kind: str, **values: Any) -> bytes:
@@ -177,6 +178,8 @@ class Upstream:
     async def _send(self, step: Step, request: web.Request, response: web.StreamResponse) -> None:
         if isinstance(step, bytes):
             await response.write(step)
+        elif isinstance(step, float):
+            await asyncio.sleep(step)
         elif step == STALL:
             self.sent.set()
             try:
