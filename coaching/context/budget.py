@@ -15,8 +15,6 @@ JSON_CHARACTERS = 3.4
 """Characters a token, measured with SmolLM2's tokenizer: 4.0 of the base skill; 3.8 of tool definitions as
 JSON, 3.45 with the marks that a server adds when it renders them."""
 
-IMAGE_TOKENS = 1_600
-"""Of an image that isn't larger than the models' own limit."""
 MARK_TOKENS = 40
 _WHOLE_LINES = 0.8
 _TAIL_SHARE = 0.35

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from coaching.context.budget import IMAGE_TOKENS, count_json_tokens, count_tokens, shorten_middle
+from coaching.context.budget import count_json_tokens, count_tokens, shorten_middle
 from coaching.context.fences import fence_words
 from coaching.context.help_lines import danger_of
 from coaching.context.opening import CONTEXT_KEY
@@ -16,6 +16,7 @@ from coaching.engine.messages import (
     excerpt_result,
     shorten_saved,
 )
+from coaching.engine.request_size import IMAGE_TOKENS
 from coaching.engine.tools import SavedFields
 from coaching.legacy_text.blocks import strip_block_tags
 from coaching.safety.danger import find_danger

@@ -5,7 +5,6 @@ retried here, because the caller knows the deadline.
 """
 
 import asyncio
-import json
 import logging
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
@@ -16,32 +15,24 @@ from typing import Any, Self
 
 import anthropic
 import httpx2
-import orjson
 from anthropic.types.messages import MessageBatchResult
 
-from coaching.engine.cleaned_reply import CleanedReplyStream
+from coaching.engine.cleaned_reply import CleanedReplyStream, cleaned_text
 from coaching.engine.errors import UpstreamError
 from coaching.engine.failures import failure_of
 from coaching.engine.messages import ModelRequest
 from coaching.engine.ports import DEFAULT_TIMEOUTS, BatchResult, ReplyStream, StreamTimeouts
 from coaching.engine.profiles import profile_for
+from coaching.engine.request_size import encoded, prompt_tokens, room_for_reply
 from coaching.engine.server_words import error_text, server_words
 from coaching.engine.stream import TRANSPORT_ERRORS, SSEReplyStream
 from coaching.engine.usage import TokenCounts
 
 DEFAULT_BASE_URL = "https://api.anthropic.com"
 
-BYTES_PER_TOKEN = 3.4
-"""Of a request's JSON, rather too few."""
-ROOMY_PROMPT_TOKENS = 150_000
-"""Where a context has room for such a prompt, its tokens aren't estimated for each request."""
-LEAST_REPLY_TOKENS = 256
-
 RawStream = anthropic.AsyncStream[anthropic.types.RawMessageStreamEvent]
 
 _log = logging.getLogger(__name__)
-
-_encode_all = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 
 class AnthropicClient:
@@ -98,9 +89,11 @@ class AnthropicClient:
                         if profile_for(request.model).is_claude:
                             yield reply
                         else:
-                            is_structured = request.output_format is not None
                             yield CleanedReplyStream(
-                                reply, request.written_calls, is_structured=is_structured
+                                reply,
+                                request.written_calls,
+                                count_prompt=lambda: prompt_tokens(build_params(request)),
+                                is_structured=request.output_format is not None,
                             )
                 finally:
                     await _close_quietly(stream)
@@ -133,7 +126,7 @@ class AnthropicClient:
             # Like `messages.create`, which would copy the whole history.
             stream: RawStream = await self._sdk.post(
                 "/v1/messages",
-                content=_encoded(body),
+                content=encoded(body),
                 cast_to=anthropic.types.Message,
                 options={"timeout": timeout},
                 stream=True,
@@ -163,8 +156,9 @@ def _batch_result(result: MessageBatchResult) -> BatchResult:
         return BatchResult()
     message, usage = result.message, result.message.usage
     written = usage.cache_creation
+    text = "".join(block.text for block in message.content if block.type == "text")
     return BatchResult(
-        text="".join(block.text for block in message.content if block.type == "text"),
+        text=text if profile_for(message.model).is_claude else cleaned_text(text),
         stop_reason=message.stop_reason or "",
         tokens=TokenCounts(
             input_tokens=usage.input_tokens,
@@ -205,24 +199,6 @@ def build_params(request: ModelRequest) -> dict[str, Any]:
         "cache_control": request.cache_control if profile.is_claude else None,
     }
     return params | {name: value for name, value in optional.items() if value}
-
-
-def room_for_reply(params: Mapping[str, Any], context_tokens: int) -> int:
-    """Return how long a reply may be beside its prompt, whose tokens are estimated; at least a short one."""
-    wanted: int = params["max_tokens"]
-    if wanted + ROOMY_PROMPT_TOKENS <= context_tokens:
-        return wanted
-    prompt = [params.get(name) for name in ("system", "tools", "messages")]
-    left = context_tokens - int(len(_encoded({"prompt": prompt})) / BYTES_PER_TOKEN)
-    return min(wanted, max(LEAST_REPLY_TOKENS, left))
-
-
-def _encoded(body: dict[str, Any]) -> bytes:
-    """Return a request's body. Raises `ValueError` for what can't be sent."""
-    try:
-        return orjson.dumps(body)
-    except orjson.JSONEncodeError:  # numbers over 64 bits are JSON too
-        return _encode_all(body).encode()
 
 
 async def _close_quietly(stream: RawStream) -> None:

@@ -13,10 +13,16 @@ _HEADS = tuple(f'{{"{key}":' for key in (*_NAMES, *_INPUTS, *_OTHERS))
 HEAD_CHARACTERS = max(map(len, _HEADS))
 
 
+LONGEST_NAME = 64
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenCall:
+    """A call. One that can't be read has no input, and `broken` is its text."""
+
     name: str
     input: dict[str, Any]
+    broken: str = ""
 
 
 def may_be_call(head: str) -> bool:
@@ -24,17 +30,42 @@ def may_be_call(head: str) -> bool:
     return any(head.startswith(each) or each.startswith(head) for each in _HEADS)
 
 
-def read_calls(text: str, names: frozenset[str], *, is_tagged: bool) -> tuple[WrittenCall, ...]:
-    """Return the calls in a text; none if it isn't whole, or if one names no tool of `names`.
+def read_calls(text: str, names: frozenset[str]) -> tuple[WrittenCall, ...]:
+    """Return the call that an object is; none if it isn't whole, or names no tool of `names`."""
+    calls = _read(text, is_tagged=False)
+    return calls if all(call.name in names for call in calls) else ()
 
-    Between tags there may be several calls, a name before its input, or no input at all.
+
+def read_tagged_calls(text: str, names: frozenset[str]) -> tuple[WrittenCall, ...]:
+    """Return the calls between tags: several, a name before its input, or no input at all.
+
+    Whatever tool they name, as the tags say that a call was meant; so they may be broken, as long as there is
+    a name of `names`. None where no call may run.
     """
+    if not names:
+        return ()
+    calls = _read(text, is_tagged=True)
+    if calls and all(_is_name(call.name) for call in calls):
+        return calls
+    found = min((name for name in names if name in text), key=text.index, default="")
+    return (WrittenCall(name=found, input={}, broken=f"<tool_call>{text}</tool_call>"),) if found else ()
+
+
+def may_hold_call(text: str) -> bool:
+    """Whether a text between tags looks like a call at all, and not like prose."""
+    return "{" in text or "<" in text
+
+
+def _read(text: str, *, is_tagged: bool) -> tuple[WrittenCall, ...]:
     try:
         found = _objects(text.strip(), is_tagged=is_tagged)
-        calls = tuple(_read_call(each, needs_input=not is_tagged) for each in found)
+        return tuple(_read_call(each, needs_input=not is_tagged) for each in found)
     except (ValueError, RecursionError):
         return ()
-    return calls if all(call.name in names for call in calls) else ()
+
+
+def _is_name(name: str) -> bool:
+    return len(name) <= LONGEST_NAME and name.isascii() and name.replace("-", "_").isidentifier()
 
 
 def _objects(text: str, *, is_tagged: bool) -> Iterator[dict[str, Any]]:

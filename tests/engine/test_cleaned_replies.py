@@ -13,7 +13,7 @@ from coaching.engine.anthropic_client import AnthropicClient
 from coaching.engine.events import NoteDelta, TextDelta
 from coaching.engine.messages import ModelRequest, StoredMessage, build_api_messages
 from coaching.engine.steps import PartResult
-from coaching.engine.tools import Toolset
+from coaching.engine.tools import BROKEN_INPUT, Toolset
 from coaching.practice.script import Hold, Reply, ToolUse
 from coaching.practice.server import PracticeServer
 from tests.engine.upstream import SAVED_FIELDS, WORDS, Bench, Upstream, stored
@@ -90,6 +90,7 @@ async def local() -> AsyncIterator[Local]:
     ("written", "shown", "ran"),
     [
         ("So: <think>Hm.</think>Hello", "So: Hello", 0),
+        ("<|im_start|>assistant\nHello", "Hello", 0),
         ("Hello<|im_end|>\n<|im_start|>user\nHi", "Hello", 0),
         ("Bye.</s>[INST] x", "Bye.", 0),
         (f"Yes.\n<tool_call>{CALL}</tool_call>", "Yes.\n", 1),
@@ -164,6 +165,9 @@ async def test_a_model_that_repeats_itself_is_stopped_at_once(local: Local) -> N
     assert result.user_message == WORDS.repeated_itself
     assert bench.shown() == (SENTENCE * 4).strip()
     assert bench.recorder.rounds[0].text == bench.shown()
+    [usage] = bench.recorder.usages
+    assert usage.tokens.input_tokens > 0
+    assert 40 < usage.tokens.output_tokens < 80, "estimated: the server's number comes at the end"
     await local.server.wait_until(lambda requests: requests[0].closed_by_client_at is not None)
     assert (await local.next_request(bench, "Hello")).count(SENTENCE.strip()) == 4
 
@@ -176,13 +180,61 @@ async def test_fenced_code_and_a_breathing_exercise_stay(local: Local) -> None:
     assert (result.user_message, bench.shown(), bench.ran) == (None, written, [])
 
 
-@pytest.mark.parametrize(
-    "written", ["<think>Only this", "<|im_end|>", '<tool_call>{"name": "rm"}</tool_call>']
-)
+@pytest.mark.parametrize("written", ["<think>\n", "<|im_end|>", "<|im_start|>user\nHi"])
 async def test_an_answer_of_which_nothing_is_left_is_told(local: Local, written: str) -> None:
     bench = local.bench()
     result = await local.part(bench, written, text="Hello")
     assert (result.outcome, result.user_message) == ("completed", WORDS.nothing_said)
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ('<tool_call>{"name": "rm"}</tool_call>', "There is no tool of that name. The tools are: save_file."),
+        (f"<tool_call>{CALL[:-5]}</tool_call>", BROKEN_INPUT),
+        ('<tool_call>{"name": "save_file", "arguments": {"way": 1}}</tool_call>', "way: Extra inputs"),
+    ],
+)
+async def test_a_call_in_tags_that_cannot_run_is_answered(local: Local, written: str, said: str) -> None:
+    bench = local.bench()
+    result = await local.part(bench, written, "I could not save it.", text="Hello")
+    assert (result.outcome, bench.shown(), bench.ran) == ("completed", "I could not save it.", [])
+    [answered] = bench.recorder.results.values()
+    assert answered.is_error
+    assert said in answered.content
+    assert said in local.sent()[-1]
+
+
+async def test_reasoning_that_nothing_closes_is_shown_at_the_end(local: Local) -> None:
+    bench = local.bench()
+    await local.part(bench, "<think> is a tag.\n\nIt hides reasoning.", text="Hello")
+    assert bench.shown() == "is a tag.\n\nIt hides reasoning."
+    [finished] = bench.recorder.rounds
+    assert [block["type"] for block in finished.blocks] == ["text"]
+
+
+async def test_reasoning_that_the_template_opened_is_taken_back(local: Local) -> None:
+    bench = local.bench()
+    reply = Reply.of("They say hello.", Hold("thought"), "\n</think>\n\nHello")
+    running = asyncio.create_task(local.part(bench, reply, text="Hello"))
+    await local.server.reached("thought")
+    await bench.shown_something.wait()
+    local.server.release("thought")
+    await running
+    assert bench.kinds() == ["TextDelta", "RoundRestarted", "TextDelta"]
+    [finished] = bench.recorder.rounds
+    assert (finished.text, [block["type"] for block in finished.blocks]) == ("Hello", ["thinking", "text"])
+    assert "They say" not in await local.next_request(bench, "Hello")
+
+
+async def test_a_real_call_after_a_role_token_runs(local: Local) -> None:
+    bench = local.bench()
+    real = ToolUse("save_file", {"path": "b.md"}, id="toolu_real")
+    await local.part(bench, Reply.of("Yes.<|im_end|>\n", real), "Saved.", text="One")
+    assert (bench.ran, bench.shown()) == (["toolu_real"], "Yes.Saved.")
+    bench = local.bench()
+    await local.part(bench, Reply.of("Yes.<|im_end|>\nHi", real), text="Two")
+    assert (bench.ran, bench.shown()) == ([], "Yes.")
 
 
 async def test_reasoning_that_is_cut_for_length_is_asked_for_once_more(local: Local) -> None:
@@ -190,6 +242,16 @@ async def test_reasoning_that_is_cut_for_length_is_asked_for_once_more(local: Lo
     cut = Reply.of("Well. <think>And so on", stop_reason="max_tokens")
     result = await local.part(bench, cut, "Hello", text="Hello")
     assert (result.stop_reason, bench.recorder.rounds[-1].text) == ("end_turn", "Hello")
+
+
+async def test_an_answer_of_a_batch_is_cleaned(local: Local) -> None:
+    answer = '{"quote": "Bye.</s>"}'
+    local.server.script([f"<think>Hm.</think>\n{answer}<|im_end|>"], key="Hello")
+    request = request_for(local.bench(), [StoredMessage(role="user", content="Hello")], MODEL)
+    batch_id = await local.client.create_batch({"first": request})
+    results = await local.client.batch_results(batch_id)
+    assert results is not None
+    assert results["first"].text == answer
 
 
 async def test_a_model_with_a_profile_is_left_alone(local: Local) -> None:

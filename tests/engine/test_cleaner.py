@@ -25,7 +25,11 @@ def clean(*parts: str, names: frozenset[str] = NAMES) -> Cleaned:
     cleaner = Cleaner(names)
     pieces: list[Piece] = []
     for piece in [*(piece for part in parts for piece in cleaner.feed(part)), *cleaner.close()]:
-        if pieces and pieces[-1].kind == piece.kind:
+        if piece.kind == "void_text":
+            pieces = [Piece("thinking", "".join(each.text for each in pieces))]
+        elif piece.kind == "void_thinking":
+            pieces.pop()
+        elif pieces and pieces[-1].kind == piece.kind:
             pieces[-1] = Piece(piece.kind, pieces[-1].text + piece.text)
         else:
             pieces.append(piece)
@@ -38,10 +42,13 @@ def text(words: str) -> list[Piece]:
 
 REASONING = {
     "<think>Hm.\n</think>\n\nHello": [Piece("thinking", "Hm.\n"), Piece("text", "Hello")],
-    "A<Reasoning>b</reasoning>c": [Piece("text", "A"), Piece("thinking", "b"), Piece("text", "c")],
+    "A.<Reasoning>b</reasoning>c": [Piece("text", "A."), Piece("thinking", "b"), Piece("text", "c")],
+    "*Well!* <think>b</think>c": [Piece("text", "*Well!* "), Piece("thinking", "b"), Piece("text", "c")],
     "<thinking>a <think> </b> [x</thinking>": [Piece("thinking", "a <think> </b> [x")],
-    "[THINK]never closed": [Piece("thinking", "never closed")],
-    "Hello</think> you": text("Hello you"),
+    "Write <think> before it and </think> after it. Yes?": text(
+        "Write <think> before it and </think> after it. Yes?"
+    ),
+    "Hello</think> you": text("Hello</think> you"),
     "a <b> < c [d] <thin": text("a <b> < c [d] <thin"),
     "The tag `<think>` stays": text("The tag `<think>` stays"),
     "In `a <think> b` as in “<think>”": text("In `a <think> b` as in “<think>”"),
@@ -53,9 +60,39 @@ REASONING = {
         Piece("text", "z"),
     ],
     "> ~~~~\n> ~~~\n> <think>": text("> ~~~~\n> ~~~\n> <think>"),
-    "```a``` b\n<think>c": [Piece("text", "```a``` b\n"), Piece("thinking", "c")],
+    "```a``` b\n<think>c</think>": [Piece("text", "```a``` b\n"), Piece("thinking", "c")],
 }
+NEVER_CLOSED = {
+    "[THINK]never closed": "never closed",
+    "<think>\nThat is a tag.\n\nIt hides.": "That is a tag.\n\nIt hides.",
+    "Hello.\n<think>I am here. <think> it says.": "Hello.\nI am here.  it says.",
+    "<think>": "",
+    "Well.\n<think>\n": "Well.\n\n",
+}
+OPENED_BY_TEMPLATE = {
+    "They greet me.\n</think>\n\nHello": ("They greet me.\n", "Hello"),
+    "Hm. I save it.\n<tool_call>{}</tool_call>\n</think>Hello.\n</think>": (
+        "Hm. I save it.\n",
+        "Hello.\n",
+    ),
+    "It is <think>, then:\n```\nx\n```\n</think>{1}": ("It is <think>, then:\n```\nx\n```\n", "{1}"),
+}
+CODE = [
+    "1. Do this:\n   ```python\n   <think>\n   ```\n2. Done",
+    f"- ```json\n  {CALL}\n  ```",
+    "- 1) > ~~~\n<|im_end|>\n~~~\nDone",
+    "Do this:\n\n    <think>\n\n    <|im_end|>\n\t<tool_call>{}\n\nDone",
+    f"Do this:\n\n    {CALL}",
+]
 ROLES = {
+    "Hello. <think>Hm.<|im_end|>more": "Hello. Hm.",
+    "<|im_start|>assistant\nHello<|im_end|>": "Hello",
+    "<|start_header_id|>assistant<|end_header_id|>\n\nHello<|eot_id|>": "Hello",
+    "<|im_end|>\n<start_of_turn>model\nHello<end_of_turn>": "Hello",
+    "</s> <|assistant|>\nHello</s>": "Hello",
+    "<|im_start|>Hello there<|im_end|>": "Hello there",
+    "<|im_end|>\n<|im_start|>user\nHi": "",
+    "<|user|>\nHi": "",
     "Hello<|im_end|>\n<|im_start|>user\nHi": "Hello",
     "Hello<|eot_id|>more": "Hello",
     "Hello<END_OF_TURN>more": "Hello",
@@ -80,11 +117,30 @@ CALLS = {
     f'{{"type": "function", "function": {CALL}}}': ([], (SAVED,)),
     '{"name": "show_options", "parameters": "{}"}': ([], (OFFERED,)),
     '<tool_call>{"name": "show_options"}</tool_call>': ([], (OFFERED,)),
+    f"Well, <tool_call>{CALL}": (text("Well, "), (SAVED,)),
+    '<tool_call>{"name": "rm", "arguments": {}}</tool_call>': ([], (WrittenCall(name="rm", input={}),)),
+    f"<tool_call>{CALL[:30]}": (
+        [],
+        (WrittenCall(name="save_file", input={}, broken=f"<tool_call>{CALL[:30]}</tool_call>"),),
+    ),
+    "<tool_call>show_options\n<arg_key>a</arg_key></tool_call>": (
+        [],
+        (
+            WrittenCall(
+                name="show_options",
+                input={},
+                broken="<tool_call>show_options\n<arg_key>a</arg_key></tool_call>",
+            ),
+        ),
+    ),
 }
 NO_CALLS = {
     f"<tool_call>{CALL}</tool_call> It is saved.": " It is saved.",
-    f"Well, <tool_call>{CALL[:30]}": "Well, ",
-    '<tool_call>{"name": "rm", "arguments": {}}</tool_call>': "",
+    '<tool_call>{"name": "rm -f"}</tool_call>': '{"name": "rm -f"}',
+    "Write <tool_call> and so on": "Write <tool_call> and so on",
+    "Write <tool_call></tool_call> or <tool_call>": "Write <tool_call></tool_call> or <tool_call>",
+    "<tool_call>\nis a tag.\n</tool_call>\nSo it is.": "\nis a tag.\n\nSo it is.",
+    "<tool_call>\nis a tag.": "\nis a tag.",
     f"{CALL}\nIt is saved.": f"{CALL}\nIt is saved.",
     f"I would send {CALL}": f"I would send {CALL}",
     f"```json\n{CALL}\n```": f"```json\n{CALL}\n```",
@@ -103,6 +159,7 @@ REPETITIONS = {
         "1. I am here with you today, friend!\n2. I AM here with you, today, friend.\n" * 2
     ).rstrip(),
 }
+SAMPLES = [*REASONING, *NEVER_CLOSED, *OPENED_BY_TEMPLATE, *CODE, *ROLES, *CALLS, *NO_CALLS]
 NO_REPETITIONS = [
     BREATHING,
     "".join(f"Week {week}: run {week} times for {20 + week} minutes each.\n" for week in range(1, 9)),
@@ -143,9 +200,8 @@ def test_no_call_is_read_where_none_may_run(written: str) -> None:
     pieces, ended, calls = clean(written, names=frozenset())
     assert (ended, calls) == ("", ())
     shown = "".join(piece.text for piece in pieces)
-    assert shown == (
-        written if written.startswith(("{", "Now")) else "Saved.\n" * written.startswith("Saved")
-    )
+    before = written.partition("<")[0].partition("[TOOL_CALLS]")[0]
+    assert shown == (written if written.startswith(("{", "Now")) else before)
 
 
 @pytest.mark.parametrize(("written", "kept"), REPETITIONS.items())
@@ -154,14 +210,39 @@ def test_the_fourth_equal_sentence_is_the_last(written: str, kept: str) -> None:
     assert clean(f"<think>{written}") == ([Piece("thinking", kept)], "repetition", ())
 
 
+@pytest.mark.parametrize(("written", "kept"), NEVER_CLOSED.items())
+def test_reasoning_that_nothing_closes_was_the_answer(written: str, kept: str) -> None:
+    assert clean(written) == (text(kept), "", ())
+    cleaner = Cleaner(NAMES)
+    cleaner.feed(written)
+    assert not any(piece.kind == "void_thinking" for piece in cleaner.close(is_cut=True))
+
+
+@pytest.mark.parametrize(("written", "pieces"), OPENED_BY_TEMPLATE.items())
+def test_reasoning_that_the_template_opened_ends_with_its_tag(written: str, pieces: tuple[str, str]) -> None:
+    thought, said = pieces
+    assert clean(written) == ([Piece("thinking", thought), Piece("text", said)], "", ())
+
+
+@pytest.mark.parametrize("written", CODE)
+def test_code_in_lists_and_indented_code_stay(written: str) -> None:
+    assert clean(written) == (text(written), "", ())
+
+
+def test_it_is_known_whether_text_follows_the_end() -> None:
+    cleaner = Cleaner(NAMES)
+    cleaner.feed("Hello<|im_end|>\n")
+    assert (cleaner.ended, cleaner.is_over) == ("role", False)
+    cleaner.feed(" <|im_start|>")
+    assert cleaner.is_over
+
+
 @pytest.mark.parametrize("written", NO_REPETITIONS)
 def test_what_is_repeated_on_purpose_stays(written: str) -> None:
     assert clean(written) == (text(written), "", ())
 
 
-@pytest.mark.parametrize(
-    "written", [*REASONING, *ROLES, *CALLS, *NO_CALLS, *REPETITIONS, *NO_REPETITIONS], ids=lambda w: w[:30]
-)
+@pytest.mark.parametrize("written", [*SAMPLES, *REPETITIONS, *NO_REPETITIONS], ids=lambda w: w[:30])
 def test_it_makes_no_difference_where_the_stream_is_cut(written: str) -> None:
     written = written[:BREAK_AT]
     whole = clean(written)
@@ -172,7 +253,7 @@ def test_it_makes_no_difference_where_the_stream_is_cut(written: str) -> None:
 
 def test_nor_for_any_mixture_of_them() -> None:
     chance = random.Random(27)
-    parts = [*REASONING, *ROLES, *CALLS, *NO_CALLS, SENTENCE, "\n", "```", "<", "[", "{", '"', " ", "`", "é"]
+    parts = [*SAMPLES, SENTENCE, "\n", "```", "<", "[", "{", '"', " ", "`", "é"]
     for _ in range(300):
         written = "".join(chance.choices(parts, k=5))
         cuts = sorted(chance.choices(range(len(written) + 1), k=4))

@@ -10,9 +10,10 @@ from typing import Any
 
 from django.conf import settings
 
-from coaching.context.budget import IMAGE_TOKENS, count_tokens
+from coaching.context.budget import count_tokens
 from coaching.context.fences import fence, open_tag
 from coaching.engine.messages import ModelRequest
+from coaching.engine.request_size import IMAGE_TOKENS
 from coaching.library.pipeline.answers import build_output_format
 from coaching.library.pipeline.batch import Item
 from coaching.library.pipeline.knowledge import Knowledge, Surroundings

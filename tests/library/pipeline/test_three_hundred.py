@@ -7,7 +7,8 @@ import pytest
 from django.contrib.auth.models import User
 from pytest_django import Settings
 
-from coaching.context.budget import IMAGE_TOKENS, count_tokens
+from coaching.context.budget import count_tokens
+from coaching.engine.request_size import IMAGE_TOKENS
 from coaching.library.documents.intake import destination_of, take_in
 from coaching.library.extractors.content_types import IMAGES, NAMES
 from coaching.library.pipeline.claims import MAX_DOCUMENTS
