@@ -28,6 +28,8 @@ WORDS_CHARACTERS = 200
 """Of a person's first or last words."""
 SINGLE_WORDS = 40
 MAX_LEFT_OPEN = 3
+ADDRESSED = {"you": "the user"}
+"""Summaries and briefs address the person, and everything else of a request addresses Sage."""
 LINE_CHARACTERS = 200
 
 
@@ -61,7 +63,7 @@ def recent_of(rows: Rows, zone: ZoneInfo) -> Sequence[RecentSession]:
 def recent_sessions(sessions: Sequence[RecentSession]) -> Section | None:
     """Show the last sessions, each with its day, kind, and what it was about, as far as that can be said."""
     entries = tuple(_entry(session) for session in sessions if session.summary or session.first)
-    return Section(name="recent_sessions", attributes={}, entries=entries) if entries else None
+    return Section(name="recent_sessions", attributes=ADDRESSED, entries=entries) if entries else None
 
 
 def left_open(sessions: Sequence[RecentSession]) -> Section | None:
@@ -76,7 +78,7 @@ def left_open(sessions: Sequence[RecentSession]) -> Section | None:
         )
         for line, day in lines
     )
-    return Section(name="left_open", attributes={}, entries=entries) if entries else None
+    return Section(name="left_open", attributes=ADDRESSED, entries=entries) if entries else None
 
 
 def _recent(values: Sequence[Any], zone: ZoneInfo) -> RecentSession:

@@ -59,6 +59,11 @@ class LibraryFacts:
 NOTHING = LibraryFacts()
 
 
+def is_about_other(facts: LibraryFacts) -> bool:
+    """Whether the conversation was opened from a client who is somebody else."""
+    return facts.scope is not None and facts.scope["client_type"] != ClientType.SELF
+
+
 def library_of(rows: Rows) -> LibraryFacts:
     """Parse the row of `library_query`."""
     if not rows:

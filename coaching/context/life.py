@@ -144,8 +144,8 @@ class Life(LifeQuery):
 
     @property
     def last_session(self) -> RecentSession | None:
-        """The newest session before this one; raises where they couldn't be read."""
-        return next(iter(known(self.recent_sessions)), None)
+        """The newest session with Sage before this one; raises where they couldn't be read."""
+        return next((each for each in known(self.recent_sessions) if not each.is_imported), None)
 
     def of_type(self, file_type: FileType) -> Sequence[LifeFile]:
         """Return the files of a type, the newest first."""

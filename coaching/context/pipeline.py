@@ -11,6 +11,7 @@ from typing import TypeVar
 import structlog
 
 from coaching.context.entries import Section
+from coaching.context.library import is_about_other
 from coaching.context.life import READ_ERRORS, Life, known
 from coaching.context.plan_offer import fits_plan
 from coaching.context.sections import STANDING, TEMPORAL, header, header_digest
@@ -97,6 +98,7 @@ def _called(life: Life, *, recent: Sequence[SaidWords], arc: str, is_first_day: 
         # The first conversation offers nothing, and in later ones the map comes after days and weeks.
         is_map_offered=not is_first_talk,
         is_first_talk=is_first_talk,
+        is_about_client=is_about_other(known(life.library)),
         arc=arc,
         holds_offers=life.holds_offers,
         is_plan_fitting=fits_plan(life, arc=arc),

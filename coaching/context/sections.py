@@ -46,7 +46,7 @@ def header(life: Life) -> Section:
         *standing_header(life),
         *_language_of(life),
         f"Time: {clock}",
-        f"Check-in: {_checkin_status(life)}",
+        *_checkin_of(life),
     ]
     return Section(
         name="session_context", attributes={}, entries=(Entry(tag="", attributes={}, text="\n".join(lines)),)
@@ -61,7 +61,7 @@ def header_digest(life: Life) -> str:
         *_language_of(life),
         life.today.isoformat(),
         time_bracket(local),
-        _checkin_status(life),
+        *_checkin_of(life),
     ]
     return hashlib.sha256("\n".join(what).encode("utf-8", "replace")).hexdigest()[:16]
 
@@ -74,11 +74,13 @@ def _language_of(life: Life) -> Sequence[str]:
 def standing_header(life: Life) -> Sequence[str]:
     """Return the header's lines without the clock."""
     name = life.profile.name or life.profile.user.first_name
-    last = life.last_session
-    said = "none yet"
+    last, said = life.last_session, "none yet"
     if last is not None:
         kind = in_english(SessionKind(last.kind).label).lower()
         said = f"{kind}, {_days_ago((life.today - last.day).days)}"
+    elif imported := known(life.recent_sessions):
+        ago = _days_ago((life.today - imported[0].day).days)
+        said = f"none with you yet; with another program {ago}"
     return [f"Name: {fence_value(name, 100) or 'not known yet'}", f"Last session: {said}"]
 
 
@@ -261,6 +263,12 @@ def _said(value: object) -> str:
     if isinstance(value, list):
         return ", ".join(fence_value(item) for item in value[:10])
     return fence_value(value)
+
+
+def _checkin_of(life: Life) -> Sequence[str]:
+    """Return the line about the check-in; none in a first conversation, as long as nothing is due."""
+    is_due = checkin_due_on(life.profile) <= life.today
+    return [f"Check-in: {_checkin_status(life)}"] if is_due or life.last_session else []
 
 
 def _checkin_status(life: Life) -> str:

@@ -48,6 +48,7 @@ def life_facts(
     holds_offers: bool = False,
     is_plan_fitting: bool = False,
     is_first_talk: bool = False,
+    is_about_client: bool = False,
 ) -> LifeFacts:
     """Build the facts from what was read; `now` is aware.
 
@@ -80,6 +81,7 @@ def life_facts(
         is_grieving=_is_grieving(recent),
         is_map_begun=bool(pages) or is_map_offered,
         is_first_talk=is_first_talk,
+        is_about_client=is_about_client,
         messages=len(recent),
         arc=arc,
         is_plan_fitting=is_plan_fitting,

@@ -16,7 +16,7 @@ class LifeFacts:
     was offered before. `is_grieving`: the last messages speak of a loss without danger. `arc` is the
     session's current one, or empty. `holds_offers`: danger was days ago, so nothing is offered unasked.
     `messages` is how many of their last messages in this conversation are looked at. `is_first_talk`: it
-    is the first one, on its first day.
+    is the first one, on its first day. `is_about_client`: it was opened from a client who is somebody else.
     `asks_for_plan`: the last message names a safety plan. `is_plan_fitting`: danger was on an earlier
     day, and a plan may be offered.
     """
@@ -33,6 +33,7 @@ class LifeFacts:
     is_grieving: bool = False
     is_map_begun: bool = False
     is_first_talk: bool = False
+    is_about_client: bool = False
     messages: int = 0
     arc: str = ""
     asks_for_plan: bool = False

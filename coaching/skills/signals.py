@@ -186,7 +186,8 @@ class Called:
 def call_skills(facts: LifeFacts) -> Called:
     """Return the arc to offer, the approaches to use, and the signals that matched.
 
-    In a first conversation no arc is offered: it has ten minutes and one next step.
+    No arc is offered in a first conversation, which has ten minutes and one next step, nor in one about
+    somebody else.
     """
     arc: str | None = None
     approaches: dict[str, None] = {}
@@ -194,8 +195,8 @@ def call_skills(facts: LifeFacts) -> Called:
     for signal in SIGNALS:
         is_too_long = not (signal.is_arc or signal.fits_day_arcs) and facts.arc in DAY_ARCS
         is_at_rest = (facts.holds_offers or facts.intensity.is_high) and not signal.stays_in_care
-        is_too_early = signal.is_arc and facts.is_first_talk
-        if is_too_long or is_at_rest or is_too_early or not signal.is_met(facts):
+        is_out_of_place = signal.is_arc and (facts.is_first_talk or facts.is_about_client)
+        if is_too_long or is_at_rest or is_out_of_place or not signal.is_met(facts):
             continue
         is_chosen = not signal.is_arc or arc is None
         if signal.is_arc:

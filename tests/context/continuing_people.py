@@ -51,7 +51,7 @@ def seed_three_conversations(user: User) -> None:
         "You slept in the study and couldn't stop going over Thursday's quarrel. You noticed that you went "
         "quiet as your father did. You will ask Ines for a walk on Saturday.",
         hours_ago=3 * 24,
-        left_open="You will ask Ines for a walk on Saturday 2026-11-21",
+        left_open="You will ask Ines for a walk on Saturday 2026-11-28",
     )
 
 

@@ -72,7 +72,7 @@ def test_the_three_last_sessions_come_with_day_kind_and_summary(person: User) ->
     talked(person, *DIVORCE, days_ago=1)
     Session.unscoped.create(user=person, last_message_number=1, is_only_opened=True)
     said = opening(person)
-    section = said[said.index("<recent_sessions>") : said.index("</recent_sessions>")]
+    section = said[said.index("<recent_sessions ") : said.index("</recent_sessions>")]
     assert section.splitlines()[1:] == [
         '<session date="Tuesday 2026-11-17" kind="conversation">',
         "First words: “My wife wants a divorce.” Last words: “I'll call the lawyer on Thursday. Thanks.”",
@@ -108,8 +108,8 @@ def test_words_of_danger_are_quoted_nowhere(person: User) -> None:
     )
     Session.unscoped.exclude(id__in=[told.id, later.id]).delete()
     said = opening(person)
-    assert said.index("<care>") < said.index("<recent_sessions>")
-    for words in ("want to die", "end it", "better off", "<left_open>"):
+    assert said.index("<care>") < said.index("<recent_sessions ")
+    for words in ("want to die", "end it", "better off", "<left_open "):
         assert words not in said
     assert "You felt low." in said, "the summary job leaves danger out"
 
@@ -150,10 +150,25 @@ def test_a_clients_conversation_is_in_its_own_openings_alone(person: User) -> No
     turn = Turn.unscoped.create(session=about)
     append_message(session=about, turn=turn, role=MessageRole.USER, content="Hello")
     profile = Profile.unscoped.select_related("user").get(user=person)
-    of_client = texts(build_turn(about, profile=profile, tools=CHAT_TOOLS, now=NOW))[0]
+    whole = texts(build_turn(about, profile=profile, tools=CHAT_TOOLS, now=NOW))
+    assert not any("<offer" in text for text in whole)
+    assert any("<offer" in text for text in texts(built(person)))
+    of_client = whole[0]
     assert "My own evening was long." in of_client
     assert 'client="Bergmann">\nThey said: “Their lease runs out in May.”' in of_client
     assert "books are late" not in of_client
+
+
+def test_a_first_meeting_after_an_import_is_a_first_talk(person: User) -> None:
+    brought = talked(person, "How do I tell my boss?", days_ago=49)
+    Session.unscoped.filter(id=brought.id).update(imported_until=brought.last_message_number)
+    first = "\n".join(texts(built(person, started_at=NOW)))
+    assert "Last session: none with you yet; with another program 49 days ago" in first
+    assert '<skill name="first-talk">' in first
+    assert "<offer" not in first
+    second = "\n".join(texts(built(person, started_at=NOW)))
+    assert "Last session: conversation, " in second
+    assert '<skill name="first-talk">' not in second
 
 
 def test_the_sections_keep_to_their_limit(person: User) -> None:
@@ -161,7 +176,7 @@ def test_the_sections_keep_to_their_limit(person: User) -> None:
         session = talked(person, "夜" * 3_000, days_ago=days_ago, summary="夜" * 3_000, summary_covers=2)
         remembered(session, f"- {'夜' * 400}", "夜" * 400)
     said = opening(person)
-    shared = said[said.index("<recent_sessions>") : said.index("</left_open>")]
+    shared = said[said.index("<recent_sessions ") : said.index("</left_open>")]
     assert count_tokens(shared) <= CONTINUITY_TOKENS
 
 
@@ -178,10 +193,10 @@ async def test_a_change_in_another_session_is_told_as_its_line_alone(talk: Talk,
     first, second, third = (text_blocks(body) for body in talk.bodies)
     assert first[0].count("<session ") == 2
     assert second[0] == first[0]
-    (told,) = [text for text in second[1:] if "<recent_sessions>" in text]
+    (told,) = [text for text in second[1:] if "<recent_sessions " in text]
     assert told.count("<session ") == 1
     assert "You talked about a flat." in told
-    assert [text for text in third if "<recent_sessions>" in text] == [first[0], told]
+    assert [text for text in third if "<recent_sessions " in text] == [first[0], told]
 
 
 @pytest.mark.django_db(transaction=True)
@@ -205,8 +220,8 @@ async def test_an_hour_about_a_divorce_comes_back_next_morning_and_the_cache_hol
             opening = text_blocks(talk.bodies[began])[0]
             assert '<session date="Wednesday 2026-11-18" kind="conversation">' in opening
             assert "You said: “My wife wants a divorce.”" in opening
-            assert "<left_open>" in opening
-            assert "I'll call the lawyer on Thursday." in opening.split("<left_open>")[1]
+            assert "<left_open " in opening
+            assert "I'll call the lawyer on Thursday." in opening.split("<left_open ")[1]
             assert count_tokens(opening) <= CONTINUITY_TOKENS
         talk.session = await in_database(
             services.open_session, user_id=person.pk, kind=SessionKind.OPEN_CONVERSATION
