@@ -33,8 +33,8 @@ _PURE = """
     library/pipeline/test_normalised_text library/references/test_placement
     library/references/test_reference_files library/references/test_selection library/test_evidence
     library/test_planted_facts life/test_drawing life/test_levels life/test_words live/test_live
-    model_client/test_connection model_client/test_context_size pages/test_code_colours practice
-    recall/test_excerpts
+    model_client/test_connection model_client/test_context_size model_client/test_patience
+    model_client/test_servers pages/test_code_colours practice recall/test_excerpts
     recall/test_question safety sage/test_env sage/test_mail_pages sage/test_origin
     sandbox/test_blocks sessions_app/test_english sessions_app/test_money sessions_app/test_refusals
     skills/test_calls skills/test_check skills/test_prompt_rules skills/test_signals skills/test_texts
