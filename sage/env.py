@@ -64,10 +64,14 @@ class Environment(BaseModel):
     anthropic_base_url: HttpUrl = Field(
         "",
         alias="ANTHROPIC_BASE_URL",
-        description="Another server that implements the Messages API, without /v1 (docs/models.md). Set all "
-        "models below then.",
+        description="Another server that implements the Messages API, without /v1 (docs/models.md).",
     )
-    model: str = Field("claude-sonnet-5-5", alias="SAGE_MODEL", description="Talks with people.")
+    model: str = Field(
+        "claude-sonnet-5-5",
+        alias="SAGE_MODEL",
+        description="Talks with people. The models below that are unset are this one, too, unless it is one "
+        "of Anthropic's that Sage knows.",
+    )
     brief_model: str = Field(
         "claude-haiku-5-5", alias="SAGE_BRIEF_MODEL", description="Writes briefs, summaries and titles."
     )
@@ -181,10 +185,11 @@ class Environment(BaseModel):
     max_rounds: Annotated[int, whole_number(1, 50)] = Field(
         5, alias="SAGE_MAX_ROUNDS", description="Requests to the model in a part of a turn."
     )
-    turn_seconds: Annotated[int, whole_number(1, 3600)] = Field(
-        55,
+    turn_seconds: Annotated[int | None, whole_number(1, 3600)] = Field(
+        None,
         alias="SAGE_TURN_SECONDS",
-        description="How long a part of a turn may take. A part ends where Sage waits for an answer.",
+        description="How long a part of a turn may take. A part ends where Sage waits for an answer. Unset: "
+        "55, and 300 for a server that runs the model itself (llama.cpp, Ollama).",
     )
     max_tool_calls: Annotated[int, whole_number(1, 200)] = Field(
         15, alias="SAGE_MAX_TOOL_CALLS", description="Tool calls in a part of a turn."

@@ -12,6 +12,7 @@ from typing import Any
 from csp.constants import NONE, SELF
 from environ import Env
 
+from sage.chosen_models import choose_models, practice_models
 from sage.data_folder import make_vapid_key, open_data_folder, read_or_make_secret
 from sage.embedded_postgres import describe_embedded_database
 from sage.env import StartError, choose_mail_from, choose_vapid_subject, read_environment
@@ -45,16 +46,15 @@ ANTHROPIC_BASE_URL = ENVIRONMENT.anthropic_base_url
 IS_PRACTICE_MODEL = not (ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL)
 PRACTICE_MODEL = "sage-practice"
 # Practice turns get their own model name and no price.
-SAGE_MODEL = PRACTICE_MODEL if IS_PRACTICE_MODEL else ENVIRONMENT.model
-SAGE_BRIEF_MODEL = PRACTICE_MODEL if IS_PRACTICE_MODEL else ENVIRONMENT.brief_model
-SAGE_CLASSIFY_MODEL = PRACTICE_MODEL if IS_PRACTICE_MODEL else ENVIRONMENT.classify_model
-SAGE_CRITIC_MODEL = PRACTICE_MODEL if IS_PRACTICE_MODEL else ENVIRONMENT.critic_model
-# Empty: no second look.
-SAGE_SAFETY_MODEL = "" if ENVIRONMENT.safety_model == "off" else ENVIRONMENT.safety_model or SAGE_BRIEF_MODEL
-if SAGE_SAFETY_MODEL and IS_PRACTICE_MODEL:
-    SAGE_SAFETY_MODEL = PRACTICE_MODEL
+_models = practice_models(ENVIRONMENT, PRACTICE_MODEL) if IS_PRACTICE_MODEL else choose_models(ENVIRONMENT)
+SAGE_MODEL = _models.coach
+SAGE_BRIEF_MODEL = _models.brief
+SAGE_CLASSIFY_MODEL = _models.classify
+SAGE_CRITIC_MODEL = _models.critic
+SAGE_SAFETY_MODEL = _models.safety
 SAGE_DATA_DIR = ENVIRONMENT.data_dir
 SAGE_MAX_ROUNDS = ENVIRONMENT.max_rounds
+# None: as long as the model needs, see `coaching.model_client.patience`.
 SAGE_TURN_SECONDS = ENVIRONMENT.turn_seconds
 SAGE_MAX_TOOL_CALLS = ENVIRONMENT.max_tool_calls
 SAGE_MAX_TOKENS = ENVIRONMENT.max_tokens

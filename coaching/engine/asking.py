@@ -171,6 +171,8 @@ class Asker:
                 return await self._listen(request, running)
             except UpstreamError as error:
                 failure = error
+            if failure.cause == "slow" and not self._setup.timeouts.repeats_slow:
+                break
             wait = retries.wait_before_retry(
                 failure, has_shown=running.has_shown, remaining_seconds=self._budget.remaining_seconds()
             )

@@ -14,11 +14,15 @@ from coaching.engine.usage import RoundUsage, TokenCounts
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamTimeouts:
-    """How long a stream may take to connect, between two reads, and in total."""
+    """How long a stream may take to connect, between two reads, and in total.
+
+    `repeats_slow`: a request whose server merely was slow may be sent again.
+    """
 
     connect_seconds: float = 10.0
     read_idle_seconds: float = 20.0
     total_seconds: float | None = None
+    repeats_slow: bool = True
 
 
 DEFAULT_TIMEOUTS = StreamTimeouts()

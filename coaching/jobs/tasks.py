@@ -51,6 +51,7 @@ from coaching.jobs.summaries import is_answering, write_summary
 from coaching.jobs.titles import write_title
 from coaching.legacy.imports import settle_all
 from coaching.model_client.connection import ModelConnection
+from coaching.model_client.patience import is_worth_repeating, job_seconds
 from sessions_app.briefs import sessions_behind
 from sessions_app.database import in_database, in_database_unhurried
 from sessions_app.models import Session
@@ -72,8 +73,6 @@ MODELS = "models"
 BULK_CALLS = "bulk_calls"
 """The worker's context key for what limits its calls about documents in bulk."""
 
-_FINAL_REASONS = frozenset({"rejected", "too_long", "unauthorized", "unknown_model"})
-
 
 class TurnStillRunsError(Exception):
     """The turn that a job follows was still running after the wait."""
@@ -85,7 +84,7 @@ class Retries(BaseRetryStrategy):
     def get_retry_decision(self, *, exception: BaseException, job: Job) -> RetryDecision | None:
         if isinstance(exception, asyncio.CancelledError):
             return RetryDecision(retry_in={"seconds": 0})
-        if isinstance(exception, UpstreamError) and exception.reason in _FINAL_REASONS:
+        if isinstance(exception, UpstreamError) and not is_worth_repeating(exception):
             return None
         if job.attempts + 1 >= MAX_ATTEMPTS:
             return None
@@ -294,7 +293,7 @@ def free_stalled_jobs(*, silent_seconds: float) -> tuple[int, ...]:
 
 async def _wait_for_turn(session_id: uuid.UUID) -> None:
     try:
-        async with asyncio.timeout(TURN_WAIT_SECONDS):
+        async with asyncio.timeout(job_seconds(TURN_WAIT_SECONDS)):
             while await in_database(is_answering, session_id):  # noqa: ASYNC110 - it may run elsewhere
                 await asyncio.sleep(TURN_POLL_SECONDS)
     except TimeoutError:

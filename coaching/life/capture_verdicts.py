@@ -12,6 +12,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from coaching.care.standing import OWN_DAYS
+from coaching.model_client.patience import look_delay
 from coaching.models import CaptureVerdict, FileType, UserFileVersion
 from coaching.people.help_lines import count_card
 from coaching.safety.danger import Danger
@@ -61,7 +62,7 @@ def claim_looks(*, user_id: int | None = None, now: datetime) -> Sequence[int]:
     due = due.select_for_update(of=("self",), no_key=True, skip_locked=True).order_by("-created_at", "-pk")
     claimed = list(due[:MAX_CLAIMED])
     for row in claimed:
-        row.look_due_at = now + CLAIMED_FOR
+        row.look_due_at = now + CLAIMED_FOR + look_delay()
         row.save(update_fields=["look_due_at"])
     return [row.version_id for row in claimed]
 

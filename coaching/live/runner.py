@@ -95,7 +95,8 @@ class Runner:
                 key = TurnKey(turn_id=opened.turn.id, fence=opened.turn.fence)
                 self._run(opened.session_id, key, is_resumed=False, setup=started.setup)
                 self.second_looks.cancel(opened.withdrawn)
-                self.second_looks.begin(opened.turn.id, started.looked)
+                turn = self.running[opened.session_id].task
+                self.second_looks.begin(opened.turn.id, started.looked, turn=turn)
         return started
 
     async def answer_call(
@@ -117,7 +118,8 @@ class Runner:
             await self._go_on(session_id, ended)
         if danger := kept_danger(ended.call.metadata):
             await in_database(count_card, danger.level, now=timezone.now())
-        self.second_looks.begin_answer(ended.call.pk)
+        running = self.running.get(session_id)
+        self.second_looks.begin_answer(ended.call.pk, turn=running and running.task)
         return ended
 
     async def choose_answer(self, *, user_id: int, session_id: uuid.UUID, turn_id: object) -> None:

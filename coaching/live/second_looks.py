@@ -1,8 +1,8 @@
 """Takes a second look at what a person writes, without delaying anything: messages, answers, captures.
 
-A look is a task of its own; at a message it begins when the turn's request has gone out. It is bounded in
-time, stands behind a breaker of its own, and whatever happens to it changes nothing else:
-then the rules' card is all.
+A look is a task of its own; at a message it begins when the turn's request has gone out, with a local server
+when the answer is there. It is bounded in time, stands behind a breaker of its own, and whatever happens to
+it changes nothing else: then the rules' card is all.
 """
 
 import asyncio
@@ -28,6 +28,8 @@ from coaching.engine.usage import TokenCounts
 from coaching.life.capture_verdicts import claim_looks
 from coaching.model_client.asking import WELL_ENDED, read_reply, store_usage
 from coaching.model_client.connection import ModelConnection
+from coaching.model_client.patience import look_seconds
+from coaching.model_client.servers import is_local_server
 from coaching.model_client.usage import usage_row
 from coaching.safety.danger import Danger
 from coaching.safety.second_look import INSTRUCTIONS, SCHEMA, build_question, parse_answer
@@ -41,7 +43,6 @@ logger = structlog.get_logger(__name__)
 
 HEAD_START_SECONDS = 0.05
 """The turn's own request goes out first; its first token must not wait for a look's work."""
-LOOK_SECONDS = 3.0
 LOST_SECONDS = 5.0
 """How often a process takes over what others have lost."""
 STORE_SECONDS = 0.1
@@ -63,16 +64,18 @@ class SecondLooks:
         """Set the event loop for looks that begin in pages' threads; before it is set, none begin there."""
         self._loop = loop
 
-    def begin(self, turn_id: uuid.UUID, looked: Looked | None = None) -> None:
+    def begin(
+        self, turn_id: uuid.UUID, looked: Looked | None = None, *, turn: asyncio.Task[None] | None = None
+    ) -> None:
         """Begin a look at the message of a turn that has just begun here; one at an older message goes on.
 
-        `looked` is what it needs, if its start has read that.
+        `looked` is what it needs, if its start has read that. `turn` is the task that answers the message.
         """
-        self._begin(turn_id, partial(read_words, turn_id), looked)
+        self._begin(turn_id, partial(read_words, turn_id), looked, turn=turn)
 
-    def begin_answer(self, call_id: int) -> None:
-        """Begin a look at the words with which a person has just answered a question."""
-        self._begin(f"answer {call_id}", partial(read_answer, call_id))
+    def begin_answer(self, call_id: int, *, turn: asyncio.Task[None] | None = None) -> None:
+        """Begin a look at the words with which a person has just answered a question in a `turn`."""
+        self._begin(f"answer {call_id}", partial(read_answer, call_id), turn=turn)
 
     def begin_captures(self, user_id: int) -> None:
         """Begin the looks at what a person has just captured. Thread-safe: for the threads of pages."""
@@ -95,10 +98,17 @@ class SecondLooks:
     def _begin_capture(self, version_id: int) -> None:
         self._begin(f"capture {version_id}", partial(read_capture, version_id))
 
-    def _begin(self, key: Hashable, read: Callable[[], Looked | None], looked: Looked | None = None) -> None:
+    def _begin(
+        self,
+        key: Hashable,
+        read: Callable[[], Looked | None],
+        looked: Looked | None = None,
+        *,
+        turn: asyncio.Task[None] | None = None,
+    ) -> None:
         if not settings.SAGE_SAFETY_MODEL:
             return
-        task = asyncio.create_task(self._look(read, looked), name=f"second look {key}")
+        task = asyncio.create_task(self._look(read, looked, turn), name=f"second look {key}")
         self._tasks[key] = task
         task.add_done_callback(lambda _: self._tasks.pop(key, None))
 
@@ -118,8 +128,17 @@ class SecondLooks:
         if self._storing is not None:
             await asyncio.wait([self._storing], timeout=0.5)
 
-    async def _look(self, read: Callable[[], Looked | None], looked: Looked | None) -> None:
-        await asyncio.sleep(HEAD_START_SECONDS)
+    async def _look(
+        self,
+        read: Callable[[], Looked | None],
+        looked: Looked | None,
+        turn: asyncio.Task[None] | None,
+    ) -> None:
+        if turn is not None and is_local_server():
+            # It answers one request at a time: the answer first, then the look, then background work.
+            await asyncio.wait([turn])
+        else:
+            await asyncio.sleep(HEAD_START_SECONDS)
         try:
             looked = looked or await in_database(read)
         except DatabaseError as error:
@@ -185,8 +204,9 @@ async def _ask(looked: Looked, client: ModelClient, spent: Callable[[Reply], Non
         messages=[{"role": "user", "content": question}],
         output_format={"type": "json_schema", "schema": dict(SCHEMA)},
     )
-    deadline = time.monotonic() + LOOK_SECONDS
-    reply = await read_reply(client, request, seconds=LOOK_SECONDS, spent=spent)
+    seconds = look_seconds()
+    deadline = time.monotonic() + seconds
+    reply = await read_reply(client, request, seconds=seconds, spent=spent)
     try:
         return _danger_in(reply)
     except ValueError:

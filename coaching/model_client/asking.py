@@ -2,6 +2,8 @@
 
 import uuid
 from collections.abc import Callable
+from dataclasses import replace
+from dataclasses import replace
 from functools import partial
 
 from django.contrib.auth.models import User
@@ -10,8 +12,10 @@ from coaching.engine.errors import UpstreamError
 from coaching.engine.json_text import is_object
 from coaching.engine.messages import ModelRequest, with_format_in_words
 from coaching.engine.metrics import UPSTREAM_ERRORS
-from coaching.engine.ports import ModelClient, StreamTimeouts
+from coaching.engine.ports import ModelClient
 from coaching.engine.reply import Reply
+from coaching.model_client.patience import job_seconds, timeouts_within
+from coaching.model_client.servers import doubt_server
 from coaching.model_client.usage import usage_row
 from sessions_app.database import in_database
 from sessions_app.models import ModelUsage, Session, UsagePurpose
@@ -30,14 +34,17 @@ async def ask(
 ) -> tuple[Reply, ModelUsage | None]:
     """Return the whole reply and its usage, None where the session is gone with its user.
 
-    What belongs to no session is stored for the user.
+    What belongs to no session is stored for the user. It may take `seconds`, longer with a local server.
 
     The usage is stored whatever happens. Raises `UpstreamError`.
     """
     spent: list[Reply] = []
     usage: ModelUsage | None = None
     try:
-        reply = await read_reply(client, request, seconds=seconds, spent=spent.append)
+        reply = await read_reply(client, request, seconds=job_seconds(seconds), spent=spent.append)
+    except UpstreamError:
+        doubt_server()
+        raise
     finally:
         for begun in spent:
             row = usage_row(begun.usage(request.model))
@@ -69,7 +76,8 @@ async def read_reply(
     client: ModelClient, request: ModelRequest, *, seconds: float, spent: Callable[[Reply], None]
 ) -> Reply:
     """Return the whole reply. `spent` gets one that has begun, however it ends. Raises `UpstreamError`."""
-    async with client.stream(request, timeouts=StreamTimeouts(total_seconds=seconds)) as stream:
+    timeouts = replace(timeouts_within(seconds), total_seconds=seconds)
+    async with client.stream(request, timeouts=timeouts) as stream:
         try:
             async for _ in stream:
                 pass

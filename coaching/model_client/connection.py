@@ -17,6 +17,7 @@ from coaching.engine.breaker import UPSTREAM_IS_DOWN, BreakerClient
 from coaching.engine.errors import FailureReason, UpstreamError
 from coaching.engine.ports import BatchModelClient
 from coaching.model_client.context_size import context_tokens_of
+from coaching.model_client.servers import model_server
 
 if TYPE_CHECKING:
     from coaching.engine.anthropic_client import AnthropicClient
@@ -69,6 +70,8 @@ class ModelConnection:
             client = client_class(
                 settings.ANTHROPIC_API_KEY, settings.ANTHROPIC_BASE_URL, context_of=context_tokens_of
             )
+            # Limits of time and size depend on it, and those who read them don't wait for it.
+            await asyncio.to_thread(model_server)
         else:
             practice_class = await asyncio.to_thread(_load_practice)
             # Its port is open to every user of this machine, so it requires a key that only we know.

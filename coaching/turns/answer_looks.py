@@ -11,6 +11,7 @@ from django.conf import settings
 from django.db import transaction
 
 from coaching.life.capture_verdicts import CLAIMED_FOR, MAX_CLAIMED, TAKEN_WITHIN
+from coaching.model_client.patience import look_delay
 from coaching.safety.danger import Danger
 from sessions_app.models import CallState, ToolCallRecord
 
@@ -27,7 +28,8 @@ def look_due_at(value: object, danger: Danger | None, *, now: datetime) -> datet
     Clear danger needs no look. Until then it is claimed by the process that stores the answer.
     """
     is_clear = danger is not None and danger.level == "immediate"
-    return now + CLAIMED_FOR if settings.SAGE_SAFETY_MODEL and note_in(value) and not is_clear else None
+    needs_look = settings.SAGE_SAFETY_MODEL and note_in(value) and not is_clear
+    return now + CLAIMED_FOR + look_delay() if needs_look else None
 
 
 @transaction.atomic
@@ -40,6 +42,6 @@ def claim_answer_looks(*, now: datetime) -> Sequence[int]:
     due = due.select_for_update(of=("self",), no_key=True, skip_locked=True).order_by("-look_due_at", "-pk")
     claimed = list(due[:MAX_CLAIMED])
     for call in claimed:
-        call.look_due_at = now + CLAIMED_FOR
+        call.look_due_at = now + CLAIMED_FOR + look_delay()
         call.save(update_fields=["look_due_at"])
     return [call.pk for call in claimed]

@@ -24,6 +24,7 @@ from coaching.engine.setup import PartSetup
 from coaching.engine.steps import PartResult
 from coaching.events import Publish, TurnDone
 from coaching.legacy_text.blocks import TagFilter
+from coaching.model_client.patience import timeouts_within
 from coaching.tools import CHAT_TOOLS
 from coaching.tools.tiers import CHAT
 from coaching.turns.recorder import TurnRecorder
@@ -111,6 +112,7 @@ async def _run(
         emit=publish,
         stop=stop,
         limits=setup.limits,
+        timeouts=timeouts_within(setup.limits.seconds),
         shrink=partial(_shrink, setup.key),
         rounds_before=len(setup.rounds),
         resumed=setup.resumed,

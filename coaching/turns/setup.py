@@ -15,6 +15,7 @@ from coaching.engine.budget import PartLimits
 from coaching.engine.messages import ModelRequest, canonical_json
 from coaching.engine.setup import ResumedRound
 from coaching.events import RoundShown
+from coaching.model_client.patience import turn_seconds
 from coaching.tools.decisions import Decision
 from coaching.tools.tainted import Ruling
 from sessions_app.history import FOREIGN_KEY, TAINT_KEY
@@ -109,9 +110,10 @@ def stored_prompt_of(built: BuiltPrompt) -> StoredPrompt:
 def limits_left(turn: Turn, *, rounds: int = 0, calls: int = 0, requests: int = 0) -> PartLimits:
     """Return what is left of a part's budget."""
     spent_seconds = (timezone.now() - turn.part_started_at).total_seconds()
+    whole_seconds = turn_seconds()
     return PartLimits(
         max_rounds=max(1, settings.SAGE_MAX_ROUNDS - rounds),
-        seconds=min(settings.SAGE_TURN_SECONDS, max(0.0, settings.SAGE_TURN_SECONDS - spent_seconds)),
+        seconds=min(whole_seconds, max(0.0, whole_seconds - spent_seconds)),
         max_tool_calls=max(0, settings.SAGE_MAX_TOOL_CALLS - calls),
         max_upstream_requests=max(1, MAX_UPSTREAM_REQUESTS - requests),
     )

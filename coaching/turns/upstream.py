@@ -8,6 +8,7 @@ from django.db import DatabaseError
 from coaching.engine.breaker import BreakerClient
 from coaching.engine.errors import UpstreamError
 from coaching.engine.steps import PartResult
+from coaching.model_client.servers import doubt_server
 from coaching.turns.words import FAILS_ALONE
 from sessions_app.database import in_database
 
@@ -24,6 +25,7 @@ async def note_end(breaker: BreakerClient, result: PartResult, *, user_id: int) 
 
 async def note_failure(breaker: BreakerClient, failure: UpstreamError, *, user_id: int) -> bool:
     """Count a failure; return whether this person's requests alone fail."""
+    doubt_server()
     try:
         is_only_person = await in_database(_is_only_person)
     except DatabaseError:

@@ -47,7 +47,7 @@ from sessions_app.models import USED, Session, SessionKind
 from sessions_app.services import begin_session
 
 SESSIONS_A_PAGE = 30
-# A turn part takes at most 55 s; a form waits slightly longer for its end.
+# As long as a part of a turn with a quick server, and slightly longer: no proxy waits for a slow one.
 WAIT_SECONDS = 57.0
 RATING_FIELD = "rating_"
 INPUT_FIELD = "input_"

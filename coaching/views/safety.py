@@ -12,6 +12,7 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
+from coaching.model_client.servers import is_local_server
 from coaching.people.accounts import browser_timezone, load_profile, user_id_of
 from coaching.people.help_lines import country_of, read_offer, read_offered_countries
 from coaching.people.profile_changes import choose_country
@@ -36,6 +37,7 @@ def safety(request: HttpRequest) -> HttpResponse:
         "english": figures.ENGLISH,
         "other_languages": figures.OTHER_LANGUAGES,
         # The practice model judges by the same rules, so it adds nothing.
+        "is_look_late": is_local_server(),
         "has_second_look": bool(settings.SAGE_SAFETY_MODEL) and not settings.IS_PRACTICE_MODEL,
         "remembered": remembered(load_profile(request)) if request.user.is_authenticated else [],
     }

@@ -2,10 +2,12 @@
 
 import re
 import stat
+from dataclasses import astuple
 from pathlib import Path
 
 import pytest
 
+from sage.chosen_models import choose_models
 from sage.data_folder import make_vapid_key, open_data_folder, read_or_make_secret
 from sage.env import (
     Environment,
@@ -61,7 +63,7 @@ def test_unset_variables_have_the_defaults_of_the_specification() -> None:
     environment = _read()
     assert environment.model == environment.critic_model == "claude-sonnet-5-5"
     assert environment.brief_model == environment.classify_model == "claude-haiku-5-5"
-    assert (environment.max_rounds, environment.turn_seconds, environment.max_tool_calls) == (5, 55, 15)
+    assert (environment.max_rounds, environment.turn_seconds, environment.max_tool_calls) == (5, None, 15)
     assert (environment.max_tokens, environment.window_messages, environment.window_step) == (8192, 15, 20)
     assert (environment.session_ttl_hours, environment.max_upload_mb) == (24, 25)
     assert environment.rate_limit == RateLimit(turns=20, seconds=60)
@@ -70,6 +72,17 @@ def test_unset_variables_have_the_defaults_of_the_specification() -> None:
     assert environment.database is None
     assert not environment.is_debug
     assert environment.signup == "open"
+
+
+def test_an_own_model_does_everything_that_no_other_is_set_for() -> None:
+    own = choose_models(_read(SAGE_MODEL="own"))
+    assert set(astuple(own)) == {"own"}
+    two = choose_models(_read(SAGE_MODEL="own", SAGE_BRIEF_MODEL="small", SAGE_SAFETY_MODEL="off"))
+    assert astuple(two) == ("own", "small", "own", "own", "")
+    for model in ("claude-sonnet-5-5", "claude-haiku-4-5-20251001"):
+        known = choose_models(_read(SAGE_MODEL=model))
+        assert (known.coach, known.brief, known.critic) == (model, "claude-haiku-5-5", "claude-sonnet-5-5")
+        assert known.safety == "claude-haiku-5-5"
 
 
 def test_a_blank_variable_counts_as_unset() -> None:

@@ -10,7 +10,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from coaching.live.second_looks import LOOK_SECONDS
+from coaching.model_client.patience import LOOK_SECONDS
 from coaching.models import CaptureVerdict, CardCount, Profile, TimezoneSource
 from coaching.practice.faults.fault import Fault
 from coaching.practice.judge import judge_by_labels

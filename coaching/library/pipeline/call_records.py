@@ -19,6 +19,7 @@ from coaching.engine.messages import FinishedRound, ModelRequest, canonical_json
 from coaching.engine.tools import ToolResult
 from coaching.engine.usage import RoundUsage
 from coaching.library.documents.locks import lock_documents
+from coaching.model_client.patience import job_time
 from coaching.model_client.usage import usage_row
 from coaching.models import CallPurpose, CallState, CallUsage, Document, DocumentCall
 from sessions_app.database import lock_until_commit
@@ -95,7 +96,8 @@ def begin_call(call: DocumentCall, *, daily_tokens: int | None) -> Admission:
     now = timezone.now()
     lock_until_commit(_BUDGET_LOCK, call.user_id % 2**31)
     if daily_tokens is not None:
-        open_calls = DocumentCall.of(call.user_id).filter(state=CallState.OPEN, sent_at__gt=now - IN_FLIGHT)
+        since = now - job_time(IN_FLIGHT)
+        open_calls = DocumentCall.of(call.user_id).filter(state=CallState.OPEN, sent_at__gt=since)
         under_way = open_calls.exclude(id=call.pk).aggregate(tokens=Sum("prompt_tokens"))["tokens"] or 0
         refuse_over_budget(user_id=call.user_id, daily_tokens=daily_tokens - under_way)
     lock_until_commit(_PREFIX_LOCK, int(call.prefix[:7] or "0", 16))

@@ -27,6 +27,7 @@ from coaching.engine.tools import ToolCall, ToolResult, Toolset
 from coaching.engine.usage import RoundUsage
 from coaching.library.pipeline import call_records
 from coaching.library.pipeline.call_records import CallPlan, StoredRound, begin_call, open_call, read_rounds
+from coaching.model_client.patience import job_seconds, timeouts_within
 from coaching.models import CallState, DocumentCall
 from sessions_app.database import in_database
 
@@ -157,6 +158,7 @@ def _setup(
             )
         else:
             request = extend_request(request, finished, results, tools.toolset.saved_fields)
+    seconds = job_seconds(CALL_SECONDS)
     return PartSetup(
         request=request,
         client=client,
@@ -166,8 +168,9 @@ def _setup(
         recorder=recorder,
         emit=_emit_nothing,
         limits=PartLimits(
-            max_rounds=max(1, MAX_ROUNDS - len(rounds)), seconds=CALL_SECONDS, max_tool_calls=MAX_TOOL_CALLS
+            max_rounds=max(1, MAX_ROUNDS - len(rounds)), seconds=seconds, max_tool_calls=MAX_TOOL_CALLS
         ),
+        timeouts=timeouts_within(seconds),
         rounds_before=len(rounds),
         resumed=resumed,
         waiting_kinds=frozenset(),

@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from coaching.library.documents.locks import update_documents
 from coaching.library.moves import moving
+from coaching.model_client.patience import job_time
 from coaching.models import Document, DocumentSource, DocumentState
 
 MAX_DOCUMENTS = 8
@@ -41,7 +42,7 @@ class Claim:
 def claim_uploads(*, user_id: int, reader: str) -> Claim | None:
     """Claim the next documents of a user that came in bulk; None if there are none."""
     # What `manage.py classify` has left behind is read here, too.
-    is_left = Q(source=DocumentSource.COMMAND, created_at__lt=timezone.now() - SILENT)
+    is_left = Q(source=DocumentSource.COMMAND, created_at__lt=timezone.now() - job_time(SILENT))
     return _claim(user_id, reader, Document.of(user_id).filter(is_left | Q(source=DocumentSource.UPLOAD)))
 
 
@@ -111,5 +112,5 @@ def put_back(
 
 def free_silent(now: datetime) -> int:
     """Let documents wait again whose runner has been silent for long; return how many there are."""
-    silent = Document.unscoped.filter(state=DocumentState.READING, claimed_at__lt=now - SILENT)
+    silent = Document.unscoped.filter(state=DocumentState.READING, claimed_at__lt=now - job_time(SILENT))
     return update_documents(silent, state=DocumentState.QUEUED, claim="", claimed_at=None, updated_at=now)

@@ -1,0 +1,47 @@
+"""Which model does what, from the environment."""
+
+from dataclasses import dataclass
+
+from coaching.engine.profiles import has_profile
+from sage.env import Environment
+
+OFF = "off"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChosenModels:
+    """The models by what they do. Without `safety` there is no second look."""
+
+    coach: str
+    brief: str
+    classify: str
+    critic: str
+    safety: str
+
+
+def choose_models(environment: Environment) -> ChosenModels:
+    """Return the models of a server.
+
+    Variables that are unset mean `SAGE_MODEL` if that isn't one of ours: its server has no others of ours.
+    """
+    is_own = not has_profile(environment.model)
+
+    def chosen(field: str) -> str:
+        is_set = field in environment.model_fields_set
+        model: str = environment.model if is_own and not is_set else getattr(environment, field)
+        return model
+
+    brief = chosen("brief_model")
+    return ChosenModels(
+        coach=environment.model,
+        brief=brief,
+        classify=chosen("classify_model"),
+        critic=chosen("critic_model"),
+        safety="" if environment.safety_model == OFF else environment.safety_model or brief,
+    )
+
+
+def practice_models(environment: Environment, name: str) -> ChosenModels:
+    """Return the practice model for everything."""
+    safety = "" if environment.safety_model == OFF else name
+    return ChosenModels(coach=name, brief=name, classify=name, critic=name, safety=safety)
