@@ -4,6 +4,8 @@
 import os
 import signal
 import sys
+from argparse import ArgumentParser
+from pathlib import Path
 from types import FrameType
 
 import psycopg
@@ -31,8 +33,18 @@ def _start_database_early() -> None:
         join_early(settings.SAGE_DATA_DIR / "postgres")
 
 
+def _set_model_file() -> None:
+    """Let `up --model-file` mean what the variable does: the settings depend on it."""
+    if sys.argv[1:2] == ["up"]:
+        flag = ArgumentParser(add_help=False, allow_abbrev=False)
+        flag.add_argument("--model-file")
+        if path := flag.parse_known_args(sys.argv[2:])[0].model_file:
+            os.environ["SAGE_MODEL_FILE"] = str(Path(path).expanduser().absolute())
+
+
 def _run_command() -> None:
     try:
+        _set_model_file()
         _start_database_early()
         execute_from_command_line(sys.argv)
     except (ProgrammingError, psycopg.ProgrammingError):

@@ -23,17 +23,21 @@ def choose_models(environment: Environment) -> ChosenModels:
     """Return the models of a server.
 
     Variables that are unset mean `SAGE_MODEL` if that isn't one of ours: its server has no others of ours.
+    `SAGE_MODEL` itself is the model in `SAGE_MODEL_FILE`, where there is one.
     """
-    is_own = not has_profile(environment.model)
+    coach = environment.model
+    if environment.model_file and "model" not in environment.model_fields_set:
+        coach = environment.model_file.stem
+    is_own = not has_profile(coach)
 
     def chosen(field: str) -> str:
         is_set = field in environment.model_fields_set
-        model: str = environment.model if is_own and not is_set else getattr(environment, field)
+        model: str = coach if is_own and not is_set else getattr(environment, field)
         return model
 
     brief = chosen("brief_model")
     return ChosenModels(
-        coach=environment.model,
+        coach=coach,
         brief=brief,
         classify=chosen("classify_model"),
         critic=chosen("critic_model"),

@@ -20,6 +20,7 @@ from pydantic.fields import FieldInfo
 
 from sage.env_values import (
     LOCAL_HOSTS,
+    ChosenFile,
     ChosenSignup,
     Contact,
     Database,
@@ -65,6 +66,12 @@ class Environment(BaseModel):
         "",
         alias="ANTHROPIC_BASE_URL",
         description="Another server that implements the Messages API, without /v1 (docs/models.md).",
+    )
+    model_file: ChosenFile = Field(
+        None,
+        alias="SAGE_MODEL_FILE",
+        description="A model in a GGUF file, which up serves itself with llama.cpp and uses for everything "
+        "(uv run --extra local manage.py up). Instead of a key and a base URL. Relative to the project.",
     )
     model: str = Field(
         "claude-sonnet-5-5",

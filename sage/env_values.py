@@ -167,7 +167,7 @@ def _read_origins(value: str) -> tuple[str, ...]:
     return _words(value)
 
 
-def _read_folder(value: str, info: ValidationInfo) -> Path:
+def _read_path(value: str, info: ValidationInfo) -> Path:
     try:
         return Path(str(info.context), Path(value).expanduser()).absolute()
     except RuntimeError:
@@ -187,4 +187,5 @@ Secret = Annotated[str, BeforeValidator(_read_secret)]
 ChosenSignup = Annotated[Signup | None, BeforeValidator(_read_signup)]
 Hosts = Annotated[tuple[str, ...], BeforeValidator(_read_hosts)]
 Origins = Annotated[tuple[str, ...], BeforeValidator(_read_origins)]
-Folder = Annotated[Path, BeforeValidator(_read_folder)]
+Folder = Annotated[Path, BeforeValidator(_read_path)]
+ChosenFile = Annotated[Path | None, BeforeValidator(_read_path)]

@@ -16,6 +16,7 @@ from sage.chosen_models import choose_models, practice_models
 from sage.data_folder import make_vapid_key, open_data_folder, read_or_make_secret
 from sage.embedded_postgres import describe_embedded_database
 from sage.env import StartError, choose_mail_from, choose_vapid_subject, read_environment
+from sage.local_model import choose_server
 from sage.logs import build_logging
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -26,7 +27,12 @@ try:
         Env.read_env(str(BASE_DIR / ".env"))
     ENVIRONMENT = read_environment(os.environ, BASE_DIR)
     IS_EMBEDDED_DATABASE = ENVIRONMENT.database is None
-    HAS_DATA_FOLDER = IS_EMBEDDED_DATABASE or not ENVIRONMENT.secret_key or not ENVIRONMENT.s3_bucket
+    HAS_DATA_FOLDER = bool(
+        IS_EMBEDDED_DATABASE
+        or ENVIRONMENT.model_file
+        or not ENVIRONMENT.secret_key
+        or not ENVIRONMENT.s3_bucket
+    )
     SAGE_VAPID_PRIVATE_KEY = ENVIRONMENT.vapid_private_key
     if HAS_DATA_FOLDER:
         open_data_folder(ENVIRONMENT.data_dir)
@@ -41,8 +47,9 @@ except StartError as error:
 
 # --- Sage's own -----------------------------------------------------------------------------------
 
-ANTHROPIC_API_KEY = ENVIRONMENT.anthropic_api_key
-ANTHROPIC_BASE_URL = ENVIRONMENT.anthropic_base_url
+SAGE_MODEL_FILE = ENVIRONMENT.model_file
+_server = choose_server(ENVIRONMENT)
+ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL = _server.api_key, _server.url
 IS_PRACTICE_MODEL = not (ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL)
 PRACTICE_MODEL = "sage-practice"
 # Practice turns get their own model name and no price.

@@ -16,6 +16,7 @@ from django.db import connection, transaction
 from coaching.live.redis_errors import redis_errors
 from sage.env import StartError
 from sage.health import ask_cache
+from sage.local_model import running_model
 from sage.schema import check_connection
 from sage.static_files import collect_static_files
 from sessions_app.database import NO_TIME_LIMITS, no_time_limits
@@ -34,6 +35,15 @@ def check_services() -> None:
         ask_cache()
     except _cache_errors():
         raise StartError("Redis can't be reached: start it, correct REDIS_URL, or unset it.") from None
+
+
+def check_model_server() -> None:
+    """Check that a model file is served: only `up` does that. Raises `StartError`."""
+    if settings.SAGE_MODEL_FILE and running_model(settings.SAGE_DATA_DIR) is None:
+        raise StartError(
+            "SAGE_MODEL_FILE is served by `manage.py up`, which doesn't run: start it first, or run "
+            "llama-server and name it in ANTHROPIC_BASE_URL."
+        )
 
 
 def _cache_errors() -> tuple[type[Exception], ...]:

@@ -3,12 +3,14 @@
 import time
 from argparse import ArgumentParser
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand
 
 from sage.env_values import is_local
+from sage.local_model import LocalModel
 from sage.startup import (
     DEMO_EMAIL,
     check_services,
@@ -26,6 +28,11 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_address_arguments(parser)
+        parser.add_argument(
+            "--model-file",
+            metavar="FILE.gguf",
+            help="serve this model with llama.cpp and use it for everything (SAGE_MODEL_FILE)",
+        )
         parser.add_argument("--no-demo", action="store_true", help="create no demo account")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -34,11 +41,24 @@ class Command(BaseCommand):
         check_address(options["host"], options["port"])
         if warning := readable_env_file(settings.BASE_DIR / ".env"):
             self._warn(warning)
+        with self._local_model() as model:
+            self._run(options, model, began)
+        self.stdout.write("Sage has stopped.")
+
+    def _local_model(self) -> AbstractContextManager[LocalModel | None]:
+        if settings.SAGE_MODEL_FILE is None:
+            return nullcontext()
+        return LocalModel(path=settings.SAGE_MODEL_FILE, data_dir=settings.SAGE_DATA_DIR, warn=self._warn)
+
+    def _run(self, options: dict[str, Any], model: LocalModel | None, began: float) -> None:
         check_services()
         with ThreadPoolExecutor(max_workers=1) as beside:
             static_files = beside.submit(prepare_static_files)
             prepare_database()
             static_files.result()
+        if model is not None:
+            address = model.wait(self._say)
+            settings.ANTHROPIC_BASE_URL, settings.ANTHROPIC_API_KEY = address.url, address.api_key
         password = None if options["no_demo"] else make_demo_account()
 
         def announce(url: str) -> None:
@@ -47,7 +67,6 @@ class Command(BaseCommand):
             self.stdout.flush()
 
         serve(host=options["host"], port=options["port"], on_ready=announce, warn=self._warn, has_worker=True)
-        self.stdout.write("Sage has stopped.")
 
     def _summary(self, url: str, password: str | None, seconds: float) -> list[str]:
         database = "its own PostgreSQL" if settings.IS_EMBEDDED_DATABASE else "DATABASE_URL"
@@ -70,7 +89,8 @@ class Command(BaseCommand):
             lines.append("  model      the practice model: its answers are scripted. For Claude, set")
             lines.append("             ANTHROPIC_API_KEY.")
         else:
-            lines.append(f"  model      {settings.SAGE_MODEL}")
+            served = ", served on this machine" if settings.SAGE_MODEL_FILE else ""
+            lines.append(f"  model      {settings.SAGE_MODEL}{served}")
         lines += [
             f"  database   {database}",
             f"  data       {settings.SAGE_DATA_DIR}",
@@ -79,6 +99,10 @@ class Command(BaseCommand):
             "",
         ]
         return lines
+
+    def _say(self, sentence: str) -> None:
+        self.stdout.write(sentence)
+        self.stdout.flush()
 
     def _warn(self, sentence: str) -> None:
         self.stderr.write(sentence)

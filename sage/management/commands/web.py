@@ -7,7 +7,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand
 
 from sage.schema import check_migrations
-from sage.startup import check_services, prepare_static_files, readable_env_file
+from sage.startup import check_model_server, check_services, prepare_static_files, readable_env_file
 from sage.web_process import add_address_arguments, check_address, serve
 
 
@@ -22,6 +22,7 @@ class Command(BaseCommand):
         check_address(options["host"], options["port"])
         if warning := readable_env_file(settings.BASE_DIR / ".env"):
             self._warn(warning)
+        check_model_server()
         check_services()
         check_migrations()
         prepare_static_files()

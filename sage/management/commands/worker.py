@@ -14,7 +14,7 @@ from coaching.jobs.worker import JobWorker
 from sage.env import StartError
 from sage.garbage import collect_as_usual
 from sage.schema import check_migrations
-from sage.startup import check_services, readable_env_file
+from sage.startup import check_model_server, check_services, readable_env_file
 from sage.telemetry import start_telemetry
 from sage.web_process import DEFAULT_HOST
 from sage.worker_metrics import PATH, served_metrics
@@ -38,6 +38,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if warning := readable_env_file(settings.BASE_DIR / ".env"):
             self.stderr.write(warning)
+        check_model_server()
         check_services()
         check_migrations()
         start_telemetry(self.stderr.write)
