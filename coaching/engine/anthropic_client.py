@@ -39,6 +39,8 @@ class AnthropicClient:
     """A `ModelClient` over the SDK: one per process and base URL, not per turn.
 
     `context_of` says how many tokens a model takes: replies get no more than a request leaves of them.
+    `reuses_connections`: llama.cpp closes one after a stream without saying so, and the next request on it
+    fails.
     """
 
     def __init__(
@@ -48,6 +50,7 @@ class AnthropicClient:
         *,
         context_of: Callable[[str], int] | None = None,
         http_client: httpx2.AsyncClient | None = None,
+        reuses_connections: bool = True,
     ) -> None:
         self._context_of = context_of
         # Never empty, or the SDK searches for a key in other places.
@@ -55,6 +58,7 @@ class AnthropicClient:
             api_key=api_key or "none",
             base_url=base_url or DEFAULT_BASE_URL,
             http_client=http_client or anthropic.DefaultAioHttpClient(),
+            default_headers=None if reuses_connections else {"connection": "close"},
             max_retries=0,
         )
 

@@ -67,8 +67,12 @@ class ModelConnection:
     async def _open(self) -> "AnthropicClient":
         client_class = await asyncio.to_thread(_load_client)
         if not settings.IS_PRACTICE_MODEL:
+            url = settings.ANTHROPIC_BASE_URL
             client = client_class(
-                settings.ANTHROPIC_API_KEY, settings.ANTHROPIC_BASE_URL, context_of=context_tokens_of
+                settings.ANTHROPIC_API_KEY,
+                url,
+                context_of=context_tokens_of,
+                reuses_connections=not url.startswith("http://"),  # without TLS a new one costs nothing
             )
             # Limits of time and size depend on it, and those who read them don't wait for it.
             await asyncio.to_thread(model_server)
