@@ -29,7 +29,7 @@ CONTEXT_TOKENS = 32_768
 PROGRESS_SECONDS = 5.0
 STOP_SECONDS = 5.0
 LIVED_SECONDS = 60.0
-"""A server that dies sooner after its start isn't started again: it would die again."""
+"""A server that was started again and dies sooner than that would die again."""
 NOT_SERVED = "http://127.0.0.1:9"  # the discard service
 MAX_LOG_BYTES = 20_000
 
@@ -156,17 +156,19 @@ class LocalModel:
         return address
 
     def _watch(self) -> None:
-        """Start the server again whenever it dies."""
+        """Start the server again when it dies, unless it did so soon after that before."""
+        was_restarted = False
         while self._child is not None:
             code = self._child.wait()
             if self._is_ending:
                 return
-            if time.monotonic() - self._began < LIVED_SECONDS:
+            if was_restarted and time.monotonic() - self._began < LIVED_SECONDS:
                 self.warn(
-                    f"The model's server has ended twice; restart Sage. Why: {self._why_it_ended(code)}"
+                    f"The model's server has ended again; restart Sage. Why: {self._why_it_ended(code)}"
                 )
                 return
             self.warn("The model's server has ended and is started again: answers wait for it.")
+            was_restarted = True
             self._launch()
             try:
                 self._listen()
