@@ -3,6 +3,7 @@
 from django.conf import settings
 
 from coaching.engine.profiles import profile_for
+from coaching.model_client.servers import probed_context_tokens
 
 UNKNOWN_MODEL_TOKENS = 32_000
 COMPACT_BELOW = 16_000
@@ -18,7 +19,7 @@ def context_tokens_of(model: str) -> int:
     if settings.SAGE_CONTEXT_TOKENS:
         return int(settings.SAGE_CONTEXT_TOKENS)
     known = profile_for(model).context_tokens
-    return known or UNKNOWN_MODEL_TOKENS
+    return known or probed_context_tokens() or UNKNOWN_MODEL_TOKENS
 
 
 def is_compact(model: str) -> bool:

@@ -96,16 +96,18 @@ def is_local_server() -> bool:
 
 
 def probed_context_tokens() -> int | None:
-    """Return how much a local server says that the model can read, None otherwise. May wait for it."""
-    server = model_server()
-    return server.context_tokens if server.is_local else None
+    """Return how much a local server says that the model can read, without waiting; None otherwise."""
+    server = known_server()
+    return server.context_tokens if server is not None and server.is_local else None
 
 
 def doubt_server() -> None:
-    """Ask the server again at the next use: a request to it failed, so it may be another one by now."""
+    """Ask the server again, in a thread: a request to it failed, so it may be another one by now."""
     known = _probed.get((settings.ANTHROPIC_BASE_URL, settings.SAGE_MODEL))
     if known is not None:
         known.is_doubtful = True
+        if not known.is_good:
+            threading.Thread(target=model_server, name="ask the model's server", daemon=True).start()
 
 
 def _ask_again(known: _Probed | None, url: str, model: str, api_key: str) -> _Probed:

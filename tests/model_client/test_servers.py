@@ -165,11 +165,11 @@ def test_a_server_is_probed_once_and_again_after_a_failure(monkeypatch: pytest.M
         override_settings(IS_PRACTICE_MODEL=False, ANTHROPIC_BASE_URL=server.url, SAGE_MODEL="own"),
     ):
         assert (known_server(), is_local_server()) == (None, False)
-        assert (probed_context_tokens(), probed_context_tokens()) == (8192, 8192)
+        assert (model_server().context_tokens, probed_context_tokens()) == (8192, 8192)
         assert (len(server.asked), is_local_server()) == (1, True)
         server.answers["/props"] = {**PROPS, "default_generation_settings": {"n_ctx": 32_768}}
         doubt_server()
-        assert (probed_context_tokens(), probed_context_tokens()) == (32_768, 32_768)
+        assert (model_server().context_tokens, probed_context_tokens()) == (32_768, 32_768)
         assert len(server.asked) == 2
 
 
@@ -177,11 +177,15 @@ def test_what_a_server_said_holds_while_it_cannot_be_reached(monkeypatch: pytest
     with answering({"/props": PROPS}) as server:
         settings = override_settings(IS_PRACTICE_MODEL=False, ANTHROPIC_BASE_URL=server.url, SAGE_MODEL="own")
         with settings:
-            assert probed_context_tokens() == 8192
+            assert model_server().context_tokens == 8192
     with settings:
         monkeypatch.setattr(servers, "SILENT_SECONDS", 0.0)
         doubt_server()
-        assert (probed_context_tokens(), is_local_server()) == (8192, True)
+        assert (model_server().context_tokens, probed_context_tokens(), is_local_server()) == (
+            8192,
+            8192,
+            True,
+        )
         monkeypatch.setattr(servers, "SILENT_SECONDS", 60.0)
     with override_settings(IS_PRACTICE_MODEL=False, ANTHROPIC_BASE_URL=server.url, SAGE_MODEL="new"):
-        assert (probed_context_tokens(), model_server().kind) == (None, "other")
+        assert (model_server().kind, probed_context_tokens()) == ("other", None)

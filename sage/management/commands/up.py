@@ -48,7 +48,12 @@ class Command(BaseCommand):
     def _local_model(self) -> AbstractContextManager[LocalModel | None]:
         if settings.SAGE_MODEL_FILE is None:
             return nullcontext()
-        return LocalModel(path=settings.SAGE_MODEL_FILE, data_dir=settings.SAGE_DATA_DIR, warn=self._warn)
+        return LocalModel(
+            path=settings.SAGE_MODEL_FILE,
+            data_dir=settings.SAGE_DATA_DIR,
+            context_tokens=settings.SAGE_CONTEXT_TOKENS,
+            warn=self._warn,
+        )
 
     def _run(self, options: dict[str, Any], model: LocalModel | None, began: float) -> None:
         check_services()
