@@ -15,6 +15,7 @@ from coaching.files.objects import warm_storage
 from coaching.jobs.worker import JobWorker
 from coaching.live.runner import get_runner
 from coaching.live.upkeep import kept_up
+from coaching.model_client.servers import model_server
 from coaching.people.languages import browser_language
 from coaching.sandbox.markdown import warm_markdown
 from sage.busy import uploader_of
@@ -87,6 +88,7 @@ def serve(
     worker = JobWorker() if has_worker else None
     warm_markdown()
     warm_storage()
+    model_server()  # the first turn's time depends on it
 
     @asynccontextmanager
     async def service() -> AsyncIterator[None]:

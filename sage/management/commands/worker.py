@@ -11,6 +11,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand
 
 from coaching.jobs.worker import JobWorker
+from coaching.model_client.servers import model_server
 from sage.env import StartError
 from sage.garbage import collect_as_usual
 from sage.schema import check_migrations
@@ -42,6 +43,7 @@ class Command(BaseCommand):
         check_services()
         check_migrations()
         start_telemetry(self.stderr.write)
+        model_server()  # the jobs' time depends on it
         with self._metrics(options["metrics_host"], options["metrics_port"]):
             asyncio.run(self._work())
         self.stdout.write("The worker has stopped.")
