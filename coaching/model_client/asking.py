@@ -3,7 +3,6 @@
 import uuid
 from collections.abc import Callable
 from dataclasses import replace
-from dataclasses import replace
 from functools import partial
 
 from django.contrib.auth.models import User

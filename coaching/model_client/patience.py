@@ -15,7 +15,9 @@ TURN_SECONDS, LOCAL_TURN_SECONDS = 55, 300
 LOOK_SECONDS, LOCAL_LOOK_SECONDS = 3.0, 60.0
 LOCAL_JOB_FACTOR = 10
 
-_FINAL_REASONS: frozenset[FailureReason] = frozenset({"rejected", "too_long", "unauthorized", "unknown_model"})
+_FINAL_REASONS: frozenset[FailureReason] = frozenset(
+    {"rejected", "too_long", "unauthorized", "unknown_model"}
+)
 
 
 def turn_seconds() -> float:

@@ -20,7 +20,7 @@ from aiohttp import web
 from coaching.practice.api.batches import BatchBook, described, result_lines
 from coaching.practice.api.cache import PromptCache
 from coaching.practice.api.delivery import Delivery, Gates, Pace, break_connection, stay_silent
-from coaching.practice.api.errors import ApiError
+from coaching.practice.api.errors import ApiError, error_body
 from coaching.practice.api.exchange import Exchange, Exchanges
 from coaching.practice.api.faulty_stream import spoil_frames
 from coaching.practice.api.prefix import walk_units
@@ -148,7 +148,7 @@ class MessagesServer(ABC):
         app.router.add_post("/v1/messages/batches", self._guarded(self._create_batch))
         app.router.add_get("/v1/messages/batches/{id}", self._guarded(self._show_batch))
         app.router.add_get("/v1/messages/batches/{id}/results", self._guarded(self._show_results))
-        app.router.add_route("*", "/{path:.*}", self._guarded(self._not_found))
+        app.router.add_route("*", "/{path:.*}", _not_found)
         self._runner = web.AppRunner(
             app,
             access_log=None,
@@ -212,11 +212,6 @@ class MessagesServer(ABC):
     def _note_lost_client(self, record: ReceivedRequest) -> None:
         if not self._is_closing and record.stop_reason == "":
             record.closed_by_client_at = time.monotonic()
-
-    async def _not_found(
-        self, request: web.Request, record: ReceivedRequest, request_id: str
-    ) -> web.StreamResponse:
-        raise ApiError(404, f"Not Found: {request.method} {request.path}")
 
     async def _count_tokens(
         self, request: web.Request, record: ReceivedRequest, request_id: str
@@ -332,3 +327,12 @@ class MessagesServer(ABC):
             tokens_per_second=self._pace.tokens_per_second if rate is None else rate,
             first_token_seconds=self._pace.first_token_seconds if first is None else first,
         )
+
+
+async def _not_found(request: web.Request) -> web.StreamResponse:
+    """Refuse an address that the API doesn't have; it's no request to the model, so none is recorded."""
+    request_id = f"req_01{secrets.token_hex(11)}"
+    body = error_body(404, f"Not Found: {request.method} {request.path}", request_id)
+    response = json_response(body, request_id)
+    response.set_status(404)
+    return response
