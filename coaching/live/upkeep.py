@@ -247,7 +247,8 @@ async def _claim_turn(runner: Runner, lease: leases.Lease, *, waits: bool = Fals
         return False
     logger.info("turn_taken_over", turn_id=str(key.turn_id), session_id=str(lease.session_id))
     runner.resume(lease.session_id, key)
-    runner.second_looks.begin(key.turn_id)  # its own was lost with its runner
+    turn = runner.running[lease.session_id].task
+    runner.second_looks.begin(key.turn_id, turn=turn)  # its own was lost with its runner
     return True
 
 
