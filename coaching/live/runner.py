@@ -119,7 +119,7 @@ class Runner:
         if danger := kept_danger(ended.call.metadata):
             await in_database(count_card, danger.level, now=timezone.now())
         running = self.running.get(session_id)
-        self.second_looks.begin_answer(ended.call.pk, turn=running and running.task)
+        self.second_looks.begin_answer(ended.call.pk, turn=running.task if running else None)
         return ended
 
     async def choose_answer(self, *, user_id: int, session_id: uuid.UUID, turn_id: object) -> None:
