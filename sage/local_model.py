@@ -22,6 +22,7 @@ from typing import IO, Self
 import psutil
 
 from sage.env import Environment, StartError
+from sage.postgres_account import child_environment
 
 PROGRAM = "sage.llama_server"
 CONTEXT_TOKENS = 32_768
@@ -135,6 +136,7 @@ class LocalModel:
                 stdout=subprocess.PIPE,
                 stderr=log,
                 text=True,
+                env=child_environment(),
                 # Ctrl-C in the terminal is for `up`, which ends it.
                 start_new_session=True,
             )
