@@ -192,6 +192,12 @@ class Environment(BaseModel):
     max_rounds: Annotated[int, whole_number(1, 50)] = Field(
         5, alias="SAGE_MAX_ROUNDS", description="Requests to the model in a part of a turn."
     )
+    model_concurrency: Annotated[int | None, whole_number(1, 1000)] = Field(
+        None,
+        alias="SAGE_MODEL_CONCURRENCY",
+        description="Calls to the model at once, of all processes together; others wait, and what a person "
+        "waits for goes first. Unset: 1 for a local server, otherwise any number.",
+    )
     turn_seconds: Annotated[int | None, whole_number(1, 3600)] = Field(
         None,
         alias="SAGE_TURN_SECONDS",

@@ -72,7 +72,7 @@ class JobWorker:
     """A worker for the length of the block; then running jobs get `JOB_SECONDS_AT_STOP`."""
 
     def __init__(self) -> None:
-        self._models = ModelConnection()
+        self._models = ModelConnection(is_background=True)
         self._bulk_calls = asyncio.Semaphore(BULK_CALLS_AT_ONCE)
         # The same jobs; but what they enqueue still goes through Django's connections, within their
         # transactions.

@@ -17,6 +17,7 @@ from coaching.engine.breaker import UPSTREAM_IS_DOWN, BreakerClient
 from coaching.engine.errors import FailureReason, UpstreamError
 from coaching.engine.ports import BatchModelClient
 from coaching.model_client.context_size import context_tokens_of
+from coaching.model_client.queue import BackgroundClient, PersonClient
 from coaching.model_client.servers import model_server
 
 if TYPE_CHECKING:
@@ -30,9 +31,13 @@ LOOK_FAILURES: frozenset[FailureReason] = UPSTREAM_IS_DOWN.union(
 
 
 class ModelConnection:
-    """Opens the client on first use: one connection pool per process."""
+    """Opens the client on first use: one connection pool per process.
 
-    def __init__(self) -> None:
+    `is_background`: nobody waits for its calls, so they make way for those of persons.
+    """
+
+    def __init__(self, *, is_background: bool = False) -> None:
+        self._is_background = is_background
         self._client: BreakerClient | None = None
         self._look_client: BreakerClient | None = None
         self._batch_client: BatchModelClient | None = None
@@ -45,9 +50,10 @@ class ModelConnection:
         async with self._opening:
             if self._client is None:
                 client = await self._open()
-                self._look_client = BreakerClient(client, is_down=LOOK_FAILURES, counts_slow=True)
+                queued = BackgroundClient(client) if self._is_background else PersonClient(client)
+                self._look_client = BreakerClient(queued, is_down=LOOK_FAILURES, counts_slow=True)
                 self._batch_client = client
-                self._client = BreakerClient(client)
+                self._client = BreakerClient(queued)
             return self._client
 
     async def look_client(self) -> BreakerClient:

@@ -89,7 +89,7 @@ class Command(BaseCommand):
 async def _read(
     user_id: int, ids: Sequence[int], bar: "_Bar", *, is_offered_tools: bool, is_batch: bool
 ) -> None:
-    models = ModelConnection()
+    models = ModelConnection(is_background=True)
     services = Services(client=models.client, is_offered_tools=is_offered_tools)
     try:
         if is_batch:

@@ -1,0 +1,171 @@
+"""The places at the model: never more calls at once, persons first, and nothing lost with a process."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import closing
+
+import psycopg
+import pytest
+from django.db import connection
+from pytest_django import Settings
+
+from coaching.engine.anthropic_client import AnthropicClient
+from coaching.engine.messages import ModelRequest
+from coaching.engine.ports import ModelClient
+from coaching.model_client.queue import (
+    MAX_WAYS_MADE,
+    NAMESPACE,
+    BackgroundClient,
+    ModelPlaces,
+    PersonClient,
+)
+from coaching.practice.server import PracticeServer
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+LONG = " ".join(["word"] * 400)
+
+
+@pytest.fixture(autouse=True)
+def one_place(settings: Settings) -> None:
+    settings.SAGE_MODEL_CONCURRENCY = 1
+
+
+@pytest.fixture
+async def practice() -> AsyncIterator[PracticeServer]:
+    """A slow model: a long answer takes seconds."""
+    async with PracticeServer(keeps_bodies=True, tokens_per_second=100) as server:
+        yield server
+
+
+@pytest.fixture
+async def client(practice: PracticeServer) -> AsyncIterator[AnthropicClient]:
+    async with AnthropicClient("practice", practice.url) as client:
+        yield client
+
+
+@pytest.fixture
+def places() -> Iterator[Sequence[ModelPlaces]]:
+    """What two processes have: a web process and a worker."""
+    made = (ModelPlaces(), ModelPlaces())
+    yield made
+    for each in made:
+        each.close()
+
+
+def request(words: str) -> ModelRequest:
+    return ModelRequest(
+        model="sage-practice",
+        max_tokens=1_000,
+        messages=[{"role": "user", "content": [{"type": "text", "text": words}]}],
+    )
+
+
+async def ask(client: ModelClient, words: str, order: list[str]) -> str:
+    async with client.stream(request(words)) as stream:
+        async for _ in stream:
+            pass
+        order.append(words)
+        return stream.reply().text
+
+
+async def test_a_person_goes_before_what_runs_and_waits_in_another_process(
+    practice: PracticeServer, client: AnthropicClient, places: Sequence[ModelPlaces]
+) -> None:
+    web, worker = places
+    order: list[str] = []
+    practice.script([LONG, "To you.", "For later.", "For later."])
+    jobs = [
+        asyncio.create_task(ask(BackgroundClient(client, worker), f"job {number}", order))
+        for number in range(2)
+    ]
+    await asyncio.sleep(0.7)
+    assert await ask(PersonClient(client, web), "person", order) == "To you."
+    assert await asyncio.gather(*jobs) == ["For later.", "For later."]
+    assert order[0] == "person"
+    assert sorted(order) == ["job 0", "job 1", "person"]
+
+
+async def test_a_background_call_makes_way_three_times_and_then_ends(
+    practice: PracticeServer, client: AnthropicClient, places: Sequence[ModelPlaces]
+) -> None:
+    web, worker = places
+    order: list[str] = []
+    practice.script([LONG, "1", LONG, "2", LONG, "3", LONG, "4"])
+    job = asyncio.create_task(ask(BackgroundClient(client, worker), "job", order))
+    for number in range(MAX_WAYS_MADE + 1):
+        await until(lambda begun=number: practice_calls(practice, "job") > begun)
+        await ask(PersonClient(client, web), f"person {number}", order)
+    assert await job == LONG
+    assert order[:MAX_WAYS_MADE] == [f"person {number}" for number in range(MAX_WAYS_MADE)]
+    assert order[MAX_WAYS_MADE:] == ["job", f"person {MAX_WAYS_MADE}"]
+    assert practice_calls(practice, "job") == MAX_WAYS_MADE + 1
+
+
+async def test_no_two_calls_run_at_once(
+    client: AnthropicClient, practice: PracticeServer, places: Sequence[ModelPlaces]
+) -> None:
+    web, worker = places
+    running = 0
+
+    async def call(queued: ModelClient) -> int:
+        nonlocal running
+        async with queued.stream(request("Hi")) as stream:
+            running += 1
+            most = running
+            async for _ in stream:
+                await asyncio.sleep(0)
+            most = max(most, running)
+            running -= 1
+        return most
+
+    practice.script(["A few words."] * 6)
+    queued = [PersonClient(client, each) for each in (web, worker)] * 3
+    assert await asyncio.gather(*map(call, queued)) == [1] * 6
+
+
+async def test_a_killed_process_gives_its_place_back(
+    client: AnthropicClient, practice: PracticeServer, places: Sequence[ModelPlaces]
+) -> None:
+    web, worker = places
+    assert await asyncio.to_thread(worker.take, 1, is_person=False) == 1
+    assert await asyncio.to_thread(web.take, 1, is_person=True) is None
+    await asyncio.to_thread(end_sessions_with_places)
+    practice.script(["Here."])
+    assert await ask(PersonClient(client, web), "person", []) == "Here."
+
+
+async def test_who_gives_up_waiting_keeps_nobody_out(
+    client: AnthropicClient, practice: PracticeServer, places: Sequence[ModelPlaces]
+) -> None:
+    web, worker = places
+    place = await asyncio.to_thread(worker.take, 1, is_person=True)
+    assert place == 1
+    waiting = asyncio.create_task(ask(PersonClient(client, web), "person", []))
+    await until(worker.does_person_wait)
+    waiting.cancel()
+    await asyncio.wait([waiting])
+    await asyncio.to_thread(worker.give_back, place)
+    practice.script(["Later."])
+    assert await ask(BackgroundClient(client, worker), "job", []) == "Later."
+
+
+async def until(is_so: Callable[[], bool]) -> None:
+    """Wait until something is so."""
+    async with asyncio.timeout(30):
+        while not await asyncio.to_thread(is_so):  # noqa: ASYNC110 - it becomes so elsewhere
+            await asyncio.sleep(0.05)
+
+
+def practice_calls(practice: PracticeServer, words: str) -> int:
+    return sum(each.body["messages"][0]["content"][0]["text"] == words for each in practice.requests)
+
+
+def end_sessions_with_places() -> None:
+    """End the connections that hold a place, as the database does when their process is killed."""
+    with closing(psycopg.connect(**connection.get_connection_params(), autocommit=True)) as session:
+        session.execute(
+            "SELECT pg_terminate_backend(pid, 5000) FROM pg_locks"
+            " WHERE locktype = 'advisory' AND classid = %s AND objid > 0 AND granted",
+            [NAMESPACE],
+        )
