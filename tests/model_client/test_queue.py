@@ -34,7 +34,7 @@ def one_place(settings: Settings) -> None:
 @pytest.fixture
 async def practice() -> AsyncIterator[PracticeServer]:
     """A slow model: a long answer takes seconds."""
-    async with PracticeServer(keeps_bodies=True, tokens_per_second=100) as server:
+    async with PracticeServer(keeps_bodies=True, tokens_per_second=300) as server:
         yield server
 
 
