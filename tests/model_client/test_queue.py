@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import closing
+from functools import partial
 
 import psycopg
 import pytest
@@ -94,7 +95,7 @@ async def test_a_background_call_makes_way_three_times_and_then_ends(
     practice.script([LONG, "1", LONG, "2", LONG, "3", LONG, "4"])
     job = asyncio.create_task(ask(BackgroundClient(client, worker), "job", order))
     for number in range(MAX_WAYS_MADE + 1):
-        await until(lambda begun=number: practice_calls(practice, "job") > begun)
+        await until(partial(has_been_asked, practice, "job", more_than=number))
         await ask(PersonClient(client, web), f"person {number}", order)
     assert await job == LONG
     assert order[:MAX_WAYS_MADE] == [f"person {number}" for number in range(MAX_WAYS_MADE)]
@@ -155,6 +156,10 @@ async def until(is_so: Callable[[], bool]) -> None:
     async with asyncio.timeout(30):
         while not await asyncio.to_thread(is_so):  # noqa: ASYNC110 - it becomes so elsewhere
             await asyncio.sleep(0.05)
+
+
+def has_been_asked(practice: PracticeServer, words: str, *, more_than: int) -> bool:
+    return practice_calls(practice, words) > more_than
 
 
 def practice_calls(practice: PracticeServer, words: str) -> int:
