@@ -16,7 +16,7 @@ import structlog
 from django.conf import settings
 
 from coaching.context.brief_lines import MAX_TOKENS, brief_text, corrected_text, lines_of
-from coaching.context.budget import count_tokens
+from coaching.context.budget import count_tokens, fair_caps, shorten_middle
 from coaching.engine.errors import UpstreamError
 from coaching.engine.json_text import without_fence
 from coaching.engine.messages import ModelRequest
@@ -112,7 +112,7 @@ async def write_briefs(session_id: uuid.UUID, *, client: ModelClient, is_anew: b
         piece = first_piece(work.messages, answers)
         # Corrections that were undone since that version are taken out.
         old = corrected_text(work.base.text, work.corrections) if work.base else ""
-        said = said_in(piece, answers)
+        said = fitting(said_in(piece, answers))
         written = await _write(work, piece, said, client, old=old, is_first=not count)
         if written is None:
             break
@@ -133,7 +133,7 @@ async def _write_anew(session_id: uuid.UUID, client: ModelClient) -> int:
         first = first or work
         answers = await in_database(_read_answers, work)
         piece = first_piece(work.messages, answers)
-        said = said_in(piece, answers)
+        said = fitting(said_in(piece, answers))
         written = await _write(work, piece, said, client, old=text, is_first=not done)
         if written is None:
             break
@@ -226,6 +226,16 @@ def first_piece(messages: Sequence[Message], answers: Answers = NO_ANSWERS) -> S
         if index and tokens > most:
             return messages[:index]
     return messages
+
+
+def fitting(said: Sequence[Said]) -> Sequence[Said]:
+    """Return what was said, with the longest shortened where even the first message is too long alone."""
+    sizes = [count_tokens(piece.text) for piece in said]
+    most = most_input(settings.SAGE_BRIEF_MODEL, PIECE_TOKENS) - LINE_TOKENS * len(said)
+    caps = fair_caps(sizes, [1.0] * len(said), most)
+    return [
+        replace(piece, text=shorten_middle(piece.text, cap)) for piece, cap in zip(said, caps, strict=True)
+    ]
 
 
 def build_brief_request(

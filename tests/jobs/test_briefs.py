@@ -87,6 +87,20 @@ def asked(practice: PracticeServer) -> list[str]:
     return [str(content[0]["text"]) for content in contents if BRIEF_ASKED in str(content[-1])]
 
 
+async def test_a_message_that_is_longer_than_the_context_is_shortened(
+    user: User, practice: PracticeServer, work_off: WorkOff
+) -> None:
+    long = "".join(f"On day {number} I slept badly. " for number in range(700))
+    session = await queued(user, long[:20_000], "I see.")
+    with override_settings(SAGE_CONTEXT_TOKENS=8_192):
+        await work_off()
+    assert [brief.covers_until for brief in await versions(session)] == [1, 2]
+    transcript, _ = asked(practice)
+    assert count_tokens(transcript) < 8_192 / 2 + 200
+    assert "On day 0 I slept badly." in transcript
+    assert "characters of this message are left out here]" in transcript
+
+
 async def test_a_turns_end_queues_one_job_that_waits_for_more(
     user: User, practice: PracticeServer, work_off: WorkOff
 ) -> None:
