@@ -10,7 +10,7 @@ The kind decides whether a call waits:
 """
 
 import json
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Generic, Literal, TypeVar
@@ -222,6 +222,10 @@ class Toolset(Generic[ContextT_contra]):
         self.saved_fields: SavedFields = {
             tool.name: tool.saved_fields for tool in self._tools.values() if tool.saved_fields
         }
+
+    def only(self, names: Collection[str]) -> "Toolset[ContextT_contra]":
+        """Return a toolset of those tools that are named."""
+        return Toolset(tool for tool in self if tool.name in names)
 
     def get(self, name: str) -> Tool[ContextT_contra, Any] | None:
         return self._tools.get(name)

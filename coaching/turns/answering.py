@@ -104,7 +104,7 @@ async def _run(
     part = PartSetup(
         request=setup.request,
         client=client.of(setup.user_id),
-        toolset=CHAT_TOOLS,
+        toolset=CHAT_TOOLS.only(setup.offered),
         waiting_kinds=CHAT.waiting_kinds,
         words=WORDS,
         context_for=tool_session.context_for,

@@ -57,6 +57,7 @@ def load_setup(key: TurnKey) -> TurnSetup:
         limits=_read_limits_left(turn, rounds),
         is_stop_requested=turn.is_stop_requested,
         is_opening=turn.is_unanswered_opening,
+        began_with=frozenset(tool["name"] for tool in request.tools),
     )
     calls = list(turn.calls.all()) if rounds else []
     setup = with_taint(setup, metadata, calls)

@@ -44,7 +44,8 @@ class TurnSetup:
     can run after such a round, which is now stored when the turn is closed. `is_opening`: Sage speaks first,
     and the user hasn't answered. `sources` are the texts of others that the turn has read so far, `rulings`
     what was decided about its calls because of such texts, and `allowed` the held calls that got a yes.
-    `decisions` are those about calls that rest on the user's words.
+    `decisions` are those about calls that rest on the user's words. `began_with` are the tools that the
+    turn's first request offered, if others are offered by now.
     """
 
     key: TurnKey
@@ -65,6 +66,12 @@ class TurnSetup:
     rulings: Mapping[str, Ruling] = field(default_factory=dict)
     allowed: frozenset[str] = frozenset()
     decisions: Mapping[str, Decision] = field(default_factory=dict)
+    began_with: frozenset[str] = frozenset()
+
+    @property
+    def offered(self) -> frozenset[str]:
+        """The names of the tools that its calls may name."""
+        return self.began_with.union(tool["name"] for tool in self.request.tools)
 
     def after(self, seconds: float) -> "TurnSetup":
         """Return the setup with `seconds` less time for the part."""

@@ -6,6 +6,7 @@ from playwright.async_api import Page, expect
 
 from coaching.library.clients import own_client
 from coaching.models import UserFile
+from coaching.people.profile_changes import offer_library
 from coaching.practice.script import Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer
 from sessions_app.database import in_database
@@ -34,6 +35,7 @@ async def test_a_page_waits_for_a_yes_and_a_new_one_is_undone(
     practice: PracticeServer, page: Page, session: Session, user: User, watcher: Watcher
 ) -> None:
     await write(user, "Stay.")
+    await in_database(offer_library, user.pk)
     await in_database(lambda: make_document(own_client(user.pk), NAME, text="The boiler is old."))
     practice.script(
         [

@@ -15,6 +15,7 @@ from coaching.library.moves import moving
 from coaching.library.rows.attached import MAX_ATTACHED
 from coaching.library.scopes import set_scope
 from coaching.models import ActionItem, Client, ClientType, Document, DocumentState, DocumentText
+from coaching.people.profile_changes import offer_library
 from coaching.practice.script import Reply, ToolUse
 from coaching.practice.server import PracticeServer
 from sessions_app.database import in_database
@@ -28,6 +29,7 @@ LEASE = "The term of five years ends on 31 March 2031."
 
 def stored(user: User, name: str = "lease.pdf", text: str = LEASE, **values: Any) -> Document:
     """Store a document with its text."""
+    offer_library(user.pk)
     values = {"state": DocumentState.FILED, "folder": "Leases", "client": own_client(user.pk)} | values
     made = Document.of(user.pk).create(name=name, storage_key=f"{user.pk}/{name}", size=1, **values)
     if text:

@@ -30,6 +30,7 @@ from coaching.models import (
     PulseRating,
     UserFile,
 )
+from coaching.people.profile_changes import offer_library
 from coaching.practice.script import Reply, ToolUse
 from coaching.practice.server import PracticeServer
 from coaching.tools.save_file import SAVE_FILE
@@ -124,6 +125,7 @@ async def practice(live_sage: LiveSage, obedient: Obedient) -> AsyncIterator[Pra
 
 def place(user: User, attack: Attack, number: int, obedient: Obedient) -> tuple[Session, list[int]]:
     """Put a text where it stands; return the conversation, and the documents to attach."""
+    offer_library(user.pk)
     session = services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
     match attack.place:
         case "document" | "mail":

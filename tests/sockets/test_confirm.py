@@ -6,6 +6,7 @@ from django.test import Client as Browser
 
 from coaching.library.clients import create_client, create_project, own_client
 from coaching.models import ActionItem, ClientType, KnowledgeEntry, LibraryEffect
+from coaching.people.profile_changes import offer_library
 from coaching.practice.script import Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer
 from sessions_app.database import in_database
@@ -152,8 +153,14 @@ async def test_a_message_or_a_dismissal_instead_writes_nothing(
 
 
 async def test_anothers_client_looks_missing_and_no_card_is_shown(
-    live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str, other_user: User
+    live_sage: LiveSage,
+    practice: PracticeServer,
+    session: Session,
+    cookie: str,
+    user: User,
+    other_user: User,
 ) -> None:
+    await in_database(offer_library, user.pk)
     theirs = await in_database(
         create_client, user_id=other_user.pk, name="Theirs", client_type=ClientType.PERSON
     )

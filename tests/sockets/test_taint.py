@@ -9,6 +9,7 @@ from django.test import Client as Browser
 
 from coaching.library.clients import own_client
 from coaching.models import UserFileVersion
+from coaching.people.profile_changes import offer_library
 from coaching.practice.script import Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer
 from coaching.tools.save_file import SAVE_FILE
@@ -50,6 +51,7 @@ async def text_of_page(user: User, path: str = "life-map/career.md") -> str:
 
 async def ask_about(client: SocketClient, user: User, text: str = "Boilers cost 40 EUR.") -> list[Any]:
     """Attach a document, and return the frames until Sage has answered or asks."""
+    await in_database(offer_library, user.pk)
     document = await in_database(lambda: make_document(own_client(user.pk), text=text))
     await client.until("sync")
     await client.send(type="message", text="What does it say?", documents=[document.pk])
@@ -173,6 +175,7 @@ async def test_what_was_called_before_the_model_had_read_is_free_and_what_follow
     live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str, user: User
 ) -> None:
     await write(user, "Stay.")
+    await in_database(offer_library, user.pk)
     await in_database(lambda: make_document(own_client(user.pk), text="The boiler is old."))
     again = ToolUse("save_file", {**PAGE, "content": "Quit now."}, id="toolu_again")
     practice.script([Reply.of(SEARCH, REPLACE), Reply.of(again, OTHER), "Done."])
