@@ -15,10 +15,12 @@ from sessions_app.models import (
     SafetyVerdict,
     Session,
     SessionStatus,
+    ToolCallRecord,
     Turn,
     TurnStatus,
 )
 from sessions_app.queries import Columns, over_all, parameter, prepared, run_query
+from sessions_app.turn_answers import OPEN_CALL_STATES, call_in_message
 
 _NO_NUMBER = 2**31 - 1
 """No message has it."""
@@ -155,12 +157,19 @@ def _message_of(row: Sequence[Any]) -> Message:
     return message
 
 
-def read_finished_call(session: Session, tool_use_id: str) -> Mapping[str, Any] | None:
-    """Return the newest call with that id in a finished turn, as its message stores it; None without one."""
+def read_call(session: Session, tool_use_id: str) -> Mapping[str, Any] | None:
+    """Return the newest call with that id that has a result, as a message stores it; None without one.
+
+    It is the open turn's or a finished one's.
+    """
+    calls = ToolCallRecord.of(session.user_id).exclude(state__in=OPEN_CALL_STATES)
+    of_open_turn = calls.filter(turn__session=session, turn__status__in=OPEN_TURN_STATUSES)
+    if record := of_open_turn.filter(tool_use_id=tool_use_id).first():
+        return call_in_message(record)
     answers = session.messages.filter(turn__is_withdrawn=False)
     found = answers.filter(metadata__tool_calls__contains=[{"id": tool_use_id}]).order_by("-number").first()
-    calls = found.metadata["tool_calls"] if found else ()
-    return next((call for call in reversed(calls) if call["id"] == tool_use_id), None)
+    stored = found.metadata["tool_calls"] if found else ()
+    return next((call for call in reversed(stored) if call["id"] == tool_use_id), None)
 
 
 def transcript(session: Session) -> Sequence[Message]:

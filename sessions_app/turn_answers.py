@@ -93,6 +93,19 @@ def close_calls(turn: Turn, calls: Sequence[ToolCallRecord], now: datetime) -> N
         turn.calls.bulk_update(unfinished, ["state", "finished_at", "is_error", "result"])
 
 
+def call_in_message(call: ToolCallRecord) -> dict[str, Any]:
+    """Return a call as the metadata of its turn's message has it."""
+    return {
+        "id": call.tool_use_id,
+        "name": call.name,
+        "input": call.input,
+        "result": call.result,
+        "is_error": call.is_error,
+        "round": call.round_number,
+        **({FOREIGN_KEY: call.metadata[FOREIGN_KEY]} if FOREIGN_KEY in call.metadata else {}),
+    }
+
+
 def build_answer(content: TurnContent) -> tuple[str, dict[str, Any]]:
     """Return a turn's text, rounds joined by a blank line, and the metadata of its message."""
     texts: list[str] = []
@@ -104,18 +117,7 @@ def build_answer(content: TurnContent) -> tuple[str, dict[str, Any]]:
         round_ends.append(len("\n\n".join(texts)))
         if row.notes:
             notes.append({"round": row.number, "text": row.notes})
-    shown_calls = [
-        {
-            "id": call.tool_use_id,
-            "name": call.name,
-            "input": call.input,
-            "result": call.result,
-            "is_error": call.is_error,
-            "round": call.round_number,
-            **({FOREIGN_KEY: call.metadata[FOREIGN_KEY]} if FOREIGN_KEY in call.metadata else {}),
-        }
-        for call in content.calls
-    ]
+    shown_calls = [call_in_message(call) for call in content.calls]
     metadata: dict[str, Any] = {"tool_calls": shown_calls, "round_ends": round_ends, "notes": notes}
     if content.usage:
         metadata["usage"] = usage_metadata(spending_of(content.usage))

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import time_machine
 from django.contrib.auth.models import User
+from pytest_django import Settings
 
 from coaching.events import TurnDone
 from coaching.practice.script import Reply, Text, ToolUse
@@ -172,6 +173,28 @@ async def test_a_long_result_is_sent_as_the_same_excerpt_ever_after_and_can_be_r
     assert results[5]["toolu_rest"] == results[4]["toolu_rest"], "a passage is never sent as an excerpt"
     for before, after in pairwise(talk.bodies[2:]):
         assert shared(before, after) >= until_last_words(before)
+
+
+async def test_with_a_small_context_a_long_result_can_be_read_on_in_its_own_turn(
+    talk: Talk, person: User, settings: Settings
+) -> None:
+    settings.SAGE_CONTEXT_TOKENS = 20_000
+    lines = "".join(f"Line {number} of many.\n" for number in range(1_000))
+    await in_database(put_file, person, "sage/context.md", lines)
+    talk.practice.script(
+        [
+            Reply.of(ToolUse("read_file", {"path": "sage/context.md"}, id="toolu_long")),
+            Reply.of(ToolUse("read_result", {"tool_use_id": "toolu_long", "offset": 8_000}, id="toolu_rest")),
+            "Found.",
+        ]
+    )
+    done = await talk.say("Read it")
+    assert done.text == "Found."
+    first, rest = (body["messages"][-1]["content"][0]["content"] for body in talk.bodies[1:])
+    assert first.startswith("[excerpt of the result of read_file toolu_long: ")
+    assert "Line 500 of many." not in first
+    assert rest.startswith('<passage from="8000"')
+    assert "Line 500 of many." in rest
 
 
 async def test_what_changed_is_said_once_in_the_newest_message_and_sent_again_exactly_so(

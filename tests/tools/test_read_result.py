@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from pytest_django import Settings
 
 from coaching.engine.errors import ToolError, ToolInputError
 from coaching.engine.messages import MAX_RESULT_BYTES, excerpt_result
+from coaching.model_client.context_size import most_result_bytes
 from coaching.tools.read_result import READ_RESULT
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionKind
@@ -49,6 +51,16 @@ async def test_page_after_page_gives_the_whole_result_and_none_is_sent_as_an_exc
         pages.append(found[4])
         offset = int(found[2])
     assert "".join(pages).replace("&lt;", "<") == text
+
+
+@in_a_database
+async def test_a_page_fits_a_small_context(session: Session, user: User, settings: Settings) -> None:
+    settings.SAGE_MODEL, settings.SAGE_CONTEXT_TOKENS = "local-model", 16_000
+    most = most_result_bytes("local-model")
+    assert most == 8_000
+    await in_database(store_result, session, "a b\n" * 6_000)
+    content = await read(session, user)
+    assert most - 300 < len(content.encode()) <= most
 
 
 @in_a_database
@@ -96,7 +108,7 @@ async def test_what_is_not_of_this_conversation_is_an_error_result(
         (session, user, interrupted.metadata["tool_calls"][0]["id"]),
         (session, user, withdrawn.metadata["tool_calls"][0]["id"]),
     ):
-        with pytest.raises(ToolError, match="no earlier result with that id"):
+        with pytest.raises(ToolError, match="no result with that id"):
             await read(where, person, tool_use_id=tool_use_id)
     with pytest.raises(ToolError, match="ends at character 18000"):
         await read(session, user, offset=18_000)
