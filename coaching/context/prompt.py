@@ -20,7 +20,7 @@ from coaching.clock.days import local_day
 from coaching.context import statement as stating
 from coaching.context.attached import MORE, MORE_ON_PAGE, document_parts, without_withheld
 from coaching.context.brief import brief_part
-from coaching.context.budget import count_tokens
+from coaching.context.budget import SPARE_TOKENS, count_tokens
 from coaching.context.care import CARE
 from coaching.context.care_parts import ask_part, end_part, ending_words
 from coaching.context.foreign import foreign_texts
@@ -75,6 +75,8 @@ HIGH_INTENSITY = "high_intensity"
 OPENING_SHARE = 0.45
 LEAST_WORDS = 200
 """How far a message that doesn't fit is shortened, in tokens."""
+WORDS_KEY = "most_words"
+"""In a session's metadata: to how many tokens a message was shortened that a model had called too long."""
 LOOK_BACK_BLOCKS = 20
 """How many blocks before a breakpoint the cache searches for an earlier one."""
 
@@ -88,13 +90,14 @@ TAIL_CACHE = SHORT_CACHE
 class BuiltPrompt:
     """The request that a turn begins with, and what must be stored to send it again byte for byte.
 
-    `opening` is the session's new one, None if its present one was sent; `session_metadata` is merged into
-    the session's with it. `before` are the messages that were read, without the newest; `said_before_at` is
-    when the user's last one of them was sent, if any. `asked_steps` are the next steps that Sage is told to
-    ask about.
+    All but the conversation keeps to `most_tokens`. `opening` is the session's new one, None if its present
+    one was sent; `session_metadata` is merged into the session's with it. `before` are the messages that were
+    read, without the newest; `said_before_at` is when the user's last one of them was sent, if any.
+    `asked_steps` are the next steps that Sage is told to ask about.
     """
 
     request: ModelRequest
+    most_tokens: int
     message: Message
     message_metadata: dict[str, Any]
     turn_metadata: dict[str, Any]
@@ -149,16 +152,13 @@ def build_turn(
 def build_smaller_turn(
     session: Session, *, life: Life, tools: PromptTools[Any], care: CareOfTurn | None = None
 ) -> BuiltPrompt | None:
-    """Build the request again with half the window, or half of its only message; None if that is short.
+    """Build the request again with half the window; None if that is a short message already.
 
-    The edge moves for good, since later turns would hit the same limit.
+    Where the newest message alone is longer, it is shortened, too. The edge moves for good, since later turns
+    would hit the same limit.
     """
     builder = _TurnBuilder(session, life=life, tools=tools, newest=None, care=care)
-    smaller = smaller_window(builder.window, builder.count_message)
-    if smaller is not None:
-        builder.move_to(smaller)
-        return builder.build()
-    return builder.build() if builder.halve_message() else None
+    return builder.build() if builder.halve() else None
 
 
 class _TurnBuilder:
@@ -181,7 +181,7 @@ class _TurnBuilder:
         self.life, self.tools = life, tools
         frame = build_frame(session, tools=tools, library=self._library(skills_moment(session)))
         self.sizes = _sizes(_frame_tokens(frame, tools))
-        self.newest_words = self.sizes.window
+        self.most_words = min(self.sizes.window, _words_that_fitted(session) or self.sizes.window)
         sizes = {"minimum": self.sizes.messages, "step": self.sizes.step}
         limit = rows_to_read(edge, last=session.last_message_number, **sizes)
         self.tail, older = selectors.history_tail(session, limit=limit, newest=newest)
@@ -208,7 +208,7 @@ class _TurnBuilder:
         is_moved = stored is not None and stored.edge != window.edge
         self.is_rebuilt = stored is None or is_moved or stored.brief_revision != self.session.brief_revision
         self.library = self._library(self.now if is_moved else skills_moment(self.session))
-        self.session_metadata = {MOMENT_KEY: self.now.isoformat()} if is_moved else {}
+        self.session_metadata: dict[str, Any] = {MOMENT_KEY: self.now.isoformat()} if is_moved else {}
         self.frame = build_frame(self.session, tools=self.tools, library=self.library)
         self.offered = self._offered()
         arc = current_arc(self.session)
@@ -222,11 +222,20 @@ class _TurnBuilder:
         self.frame_tokens = _frame_tokens(self.frame, self.tools)
         self.room = _sizes(self.frame_tokens).room
 
-    def halve_message(self) -> bool:
-        """Send half of the newest message; return whether it is still long enough for that."""
+    def halve(self) -> bool:
+        """Move to half the window, and shorten the newest message to it; return whether anything gave way."""
+        half = sum(map(self.count_message, self.window.messages)) // 2
+        smaller = smaller_window(self.window, self.count_message)
+        if smaller is not None:
+            self.move_to(smaller)
         newest = self.window.messages[-1]
-        self.newest_words = count_tokens(self._limits_of(newest).words_of(newest)) // 2
-        return self.newest_words >= LEAST_WORDS
+        excess = sum(map(self.count_message, self.window.messages)) - half
+        words = count_tokens(self._limits_of(newest).words_of(newest)) - excess
+        if excess > 0 and words >= LEAST_WORDS:
+            self.most_words = words
+            self.session_metadata[WORDS_KEY] = {"model": self.frame.model, "tokens": words}
+            return True
+        return smaller is not None
 
     def count_message(self, message: Message) -> int:
         """Estimate the tokens of a message of the history in this request."""
@@ -239,7 +248,7 @@ class _TurnBuilder:
 
     def _limits_of(self, message: Message) -> HistoryLimits:
         is_newest = message.number == self.tail[-1].number
-        words = self.newest_words if is_newest else self.sizes.older_message
+        words = self.most_words if is_newest else min(self.most_words, self.sizes.older_message)
         return HistoryLimits(words=words, result_bytes=self.sizes.result_bytes)
 
     def _library(self, moment: datetime) -> SkillLibrary:
@@ -250,7 +259,8 @@ class _TurnBuilder:
         opening = self._opening()
         newest = self.window.messages[-1]
         statements = self._statements()
-        left = self.room - opening.statement.tokens - sum(statement.tokens for statement in statements)
+        sent = opening.statement.tokens + sum(statement.tokens for statement in statements)
+        left = self.room - sent - self._header_reserve()
         skills = self._skill_parts([opening.statement, *statements])
         said = said_last([opening.statement, *statements])
         parts, clock = stating.changed_parts(
@@ -284,6 +294,7 @@ class _TurnBuilder:
         foreign = foreign_texts(self.window.messages, statement, self._attached())
         return BuiltPrompt(
             request=self._request(opening),
+            most_tokens=self.frame_tokens + self.room + SPARE_TOKENS,
             message=newest,
             message_metadata=metadata,
             turn_metadata={**trace, TAINT_KEY: list(foreign)} if foreign else trace,
@@ -293,6 +304,12 @@ class _TurnBuilder:
             said_before_at=self._said_before_at(),
             asked_steps=self.asked_steps,
         )
+
+    def _header_reserve(self) -> int:
+        """Return the tokens of the headers that this window may still get: each message tells its day."""
+        said = sum(message.role == MessageRole.USER for message in self.window.messages)
+        most = (self.sizes.messages + self.sizes.step) // 2 + 1
+        return max(1, most - said + 1) * stating.header_tokens(self.context)
 
     def _statements(self) -> Sequence[Statement]:
         """Return what was sent with the messages before the newest."""
@@ -519,6 +536,12 @@ def _sizes(frame_tokens: int) -> PromptSizes:
         messages=settings.SAGE_WINDOW_MESSAGES,
         step=settings.SAGE_WINDOW_STEP,
     )
+
+
+def _words_that_fitted(session: Session) -> int | None:
+    """Return how many tokens of a message the model has room for, where one was too long for it."""
+    found = session.metadata.get(WORDS_KEY, {})
+    return found["tokens"] if found.get("model") == settings.SAGE_MODEL else None
 
 
 def _foreseen(life: Life, newest: Message) -> CareOfTurn | None:

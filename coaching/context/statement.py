@@ -90,12 +90,12 @@ def changed_parts(
     """Return the parts for the newest message, and the time of its clock if it has one.
 
     `said` is what was sent last inside the window, `more` the skills and offers that follow the sections and
-    are never shortened. All of it gets at most `tokens`, except what must go. `gone_words` say more of a
-    section that is gone.
+    are never shortened. All of it gets at most `tokens`, except what must go and the header, for which the
+    caller reserves `header_tokens`. `gone_words` say more of a section that is gone.
     """
     head = _header_part(context, said=said, now=now)
     fixed: list[StatementPart] = []
-    for part in (*([head] if head else []), *more):
+    for part in more:
         if part.must_go or part.tokens <= tokens:
             fixed.append(part)
             tokens -= part.tokens
@@ -116,9 +116,12 @@ def changed_parts(
     tokens -= sum(part.tokens for part in gone)
     parts = {part.key: part for part in (*gone, *fit(changed, int(tokens * LATER_SHARE)))}
     ordered = [parts[name] for name in ORDER if name in parts]
-    has_clock = head is not None and head in fixed
-    heads = [head] if has_clock and head else []
-    return [*heads, *ordered, *(part for part in fixed if part is not head)], now if has_clock else None
+    return [*([head] if head else []), *ordered, *fixed], now if head else None
+
+
+def header_tokens(context: Context) -> int:
+    """Return how many tokens the header takes each time that it is sent."""
+    return _rendered_header(context, context.header).tokens if context.header else 0
 
 
 def _digest_said(said: Statement, name: str) -> str:
@@ -170,4 +173,8 @@ def _header_part(context: Context, *, said: Statement, now: datetime) -> Stateme
     is_same = said.sections.get(context.header.name) == context.header_digest
     if is_same and said.clock is not None and now - said.clock < CLOCK_INTERVAL:
         return None
-    return StatementPart(key=context.header.name, digest=context.header_digest, text=context.header.render())
+    return _rendered_header(context, context.header)
+
+
+def _rendered_header(context: Context, section: Section) -> StatementPart:
+    return StatementPart(key=section.name, digest=context.header_digest, text=section.render())

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
+from django.conf import settings
 from django.db import transaction
 from django.utils.translation import gettext_noop as _
 from pydantic import Field
@@ -17,6 +18,7 @@ from coaching.engine.errors import ToolError
 from coaching.engine.tools import ToolInput, ToolResult
 from coaching.files.attributes import StorableText
 from coaching.life.arcs import PULSE, next_checkin, read_lacking_artefacts
+from coaching.model_client.context_size import is_compact
 from coaching.models import Profile
 from coaching.tools.context import ToolContext
 from coaching.tools.presentation import ARC, Presentation, Question, SageTool, held, text_in
@@ -50,8 +52,8 @@ INCOMPLETE = (
     "user said, or ask for it. If they want to end without it, call complete_session again."
 )
 
-TOOL_FOR = {PULSE: "show_pulse_check"}
-"""The tool that provides what an arc lacks."""
+RATE, RATE_IN_PAGE = "show_pulse_check", "updated_rating of a domain"
+"""Where a rating goes that an arc lacks; the second where the tool for it isn't offered."""
 
 
 class CompleteSessionInput(ToolInput):
@@ -127,7 +129,8 @@ def _lacking(context: ToolContext, arc: CurrentArc | None) -> list[str]:
     lacking = read_lacking_artefacts(
         user_id=context.user_id, arc=arc.arc, since=arc.started_at, now=context.now, timezone=context.timezone
     )
-    return [f"{name} ({TOOL_FOR[name]})" if name in TOOL_FOR else name for name in lacking]
+    how = RATE_IN_PAGE if is_compact(settings.SAGE_MODEL) else RATE
+    return [f"{name} ({how})" if name == PULSE else name for name in lacking]
 
 
 def _was_told(session: Session, arc: CurrentArc, tool_use_id: str) -> bool:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from coaching.context.budget import PROMPT_TOKENS
 from coaching.context.prompt import BuiltPrompt, build_turn
 from coaching.engine.messages import ModelRequest
 from coaching.models import Profile
@@ -20,14 +19,18 @@ NEXT_WORDS = "(the next message)"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptPreview:
-    """A request with the estimated tokens of its parts, in the order of the request."""
+    """A request with the estimated tokens of its parts, in the order of the request.
+
+    Without the conversation they are `most_tokens` at most.
+    """
 
     request: ModelRequest
+    most_tokens: int
     tokens: Sequence[tuple[str, int]]
 
     @property
     def prompt_tokens(self) -> int:
-        """All that SPEC 3.6 limits: what isn't conversation."""
+        """Return the tokens of all that isn't conversation."""
         return sum(tokens for name, tokens in self.tokens if name != "conversation")
 
     def to_text(self) -> str:
@@ -36,7 +39,7 @@ class PromptPreview:
 
     def _token_lines(self) -> Iterator[str]:
         yield f"Model: {self.request.model}"
-        yield f"Tokens, estimated: {self.prompt_tokens:,} of {PROMPT_TOKENS:,} without the conversation"
+        yield f"Tokens, estimated: {self.prompt_tokens:,} of {self.most_tokens:,} without the conversation"
         for name, tokens in self.tokens:
             yield f"  {tokens:>6,}  {name}"
 
@@ -55,7 +58,8 @@ def preview_request(
     message = next_message(session=session, role=MessageRole.USER, content=text, metadata=metadata_of(text))
     tools = offered_tools(profile)
     built = build_turn(session, profile=profile, tools=tools, now=now, newest=message)
-    return PromptPreview(request=built.request, tokens=list(_tokens_of(built, tools.tokens)))
+    tokens = list(_tokens_of(built, tools.tokens))
+    return PromptPreview(request=built.request, most_tokens=built.most_tokens, tokens=tokens)
 
 
 def _tokens_of(built: BuiltPrompt, in_tools: int) -> Iterator[tuple[str, int]]:

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+import time_machine
 from django.contrib.auth.models import User
 from pytest_django import Settings
 
@@ -18,7 +19,8 @@ from coaching.practice.script import Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer
 from coaching.tools import COMPACT_TOOLS
 from sessions_app.database import in_database
-from sessions_app.models import TurnStatus
+from sessions_app.models import SessionKind, TurnStatus
+from sessions_app.services import open_session
 from tests.context.conftest import Talk, put_file, text_blocks
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -127,6 +129,51 @@ async def test_a_long_file_comes_back_in_part_and_leaves_room_for_an_answer(talk
     assert len(result["content"]) < CONTEXT // 2
     assert "excerpt of the result of read_file" in result["content"]
     assert tokens_of(body) <= MOST
+
+
+async def test_each_message_tells_its_day_however_little_room_there_is(talk: Talk, person: User) -> None:
+    for path in ("sage/context.md", "sage/patterns.md", "life-map/_overview.md", "life-plan/current.md"):
+        await in_database(put_file, person, path, LONG)
+    talk.practice.script(["I see."] * 6)
+    with time_machine.travel("2026-11-18T09:00Z", tick=True) as clock:
+        for number in range(6):
+            await in_database(put_file, person, "life-plan/current.md", f"Change {number}. {LONG}")
+            await talk.say("Hello")
+            newest = talk.bodies[-1]["messages"][-1]["content"][-2]["text"]
+            assert f", {9 + number:02}:0" in newest
+            assert tokens_of(talk.bodies[-1]) <= MOST
+            clock.shift(3_600)
+
+
+async def test_a_tool_that_is_not_offered_does_not_run(talk: Talk) -> None:
+    talk.practice.script([Reply.of(ToolUse("load_skill", {"name": "letting-go"})), "I can't."])
+    done = await talk.say("Hello")
+    assert done.text == "I can't."
+    (result,) = talk.bodies[-1]["messages"][-1]["content"]
+    assert result["is_error"]
+    assert "There is no tool of that name" in result["content"]
+    assert "read_file" in result["content"]
+    assert "load_skill" not in result["content"]
+
+
+async def test_a_check_in_gets_its_rating_without_the_tool_for_it(talk: Talk) -> None:
+    session = await in_database(open_session, user_id=talk.session.user_id, kind=SessionKind.WEEKLY_CHECKIN)
+    talk.session = session
+    page = {"file_type": "domain", "file_name": "career", "content": "# Work\n\nLoud."}
+    talk.practice.script(
+        [
+            Reply.of(ToolUse("complete_session", {"type": "arc"})),
+            Reply.of(ToolUse("save_file", {**page, "attributes": {"updated_rating": 2}})),
+            Reply.of(ToolUse("complete_session", {"type": "arc"})),
+            "Done.",
+        ]
+    )
+    await talk.say("A two, for work.")
+    assert "as `updated_rating`" in json.dumps(talk.bodies[0]["messages"])
+    assert "show_pulse_check" not in json.dumps(talk.bodies)
+    lacking, _, done = (body["messages"][-1]["content"][0]["content"] for body in talk.bodies[1:])
+    assert "pulse (updated_rating of a domain)" in lacking
+    assert "pulse" not in done
 
 
 async def test_eight_tools_are_offered_and_no_arc(talk: Talk) -> None:

@@ -15,7 +15,7 @@ from sessions_app.database import in_database
 from sessions_app.errors import StaleFence
 from sessions_app.models import TurnStatus
 from sessions_app.turn_records import TurnKey
-from tests.context.conftest import NO_LIMIT, Talk
+from tests.context.conftest import NO_LIMIT, Talk, text_blocks
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -98,3 +98,20 @@ async def test_a_first_message_that_is_too_much_by_itself_is_said_to_be(talk: Ta
     done = await talk.say("Hello")
     assert done.stop_reason == "model_context_window_exceeded"
     assert len(talk.bodies) == 1
+
+
+async def test_one_long_message_shrinks_with_each_try_until_it_fits(talk: Talk) -> None:
+    await talked(talk)
+    talk.practice.script(["It fits."])
+    talk.practice.faults.push(replace(FULL, times=3))
+    long = WORDS * 340
+    done = await talk.say(long)
+    assert done.stop_reason == "model_context_window_exceeded"
+    whole, half = (text_blocks(body)[-1] for body in talk.bodies[-2:])
+    assert "Message 0." not in said(talk.bodies[-1])
+    assert len(half) < len(whole) * 0.8, "the messages before it are too few to make up half"
+    done = await talk.say(long)
+    assert done.text == "It fits."
+    again, smaller = talk.bodies[-2:]
+    assert len(text_blocks(again)[-1]) == len(half)
+    assert len(said(smaller)) < len(said(again)) * 0.7

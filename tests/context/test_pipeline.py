@@ -183,6 +183,7 @@ def test_the_context_keeps_to_its_size_over_many_turns_of_long_changes(person: U
         frame += sum(count_tokens(canonical_json(tool)) for tool in made.request.tools)
         assert frame + sum(map(count_tokens, contexts)) < PROMPT_TOKENS
         assert "Change " in contexts[0]
+        assert f"{NOW + timedelta(minutes=number * 31):%H:%M}" in contexts[-1], "each message tells its day"
 
 
 @pytest.mark.django_db

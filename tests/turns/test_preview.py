@@ -8,6 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.db import connection, transaction
+from pytest_django import Settings
 
 from coaching.models import Profile
 from sessions_app import services
@@ -44,6 +45,15 @@ def test_the_parts_add_up_to_the_whole(user: User) -> None:
     assert sum(parts.values()) == whole
     assert parts["system"] > 2_000
     assert "opening: skill:open-day" in parts
+
+
+def test_the_most_tokens_are_those_of_the_context(user: User, settings: Settings) -> None:
+    assert " of 15,000 without the conversation" in shown(user)
+    settings.SAGE_CONTEXT_TOKENS = 8_192
+    first = shown(user).splitlines()[1]
+    most = int(first.split()[4].replace(",", ""))
+    assert 3_000 < most < 8_192 / 1.6
+    assert int(first.split()[2].replace(",", "")) <= most
 
 
 def split_line(line: str) -> tuple[str, str]:
