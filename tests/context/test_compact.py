@@ -169,7 +169,7 @@ async def test_a_check_in_gets_its_rating_without_the_tool_for_it(talk: Talk) ->
         ]
     )
     await talk.say("A two, for work.")
-    assert "as `updated_rating`" in json.dumps(talk.bodies[0]["messages"])
+    assert "the domain's `updated_rating`" in json.dumps(talk.bodies[0]["messages"])
     assert "show_pulse_check" not in json.dumps(talk.bodies)
     lacking, _, done = (body["messages"][-1]["content"][0]["content"] for body in talk.bodies[1:])
     assert "pulse (updated_rating of a domain)" in lacking
