@@ -7,14 +7,16 @@ standard input does, so that it outlives nobody. It imports nothing of Sage that
 import json
 import os
 import sys
-from typing import TypedDict
+from typing import Never, TypedDict
 
+import psutil
 import xllamacpp
 
 BATCH_TOKENS = 256
 """A request that is given up ends with its batch: with llama.cpp's 2,048 that took a minute on two cores."""
 NICENESS = 5
-"""It works for minutes on all cores; pages and the database come first."""
+"""Pages and the database come first. One core is theirs, too: llama.cpp's threads wait for each other, so one
+that shares its core slows all of them down, on two busy cores to a fifth."""
 
 
 class Options(TypedDict):
@@ -27,8 +29,8 @@ class Options(TypedDict):
     context_tokens: int
 
 
-def start(options: Options) -> "xllamacpp.Server":
-    """Load the model and serve it. Raises `RuntimeError` after llama.cpp has printed why it can't."""
+def params_of(options: Options) -> "xllamacpp.CommonParams":
+    """Return llama.cpp's parameters for Sage."""
     params = xllamacpp.CommonParams()
     params.model.path = options["path"]
     params.model_alias = {options["name"]}
@@ -40,14 +42,18 @@ def start(options: Options) -> "xllamacpp.Server":
     # One request at a time has the whole context; the others wait.
     params.n_parallel = 1
     params.n_batch = BATCH_TOKENS
+    params.cpuparams.n_threads = max(1, (psutil.cpu_count(logical=False) or 2) - 1)
     params.ui = False
     params.endpoint_slots = False  # would show what people write
-    return xllamacpp.Server(params)
+    return params
 
 
-def _main() -> None:
-    os.nice(NICENESS)
-    server = start(json.loads(sys.stdin.readline()))
+def serve(params: "xllamacpp.CommonParams") -> Never:
+    """Load the model, print the address, and serve until the standard input ends.
+
+    Raises `RuntimeError` after llama.cpp has printed why it can't load it.
+    """
+    server = xllamacpp.Server(params)
     print(json.dumps({"url": server.listening_address}), flush=True)  # noqa: T201 - it is the answer
     sys.stdin.read()
     # Its own end waits for the request that it works on.
@@ -55,7 +61,8 @@ def _main() -> None:
 
 
 if __name__ == "__main__":
+    os.nice(NICENESS)
     try:
-        _main()
+        serve(params_of(json.loads(sys.stdin.readline())))
     except RuntimeError:
         sys.exit(1)
