@@ -1,24 +1,20 @@
 """`python -m tests.safety.training [--write]`: learns the weights of `coaching.safety.weighed`.
 
 Without `--write` it prints what weights that are learnt from all other authors make of each author's
-sentences, which tells how well they know sentences that they never saw. It is a logistic regression, solved
-by coordinate descent in its dual (Yu, Huang, Lin: Dual coordinate descent methods for logistic regression,
-2011), in a fixed order: the same sentences give the same weights.
+sentences, which tells how well they know sentences that they never saw. `tests.learning` solves it.
 """
 
 import argparse
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from math import log
 from pathlib import Path
-from random import Random
 
 from coaching.safety.phrases import Level
 from coaching.safety.readable import plain_letters
 from coaching.safety.tables import FOLDER
 from coaching.safety.weighed import ALWAYS, DANGER, GRIEF, Tables, Weighable
+from tests.learning import rounded, solve
 from tests.safety.measure import LABELS, read_sentences, read_set
 from tests.safety.sets import LEARNT, read_ordinary_promises
 
@@ -39,7 +35,6 @@ ROUNDS = 40
 MIN_SENTENCES = 2
 MIN_WEIGHT = 3
 """In hundredths: smaller weights are left out."""
-_BISECTIONS = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,30 +73,10 @@ def read_examples(table: str) -> Sequence[Example]:
 
 def learn(examples: Sequence[Example]) -> Mapping[str, int]:
     """Return the weights of the features, in hundredths."""
-    features = [sorted(each.features) for each in examples]
-    counts = Counter(feature for each in features for feature in each)
-    rows = [[f for f in each if counts[f] >= MIN_SENTENCES] for each in features]
+    rows = [sorted(each.features) for each in examples]
     signs = [1 if each.is_danger else -1 for each in examples]
-    costs = _costs_of(examples)
-    shares = [cost / 1000 for cost in costs]
-    weights: dict[str, float] = {f: 0.0 for f, count in counts.items() if count >= MIN_SENTENCES}
-    for row, sign, share in zip(rows, signs, shares, strict=True):
-        for feature in row:
-            weights[feature] += sign * share
-    order = list(range(len(rows)))
-    random = Random(0)
-    for _ in range(ROUNDS):
-        random.shuffle(order)
-        for number in order:
-            row, sign = rows[number], signs[number]
-            margin = sign * sum(weights[feature] for feature in row)
-            share = _best_share(shares[number], costs[number], margin, len(row))
-            change = sign * (share - shares[number])
-            shares[number] = share
-            for feature in row:
-                weights[feature] += change
-    rounded = {feature: round(100 * weight) for feature, weight in weights.items()}
-    return {f: weight for f, weight in rounded.items() if abs(weight) >= MIN_WEIGHT or f == ALWAYS}
+    weights = solve(rows, signs, _costs_of(examples), rounds=ROUNDS, min_rows=MIN_SENTENCES)
+    return rounded(weights, least=MIN_WEIGHT, always=ALWAYS)
 
 
 def _costs_of(examples: Sequence[Example]) -> Sequence[float]:
@@ -111,16 +86,6 @@ def _costs_of(examples: Sequence[Example]) -> Sequence[float]:
         for is_danger in (True, False)
     }
     return [COST * len(examples) * each.weight / (2 * totals[each.is_danger]) for each in examples]
-
-
-def _best_share(share: float, cost: float, margin: float, square: int) -> float:
-    """Return the share of an example that minimises the dual, the others being as they are."""
-    low, high = 0.0, cost
-    for _ in range(_BISECTIONS):
-        middle = (low + high) / 2
-        slope = square * (middle - share) + margin + log(middle / (cost - middle))
-        low, high = (low, middle) if slope > 0 else (middle, high)
-    return (low + high) / 2
 
 
 def table_by_author() -> str:
