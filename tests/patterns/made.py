@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from coaching.practice.coach import hearing, jobs, steps, texts
+from coaching.practice.coach import hearing, jobs, steps
 from coaching.practice.coach.tables import BY_LANGUAGE, WALKS
 from coaching.safety import (
     answers,
@@ -70,9 +70,6 @@ MADE: Mapping[str, Callable[[], Patterns]] = {
     (
         "coaching/practice/coach/steps.py: re.compile(f\"{days['lead']}\\\\b({words})\\\\b{days['trail']}\")"
     ): lambda: [pattern for pattern, _ in steps._days()],
-    "coaching/practice/coach/texts.py: re.compile(asked)": lambda: [
-        asked for topics in texts._TOPICS.values() for _, asked, _ in topics
-    ],
     (
         "coaching/safety/answers.py: re.compile(f\"(?<![\\\\w'])(?:{'|'.join(_TABLE[section])})(?!\\\\w)\")"
     ): lambda: [answers._pattern(section) for section in answers._TABLE],

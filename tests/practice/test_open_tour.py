@@ -61,8 +61,8 @@ async def test_what_is_due_is_offered_once(client: AsyncAnthropic) -> None:
         ("what does a real model cost?", "API key"),
         ("do you speak German?", "German and Spanish"),
         ("how long does it take?", "two or three minutes"),
-        ("should I quit my job?", "no view on your life"),
-        ("what is the capital of Peru?", "no answer"),
+        ("should I quit my job?", "I can't say"),
+        ("what is the capital of Peru?", "know nothing of the world"),
         ("what did you write?", "written nothing"),
         ("which approaches are in play?", "No approach"),
         ("what happens in danger?", "help lines"),
@@ -88,14 +88,13 @@ async def test_what_else_there_is_to_see_is_said_once_in_a_while(client: AsyncAn
     assert not hints[0], "the menu was shown just before"
 
 
-async def test_words_that_a_script_can_t_place_are_called_so_in_turn(client: AsyncAnthropic) -> None:
+async def test_words_that_a_script_can_t_place_are_answered_in_turn(client: AsyncAnthropic) -> None:
     walk = Walk(client)
     await walk.say("hi")
     replies = [
         await walk.say(f"My neighbour painted {what} on Sunday") for what in ("a boat", "a door", "it")
     ]
     assert len(set(replies)) == 3
-    assert "script" in replies[0]
     assert not walk.files
 
 

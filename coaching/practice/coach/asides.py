@@ -7,6 +7,7 @@ from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.file_names import clip, files_in_words, join_words
 from coaching.practice.coach.hearing import Heard, is_about
 from coaching.practice.coach.replay import State, changeable
+from coaching.practice.coach.sense import sense
 from coaching.practice.coach.tables import Slot
 
 
@@ -21,6 +22,12 @@ def pick(sentences: Sequence[str], conversation: Conversation) -> str:
     return said or sentences[len(conversation.exchanges) % len(sentences)]
 
 
+def about_tour(words: str) -> str:
+    """Return the name of the question about the tour that words ask, or nothing."""
+    intent = sense(words)
+    return intent if intent in texts.questions() else ""
+
+
 def answer_question(conversation: Conversation, question: str, slot: Slot | None = None) -> str:
     """Answer a question; of those about a slot only what the slot's own text says."""
     plain = question
@@ -30,8 +37,8 @@ def answer_question(conversation: Conversation, question: str, slot: Slot | None
     if is_about("in_play", plain) and (slot is None or "skill" in plain.lower()):
         names = [name.replace("-", " ") for name in conversation.skills]
         return texts.said("in_play", skills=join_words(names)) if names else texts.said("not_in_play")
-    if answers := texts.topic_in("questions", plain)[1]:
-        return pick(answers, conversation)
+    if about := about_tour(plain):
+        return pick(texts.questions()[about], conversation)
     if is_about("advice", plain):
         return pick(texts.reactions("advice"), conversation)
     if slot is None:

@@ -3,7 +3,6 @@
 The language is set for an answer, as Django's translations do it: `with speaking("de")`.
 """
 
-import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,8 +15,6 @@ Choice = tuple[str, str]
 Language = Literal["en", "de", "es"]
 ENGLISH: Language = "en"
 LANGUAGES: tuple[Language, ...] = (ENGLISH, "de", "es")
-Topics = Sequence[tuple[str, re.Pattern[str], Sequence[str]]]
-"""Each a name, the words that it is known by, and answers to use in turn."""
 
 
 def read_table(name: str) -> Mapping[str, Any]:
@@ -26,12 +23,8 @@ def read_table(name: str) -> Mapping[str, Any]:
 
 
 _TEXTS: Mapping[Language, Mapping[str, Any]] = {code: read_table(f"texts.{code}") for code in LANGUAGES}
-_TOPICS: Mapping[tuple[Language, str], Topics] = {
-    (code, table): [
-        (name, re.compile(asked, re.IGNORECASE), answers) for name, asked, *answers in _TEXTS[code][table]
-    ]
-    for code in LANGUAGES
-    for table in ("questions", "topics")
+_ANSWERS: Mapping[Language, Mapping[str, Sequence[str]]] = {
+    code: read_table(f"talk.{code}") for code in LANGUAGES
 }
 _spoken: ContextVar[Language] = ContextVar("spoken", default="en")
 FOREIGN: Mapping[str, str] = _TEXTS["en"]["languages"]
@@ -95,17 +88,9 @@ def names() -> Mapping[str, str]:
 
 def questions() -> Mapping[str, Sequence[str]]:
     """Return the answers to questions about the tour, by the question's name."""
-    return {name: answers for name, _, answers in _TOPICS[language(), "questions"]}
+    return cast("Mapping[str, Sequence[str]]", _TEXTS[language()]["questions"])
 
 
-def topic_in(table: str, words: str) -> tuple[str, Sequence[str]]:
-    """Return the topic that words have, with its answers; nothing if they have none.
-
-    A person may write a sentence in English to a tour that speaks their own language.
-    """
-    plain = words.replace("’", "'")
-    for code in dict.fromkeys((language(), ENGLISH)):
-        for place, (name, asked, _) in enumerate(_TOPICS[code, table]):
-            if asked.search(plain):
-                return name, _TOPICS[language(), table][place][2]
-    return "", ()
+def answers(intent: str) -> Sequence[str]:
+    """Return what there is to say to words with an intent (`sense.sense`); nothing for an unknown one."""
+    return _ANSWERS[language()].get(intent, ())

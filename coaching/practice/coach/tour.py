@@ -15,7 +15,7 @@ from coaching.practice.coach.after_danger import (
     words_at_rest,
 )
 from coaching.practice.coach.analysis import analyse, is_analysis
-from coaching.practice.coach.asides import answer_question, pick
+from coaching.practice.coach.asides import about_tour, answer_question, pick
 from coaching.practice.coach.conversation import Call, Conversation, Exchange
 from coaching.practice.coach.danger import is_in_danger, point_to_help
 from coaching.practice.coach.documents import classify, is_classification
@@ -24,6 +24,7 @@ from coaching.practice.coach.hearing import Heard, hear, is_about
 from coaching.practice.coach.jobs import do_job
 from coaching.practice.coach.library import SEARCH, say_what_was_found, search_documents
 from coaching.practice.coach.replay import choice_in, replay
+from coaching.practice.coach.sense import sense
 from coaching.practice.coach.steps import CREATE, RESOLVE, say_step, step_call
 from coaching.practice.coach.tables import STATIONS, WALKS, Walk, walk_called
 from coaching.practice.coach.talk import found_here, introduce, say_goodbye_to, talk
@@ -240,7 +241,7 @@ def _remembered(conversation: Conversation, newest: Exchange, heard: Heard) -> R
     """Return what was said of what they ask to remember: in this conversation, else by a search."""
     if texts.stands_in("recall_ask", newest.question) and heard.kind in {"answer", "recall"}:
         return _recall(conversation, heard.words or newest.answer)
-    is_of_tour = texts.topic_in("questions", newest.answer)[0] == "remember"
+    is_of_tour = about_tour(newest.answer) == "remember"
     if heard.kind != "recall" or not heard.words or is_of_tour or is_about("my_name", newest.answer):
         return None
     here = found_here(conversation, heard.words)
@@ -251,10 +252,11 @@ def _reply(conversation: Conversation, newest: Exchange, heard: Heard, lead: str
     """Answer words that ask for nothing to be shown; a menu only where they leave it open what they want."""
     is_resting = is_at_rest(conversation)
     has_shown = any(texts.stands_in(name, newest.question) for name in ("menu", "more", "after_arc"))
+    intent = sense(newest.answer)
     match heard.kind:
-        case "pause":
+        case "pause" if intent != "hello":
             return say(say_goodbye_to(conversation))
-        case "leave":
+        case "leave" if intent != "bye":
             return say(texts.said("left_alone"))
         case "no" if texts.stands_in_offers(newest.question):
             return say(texts.said("declined"))
@@ -262,14 +264,14 @@ def _reply(conversation: Conversation, newest: Exchange, heard: Heard, lead: str
             return say(texts.said("closed"))
         case kind if is_resting and kind != "menu":
             return say(lead, *words_at_rest(conversation, newest, heard))
-        case "hello" if is_first:
+        case "hello" if is_first or intent == "feature":
             return _menu(conversation, lead, _offer(conversation))
         case "menu" | "continue":
             return _menu(conversation, lead, _offer(conversation) if is_first else "")
         case "yes" if has_shown or texts.stands_in("hints", newest.question, "reactions"):
             return _menu(conversation)
-        case "question" if texts.topic_in("questions", newest.answer)[0] == "able":
-            return _menu(conversation, pick(texts.questions()["able"], conversation))
+    if intent in {"able", "feature"}:
+        return _menu(conversation, pick(texts.questions()["able"], conversation) if intent == "able" else "")
     told = talk(conversation, newest, heard)
     return say(introduce(told) if is_first else told)
 
