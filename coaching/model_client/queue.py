@@ -12,6 +12,7 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Literal
 
 import psycopg
@@ -24,6 +25,7 @@ from coaching.engine.messages import ModelRequest
 from coaching.engine.ports import DEFAULT_TIMEOUTS, ModelClient, ReplyStream, StreamTimeouts
 from coaching.engine.reply import Reply, ReplyDelta
 from coaching.model_client.servers import is_local_server
+from sessions_app.queries import Query, run_query
 
 NAMESPACE = 0x5A6E
 PERSON_WAITS = 0
@@ -40,6 +42,12 @@ _STATEMENTS: Mapping[_Function, str] = {
     "wait shared": "SELECT pg_advisory_lock_shared(%s, %s)",
     "end shared": "SELECT pg_advisory_unlock_shared(%s, %s)",
 }
+_NOW = """
+SELECT count(*) FILTER (WHERE objid > %(waits)s), count(*) FILTER (WHERE objid = %(waits)s)
+FROM pg_locks
+WHERE locktype = 'advisory' AND classid = %(namespace)s AND granted
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+"""
 
 logger = structlog.get_logger(__name__)
 
@@ -53,6 +61,24 @@ def model_places() -> int | None:
     if chosen is None and is_local_server():
         return 1
     return chosen
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacesNow:
+    """How many of the places are taken at this moment, and in how many processes a person waits for one."""
+
+    places: int
+    taken: int
+    waiting: int
+
+
+def places_now() -> PlacesNow | None:
+    """Return the state of the places; None where calls don't wait."""
+    places = model_places()
+    if places is None:
+        return None
+    (taken, waiting), *_ = run_query(Query(_NOW, {"waits": PERSON_WAITS, "namespace": NAMESPACE}))
+    return PlacesNow(places=places, taken=taken, waiting=waiting)
 
 
 class ModelPlaces:

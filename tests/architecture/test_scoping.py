@@ -33,6 +33,7 @@ UNSCOPED: Mapping[str, str] = {
     "coaching/admin/briefs.py:BriefedSessionAdmin.prompt": "an operator reads what would be sent",
     "coaching/library/admin/tables.py:WithoutWords.words": "an operator reads a document or what came of it",
     "coaching/library/rows/costs.py:calls_about": "an operator reads sums",
+    "coaching/model_client/pace.py:pace_of": "an operator reads how fast the model is",
     "coaching/admin/transcripts.py:TranscriptAdmin.words": "an operator reads a conversation",
     "coaching/admin/start.py:read_figures": "an operator reads sums",
     "sessions_app/figures.py:read_brief_figures": "an operator reads sums",

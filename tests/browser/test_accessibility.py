@@ -43,9 +43,10 @@ OWN_PAGES = (
     "/chat/", "/files/", "/files/life-map/career.md", "/files/life-map/career.md?view=raw",
     "/files/life-map/career.md/edit/", "/files/life-map/career.md/versions/",
     "/files/life-map/career.md/difference/",
-    "/settings/", "/settings/sign-in/", "/settings/usage/", "/settings/data/", "/settings/calendar/",
-    "/settings/import/", "/settings/reminders/", "/settings/delete/", "/safety/", "/safety/plan/",
-    "/safety/plan/edit/", "/welcome/", "/example/", "/leave/", leave_url(f"https://example.org/{'a' * 300}"),
+    "/settings/", "/settings/sign-in/", "/settings/usage/", "/settings/model/", "/settings/data/",
+    "/settings/calendar/", "/settings/import/", "/settings/reminders/", "/settings/delete/", "/safety/",
+    "/safety/plan/", "/safety/plan/edit/", "/welcome/", "/example/", "/leave/",
+    leave_url(f"https://example.org/{'a' * 300}"),
     "/accounts/logout/", "/accounts/email/", "/accounts/password/change/", "/accounts/reauthenticate/",
     "/nowhere/",
 )  # fmt: skip

@@ -348,6 +348,7 @@ ROUTES = {
     "settings": Row(path="/settings/", scope="own"),
     "sign_in_settings": Row(path="/settings/sign-in/", scope="own"),
     "usage": Row(path="/settings/usage/", scope="own"),
+    "model": Row(path="/settings/model/", scope="own"),
     "data": Row(path="/settings/data/", scope="own"),
     "take_timezone": Row(
         path="/settings/timezone/", method="post", form={"timezone": "Asia/Tokyo"}, scope="own"
