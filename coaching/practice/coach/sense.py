@@ -31,7 +31,7 @@ FELT = frozenset({
     "loss", "fear", "anger", "shame", "tired", "sleep", "lonely", "close", "sad", "money", "ill",
 })  # fmt: skip
 """Intents of words that confide something hard."""
-_SURE = 0.4
+_SURE = 0.6
 _SURE_OF_GROUP = 0.5
 
 
