@@ -12,6 +12,7 @@ from coaching.context.opening import Statement
 from coaching.job_queue import ANALYSIS_JOB
 from coaching.library.documents.findings import MAX_SECONDS, STILL_UNREAD, read_finding, wait_for_text
 from coaching.models import Document, DocumentState, DocumentText
+from coaching.people.profile_changes import offer_library
 from coaching.practice.script import Reply, ToolUse
 from coaching.tools import CHAT_TOOLS
 from sessions_app.database import in_database
@@ -44,6 +45,7 @@ async def test_what_ends_late_is_told_with_the_next_message_and_once(
     monkeypatch.setattr("coaching.tools.waiting.WAIT_SECONDS", 0.0)
 
     def make() -> tuple[Document, ...]:
+        offer_library(person.pk)
         client = make_client(person)
         letter = make_document(client, text="", state=DocumentState.QUEUED)
         return make_document(client, text=REPORT), make_document(client, text=CALL), letter
