@@ -45,6 +45,11 @@ _CLOSINGS = frozenset(
      "cordialement", "grazie", "saluti", "baci"}
 )  # fmt: skip
 _COACH = frozenset({"coach", "sage"})
+_MIN_NOTE = 3
+"""Lines."""
+_MAX_SIGNATURE = 3
+"""Words of a last line that is a name: "Love, Ann"."""
+_BULLETS = ("-", "*", "•", "–", "·")
 _MIN_LETTER, _OPENING = 6, 4
 """A letter has so many words; its greeting and its close have so many at most."""
 _MAX_SENDER = 40
@@ -142,7 +147,18 @@ def is_pasted(text: str) -> bool:
     lines = [plain(line).strip() for line in text.splitlines()]
     speakers = Counter(line.partition(":")[0] for line in lines if ": " in line[:_MAX_SENDER])
     is_chat = any(count > 1 for count in speakers.values())
-    return is_chat or any(_is_copied(line) for line in lines) or _is_letter(text)
+    return is_chat or any(_is_copied(line) for line in lines) or _is_letter(text) or _is_note(text)
+
+
+def _is_note(text: str) -> bool:
+    """Say whether a text of three lines or more is a list, or ends with a name in a line of its own."""
+    lines = [stripped for line in text.splitlines() if (stripped := line.strip())]
+    if len(lines) < _MIN_NOTE:
+        return False
+    is_list = sum(line.startswith(_BULLETS) or line[:1].isdigit() for line in lines) > 1
+    *_, last = lines[-1].split()
+    is_signed = len(lines[-1].split()) <= _MAX_SIGNATURE and last.isalpha() and last[:1].isupper()
+    return is_list or is_signed
 
 
 def _is_letter(text: str) -> bool:
