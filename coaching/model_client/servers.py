@@ -1,8 +1,8 @@
 """What a model server says of itself: asked once per process, and again after a failure.
 
-Only a server at `ANTHROPIC_BASE_URL` is asked, with the addresses that llama.cpp and Ollama have beside the
-Messages API. Nothing is asked of Anthropic and of the practice model. No answer is no error: the server is
-then taken for an unknown one that may be far away.
+Only a server at `ANTHROPIC_BASE_URL` is asked, at the addresses that llama.cpp and Ollama have in addition
+to the Messages API. Nothing is asked of Anthropic and of the practice model. No answer is no error: the
+server is then taken for an unknown one that may be far away.
 """
 
 import json

@@ -80,7 +80,7 @@ async def test_a_person_goes_before_what_runs_and_waits_in_another_process(
         asyncio.create_task(ask(BackgroundClient(client, worker), f"job {number}", order))
         for number in range(2)
     ]
-    await asyncio.sleep(0.7)
+    await until(lambda: len(practice.requests) > 0)
     assert await ask(PersonClient(client, web), "person", order) == "To you."
     assert await asyncio.gather(*jobs) == ["For later.", "For later."]
     assert order[0] == "person"
