@@ -13,7 +13,13 @@ from django.db.models import F, Q
 from django.utils.translation import gettext_noop as _
 from pydantic import Field
 
-from coaching.context.brief_lines import CORRECTED, corrected_lines, corrected_text
+from coaching.context.brief_lines import (
+    CORRECTED,
+    corrected_lines,
+    corrected_text,
+    lines_of,
+    without_citations,
+)
 from coaching.engine.errors import ToolError
 from coaching.engine.tools import ToolInput, ToolResult
 from coaching.files.attributes import Line
@@ -111,7 +117,8 @@ async def _check(context: ToolContext, given: ForgetLinesInput) -> Mapping[str, 
     found = await in_database(_find, context.user_id, given.words)
     if not found:
         raise ToolError(NOTHING)
-    return {UNTIL_ANSWERED: "\n".join(line for each in found for line in each.lines)}
+    shown = lines_of("\n".join(line for each in found for line in each.lines))
+    return {UNTIL_ANSWERED: "\n".join(without_citations(line) for line in shown)}
 
 
 async def _run(context: ToolContext, given: ForgetLinesInput) -> ToolResult:
