@@ -55,13 +55,13 @@ async def test_what_is_due_is_offered_once(client: AsyncAnthropic) -> None:
         ("who are you?", "script"),
         ("what can you do?", "plan your day"),
         ("help", "Safety and help lines"),
-        ("can anyone else read this?", "stays on this server"),
+        ("can anyone else read this?", "no other user can see it"),
         ("how do I delete that?", "Files"),
-        ("can I export it all?", "archive"),
+        ("can I export it all?", "Download everything"),
         ("what does a real model cost?", "API key"),
         ("do you speak German?", "German and Spanish"),
         ("how long does it take?", "two or three minutes"),
-        ("should I quit my job?", "I can't say"),
+        ("should I quit my job?", "I can't"),
         ("what is the capital of Peru?", "know nothing of the world"),
         ("what did you write?", "written nothing"),
         ("which approaches are in play?", "No approach"),
@@ -80,12 +80,11 @@ async def test_questions_are_answered_or_called_unanswerable(
 async def test_what_else_there_is_to_see_is_said_once_in_a_while(client: AsyncAnthropic) -> None:
     walk = Walk(client)
     await walk.say("hi")
-    replies = [
-        await walk.say(f"My neighbour painted a {what}") for what in ("boat", "door", "cup", "bee", "van")
-    ]
-    hints = [texts.stands_in("hints", reply, "reactions") for reply in replies]
+    told = [f"My neighbour painted a {what}" for what in ("boat", "door", "cup", "bee")]
+    words = [*told, "thanks", "thanks"]
+    hints = [texts.stands_in("hints", await walk.say(each), "reactions") for each in words]
     assert hints.count(True) == 1
-    assert not hints[0], "the menu was shown just before"
+    assert hints[5], "to who says thanks, when the menu was shown long ago"
 
 
 async def test_words_that_a_script_can_t_place_are_answered_in_turn(client: AsyncAnthropic) -> None:

@@ -24,8 +24,8 @@ def pick(sentences: Sequence[str], conversation: Conversation) -> str:
 
 def about_tour(words: str) -> str:
     """Return the name of the question about the tour that words ask, or nothing."""
-    intent = sense(words)
-    return intent if intent in texts.questions() else ""
+    topic = sense(words).topic
+    return topic if topic in texts.questions() else ""
 
 
 def answer_question(conversation: Conversation, question: str, slot: Slot | None = None) -> str:

@@ -1,13 +1,15 @@
-"""What somebody's words are for, by weights that were learnt from utterances: `sense.txt`.
+"""What somebody's words do, and what they are about, by weights learnt from utterances: `sense.txt`.
 
 A list of patterns knows the sentences that it was written with. So each word, pair of neighbouring words and
-run of letters, and what they speak of (`concepts.txt`), has weights for the intents, and the greatest sum
-decides. `tests.practice.training` learns them from `tests/practice/heard`. All languages share a table. Pure.
+run of letters, and what they speak of (`concepts.txt`), has weights for the acts (to greet, to tell, to ask
+about the tour) and for the topics of acts that have some. A topic counts only where it is sure.
+`tests.practice.training` learns them from `tests/practice/heard`. All languages share a table. Pure.
 """
 
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
 from math import exp
@@ -27,12 +29,31 @@ CRIES = re.compile("[😢😭😞😔💔☹🥺😿]")
 _FEW, _SOME, _MANY = 1, 3, 8
 
 
-FELT = frozenset({
-    "loss", "fear", "anger", "shame", "tired", "sleep", "lonely", "close", "sad", "money", "ill",
-})  # fmt: skip
-"""Intents of words that confide something hard."""
-_SURE = 0.6
-_SURE_OF_GROUP = 0.5
+_TEMPER = 150
+"""The higher, the less clear an act is that outweighs the others by as much."""
+_SURE = 0.5
+_SURE_TOPIC = 60
+"""In hundredths: as much must speak for a topic more than against it."""
+_MARGIN = 90
+"""And as much more than for another one."""
+_GRAVE = frozenset({"confide/loss"})
+"""Topics that it would hurt to hear where they aren't meant."""
+_LIKELY_TOPIC = -60
+_ANSWERED = frozenset({"ask_self"})
+"""Acts that want an answer: there the likeliest topic is better than none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sensed:
+    """What words do and are about. `share` is the act's of all acts; without a sure topic it is empty."""
+
+    act: str
+    share: float
+    topic: str
+
+    @property
+    def is_sure(self) -> bool:
+        return self.share >= _SURE
 
 
 def features_of(text: str) -> frozenset[str]:
@@ -89,34 +110,40 @@ def _concepts() -> tuple[Mapping[str, Sequence[str]], Mapping[str, Sequence[str]
 
 
 @cache
-def learnt() -> tuple[Sequence[str], Mapping[str, str]]:
-    """Return the intents, and for each feature its weights for them as they are written: `7:31 12:-8`."""
+def learnt() -> tuple[Sequence[str], Sequence[str], Mapping[str, str]]:
+    """Return the acts, the topics as `act/topic`, and the weights of each feature: `7:31 12:-8`.
+
+    The numbers count the acts first, then the topics.
+    """
     lines = FILE.read_text(encoding="utf-8").splitlines()
-    intents, *rows = (line for line in lines if not line.startswith("# "))
-    return intents.split(), dict(row.split("\t") for row in rows)
+    acts, topics, *rows = (line for line in lines if not line.startswith("# "))
+    return acts.split(), topics.split(), dict(row.split("\t") for row in rows)
 
 
-def weigh(text: str) -> Mapping[str, int]:
-    """Return what a text weighs for each intent."""
-    intents, weights = learnt()
-    sums = [0] * len(intents)
+def weigh(text: str) -> tuple[Mapping[str, int], Mapping[str, int]]:
+    """Return what a text weighs for each act and for each topic."""
+    acts, topics, weights = learnt()
+    sums = [0] * (len(acts) + len(topics))
     for feature in features_of(text):
         for pair in weights.get(feature, "").split():
             number, _, weight = pair.partition(":")
             sums[int(number)] += int(weight)
-    return dict(zip(intents, sums, strict=True))
+    return dict(zip(acts, sums, strict=False)), dict(zip(topics, sums[len(acts) :], strict=True))
 
 
-@lru_cache(maxsize=256)
-def sense(text: str) -> str:
-    """Return the intent of a text; `felt`, `asked` or `told` where only so much of it is clear."""
-    weights = weigh(text)
-    most = max(weights.values())
-    powers = {intent: exp((weight - most) / 100) for intent, weight in weights.items()}
-    total = sum(powers.values())
-    intent = max(powers, key=powers.__getitem__)
-    if powers[intent] >= _SURE * total:
-        return intent
-    if sum(powers[each] for each in FELT) >= _SURE_OF_GROUP * total:
-        return "felt"
-    return "asked" if "?" in text else "told"
+@lru_cache(maxsize=512)
+def sense(text: str) -> Sensed:
+    """Return what a text does and is about."""
+    acts, topics = weigh(text)
+    most = max(acts.values())
+    powers = {act: exp((weight - most) / _TEMPER) for act, weight in acts.items()}
+    act = max(powers, key=powers.__getitem__)
+    share = powers[act] / sum(powers.values())
+    (best, first), (_, second) = sorted(topics.items(), key=lambda each: -each[1])[:2]
+    of_act, _, topic = best.partition("/")
+    least, margin = (_LIKELY_TOPIC, 0) if of_act == act in _ANSWERED else (_SURE_TOPIC, _MARGIN)
+    if best in _GRAVE:
+        least, margin = 2 * _SURE_TOPIC, 2 * _MARGIN
+    if first < least or first - second < margin or (of_act != act and first < 2 * _SURE_TOPIC):
+        return Sensed(act, share, "")
+    return Sensed(of_act, share, topic)

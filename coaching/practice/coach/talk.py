@@ -1,19 +1,27 @@
 """What the tour says in an open conversation to what somebody brings, before it shows anything.
 
-What words are for is sensed (`sense`), in the light of what was said just before. It says no sentence twice
-as long as there is another, and finds again what was said in this conversation.
+It goes by what the newest words do (`reading`): each act has wordings that fit whatever the words are about.
+A topic has wordings of its own, which are said only where it is sure: to be taken for something else is
+worse than a plain answer. No sentence is said twice as long as there is another.
 """
 
 import re
 from collections.abc import Sequence
 
 from coaching.practice.coach import texts
-from coaching.practice.coach.asides import about_tour, answer_question, fresh, in_both_languages, pick
+from coaching.practice.coach.asides import answer_question, fresh, in_both_languages, pick
 from coaching.practice.coach.conversation import Conversation, Exchange
 from coaching.practice.coach.file_names import clip
 from coaching.practice.coach.hearing import PATTERNS, Heard, is_about, search
-from coaching.practice.coach.sense import CRIES, FELT, LAUGHS, sense
-from coaching.safety.grief import is_grief
+from coaching.practice.coach.reading import (
+    Reading,
+    has_confided,
+    has_grieved,
+    is_of_grief,
+    read,
+    wants_no_questions,
+)
+from coaching.practice.coach.sense import CRIES, LAUGHS
 from coaching.safety.intensity import SaidWords, measure_intensity
 
 _SCRIPT = re.compile(r"\b(?:script|Skript|guion)", re.IGNORECASE)
@@ -22,32 +30,29 @@ _NAME = re.compile(r"^Name: (?!not known yet)(.+)$", re.MULTILINE)
 _NAMED = re.compile(
     r"(?<=[a-zà-ÿ,] )(?!(?:Mum|Mom|Dad|[MTWFS]\w+day|Dr|Mr|Mrs|Ms|God|Christmas)\b)[A-ZÀ-Þ][a-zà-ÿ]{2,20}\b"
 )
-_CLAUSE = re.compile(r"[^.!?;:\n,…()\"“”„]+")
-_MAX_CLAUSE, _CLAUSE_WORDS = 64, (3, 11)
 _EVERYDAY = frozenset(PATTERNS["common"]["everyday"].split())
 _STEM = 5
 _FRIENDLY = re.compile("[🎉🥳😊😀😁❤💪👍🙂😍🙌✨😘🤗💕🙏]")
 _SIGNS = (("tears", CRIES), ("tease", LAUGHS), ("sign", _FRIENDLY))
 _AS_HEARD = frozenset({"nonsense", "refusal"})
 """Kinds that are answered whatever else is in the words."""
-_STAYS = frozenset({
-    "told", "ack", "felt", "loss", "sad", "lonely", "tired", "sleep", "shame", "close", "ill", "refuse",
-    "begin", "again", "answered",
-})  # fmt: skip
-"""Intents of words after a loss that are still about it."""
-_MAY_REPEAT = frozenset({"told", "answered", "complaint"})
-"""Intents of words that may point to what was said before: "I already told you"."""
-_HEAVY = frozenset({"felt", "sad", "tired", "fear", "shame", "lonely"})
-_LASTS = 3
-"""So many messages later something confided still counts."""
-_HINTED = frozenset({"thanks", "praise", "told", "answered", "look"})
-_HINT_EVERY = 4
+_STAYS = frozenset({"tell", "open", "short", "confide", "refuse"})
+"""What is still about a loss that was told a moment ago."""
+_POOLS = {
+    "confide": "felt", "ask_self": "self", "ask_world": "world", "ask_advice": "advice", "show": "able",
+}  # fmt: skip
+"""The wordings of acts that aren't named like them."""
+_HINTED = frozenset({"thanks", "smalltalk"})
+_LAST_QUESTION = re.compile(r"[^.!?…]++[?]\Z")
+_HINT_EVERY = 5
+_MIN_PASTED = 200
 
 
 def talk(conversation: Conversation, newest: Exchange, heard: Heard) -> str:
     """Return what to say to the newest words of an open conversation."""
     words = newest.answer
-    if found := search("name", words):
+    reading = read(conversation)
+    if (found := search("name", words)) and reading.act in {"greet", "tell", "open"}:
         return texts.said("named_you", name=next(filter(None, found.groups())).capitalize())
     if is_about("my_name", words):
         return _say_name(conversation)
@@ -55,32 +60,62 @@ def talk(conversation: Conversation, newest: Exchange, heard: Heard) -> str:
         return in_both_languages(heard)
     if heard.kind in _AS_HEARD:
         return pick(texts.reactions(heard.kind), conversation)
-    if heard.kind == "long" or is_about("pasted", words):
+    if heard.kind == "long" or (len(words) > _MIN_PASTED and is_about("pasted", words)):
         return pick(texts.reactions("pasted"), conversation)
-    if is_about("wrote", words) or is_about("in_play", words) or about_tour(words):
+    if is_about("wrote", words) or is_about("in_play", words):
         return answer_question(conversation, words)
     if heard.kind == "empty" and "?" in words:
         return pick(texts.questions()["again"], conversation)
     if heard.kind == "empty":
         sign = next((name for name, pattern in _SIGNS if pattern.search(words)), "silence")
-        return _say(conversation, sign)
-    return _say_to(conversation, _intent(conversation))
+        return _say(conversation, sign, "short")
+    return _answer(conversation, reading)
 
 
-def _say_to(conversation: Conversation, intent: str) -> str:
-    """Return what to say to newest words with an intent."""
+def _answer(conversation: Conversation, reading: Reading) -> str:
+    """Answer what was asked about the tour, then say goodbye to who is leaving."""
+    asked = "\n\n".join(_answer_to(each, conversation) for each in reading.questions)
+    if reading.is_leaving:
+        return " ".join(filter(None, [asked, say_goodbye_to(conversation)]))
+    return asked or _say_to(conversation, reading)
+
+
+def _answer_to(question: str, conversation: Conversation) -> str:
+    answers = texts.questions()[question]
+    return fresh(answers, conversation) or texts.said("as_before", answer=answers[-1])
+
+
+def _say_to(conversation: Conversation, reading: Reading) -> str:
+    """Return what to say to newest words that do one thing."""
+    act, topic = reading.act, reading.topic
     words = conversation.exchanges[-1].answer
-    if intent == "recall" or (intent in _MAY_REPEAT and is_about("told_already", words)):
+    if act == "ask_back":
         return _say_told(conversation)
-    if intent == "bye":
-        return say_goodbye_to(conversation)
-    grief = fresh(texts.reactions("grief"), conversation) if intent == "loss" else ""
-    if grief or intent in {"loss", "after_grief"}:
-        return grief or pick(texts.reactions("after_grief"), conversation)
-    is_heavy = intent in _HEAVY and measure_intensity([SaidWords(text=words)]).is_high
+    if is_about("told_already", words) and (here := found_here(conversation, words)):
+        return here
+    if topic == "loss" or ((act in _STAYS or topic == "begin") and has_grieved(conversation)):
+        return _say_to_grief(conversation, reading)
+    is_heavy = act in {"confide", "open"} and measure_intensity([SaidWords(text=words)]).is_high
     if is_heavy and (heavy := fresh(texts.reactions("heavy"), conversation)):
         return heavy
-    return " ".join([_say(conversation, intent), *_hint(conversation, intent)])
+    pool = _POOLS.get(act, act)
+    if act == "short" and topic != "tease":
+        pool = "presence" if has_confided(conversation) else "short"
+    elif act in {"tell", "open"} and has_confided(conversation):
+        pool = "after"
+    if act in {"tell", "open", "confide"} and reading.is_light:
+        return _say(conversation, "light", "after")
+    return " ".join([_say(conversation, topic or pool, pool), *_hint(conversation, act)])
+
+
+def _say_to_grief(conversation: Conversation, reading: Reading) -> str:
+    if reading.act == "short":
+        return _say(conversation, "presence", "after")
+    if reading.act == "refuse":
+        return _say(conversation, "refuse", "presence")
+    own = "grief" if is_of_grief(reading, conversation.exchanges[-1].answer) else "after_grief"
+    said = [fresh(texts.reactions(name), conversation) for name in dict.fromkeys((own, "after_grief"))]
+    return next(filter(None, said), "") or _say(conversation, "after", "presence")
 
 
 def introduce(told: str) -> str:
@@ -93,8 +128,8 @@ def say_goodbye_to(conversation: Conversation) -> str:
     if name := name_told(conversation):
         return texts.said("bye_name", name=name)
     if is_about("night", conversation.exchanges[-1].answer):
-        return texts.answers("good_night")[0]
-    return texts.answers("goodbye")[1 if _was_confided(conversation) else 0]
+        return _say(conversation, "good_night", "goodbye")
+    return _say(conversation, "goodbye_after" if has_confided(conversation) else "goodbye", "goodbye")
 
 
 def name_told(conversation: Conversation) -> str:
@@ -107,64 +142,24 @@ def found_here(conversation: Conversation, query: str) -> str:
     """Return what the person said in this conversation with a word of the query, or nothing."""
     wanted = _stems(query)
     for exchange in reversed(conversation.exchanges[:-1]):
-        if not exchange.value and wanted & _stems(exchange.answer):
+        if not exchange.value and "?" not in exchange.answer and wanted & _stems(exchange.answer):
             return texts.said("found_here", words=clip(" ".join(exchange.answer.split()), 240))
     return ""
 
 
-def short_clause(words: str) -> str:
-    """Return the longest short clause of somebody's words, as they wrote it; nothing without one."""
-    least, most = _CLAUSE_WORDS
-    clauses = [found[0].strip(" -–—'") for found in _CLAUSE.finditer(words)]
-    fitting = [c for c in clauses if len(c) <= _MAX_CLAUSE and least <= len(c.split()) <= most]
-    return max(fitting, key=len, default="")
+def _say(conversation: Conversation, *pools: str) -> str:
+    """Return a wording that wasn't used yet; without its question just after one, or if they want none."""
+    is_mute = wants_no_questions(conversation)
+    has_asked = is_mute or conversation.exchanges[-1].question.rstrip().endswith("?")
+    known = [each for pool in pools for each in texts.answers(pool)]
+    wordings = list(filter(None, (_without_question(each) if has_asked else each for each in known)))
+    new = (each for each in wordings if (_without_question(each) or each) not in conversation.spoken)
+    return next(new, "") or min(wordings, key=conversation.spoken.rfind)
 
 
-def _intent(conversation: Conversation) -> str:
-    """Return the intent of the newest words, as what was said before them lets it be taken."""
-    newest = conversation.exchanges[-1]
-    intent = sense(newest.answer)
-    before = [sense(each.answer) for each in conversation.exchanges[-1 - _LASTS : -1] if not each.value]
-    if intent in _STAYS and _is_after_grief(conversation):
-        return {"loss": "loss", "ack": "presence"}.get(intent, "after_grief")
-    if before[-1:] == ["write"] and intent in {"told", "felt", "refuse", "sorry"}:
-        return "brief"
-    if _was_confided(conversation):
-        return {"ack": "presence", "told": "felt", "tease": "tease_after"}.get(intent, intent)
-    if intent == "told" and newest.question.rstrip().endswith("?"):
-        return "told" if texts.stands_in("menu", newest.question) else "answered"
-    return intent
-
-
-def _was_confided(conversation: Conversation) -> bool:
-    """Return whether something hard was told a moment ago."""
-    before = [each.answer for each in conversation.exchanges[-1 - _LASTS : -1] if not each.value]
-    return any(sense(words) in FELT | {"felt"} for words in before)
-
-
-def _is_after_grief(conversation: Conversation) -> bool:
-    before = [each.answer for each in conversation.exchanges[-1 - _LASTS : -1] if not each.value]
-    return any(is_grief(words) or sense(words) == "loss" for words in before)
-
-
-def _say(conversation: Conversation, intent: str) -> str:
-    """Return a wording that wasn't used yet; after a question, rather one that asks nothing."""
-    newest = conversation.exchanges[-1]
-    has_asked = newest.question.rstrip().endswith("?")
-    pools = [intent, "felt" if intent in FELT or _was_confided(conversation) else "told"]
-    clause = short_clause(newest.answer)
-    for pool in pools:
-        wordings = [each for each in texts.answers(pool) if clause or "{words}" not in each]
-        new = [each for each in wordings if not _is_said(each, conversation)]
-        if new:
-            quiet = [each for each in new if not each.endswith("?")] if has_asked else []
-            return (quiet or new)[0].format(words=clause)
-    used = texts.answers(pools[-1])
-    return used[len(conversation.exchanges) % len(used)].format(words=clause or newest.answer[:60])
-
-
-def _is_said(wording: str, conversation: Conversation) -> bool:
-    return max(wording.split("{words}"), key=len) in conversation.spoken
+def _without_question(wording: str) -> str:
+    """Return a wording without the question at its end; nothing if it only asks."""
+    return _LAST_QUESTION.sub("", wording).strip()
 
 
 def _stems(text: str) -> set[str]:
@@ -179,21 +174,22 @@ def _say_name(conversation: Conversation) -> str:
 
 
 def _say_told(conversation: Conversation) -> str:
-    """Return what the person said before that has the most words in common with what they ask."""
+    """Return what the person said: first, last, or with the most words in common with what they ask."""
     asked = conversation.exchanges[-1].answer
     said = [
         exchange.answer
         for exchange in conversation.exchanges[:-1]
-        if not exchange.value
-        and "?" not in exchange.answer
-        and sense(exchange.answer) not in {"hello", "ack"}
+        if not exchange.value and "?" not in exchange.answer and len(exchange.answer.split()) > 1
     ]
     if is_about("a_name", asked) and (name := _name_of_another(said)):
         return texts.said("your_name", name=name)
     wanted = _stems(asked)
-    near = max(said[-8:], key=lambda text: (len(wanted & _stems(text)), len(text)), default="")
+    near = max(said[-8:], key=lambda text: len(wanted & _stems(text)), default="")
+    if not wanted & _stems(near):
+        near = said[0 if is_about("at_first", asked) else -1] if said else ""
     words = clip(" ".join(near.split()), 240)
-    return texts.said("found_here", words=words) if words else texts.said("told_nothing")
+    name = "was_read" if is_about("did_read", asked) else "found_here"
+    return texts.said(name, words=words) if words else texts.said("told_nothing")
 
 
 def _name_of_another(said: Sequence[str]) -> str:
@@ -203,11 +199,11 @@ def _name_of_another(said: Sequence[str]) -> str:
     return next((found[-1] for words in reversed(said) if (found := _NAMED.findall(words))), "")
 
 
-def _hint(conversation: Conversation, intent: str) -> Sequence[str]:
+def _hint(conversation: Conversation, act: str) -> Sequence[str]:
     """Return now and then what else there is to see, each hint once, and never to somebody in trouble."""
     recent = "\n".join(exchange.question for exchange in conversation.exchanges[-_HINT_EVERY:])
-    is_due = intent in _HINTED and len(conversation.exchanges) >= _HINT_EVERY
-    if not is_due or _was_confided(conversation) or texts.stands_in("menu", recent):
+    is_due = act in _HINTED and len(conversation.exchanges) >= _HINT_EVERY
+    if not is_due or has_confided(conversation, ever=True) or texts.stands_in("menu", recent):
         return []
     if texts.stands_in("hints", recent, "reactions"):
         return []

@@ -15,7 +15,7 @@ from coaching.practice.coach.after_danger import (
     words_at_rest,
 )
 from coaching.practice.coach.analysis import analyse, is_analysis
-from coaching.practice.coach.asides import about_tour, answer_question, pick
+from coaching.practice.coach.asides import about_tour, answer_question, fresh, pick
 from coaching.practice.coach.conversation import Call, Conversation, Exchange
 from coaching.practice.coach.danger import is_in_danger, point_to_help
 from coaching.practice.coach.documents import classify, is_classification
@@ -27,7 +27,7 @@ from coaching.practice.coach.replay import choice_in, replay
 from coaching.practice.coach.sense import sense
 from coaching.practice.coach.steps import CREATE, RESOLVE, say_step, step_call
 from coaching.practice.coach.tables import STATIONS, WALKS, Walk, walk_called
-from coaching.practice.coach.talk import found_here, introduce, say_goodbye_to, talk
+from coaching.practice.coach.talk import found_here, introduce, talk
 from coaching.practice.coach.walking import Walking, ask, say, say_goodbye, with_lead
 from coaching.practice.script import Reply, ToolUse
 
@@ -241,8 +241,10 @@ def _remembered(conversation: Conversation, newest: Exchange, heard: Heard) -> R
     """Return what was said of what they ask to remember: in this conversation, else by a search."""
     if texts.stands_in("recall_ask", newest.question) and heard.kind in {"answer", "recall"}:
         return _recall(conversation, heard.words or newest.answer)
-    is_of_tour = about_tour(newest.answer) == "remember"
-    if heard.kind != "recall" or not heard.words or is_of_tour or is_about("my_name", newest.answer):
+    is_of_tour = about_tour(newest.answer) == "remember" and not is_about("of_words", newest.answer)
+    is_asked = heard.kind == "recall" and heard.words
+    is_more = any(mark in heard.words for mark in "?,")  # than a search could be for
+    if not is_asked or is_more or is_of_tour or is_about("my_name", newest.answer):
         return None
     here = found_here(conversation, heard.words)
     return say(here) if here else _recall(conversation, heard.words)
@@ -252,11 +254,9 @@ def _reply(conversation: Conversation, newest: Exchange, heard: Heard, lead: str
     """Answer words that ask for nothing to be shown; a menu only where they leave it open what they want."""
     is_resting = is_at_rest(conversation)
     has_shown = any(texts.stands_in(name, newest.question) for name in ("menu", "more", "after_arc"))
-    intent = sense(newest.answer)
+    sensed = sense(newest.answer)
     match heard.kind:
-        case "pause" if intent != "hello":
-            return say(say_goodbye_to(conversation))
-        case "leave" if intent != "bye":
+        case "leave" if sensed.act != "bye":
             return say(texts.said("left_alone"))
         case "no" if texts.stands_in_offers(newest.question):
             return say(texts.said("declined"))
@@ -264,14 +264,14 @@ def _reply(conversation: Conversation, newest: Exchange, heard: Heard, lead: str
             return say(texts.said("closed"))
         case kind if is_resting and kind != "menu":
             return say(lead, *words_at_rest(conversation, newest, heard))
-        case "hello" if is_first or intent == "feature":
+        case "hello" if is_first or sensed.act == "show":
             return _menu(conversation, lead, _offer(conversation))
         case "menu" | "continue":
             return _menu(conversation, lead, _offer(conversation) if is_first else "")
         case "yes" if has_shown or texts.stands_in("hints", newest.question, "reactions"):
             return _menu(conversation)
-    if intent in {"able", "feature"}:
-        return _menu(conversation, pick(texts.questions()["able"], conversation) if intent == "able" else "")
+    if sensed.topic in {"able", "feature"}:
+        return _menu(conversation, fresh(texts.questions().get(sensed.topic, ()), conversation))
     told = talk(conversation, newest, heard)
     return say(introduce(told) if is_first else told)
 
