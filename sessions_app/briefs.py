@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F, QuerySet
+from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 from django.utils.translation import gettext_noop as _
 
@@ -107,6 +107,17 @@ def read_brief(session: Session) -> tuple[SessionBrief | None, Sequence[BriefCor
     briefs, corrections = run_queries([_newest(session=session.id), _corrections(session=session.id)])
     brief = _BRIEF.object_of(briefs[0]) if briefs else None
     return brief, [_CORRECTION.object_of(row) for row in corrections]
+
+
+def newest_briefs_with(*, user_id: int, words: Sequence[str]) -> Sequence[SessionBrief]:
+    """Return the newest versions whose text has one of the words, with their sessions."""
+    usable = SessionBrief.of(user_id).filter(is_withdrawn=False)
+    newest = usable.filter(session=OuterRef("session")).order_by("-version").values("pk")[:1]
+    has_words = Q()
+    for word in words:
+        has_words |= Q(text__icontains=word)
+    found = usable.filter(has_words, pk=Subquery(newest)).order_by("pk")
+    return list(found.select_related("session").defer("session__opening"))
 
 
 def corrections_of(session: Session) -> Sequence[BriefCorrection]:

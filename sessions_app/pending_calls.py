@@ -22,6 +22,7 @@ from sessions_app.selectors import accessible_session
 from sessions_app.session_events import COUNTER, CallAsked, CallEnded, append, numbered
 from sessions_app.text import mended
 from sessions_app.turn_records import (
+    FACTS,
     CallResult,
     Ending,
     TurnKey,
@@ -37,8 +38,6 @@ EXPIRED = "The conversation ended before the user answered."
 
 DISMISSED_STOP_REASON = "dismissed"
 
-FACTS = "facts"
-"""In a call's metadata: what the user is shown besides its input, by label."""
 UNDONE = "is_undone"
 """In an answered call's metadata: the user took back what it wrote."""
 NO_FACTS: Mapping[str, Mapping[str, Any]] = {}

@@ -75,6 +75,11 @@ _STORE_SHOWN = f"""
     RETURNING turn.id
 """  # noqa: S608 - names of ours alone
 
+FACTS = "facts"
+"""In a call's metadata: what the user is shown besides its input, by label."""
+UNTIL_ANSWERED = "until_answered"
+"""In a call's facts: a text that the user is shown while it waits, and that isn't kept once it has run."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnKey:
@@ -247,6 +252,7 @@ def _finish(call: ToolCallRecord, result: CallResult) -> None:
     call.result = mended(result.content)
     call.is_error = result.is_error
     call.finished_at = timezone.now()
+    call.metadata.get(FACTS, {}).pop(UNTIL_ANSWERED, None)
     if result.foreign:
         call.metadata[FOREIGN_KEY] = [mended(name) for name in result.foreign]
     call.save(update_fields=["state", "result", "is_error", "finished_at", "metadata"])

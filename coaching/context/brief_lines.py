@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from coaching.context.budget import count_tokens
-from coaching.context.closeness import SAME_PERCENT, closeness, is_close, without_struck
+from coaching.context.closeness import CITATION, SAME_PERCENT, closeness, is_close, without_struck
 from sessions_app.models import BriefCorrection, CorrectionKind
 
 MAX_TOKENS = 600
@@ -23,6 +23,11 @@ def lines_of(text: str) -> list[str]:
     """Return the lines of a brief without bullets; empty lines are left out."""
     lines = (_BULLET.sub("", line).strip() for line in text.splitlines())
     return [line for line in lines if re.search(r"\w", line)]
+
+
+def without_citations(line: str) -> str:
+    """Return a line without the numbers of the messages that it rests on."""
+    return re.sub(rf"(?<!\s)\s*{CITATION.pattern}", "", line).strip()
 
 
 def brief_text(lines: Iterable[str]) -> str:

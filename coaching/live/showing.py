@@ -49,8 +49,8 @@ from sessions_app.models import (
     ToolCallRecord,
     Turn,
 )
-from sessions_app.pending_calls import FACTS as SHOWN_WITH
 from sessions_app.pending_calls import UNDONE
+from sessions_app.turn_records import FACTS as SHOWN_WITH
 
 
 def shown(session_id: UUID, fact: facts.Fact) -> Sequence[TurnEvent]:

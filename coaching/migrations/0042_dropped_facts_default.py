@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('coaching', '0001_squashed_0041_has_library'),
+        ('coaching', '0041_has_library'),
     ]
 
     operations = [

@@ -43,3 +43,8 @@ CREATE TABLE coaching_autoapproval (
 );
 CREATE INDEX coaching_standingyes_user_id_4b2284e8 ON coaching_autoapproval (user_id);
 """
+
+# Nothing reads it; processes of the version before name it in every query while an upgrade goes on (0045).
+MADE_BY = "ALTER TABLE coaching_actionitem ADD COLUMN made_by varchar(16) NOT NULL DEFAULT 'user'"
+REMOVE_MADE_BY = "ALTER TABLE coaching_actionitem DROP COLUMN made_by"
+DROPPED_FACTS = "ALTER TABLE coaching_document ALTER COLUMN dropped_facts SET DEFAULT 0"

@@ -515,6 +515,7 @@ BEGIN
     UPDATE coaching_recallpassage SET source = coaching_recall_document_source(NEW)
     WHERE user_id = NEW.user_id AND file_id = NEW.id AND source IN ('document', 'document_withheld');
     PERFORM coaching_recall_add_entry(entry) FROM coaching_knowledgeentry AS entry WHERE entry.document_id = NEW.id;
+    PERFORM coaching_recall_add_step(step) FROM coaching_actionitem AS step WHERE step.document_id = NEW.id;
     RETURN NULL;
 END
 $$;
@@ -564,6 +565,41 @@ END
 $$;
 """
 
+STEPS = r"""
+CREATE FUNCTION coaching_recall_step_words(step coaching_actionitem) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+    SELECT concat_ws(
+        E'\n', step.title, nullif(step.description, ''), nullif(step.quote, ''), nullif(step.outcome, '')
+    )
+$$;
+
+CREATE FUNCTION coaching_recall_add_step(step coaching_actionitem) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    is_withheld boolean := coalesce((SELECT document.is_withheld FROM coaching_document AS document WHERE id = step.document_id), false);
+BEGIN
+    DELETE FROM coaching_recallpassage
+    WHERE user_id = step.user_id AND file_id = step.id AND source IN ('step', 'step_withheld');
+    IF step.state IN ('open', 'done', 'dropped') THEN
+        PERFORM coaching_recall_add_records(
+            step.user_id, CASE WHEN is_withheld THEN 'step_withheld' ELSE 'step' END, step.id, 0,
+            coaching_recall_step_words(step), step.created_at
+        );
+    END IF;
+END
+$$;
+
+CREATE FUNCTION coaching_recall_step_changed() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF TG_OP = 'DELETE' THEN
+        DELETE FROM coaching_recallpassage
+        WHERE user_id = OLD.user_id AND file_id = OLD.id AND source IN ('step', 'step_withheld');
+    ELSE
+        PERFORM coaching_recall_add_step(NEW);
+    END IF;
+    RETURN NULL;
+END
+$$;
+"""
+
 # The text of a passage.
 WORDS = r"""
 CREATE FUNCTION coaching_recall_words(passage coaching_recallpassage) RETURNS text LANGUAGE sql STABLE AS $$
@@ -598,6 +634,9 @@ CREATE FUNCTION coaching_recall_words(passage coaching_recallpassage) RETURNS te
         WHEN passage.source IN ('knowledge', 'knowledge_withheld') THEN (
             SELECT coaching_recall_entry_words(entry) FROM coaching_knowledgeentry AS entry WHERE id = passage.file_id
         )
+        WHEN passage.source IN ('step', 'step_withheld') THEN (
+            SELECT coaching_recall_step_words(step) FROM coaching_actionitem AS step WHERE id = passage.file_id
+        )
     END, passage.piece)
 $$;
 """
@@ -627,6 +666,7 @@ FUNCTIONS = "\n".join(
         FILES,
         DOCUMENTS,
         KNOWLEDGE,
+        STEPS,
         WORDS,
         VECTORS,
     ]

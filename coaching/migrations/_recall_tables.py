@@ -19,7 +19,8 @@ CREATE TABLE coaching_recallpassage (
     id bigint NOT NULL DEFAULT nextval('coaching_recallpassage_id_seq'),
     user_id integer NOT NULL REFERENCES auth_user (id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED,
     source varchar(24) NOT NULL CONSTRAINT recall_source_known CHECK (source IN (
-        'message', 'tool', 'summary', 'brief', 'file', 'document', 'document_withheld', 'knowledge', 'knowledge_withheld'
+        'message', 'tool', 'summary', 'brief', 'file', 'document', 'document_withheld', 'knowledge', 'knowledge_withheld',
+        'step', 'step_withheld'
     )),
     session_id uuid,
     message_id bigint,

@@ -86,4 +86,15 @@ CREATE TRIGGER coaching_recall_entry_changed AFTER INSERT OR UPDATE OR DELETE ON
     FOR EACH ROW EXECUTE FUNCTION coaching_recall_entry_changed();
 """
 
-TRIGGERS = "\n".join([MESSAGES, SUMMARIES, BRIEFS, FILES, DOCUMENTS, KNOWLEDGE])
+STEPS = """
+CREATE TRIGGER coaching_recall_step_made AFTER INSERT OR DELETE ON coaching_actionitem
+    FOR EACH ROW EXECUTE FUNCTION coaching_recall_step_changed();
+CREATE TRIGGER coaching_recall_step_changed
+    AFTER UPDATE OF title, description, quote, outcome, state, document_id ON coaching_actionitem
+    FOR EACH ROW WHEN (
+        OLD.title <> NEW.title OR OLD.description <> NEW.description OR OLD.quote <> NEW.quote
+        OR OLD.outcome <> NEW.outcome OR OLD.state <> NEW.state OR OLD.document_id IS DISTINCT FROM NEW.document_id
+    ) EXECUTE FUNCTION coaching_recall_step_changed();
+"""
+
+TRIGGERS = "\n".join([MESSAGES, SUMMARIES, BRIEFS, FILES, DOCUMENTS, KNOWLEDGE, STEPS])

@@ -24,6 +24,7 @@ from coaching.tools.context import ToolContext
 from coaching.tools.create_action_item import CREATE_ACTION_ITEM
 from coaching.tools.create_knowledge_entry import CREATE_KNOWLEDGE_ENTRY
 from coaching.tools.enter_structured_arc import ENTER_STRUCTURED_ARC
+from coaching.tools.forget_lines import FORGET_LINES
 from coaching.tools.get_client_context import GET_CLIENT_CONTEXT
 from coaching.tools.list_action_items import LIST_ACTION_ITEMS
 from coaching.tools.list_documents import LIST_DOCUMENTS
@@ -57,6 +58,7 @@ _ALWAYS_OFFERED: tuple[SageTool[Any], ...] = (
     SHOW_HELP_LINES,
     CREATE_ACTION_ITEM,
     RESOLVE_ACTION_ITEM,
+    FORGET_LINES,
 )
 _OF_LIBRARY: tuple[SageTool[Any], ...] = (
     LIST_ACTION_ITEMS,

@@ -33,6 +33,7 @@ TREATMENTS: Mapping[str, Treatment] = {
     "show_help_lines": "free",
     "create_action_item": "confirm",
     "resolve_action_item": "confirm",
+    "forget_lines": "confirm",
     "list_action_items": "free",
     "search_knowledge_bank": "free",
     "check_duplicate": "free",

@@ -25,7 +25,7 @@ from coaching.transcript.old_replies import old_inputs
 from coaching.transcript.ratings import RATINGS, ShownRating, rated_rows, rows_to_rate
 from coaching.transcript.step_chips import StepItem, chip_of_call
 from sessions_app.models import CallState, Message, ToolCallRecord
-from sessions_app.pending_calls import FACTS
+from sessions_app.turn_records import FACTS, UNTIL_ANSWERED
 
 SESSION_DONE = gettext_noop("This conversation was completed here.")
 
@@ -71,6 +71,7 @@ class QuestionItem:
     is_page_new: bool = True
     mark: str = ""
     text: str = ""
+    goes: Sequence[str] = ()
     can_undo: bool = True
     danger: Danger | None = None
     card: Card | None = None
@@ -256,6 +257,7 @@ def _asked(tool_use_id: str, name: str, given: object, state: str, facts: object
         is_page_new=not shown.get(REPLACES),
         mark=arc.name if (arc := arc_words(text_in(shown, ARC))) else "",
         text=question.text,
+        goes=text_in(shown, UNTIL_ANSWERED).splitlines() if state == CallState.PENDING else [],
     )
 
 

@@ -1,13 +1,12 @@
 """A session's brief for its page: lines with their citations, and what the user said about it."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.utils.translation import gettext
 
-from coaching.context.brief_lines import CORRECTED, corrected_lines, lines_of
+from coaching.context.brief_lines import CORRECTED, corrected_lines, lines_of, without_citations
 from coaching.context.closeness import CITATION
 from sessions_app.briefs import newest_brief
 from sessions_app.models import BriefCorrection, Message, MessageRole, Session, SessionBrief
@@ -71,7 +70,7 @@ def read_remembered(session: Session) -> Remembered:
         version=brief.version if brief else 0,
         lines=[_shown(index, line, cited) for index, line in lines.items()],
         corrections=[
-            ShownCorrection(id=each.pk, words=each.words, line=_without_citations(each.line)) for each in said
+            ShownCorrection(id=each.pk, words=each.words, line=without_citations(each.line)) for each in said
         ],
         covers_to=last.created_at if last else None,
         later=messages.filter(number__gt=covers).exclude(metadata__has_key="is_hidden").count(),
@@ -88,7 +87,7 @@ def line_of(session: Session, *, version: int, index: int) -> str | None:
 
 def as_found(text: str) -> str:
     """Return a brief's text as a search shows it: no bullets or citations, corrections as the user's own."""
-    lines = (_without_citations(line) for line in lines_of(text))
+    lines = (without_citations(line) for line in lines_of(text))
     corrected, instead_of = gettext("You corrected:") + " ", " (" + gettext("instead of:") + " “"
     return " · ".join(line.replace(CORRECTED, corrected).replace(" (about: “", instead_of) for line in lines)
 
@@ -123,11 +122,7 @@ def _citation(message: Message, *, last: int) -> Citation:
 
 def _shown(index: int, line: str, cited: Mapping[int, Citation]) -> RememberedLine:
     citations = [cited[number] for number in dict.fromkeys(_numbers_in(line)) if number in cited]
-    return RememberedLine(index=index, text=_without_citations(line), citations=citations)
-
-
-def _without_citations(line: str) -> str:
-    return re.sub(rf"(?<!\s)\s*{CITATION.pattern}", "", line).strip()
+    return RememberedLine(index=index, text=without_citations(line), citations=citations)
 
 
 def _numbers_in(line: str) -> Iterator[int]:

@@ -23,8 +23,8 @@ from coaching.turns.asked import asked_by_call, danger_of_words
 from coaching.turns.care import hear_answer
 from sessions_app.errors import Refused
 from sessions_app.models import Session, ToolCallRecord
-from sessions_app.pending_calls import FACTS, Answer
-from sessions_app.turn_records import CallResult
+from sessions_app.pending_calls import Answer
+from sessions_app.turn_records import FACTS, CallResult
 
 NO_ANSWER_POSSIBLE = _("This question can’t be answered any more. Please send a message instead.")
 

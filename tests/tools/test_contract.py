@@ -70,6 +70,7 @@ INPUTS: dict[str, dict[str, Any]] = {
         "quote": "I called the landlord",
         "outcome": "All settled.",
     },
+    "forget_lines": {"words": ["landlord"]},
     "list_action_items": {"status": "open"},
     "search_knowledge_bank": {"query": "When does my lease end?"},
     "check_duplicate": {"file_name": "lease (2).pdf", "file_type": "lease"},

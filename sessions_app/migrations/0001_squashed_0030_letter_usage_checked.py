@@ -1,4 +1,4 @@
-"""All tables of conversations as of 0024, in one step for new databases. Older ones run the files that it replaces.
+"""All tables of conversations as of 0030, in one step for new databases. Older ones run the files that it replaces.
 
 The replaced files go with release 0.1.0. The columns' order is that of older databases.
 """
@@ -86,6 +86,12 @@ class Migration(migrations.Migration):
         ('sessions_app', '0022_noticed_danger'),
         ('sessions_app', '0023_danger_indexes'),
         ('sessions_app', '0024_session_events'),
+        ('sessions_app', '0025_answer_looks_due'),
+        ('sessions_app', '0026_brief_inputs'),
+        ('sessions_app', '0027_summaries_and_open_lines'),
+        ('sessions_app', '0028_step_told'),
+        ('sessions_app', '0029_letter_usage'),
+        ('sessions_app', '0030_letter_usage_checked'),
     ]
 
     dependencies = [
@@ -123,6 +129,7 @@ class Migration(migrations.Migration):
                     ('pinned_at', models.DateTimeField(blank=True, null=True)),
                     ('imported_until', models.PositiveIntegerField(db_default=0, default=0, help_text='The last message that an import has brought; 0 for a session that began here.')),
                     ('event_seq', models.PositiveIntegerField(db_default=0, default=0, help_text="Counts the facts in its log, under this row's lock.")),
+                    ('summary_covers', models.PositiveIntegerField(db_default=0, default=0, help_text="The last message that the summary was made from; 0 without one, and for Sage's own.")),
                 ],
                 options={
                     'ordering': ['-last_active_at'],
@@ -177,10 +184,11 @@ class Migration(migrations.Migration):
                     ('finished_at', models.DateTimeField(blank=True, null=True)),
                     ('turn', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='calls', to='sessions_app.turn')),
                     ('metadata', models.JSONField(blank=True, default=dict, help_text='What was noticed of that answer.')),
+                    ('look_due_at', models.DateTimeField(blank=True, null=True)),
                 ],
                 options={
                     'ordering': ['turn', 'round_number', 'position'],
-                    'indexes': [models.Index(condition=models.Q(('metadata__has_key', 'safety')), fields=['turn'], name='call_of_danger')],
+                    'indexes': [models.Index(condition=models.Q(('metadata__has_key', 'safety')), fields=['turn'], name='call_of_danger'), models.Index(condition=models.Q(('look_due_at__isnull', False)), fields=['look_due_at'], name='call_look_due')],
                     'constraints': [models.UniqueConstraint(fields=('turn', 'tool_use_id'), name='call_once_per_turn'), models.CheckConstraint(condition=models.Q(('state__in', ['running', 'pending', 'finished', 'answered', 'superseded', 'dismissed', 'expired', 'interrupted'])), name='call_state_known'), models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', True), ('state__in', ['running', 'pending'])), models.Q(models.Q(('state__in', ['running', 'pending']), _negated=True), ('finished_at__isnull', False)), _connector='OR'), name='call_finished_at_iff_finished')],
                 },
             ),
@@ -210,7 +218,7 @@ class Migration(migrations.Migration):
                 fields=[
                     ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                     ('round_number', models.PositiveIntegerField(blank=True, null=True)),
-                    ('purpose', models.CharField(choices=[('turn', 'Turn'), ('brief', 'Brief'), ('summary', 'Summary'), ('title', 'Title'), ('safety', 'Second look'), ('classify', 'Classification'), ('critic', 'Critic'), ('document', 'Document')], default='turn', max_length=16)),
+                    ('purpose', models.CharField(choices=[('turn', 'Turn'), ('brief', 'Brief'), ('summary', 'Summary'), ('title', 'Title'), ('safety', 'Second look'), ('classify', 'Classification'), ('critic', 'Critic'), ('document', 'Document'), ('letter', 'Letter')], default='turn', max_length=16)),
                     ('model', models.CharField(max_length=100)),
                     ('input_tokens', models.PositiveIntegerField(default=0)),
                     ('output_tokens', models.PositiveIntegerField(default=0)),
@@ -228,7 +236,7 @@ class Migration(migrations.Migration):
                 options={
                     'verbose_name_plural': 'model usage',
                     'indexes': [models.Index(models.F('user'), models.OrderBy(models.F('created_at'), descending=True), name='usage_user_recent'), models.Index(fields=['created_at'], name='usage_created')],
-                    'constraints': [models.CheckConstraint(condition=models.Q(('purpose__in', ['turn', 'brief', 'summary', 'title', 'safety', 'classify', 'critic', 'document'])), name='usage_purpose_known')],
+                    'constraints': [models.CheckConstraint(condition=models.Q(('purpose__in', ['turn', 'brief', 'summary', 'title', 'safety', 'classify', 'critic', 'document', 'letter'])), name='usage_purpose_known')],
                 },
             ),
             migrations.CreateModel(
@@ -294,6 +302,8 @@ class Migration(migrations.Migration):
                     ('cost_micro_usd', models.PositiveBigIntegerField(blank=True, help_text='Of all requests that it took; unknown where one has no price.', null=True)),
                     ('corrected_text', models.TextField(blank=True, db_default='', default='', help_text='The text as corrected after it was stored.')),
                     ('corrected_at', models.DateTimeField(blank=True, null=True)),
+                    ('input_version', models.PositiveSmallIntegerField(db_default=0, default=0, help_text='What it was written from: 0 words, 1 answers to questions, too.')),
+                    ('left_open', models.TextField(blank=True, db_default='', default='', help_text='Those of its lines that are still open, one a line.')),
                 ],
                 options={
                     'ordering': ['session', '-version'],
@@ -327,14 +337,14 @@ class Migration(migrations.Migration):
                 fields=[
                     ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                     ('seq', models.PositiveIntegerField()),
-                    ('kind', models.CharField(choices=[('said', 'Message stored'), ('turn_opened', 'Turn opened'), ('part_ended', 'Turn closed or waiting'), ('call_asked', 'Question asked'), ('call_ended', 'Question ended'), ('card_given', 'Card with help lines'), ('withdrawn', 'Turns withdrawn'), ('answer_picked', 'Other answer chosen'), ('arc_entered', 'Arc entered'), ('arc_left', 'Arc left'), ('titled', 'Title given'), ('file_moved', 'Document moved'), ('ended', 'Session ended')], max_length=16)),
+                    ('kind', models.CharField(choices=[('said', 'Message stored'), ('turn_opened', 'Turn opened'), ('part_ended', 'Turn closed or waiting'), ('call_asked', 'Question asked'), ('call_ended', 'Question ended'), ('card_given', 'Card with help lines'), ('withdrawn', 'Turns withdrawn'), ('answer_picked', 'Other answer chosen'), ('arc_entered', 'Arc entered'), ('arc_left', 'Arc left'), ('titled', 'Title given'), ('file_moved', 'Document moved'), ('step_told', 'Next step written or changed'), ('ended', 'Session ended')], max_length=16)),
                     ('payload', models.JSONField(blank=True, default=dict)),
                     ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
                     ('session', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='events', to='sessions_app.session')),
                 ],
                 options={
                     'ordering': ['session', 'seq'],
-                    'constraints': [models.UniqueConstraint(fields=('session', 'seq'), name='event_seq_once'), models.CheckConstraint(condition=models.Q(('kind__in', ['said', 'turn_opened', 'part_ended', 'call_asked', 'call_ended', 'card_given', 'withdrawn', 'answer_picked', 'arc_entered', 'arc_left', 'titled', 'file_moved', 'ended'])), name='event_kind_known')],
+                    'constraints': [models.UniqueConstraint(fields=('session', 'seq'), name='event_seq_once'), models.CheckConstraint(condition=models.Q(('kind__in', ['said', 'turn_opened', 'part_ended', 'call_asked', 'call_ended', 'card_given', 'withdrawn', 'answer_picked', 'arc_entered', 'arc_left', 'titled', 'file_moved', 'step_told', 'ended'])), name='event_kind_known')],
                 },
             ),
             migrations.RunSQL(STATUS_MOVES, drop_functions(STATUS_MOVES)),

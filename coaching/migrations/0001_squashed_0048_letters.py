@@ -1,4 +1,4 @@
-"""All tables of people, files, recall and the library as of 0041, in one step for new databases.
+"""All tables of people, files, recall and the library as of 0048, in one step for new databases.
 
 Older databases run the files that it replaces, which go with release 0.1.0. The columns' order is theirs.
 """
@@ -71,10 +71,17 @@ class Migration(migrations.Migration):
         ('coaching', '0039_help_line_notes'),
         ('coaching', '0040_dropped_facts'),
         ('coaching', '0041_has_library'),
+        ('coaching', '0042_dropped_facts_default'),
+        ('coaching', '0043_next_steps'),
+        ('coaching', '0044_next_step_words'),
+        ('coaching', '0045_made_by_stays'),
+        ('coaching', '0046_step_reminders'),
+        ('coaching', '0047_recall_steps'),
+        ('coaching', '0048_letters'),
     ]
 
     dependencies = [
-        ('sessions_app', '0001_squashed_0024_session_events'),
+        ('sessions_app', '0001_squashed_0030_letter_usage_checked'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
@@ -85,7 +92,7 @@ class Migration(migrations.Migration):
                 fields=[
                     ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                     ('path', models.CharField(max_length=255)),
-                    ('file_type', models.CharField(choices=[('domain', 'Life domain'), ('overview', 'Life map overview'), ('life-plan', 'Life plan'), ('check-in', 'Weekly check-in'), ('daily-log', 'Daily log'), ('day-plan', 'Day plan'), ('weekly-plan', 'Weekly plan'), ('sage-context', 'What Sage knows'), ('sage-patterns', 'Patterns Sage sees'), ('capture', 'Capture'), ('reflection-prompt', 'Reflection prompt'), ('note', 'Note'), ('safety-plan', 'Safety plan')], max_length=32)),
+                    ('file_type', models.CharField(choices=[('domain', 'Life domain'), ('overview', 'Life map overview'), ('life-plan', 'Life plan'), ('check-in', 'Weekly check-in'), ('daily-log', 'Daily log'), ('day-plan', 'Day plan'), ('weekly-plan', 'Weekly plan'), ('sage-context', 'What Sage knows'), ('sage-patterns', 'Patterns Sage sees'), ('capture', 'Capture'), ('reflection-prompt', 'Reflection prompt'), ('note', 'Note'), ('safety-plan', 'Safety plan'), ('letter', 'Letter of the month')], max_length=32)),
                     ('frontmatter', models.JSONField(blank=True, default=dict)),
                     ('size', models.PositiveIntegerField(default=0, help_text='Bytes of the newest version.')),
                     ('sha256', models.CharField(blank=True, default='', max_length=64)),
@@ -100,7 +107,7 @@ class Migration(migrations.Migration):
                 options={
                     'ordering': ['path'],
                     'indexes': [models.Index(fields=['user', 'file_type', '-updated_at'], name='file_user_type_recent')],
-                    'constraints': [models.UniqueConstraint(condition=models.Q(('deleted_at', None)), fields=('user', 'path'), name='file_path_once_among_present'), models.CheckConstraint(condition=models.Q(('file_type__in', ['domain', 'overview', 'life-plan', 'check-in', 'daily-log', 'day-plan', 'weekly-plan', 'sage-context', 'sage-patterns', 'capture', 'reflection-prompt', 'note', 'safety-plan'])), name='file_type_known')],
+                    'constraints': [models.UniqueConstraint(condition=models.Q(('deleted_at', None)), fields=('user', 'path'), name='file_path_once_among_present'), models.CheckConstraint(condition=models.Q(('file_type__in', ['domain', 'overview', 'life-plan', 'check-in', 'daily-log', 'day-plan', 'weekly-plan', 'sage-context', 'sage-patterns', 'capture', 'reflection-prompt', 'note', 'safety-plan', 'letter'])), name='file_type_known')],
                 },
             ),
             migrations.CreateModel(
@@ -185,6 +192,7 @@ class Migration(migrations.Migration):
                     ('country', models.CharField(blank=True, default='', help_text="Whose help lines are shown; empty: those of the time zone's country.", max_length=2, validators=[coaching.models.people.validate_country])),
                     ('language', models.CharField(blank=True, db_default='', default='', help_text="Of pages, mails and notifications. Empty: the browser's for pages, English for the rest.", max_length=16, validators=[coaching.models.people.validate_language])),
                     ('has_library', models.BooleanField(db_default=False, default=False, editable=False, help_text="Whether conversations offer the library's tools: from the first document or client on.")),
+                    ('wants_letters', models.BooleanField(blank=True, help_text='A letter a month; unknown until the person has been asked.', null=True)),
                 ],
                 options={
                     'constraints': [models.CheckConstraint(condition=models.Q(('checkin_weekday__lte', 6)), name='profile_weekday_known'), models.CheckConstraint(condition=models.Q(('timezone_source__in', ['', 'browser', 'user'])), name='profile_timezone_source_known')],
@@ -545,8 +553,7 @@ class Migration(migrations.Migration):
                     ('owner', models.CharField(blank=True, default='', max_length=120)),
                     ('quote', models.TextField(blank=True, default='')),
                     ('page', models.PositiveIntegerField(blank=True, null=True)),
-                    ('state', models.CharField(choices=[('proposed', 'Suggested'), ('open', 'Open'), ('done', 'Done'), ('dismissed', 'Dismissed')], default='open', max_length=16)),
-                    ('made_by', models.CharField(choices=[('pipeline', 'Sage, from a document'), ('chat', 'Sage, in a conversation'), ('user', 'You')], default='user', max_length=16)),
+                    ('state', models.CharField(choices=[('proposed', 'Suggested'), ('open', 'Open'), ('done', 'Done'), ('dropped', 'Dropped'), ('dismissed', 'Dismissed')], default='open', max_length=16)),
                     ('origin_key', models.CharField(blank=True, default='', max_length=100)),
                     ('done_at', models.DateTimeField(blank=True, null=True)),
                     ('created_at', models.DateTimeField(auto_now_add=True)),
@@ -556,11 +563,19 @@ class Migration(migrations.Migration):
                     ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='action_items', to='coaching.client')),
                     ('document', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='action_items', to='coaching.document')),
                     ('project', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='action_items', to='coaching.project')),
+                    ('asked_for', models.DateField(blank=True, editable=False, null=True)),
+                    ('asked_in', models.UUIDField(blank=True, editable=False, null=True)),
+                    ('due_time', models.TimeField(blank=True, null=True)),
+                    ('message_number', models.PositiveIntegerField(blank=True, null=True)),
+                    ('origin', models.CharField(choices=[('conversation', 'From a conversation'), ('document', 'From a document'), ('transcript', 'From a transcript'), ('person', 'Added by you'), ('import', 'Imported'), ('program', 'From another program')], db_default='person', default='person', max_length=16)),
+                    ('outcome', models.TextField(blank=True, db_default='', default='')),
+                    ('repeats', models.CharField(blank=True, db_default='', default='', max_length=32)),
                 ],
                 options={
                     'ordering': ['due_date', '-created_at', '-id'],
+                    'verbose_name': 'next step',
                     'indexes': [models.Index(fields=['user', 'state', 'due_date'], name='action_due')],
-                    'constraints': [models.UniqueConstraint(condition=models.Q(('origin_key', ''), _negated=True), fields=('document', 'origin_key'), name='action_origin_once'), models.CheckConstraint(condition=models.Q(('priority__in', ['low', 'medium', 'high'])), name='action_priority_known'), models.CheckConstraint(condition=models.Q(('state__in', ['proposed', 'open', 'done', 'dismissed'])), name='action_state_known'), models.CheckConstraint(condition=models.Q(('made_by__in', ['pipeline', 'chat', 'user'])), name='action_made_by_known'), models.CheckConstraint(condition=models.Q(models.Q(('done_at__isnull', False), ('state', 'done')), models.Q(models.Q(('state', 'done'), _negated=True), ('done_at__isnull', True)), _connector='OR'), name='action_done_has_time')],
+                    'constraints': [models.UniqueConstraint(condition=models.Q(('origin_key', ''), _negated=True), fields=('document', 'origin_key'), name='action_origin_once'), models.CheckConstraint(condition=models.Q(('priority__in', ['low', 'medium', 'high'])), name='action_priority_known'), models.CheckConstraint(condition=models.Q(('state__in', ['proposed', 'open', 'done', 'dropped', 'dismissed'])), name='action_state_known'), models.CheckConstraint(condition=models.Q(('origin__in', ['conversation', 'document', 'transcript', 'person', 'import', 'program'])), name='action_origin_known'), models.CheckConstraint(condition=models.Q(models.Q(('done_at__isnull', False), ('state', 'done')), models.Q(models.Q(('state', 'done'), _negated=True), ('done_at__isnull', True)), _connector='OR'), name='action_done_has_time'), models.CheckConstraint(condition=models.Q(('due_date__isnull', False), models.Q(('due_time__isnull', True), ('repeats', '')), _connector='OR'), name='action_time_has_date')],
                 },
             ),
             migrations.CreateModel(
@@ -614,7 +629,7 @@ class Migration(migrations.Migration):
                 name='LibraryEffect',
                 fields=[
                     ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                    ('kind', models.CharField(choices=[('filed', 'Filed'), ('moved', 'Moved'), ('corrected', 'Corrected'), ('renamed', 'Renamed'), ('withheld', 'AI model access changed'), ('knowledge_created', 'Knowledge added'), ('knowledge_changed', 'Knowledge changed'), ('action_created', 'Action item added'), ('action_changed', 'Action item changed')], max_length=32)),
+                    ('kind', models.CharField(choices=[('filed', 'Filed'), ('moved', 'Moved'), ('corrected', 'Corrected'), ('renamed', 'Renamed'), ('withheld', 'AI model access changed'), ('knowledge_created', 'Knowledge added'), ('knowledge_changed', 'Knowledge changed'), ('action_created', 'Next step added'), ('action_changed', 'Next step changed')], max_length=32)),
                     ('before', models.JSONField(blank=True, default=dict)),
                     ('after', models.JSONField(blank=True, default=dict)),
                     ('made_by', models.CharField(choices=[('pipeline', 'Sage, from a document'), ('chat', 'Sage, in a conversation'), ('user', 'You')], max_length=16)),
@@ -630,6 +645,27 @@ class Migration(migrations.Migration):
                     'ordering': ['-created_at', '-id'],
                     'indexes': [models.Index(fields=['user', '-created_at'], name='effect_recent')],
                     'constraints': [models.CheckConstraint(condition=models.Q(('kind__in', ['filed', 'moved', 'corrected', 'renamed', 'withheld', 'knowledge_created', 'knowledge_changed', 'action_created', 'action_changed'])), name='effect_kind_known'), models.CheckConstraint(condition=models.Q(('made_by__in', ['pipeline', 'chat', 'user'])), name='effect_made_by_known')],
+                },
+            ),
+            migrations.CreateModel(
+                name='StepChange',
+                fields=[
+                    ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                    ('kind', models.CharField(choices=[('done', 'Done'), ('dropped', 'Dropped'), ('reopened', 'Opened again'), ('moved', 'Moved')], max_length=16)),
+                    ('due_date', models.DateField(blank=True, null=True)),
+                    ('outcome', models.TextField(blank=True, db_default='', default='')),
+                    ('quote', models.TextField(blank=True, db_default='', default='')),
+                    ('message_number', models.PositiveIntegerField(blank=True, null=True)),
+                    ('at', models.DateTimeField()),
+                    ('action_item', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='changes', to='coaching.actionitem')),
+                    ('effect', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='step_changes', to='coaching.libraryeffect')),
+                    ('session', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='step_changes', to='sessions_app.session')),
+                    ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='step_changes', to=settings.AUTH_USER_MODEL)),
+                ],
+                options={
+                    'ordering': ['-at', '-id'],
+                    'indexes': [models.Index(fields=['user', '-at'], name='step_change_recent')],
+                    'constraints': [models.CheckConstraint(condition=models.Q(('kind__in', ['done', 'dropped', 'reopened', 'moved'])), name='step_change_known')],
                 },
             ),
             migrations.CreateModel(
@@ -749,34 +785,36 @@ class Migration(migrations.Migration):
                 name='Reminder',
                 fields=[
                     ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                    ('kind', models.CharField(choices=[('day', 'Plan the day'), ('evening', 'Close the day'), ('check_in', 'Weekly check-in')], max_length=8)),
+                    ('kind', models.CharField(choices=[('day', 'Plan the day'), ('evening', 'Close the day'), ('check_in', 'Weekly check-in'), ('steps', 'Next steps')], max_length=8)),
                     ('at', models.TimeField(default=datetime.time(8, 0))),
                     ('by_push', models.BooleanField(default=False)),
                     ('by_mail', models.BooleanField(default=False)),
                     ('origin', models.CharField(blank=True, default='', max_length=300)),
                     ('changed_at', models.DateTimeField(help_text='Nothing that was due before is sent.')),
                     ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='reminders', to=settings.AUTH_USER_MODEL)),
+                    ('with_words', models.BooleanField(db_default=False, default=False, help_text='Whether it quotes which next steps are due.')),
                 ],
                 options={
                     'ordering': ['user', 'kind'],
                     'indexes': [models.Index(condition=models.Q(('by_push', True), ('by_mail', True), _connector='OR'), fields=['kind', 'at'], name='reminder_that_is_on')],
-                    'constraints': [models.UniqueConstraint(fields=('user', 'kind'), name='reminder_once_per_kind'), models.CheckConstraint(condition=models.Q(('kind__in', ['day', 'evening', 'check_in'])), name='reminder_kind_known')],
+                    'constraints': [models.UniqueConstraint(fields=('user', 'kind'), name='reminder_once_per_kind'), models.CheckConstraint(condition=models.Q(('kind__in', ['day', 'evening', 'check_in', 'steps'])), name='reminder_kind_known')],
                 },
             ),
             migrations.CreateModel(
                 name='SentReminder',
                 fields=[
                     ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                    ('kind', models.CharField(choices=[('day', 'Plan the day'), ('evening', 'Close the day'), ('check_in', 'Weekly check-in')], max_length=8)),
+                    ('kind', models.CharField(choices=[('day', 'Plan the day'), ('evening', 'Close the day'), ('check_in', 'Weekly check-in'), ('steps', 'Next steps')], max_length=8)),
                     ('day', models.DateField()),
                     ('due_at', models.DateTimeField()),
                     ('mail_begun_at', models.DateTimeField(blank=True, null=True)),
                     ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
+                    ('at', models.TimeField(blank=True, null=True)),
                 ],
                 options={
                     'ordering': ['-day'],
                     'indexes': [models.Index(fields=['due_at'], name='sent_reminder_due')],
-                    'constraints': [models.UniqueConstraint(fields=('user', 'kind', 'day'), name='reminder_once_per_day'), models.CheckConstraint(condition=models.Q(('kind__in', ['day', 'evening', 'check_in'])), name='sent_reminder_kind_known')],
+                    'constraints': [models.UniqueConstraint(fields=('user', 'kind', 'day', 'at'), name='reminder_once', nulls_distinct=False), models.CheckConstraint(condition=models.Q(('kind__in', ['day', 'evening', 'check_in', 'steps'])), name='sent_reminder_kind_known')],
                 },
             ),
             migrations.CreateModel(
@@ -843,6 +881,22 @@ class Migration(migrations.Migration):
                     'constraints': [models.CheckConstraint(condition=models.Q(('how__in', ('said', 'pressed'))), name='care_end_how_known'), models.CheckConstraint(condition=models.Q(models.Q(('how', 'said'), ('message_number__isnull', False)), models.Q(('how', 'pressed'), ('message_number__isnull', True), ('session__isnull', True)), _connector='OR'), name='care_end_said_in_a_message'), models.UniqueConstraint(fields=('user', 'session', 'message_number'), name='care_end_once_a_message')],
                 },
             ),
+            migrations.CreateModel(
+                name='Letter',
+                fields=[
+                    ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                    ('month', models.DateField()),
+                    ('attempts', models.PositiveSmallIntegerField(default=0, help_text='How often a model was asked for it.')),
+                    ('tried_at', models.DateTimeField(blank=True, null=True)),
+                    ('ended_at', models.DateTimeField(blank=True, null=True)),
+                    ('file', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='coaching.userfile')),
+                    ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='letters', to=settings.AUTH_USER_MODEL)),
+                ],
+                options={
+                    'ordering': ['-month'],
+                    'constraints': [models.UniqueConstraint(fields=('user', 'month'), name='letter_once_a_month'), models.CheckConstraint(condition=models.Q(('month__day', 1)), name='letter_month_begins'), models.CheckConstraint(condition=models.Q(('file__isnull', True), ('ended_at__isnull', False), _connector='OR'), name='letter_file_has_end')],
+                },
+            ),
             migrations.SeparateDatabaseAndState(
                 [migrations.RunSQL(library.AUTO_APPROVALS, "DROP TABLE coaching_autoapproval")],
                 [
@@ -879,7 +933,7 @@ class Migration(migrations.Migration):
                         fields=[
                             ('id', models.BigAutoField(primary_key=True, serialize=False)),
                             ('user', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='recall_passages', to=settings.AUTH_USER_MODEL)),
-                            ('source', models.CharField(choices=[('message', 'Message'), ('tool', 'Tool call'), ('summary', 'Summary'), ('brief', 'Brief'), ('file', 'File'), ('document', 'Document'), ('document_withheld', 'Document that the model never gets'), ('knowledge', 'Knowledge'), ('knowledge_withheld', 'Knowledge that the model never gets')], max_length=24)),
+                            ('source', models.CharField(choices=[('message', 'Message'), ('tool', 'Tool call'), ('summary', 'Summary'), ('brief', 'Brief'), ('file', 'File'), ('document', 'Document'), ('document_withheld', 'Document that the model never gets'), ('knowledge', 'Knowledge'), ('knowledge_withheld', 'Knowledge that the model never gets'), ('step', 'Next step'), ('step_withheld', 'Next step that the model never gets')], max_length=24)),
                             ('session_id', models.UUIDField(null=True)),
                             ('message_id', models.BigIntegerField(null=True)),
                             ('file_id', models.BigIntegerField(null=True)),
@@ -892,7 +946,7 @@ class Migration(migrations.Migration):
                             ('lexemes', django.contrib.postgres.search.SearchVectorField()),
                         ],
                         options={
-                            'constraints': [models.UniqueConstraint(fields=('user', 'message_id', 'part', 'piece'), name='recall_message_once'), models.UniqueConstraint(condition=models.Q(('message_id__isnull', True), ('session_id__isnull', False)), fields=('user', 'session_id', 'source', 'part', 'piece'), name='recall_session_part_once'), models.CheckConstraint(condition=models.Q(('source__in', ['message', 'tool', 'summary', 'brief', 'file', 'document', 'document_withheld', 'knowledge', 'knowledge_withheld'])), name='recall_source_known'), models.UniqueConstraint(condition=models.Q(('file_id__isnull', False)), fields=('user', 'file_id', 'source', 'part', 'piece'), name='recall_record_part_once')],
+                            'constraints': [models.UniqueConstraint(fields=('user', 'message_id', 'part', 'piece'), name='recall_message_once'), models.UniqueConstraint(condition=models.Q(('message_id__isnull', True), ('session_id__isnull', False)), fields=('user', 'session_id', 'source', 'part', 'piece'), name='recall_session_part_once'), models.CheckConstraint(condition=models.Q(('source__in', ['message', 'tool', 'summary', 'brief', 'file', 'document', 'document_withheld', 'knowledge', 'knowledge_withheld', 'step', 'step_withheld'])), name='recall_source_known'), models.UniqueConstraint(condition=models.Q(('file_id__isnull', False)), fields=('user', 'file_id', 'source', 'part', 'piece'), name='recall_record_part_once')],
                         },
                     ),
                     migrations.CreateModel(
@@ -906,8 +960,22 @@ class Migration(migrations.Migration):
                     ),
                 ],
             ),
+            migrations.RunSQL(library.MADE_BY, library.REMOVE_MADE_BY),
             migrations.RunSQL(library.KEYS, library.REMOVE_KEYS),
             migrations.RunSQL(COUNT, drop_functions(COUNT)),
             migrations.RunSQL([FUNCTIONS, TRIGGERS], drop_functions(FUNCTIONS)),
+        ]),
+        # Not with the table: Django would add its unique constraints at the end, and the keys above refer to one.
+        AtOnce([
+            migrations.SeparateDatabaseAndState(
+                [migrations.RunSQL(library.DROPPED_FACTS, migrations.RunSQL.noop)],
+                [
+                    migrations.AlterField(
+                        model_name='document',
+                        name='dropped_facts',
+                        field=models.PositiveIntegerField(db_default=0, default=0, help_text="Facts that were left out because the text doesn't have them."),
+                    ),
+                ],
+            ),
         ]),
     ]

@@ -1,0 +1,209 @@
+"""`forget_lines`: takes lines out of Sage's briefs and out of its two pages about the person.
+
+It always waits for the person's yes: the card shows every line that goes. What was said stays in its
+conversation, and earlier versions of a page stay: only the person deletes those, and the result says so.
+"""
+
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
+
+from django.db.models import F, Q
+from django.utils.translation import gettext_noop as _
+from pydantic import Field
+
+from coaching.context.brief_lines import (
+    CORRECTED,
+    corrected_lines,
+    corrected_text,
+    lines_of,
+    without_citations,
+)
+from coaching.engine.errors import ToolError
+from coaching.engine.tools import ToolInput, ToolResult
+from coaching.files.attributes import Line
+from coaching.files.edits import build_edit, editable_of
+from coaching.files.objects import store_object
+from coaching.files.selectors import FileText, read_file
+from coaching.files.store import store_version
+from coaching.files.types import RULES
+from coaching.job_queue import enqueue_open_summary
+from coaching.models import ActionItem, ActionState, FileSource, FileType, UserFile
+from coaching.tools.context import ToolContext
+from coaching.tools.presentation import Presentation, SageTool, held
+from sessions_app.briefs import correct_brief, corrections_of, newest_briefs_with
+from sessions_app.database import in_database
+from sessions_app.errors import Refused
+from sessions_app.models import Session
+from sessions_app.turn_records import UNTIL_ANSWERED
+
+DESCRIPTION = (
+    "Strike the lines that have one of these words from what you remember, sage-context and sage-patterns. "
+    "Use it when they want something forgotten. They see the lines and decide."
+)
+MOST_LINES = 30
+LISTED = 10
+NOTHING = (
+    "Nothing that you remember has one of these words. What was said stays in its conversation until they "
+    "delete it."
+)
+TOO_MANY = "{count} lines have one of these words, and at most {most} go at once. Give rarer words."
+WHAT_STAYS = (
+    "Tell them: earlier versions of a page stay until they delete the page, and 30 days more; what was said "
+    "stays until they delete the conversation."
+)
+PAGES = (FileType.SAGE_CONTEXT, FileType.SAGE_PATTERNS)
+
+Words = Annotated[Line, Field(min_length=3)]
+
+
+class ForgetLinesInput(ToolInput):
+    words: Annotated[list[Words], Field(max_length=5)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Struck:
+    """What goes: lines of one brief, of `session`, or of a page, `found`."""
+
+    lines: Sequence[str]
+    session: Session | None = None
+    found: FileText | None = None
+
+
+def _has(words: Sequence[str], line: str) -> bool:
+    text = _plain(line)
+    return any(word in text for word in words)
+
+
+def _plain(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).casefold()
+
+
+def _find(user_id: int, words: Sequence[str]) -> Sequence[Struck]:
+    """Return what would go. Sync ORM code. Raises `ToolError` if it is too much."""
+    words = [_plain(word) for word in words]
+    found = [*_in_pages(user_id, words), *_in_briefs(user_id, words)]
+    count = sum(len(each.lines) for each in found)
+    if count > MOST_LINES:
+        raise ToolError(TOO_MANY.format(count=count, most=MOST_LINES))
+    return found
+
+
+def _in_pages(user_id: int, words: Sequence[str]) -> Sequence[Struck]:
+    found: list[Struck] = []
+    for page in PAGES:
+        try:
+            file = read_file(user_id=user_id, path=RULES[page].place)
+        except UserFile.DoesNotExist:
+            continue
+        lines = [line for line in editable_of(file).body.splitlines() if _has(words, line)]
+        if lines:
+            found.append(Struck(lines=lines, found=file))
+    return found
+
+
+def _in_briefs(user_id: int, words: Sequence[str]) -> Sequence[Struck]:
+    found: list[Struck] = []
+    for brief in newest_briefs_with(user_id=user_id, words=words):
+        kept = corrected_lines(brief.text, corrections_of(brief.session))
+        lines = [line for line in kept if not line.startswith(CORRECTED) and _has(words, line)]
+        if lines:
+            found.append(Struck(lines=lines, session=brief.session))
+    return found
+
+
+async def _check(context: ToolContext, given: ForgetLinesInput) -> Mapping[str, Any]:
+    found = await in_database(_find, context.user_id, given.words)
+    if not found:
+        raise ToolError(NOTHING)
+    shown = lines_of("\n".join(line for each in found for line in each.lines))
+    return {UNTIL_ANSWERED: "\n".join(without_citations(line) for line in shown)}
+
+
+async def _run(context: ToolContext, given: ForgetLinesInput) -> ToolResult:
+    """Strike line by line: done again after an interruption, it finds those that are left."""
+    try:
+        found = await in_database(_find, context.user_id, given.words)
+        for each in found:
+            if each.found:
+                await _strike_in_page(context, each.found, each.lines)
+            elif each.session:
+                await in_database(_strike_in_brief, each.session, each.lines)
+    except Refused as refusal:
+        raise ToolError(str(refusal)) from refusal
+    return await context.commit(lambda: _result(context, given, found))
+
+
+async def _strike_in_page(context: ToolContext, found: FileText, lines: Sequence[str]) -> None:
+    held_now = editable_of(found)
+    body = "\n".join(line for line in held_now.body.splitlines() if line not in lines)
+    draft = build_edit(
+        found, body=body, attributes=held_now.attributes, now=context.now, timezone=context.timezone
+    )
+    stored = await store_object(user_id=context.user_id, data=draft.data)
+    await in_database(
+        store_version,
+        user_id=context.user_id,
+        draft=replace(draft, expected_version=found.version.number),
+        stored=stored,
+        source=FileSource(context.source),
+        session_id=context.session_id,
+        tool_use_id=context.tool_use_id,
+    )
+
+
+def _strike_in_brief(session: Session, lines: Sequence[str]) -> None:
+    for line in lines:
+        correct_brief(
+            user_id=session.user_id,
+            session_id=session.id,
+            words="",
+            finish=corrected_text,
+            line=line,
+            is_strike=True,
+        )
+    enqueue_open_summary(session.id)
+
+
+def _result(context: ToolContext, given: ForgetLinesInput, found: Sequence[Struck]) -> ToolResult:
+    """Return what went, and where the words still are."""
+    wanted = [_plain(word) for word in given.words]
+    has_words = Q()
+    for word in wanted:
+        has_words |= Q(versions__content__icontains=word)
+    files = UserFile.of(context.user_id).filter(deleted_at=None).exclude(file_type=FileType.SAFETY_PLAN)
+    still = files.filter(has_words, versions__number=F("version_number")).distinct()
+    steps = ActionItem.of(context.user_id).filter(state__in=(ActionState.OPEN, ActionState.PROPOSED))
+    named = [
+        step for step in steps.only("id", "title", "quote") if _has(wanted, f"{step.title} {step.quote}")
+    ]
+    return ToolResult.of(
+        success=True,
+        lines_struck=sum(len(each.lines) for each in found),
+        pages_changed=[each.found.file.path for each in found if each.found],
+        pages_that_still_say_it=list(still.order_by("path").values_list("path", flat=True)[:LISTED]),
+        steps_that_still_say_it=[{"id": step.pk, "title": step.title} for step in named[:LISTED]],
+        what_stays=WHAT_STAYS,
+    )
+
+
+FORGET_LINES: SageTool[ForgetLinesInput] = SageTool(
+    name="forget_lines",
+    description=DESCRIPTION,
+    input_model=ForgetLinesInput,
+    kind="instant",
+    run=_run,
+    check=_check,
+    holds=lambda *_: True,
+    presentation=Presentation(
+        once=_("asked to forget something"),
+        often=_("asked {count} times to forget something"),
+        activity=_("Looking for what to forget"),
+        question=held(
+            _("Shall I forget this?"),
+            yes=_("Forget it"),
+            done=_("Forgotten. What was said stays in its conversation until you delete that."),
+        ),
+    ),
+)

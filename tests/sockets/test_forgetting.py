@@ -1,0 +1,135 @@
+"""`forget_lines` on a real socket: the card shows what goes, and a yes strikes it."""
+
+import json
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client as Browser
+
+from coaching.engine.errors import ToolError
+from coaching.files.selectors import read_file, read_versions
+from coaching.library.clients import own_client
+from coaching.library.drafts import NewAction
+from coaching.library.proposals import propose
+from coaching.models import MadeBy
+from coaching.practice.script import Reply, ToolUse
+from coaching.practice.server import PracticeServer
+from coaching.tools.forget_lines import FORGET_LINES, MOST_LINES, NOTHING
+from coaching.tools.save_file import SAVE_FILE
+from sessions_app.briefs import corrections_of
+from sessions_app.database import in_database
+from sessions_app.models import Session, SessionBrief, ToolCallRecord
+from tests.live_sage import LiveSage, open_socket
+from tests.sockets.questions import results_in
+from tests.tools.committing_context import CommittingContext
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+TOM, WORK = "You left Tom in March [1]", "You want to work less [2]"
+CALL = ToolUse("forget_lines", {"words": ["tom"]}, id="toolu_forget")
+
+
+async def save(user: User, file_type: str, content: str, **given: str) -> None:
+    context = CommittingContext(user_id=user.pk, tool_use_id=f"toolu_{file_type}")
+    text = json.dumps({"file_type": file_type, "content": content, **given})
+    assert not (await SAVE_FILE.run(context, SAVE_FILE.parse(text))).is_error
+
+
+def make_brief(session: Session, *lines: str) -> None:
+    text = "\n".join(f"- {line}" for line in lines)
+    SessionBrief.unscoped.create(session=session, version=1, text=text, covers_from=1, covers_until=2)
+
+
+def make_step(user: User) -> int:
+    new = NewAction(client_id=own_client(user.pk).id, title="Fetch the books from Tom")
+    return propose(user_id=user.pk, new=new, made_by=MadeBy.USER, is_accepted=True).pk
+
+
+async def test_a_yes_strikes_each_line_and_says_what_stays(
+    live_sage: LiveSage,
+    practice: PracticeServer,
+    session: Session,
+    cookie: str,
+    user: User,
+    other_user: User,
+) -> None:
+    earlier = await in_database(Session.unscoped.create, user=user)
+    anothers = await in_database(Session.unscoped.create, user=other_user)
+    await in_database(make_brief, earlier, TOM, WORK)
+    await in_database(make_brief, anothers, TOM)
+    await save(user, "sage-context", "Lives in Bonn.\n\n- Was married to Tom.")
+    await save(other_user, "sage-context", "Was married to Tom.")
+    await save(user, "domain", "Tom has the children on Fridays.", file_name="relationships")
+    step = await in_database(make_step, user)
+    practice.script([Reply.of(CALL), "It's gone."])
+    async with open_socket(live_sage, session.id, cookie) as client:
+        await client.until("sync")
+        await client.send(type="message", text="Please forget Tom.")
+        frames = await client.until("done")
+        assert [frame["confirm"]["tool"] for frame in frames if "confirm" in frame] == ["forget_lines"]
+        browser = Browser()
+        await in_database(browser.force_login, user)
+        page = (await in_database(browser.get, f"/chat/{session.id}/")).content.decode()
+        assert '<li dir="auto">Was married to Tom.</li>' in page
+        assert '<li dir="auto">You left Tom in March</li>' in page
+        await client.send(type="answer", toolUseId=CALL.id, value={"accept": True})
+        await client.until("done")
+    [answered] = results_in(practice, 1)
+    result = json.loads(answered["content"])
+    assert (result["lines_struck"], result["pages_changed"]) == (2, ["sage/context.md"])
+    assert result["pages_that_still_say_it"] == ["life-map/relationships.md"]
+    assert [each["id"] for each in result["steps_that_still_say_it"]] == [step]
+    assert "until they delete the conversation" in result["what_stays"]
+
+    found = await in_database(read_file, user_id=user.pk, path="sage/context.md")
+    assert "Lives in Bonn." in found.text
+    assert "Tom" not in found.text
+    assert len(await in_database(read_versions, user_id=user.pk, path="sage/context.md")) == 2
+    [brief] = await in_database(list, SessionBrief.of(user.pk).filter(session=earlier))
+    assert brief.corrected_text == f"- {WORK}"
+    theirs = await in_database(read_file, user_id=other_user.pk, path="sage/context.md")
+    assert "Tom" in theirs.text
+    assert await in_database(corrections_of, anothers) == []
+
+    # Nothing keeps the lines that the card showed.
+    page = (await in_database(browser.get, f"/chat/{session.id}/")).content.decode()
+    assert "Was married" not in page
+    call = await in_database(ToolCallRecord.of(user.pk).get, tool_use_id=CALL.id)
+    assert "Was married" not in json.dumps(call.metadata)
+
+
+async def test_a_no_forgets_nothing(
+    live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str, user: User
+) -> None:
+    await save(user, "sage-patterns", "Tom again.")
+    practice.script([Reply.of(CALL), "As you like."])
+    async with open_socket(live_sage, session.id, cookie) as client:
+        await client.until("sync")
+        await client.send(type="message", text="Please forget Tom.")
+        await client.until("done")
+        await client.send(type="answer", toolUseId=CALL.id, value={"accept": False})
+        await client.until("done")
+    found = await in_database(read_file, user_id=user.pk, path="sage/patterns.md")
+    assert "Tom again." in found.text
+
+
+async def test_words_that_nothing_has_or_too_much_are_refused_before_anybody_is_asked(user: User) -> None:
+    assert FORGET_LINES.check is not None
+    context = CommittingContext(user_id=user.pk)
+    given = FORGET_LINES.parse(json.dumps({"words": ["Tom"]}))
+    with pytest.raises(ToolError, match=NOTHING[:40]):
+        await FORGET_LINES.check(context, given)
+    await save(user, "sage-context", "\n".join(f"Tom, {number}" for number in range(MOST_LINES + 1)))
+    with pytest.raises(ToolError, match="31 lines"):
+        await FORGET_LINES.check(context, given)
+
+
+async def test_done_again_after_an_interruption_it_finds_what_is_left(user: User) -> None:
+    await save(user, "sage-context", "Tom, and nobody else.")
+    given = FORGET_LINES.parse(json.dumps({"words": ["ｔｏｍ"]}))
+    for expected in (1, 0):
+        context = CommittingContext(user_id=user.pk, tool_use_id="toolu_forget")
+        result = json.loads((await FORGET_LINES.run(context, given)).content)
+        assert result["lines_struck"] == expected
+    found = await in_database(read_file, user_id=user.pk, path="sage/context.md")
+    assert "Tom" not in found.text
