@@ -20,6 +20,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.utils import load_backend
 
 from sessions_app.languages import in_active_language
+from sessions_app.lock_spaces import LockSpace
 
 P = ParamSpec("P")
 ResultT = TypeVar("ResultT")
@@ -136,10 +137,10 @@ async def give_back_connections_of_request() -> None:
     await sync_to_async(give_back_idle_connections)()
 
 
-def lock_until_commit(namespace: int, key: int) -> None:
+def lock_until_commit(space: LockSpace, key: int) -> None:
     """Take an advisory lock, which ends with the transaction."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [namespace, key])
+        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [space.value, key])
 
 
 @contextmanager

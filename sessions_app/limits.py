@@ -12,6 +12,7 @@ from django.utils.translation import gettext_noop as _
 
 from sessions_app.database import lock_until_commit
 from sessions_app.errors import OverBudget, OverLimit, TooManySessions
+from sessions_app.lock_spaces import LockSpace
 from sessions_app.models import ASKED_HERE, OPEN_TURN_STATUSES, Session, Turn, TurnStatus
 from sessions_app.queries import Query, Rows, parameter, prepared, run_queries
 from sessions_app.rate import RateLimit
@@ -24,9 +25,8 @@ RUNNING_WAIT_SECONDS = 5
 """When programs may ask again while that many answers are being written: nobody knows when one ends."""
 SESSIONS_PER_TURN = 3
 """An unused session costs one row, so users may open more of them than turns."""
-_USER_LOCK_NAMESPACE = 0x5A6E
 USER_LOCK = Func(
-    Value(_USER_LOCK_NAMESPACE),
+    Value(LockSpace.LIMITS.value),
     parameter("person"),
     function="pg_advisory_xact_lock",
     output_field=TextField(),
@@ -125,7 +125,7 @@ def lock_limits(*, user_id: int) -> None:
 
     It is a statement of its own: the next one sees what was committed by the time the lock was granted.
     """
-    lock_until_commit(_USER_LOCK_NAMESPACE, lock_key(user_id))
+    lock_until_commit(LockSpace.LIMITS, lock_key(user_id))
 
 
 def lock_key(user_id: int) -> int:

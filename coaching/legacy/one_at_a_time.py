@@ -12,8 +12,7 @@ from django.utils.translation import gettext_noop
 
 from sessions_app.errors import Refused
 from sessions_app.limits import lock_key
-
-_NAMESPACE = 0x5A70
+from sessions_app.lock_spaces import LockSpace
 
 BUSY = gettext_noop("Another import of yours is running. Wait until it’s done, then try again.")
 
@@ -23,7 +22,7 @@ def only_import_of(user_id: int) -> Iterator[None]:
     """Hold the person's lock for the block. Raises `Refused` where another import holds it."""
     with psycopg.connect(**connection.get_connection_params(), autocommit=True) as session:
         row = session.execute(
-            "SELECT pg_try_advisory_lock(%s, %s)", [_NAMESPACE, lock_key(user_id)]
+            "SELECT pg_try_advisory_lock(%s, %s)", [LockSpace.IMPORTS.value, lock_key(user_id)]
         ).fetchone()
         if not (row and row[0]):
             raise Refused(BUSY)

@@ -7,6 +7,7 @@ from coaching.models import OWN_NAME, Client, ClientStatus, ClientType, Project,
 from coaching.people.profile_changes import offer_library
 from sessions_app.database import lock_until_commit
 from sessions_app.errors import Refused
+from sessions_app.lock_spaces import LockSpace
 
 MAX_CLIENTS = 500
 MAX_PROJECTS = 2_000
@@ -17,8 +18,6 @@ PROJECTS_FULL = gettext_noop("You can have up to %(most)s projects. Delete one t
 CLIENT_EXISTS = gettext_noop("There’s already a client with that name.")
 PROJECT_EXISTS = gettext_noop("%(client)s already has a project with that name.")
 NAME_LENGTH = gettext_noop("A name can have 1 to 120 characters.")
-_LOCK = 0x11B0
-"""The namespace of the lock under which a user's clients and projects are counted."""
 
 
 def own_client(user_id: int) -> Client:
@@ -56,7 +55,7 @@ def create_client(
     """Create a client. Raises `Refused`."""
     if client_type == ClientType.SELF:
         raise Refused(ONLY_ONE_SELF)
-    lock_until_commit(_LOCK, user_id % 2**31)
+    lock_until_commit(LockSpace.CLIENTS, user_id % 2**31)
     if Client.of(user_id).count() >= MAX_CLIENTS:
         raise Refused(CLIENTS_FULL, most=MAX_CLIENTS)
     try:
@@ -74,7 +73,7 @@ def create_client(
 def create_project(*, user_id: int, client_id: int, name: str, notes: str = "") -> Project:
     """Create a project of a client. Raises `Refused` and `Client.DoesNotExist`."""
     client = accessible_client(user_id=user_id, client_id=client_id)
-    lock_until_commit(_LOCK, user_id % 2**31)
+    lock_until_commit(LockSpace.CLIENTS, user_id % 2**31)
     if Project.of(user_id).count() >= MAX_PROJECTS:
         raise Refused(PROJECTS_FULL, most=MAX_PROJECTS)
     try:

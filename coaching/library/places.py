@@ -5,11 +5,10 @@ from django.utils.translation import gettext_noop
 from coaching.models import ActionItem, Client, Document, KnowledgeEntry, Project
 from sessions_app.database import lock_until_commit
 from sessions_app.errors import Refused
+from sessions_app.lock_spaces import LockSpace
 
 MAX_ROWS = 10_000
 """Of a user's knowledge entries, and of their next steps."""
-_LOCK = 0x11B4
-"""The namespace of the lock under which a user's entries and next steps are added."""
 
 WRONG_CLIENT = gettext_noop("The document belongs to another client.")
 
@@ -38,7 +37,7 @@ def locked_place(
 
 def lock_additions(user_id: int) -> None:
     """Let nobody else add entries or next steps of this user until the transaction ends."""
-    lock_until_commit(_LOCK, user_id % 2**31)
+    lock_until_commit(LockSpace.ADDITIONS, user_id % 2**31)
 
 
 def check_room(model: type[KnowledgeEntry] | type[ActionItem], *, user_id: int, full: str) -> None:

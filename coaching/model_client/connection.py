@@ -17,7 +17,8 @@ from coaching.engine.breaker import UPSTREAM_IS_DOWN, BreakerClient
 from coaching.engine.errors import FailureReason, UpstreamError
 from coaching.engine.ports import BatchModelClient
 from coaching.model_client.context_size import context_tokens_of
-from coaching.model_client.queue import BackgroundClient, PersonClient
+from coaching.model_client.places import Rank
+from coaching.model_client.queue import QueuedClient
 from coaching.model_client.servers import model_server
 
 if TYPE_CHECKING:
@@ -50,10 +51,11 @@ class ModelConnection:
         async with self._opening:
             if self._client is None:
                 client = await self._open()
-                queued = BackgroundClient(client) if self._is_background else PersonClient(client)
-                self._look_client = BreakerClient(queued, is_down=LOOK_FAILURES, counts_slow=True)
+                looks = QueuedClient(client, Rank.LOOK)
+                self._look_client = BreakerClient(looks, is_down=LOOK_FAILURES, counts_slow=True)
                 self._batch_client = client
-                self._client = BreakerClient(queued)
+                rank = Rank.JOB if self._is_background else Rank.TURN
+                self._client = BreakerClient(QueuedClient(client, rank))
             return self._client
 
     async def look_client(self) -> BreakerClient:

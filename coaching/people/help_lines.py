@@ -18,10 +18,10 @@ from coaching.safety.countries import ANYWHERE, COUNTRY_NAMES, country_of_timezo
 from coaching.safety.lines import Line, Offer, ShippedLine, offer_of, shipped_lines, shipped_offer
 from coaching.safety.phrases import Topic
 from sessions_app.database import lock_until_commit
+from sessions_app.lock_spaces import LockSpace
 
 logger = structlog.get_logger(__name__)
 
-_SYNC_LOCK_NAMESPACE = 0x4E1B
 _FIELDS = ("kind", "name", "note", "phone", "text", "url", "hours", "language")
 
 
@@ -76,7 +76,7 @@ def line_of(row: HelpLine) -> Line:
 @transaction.atomic
 def sync_help_lines(shipped: Iterable[ShippedLine] | None = None) -> SyncReport:
     """Load the shipped lines one process at a time; edited ones stay, dropped ones are switched off."""
-    lock_until_commit(_SYNC_LOCK_NAMESPACE, 0)
+    lock_until_commit(LockSpace.HELP_LINES, 0)
     rows = {row.key: row for row in HelpLine.objects.exclude(key=None).select_for_update()}
     done: Counter[str] = Counter()
     for order, entry in enumerate(shipped_lines() if shipped is None else shipped, start=1):

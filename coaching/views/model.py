@@ -16,7 +16,7 @@ from django.views.decorators.http import require_safe
 
 from coaching.model_client.context_size import context_tokens_of, is_compact
 from coaching.model_client.pace import Pace, pace_of
-from coaching.model_client.queue import PlacesNow, places_now
+from coaching.model_client.places import PlacesNow, places_now
 from coaching.model_client.servers import known_server, model_server
 
 _PURPOSES = {

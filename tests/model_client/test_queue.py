@@ -7,20 +7,17 @@ from functools import partial
 
 import psycopg
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from pytest_django import Settings
 
 from coaching.engine.anthropic_client import AnthropicClient
 from coaching.engine.messages import ModelRequest
 from coaching.engine.ports import ModelClient
-from coaching.model_client.queue import (
-    MAX_WAYS_MADE,
-    NAMESPACE,
-    BackgroundClient,
-    ModelPlaces,
-    PersonClient,
-)
+from coaching.model_client.places import FIRST_PLACE, ModelPlaces, Rank
+from coaching.model_client.queue import MAX_WAYS_MADE, QueuedClient
 from coaching.practice.server import PracticeServer
+from sessions_app.limits import lock_limits
+from sessions_app.lock_spaces import LockSpace
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -77,11 +74,11 @@ async def test_a_person_goes_before_what_runs_and_waits_in_another_process(
     order: list[str] = []
     practice.script([LONG, "To you.", "For later.", "For later."])
     jobs = [
-        asyncio.create_task(ask(BackgroundClient(client, worker), f"job {number}", order))
+        asyncio.create_task(ask(QueuedClient(client, Rank.JOB, places=worker), f"job {number}", order))
         for number in range(2)
     ]
     await until(lambda: len(practice.requests) > 0)
-    assert await ask(PersonClient(client, web), "person", order) == "To you."
+    assert await ask(QueuedClient(client, Rank.TURN, places=web), "person", order) == "To you."
     assert await asyncio.gather(*jobs) == ["For later.", "For later."]
     assert order[0] == "person"
     assert sorted(order) == ["job 0", "job 1", "person"]
@@ -93,14 +90,29 @@ async def test_a_background_call_makes_way_three_times_and_then_ends(
     web, worker = places
     order: list[str] = []
     practice.script([LONG, "1", LONG, "2", LONG, "3", LONG, "4"])
-    job = asyncio.create_task(ask(BackgroundClient(client, worker), "job", order))
+    job = asyncio.create_task(ask(QueuedClient(client, Rank.JOB, places=worker), "job", order))
     for number in range(MAX_WAYS_MADE + 1):
         await until(partial(has_been_asked, practice, "job", more_than=number))
-        await ask(PersonClient(client, web), f"person {number}", order)
+        await ask(QueuedClient(client, Rank.TURN, places=web), f"person {number}", order)
     assert await job == LONG
     assert order[:MAX_WAYS_MADE] == [f"person {number}" for number in range(MAX_WAYS_MADE)]
     assert order[MAX_WAYS_MADE:] == ["job", f"person {MAX_WAYS_MADE}"]
     assert practice_calls(practice, "job") == MAX_WAYS_MADE + 1
+
+
+async def test_a_look_goes_before_jobs_and_makes_way_for_a_turn(
+    practice: PracticeServer, client: AnthropicClient, places: Sequence[ModelPlaces]
+) -> None:
+    web, worker = places
+    order: list[str] = []
+    practice.script([LONG, LONG, "To you.", "No danger.", "For later."])
+    job = asyncio.create_task(ask(QueuedClient(client, Rank.JOB, places=worker), "job", order))
+    await until(partial(has_been_asked, practice, "job", more_than=0))
+    look = asyncio.create_task(ask(QueuedClient(client, Rank.LOOK, places=web), "look", order))
+    await until(partial(has_been_asked, practice, "look", more_than=0))
+    assert await ask(QueuedClient(client, Rank.TURN, places=web), "turn", order) == "To you."
+    assert [await look, await job] == ["No danger.", "For later."]
+    assert order == ["turn", "look", "job"]
 
 
 async def test_no_two_calls_run_at_once(
@@ -121,7 +133,7 @@ async def test_no_two_calls_run_at_once(
         return most
 
     practice.script(["A few words."] * 6)
-    queued = [PersonClient(client, each) for each in (web, worker)] * 3
+    queued = [QueuedClient(client, Rank.TURN, places=each) for each in (web, worker)] * 3
     assert await asyncio.gather(*map(call, queued)) == [1] * 6
 
 
@@ -129,26 +141,26 @@ async def test_a_killed_process_gives_its_place_back(
     client: AnthropicClient, practice: PracticeServer, places: Sequence[ModelPlaces]
 ) -> None:
     web, worker = places
-    assert await asyncio.to_thread(worker.take, 1, is_person=False) == 1
-    assert await asyncio.to_thread(web.take, 1, is_person=True) is None
+    assert await asyncio.to_thread(worker.take, 1, Rank.JOB) == FIRST_PLACE
+    assert await asyncio.to_thread(web.take, 1, Rank.TURN) is None
     await asyncio.to_thread(end_sessions_with_places)
     practice.script(["Here."])
-    assert await ask(PersonClient(client, web), "person", []) == "Here."
+    assert await ask(QueuedClient(client, Rank.TURN, places=web), "person", []) == "Here."
 
 
 async def test_who_gives_up_waiting_keeps_nobody_out(
     client: AnthropicClient, practice: PracticeServer, places: Sequence[ModelPlaces]
 ) -> None:
     web, worker = places
-    place = await asyncio.to_thread(worker.take, 1, is_person=True)
-    assert place == 1
-    waiting = asyncio.create_task(ask(PersonClient(client, web), "person", []))
-    await until(worker.does_person_wait)
+    place = await asyncio.to_thread(worker.take, 1, Rank.TURN)
+    assert place == FIRST_PLACE
+    waiting = asyncio.create_task(ask(QueuedClient(client, Rank.TURN, places=web), "person", []))
+    await until(partial(worker.has_to_make_way, Rank.JOB))
     waiting.cancel()
     await asyncio.wait([waiting])
     await asyncio.to_thread(worker.give_back, place)
     practice.script(["Later."])
-    assert await ask(BackgroundClient(client, worker), "job", []) == "Later."
+    assert await ask(QueuedClient(client, Rank.JOB, places=worker), "job", []) == "Later."
 
 
 async def until(is_so: Callable[[], bool]) -> None:
@@ -162,6 +174,15 @@ def has_been_asked(practice: PracticeServer, words: str, *, more_than: int) -> b
     return practice_calls(practice, words) > more_than
 
 
+def test_a_place_at_the_model_keeps_nobody_from_beginning_a_turn(places: Sequence[ModelPlaces]) -> None:
+    place = places[0].take(1, Rank.JOB)
+    assert place is not None
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SET LOCAL lock_timeout = '2s'")
+        lock_limits(user_id=place)
+
+
 def practice_calls(practice: PracticeServer, words: str) -> int:
     return sum(each.body["messages"][0]["content"][0]["text"] == words for each in practice.requests)
 
@@ -171,6 +192,6 @@ def end_sessions_with_places() -> None:
     with closing(psycopg.connect(**connection.get_connection_params(), autocommit=True)) as session:
         session.execute(
             "SELECT pg_terminate_backend(pid, 5000) FROM pg_locks"
-            " WHERE locktype = 'advisory' AND classid = %s AND objid > 0 AND granted",
-            [NAMESPACE],
+            " WHERE locktype = 'advisory' AND classid = %s AND objid >= %s AND granted",
+            [LockSpace.MODEL_PLACES.value, FIRST_PLACE],
         )

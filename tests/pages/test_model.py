@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from pytest_django import Settings
 
-from coaching.model_client.queue import PLACES
+from coaching.model_client.places import FIRST_PLACE, PLACES, Rank
 from sessions_app.models import ModelUsage
 from tests.conftest import PASSWORD
 
@@ -61,11 +61,11 @@ def test_operators_see_the_server_its_pace_and_its_queue(
     used(other_user, input_tokens=9_000, output_tokens=10, duration_ms=1_000)  # not streamed
     client = Client()
     assert client.login(username=operator.username, password=PASSWORD)
-    assert PLACES.take(2, is_person=True) == 1
+    assert PLACES.take(2, Rank.TURN) == FIRST_PLACE
     try:
         page = words_of(client)
     finally:
-        PLACES.give_back(1)
+        PLACES.give_back(FIRST_PLACE)
         PLACES.close()
     assert "127.0.0.1:9" in page
     assert "secret-word" not in page

@@ -24,6 +24,7 @@ from coaching.model_client.usage import usage_row
 from coaching.models import CallPurpose, CallState, CallUsage, Document, DocumentCall
 from sessions_app.database import lock_until_commit
 from sessions_app.limits import refuse_over_budget
+from sessions_app.lock_spaces import LockSpace
 from sessions_app.models import UsagePurpose
 
 MAX_SENDS = 5
@@ -34,8 +35,6 @@ WARMING = timedelta(seconds=60)
 """How long others wait for the first call with a prefix."""
 IN_FLIGHT = timedelta(minutes=4)
 
-_BUDGET_LOCK = 0x11B5
-_PREFIX_LOCK = 0x11B2
 _PURPOSES = {CallPurpose.CLASSIFY: UsagePurpose.CLASSIFY, CallPurpose.CRITIC: UsagePurpose.CRITIC}
 
 Admission = Literal["go", "wait", "given_up", "withdrawn"]
@@ -94,13 +93,13 @@ def begin_call(call: DocumentCall, *, daily_tokens: int | None) -> Admission:
     if withdraw(call):
         return "withdrawn"
     now = timezone.now()
-    lock_until_commit(_BUDGET_LOCK, call.user_id % 2**31)
+    lock_until_commit(LockSpace.CALL_BUDGETS, call.user_id % 2**31)
     if daily_tokens is not None:
         since = now - job_time(IN_FLIGHT)
         open_calls = DocumentCall.of(call.user_id).filter(state=CallState.OPEN, sent_at__gt=since)
         under_way = open_calls.exclude(id=call.pk).aggregate(tokens=Sum("prompt_tokens"))["tokens"] or 0
         refuse_over_budget(user_id=call.user_id, daily_tokens=daily_tokens - under_way)
-    lock_until_commit(_PREFIX_LOCK, int(call.prefix[:7] or "0", 16))
+    lock_until_commit(LockSpace.CALL_PREFIXES, int(call.prefix[:7] or "0", 16))
     same = DocumentCall.unscoped.filter(prefix=call.prefix).exclude(id=call.pk)
     is_warm = same.filter(state=CallState.ANSWERED, answered_at__gt=now - WARM).exists()
     if not is_warm and same.filter(state=CallState.OPEN, sent_at__gt=now - WARMING).exists():

@@ -21,9 +21,8 @@ from coaching.library.references.text import (
 from coaching.models import FilingLevel, PlacementRule, Reference
 from sessions_app.database import lock_until_commit
 from sessions_app.errors import Refused
+from sessions_app.lock_spaces import LockSpace
 
-_LOCK = 0x11B1
-"""The lock under which references and rules are synced."""
 FROM_FILE = "Read from its file."
 FILE_CHANGED = "The file changed."
 
@@ -41,7 +40,7 @@ class SyncReport:
 @transaction.atomic
 def sync_references(*, files: Sequence[ReferenceText], rules: Sequence[Rule]) -> SyncReport:
     """Update references and rules from their files; operators' texts and rules stay."""
-    lock_until_commit(_LOCK, 0)
+    lock_until_commit(LockSpace.REFERENCES, 0)
     rows = {row.file_type: row for row in Reference.objects.select_for_update().order_by("file_type")}
     new = [
         Reference(file_type=file.file_type, **_file_values(file))
@@ -151,7 +150,7 @@ def store_rule(*, rule: Rule, editor: User | None) -> PlacementRule:
     """Store an operator's rule, in place of the one of the same key. Raises `Refused`."""
     if faults := rule_faults(rule):
         raise Refused(" ".join(faults))
-    lock_until_commit(_LOCK, 0)
+    lock_until_commit(LockSpace.REFERENCES, 0)
     row = PlacementRule.objects.filter(
         file_type=rule.file_type, category=rule.category, client_type=rule.client_type
     ).first() or _row_of(rule)

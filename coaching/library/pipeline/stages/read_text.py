@@ -26,6 +26,7 @@ from coaching.library.pipeline.extraction import extract_now
 from coaching.library.pipeline.normalised_text import Pairs, fingerprint, similarity, word_pairs
 from coaching.models import Document, DocumentSource, DocumentState, DocumentText
 from sessions_app.database import in_database, lock_until_commit
+from sessions_app.lock_spaces import LockSpace
 
 NEAR = 0.9
 MAX_COMPARED = 5
@@ -35,7 +36,6 @@ NO_SIGHT = gettext_noop(
     "This is an image, and the practice model can’t look at images. Please file it yourself."
 )
 NO_TEXT = gettext_noop("Sage found no text in it. File it yourself, or upload a version with text.")
-_TWIN_LOCK = 0x11B3
 _ENDS: Mapping[str, DocumentState] = {
     "no_text": DocumentState.REVIEW,
     "needs_password": DocumentState.FAILED,
@@ -110,7 +110,7 @@ def _store(
             )
         return None
     # One after another, so that of two that come at the same time the later one sees the earlier.
-    lock_until_commit(_TWIN_LOCK, batch.claim.client_id % 2**31)
+    lock_until_commit(LockSpace.DOCUMENT_TWINS, batch.claim.client_id % 2**31)
     twin = _twin(document, pairs, numbers)
     held = lock_documents(
         document.user_id, [document.pk, *([twin.document_id] if twin else [])], to_refer=True
