@@ -1,7 +1,8 @@
 """Cleans what models without a profile write: a state machine over characters. No I/O.
 
 Servers pass on what such a model writes of its template. Reasoning in tags becomes thinking: tags count at
-the start of a line or after a sentence, elsewhere they are words. Where the template has opened the
+the start of a line or after a sentence, elsewhere they are words. So are role tokens and the end of reasoning
+between words. Where the template has opened the
 reasoning, all that comes before its end is thinking; where nothing closes it, it was the answer. A role token
 ends the answer, if there is one by then, and so does a sentence that is repeated without end. A call in tags
 is taken out. Code stays as it is, and so does a tag right after a quotation mark. Of a structured answer
@@ -176,6 +177,8 @@ class Cleaner:
         if tag == STRUCK or (tag == STRUCK_END and self._struck):
             self._struck += 1 if tag == STRUCK else -1
             self._add_all(raw)
+        elif self._mode == "text" and self._is_word(tag):
+            self._add_all(raw)
         elif tag in ROLES:
             self._take_role(tag)
         elif self._mode in ("thinking", "call") and tag == self._closing_tag:
@@ -184,12 +187,18 @@ class Cleaner:
             self._add_all(raw)
         elif tag in CALLS:
             self._open_call(tag, raw)
-        elif self._mode == "text" and not self._fences.is_at_sentence_start:
-            self._add_all(raw)
         elif tag in REASONING:
             self._open_reasoning(tag)
         elif tag in REASONING_ENDS and not self._has_reasoned:
             self._end_reasoning_of_template()
+
+    def _is_word(self, tag: str) -> bool:
+        """Whether a sentence names a tag. One that ends a turn or reasoning follows its last word at once."""
+        if tag in ROLES:
+            return self._has_said and self._fences.is_between_words
+        if tag in REASONING_ENDS:
+            return self._fences.is_between_words
+        return tag not in CALLS and not self._fences.is_at_sentence_start
 
     def _take_role(self, tag: str) -> None:
         """End the answer, or leave out what precedes it."""

@@ -23,6 +23,7 @@ class Fences:
         self._line = ""
         self._marker = ""
         self._opens_here = False
+        self._is_after_blank = True
         self._mark = ""  # the last that isn't blank, without what may follow a sentence's end
         self._has_text = False
         self._may_indent = False  # a blank line or indented code came before, after some text
@@ -42,6 +43,11 @@ class Fences:
         """Whether the line has nothing but whole sentences so far."""
         return not self._mark or self._mark in _SENTENCE_ENDS
 
+    @property
+    def is_between_words(self) -> bool:
+        """Whether a sentence has begun, and what follows isn't joined to its last word."""
+        return self._is_after_blank and not self.is_at_sentence_start
+
     def ends_here(self) -> bool:
         """Whether the line so far ends the open fence, if nothing else follows in it."""
         line = self._line.strip("> \t\r")
@@ -54,6 +60,7 @@ class Fences:
     def add(self, character: str) -> None:
         self._backticks = 0 if character == "\n" else self._backticks + (character == "`")
         self.is_quoted = self._backticks % 2 == 1 or character in _QUOTES
+        self._is_after_blank = character.isspace()
         if character == "\n":
             self._end_line()
             self._line = self._mark = ""

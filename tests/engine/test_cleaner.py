@@ -48,7 +48,7 @@ REASONING = {
     "Write <think> before it and </think> after it. Yes?": text(
         "Write <think> before it and </think> after it. Yes?"
     ),
-    "Hello</think> you": text("Hello</think> you"),
+    "Hello</think>you": [Piece("thinking", "Hello"), Piece("text", "you")],
     "a <b> < c [d] <thin": text("a <b> < c [d] <thin"),
     "The tag `<think>` stays": text("The tag `<think>` stays"),
     "In `a <think> b` as in “<think>”": text("In `a <think> b` as in “<think>”"),
@@ -99,11 +99,15 @@ ROLES = {
     "Hello</s>": "Hello",
     "<s>Hello</s></s>": "<s>Hello</s>",
     "Use `npm test`<|im_end|>more": "Use `npm test`",
-    "Hello [INST] more [/INST]": "Hello ",
+    "Hello. [INST] more [/INST]": "Hello. ",
     "```\n<|im_end|>\n```<|im_end|>more": "```\n<|im_end|>\n```",
-    '{"name": "Ann <|im_end|>': '{"name": "Ann ',
+    '{"name": "Ann<|im_end|>': '{"name": "Ann',
     '{"name": <|im_end|>': '{"name": ',
 }
+NAMED_ROLES = [
+    "Servers end a turn with <|im_end|> or </s> and begin one with <start_of_turn> as you know.",
+    "The tag </think> closes it.",
+]
 CALLS = {
     f"Saved.\n<tool_call>\n{CALL}\n</tool_call>": (text("Saved.\n"), (SAVED,)),
     f"<tool_call>{CALL}": ([], (SAVED,)),
@@ -174,6 +178,11 @@ NO_REPETITIONS = [
 @pytest.mark.parametrize(("written", "pieces"), REASONING.items())
 def test_reasoning_in_tags_becomes_thinking(written: str, pieces: list[Piece]) -> None:
     assert clean(written) == (pieces, "", ())
+
+
+@pytest.mark.parametrize("written", NAMED_ROLES)
+def test_a_token_that_a_sentence_names_is_a_word(written: str) -> None:
+    assert clean(written) == (text(written), "", ())
 
 
 @pytest.mark.parametrize(("written", "kept"), ROLES.items())
