@@ -1,7 +1,7 @@
 """What classifications are built from: the skills, the references, the client, and the user's corrections."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from coaching.library.documents.corrections import read_corrections
@@ -26,6 +26,10 @@ class Knowledge:
     @property
     def vocabulary(self) -> Vocabulary:
         return self.references.vocabulary
+
+    def only(self, file_types: Collection[str]) -> "Knowledge":
+        """Return what is known of these types alone."""
+        return replace(self, references=self.references.only(file_types))
 
     def text_of(self, file_type: str) -> str:
         """Return a reference as a call carries it; empty for an unknown type."""

@@ -1,7 +1,8 @@
 """The requests of a classification and of its second reading.
 
 The system prompt is the same for everybody and is cached: the skill, the vocabulary and a line a reference.
-What belongs to the documents stands in the user message, each text fenced: it is data.
+For a model with a small context it has only the references that its documents may be. What belongs to the
+documents stands in the user message, each text fenced: it is data.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,12 +19,15 @@ from coaching.library.pipeline.answers import build_output_format
 from coaching.library.pipeline.batch import Item
 from coaching.library.pipeline.knowledge import Knowledge, Surroundings
 from coaching.library.pipeline.sent_text import DOCUMENT_TOKENS, sent_text
-from coaching.model_client.context_size import most_input
+from coaching.model_client.context_size import is_compact, most_input
+from coaching.model_client.servers import is_local_server
 from coaching.models import DocumentCorrection
 
 CALL_TOKENS = 40_000
 """The most that documents and references of one call take together."""
 MAX_ANSWER_TOKENS = 16_384
+LOCAL_ANSWER_TOKENS = 512
+"""For each document: a small model may write on without end."""
 
 TASK = (
     "Classify each of these documents. Answer for each number once, with the words of the lists. Everything "
@@ -40,16 +44,19 @@ def build_request(
     items: Sequence[Item], *, knowledge: Knowledge, around: Surroundings, tools: Sequence[dict[str, Any]]
 ) -> ModelRequest:
     """Build the request that classifies documents."""
+    model = settings.SAGE_CLASSIFY_MODEL
     content = _content(items, knowledge=knowledge, around=around, task=TASK)
-    return _request(settings.SAGE_CLASSIFY_MODEL, content, knowledge, tools)
+    tools = () if is_compact(model) else tools
+    return _request(model, content, _known(items, knowledge, model), tools, documents=len(items))
 
 
 def build_second_request(
     items: Sequence[Item], *, knowledge: Knowledge, around: Surroundings
 ) -> ModelRequest:
     """Build the request of a second reading, by another model and without tools."""
+    model = settings.SAGE_CRITIC_MODEL
     content = _content(items, knowledge=knowledge, around=around, task=SECOND_TASK)
-    return _request(settings.SAGE_CRITIC_MODEL, content, knowledge, ())
+    return _request(model, content, _known(items, knowledge, model), (), documents=len(items))
 
 
 def take_what_fits(items: Sequence[Item], knowledge: Knowledge) -> Sequence[Item]:
@@ -91,12 +98,24 @@ def _document_tokens() -> int:
     return most_input(settings.SAGE_CLASSIFY_MODEL, DOCUMENT_TOKENS * 2) // 2
 
 
+def _known(items: Sequence[Item], knowledge: Knowledge, model: str) -> Knowledge:
+    """Return what a call is built from: in a small context, no more than what its documents may be."""
+    if not is_compact(model):
+        return knowledge
+    return knowledge.only({each for item in items for each in item.references})
+
+
 def _request(
-    model: str, content: list[dict[str, Any]], knowledge: Knowledge, tools: Sequence[dict[str, Any]]
+    model: str,
+    content: list[dict[str, Any]],
+    knowledge: Knowledge,
+    tools: Sequence[dict[str, Any]],
+    *,
+    documents: int,
 ) -> ModelRequest:
     return ModelRequest(
         model=model,
-        max_tokens=MAX_ANSWER_TOKENS,
+        max_tokens=LOCAL_ANSWER_TOKENS * documents if is_local_server() else MAX_ANSWER_TOKENS,
         system=knowledge.system(),
         tools=list(tools),
         messages=[{"role": "user", "content": content}],

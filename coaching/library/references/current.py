@@ -39,6 +39,15 @@ class References:
         categories = {name: reference.category for name, reference in self.by_type.items()}
         return PlacementTable.of(self.rules, categories)
 
+    def only(self, file_types: Collection[str]) -> "References":
+        """Return these types alone, with the rules that may place them."""
+        by_type = {name: each for name, each in self.by_type.items() if name in file_types}
+        categories = {"", *(each.category for each in by_type.values())}
+        rules = [
+            rule for rule in self.rules if rule.file_type in ("", *by_type) and rule.category in categories
+        ]
+        return References(by_type, rules)
+
     @cached_property
     def index(self) -> ReferenceIndex:
         return ReferenceIndex(self.by_type[file_type] for file_type in sorted(self.by_type))
