@@ -120,6 +120,18 @@ class TurnStarted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ModelReads:
+    """The model reads for a while before the first words come: about `seconds`, None where nobody knows."""
+
+    seconds: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelHasRead:
+    """Something else comes of the turn now."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RoundClosed:
     """A round is committed: its text is final."""
 
@@ -252,6 +264,8 @@ TurnEvent = (
     | HistoryChanged
     | AnswerChosen
     | TurnStarted
+    | ModelReads
+    | ModelHasRead
     | RoundClosed
     | CallAnswered
     | SafetyShown

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 from coaching.events import (
     CallPending,
     MessageStored,
+    ModelHasRead,
+    ModelReads,
     NoteDelta,
     RoundBoundary,
     RoundClosed,
@@ -38,6 +40,8 @@ _REPLACED_BY_SYNC = (
     RoundClosed,
     ToolCallStarted,
     ToolCallFinished,
+    ModelReads,
+    ModelHasRead,
 )
 
 
@@ -64,6 +68,7 @@ class LiveTurn:
         self._running: dict[str, str] = {}
         self._pending: list[CallPending] = []
         self._has_begun_round = False
+        self._reading: ModelReads | None = None
 
     @property
     def is_shown(self) -> bool:
@@ -83,6 +88,11 @@ class LiveTurn:
 
     def apply(self, event: TurnEvent) -> tuple[TurnEvent, ...]:
         """Add an event to the turn's output; return the events that readers get for it, in order."""
+        was_reading, self._reading = self._reading, event if isinstance(event, ModelReads) else None
+        shown = self._apply(event)
+        return (ModelHasRead(), *shown) if was_reading else shown
+
+    def _apply(self, event: TurnEvent) -> tuple[TurnEvent, ...]:
         if isinstance(event, TextDelta):
             self._current.text.append(event.text)
             self.is_dirty = True
@@ -118,9 +128,12 @@ class LiveTurn:
     def snapshot(self, last_number: int = 0) -> tuple[TurnEvent, ...]:
         """Return the events that replace all that a reader has of the turn.
 
-        The boundary of a round that has begun and has no text yet follows the snapshot.
+        The boundary of a round that has begun and has no text yet follows the snapshot, and so does that the
+        model reads.
         """
         sync = self.sync(last_number)
+        if self._reading is not None:
+            return sync, self._reading
         is_between = self._has_begun_round and not self._current.text
         return (sync, RoundBoundary()) if is_between else (sync,)
 

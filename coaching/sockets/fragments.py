@@ -25,6 +25,7 @@ from coaching.transcript import rows as shown_rows
 from coaching.transcript.items import SaidItem
 from coaching.transcript.names import arc_words, note_in_words, shown_name
 from coaching.transcript.notices import shown_notice
+from coaching.transcript.reading import reading_words
 from coaching.transcript.step_chips import chip_of
 from sessions_app.database import in_database
 from sessions_app.languages import in_active_language
@@ -56,6 +57,14 @@ def _render_boundary(_: events.RoundBoundary) -> str:
 
 def _render_turn_started(event: events.TurnStarted) -> str:
     return _render("turn_started", {"item": conversation.live_turn_item(event.turn_id)})
+
+
+def _render_reads(event: events.ModelReads) -> str:
+    return _render("model_reads", {"label": reading_words(event.seconds)})
+
+
+def _render_has_read(_: events.ModelHasRead) -> str:
+    return _render("call_finished", {"tool_use_id": "reading"})
 
 
 def _render_restarted(_: events.RoundRestarted) -> str:
@@ -209,6 +218,8 @@ FRAGMENTS: Mapping[type[events.TurnEvent], Callable[[Any], str | Awaitable[str]]
     events.HistoryChanged: _render_history,
     events.AnswerChosen: _render_chosen,
     events.TurnStarted: _render_turn_started,
+    events.ModelReads: _render_reads,
+    events.ModelHasRead: _render_has_read,
     events.RoundClosed: _render_round,
     events.CallAnswered: _render_answered,
     events.SafetyShown: _render_card,

@@ -39,6 +39,10 @@ def _round_boundary(_: events.RoundBoundary) -> Frame:
     return {"roundBoundary": True}
 
 
+def _model_reads(event: events.ModelReads) -> Frame:
+    return {"reading": {"seconds": event.seconds}}
+
+
 def _history_changed(event: events.HistoryChanged) -> Frame:
     return {"withdrawn": {"from": event.first_number}}
 
@@ -185,6 +189,8 @@ FRAMES: Mapping[type[events.TurnEvent], Callable[[Any], Frame | None]] = {
     events.HistoryChanged: _history_changed,
     events.AnswerChosen: _answer_chosen,
     events.TurnStarted: _no_frame,
+    events.ModelReads: _model_reads,
+    events.ModelHasRead: _no_frame,
     events.RoundClosed: _no_frame,
     events.CallAnswered: _call_answered,
     events.SafetyShown: _safety,

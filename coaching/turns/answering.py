@@ -27,6 +27,7 @@ from coaching.legacy_text.blocks import TagFilter
 from coaching.model_client.patience import timeouts_within
 from coaching.tools import CHAT_TOOLS
 from coaching.tools.tiers import CHAT
+from coaching.turns.reading import tell_reading
 from coaching.turns.recorder import TurnRecorder
 from coaching.turns.resume import load_setup, shrink_turn
 from coaching.turns.setup import TurnSetup
@@ -99,6 +100,7 @@ async def _run(
     """Run the engine; return how the part ended, and the round that is still to be committed."""
     if setup.closing_stop_reason is not None:
         return ended_before(setup.closing_stop_reason, WORDS), None
+    await tell_reading(setup, publish)
     tool_session = ToolSession(setup)
     recorder = TurnRecorder(tool_session, publish)
     part = PartSetup(

@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 
 from coaching.events import (
     MessageStored,
+    ModelHasRead,
+    ModelReads,
     NoteDelta,
     RoundBoundary,
     RoundClosed,
@@ -138,6 +140,18 @@ async def test_who_attaches_in_a_round_that_had_only_a_note_gets_its_boundary_be
     events = await late.next_batch()
     assert events[1:] == [RoundBoundary(), TextDelta("Second.")]
     assert joined_text(events) == "First.\n\nSecond."
+
+
+async def test_all_readers_know_that_the_model_reads_until_something_comes() -> None:
+    hub, subscription = started_hub()
+    hub.publish(ModelReads(seconds=60))
+    late = hub.subscribe()
+    hub.publish(TextDelta("Hello."))
+    hub.publish(TextDelta(" You."))
+    after = [ModelReads(seconds=60), ModelHasRead(), TextDelta("Hello. You.")]
+    for reader in (subscription, late):
+        assert (await reader.next_batch())[1:] == after
+    assert (await hub.subscribe().next_batch())[1:] == []
 
 
 async def test_a_reader_who_stops_reading_holds_a_bounded_queue_and_catches_up() -> None:

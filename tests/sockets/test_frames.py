@@ -59,8 +59,8 @@ CONTRACT = {
     *("roundBoundary", "showOptions", "showPulseCheck", "answered", "modeChange", "arcCompleted"),
     *("sessionCompleted", "error", "done", "title", "document", "step"),
 }
-"""Every frame of a live conversation; `confirm` needs a tool that asks for confirmation."""
-SILENT = {"RoundRestarted", "RoundClosed", "TurnStarted", "SessionClosed"}
+"""Every frame of a live conversation; `confirm` needs a tool that asks for it, `reading` a local model."""
+SILENT = {"RoundRestarted", "RoundClosed", "TurnStarted", "ModelHasRead", "SessionClosed"}
 """Events without a frame: a sync follows the first and the last, the others only change the page."""
 
 
