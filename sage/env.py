@@ -207,8 +207,11 @@ class Environment(BaseModel):
     max_tool_calls: Annotated[int, whole_number(1, 200)] = Field(
         15, alias="SAGE_MAX_TOOL_CALLS", description="Tool calls in a part of a turn."
     )
-    max_tokens: Annotated[int, whole_number(1, 200_000)] = Field(
-        8192, alias="SAGE_MAX_TOKENS", description="The longest reply to one request, in tokens."
+    max_tokens: Annotated[int | None, whole_number(1, 200_000)] = Field(
+        None,
+        alias="SAGE_MAX_TOKENS",
+        description="The longest reply to one request of a turn, in tokens. Unset: 8,192, and 1,024 for a "
+        "server that runs the model itself.",
     )
     context_tokens: Annotated[int | None, whole_number(4_000, 10_000_000)] = Field(
         None,

@@ -63,8 +63,8 @@ SAGE_DATA_DIR = ENVIRONMENT.data_dir
 SAGE_MAX_ROUNDS = ENVIRONMENT.max_rounds
 # None: as long as the model needs, see `coaching.model_client.patience`.
 SAGE_TURN_SECONDS = ENVIRONMENT.turn_seconds
-SAGE_MAX_TOOL_CALLS = ENVIRONMENT.max_tool_calls
 SAGE_MAX_TOKENS = ENVIRONMENT.max_tokens
+SAGE_MAX_TOOL_CALLS = ENVIRONMENT.max_tool_calls
 SAGE_MODEL_CONCURRENCY = ENVIRONMENT.model_concurrency
 SAGE_CONTEXT_TOKENS = ENVIRONMENT.context_tokens
 SAGE_WINDOW_MESSAGES = ENVIRONMENT.window_messages

@@ -57,6 +57,7 @@ from coaching.engine.messages import ModelRequest, StoredMessage, build_api_mess
 from coaching.engine.profiles import profile_for
 from coaching.life.arcs import ARCS
 from coaching.model_client.context_size import context_tokens_of, most_result_bytes
+from coaching.model_client.patience import turn_tokens
 from coaching.models import Profile
 from coaching.models.skills import SkillKind
 from coaching.safety.intensity import MESSAGES_LOOKED_AT, SaidWords
@@ -124,7 +125,7 @@ def build_frame(
         ],
         tools=tools.definitions(),
         messages=[],
-        max_tokens=settings.SAGE_MAX_TOKENS,
+        max_tokens=turn_tokens(),
         cache_control=TAIL_CACHE,
         most_result_bytes=most_result_bytes(settings.SAGE_MODEL),
     )
@@ -532,7 +533,7 @@ def _sizes(frame_tokens: int) -> PromptSizes:
     return sizes_of(
         context_tokens_of(settings.SAGE_MODEL),
         frame_tokens=frame_tokens,
-        answer_tokens=settings.SAGE_MAX_TOKENS,
+        answer_tokens=turn_tokens(),
         messages=settings.SAGE_WINDOW_MESSAGES,
         step=settings.SAGE_WINDOW_STEP,
     )

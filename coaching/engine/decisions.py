@@ -62,9 +62,10 @@ async def finish_calls(
 
 
 async def on_max_tokens(part: Part[Any], reply: Reply) -> Step:
-    """Keep an answer that was cut in its text; otherwise retry once with twice the tokens."""
+    """Keep an answer that was cut in its text; otherwise retry once with twice the tokens and time."""
     is_cut_in_words = reply.ends_in == "text" and bool(reply.text.strip())
-    if not is_cut_in_words and "more_tokens" not in part.tried:
+    may_retry = "more_tokens" not in part.tried and part.has_time(2 * reply.duration_ms / 1000)
+    if not is_cut_in_words and may_retry:
         most = profile_for(part.request.model).max_output_tokens
         doubled = replace(part.request, max_tokens=min(2 * part.request.max_tokens, most))
         return SameRound(request=doubled, remedy="more_tokens")

@@ -28,6 +28,7 @@ from coaching.jobs.asking import correction_sections, said_lines
 from coaching.legacy_text.blocks import strip_block_tags
 from coaching.model_client.asking import ask
 from coaching.model_client.context_size import most_input
+from coaching.model_client.patience import job_tokens
 from coaching.models import Profile
 from coaching.safety.card import danger_in
 from coaching.transcript.answers import Said, read_answers, said_in
@@ -144,7 +145,7 @@ def build_summary_request(
     content = [{"type": "text", "text": "\n".join(parts)}, {"type": "text", "text": request}]
     return ModelRequest(
         model=settings.SAGE_BRIEF_MODEL,
-        max_tokens=MAX_SUMMARY_TOKENS,
+        max_tokens=job_tokens(MAX_SUMMARY_TOKENS),
         system=[{"type": "text", "text": INSTRUCTIONS}],
         messages=[{"role": "user", "content": content}],
     )

@@ -18,6 +18,7 @@ from coaching.engine.ports import ModelClient
 from coaching.jobs.asking import said_lines
 from coaching.legacy_text.blocks import strip_block_tags
 from coaching.model_client.asking import ask
+from coaching.model_client.patience import job_tokens
 from coaching.safety.card import danger_in, kept_danger, known_danger
 from coaching.transcript.answers import Said, read_answers, said_in
 from coaching.transcript.names import without_directions
@@ -107,7 +108,7 @@ def build_title_request(said: Sequence[Said]) -> ModelRequest:
     ]
     return ModelRequest(
         model=settings.SAGE_BRIEF_MODEL,
-        max_tokens=MAX_TITLE_TOKENS,
+        max_tokens=job_tokens(MAX_TITLE_TOKENS),
         system=[{"type": "text", "text": INSTRUCTIONS}],
         messages=[{"role": "user", "content": content}],
     )

@@ -28,7 +28,7 @@ from coaching.engine.usage import TokenCounts
 from coaching.life.capture_verdicts import claim_looks
 from coaching.model_client.asking import WELL_ENDED, read_reply, store_usage
 from coaching.model_client.connection import ModelConnection
-from coaching.model_client.patience import look_seconds
+from coaching.model_client.patience import job_tokens, look_seconds
 from coaching.model_client.servers import is_local_server
 from coaching.model_client.usage import usage_row
 from coaching.safety.danger import Danger
@@ -199,20 +199,19 @@ async def _ask(looked: Looked, client: ModelClient, spent: Callable[[Reply], Non
     question = build_question(looked.words, looked.earlier, asked=looked.asked)
     request = ModelRequest(
         model=settings.SAGE_SAFETY_MODEL,
-        max_tokens=MAX_ANSWER_TOKENS,
+        max_tokens=job_tokens(MAX_ANSWER_TOKENS),
         system=[{"type": "text", "text": INSTRUCTIONS}],
         messages=[{"role": "user", "content": question}],
         output_format={"type": "json_schema", "schema": dict(SCHEMA)},
     )
     seconds = look_seconds()
-    deadline = time.monotonic() + seconds
     reply = await read_reply(client, request, seconds=seconds, spent=spent)
     try:
         return _danger_in(reply)
     except ValueError:
         if reply.stop_reason not in WELL_ENDED:
             raise
-    left = max(0.0, deadline - time.monotonic())
+    left = max(0.0, seconds - reply.duration_ms / 1_000)
     return _danger_in(await read_reply(client, with_format_in_words(request), seconds=left, spent=spent))
 
 

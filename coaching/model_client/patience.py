@@ -1,4 +1,6 @@
-"""How long a model may take: a server that runs it itself reads a prompt for minutes, and one at a time.
+"""How long a model may take and answer: one that runs on a machine of its own reads a prompt for minutes.
+
+Such a server has one request at a time.
 
 Nothing here waits: what isn't known yet of the server counts as not local.
 """
@@ -14,6 +16,10 @@ from coaching.model_client.servers import is_local_server
 TURN_SECONDS, LOCAL_TURN_SECONDS = 55, 300
 LOOK_SECONDS, LOCAL_LOOK_SECONDS = 3.0, 60.0
 LOCAL_JOB_FACTOR = 10
+REPLY_TOKENS, LOCAL_REPLY_TOKENS = 8_192, 1_024
+"""A small model may write on without end, and everybody else waits."""
+LOCAL_JOB_TOKENS = 0.25
+"""The share of a limit that leaves room for long thinking: what is asked for takes less."""
 
 _FINAL_REASONS: frozenset[FailureReason] = frozenset(
     {"rejected", "too_long", "unauthorized", "unknown_model"}
@@ -34,6 +40,17 @@ def job_seconds(seconds: float) -> float:
 def job_time(time: timedelta) -> timedelta:
     """Return `job_seconds` of a period."""
     return timedelta(seconds=job_seconds(time.total_seconds()))
+
+
+def turn_tokens() -> int:
+    """Return how long a reply of a turn may be, in tokens."""
+    unset = LOCAL_REPLY_TOKENS if is_local_server() else REPLY_TOKENS
+    return unset if settings.SAGE_MAX_TOKENS is None else settings.SAGE_MAX_TOKENS
+
+
+def job_tokens(tokens: int) -> int:
+    """Return how long a reply outside of turns may be that gets `tokens` of a quick server."""
+    return int(tokens * LOCAL_JOB_TOKENS) if is_local_server() else tokens
 
 
 def look_seconds() -> float:

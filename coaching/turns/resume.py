@@ -21,6 +21,7 @@ from coaching.engine.setup import ResumedRound
 from coaching.engine.tools import ToolCall, ToolResult
 from coaching.events import RoundShown
 from coaching.model_client.context_size import most_result_bytes
+from coaching.model_client.patience import turn_tokens
 from coaching.models import Profile
 from coaching.tools import CHAT_TOOLS, OFFERED, offered_tools
 from coaching.turns.care import care_of_turn
@@ -113,7 +114,7 @@ def _stored_request(turn: Turn) -> ModelRequest | None:
         system=prefix["system"],
         tools=prefix["tools"],
         messages=prefix["messages"],
-        max_tokens=settings.SAGE_MAX_TOKENS,
+        max_tokens=turn_tokens(),
         cache_control=TAIL_CACHE,
         most_result_bytes=most_result_bytes(turn.model),
     )

@@ -20,6 +20,7 @@ from coaching.context.history import stored_message
 from coaching.engine.anthropic_client import build_params
 from coaching.engine.messages import ModelRequest, build_api_messages
 from coaching.live.following import read_sync
+from coaching.model_client.patience import turn_tokens
 from coaching.models import PulseRating, UserFileVersion
 from coaching.practice.api.errors import ApiError
 from coaching.practice.api.validation import check_request
@@ -145,7 +146,7 @@ def _history_valid(session: Session) -> list[str]:
             continue
         request = ModelRequest(
             model=settings.SAGE_MODEL,
-            max_tokens=settings.SAGE_MAX_TOKENS,
+            max_tokens=turn_tokens(),
             messages=build_api_messages(
                 [stored_message(row) for row in history[:end]], CHAT_TOOLS.saved_fields
             ),

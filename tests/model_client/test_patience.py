@@ -12,10 +12,12 @@ from coaching.engine.ports import DEFAULT_TIMEOUTS
 from coaching.jobs.tasks import Retries
 from coaching.model_client.patience import (
     job_seconds,
+    job_tokens,
     look_delay,
     look_seconds,
     timeouts_within,
     turn_seconds,
+    turn_tokens,
 )
 from coaching.model_client.servers import model_server
 from tests.model_client.test_servers import PROPS, answering
@@ -53,6 +55,15 @@ def test_a_local_server_may_be_silent_for_the_whole_turn_and_jobs_have_ten_times
     assert (timeouts.read_idle_seconds, timeouts.connect_seconds, timeouts.repeats_slow) == (300, 10, False)
     with override_settings(SAGE_TURN_SECONDS=90):
         assert turn_seconds() == 90
+
+
+@override_settings(SAGE_MAX_TOKENS=None)
+def test_a_local_server_writes_shorter_replies(local: None) -> None:
+    assert (turn_tokens(), job_tokens(1_024)) == (1_024, 256)
+    with override_settings(SAGE_MAX_TOKENS=4_000):
+        assert (turn_tokens(), job_tokens(1_024)) == (4_000, 256)
+    with override_settings(IS_PRACTICE_MODEL=True):
+        assert (turn_tokens(), job_tokens(1_024)) == (8_192, 1_024)
 
 
 @pytest.mark.usefixtures("local")

@@ -64,7 +64,7 @@ def test_unset_variables_have_the_defaults_of_the_specification() -> None:
     assert environment.model == environment.critic_model == "claude-sonnet-5-5"
     assert environment.brief_model == environment.classify_model == "claude-haiku-5-5"
     assert (environment.max_rounds, environment.turn_seconds, environment.max_tool_calls) == (5, None, 15)
-    assert (environment.max_tokens, environment.window_messages, environment.window_step) == (8192, 15, 20)
+    assert (environment.max_tokens, environment.window_messages, environment.window_step) == (None, 15, 20)
     assert (environment.session_ttl_hours, environment.max_upload_mb) == (24, 25)
     assert environment.rate_limit == RateLimit(turns=20, seconds=60)
     assert environment.daily_tokens is None

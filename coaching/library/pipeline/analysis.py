@@ -26,6 +26,7 @@ from coaching.library.pipeline.subjects import (
     store_transcript,
 )
 from coaching.model_client.context_size import most_input
+from coaching.model_client.patience import job_tokens
 from coaching.models import ActionPriority, CallPurpose
 from sessions_app.database import in_database
 
@@ -132,7 +133,7 @@ def _request(subject: Subject, content: list[dict[str, Any]], form: dict[str, An
     cached = {"type": "ephemeral"}
     return ModelRequest(
         model=settings.SAGE_MODEL,
-        max_tokens=MAX_ANSWER_TOKENS,
+        max_tokens=job_tokens(MAX_ANSWER_TOKENS),
         system=[{"type": "text", "text": subject.skill, "cache_control": cached}],
         messages=[{"role": "user", "content": content}],
         output_format={"type": "json_schema", "schema": form},
