@@ -96,6 +96,12 @@ def library_headlines(facts: LibraryFacts, zone: ZoneInfo) -> Section | None:
     return _section("library_headlines", {}, lines)
 
 
+OF_CLIENT = (
+    "This conversation is about this client: steps and entries are for this id. The user's own open things "
+    "wait, unless they bring them."
+)
+
+
 def client_section(facts: LibraryFacts, zone: ZoneInfo) -> Section | None:
     """Show the client or project that the conversation was opened from."""
     scope = facts.scope
@@ -107,7 +113,7 @@ def client_section(facts: LibraryFacts, zone: ZoneInfo) -> Section | None:
         "type": scope["client_type"],
         "status": scope["client_status"],
     }
-    lines = ["This conversation is about this client, not about the user: steps and entries are for this id."]
+    lines = [OF_CLIENT]
     lines += [f"Notes: {fence_value(scope['notes'], 500)}"] if scope["notes"] else []
     if scope["project"]:
         lines.append(f"Project {scope['project_id']}: {fence_value(scope['project'], 120)}")

@@ -6,6 +6,7 @@ from datetime import timedelta
 from django.contrib.auth.models import User
 
 from coaching.models import Client, ClientType, SessionScope
+from coaching.people.profile_changes import offer_library
 from sessions_app.models import Session, SessionBrief, SessionKind, SessionStatus
 from tests.context.conftest import put_file
 from tests.context.five_people import TUESDAY, Scene, profile_of, seed_a_week
@@ -87,6 +88,7 @@ def seed_imported(user: User) -> None:
 def seed_client(user: User) -> None:
     """Somebody who coaches others, in a conversation that was opened from one of them."""
     profile_of(user, "Elena", "Europe/Madrid")
+    offer_library(user.pk)
     # Fixed ids, because the sequence moves with other tests, and longer ids count more tokens.
     clients = [
         Client.of(user.pk).create(id=number, name=name, client_type=ClientType.PERSON)

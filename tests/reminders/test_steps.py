@@ -42,9 +42,9 @@ def make_step(
         return propose(user_id=user.pk, new=new, made_by=MadeBy.CHAT, is_accepted=True)
 
 
-def claimed(first: date, days: int = 1) -> list[tuple[date, time | None]]:
-    """Return what is claimed in the minutes of some days, as day and time."""
-    for minute in range(0, days * 24 * 60, 30):
+def claimed(first: date, days: int = 1, *, every: int = 30) -> list[tuple[date, time | None]]:
+    """Return what is claimed `every` so many minutes of some days, as day and time."""
+    for minute in range(0, days * 24 * 60, every):
         claim_due(now=at(first, 0) + timedelta(minutes=minute))
     return [(row.day, row.at) for row in SentReminder.unscoped.order_by("due_at")]
 
@@ -85,7 +85,7 @@ def test_a_repeating_step_that_was_not_done_is_due_on_its_next_day(
 ) -> None:
     reminded(user, ReminderKind.STEPS, EIGHT)
     make_step(user, due_date=due, repeats=repeats, made_at=datetime(2026, 10, 1, tzinfo=UTC))
-    assert claimed(MONDAY, 14) == [(MONDAY + timedelta(days=day), EIGHT) for day in days]
+    assert claimed(MONDAY, 14, every=240) == [(MONDAY + timedelta(days=day), EIGHT) for day in days]
 
 
 def test_the_31st_is_the_last_day_of_a_shorter_month(user: User) -> None:
