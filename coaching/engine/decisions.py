@@ -23,6 +23,9 @@ from coaching.engine.rounds import extend_request
 from coaching.engine.steps import NextRound, PartResult, SameRound, Step, failed
 from coaching.engine.tools import ToolResult
 
+MAX_SHRINKS = 5
+"""Halved as often, sixty thousand tokens are two thousand."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -95,7 +98,7 @@ async def on_repetition(part: Part[Any], reply: Reply) -> Step:
 
 async def on_full_window(part: Part[Any], reply: Reply) -> Step:
     """Retry once with a smaller window."""
-    if again := await _with_smaller_window(part):
+    if not part.shrinks and (again := await _with_smaller_window(part)):
         return again
     await part.record_words(reply)
     return PartResult(
@@ -106,8 +109,9 @@ async def on_full_window(part: Part[Any], reply: Reply) -> Step:
 
 
 async def on_too_long(part: Part[Any], failure: UpstreamError) -> Step:
-    """Retry once with a smaller window what the server refused to read."""
-    return await _with_smaller_window(part) or failed(failure, part.setup.words)
+    """Retry with a smaller window what the server refused to read: that has cost no time."""
+    smaller = await _with_smaller_window(part) if part.shrinks < MAX_SHRINKS else None
+    return smaller or failed(failure, part.setup.words)
 
 
 DECISIONS: Mapping[str, Callable[[Part[Any], Reply], Awaitable[Step]]] = {
@@ -142,9 +146,9 @@ def ended_before(stop_reason: str, words: PartWords) -> PartResult:
 
 
 async def _with_smaller_window(part: Part[Any]) -> SameRound | None:
-    """Return the round with a smaller window; None if it can't get smaller or that was tried."""
+    """Return the round with a smaller window; None if it can't get smaller."""
     shrink = part.setup.shrink
-    if shrink is None or "smaller_window" in part.tried:
+    if shrink is None:
         return None
     smaller = await shrink(part.request)
     return None if smaller is None else SameRound(request=smaller, remedy="smaller_window")

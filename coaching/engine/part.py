@@ -38,6 +38,7 @@ class Part(Generic[C]):
             is_words_only=setup.resumed is not None and setup.resumed.is_words_only,
         )
         self.tried: set[Remedy] = set()
+        self.shrinks = 0
         self.failed_rounds = 0
         self.has_shown_anything = False
         self._budget = PartBudget(setup.limits)
@@ -62,6 +63,7 @@ class Part(Generic[C]):
                 self.round = self._open_round()
             case SameRound():
                 self.tried.add(step.remedy)
+                self.shrinks += step.remedy == "smaller_window"
                 self.round.restart()
             case _:
                 assert_never(step)

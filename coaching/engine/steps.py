@@ -11,7 +11,7 @@ from coaching.engine.ports import PartWords
 
 Outcome = Literal["completed", "awaiting_user", "stopped", "failed"]
 Remedy = Literal["more_tokens", "smaller_window", "format_in_words"]
-"""What is changed when a round is requested again. Each is tried once in a part."""
+"""What is changed when a round is requested again. Each but the window is tried once in a part."""
 
 _log = logging.getLogger(__name__)
 

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from pathlib import PurePath
 from typing import Any, Literal
@@ -23,7 +24,6 @@ ServerKind = Literal["anthropic", "practice", "llama.cpp", "ollama", "other"]
 PROBE_SECONDS = 2.0
 """For each of at most four requests; a server that doesn't take the first one gets no other."""
 SILENT_SECONDS = 15.0
-"""How long a server that couldn't be reached isn't asked again."""
 MAX_ANSWER_BYTES = 4 << 20  # llama.cpp's contains the chat template, Ollama's the licence
 UNSTATED_OLLAMA_TOKENS = 4_096
 """What Ollama loads a model with on most machines, however much the model could read."""
@@ -58,17 +58,19 @@ class _Probed:
     is_reached: bool
     is_doubtful: bool = False
 
-    @property
-    def is_good(self) -> bool:
-        return (self.is_reached and not self.is_doubtful) or time.monotonic() - self.asked_at < SILENT_SECONDS
+    def is_good(self, silent_seconds: float) -> bool:
+        return (self.is_reached and not self.is_doubtful) or time.monotonic() - self.asked_at < silent_seconds
 
 
 _probed: dict[tuple[str, str], _Probed] = {}
 _asking = threading.Lock()
 
 
-def model_server() -> ModelServer:
-    """Return the server of `SAGE_MODEL`. May wait for it, a few seconds at most: not for event loops."""
+def model_server(*, silent_seconds: float = SILENT_SECONDS) -> ModelServer:
+    """Return the server of `SAGE_MODEL`. May wait for it, a few seconds at most: not for event loops.
+
+    One that couldn't be reached isn't asked again for `silent_seconds`.
+    """
     model, url = settings.SAGE_MODEL, settings.ANTHROPIC_BASE_URL
     if settings.IS_PRACTICE_MODEL:
         return ModelServer(kind="practice", model=model, has_sight=True, has_batches=True)
@@ -76,7 +78,7 @@ def model_server() -> ModelServer:
         return ModelServer(kind="anthropic", model=model, has_sight=True, has_batches=True)
     with _asking:
         known = _probed.get((url, model))
-        if known is None or not known.is_good:
+        if known is None or not known.is_good(silent_seconds):
             known = _probed[url, model] = _ask_again(known, url, model, settings.ANTHROPIC_API_KEY)
         return known.server
 
@@ -101,13 +103,14 @@ def probed_context_tokens() -> int | None:
     return server.context_tokens if server is not None and server.is_local else None
 
 
-def doubt_server() -> None:
+def doubt_server(*, silent_seconds: float = SILENT_SECONDS) -> None:
     """Ask the server again, in a thread: a request to it failed, so it may be another one by now."""
     known = _probed.get((settings.ANTHROPIC_BASE_URL, settings.SAGE_MODEL))
     if known is not None:
         known.is_doubtful = True
-        if not known.is_good:
-            threading.Thread(target=model_server, name="ask the model's server", daemon=True).start()
+        if not known.is_good(silent_seconds):
+            ask = partial(model_server, silent_seconds=silent_seconds)
+            threading.Thread(target=ask, name="ask the model's server", daemon=True).start()
 
 
 def _ask_again(known: _Probed | None, url: str, model: str, api_key: str) -> _Probed:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from coaching.engine.decisions import MAX_SHRINKS
 from coaching.engine.failures import failure_of
 from coaching.engine.messages import ModelRequest
 from tests.engine.upstream import Answer, Bench, event, saying, start, words
@@ -108,18 +109,25 @@ async def test_a_request_that_is_too_long_is_sent_smaller(bench: Bench, body: An
     assert [sent["messages"] for sent in bench.upstream.requests[1:]] == [SHORT]
 
 
+async def test_it_gets_smaller_until_it_fits(bench: Bench) -> None:
+    bench.upstream.script(*[Answer(status=400, body=LLAMA_CPP)] * 3, saying("Fits"))
+    result = await bench.part(shrink=shrink)
+    assert (result.outcome, bench.shown(), len(bench.upstream.requests)) == ("completed", "Fits", 4)
+
+
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
 async def test_what_stays_too_long_is_called_that(bench: Bench, body: Any) -> None:
     bench.upstream.script(Answer(status=400, body=body))
     result = await bench.part(shrink=shrink)
-    assert (result.outcome, len(bench.upstream.requests)) == ("failed", 2)
+    sent = 1 + MAX_SHRINKS
+    assert (result.outcome, len(bench.upstream.requests)) == ("failed", sent)
     assert result.user_message == "It failed: too_long."
     assert result.failure is not None
     assert result.failure.cause == "request"
     result = await bench.part(shrink=shrink_no_more)
-    assert (result.user_message, len(bench.upstream.requests)) == ("It failed: too_long.", 3)
+    assert (result.user_message, len(bench.upstream.requests)) == ("It failed: too_long.", sent + 1)
     result = await bench.part()
-    assert (result.user_message, len(bench.upstream.requests)) == ("It failed: too_long.", 4)
+    assert (result.user_message, len(bench.upstream.requests)) == ("It failed: too_long.", sent + 2)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 from django.test import override_settings
 
-from coaching.model_client import servers
 from coaching.model_client.servers import (
     doubt_server,
     is_local_server,
@@ -158,8 +157,7 @@ def test_anthropic_is_not_probed() -> None:
         assert (model_server().kind, probed_context_tokens()) == ("anthropic", None)
 
 
-def test_a_server_is_probed_once_and_again_after_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(servers, "SILENT_SECONDS", 0.0)
+def test_a_server_is_probed_once_and_again_after_a_failure() -> None:
     with (
         answering({"/props": PROPS}) as server,
         override_settings(IS_PRACTICE_MODEL=False, ANTHROPIC_BASE_URL=server.url, SAGE_MODEL="own"),
@@ -168,24 +166,26 @@ def test_a_server_is_probed_once_and_again_after_a_failure(monkeypatch: pytest.M
         assert (model_server().context_tokens, probed_context_tokens()) == (8192, 8192)
         assert (len(server.asked), is_local_server()) == (1, True)
         server.answers["/props"] = {**PROPS, "default_generation_settings": {"n_ctx": 32_768}}
-        doubt_server()
-        assert (model_server().context_tokens, probed_context_tokens()) == (32_768, 32_768)
+        doubt_server(silent_seconds=0)
+        assert (model_server(silent_seconds=0).context_tokens, probed_context_tokens()) == (32_768, 32_768)
         assert len(server.asked) == 2
 
 
-def test_what_a_server_said_holds_while_it_cannot_be_reached(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_server_said_holds_while_it_cannot_be_reached() -> None:
     with answering({"/props": PROPS}) as server:
         settings = override_settings(IS_PRACTICE_MODEL=False, ANTHROPIC_BASE_URL=server.url, SAGE_MODEL="own")
         with settings:
             assert model_server().context_tokens == 8192
     with settings:
-        monkeypatch.setattr(servers, "SILENT_SECONDS", 0.0)
-        doubt_server()
-        assert (model_server().context_tokens, probed_context_tokens(), is_local_server()) == (
+        doubt_server(silent_seconds=0)
+        assert (
+            model_server(silent_seconds=0).context_tokens,
+            probed_context_tokens(),
+            is_local_server(),
+        ) == (
             8192,
             8192,
             True,
         )
-        monkeypatch.setattr(servers, "SILENT_SECONDS", 60.0)
     with override_settings(IS_PRACTICE_MODEL=False, ANTHROPIC_BASE_URL=server.url, SAGE_MODEL="new"):
         assert (model_server().kind, probed_context_tokens()) == ("other", None)
