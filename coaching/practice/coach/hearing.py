@@ -220,7 +220,7 @@ def spoken_language(text: str) -> Language | None:
     words = _words_of(text)
     most = max(sum(word in these for word in words) for code, these in _WORDS.items() if code != "english")
     english = sum(word in _WORDS["english"] - _SHARED for word in words)
-    return "en" if english > max(1, most) else None
+    return "en" if english > max(1, most) and 3 * english >= len(words) else None
 
 
 def _words_of(text: str) -> Sequence[str]:

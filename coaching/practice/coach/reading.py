@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from coaching.practice.coach import texts
 from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.hearing import hear, is_about
-from coaching.practice.coach.sense import LAUGHS, Sensed, sense
+from coaching.practice.coach.sense import Sensed, sense
 from coaching.safety.grief import is_grief
 from coaching.safety.intensity import SaidWords, measure_intensity
 
 _SENTENCE = re.compile(r"[^.!?…\n]++[.!?…]*+")
-_LIGHT = re.compile("[💀🙃🙈😜🤪]")
 _SURE_OF_PART = 0.7
 _SURE_OF_TELLING = 0.55
 _SURE_OF_ASKING = 0.35
@@ -35,6 +34,11 @@ _DOUBTED = frozenset({"refuse", "ask_back", "complain"})
 _DOUBTED_AT_LENGTH = frozenset({"thanks", "short", "greet", "test"})
 _LONG = 9
 """So many words seldom only react."""
+_ONLY_SHORT = frozenset({"thanks", "short", "greet", "tease", "praise"})
+_TOO_LONG = 20
+"""So many words do more than that, whatever speaks for it."""
+_SURE_OF_GOOD = 0.75
+"""To be glad of what hurts is worse than any other mistake."""
 _ASKS = frozenset({"ask_self"})
 OPEN = "open"
 
@@ -43,14 +47,14 @@ OPEN = "open"
 class Reading:
     """What a message does. `questions` are those about the tour that it asks, whatever else it does.
 
-    `is_light`: it is told with a laugh.
+    `is_thankful`: it ends with thanks, whatever else it does.
     """
 
     act: str
     topic: str = ""
     questions: Sequence[str] = ()
     is_leaving: bool = False
-    is_light: bool = False
+    is_thankful: bool = False
 
 
 def read(conversation: Conversation) -> Reading:
@@ -64,11 +68,11 @@ def read(conversation: Conversation) -> Reading:
         act = "confide"
     topic = whole.topic if act == whole.act else ""
     questions = _questions_in(whole, parts)
-    is_leaving = act == "bye" or (bool(parts) and _says_goodbye(parts[-1]))
+    is_leaving = act == "bye" or (bool(parts) and _says_goodbye(parts[-1])) or is_about("takes_leave", words)
     if is_leaving and act == "bye":
         topic = ""
-    is_light = bool(LAUGHS.search(words) or _LIGHT.search(words)) and topic != "loss"
-    return Reading(act=act, topic=topic, questions=questions, is_leaving=is_leaving, is_light=is_light)
+    is_thankful = act not in {"confide", "bye"} and is_about("thanks_last", words)
+    return Reading(act=act, topic=topic, questions=questions, is_leaving=is_leaving, is_thankful=is_thankful)
 
 
 def _parts(words: str) -> Sequence[str]:
@@ -82,10 +86,13 @@ def _act_of(conversation: Conversation, words: str, whole: Sensed) -> str:
         is_greeting = known == "bye" and (is_first or whole.act == "greet")
         is_refusal = known == "short" and whole.act == "refuse" and whole.is_sure
         return "greet" if is_greeting else "refuse" if is_refusal else known
+    if whole.act in _ONLY_SHORT and len(words.split()) >= _TOO_LONG:
+        return OPEN
     if whole.topic:
         return whole.act
     if whole.act in _TOLD:
-        return whole.act if whole.share >= _SURE_OF_TELLING else OPEN
+        sure = _SURE_OF_GOOD if whole.act == "good" else _SURE_OF_TELLING
+        return whole.act if whole.share >= sure else OPEN
     is_question = words.rstrip().endswith("?")
     is_long = len(words.split()) >= _LONG
     is_doubted = whole.act in _DOUBTED or (is_long and whole.act in _DOUBTED_AT_LENGTH)

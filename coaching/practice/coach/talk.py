@@ -38,12 +38,13 @@ _AS_HEARD = frozenset({"nonsense", "refusal"})
 """Kinds that are answered whatever else is in the words."""
 _STAYS = frozenset({"tell", "open", "short", "confide", "refuse"})
 """What is still about a loss that was told a moment ago."""
+_TELLS = frozenset({"tell", "open", "confide"})
 _POOLS = {
     "confide": "felt", "ask_self": "self", "ask_world": "world", "ask_advice": "advice", "show": "able",
 }  # fmt: skip
 """The wordings of acts that aren't named like them."""
 _HINTED = frozenset({"thanks", "smalltalk"})
-_LAST_QUESTION = re.compile(r"[^.!?…]++[?]\Z")
+_ENDS = ".!?…"
 _HINT_EVERY = 5
 _MIN_PASTED = 200
 
@@ -69,7 +70,9 @@ def talk(conversation: Conversation, newest: Exchange, heard: Heard) -> str:
     if heard.kind == "empty":
         sign = next((name for name, pattern in _SIGNS if pattern.search(words)), "silence")
         return _say(conversation, sign, "short")
-    return _answer(conversation, reading)
+    greeting = len(conversation.exchanges) == 1 and reading.act != "greet" and is_about("greets", words)
+    said = _answer(conversation, reading)
+    return f"{texts.said('hello_first')} {said}" if greeting else said
 
 
 def _answer(conversation: Conversation, reading: Reading) -> str:
@@ -95,16 +98,19 @@ def _say_to(conversation: Conversation, reading: Reading) -> str:
         return here
     if topic == "loss" or ((act in _STAYS or topic == "begin") and has_grieved(conversation)):
         return _say_to_grief(conversation, reading)
-    is_heavy = act in {"confide", "open"} and measure_intensity([SaidWords(text=words)]).is_high
+    is_heavy = act == "confide" and measure_intensity([SaidWords(text=words)]).is_high
     if is_heavy and (heavy := fresh(texts.reactions("heavy"), conversation)):
         return heavy
+    has_asked = conversation.exchanges[-1].question.rstrip().endswith("?")
+    if act in _TELLS and "?" in words and not has_asked:
+        return _say(conversation, "wonder" if act == "confide" else "asked", "asked")
+    if reading.is_thankful:
+        return " ".join([_say(conversation, "thanks"), *_hint(conversation, "thanks")])
     pool = _POOLS.get(act, act)
     if act == "short" and topic != "tease":
         pool = "presence" if has_confided(conversation) else "short"
     elif act in {"tell", "open"} and has_confided(conversation):
         pool = "after"
-    if act in {"tell", "open", "confide"} and reading.is_light:
-        return _say(conversation, "light", "after")
     return " ".join([_say(conversation, topic or pool, pool), *_hint(conversation, act)])
 
 
@@ -159,7 +165,9 @@ def _say(conversation: Conversation, *pools: str) -> str:
 
 def _without_question(wording: str) -> str:
     """Return a wording without the question at its end; nothing if it only asks."""
-    return _LAST_QUESTION.sub("", wording).strip()
+    if not wording.endswith("?"):
+        return wording
+    return wording[: 1 + max(wording.rfind(end, 0, -1) for end in _ENDS)].strip()
 
 
 def _stems(text: str) -> set[str]:
