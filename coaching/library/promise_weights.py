@@ -24,7 +24,7 @@ Weights = Mapping[str, int]
 """The weights of features, in hundredths."""
 WEIGHTS = Path(__file__).parent / "words" / "promise-weights.txt"
 MEANINGS = "promise-meanings.txt"
-ENOUGH, ENOUGH_OF_PLAIN = 100, 25
+ENOUGH, ENOUGH_OF_PLAIN = 90, 0
 """In hundredths, the second where the signs plainly make it a promise: "I'll call Mum on Thursday". By these,
 hardly any other sentence of an author was written at once whom the weights didn't know (`training`).
 """

@@ -17,6 +17,7 @@ UNSEEN = "unseen"
 """A table whose name begins so taught nothing."""
 TABLES = sorted(table for table in FOLDER.glob("*.tsv") if not table.stem.startswith(UNSEEN))
 """What the words and the weights were learnt from."""
+UNSEEN_TABLES = sorted(FOLDER.glob(f"{UNSEEN}*.tsv"))
 MONDAY = date(2026, 11, 30)
 
 Row = dict[str, str]
