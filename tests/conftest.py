@@ -23,6 +23,7 @@ TransactionTestCase._fixture_teardown = empty_database  # type: ignore[attr-defi
 
 # The slowest files, in this order: start them first.
 LONGEST = (
+    "local/test_local_model.py",
     "faults/test_two_processes.py",
     "faults/test_one_process.py",
     "browser/test_week.py",

@@ -25,8 +25,8 @@ Weights = Mapping[str, int]
 WEIGHTS = Path(__file__).parent / "words" / "promise-weights.txt"
 MEANINGS = "promise-meanings.txt"
 ENOUGH, ENOUGH_OF_PLAIN = 90, 0
-"""In hundredths, the second where the signs plainly make it a promise: "I'll call Mum on Thursday". By these,
-hardly any other sentence of an author was written at once whom the weights didn't know (`training`).
+"""In hundredths, the second where the signs plainly make it a promise: "I'll call Mum on Thursday". Chosen
+by two writers who taught nothing (`tests/steps/unseen_*`).
 """
 
 _RISKS = ({"drink", "drive"}, {"drink", "relapse"}, {"secret"}, {"starve"})
