@@ -111,13 +111,18 @@ def read_brief(session: Session) -> tuple[SessionBrief | None, Sequence[BriefCor
 
 def newest_briefs_with(*, user_id: int, words: Sequence[str]) -> Sequence[SessionBrief]:
     """Return the newest versions whose text has one of the words, with their sessions."""
-    usable = SessionBrief.of(user_id).filter(is_withdrawn=False)
+    usable = SessionBrief.of(user_id).filter(is_withdrawn=False, session__deleted_at=None)
     newest = usable.filter(session=OuterRef("session")).order_by("-version").values("pk")[:1]
     has_words = Q()
     for word in words:
         has_words |= Q(text__icontains=word)
     found = usable.filter(has_words, pk=Subquery(newest)).order_by("pk")
     return list(found.select_related("session").defer("session__opening"))
+
+
+def room_for_corrections(user_id: int) -> int:
+    """Return how many more corrections and strikes a person may have."""
+    return max(0, MAX_CORRECTIONS - BriefCorrection.of(user_id).count())
 
 
 def corrections_of(session: Session) -> Sequence[BriefCorrection]:

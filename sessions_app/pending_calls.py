@@ -23,6 +23,7 @@ from sessions_app.session_events import COUNTER, CallAsked, CallEnded, append, n
 from sessions_app.text import mended
 from sessions_app.turn_records import (
     FACTS,
+    UNTIL_ANSWERED,
     CallResult,
     Ending,
     TurnKey,
@@ -181,6 +182,7 @@ def _end_call(call: ToolCallRecord, state: CallState, result: CallResult, *, val
     call.is_error = result.is_error
     call.value = value
     call.finished_at = timezone.now()
+    call.metadata.get(FACTS, {}).pop(UNTIL_ANSWERED, None)
     call.save(
         update_fields=["state", "result", "is_error", "value", "metadata", "look_due_at", "finished_at"]
     )

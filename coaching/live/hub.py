@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from coaching.events import (
     CallPending,
+    ErrorShown,
     MessageStored,
     ModelHasRead,
     ModelReads,
@@ -43,6 +44,18 @@ _REPLACED_BY_SYNC = (
     ModelReads,
     ModelHasRead,
 )
+_ENDS_READING = (
+    TextDelta,
+    NoteDelta,
+    RoundBoundary,
+    RoundRestarted,
+    RoundClosed,
+    ToolCallStarted,
+    CallPending,
+    ErrorShown,
+    TurnDone,
+)
+"""What the model writes, or how its part ends. Titles, cards and steps come while it reads."""
 
 
 @dataclass(slots=True)
@@ -88,9 +101,13 @@ class LiveTurn:
 
     def apply(self, event: TurnEvent) -> tuple[TurnEvent, ...]:
         """Add an event to the turn's output; return the events that readers get for it, in order."""
-        was_reading, self._reading = self._reading, event if isinstance(event, ModelReads) else None
+        was_reading = self._reading
+        if isinstance(event, ModelReads):
+            self._reading = event
+        elif isinstance(event, _ENDS_READING):
+            self._reading = None
         shown = self._apply(event)
-        return (ModelHasRead(), *shown) if was_reading else shown
+        return (ModelHasRead(), *shown) if was_reading and self._reading is not was_reading else shown
 
     def _apply(self, event: TurnEvent) -> tuple[TurnEvent, ...]:
         if isinstance(event, TextDelta):

@@ -58,7 +58,10 @@ class QueuedClient:
         try:
             while not reading.done():
                 await asyncio.wait([reading], timeout=POLL_SECONDS)
-                if not reading.done() and await asyncio.to_thread(self._places.has_to_make_way, self._rank):
+                makes_way = not reading.done() and await asyncio.to_thread(
+                    self._places.has_to_make_way, self._rank
+                )
+                if makes_way and not reading.done():
                     return None
             return reading.result()
         finally:
@@ -98,15 +101,21 @@ class QueuedClient:
         place = await self._take(number)
         if place is not None:
             return place
-        await asyncio.to_thread(self._places.begin_waiting, self._rank)
+        beginning = asyncio.ensure_future(asyncio.to_thread(self._places.begin_waiting, self._rank))
         try:
+            await asyncio.shield(beginning)
             while True:
                 await asyncio.sleep(TURN_POLL_SECONDS if self._rank == Rank.TURN else POLL_SECONDS)
                 place = await self._take(number)
                 if place is not None:
                     return place
         finally:
-            await asyncio.shield(asyncio.to_thread(self._places.end_waiting, self._rank))
+            await asyncio.shield(self._end_waiting(beginning))
+
+    async def _end_waiting(self, beginning: "asyncio.Future[None]") -> None:
+        """Wait no longer, once its beginning, which a cancellation doesn't stop, is over."""
+        await asyncio.wait([beginning])
+        await asyncio.to_thread(self._places.end_waiting, self._rank)
 
     async def _take(self, number: int) -> int | None:
         """Take a place. One that is taken while the caller is cancelled is given back."""
@@ -114,10 +123,12 @@ class QueuedClient:
         try:
             return await asyncio.shield(taking)
         except asyncio.CancelledError:
-            place = await taking
-            if place is not None:
-                self._places.give_back(place)
+            taking.add_done_callback(self._give_back_late)
             raise
+
+    def _give_back_late(self, taking: "asyncio.Future[int | None]") -> None:
+        if not taking.cancelled() and taking.exception() is None and (place := taking.result()) is not None:
+            taking.get_loop().run_in_executor(None, self._places.give_back, place)
 
 
 class _ReadStream:

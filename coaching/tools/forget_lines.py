@@ -32,11 +32,16 @@ from coaching.job_queue import enqueue_open_summary
 from coaching.models import ActionItem, ActionState, FileSource, FileType, UserFile
 from coaching.tools.context import ToolContext
 from coaching.tools.presentation import Presentation, SageTool, held
-from sessions_app.briefs import correct_brief, corrections_of, newest_briefs_with
+from sessions_app.briefs import (
+    correct_brief,
+    corrections_of,
+    newest_briefs_with,
+    room_for_corrections,
+)
 from sessions_app.database import in_database
 from sessions_app.errors import Refused
-from sessions_app.models import Session
-from sessions_app.turn_records import UNTIL_ANSWERED
+from sessions_app.models import Session, ToolCallRecord
+from sessions_app.turn_records import FACTS, UNTIL_ANSWERED
 
 DESCRIPTION = (
     "Strike the lines that have one of these words from what you remember, sage-context and sage-patterns. "
@@ -49,6 +54,10 @@ NOTHING = (
     "delete it."
 )
 TOO_MANY = "{count} lines have one of these words, and at most {most} go at once. Give rarer words."
+NO_ROOM = (
+    "There is no room for so many removed lines: they can undo older ones under “What Sage remembers” of a "
+    "conversation."
+)
 WHAT_STAYS = (
     "Tell them: earlier versions of a page stay until they delete the page, and 30 days more; what was said "
     "stays until they delete the conversation."
@@ -81,13 +90,49 @@ def _plain(text: str) -> str:
 
 
 def _find(user_id: int, words: Sequence[str]) -> Sequence[Struck]:
-    """Return what would go. Sync ORM code. Raises `ToolError` if it is too much."""
-    words = [_plain(word) for word in words]
-    found = [*_in_pages(user_id, words), *_in_briefs(user_id, words)]
+    """Return what would go. Sync ORM code."""
+    plain = [_plain(word) for word in words if any(map(str.isalnum, word))]
+    return [*_in_pages(user_id, plain), *_in_briefs(user_id, _forms(words), plain)] if plain else []
+
+
+def _forms(words: Sequence[str]) -> Sequence[str]:
+    """Return words as the database may find them, which doesn't fold “ß” as Python does."""
+    return list({form for word in words for form in (_plain(word), unicodedata.normalize("NFKC", word))})
+
+
+def _find_to_show(user_id: int, words: Sequence[str]) -> Sequence[Struck]:
+    """Return what would go. Sync ORM code. Raises `ToolError` for nothing, or too much."""
+    found = _find(user_id, words)
     count = sum(len(each.lines) for each in found)
+    if not count:
+        raise ToolError(NOTHING)
     if count > MOST_LINES:
         raise ToolError(TOO_MANY.format(count=count, most=MOST_LINES))
+    if sum(len(each.lines) for each in found if each.session) > room_for_corrections(user_id):
+        raise ToolError(NO_ROOM)
     return found
+
+
+def _shown(lines: Sequence[str]) -> Sequence[str]:
+    return [without_citations(line) for line in lines_of("\n".join(lines))]
+
+
+def _that_were_shown(context: ToolContext, found: Sequence[Struck]) -> Sequence[Struck]:
+    """Leave out lines that were written while the card waited. Sync ORM code."""
+    if context.session_id is None:
+        return found
+    calls = ToolCallRecord.of(context.user_id).filter(
+        turn__session_id=context.session_id, tool_use_id=context.tool_use_id
+    )
+    facts = (calls.values_list("metadata", flat=True).first() or {}).get(FACTS, {})
+    if UNTIL_ANSWERED not in facts:
+        return found
+    seen = set(facts[UNTIL_ANSWERED].splitlines())
+    kept = [
+        replace(each, lines=[line for line in each.lines if seen.issuperset(_shown([line]))])
+        for each in found
+    ]
+    return [each for each in kept if each.lines]
 
 
 def _in_pages(user_id: int, words: Sequence[str]) -> Sequence[Struck]:
@@ -103,9 +148,9 @@ def _in_pages(user_id: int, words: Sequence[str]) -> Sequence[Struck]:
     return found
 
 
-def _in_briefs(user_id: int, words: Sequence[str]) -> Sequence[Struck]:
+def _in_briefs(user_id: int, forms: Sequence[str], words: Sequence[str]) -> Sequence[Struck]:
     found: list[Struck] = []
-    for brief in newest_briefs_with(user_id=user_id, words=words):
+    for brief in newest_briefs_with(user_id=user_id, words=forms):
         kept = corrected_lines(brief.text, corrections_of(brief.session))
         lines = [line for line in kept if not line.startswith(CORRECTED) and _has(words, line)]
         if lines:
@@ -114,17 +159,15 @@ def _in_briefs(user_id: int, words: Sequence[str]) -> Sequence[Struck]:
 
 
 async def _check(context: ToolContext, given: ForgetLinesInput) -> Mapping[str, Any]:
-    found = await in_database(_find, context.user_id, given.words)
-    if not found:
-        raise ToolError(NOTHING)
-    shown = lines_of("\n".join(line for each in found for line in each.lines))
-    return {UNTIL_ANSWERED: "\n".join(without_citations(line) for line in shown)}
+    found = await in_database(_find_to_show, context.user_id, given.words)
+    return {UNTIL_ANSWERED: "\n".join(_shown([line for each in found for line in each.lines]))}
 
 
 async def _run(context: ToolContext, given: ForgetLinesInput) -> ToolResult:
     """Strike line by line: done again after an interruption, it finds those that are left."""
     try:
         found = await in_database(_find, context.user_id, given.words)
+        found = await in_database(_that_were_shown, context, found)
         for each in found:
             if each.found:
                 await _strike_in_page(context, each.found, each.lines)
@@ -154,15 +197,18 @@ async def _strike_in_page(context: ToolContext, found: FileText, lines: Sequence
 
 
 def _strike_in_brief(session: Session, lines: Sequence[str]) -> None:
-    for line in lines:
-        correct_brief(
-            user_id=session.user_id,
-            session_id=session.id,
-            words="",
-            finish=corrected_text,
-            line=line,
-            is_strike=True,
-        )
+    try:
+        for line in lines:
+            correct_brief(
+                user_id=session.user_id,
+                session_id=session.id,
+                words="",
+                finish=corrected_text,
+                line=line,
+                is_strike=True,
+            )
+    except Session.DoesNotExist:
+        return  # deleted while the card waited
     enqueue_open_summary(session.id)
 
 
@@ -170,7 +216,7 @@ def _result(context: ToolContext, given: ForgetLinesInput, found: Sequence[Struc
     """Return what went, and where the words still are."""
     wanted = [_plain(word) for word in given.words]
     has_words = Q()
-    for word in wanted:
+    for word in _forms(given.words):
         has_words |= Q(versions__content__icontains=word)
     files = UserFile.of(context.user_id).filter(deleted_at=None).exclude(file_type=FileType.SAFETY_PLAN)
     still = files.filter(has_words, versions__number=F("version_number")).distinct()

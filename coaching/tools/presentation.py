@@ -140,7 +140,7 @@ def card(
 def held(
     prompt: str, *, yes: str, done: str, text: Callable[[Mapping[str, Any]], str] = lambda _: ""
 ) -> Callable[[Mapping[str, Any]], Question]:
-    """Return the question of a call that waits only after texts of others; texts are marked for translation.
+    """Return the question of a call that is held, whatever its kind; texts are marked for translation.
 
     `text(input)` is what would be written.
     """

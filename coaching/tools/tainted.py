@@ -99,7 +99,7 @@ def rule_on(
     written: set[str] = set()
     for call, tool, context in calls:
         ruling = _rule_on_one(call, tool, context, sources, written) if sources else None
-        if tool is not None and tool.holds is not None and not begins_arc:
+        if tool is not None and tool.holds is not None and not (begins_arc and tool.changes):
             ruling = _held_by(tool, call, context, ruling)
         if ruling is not None:
             rulings[call.tool_use_id] = ruling

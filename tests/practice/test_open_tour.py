@@ -97,6 +97,15 @@ async def test_words_that_a_script_can_t_place_are_answered_in_turn(client: Asyn
     assert not walk.files
 
 
+@pytest.mark.parametrize("words", ["can you show me my week", "show me a picture of my sister again"])
+async def test_whoever_wants_to_be_shown_something_hears_what_there_is(
+    client: AsyncAnthropic, words: str
+) -> None:
+    walk = Walk(client)
+    await walk.say("My sister came by on Sunday.")
+    assert await walk.say(words)
+
+
 async def test_heavy_words_are_sent_to_people(client: AsyncAnthropic) -> None:
     walk = Walk(client)
     await walk.say("hi")

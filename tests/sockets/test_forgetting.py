@@ -5,6 +5,7 @@ import json
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client as Browser
+from django.utils import timezone
 
 from coaching.engine.errors import ToolError
 from coaching.files.selectors import read_file, read_versions
@@ -102,7 +103,8 @@ async def test_a_no_forgets_nothing(
     live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str, user: User
 ) -> None:
     await save(user, "sage-patterns", "Tom again.")
-    practice.script([Reply.of(CALL), "As you like."])
+    arc = ToolUse("enter_structured_arc", {"arc": "open_day"}, id="toolu_arc")
+    practice.script([Reply.of(arc, CALL), "As you like."])  # held beside an arc's beginning, too
     async with open_socket(live_sage, session.id, cookie) as client:
         await client.until("sync")
         await client.send(type="message", text="Please forget Tom.")
@@ -111,6 +113,31 @@ async def test_a_no_forgets_nothing(
         await client.until("done")
     found = await in_database(read_file, user_id=user.pk, path="sage/patterns.md")
     assert "Tom again." in found.text
+    call = await in_database(ToolCallRecord.of(user.pk).get, tool_use_id=CALL.id)
+    assert "Tom again" not in json.dumps(call.metadata)
+
+
+async def test_what_is_written_while_the_card_waits_stays_and_a_deleted_conversation_is_left_out(
+    live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str, user: User
+) -> None:
+    deleted = await in_database(Session.unscoped.create, user=user, deleted_at=timezone.now())
+    await in_database(make_brief, deleted, TOM)
+    earlier = await in_database(Session.unscoped.create, user=user)
+    await in_database(make_brief, earlier, "Tom's Großmutter is ill")
+    call = ToolUse("forget_lines", {"words": ["Großmutter", "Tom"]}, id=CALL.id)
+    practice.script([Reply.of(call), "It's gone."])
+    async with open_socket(live_sage, session.id, cookie) as client:
+        await client.until("sync")
+        await client.send(type="message", text="Forget his grandmother, please.")
+        await client.until("done")
+        await save(user, "sage-context", "The Großmutter is well again.")
+        await client.send(type="answer", toolUseId=CALL.id, value={"accept": True})
+        await client.until("done")
+    [answered] = results_in(practice, 1)
+    result = json.loads(answered["content"])
+    assert (result["lines_struck"], result["pages_changed"]) == (1, [])
+    assert result["pages_that_still_say_it"] == ["sage/context.md"]
+    assert await in_database(corrections_of, deleted) == []
 
 
 async def test_words_that_nothing_has_or_too_much_are_refused_before_anybody_is_asked(user: User) -> None:

@@ -40,7 +40,7 @@ _STAYS = frozenset({"tell", "open", "short", "confide", "refuse"})
 """What is still about a loss that was told a moment ago."""
 _TELLS = frozenset({"tell", "open", "confide"})
 _POOLS = {
-    "confide": "felt", "ask_self": "self", "ask_world": "world", "ask_advice": "advice", "show": "able",
+    "confide": "felt", "ask_self": "self", "ask_world": "world", "ask_advice": "advice",
 }  # fmt: skip
 """The wordings of acts that aren't named like them."""
 _HINTED = frozenset({"thanks", "smalltalk"})
@@ -94,6 +94,8 @@ def _say_to(conversation: Conversation, reading: Reading) -> str:
     words = conversation.exchanges[-1].answer
     if act == "ask_back":
         return _say_told(conversation)
+    if act == "show":
+        return _answer_to("able", conversation)
     if is_about("told_already", words) and (here := found_here(conversation, words)):
         return here
     if topic == "loss" or ((act in _STAYS or topic == "begin") and has_grieved(conversation)):
