@@ -58,7 +58,7 @@ async def test_what_is_due_is_offered_once(client: AsyncAnthropic) -> None:
         ("can anyone else read this?", "no other user can see it"),
         ("how do I delete that?", "Files"),
         ("can I export it all?", "Download everything"),
-        ("what does a real model cost?", "API key"),
+        ("what does a real model cost?", "a provider bills"),
         ("do you speak German?", "German and Spanish"),
         ("how long does it take?", "two or three minutes"),
         ("should I quit my job?", "I can't"),
