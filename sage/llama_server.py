@@ -12,8 +12,10 @@ from typing import Never, TypedDict
 import psutil
 import xllamacpp
 
-BATCH_TOKENS = 256
-"""A request that is given up ends with its batch: with llama.cpp's 2,048 that took a minute on two cores."""
+BATCH_TOKENS = 128
+"""A request that is given up ends with its batch: with llama.cpp's 2,048 that took a minute on two cores.
+
+On one core a token takes as long in batches of 64, 128 and 256."""
 NICENESS = 5
 """Pages and the database come first. One core is theirs, too: llama.cpp's threads wait for each other, so one
 that shares its core slows all of them down, on two busy cores to a fifth."""

@@ -1,10 +1,9 @@
 """The rule for next steps that rest on what a person said: is it a promise, and does the quote say it?
 
-Pure. The whole sentence decides that a quote stands in, with what is said around it, in six languages.
-Whatever isn't plainly a promise of the person's own waits for their yes: a wish, a condition, a negation, a
-question, somebody else's words, a joke, a plan of harm. A wrong yes costs more than a question. Some of it is
-certain: a negation in the clause, a question mark, quotation marks, copied text, danger. For the rest the
-signs that `spoken_signs` reads by `words/promises.txt` count, and what `promise_weights` has learnt decides.
+Pure. The words of `words/promises.txt` decide, in six languages, on the whole sentence that a quote stands
+in. Whatever isn't plainly a promise of the person's own waits for their yes: a wish, a condition, a negation,
+a question, somebody else's words, a joke, a plan of harm. A wrong yes costs more than a question.
+`spoken_signs` reads the clauses.
 """
 
 from collections.abc import Collection, Sequence
@@ -12,7 +11,6 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
-from coaching.library.promise_weights import Weighable, Weights, learnt_weights
 from coaching.library.spoken import (
     QUOTATION,
     has_words,
@@ -46,11 +44,7 @@ _QUESTIONS = frozenset("?¿？؟")
 _NOTES = frozenset("🎵🎶♪♫")
 _SMILES = frozenset("😂🤣😜😝😛🙃😆😉😏🤪💀")
 _SMILEYS = (";)", ";-)", ":p", ":-p", ":d", ":-d")
-_PLAIN = frozenset("'’\"“”,.-_\u0301\u200d\ufe0f")
-"""Signs that say nothing of what a message is."""
 _MIN_STEM = 4
-_CERTAIN: Collection[Why] = ("joke", "question", "reported")
-"""Doubts of the signs that no weight lifts."""
 _ECHO = 12
 """A laugh within so many characters after a sentence still laughs about it."""
 
@@ -89,15 +83,14 @@ class Claim:
     due_date: date | None = None
 
 
-def weigh(claim: Claim, said: Sequence[Said], weights: Weights | None = None) -> Weighed:
-    """Weigh a claim by what the person said, the newest first; by the learnt weights, without others."""
-    weights = learnt_weights() if weights is None else weights
+def weigh(claim: Claim, said: Sequence[Said]) -> Weighed:
+    """Weigh a claim by what the person said, the newest first."""
     wanted = [token.word for token in tokens_of(claim.quote)]
     if not wanted:
         return Weighed(why="not said")
     found: list[Weighed] = []
     for each in said:
-        weighed = _in_one(claim, wanted, each, weights)
+        weighed = _in_one(claim, wanted, each)
         if not weighed.why:
             return weighed
         found += [weighed] if weighed.why != "not said" else []
@@ -106,17 +99,7 @@ def weigh(claim: Claim, said: Sequence[Said], weights: Weights | None = None) ->
     return found[0] if found else Weighed(why="not said")
 
 
-def weighable_of(quote: str, said: Said) -> Weighable | None:
-    """Return what is weighed of a quote, however certain it is; None if it is quoted or wasn't said."""
-    wanted = [token.word for token in tokens_of(quote)]
-    found = widened(wanted, said.text)
-    if found is None or isinstance(found, str):
-        return None
-    asked = _Asked(said, range(found[0].start, found[-1].end), wanted)
-    return asked.weighable(asked.doubt)
-
-
-def _in_one(claim: Claim, wanted: Sequence[str], said: Said, weights: Weights) -> Weighed:
+def _in_one(claim: Claim, wanted: Sequence[str], said: Said) -> Weighed:
     if len(said.text) > MAX_CHARACTERS or is_pasted(said.text):
         return Weighed(why="pasted" if _is_in(wanted, said.text) else "not said")
     found = widened(wanted, said.text)
@@ -129,8 +112,7 @@ def _in_one(claim: Claim, wanted: Sequence[str], said: Said, weights: Weights) -
     is_answer = _is_answer(wanted, said)
     if not is_answer and is_short(wanted):
         return Weighed(sentence=shown, number=said.number, why="short")
-    asked = _Asked(said, place, wanted)
-    why = _fault(claim, asked, said, weights, is_answer=is_answer)
+    why = _fault(claim, _Asked(said, place, wanted), said, is_answer=is_answer)
     return Weighed(sentence=shown, number=said.number, why=why)
 
 
@@ -146,37 +128,30 @@ def _is_answer(wanted: Sequence[str], said: Said) -> bool:
     return bool(said.asked) and len(said.text) <= MAX_ANSWER and words == list(wanted)
 
 
-def _fault(claim: Claim, asked: "_Asked", said: Said, weights: Weights, *, is_answer: bool) -> Why:
+def _fault(claim: Claim, asked: "_Asked", said: Said, *, is_answer: bool) -> Why:
     """Return why a sentence isn't enough for a claim; empty if it is."""
     if why := _spoils(asked, said):
         return why
-    days = asked.days
+    sentence, clauses = asked.sentence, asked.clauses
+    days = days_said(sentence, spoken_on=said.day)
     proposed = days_said(said.asked, spoken_on=said.day) if is_answer else frozenset()
     if claim.due_date and claim.due_date not in days | proposed:
         return "date"
     is_moved = claim.purpose == "open" and claim.due_date is not None and asked.has("later")
-    if asked.clauses.is_negated and not is_moved:
+    if clauses.is_negated and not is_moved:
         return "negated"
-    doubt = asked.doubt
-    if is_answer and doubt in ("", "hedged", "no promise") and _answers(claim, asked, said, days | proposed):
+    if claim.purpose != "done" and clauses.is_reported:
+        return "reported"
+    if is_answer and _answers(claim, asked, said, days | proposed):
         return ""
-    if not _stands_for(claim.title, [*asked.clauses.words, *(token.word for token in tokens_of(said.asked))]):
+    if clauses.is_hedged:
+        return "hedged"
+    if not _stands_for(claim.title, [*clauses.words, *(token.word for token in tokens_of(said.asked))]):
         return "title"
     if claim.purpose == "done":
-        return _undone(asked, doubt)
-    if is_moved or claim.purpose == "dropped":
-        return "no promise" if claim.purpose == "dropped" or doubt not in ("", "no promise") else ""
-    is_promise = doubt not in _CERTAIN and asked.weighable(doubt).is_promise(weights)
-    return "" if is_promise else doubt or "no promise"
-
-
-def _undone(asked: "_Asked", doubt: Why) -> Why:
-    """Return why a sentence doesn't say that something was done; others may say so, too."""
-    if doubt not in ("", "reported", "no promise"):
-        return doubt
-    if asked.clauses.is_hedged:
-        return "hedged"
-    return "" if asked.has("done") and asked.clauses.found is None else "not done"
+        return "" if asked.has("done") and clauses.found is None else "not done"
+    is_promised = clauses.is_promise(asked.message, said.day) and not clauses.is_to_somebody
+    return "" if is_moved or (is_promised and claim.purpose != "dropped") else "no promise"
 
 
 def _spoils(asked: "_Asked", said: Said) -> Why:
@@ -185,11 +160,13 @@ def _spoils(asked: "_Asked", said: Said) -> Why:
         return "harm"
     if find_danger(asked.sentence) or find_danger(said.text):
         return "harm"
-    if _QUESTIONS & set(asked.sentence):
+    if asked.is_joke:
+        return "joke"
+    if _QUESTIONS & set(asked.sentence) or asked.clauses.is_asking:
         return "question"
     if asked.lists.has("pasted", asked.message) or asked.quoted.isupper():
         return "pasted"
-    return "quotation" if asked.is_quoted else ""
+    return "quotation" if (QUOTATION | _NOTES) & set(asked.sentence) else ""
 
 
 def _answers(claim: Claim, asked: "_Asked", said: Said, days: Collection[date]) -> bool:
@@ -212,17 +189,10 @@ class _Asked:
         tokens = tokens_of(self.sentence)
         at = next(places(wanted, [token.word for token in tokens]))
         quote = range(at, at + len(wanted))
-        self._begin = tokens[at].start
-        self.quoted = self.sentence[self._begin : tokens[quote.stop - 1].end]
+        self.quoted = self.sentence[tokens[at].start : tokens[quote.stop - 1].end]
         self.lists = Lists(_WORDS, languages_of(_WORDS, said.text))
         self.clauses = Clauses(self.sentence, tokens, quote, self.lists)
         self.message = [token.word for token in tokens_of(said.text)]
-        self.days = days_said(self.sentence, spoken_on=said.day)
-        self._before = [token.word for token in tokens_of(said.text, 0, sentence.start)]
-        self._after = [token.word for token in tokens_of(said.text, sentence.stop)]
-        self._marks = [each for each in said.text if not (each.isalnum() or each.isspace() or each in _PLAIN)]
-        ending = self.sentence.rstrip()[-1:]
-        self._last = "" if ending.isalnum() else ending
         rest = sentence.start + tokens[quote.stop - 1].end
         self._rest = said.text[rest : sentence.stop + _ECHO]
 
@@ -230,38 +200,7 @@ class _Asked:
         return self.lists.has(group, self.clauses.words)
 
     @property
-    def is_quoted(self) -> bool:
-        """Say whether the quote may be in a song or in quotation marks: not if all close before it."""
-        before, rest = self.sentence[: self._begin], self.sentence[self._begin :]
-        is_open = sum(each in QUOTATION for each in before) % 2 == 1
-        return is_open or bool(QUOTATION & set(rest)) or bool(_NOTES & set(self.sentence))
-
-    @property
-    def doubt(self) -> Why:
-        """Why the signs make the sentence no promise; empty if they do."""
-        if self._is_joke:
-            return "joke"
-        if self.clauses.is_asking:
-            return "question"
-        if self.clauses.is_reported:
-            return "reported"
-        if self.clauses.is_hedged:
-            return "hedged"
-        is_promised = self.clauses.is_promise(self.message, is_timed=self._is_timed)
-        return "" if is_promised and not self.clauses.is_to_somebody else "no promise"
-
-    def weighable(self, doubt: Why) -> Weighable:
-        return Weighable(
-            clauses=self.clauses, lists=self.lists, before=self._before, after=self._after, marks=self._marks,
-            last=self._last, is_timed=self._is_timed, doubt=doubt,
-        )  # fmt: skip
-
-    @property
-    def _is_timed(self) -> bool:
-        return bool(self.days) or self.has("when")
-
-    @property
-    def _is_joke(self) -> bool:
+    def is_joke(self) -> bool:
         """Say whether a sentence is absurd, mocks, or is laughed about; a laugh before it says little."""
         if self.lists.has("joke", self.message) or self.has("absurd"):
             return True

@@ -9,11 +9,12 @@ people's speech count from the last "but" or "so" on.
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 from itertools import pairwise
 from typing import Literal
 
 from coaching.library.spoken import Token
-from coaching.library.spoken_days import is_day_word
+from coaching.library.spoken_days import days_said, is_day_word
 from coaching.library.spoken_words import Lists
 
 Sign = Literal["strong", "present"]
@@ -98,8 +99,9 @@ class Clauses:
     def is_asking(self) -> bool:
         return self.has("asks", self.reset, len(self.words))
 
-    def is_promise(self, message: Sequence[str], *, is_timed: bool) -> bool:
+    def is_promise(self, message: Sequence[str], day: date) -> bool:
         """Say whether the person will do what the quote says, by a sign of its own clause."""
+        is_timed = bool(days_said(self._sentence, spoken_on=day)) or self.has("when", 0, len(self.words))
         is_firm = self._lists.has("firm", message)
         if self.found is not None and self._is_of_another():
             return False

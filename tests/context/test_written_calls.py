@@ -100,7 +100,7 @@ async def test_a_refusal_for_length_halves_the_window_and_goes_on(talk: Talk) ->
     full, smaller = (json.dumps(body["messages"]) for body in talk.bodies[-2:])
     assert "Message 0." in full
     assert "Message 0." not in smaller
-    talk.practice.faults.push(replace(too_long, times=2))
+    talk.practice.faults.push(replace(too_long, times=20))
     done = await talk.say("And again?")
     assert done.status == TurnStatus.FAILED
     turn = await in_database(lambda: talk.session.turns.latest("started_at"))

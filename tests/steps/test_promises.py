@@ -1,10 +1,13 @@
 """What a person said is a step at once only if they promised it: by tables of sentences.
 
-The words and the weights were learnt from all of them (`measure`); `training` prints what weights that are
-learnt from the others make of each. But for four tables by the author of the rules (`held`, `promises`,
-`promises_hard`, `promises_own`) each is by a writer who saw no rule.
+A table has the columns language, kind, words (of a message, `\\n` for a new line), quote (what a model names)
+and `may_write`: whether a step may be written without a question. The words were learnt from `promises*.tsv`.
+Two of them are by writers who saw no rule: of the 80 promises and 120 other sentences of `promises_first.tsv`
+37 and 13 were written at once before anything was learnt from it, of those of `promises_second.tsv` 43 and
+10. Nothing was learnt from `held.tsv`, by the author of the rules, and `fresh.tsv`, by a third stranger.
 """
 
+import csv
 import time
 from collections import Counter
 from datetime import date, timedelta
@@ -12,37 +15,45 @@ from pathlib import Path
 
 import pytest
 
-from coaching.library.promise_weights import Weights
-from coaching.library.promises import MAX_CHARACTERS, Claim, Said, weigh, weighable_of
-from coaching.safety.weighed import ALWAYS
+from coaching.library.promises import MAX_CHARACTERS, Claim, Said, weigh
 from tests.patience import patience
-from tests.steps.measure import MONDAY, TABLES, UNSEEN_TABLES, is_promise, read_rows, why
 
-LEAST_FOUND = 0.7
-"""Of the real promises, how many are written without a question. A false one costs more than a question."""
-MOST_OTHERS = 1
-"""So many jokes may be taken for a promise."""
-ANYTHING: Weights = {ALWAYS: 10_000}
-"""By these weights all is a promise of which nothing certain says otherwise."""
-
-
-@pytest.mark.parametrize("table", UNSEEN_TABLES, ids=lambda table: table.stem)
-def test_of_writers_who_taught_nothing_four_in_five_promises_are_written_and_no_harm(table: Path) -> None:
-    found = [(row, why(row)) for row in read_rows(table)]
-    others = [row["kind"] for row, reason in found if not is_promise(row) and not reason]
-    assert sum(is_promise(row) and not reason for row, reason in found) >= 64
-    assert len(others) <= 2
-    assert set(others) <= {"joke", "pasted"}
+TABLES = sorted(Path(__file__).parent.glob("promises*.tsv"))
+HELD = Path(__file__).with_name("held.tsv")
+FRESH = Path(__file__).with_name("fresh.tsv")
+MONDAY = date(2026, 11, 30)
+LEAST_FOUND = 0.9
+"""Of the real promises, how many are written without a question."""
 
 
-@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.stem)
-def test_hardly_anything_is_written_at_once_that_nobody_promised_and_most_promises_are(table: Path) -> None:
-    found = [(row, why(row)) for row in read_rows(table)]
-    promised = [reason for row, reason in found if is_promise(row)]
-    others = [row for row, reason in found if not is_promise(row) and not reason]
-    assert len(others) <= MOST_OTHERS, others
-    assert not [row for row in others if row["kind"] != "joke"]
-    assert sum(not reason for reason in promised) >= LEAST_FOUND * len(promised)
+def rows(table: Path) -> list[dict[str, str]]:
+    with table.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def why(row: dict[str, str]) -> str:
+    text = row["words"].replace("\\n", "\n")
+    claim = Claim(quote=row["quote"], purpose="new", title=row["quote"])
+    return weigh(claim, [Said(number=1, text=text, day=MONDAY)]).why
+
+
+@pytest.mark.parametrize("table", [*TABLES, HELD], ids=lambda table: table.stem)
+def test_nothing_is_written_at_once_that_nobody_promised(table: Path) -> None:
+    wrong = [row["words"] for row in rows(table) if row["may_write"] == "no" and not why(row)]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("table", [*TABLES, HELD], ids=lambda table: table.stem)
+def test_nearly_all_promises_are_written_at_once(table: Path) -> None:
+    promised = [row for row in rows(table) if row["may_write"] == "yes"]
+    asked = [(row["words"], said) for row in promised if (said := why(row))]
+    assert len(asked) <= len(promised) * (1 - LEAST_FOUND), asked
+
+
+def test_of_a_strangers_sentences_most_promises_and_hardly_any_others_are_written_at_once() -> None:
+    written = Counter(row["kind"] for row in rows(FRESH) if not why(row))
+    assert written.pop("promise") >= 62  # of 80
+    assert written <= Counter(joke=3, other=1, pasted=1)  # of 120; none of them a plan of harm
 
 
 @pytest.mark.parametrize(
@@ -74,10 +85,7 @@ def test_hardly_anything_is_written_at_once_that_nobody_promised_and_most_promis
     ],
 )
 def test_a_sign_counts_where_it_governs_the_quote(words: str, quote: str, expected: str) -> None:
-    certain = weigh(Claim(quote=quote, purpose="new", title=""), [said(words)], ANYTHING).why
-    weighable = weighable_of(quote, said(words))
-    assert weighable
-    assert (certain or weighable.doubt) == expected
+    assert weigh(Claim(quote=quote, purpose="new", title=""), [said(words)]).why == expected
 
 
 def test_a_copied_mail_or_chat_is_pasted_however_short() -> None:
@@ -99,7 +107,7 @@ def test_what_comes_after_a_but_is_weighed_alone() -> None:
 
 
 def test_the_table_has_all_kinds_in_five_languages() -> None:
-    found = [row for table in TABLES for row in read_rows(table)]
+    found = [row for table in TABLES for row in rows(table)]
     kinds = {"promise", "wish", "negation", "question", "quotation", "joke", "pasted", "harm", "truncated"}
     assert kinds <= {row["kind"] for row in found}
     assert len(Counter(row["language"] for row in found)) >= 5
@@ -138,7 +146,7 @@ def test_a_day_follows_from_the_sentence_or_is_asked_about() -> None:
     ],
 )
 def test_days_are_read_in_six_languages(text: str, day: date) -> None:
-    assert weigh(Claim(quote=text, purpose="new", title="", due_date=day), [said(text)]).why != "date"
+    assert weigh(Claim(quote=text, purpose="new", title="", due_date=day), [said(text)]).why == ""
     assert weigh(Claim(quote=text, purpose="new", title="", due_date=MONDAY), [said(text)]).why == "date"
 
 
