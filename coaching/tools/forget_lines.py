@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 from django.db.models import F, Q
 from django.utils.translation import gettext_noop as _
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from coaching.context.brief_lines import (
     CORRECTED,
@@ -64,7 +64,14 @@ WHAT_STAYS = (
 )
 PAGES = (FileType.SAGE_CONTEXT, FileType.SAGE_PATTERNS)
 
-Words = Annotated[Line, Field(min_length=3)]
+
+def _has_letters(word: str) -> str:
+    if not any(map(str.isalnum, word)):
+        raise ValueError("letters or digits are needed")
+    return word
+
+
+Words = Annotated[Line, Field(min_length=3), AfterValidator(_has_letters)]
 
 
 class ForgetLinesInput(ToolInput):
@@ -91,7 +98,7 @@ def _plain(text: str) -> str:
 
 def _find(user_id: int, words: Sequence[str]) -> Sequence[Struck]:
     """Return what would go. Sync ORM code."""
-    plain = [_plain(word) for word in words if any(map(str.isalnum, word))]
+    plain = [_plain(word) for word in words]
     return [*_in_pages(user_id, plain), *_in_briefs(user_id, _forms(words), plain)] if plain else []
 
 

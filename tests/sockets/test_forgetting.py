@@ -92,6 +92,16 @@ async def test_a_yes_strikes_each_line_and_says_what_stays(
     assert "Tom" in theirs.text
     assert await in_database(corrections_of, anothers) == []
 
+    # The next conversation knows the page without the line.
+    later = await in_database(Session.unscoped.create, user=user)
+    async with open_socket(live_sage, later.id, cookie) as client:
+        await client.until("sync")
+        await client.send(type="message", text="Good morning.")
+        await client.until("done")
+    request = json.dumps(practice.requests[-1].body["messages"])
+    assert "Lives in Bonn." in request
+    assert "Was married" not in request
+
     # Nothing keeps the lines that the card showed.
     page = (await in_database(browser.get, f"/chat/{session.id}/")).content.decode()
     assert "Was married" not in page
