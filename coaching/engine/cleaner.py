@@ -2,14 +2,14 @@
 
 Servers pass on what such a model writes of its template. Reasoning in tags becomes thinking: tags count at
 the start of a line or after a sentence, elsewhere they are words. So are role tokens and the end of reasoning
-between words. Where the template has opened the
-reasoning, all that comes before its end is thinking; where nothing closes it, it was the answer. A role token
-ends the answer, if there is one by then, and so does a sentence that is repeated without end. A call in tags
-is taken out. Code stays as it is, and so does a tag right after a quotation mark. Of a structured answer
-nothing is changed within its object, whose strings may quote anything.
+that stand between two words of a line. Where the template has opened the reasoning, all that comes before its
+end is thinking; where nothing closes it, it was the answer. A role token ends the answer, if there is one by
+then, and so does a sentence that is repeated without end. A call in tags is taken out. Code stays as it is,
+and so does a tag right after a quotation mark. Of a structured answer nothing is changed within its object,
+whose strings may quote anything.
 
 It reads one character at a time, so where a stream is cut makes no difference, and holds back only what may
-still become a tag or a call.
+still become a tag or a call, and a tag until it is known whether a word follows.
 
 A little over 300 lines: the states of one machine.
 """
@@ -24,6 +24,7 @@ from coaching.engine.repetition import RepetitionWatch
 from coaching.engine.template_tags import (
     BEGINNINGS,
     CALLS,
+    ENDS,
     FIRST,
     HEADERS,
     LONGEST_ROLE,
@@ -46,6 +47,10 @@ Kind = Literal["text", "thinking", "void_text", "void_thinking"]
 OpenKind = Literal["text", "thinking", "tool_use"]
 Ended = Literal["", "role", "repetition"]
 Mode = Literal["text", "thinking", "call", "object", "after_call", "header"]
+
+_AFTER_WORD = frozenset(",;:.!?…)")
+_BETWEEN_WORDS = frozenset("(–—-|=→")
+"""What a sentence, or the row of a table, goes on with after a tag and a blank."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +81,7 @@ class Cleaner:
         self._names = names
         self._mode: Mode = "text"
         self._tag = ""  # may become one
+        self._named: list[str] = []  # a tag that a sentence may name, and the blanks after it
         self._opening_tag = ""
         self._closing_tag = ""
         self._header = ""
@@ -111,11 +117,7 @@ class Cleaner:
 
     def feed(self, text: str) -> list[Piece]:
         """Add text; return what of it is known by now."""
-        for character in text:
-            if self.ended:
-                self.is_followed = self.is_followed or not character.isspace()
-            else:
-                self._take(character)
+        self._read(text)
         return self._take_shown()
 
     def close(self, *, is_cut: bool = False) -> list[Piece]:
@@ -130,9 +132,16 @@ class Cleaner:
 
     def _read(self, text: Iterable[str]) -> None:
         for character in text:
-            if self.ended:
+            if self._named and character.isspace() and character != "\n":
+                self._named.append(character)
+                continue
+            self._settle_named(character)
+            if self.is_over:
                 return
-            self._take(character)
+            if self.ended:
+                self.is_followed = not character.isspace()
+            else:
+                self._take(character)
 
     def _take(self, character: str) -> None:
         if self._braces is not None and self._braces.is_open:
@@ -166,8 +175,24 @@ class Cleaner:
         return self._mode != "object"
 
     def _let_go_of_tag(self) -> None:
+        self._settle_named()
         tag, self._tag = self._tag, ""
         self._add_all(tag)
+
+    def _settle_named(self, following: str = "") -> None:
+        """Take a held tag for what it is, by the character that follows it and its blanks, if any does."""
+        if not self._named:
+            return
+        tag, *blanks = self._named
+        self._named = []
+        is_word = following.isalnum() or following in _BETWEEN_WORDS if blanks else following in _AFTER_WORD
+        if is_word:
+            self._add_all(tag)
+        elif tag.lower() in ROLES:
+            self._take_role(tag.lower())
+        else:
+            self._end_reasoning_of_template()
+        self._read(blanks)
 
     def _add_all(self, characters: str) -> None:
         for character in characters:
@@ -177,6 +202,8 @@ class Cleaner:
         if tag == STRUCK or (tag == STRUCK_END and self._struck):
             self._struck += 1 if tag == STRUCK else -1
             self._add_all(raw)
+        elif self._mode == "text" and self._fences.is_between_words and tag in ENDS:
+            self._named = [raw]
         elif self._mode == "text" and self._is_word(tag):
             self._add_all(raw)
         elif tag in ROLES:
@@ -189,16 +216,12 @@ class Cleaner:
             self._open_call(tag, raw)
         elif tag in REASONING:
             self._open_reasoning(tag)
-        elif tag in REASONING_ENDS and not self._has_reasoned:
+        elif tag in REASONING_ENDS:
             self._end_reasoning_of_template()
 
     def _is_word(self, tag: str) -> bool:
-        """Whether a sentence names a tag. One that ends a turn or reasoning follows its last word at once."""
-        if tag in ROLES:
-            return self._has_said and self._fences.is_between_words
-        if tag in REASONING_ENDS:
-            return self._fences.is_between_words
-        return tag not in CALLS and not self._fences.is_at_sentence_start
+        """Whether a sentence names a tag that neither begins a call nor ends a turn or reasoning."""
+        return tag not in CALLS and tag not in ENDS and not self._fences.is_at_sentence_start
 
     def _take_role(self, tag: str) -> None:
         """End the answer, or leave out what precedes it."""
@@ -232,6 +255,8 @@ class Cleaner:
             self._thought.clear()
 
     def _end_reasoning_of_template(self) -> None:
+        if self._has_reasoned:
+            return
         self._has_reasoned, self._has_said, self._skips_blanks = True, False, True
         self._mode = "text"
         self._held.clear()

@@ -25,6 +25,8 @@ _OTHER_ROLES = """
 <|assistant|> <|end_of_role|> <end_of_turn> <eos> </s> [/inst] <｜end▁of▁sentence｜> <｜assistant｜>
 """
 ROLES = frozenset(_OTHER_ROLES.split()) | HEADERS | OTHERS_TURNS
+ENDS = ROLES | REASONING_ENDS
+"""What ends a turn or reasoning."""
 OWN_ROLES = frozenset({"assistant", "model"})
 OTHERS_ROLES = frozenset({"user", "system", "tool", "human"})
 LONGEST_ROLE = max(map(len, OWN_ROLES | OTHERS_ROLES))

@@ -75,6 +75,10 @@ OPENED_BY_TEMPLATE = {
         "Hm. I save it.\n",
         "Hello.\n",
     ),
+    "I should greet them </think>Hello": ("I should greet them ", "Hello"),
+    "I should greet them </think> \n\nHello": ("I should greet them ", "Hello"),
+    "They ask for a heart </think> <3": ("They ask for a heart ", "<3"),
+    "They greet me </think>": ("They greet me ", ""),
     "It is <think>, then:\n```\nx\n```\n</think>{1}": ("It is <think>, then:\n```\nx\n```\n", "{1}"),
 }
 CODE = [
@@ -100,6 +104,11 @@ ROLES = {
     "<s>Hello</s></s>": "<s>Hello</s>",
     "Use `npm test`<|im_end|>more": "Use `npm test`",
     "Hello. [INST] more [/INST]": "Hello. ",
+    "Gern 😊 <|im_end|>": "Gern 😊 ",
+    "Here it is <|im_end|>more": "Here it is ",
+    "Here it is <|eot_id|>\t \nmore": "Here it is ",
+    "Here it is </s>\r\nmore": "Here it is ",
+    "Here it is <end_of_turn> <start_of_turn>user\nHi": "Here it is ",
     "```\n<|im_end|>\n```<|im_end|>more": "```\n<|im_end|>\n```",
     '{"name": "Ann<|im_end|>': '{"name": "Ann',
     '{"name": <|im_end|>': '{"name": ',
@@ -107,6 +116,8 @@ ROLES = {
 NAMED_ROLES = [
     "Servers end a turn with <|im_end|> or </s> and begin one with <start_of_turn> as you know.",
     "The tag </think> closes it.",
+    "They close it by </think>. Others end with </think>, or <|im_end|>: it depends.",
+    "| <|im_end|> | the end |\n- <|eot_id|> – the same",
 ]
 CALLS = {
     f"Saved.\n<tool_call>\n{CALL}\n</tool_call>": (text("Saved.\n"), (SAVED,)),
@@ -230,7 +241,7 @@ def test_reasoning_that_nothing_closes_was_the_answer(written: str, kept: str) -
 @pytest.mark.parametrize(("written", "pieces"), OPENED_BY_TEMPLATE.items())
 def test_reasoning_that_the_template_opened_ends_with_its_tag(written: str, pieces: tuple[str, str]) -> None:
     thought, said = pieces
-    assert clean(written) == ([Piece("thinking", thought), Piece("text", said)], "", ())
+    assert clean(written) == ([Piece("thinking", thought), *text(said)], "", ())
 
 
 @pytest.mark.parametrize("written", CODE)
@@ -244,6 +255,11 @@ def test_it_is_known_whether_text_follows_the_end() -> None:
     assert (cleaner.ended, cleaner.is_over) == ("role", False)
     cleaner.feed(" <|im_start|>")
     assert cleaner.is_over
+    cleaner = Cleaner(NAMES)
+    cleaner.feed("Here it is <|im_end|>")
+    assert cleaner.ended == ""
+    cleaner.feed("m")
+    assert (cleaner.ended, cleaner.is_over) == ("role", True)
 
 
 @pytest.mark.parametrize("written", NO_REPETITIONS)
@@ -278,6 +294,9 @@ def test_only_what_may_become_a_tag_is_held_back() -> None:
     cleaner = Cleaner(NAMES)
     assert cleaner.feed('{"city": "Ro') == text('{"city": "Ro')
     assert cleaner.feed('me"}\n{"name": "sa') == text('me"}\n')
+    cleaner = Cleaner(NAMES)
+    assert cleaner.feed("It is <|im_end|> ") == text("It is ")
+    assert cleaner.feed("a") == text("<|im_end|> a")
 
 
 WORST = [
@@ -300,6 +319,7 @@ WORST = [
     ),
     *('{"name":\n', '{"name":"', '{"name":[\n', "{}\n", '{"name":1}\n', "<tool_call></tool_call> ", "```\n"),
     *("word ", "a. ", "a\n", '<tool_call>{"name":', "[tool_calls][", f"{CALL}\n", "> ", "`<think>"),
+    *("a <|im_end|>,", "a </think> b ", "a </s>" + " " * 900),
 ]
 
 
