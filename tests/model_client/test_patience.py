@@ -1,13 +1,19 @@
 """How long a model may take, with a server that runs it itself and with others."""
 
+import asyncio
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import timedelta
 
 import pytest
+from anthropic import DefaultAioHttpClient
 from django.test import override_settings
 from procrastinate.jobs import Job
 
+from coaching.engine.anthropic_client import AnthropicClient
+from coaching.engine.budget import PartLimits
 from coaching.engine.errors import UpstreamError
+from coaching.engine.messages import ModelRequest
 from coaching.engine.ports import DEFAULT_TIMEOUTS
 from coaching.jobs.tasks import Retries
 from coaching.model_client.patience import (
@@ -20,7 +26,9 @@ from coaching.model_client.patience import (
     turn_tokens,
 )
 from coaching.model_client.servers import model_server
+from tests.engine.upstream import Answer, Bench, Step, end, event, serving, start, words
 from tests.model_client.test_servers import PROPS, answering
+from tests.skipping_loop import SkippingLoop
 
 SLOW = UpstreamError("out_of_time", cause="slow", is_retryable=True)
 DOWN = UpstreamError("unavailable", is_retryable=True)
@@ -70,3 +78,70 @@ def test_a_local_server_writes_shorter_replies(local: None) -> None:
 def test_a_job_that_a_local_server_was_too_slow_for_isnt_tried_again() -> None:
     assert Retries().get_retry_decision(exception=SLOW, job=job()) is None
     assert Retries().get_retry_decision(exception=DOWN, job=job()) is not None
+
+
+PING = event("ping")
+ANSWER = words(0, "<think>Hm.</think>Hello<|im_end|>") + end("end_turn")
+PINGED = (*[step for _ in range(6) for step in (30.0, PING)], 20.0)
+"""200 seconds."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Waited:
+    """What a turn came to, in seconds of the loop's clock. `told` is the failure."""
+
+    shown: str
+    told: str | None
+    requests: int
+    seconds: int
+
+
+def wait_for(*steps: Step) -> Waited:
+    """Run a turn with today's limits, whose answers begin with steps."""
+
+    async def run() -> Waited:
+        async with (
+            serving() as upstream,
+            AnthropicClient("key", upstream.url, http_client=DefaultAioHttpClient(verify=False)) as client,
+        ):
+            upstream.script(Answer(start(), *steps, ANSWER))
+            bench = Bench(upstream=upstream, client=client)
+            began = asyncio.get_running_loop().time()
+            result = await bench.part(
+                request=ModelRequest(
+                    model="own", max_tokens=100, messages=[{"role": "user", "content": "Hello"}]
+                ),
+                limits=PartLimits(seconds=turn_seconds(), first_wait_seconds=0.02),
+                timeouts=timeouts_within(turn_seconds()),
+            )
+            seconds = round(asyncio.get_running_loop().time() - began)
+            return Waited(
+                shown=bench.shown(),
+                told=result.user_message,
+                requests=len(upstream.requests),
+                seconds=seconds,
+            )
+
+    with asyncio.Runner(loop_factory=SkippingLoop) as runner:
+        return runner.run(run())
+
+
+@override_settings(SAGE_TURN_SECONDS=None)
+@pytest.mark.usefixtures("local")
+@pytest.mark.parametrize("steps", [PINGED, (200.0,)], ids=["pings", "silence"])
+def test_the_first_words_of_a_local_server_may_come_after_minutes(steps: tuple[Step, ...]) -> None:
+    assert wait_for(*steps) == Waited(shown="Hello", told=None, requests=1, seconds=200)
+
+
+@override_settings(SAGE_TURN_SECONDS=None)
+@pytest.mark.usefixtures("local")
+@pytest.mark.parametrize("steps", [PINGED * 2, (400.0,)], ids=["pings", "silence"])
+def test_what_a_local_server_was_too_slow_for_isnt_asked_again(steps: tuple[Step, ...]) -> None:
+    assert wait_for(*steps) == Waited(shown="", told="It failed: out_of_time.", requests=1, seconds=300)
+
+
+@override_settings(SAGE_TURN_SECONDS=None)
+def test_a_quick_server_that_is_silent_is_asked_again_until_the_turn_is_over() -> None:
+    waited = wait_for(200.0)
+    assert (waited.shown, waited.told, waited.seconds) == ("", "It failed: out_of_time.", 55)
+    assert waited.requests > 1
