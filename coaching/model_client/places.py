@@ -9,7 +9,7 @@ The locks belong to a database session, so they don't work through a pooler in t
 
 import threading
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Literal
@@ -33,12 +33,17 @@ _STATEMENTS: Mapping[_Function, str] = {
     "wait shared": "SELECT pg_advisory_lock_shared(%s, %s)",
     "end shared": "SELECT pg_advisory_unlock_shared(%s, %s)",
 }
-_NOW = """
-SELECT count(*) FILTER (WHERE objid >= %(first)s), count(*) FILTER (WHERE objid = %(turn)s)
+_GRANTED = """
 FROM pg_locks
 WHERE locktype = 'advisory' AND classid = %(space)s AND granted
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
 """
+_NOW = f"""
+SELECT count(*) FILTER (WHERE objid >= %(first)s),
+    count(*) FILTER (WHERE objid = %(turn)s AND mode = 'ShareLock') {_GRANTED}
+"""
+_WAITING = f"SELECT EXISTS (SELECT {_GRANTED} AND objid < %(rank)s AND mode = 'ShareLock')"
+"""A lock is read and not tried: while somebody tries it, it would be held."""
 
 logger = structlog.get_logger(__name__)
 
@@ -158,23 +163,20 @@ class ModelPlaces:
             self._forget()
 
     def _has_to_make_way(self, rank: Rank) -> bool:
-        return any(self._does_wait(before) for before in Rank if before < rank)
-
-    def _does_wait(self, rank: Rank) -> bool:
-        # A lock of this session doesn't keep itself out.
-        if self._waiting[rank]:
-            return True
-        if not self._ask("try", rank):
-            return True
-        self._ask("end", rank)
-        return False
+        before = [each for each in Rank if each < rank]
+        if not before or any(self._waiting[each] for each in before):
+            return bool(before)
+        return self._is_true(_WAITING, {"space": _SPACE, "rank": int(rank)})
 
     def _ask(self, function: _Function, key: int) -> bool:
+        return self._is_true(_STATEMENTS[function], [_SPACE, int(key)])
+
+    def _is_true(self, statement: str, values: Sequence[int] | Mapping[str, int]) -> bool:
         if self._session is None:
             self._session = psycopg.connect(**connection.get_connection_params(), autocommit=True)
             for rank in +self._waiting:
                 self._session.execute(_STATEMENTS["wait shared"], [_SPACE, int(rank)])
-        row = self._session.execute(_STATEMENTS[function], [_SPACE, int(key)]).fetchone()
+        row = self._session.execute(statement, values).fetchone()
         return bool(row and row[0])
 
     def _lose(self, error: psycopg.Error) -> None:

@@ -1,8 +1,9 @@
 """The places at the model: never more calls at once, persons first, and nothing lost with a process."""
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import closing
+from contextlib import asynccontextmanager, closing
 from functools import partial
 
 import psycopg
@@ -12,9 +13,10 @@ from pytest_django import Settings
 
 from coaching.engine.anthropic_client import AnthropicClient
 from coaching.engine.messages import ModelRequest
-from coaching.engine.ports import ModelClient
-from coaching.model_client.places import FIRST_PLACE, ModelPlaces, Rank
+from coaching.engine.ports import DEFAULT_TIMEOUTS, ModelClient, ReplyStream, StreamTimeouts
+from coaching.model_client.places import FIRST_PLACE, ModelPlaces, Rank, places_now
 from coaching.model_client.queue import MAX_WAYS_MADE, QueuedClient
+from coaching.practice.script import Hold, Reply
 from coaching.practice.server import PracticeServer
 from sessions_app.limits import lock_limits
 from sessions_app.lock_spaces import LockSpace
@@ -161,6 +163,68 @@ async def test_who_gives_up_waiting_keeps_nobody_out(
     await asyncio.to_thread(worker.give_back, place)
     practice.script(["Later."])
     assert await ask(QueuedClient(client, Rank.JOB, places=worker), "job", []) == "Later."
+
+
+async def test_a_reply_that_ends_while_others_are_looked_for_is_kept(
+    client: AnthropicClient, practice: PracticeServer
+) -> None:
+    places, watched = SlowPlaces(), WatchedClient(client)
+    practice.script([Reply.of("Here", Hold("end"), " it is.")])
+    queued = QueuedClient(watched, Rank.JOB, places=places)
+    with closing(places):
+        job = asyncio.create_task(ask(queued, "job", []))
+        await until(places.is_asked.is_set)
+        practice.release("end")
+        await asyncio.wait_for(watched.has_ended.wait(), 30)
+        places.may_answer.set()
+        assert await job == "Here it is."
+    assert practice_calls(practice, "job") == 1
+
+
+def test_a_lock_that_another_process_only_tries_is_no_waiting_person(places: Sequence[ModelPlaces]) -> None:
+    web, worker = places
+    with closing(psycopg.connect(**connection.get_connection_params(), autocommit=True)) as other:
+        for rank in (Rank.TURN, Rank.LOOK):
+            other.execute("SELECT pg_advisory_lock(%s, %s)", [LockSpace.MODEL_PLACES.value, int(rank)])
+        assert not worker.has_to_make_way(Rank.JOB)
+        now = places_now()
+        assert now is not None
+        assert now.waiting == 0
+    web.begin_waiting(Rank.LOOK)
+    assert [worker.has_to_make_way(rank) for rank in Rank] == [False, False, True]
+    web.begin_waiting(Rank.TURN)
+    assert [worker.has_to_make_way(rank) for rank in Rank] == [False, True, True]
+    web.end_waiting(Rank.TURN)
+    web.end_waiting(Rank.LOOK)
+    assert not worker.has_to_make_way(Rank.JOB)
+
+
+class SlowPlaces(ModelPlaces):
+    """Places of which somebody has to be asked, who says late that a person waits."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_asked, self.may_answer = threading.Event(), threading.Event()
+
+    def has_to_make_way(self, rank: Rank) -> bool:
+        self.is_asked.set()
+        return self.may_answer.wait(30)
+
+
+class WatchedClient:
+    """A client of which it is known when a stream has ended."""
+
+    def __init__(self, client: ModelClient) -> None:
+        self._client = client
+        self.has_ended = asyncio.Event()
+
+    @asynccontextmanager
+    async def stream(
+        self, request: ModelRequest, *, timeouts: StreamTimeouts = DEFAULT_TIMEOUTS
+    ) -> AsyncIterator[ReplyStream]:
+        async with self._client.stream(request, timeouts=timeouts) as stream:
+            yield stream
+        self.has_ended.set()
 
 
 async def until(is_so: Callable[[], bool]) -> None:
