@@ -6,7 +6,8 @@ instead of the backlog. This module holds no rule of a turn and no socket.
 
 import asyncio
 import json
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from coaching.events import (
@@ -29,6 +30,7 @@ from coaching.events import (
     TurnEvent,
     TurnStarted,
 )
+from coaching.live.reading import Reading
 
 IDLE = Sync(status="idle", running={})
 MAX_QUEUED_CHARACTERS = 1 << 20
@@ -81,7 +83,7 @@ class LiveTurn:
         self._running: dict[str, str] = {}
         self._pending: list[CallPending] = []
         self._has_begun_round = False
-        self._reading: ModelReads | None = None
+        self._reading: Reading | None = None
 
     @property
     def is_shown(self) -> bool:
@@ -103,7 +105,7 @@ class LiveTurn:
         """Add an event to the turn's output; return the events that readers get for it, in order."""
         was_reading = self._reading
         if isinstance(event, ModelReads):
-            self._reading = event
+            self._reading = Reading(told=event, at=self.hub.clock())
         elif isinstance(event, _ENDS_READING):
             self._reading = None
         shown = self._apply(event)
@@ -146,11 +148,11 @@ class LiveTurn:
         """Return the events that replace all that a reader has of the turn.
 
         The boundary of a round that has begun and has no text yet follows the snapshot, and so does that the
-        model reads.
+        model reads, and how much longer.
         """
         sync = self.sync(last_number)
         if self._reading is not None:
-            return sync, self._reading
+            return sync, self._reading.left(self.hub.clock())
         is_between = self._has_begun_round and not self._current.text
         return (sync, RoundBoundary()) if is_between else (sync,)
 
@@ -228,7 +230,8 @@ class SessionHub:
 
     `seq` is the last fact that readers were told, None while there are none; `newest` the last that was
     heard of. `shown` is what they have seen of an open turn that doesn't run here, and `progress` how far
-    that one was stored. `version` counts events. `sync_lock` keeps two from catching up at once.
+    that one was stored. `version` counts events. `sync_lock` keeps two from catching up at once. `clock` is
+    monotonic, in seconds.
     """
 
     live: LiveTurn | None = None
@@ -240,6 +243,7 @@ class SessionHub:
     last_number: int = 0
     subscriptions: set[Subscription] = field(default_factory=set)
     sync_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    clock: Callable[[], float] = time.monotonic
 
     @property
     def is_unused(self) -> bool:

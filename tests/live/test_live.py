@@ -154,6 +154,17 @@ async def test_all_readers_know_that_the_model_reads_until_something_comes() -> 
     assert (await hub.subscribe().next_batch())[1:] == []
 
 
+async def test_who_comes_while_the_model_reads_is_told_what_is_left() -> None:
+    moments = iter((1_000.0, 1_000.0, 1_120.4, 1_179.0, 1_180.0, 1_300.0, 1_301.0, 1_302.0))
+    hub = SessionHub(clock=lambda: next(moments))
+    hub.begin("t")
+    hub.publish(ModelReads(seconds=180))
+    for left in (180, 60, 1, None, None):
+        assert (await hub.subscribe().next_batch())[1:] == [ModelReads(seconds=left)]
+    hub.publish(ModelReads(seconds=None))
+    assert (await hub.subscribe().next_batch())[1:] == [ModelReads(seconds=None)]
+
+
 async def test_a_reader_who_stops_reading_holds_a_bounded_queue_and_catches_up() -> None:
     hub, subscription = started_hub()
     chunk = "x" * 1000
