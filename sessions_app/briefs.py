@@ -5,7 +5,7 @@ version, and each message that it covers is still there. Texts are written by `c
 """
 
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -35,6 +35,7 @@ Finish = Callable[[str, Sequence[BriefCorrection]], str]
 """Makes of a brief's text what is stored, by what the user said about it."""
 MAX_CORRECTIONS = 50
 CORRECTION_CHARACTERS = 500
+BRIEFS_AT_ONCE = 50
 MESSAGES_AT_ONCE = 2_000
 """More than fit into a request, so that a long history isn't read whole."""
 
@@ -109,15 +110,30 @@ def read_brief(session: Session) -> tuple[SessionBrief | None, Sequence[BriefCor
     return brief, [_CORRECTION.object_of(row) for row in corrections]
 
 
-def newest_briefs_with(*, user_id: int, words: Sequence[str]) -> Sequence[SessionBrief]:
-    """Return the newest versions whose text has one of the words, with their sessions."""
+def newest_briefs_with(
+    *, user_id: int, words: Sequence[str], sessions: Collection[uuid.UUID] | None = None
+) -> Iterator[tuple[SessionBrief, Sequence[BriefCorrection]]]:
+    """Yield the newest versions whose text has one of the words, of some sessions or of all.
+
+    Each comes with its session and what the user said about it. They are read as they are wanted,
+    `BRIEFS_AT_ONCE` together.
+    """
     usable = SessionBrief.of(user_id).filter(is_withdrawn=False, session__deleted_at=None)
     newest = usable.filter(session=OuterRef("session")).order_by("-version").values("pk")[:1]
     has_words = Q()
     for word in words:
         has_words |= Q(text__icontains=word)
     found = usable.filter(has_words, pk=Subquery(newest)).order_by("pk")
-    return list(found.select_related("session").defer("session__opening"))
+    if sessions is not None:
+        found = found.filter(session__in=sessions)
+    found = found.select_related("session").defer("session__opening")
+    after = 0
+    while briefs := list(found.filter(pk__gt=after)[:BRIEFS_AT_ONCE]):
+        said: dict[uuid.UUID, list[BriefCorrection]] = {brief.session_id: [] for brief in briefs}
+        for correction in BriefCorrection.of(user_id).filter(session__in=said).order_by("pk"):
+            said[correction.session_id].append(correction)
+        yield from ((brief, said[brief.session_id]) for brief in briefs)
+        after = briefs[-1].pk
 
 
 def room_for_corrections(user_id: int) -> int:

@@ -78,7 +78,7 @@ _STORE_SHOWN = f"""
 FACTS = "facts"
 """In a call's metadata: what the user is shown besides its input, by label."""
 UNTIL_ANSWERED = "until_answered"
-"""In a call's facts: a text that the user is shown while it waits, and that isn't kept once it has ended."""
+"""In a call's facts: words that the user is shown while it waits, which aren't kept once it has ended."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ from typing import Any
 
 from coaching import events
 from coaching.tools import presentation_of
+from coaching.tools.going_lines import lines_going
 from coaching.tools.presentation import Question, QuestionKind
 from coaching.transcript.notices import shown_notice
 
@@ -164,6 +165,8 @@ def _show_pulse_check(pending: events.CallPending, question: Question) -> Frame:
 
 def _confirm(pending: events.CallPending, _: Question) -> Frame:
     values: Frame = {"toolUseId": pending.tool_use_id, "tool": pending.name, "input": dict(pending.input)}
+    if going := lines_going(pending.facts):
+        values["lines"] = [each.as_values() for each in going]
     if pending.sources:
         values["sources"] = list(pending.sources)
     return {"confirm": values}

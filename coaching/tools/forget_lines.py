@@ -5,14 +5,17 @@ conversation, and earlier versions of a page stay: only the person deletes those
 """
 
 import unicodedata
-from collections.abc import Mapping, Sequence
+import uuid
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
+from zoneinfo import ZoneInfo
 
 from django.db.models import F, Q
 from django.utils.translation import gettext_noop as _
 from pydantic import AfterValidator, Field
 
+from coaching.clock.days import local_day
 from coaching.context.brief_lines import (
     CORRECTED,
     corrected_lines,
@@ -31,17 +34,17 @@ from coaching.files.types import RULES
 from coaching.job_queue import enqueue_open_summary
 from coaching.models import ActionItem, ActionState, FileSource, FileType, UserFile
 from coaching.tools.context import ToolContext
+from coaching.tools.going_lines import GoingLines, facts_of, lines_going
 from coaching.tools.presentation import Presentation, SageTool, held
 from sessions_app.briefs import (
     correct_brief,
-    corrections_of,
     newest_briefs_with,
     room_for_corrections,
 )
 from sessions_app.database import in_database
 from sessions_app.errors import Refused
 from sessions_app.models import Session, ToolCallRecord
-from sessions_app.turn_records import FACTS, UNTIL_ANSWERED
+from sessions_app.turn_records import FACTS
 
 DESCRIPTION = (
     "Strike the lines that have one of these words from what you remember, sage-context and sage-patterns. "
@@ -53,7 +56,7 @@ NOTHING = (
     "Nothing that you remember has one of these words. What was said stays in its conversation until they "
     "delete it."
 )
-TOO_MANY = "{count} lines have one of these words, and at most {most} go at once. Give rarer words."
+TOO_MANY = "More than {most} lines have one of these words, and at most {most} go at once. Give rarer words."
 NO_ROOM = (
     "There is no room for so many removed lines: they can undo older ones under “What Sage remembers” of a "
     "conversation."
@@ -86,6 +89,23 @@ class Struck:
     session: Session | None = None
     found: FileText | None = None
 
+    def going(self, zone: ZoneInfo) -> GoingLines:
+        """Return what a card says of it."""
+        lines = _shown(*self.lines)
+        if self.session is None:
+            return GoingLines(lines=lines, page=self.found.file.path if self.found else "")
+        return GoingLines(
+            lines=lines,
+            session=str(self.session.id),
+            kind=self.session.kind,
+            title=self.session.title,
+            day=local_day(self.session.started_at, zone).isoformat(),
+        )
+
+
+def _shown(*lines: str) -> Sequence[str]:
+    return [without_citations(line) for line in lines_of("\n".join(lines))]
+
 
 def _has(words: Sequence[str], line: str) -> bool:
     text = _plain(line)
@@ -96,54 +116,27 @@ def _plain(text: str) -> str:
     return unicodedata.normalize("NFKC", text).casefold()
 
 
-def _find(user_id: int, words: Sequence[str]) -> Sequence[Struck]:
-    """Return what would go. Sync ORM code."""
-    plain = [_plain(word) for word in words]
-    return [*_in_pages(user_id, plain), *_in_briefs(user_id, _forms(words), plain)] if plain else []
-
-
 def _forms(words: Sequence[str]) -> Sequence[str]:
     """Return words as the database may find them, which doesn't fold “ß” as Python does."""
     return list({form for word in words for form in (_plain(word), unicodedata.normalize("NFKC", word))})
 
 
-def _find_to_show(user_id: int, words: Sequence[str]) -> Sequence[Struck]:
-    """Return what would go. Sync ORM code. Raises `ToolError` for nothing, or too much."""
-    found = _find(user_id, words)
-    count = sum(len(each.lines) for each in found)
-    if not count:
-        raise ToolError(NOTHING)
-    if count > MOST_LINES:
-        raise ToolError(TOO_MANY.format(count=count, most=MOST_LINES))
-    if sum(len(each.lines) for each in found if each.session) > room_for_corrections(user_id):
-        raise ToolError(NO_ROOM)
-    return found
+def _find(
+    user_id: int, words: Sequence[str], sessions: Collection[uuid.UUID] | None = None
+) -> Iterator[Struck]:
+    """Yield what would go, of the briefs of some sessions or of all. Sync ORM code."""
+    plain = [_plain(word) for word in words]
+    if not plain:
+        return
+    yield from _in_pages(user_id, plain)
+    for brief, said in newest_briefs_with(user_id=user_id, words=_forms(words), sessions=sessions):
+        kept = corrected_lines(brief.text, said)
+        lines = [line for line in kept if not line.startswith(CORRECTED) and _has(plain, line)]
+        if lines:
+            yield Struck(lines=lines, session=brief.session)
 
 
-def _shown(lines: Sequence[str]) -> Sequence[str]:
-    return [without_citations(line) for line in lines_of("\n".join(lines))]
-
-
-def _that_were_shown(context: ToolContext, found: Sequence[Struck]) -> Sequence[Struck]:
-    """Leave out lines that were written while the card waited. Sync ORM code."""
-    if context.session_id is None:
-        return found
-    calls = ToolCallRecord.of(context.user_id).filter(
-        turn__session_id=context.session_id, tool_use_id=context.tool_use_id
-    )
-    facts = (calls.values_list("metadata", flat=True).first() or {}).get(FACTS, {})
-    if UNTIL_ANSWERED not in facts:
-        return found
-    seen = set(facts[UNTIL_ANSWERED].splitlines())
-    kept = [
-        replace(each, lines=[line for line in each.lines if seen.issuperset(_shown([line]))])
-        for each in found
-    ]
-    return [each for each in kept if each.lines]
-
-
-def _in_pages(user_id: int, words: Sequence[str]) -> Sequence[Struck]:
-    found: list[Struck] = []
+def _in_pages(user_id: int, words: Sequence[str]) -> Iterator[Struck]:
     for page in PAGES:
         try:
             file = read_file(user_id=user_id, path=RULES[page].place)
@@ -151,30 +144,61 @@ def _in_pages(user_id: int, words: Sequence[str]) -> Sequence[Struck]:
             continue
         lines = [line for line in editable_of(file).body.splitlines() if _has(words, line)]
         if lines:
-            found.append(Struck(lines=lines, found=file))
-    return found
+            yield Struck(lines=lines, found=file)
 
 
-def _in_briefs(user_id: int, forms: Sequence[str], words: Sequence[str]) -> Sequence[Struck]:
+def _find_to_show(user_id: int, words: Sequence[str]) -> Sequence[Struck]:
+    """Return what would go. Sync ORM code. Raises `ToolError` for nothing, or too much."""
     found: list[Struck] = []
-    for brief in newest_briefs_with(user_id=user_id, words=forms):
-        kept = corrected_lines(brief.text, corrections_of(brief.session))
-        lines = [line for line in kept if not line.startswith(CORRECTED) and _has(words, line)]
-        if lines:
-            found.append(Struck(lines=lines, session=brief.session))
+    count = 0
+    for each in _find(user_id, words):
+        found.append(each)
+        count += len(each.lines)
+        if count > MOST_LINES:
+            raise ToolError(TOO_MANY.format(most=MOST_LINES))
+    if not count:
+        raise ToolError(NOTHING)
+    if sum(len(each.lines) for each in found if each.session) > room_for_corrections(user_id):
+        raise ToolError(NO_ROOM)
     return found
+
+
+def _going_in(context: ToolContext) -> Sequence[GoingLines]:
+    """Return the lines that the card showed, if there was one. Sync ORM code."""
+    if context.session_id is None:
+        return ()
+    calls = ToolCallRecord.of(context.user_id).filter(
+        turn__session_id=context.session_id, tool_use_id=context.tool_use_id
+    )
+    return lines_going((calls.values_list("metadata", flat=True).first() or {}).get(FACTS, {}))
+
+
+def _find_shown(context: ToolContext, words: Sequence[str]) -> Sequence[Struck]:
+    """Return what goes, without lines that were written while the card waited. Sync ORM code."""
+    going = _going_in(context)
+    if not going:
+        return list(_find(context.user_id, words))
+    sessions = [uuid.UUID(each.session) for each in going if each.session]
+    seen = {(each.session or each.page): set(each.lines) for each in going}
+    kept: list[Struck] = []
+    for each in _find(context.user_id, words, sessions):
+        place = each.going(context.timezone)
+        shown = seen.get(place.session or place.page, set())
+        lines = [line for line in each.lines if shown.issuperset(_shown(line))]
+        if lines:
+            kept.append(replace(each, lines=lines))
+    return kept
 
 
 async def _check(context: ToolContext, given: ForgetLinesInput) -> Mapping[str, Any]:
     found = await in_database(_find_to_show, context.user_id, given.words)
-    return {UNTIL_ANSWERED: "\n".join(_shown([line for each in found for line in each.lines]))}
+    return facts_of([each.going(context.timezone) for each in found])
 
 
 async def _run(context: ToolContext, given: ForgetLinesInput) -> ToolResult:
     """Strike line by line: done again after an interruption, it finds those that are left."""
     try:
-        found = await in_database(_find, context.user_id, given.words)
-        found = await in_database(_that_were_shown, context, found)
+        found = await in_database(_find_shown, context, given.words)
         for each in found:
             if each.found:
                 await _strike_in_page(context, each.found, each.lines)

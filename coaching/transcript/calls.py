@@ -19,13 +19,14 @@ from coaching.tools import presentation_of
 from coaching.tools.presentation import ARC, PAGE, REPLACES, CardField, QuestionKind, text_in
 from coaching.tools.tainted import Ruling
 from coaching.transcript.confirm_cards import Outcome, card_parts, given_fields, written_fields
+from coaching.transcript.going_lines import ShownGoing, going_shown
 from coaching.transcript.made_files import values_in
 from coaching.transcript.names import MadeFile, arc_words, dom_id_of, in_words, made_file, source_names
 from coaching.transcript.old_replies import old_inputs
 from coaching.transcript.ratings import RATINGS, ShownRating, rated_rows, rows_to_rate
 from coaching.transcript.step_chips import StepItem, chip_of_call
 from sessions_app.models import CallState, Message, ToolCallRecord
-from sessions_app.turn_records import FACTS, UNTIL_ANSWERED
+from sessions_app.turn_records import FACTS
 
 SESSION_DONE = gettext_noop("This conversation was completed here.")
 
@@ -50,7 +51,8 @@ class QuestionItem:
 
     A write that wants a yes has `fields`, to be edited, and `facts`, each with a label. `sources` are the
     texts of others that Sage had read: they may have asked for it. A `page` would get the `text`; `mark`
-    names an arc. `danger` is what was detected in the answer; `Cards` adds the `card`.
+    names an arc, and `goes` are lines that a yes strikes. `danger` is what was detected in the answer;
+    `Cards` adds the `card`.
     """
 
     kind: QuestionKind
@@ -71,7 +73,7 @@ class QuestionItem:
     is_page_new: bool = True
     mark: str = ""
     text: str = ""
-    goes: Sequence[str] = ()
+    goes: Sequence[ShownGoing] = ()
     can_undo: bool = True
     danger: Danger | None = None
     card: Card | None = None
@@ -257,7 +259,7 @@ def _asked(tool_use_id: str, name: str, given: object, state: str, facts: object
         is_page_new=not shown.get(REPLACES),
         mark=arc.name if (arc := arc_words(text_in(shown, ARC))) else "",
         text=question.text,
-        goes=text_in(shown, UNTIL_ANSWERED).splitlines() if state == CallState.PENDING else [],
+        goes=going_shown(shown) if state == CallState.PENDING else [],
     )
 
 

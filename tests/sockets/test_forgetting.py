@@ -1,12 +1,20 @@
 """`forget_lines` on a real socket: the card shows what goes, and a yes strikes it."""
 
 import json
+import re
+from datetime import UTC, date, datetime
 
 import pytest
+from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
+from django.db import connection
 from django.test import Client as Browser
-from django.utils import timezone
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone, translation
+from django.utils.html import strip_tags
+from django.utils.translation import gettext
 
+from coaching.context.brief_lines import corrected_text
 from coaching.engine.errors import ToolError
 from coaching.files.selectors import read_file, read_versions
 from coaching.library.clients import own_client
@@ -16,8 +24,10 @@ from coaching.models import MadeBy
 from coaching.practice.script import Reply, ToolUse
 from coaching.practice.server import PracticeServer
 from coaching.tools.forget_lines import FORGET_LINES, MOST_LINES, NOTHING
+from coaching.tools.going_lines import GoingLines, facts_of, lines_going
 from coaching.tools.save_file import SAVE_FILE
-from sessions_app.briefs import corrections_of
+from coaching.transcript.going_lines import going_shown
+from sessions_app.briefs import BRIEFS_AT_ONCE, correct_brief, corrections_of, newest_briefs_with
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionBrief, ToolCallRecord
 from tests.live_sage import LiveSage, open_socket
@@ -41,6 +51,21 @@ def make_brief(session: Session, *lines: str) -> None:
     SessionBrief.unscoped.create(session=session, version=1, text=text, covers_from=1, covers_until=2)
 
 
+def headings_in(page: str) -> list[tuple[str, str]]:
+    """Return the words above the lines that would go, and where they lead."""
+    found = re.findall(r'<p id="call-[^"]*-from-\d+">(.*?)</p>', page)
+    return [(strip_tags(each), each.split('href="')[1].split('"')[0]) for each in found]
+
+
+def make_briefs(user: User, number: int) -> None:
+    for _ in range(number):
+        session = Session.unscoped.create(user=user)
+        make_brief(session, TOM)
+        correct_brief(
+            user_id=user.pk, session_id=session.id, words="", finish=corrected_text, line=WORK, is_strike=True
+        )
+
+
 def make_step(user: User) -> int:
     new = NewAction(client_id=own_client(user.pk).id, title="Fetch the books from Tom")
     return propose(user_id=user.pk, new=new, made_by=MadeBy.USER, is_accepted=True).pk
@@ -54,7 +79,8 @@ async def test_a_yes_strikes_each_line_and_says_what_stays(
     user: User,
     other_user: User,
 ) -> None:
-    earlier = await in_database(Session.unscoped.create, user=user)
+    began = datetime(2026, 3, 14, 12, tzinfo=UTC)
+    earlier = await in_database(Session.unscoped.create, user=user, title="In March", started_at=began)
     anothers = await in_database(Session.unscoped.create, user=other_user)
     await in_database(make_brief, earlier, TOM, WORK)
     await in_database(make_brief, anothers, TOM)
@@ -67,12 +93,27 @@ async def test_a_yes_strikes_each_line_and_says_what_stays(
         await client.until("sync")
         await client.send(type="message", text="Please forget Tom.")
         frames = await client.until("done")
-        assert [frame["confirm"]["tool"] for frame in frames if "confirm" in frame] == ["forget_lines"]
+        [asked] = [frame["confirm"] for frame in frames if "confirm" in frame]
+        assert asked["tool"] == "forget_lines"
+        assert asked["lines"] == [
+            {"page": "sage/context.md", "lines": ["Was married to Tom."]},
+            {
+                "session": str(earlier.id),
+                "kind": "open_conversation",
+                "title": "In March",
+                "day": "2026-03-14",
+                "lines": ["You left Tom in March"],
+            },
+        ]
         browser = Browser()
         await in_database(browser.force_login, user)
         page = (await in_database(browser.get, f"/chat/{session.id}/")).content.decode()
         assert '<li dir="auto">Was married to Tom.</li>' in page
         assert '<li dir="auto">You left Tom in March</li>' in page
+        assert headings_in(page) == [
+            ("On Sage’s page about you Context:", "/files/sage/context.md"),
+            ("What Sage remembers of In March, 14 March 2026:", f"/chat/{earlier.id}/brief/"),
+        ]
         await client.send(type="answer", toolUseId=CALL.id, value={"accept": True})
         await client.until("done")
     [answered] = results_in(practice, 1)
@@ -107,6 +148,15 @@ async def test_a_yes_strikes_each_line_and_says_what_stays(
     assert "Was married" not in page
     call = await in_database(ToolCallRecord.of(user.pk).get, tool_use_id=CALL.id)
     assert "Was married" not in json.dumps(call.metadata)
+
+
+def test_a_conversation_without_a_title_is_called_by_its_kind() -> None:
+    facts = facts_of([GoingLines(lines=["Tom."], session="1", kind="open_day", day="2026-03-14")])
+    with translation.override("de"):
+        [shown] = going_shown(facts)
+        assert shown.title == gettext("Open the day") != "Open the day"
+    assert (shown.day, shown.lines, shown.page) == (date(2026, 3, 14), ["Tom."], None)
+    assert going_shown({}) == []
 
 
 async def test_a_no_forgets_nothing(
@@ -157,8 +207,39 @@ async def test_words_that_nothing_has_or_too_much_are_refused_before_anybody_is_
     with pytest.raises(ToolError, match=NOTHING[:40]):
         await FORGET_LINES.check(context, given)
     await save(user, "sage-context", "\n".join(f"Tom, {number}" for number in range(MOST_LINES + 1)))
-    with pytest.raises(ToolError, match="31 lines"):
+    with pytest.raises(ToolError, match="More than 30 lines"):
         await FORGET_LINES.check(context, given)
+
+
+def test_a_common_word_is_read_no_further_than_to_the_limit(user: User) -> None:
+    assert FORGET_LINES.check is not None
+    context = CommittingContext(user_id=user.pk)
+    given = FORGET_LINES.parse(json.dumps({"words": ["Tom"]}))
+    make_briefs(user, 3)
+    with CaptureQueriesContext(connection) as few:
+        async_to_sync(FORGET_LINES.check)(context, given)
+    make_briefs(user, 17)
+    with CaptureQueriesContext(connection) as more:
+        facts = async_to_sync(FORGET_LINES.check)(context, given)
+    assert len(lines_going(facts)) == 20
+    assert len(more) == len(few), "what was said about the briefs is read together"
+    make_briefs(user, 25)
+    for session in Session.unscoped.bulk_create([Session(user=user) for _ in range(2 * BRIEFS_AT_ONCE)]):
+        make_brief(session, TOM)
+    with CaptureQueriesContext(connection) as most, pytest.raises(ToolError, match="More than 30 lines"):
+        async_to_sync(FORGET_LINES.check)(context, given)
+    assert len(most) <= len(few), "the second batch isn't read"
+
+
+def test_briefs_beyond_the_first_batch_are_found_too(user: User, other_user: User) -> None:
+    make_brief(Session.unscoped.create(user=other_user), TOM)
+    sessions = Session.unscoped.bulk_create([Session(user=user) for _ in range(BRIEFS_AT_ONCE + 2)])
+    for session in sessions:
+        make_brief(session, TOM)
+    found = newest_briefs_with(user_id=user.pk, words=["tom"])
+    assert [brief.session for brief, _ in found] == sessions
+    one = newest_briefs_with(user_id=user.pk, words=["tom"], sessions=[sessions[-1].id])
+    assert [brief.session for brief, _ in one] == [sessions[-1]]
 
 
 async def test_done_again_after_an_interruption_it_finds_what_is_left(user: User) -> None:
