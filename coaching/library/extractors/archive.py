@@ -39,8 +39,8 @@ _ARCHIVES = (
     ".pptx",
 )
 _ARCHIVE_STARTS = (b"PK\x03\x04", b"7z\xbc\xaf", b"Rar!", b"\x1f\x8b", b"BZh", b"\xfd7zXZ")
-_PAGES = (".svg", ".htm", ".html", ".xhtml", ".mht")
-"""Drawings and pages in a package name their type, too; without declarations that means nothing."""
+_TYPED = (".svg", ".htm", ".html", ".xhtml", ".mht", "meta-inf/manifest.xml")
+"""What often names its type, in OpenDocument the manifest; without declarations that means nothing."""
 _EMBEDDED = (".docx", ".xlsx", ".pptx")
 """What Office embeds behind charts and objects. It is never opened."""
 
@@ -90,8 +90,8 @@ def _has_doctype(archive: zipfile.ZipFile, member: zipfile.ZipInfo, start: bytes
     found = find_doctype(start)
     if found is Doctype.UNKNOWN and member.file_size > len(start):
         found = find_doctype(_first_bytes(archive, member, -1))
-    is_page = member.filename.lower().endswith(_PAGES)
-    return found is Doctype.SUBSET or (found is Doctype.PLAIN and not is_page)
+    is_typed = member.filename.lower().endswith(_TYPED)
+    return found is Doctype.SUBSET or (found is Doctype.PLAIN and not is_typed)
 
 
 def _first_bytes(archive: zipfile.ZipFile, member: zipfile.ZipInfo, count: int) -> bytes:

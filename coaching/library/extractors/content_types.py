@@ -9,23 +9,29 @@ PDF = "application/pdf"
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+ODT, ODS, ODP = (
+    f"application/vnd.oasis.opendocument.{name}" for name in ("text", "spreadsheet", "presentation")
+)
 HTML, EML = "text/html", "message/rfc822"
 TXT, MD, VTT, SRT = "text/plain", "text/markdown", "text/vtt", "application/x-subrip"
+CSV = "text/csv"
 JPEG, PNG, GIF, WEBP, TIFF, BMP = (f"image/{name}" for name in ("jpeg", "png", "gif", "webp", "tiff", "bmp"))
 IMAGES = frozenset({JPEG, PNG, GIF, WEBP, TIFF, BMP})
 
 NAMES = {
     PDF: "a PDF", DOCX: "a Word document", XLSX: "an Excel workbook", PPTX: "a PowerPoint presentation",
-    HTML: "a web page", EML: "an e-mail", TXT: "plain text", MD: "plain text", VTT: "a transcript",
-    SRT: "a transcript", **dict.fromkeys(IMAGES, "an image"),
+    ODT: "an OpenDocument text", ODS: "an OpenDocument spreadsheet", ODP: "an OpenDocument presentation",
+    CSV: "a table", HTML: "a web page", EML: "an e-mail", TXT: "plain text", MD: "plain text",
+    VTT: "a transcript", SRT: "a transcript", **dict.fromkeys(IMAGES, "an image"),
 }  # fmt: skip
 """For people."""
 
 _EXTENSIONS = {
     ".pdf": PDF, ".docx": DOCX, ".docm": DOCX, ".xlsx": XLSX, ".xlsm": XLSX, ".pptx": PPTX, ".pptm": PPTX,
-    ".html": HTML, ".htm": HTML, ".eml": EML, ".txt": TXT, ".md": MD, ".markdown": MD, ".vtt": VTT,
-    ".srt": SRT, ".jpg": JPEG, ".jpeg": JPEG, ".png": PNG, ".gif": GIF, ".webp": WEBP, ".tif": TIFF,
-    ".tiff": TIFF, ".bmp": BMP,
+    ".odt": ODT, ".ott": ODT, ".ods": ODS, ".ots": ODS, ".odp": ODP, ".otp": ODP, ".csv": CSV, ".tsv": CSV,
+    ".tab": CSV, ".html": HTML, ".htm": HTML, ".eml": EML, ".txt": TXT, ".md": MD, ".markdown": MD,
+    ".vtt": VTT, ".srt": SRT, ".jpg": JPEG, ".jpeg": JPEG, ".png": PNG, ".gif": GIF, ".webp": WEBP,
+    ".tif": TIFF, ".tiff": TIFF, ".bmp": BMP,
 }  # fmt: skip
 _SIGNATURES = (
     (b"\xff\xd8\xff", JPEG),
@@ -52,6 +58,7 @@ def wrong_name(name: str, content_type: str) -> str:
     """Return a sentence if a file's name promises another type than its content has."""
     extension = PurePath(name).suffix.lower()
     promised = _EXTENSIONS.get(extension)
-    if promised is None or NAMES[promised] == NAMES[content_type] or (promised == TXT and content_type == MD):
+    is_form_of_text = promised == TXT and content_type in (MD, CSV)
+    if promised is None or NAMES[promised] == NAMES[content_type] or is_form_of_text:
         return ""
     return f"Its name ends in {extension}, but it is {NAMES[content_type]}."

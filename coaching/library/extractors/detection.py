@@ -7,10 +7,14 @@ import puremagic
 
 from coaching.library.extractors.archive import open_archive
 from coaching.library.extractors.content_types import (
+    CSV,
     DOCX,
     EML,
     HTML,
     MD,
+    ODP,
+    ODS,
+    ODT,
     PDF,
     PPTX,
     SRT,
@@ -20,9 +24,11 @@ from coaching.library.extractors.content_types import (
     image_type,
 )
 from coaching.library.extractors.decoding import decode, is_text
+from coaching.library.extractors.delimiters import table_delimiter
 from coaching.library.extractors.extracted import LOCKED, Unread, gettext_noop
 
 _MARKDOWN = (".md", ".markdown")
+_TABLES = (".csv", ".tsv", ".tab")
 _BLANK = b"\0 \t\r\n\f\v"
 _PDF_SEARCHED = 1_024
 _MEMBERS = {"word/document.xml": DOCX, "xl/workbook.xml": XLSX, "ppt/presentation.xml": PPTX}
@@ -30,6 +36,11 @@ _MAIN_PARTS = {
     b"wordprocessingml.document.main": DOCX,
     b"spreadsheetml.sheet.main": XLSX,
     b"presentationml.presentation.main": PPTX,
+}
+_OPEN_DOCUMENTS = {
+    b"opendocument.text": ODT,
+    b"opendocument.spreadsheet": ODS,
+    b"opendocument.presentation": ODP,
 }
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
@@ -48,7 +59,7 @@ USABLE = gettext_noop("Save it as PDF, DOCX, XLSX, PPTX or text, and upload that
 EMPTY = gettext_noop("This file is empty.")
 DAMAGED = gettext_noop("This file is damaged: parts of it are missing.")
 ARCHIVE = gettext_noop("Sage doesn’t open archives. Upload the files in it instead.")
-OPEN_DOCUMENT = gettext_noop("Sage can’t read OpenDocument files.")
+OPEN_DOCUMENT = gettext_noop("Sage can’t read this kind of OpenDocument file.")
 OLD_OFFICE = gettext_noop("Sage can’t read Office formats from before 2007.")
 RTF = gettext_noop("Sage can’t read RTF files.")
 OTHER_IMAGE = gettext_noop("Sage can’t read this kind of image, but it can read JPEG and PNG.")
@@ -81,9 +92,17 @@ def _in_archive(data: bytes) -> str:
                 return content_type
         if "[Content_Types].xml" in members:
             return _by_declared_parts(archive)
-        if "mimetype" in members and b"opendocument" in _first_bytes(archive, "mimetype"):
-            raise Unread("refused", f"{OPEN_DOCUMENT}\n{USABLE}")
+        if "mimetype" in members and "content.xml" in members:
+            return _open_document(_first_bytes(archive, "mimetype"))
     raise Unread("refused", ARCHIVE)
+
+
+def _open_document(declared: bytes) -> str:
+    """Return the type, also of a template."""
+    for kind, content_type in _OPEN_DOCUMENTS.items():
+        if kind in declared:
+            return content_type
+    raise Unread("refused", f"{OPEN_DOCUMENT}\n{USABLE}" if b"opendocument" in declared else ARCHIVE)
 
 
 def _by_declared_parts(archive: zipfile.ZipFile) -> str:
@@ -123,8 +142,16 @@ def _kind_of_text(data: bytes, name: str) -> str:
         return HTML
     if _is_mail(text):
         return EML
-    is_markdown = name.lower().endswith(_MARKDOWN) or len(_MARKDOWN_SIGNS.findall(text)) >= 2
-    return MD if is_markdown else TXT
+    return _form_of_text(text, name.lower())
+
+
+def _form_of_text(text: str, name: str) -> str:
+    if name.endswith(_TABLES):
+        return CSV
+    if name.endswith(_MARKDOWN) or len(_MARKDOWN_SIGNS.findall(text)) >= 2:
+        return MD
+    whole_lines, _, _ = text.rpartition("\n")
+    return CSV if table_delimiter(whole_lines) else TXT
 
 
 def _is_mail(text: str) -> bool:

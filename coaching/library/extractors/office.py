@@ -1,5 +1,6 @@
-"""What the three Office formats share: the properties of a package."""
+"""What the formats of office programs share: the properties of a package, and a table's row as a line."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -19,3 +20,9 @@ def package_hints(properties: Properties) -> dict[str, str]:
         "created": created.date().isoformat() if created else "",
     }
     return {name: text for name, text in stated.items() if text}
+
+
+def joined_cells(cells: Sequence[str]) -> str:
+    """Return a row's line, without the empty cells at its end."""
+    filled = next((place for place in range(len(cells), 0, -1) if cells[place - 1]), 0)
+    return " | ".join(cells[:filled])

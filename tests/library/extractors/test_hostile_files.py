@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from coaching.library.pipeline.extracted import Extraction
 from coaching.library.pipeline.extraction import LIMITS, MAX_BYTES, extract_now
 from coaching.sandbox.host import START_SECONDS
-from tests.library.extractors import files
+from tests.library.extractors import files, open_documents
 from tests.library.extractors.hostile import (
     HOSTILE,
     MEGABYTE,
@@ -100,6 +100,9 @@ WHOLE = (
     files.docx(),
     files.xlsx(),
     files.pptx(),
+    open_documents.odt(),
+    open_documents.ods(),
+    open_documents.odp(),
     files.eml(),
     files.HTML,
     files.VTT,

@@ -8,7 +8,7 @@ import pytest
 from coaching.library.extractors import content_types
 from coaching.library.pipeline.extracted import Extraction
 from coaching.library.pipeline.extraction import extract_now
-from tests.library.extractors import files
+from tests.library.extractors import files, open_documents
 
 
 def read(data: bytes, name: str = "upload") -> Extraction:
@@ -19,6 +19,23 @@ DOCX_TEXT = """Smith & Co
 # Lease of 12 High Street
 The rent is £1,200 a month.
 Deposit | £2,400\fSigned by both parties."""
+ODT_TEXT = """Smith & Co
+# Lease of 12 High Street
+The rent is £1,200 a month.
+Note: Without heating.
+- Two rooms
+- One bath
+Item | Sum
+Deposit | £2,400
+In a box\fSigned by both
+parties.\fPage three
+Comment: By whom?"""
+ODS_TEXT = """Sheet: Rents
+Unit | Rent | From
+1a | 1.200,50 € | 2026-06-01
+free | free |  | 2b\fSheet: Notes
+Unit 2 is empty."""
+ODP_TEXT = "# Offer\nTwo floors\nRent | 900\nNotes: Mention the parking.\fThanks"
 EML_TEXT = """From: Jürgen Groß <jg@example.org>
 To: mia@example.org
 Date: Mon, 01 Jun 2026 10:00:00 +0200
@@ -43,6 +60,14 @@ TEXTS: dict[str, tuple[Callable[[], bytes], str, str]] = {
         "Sheet: Rents\nUnit | Rent | From\n1a | 1200.5\fSheet: Notes\nUnit 2 is empty.",
     ),
     "pptx": (files.pptx, content_types.PPTX, "# Offer\nTwo floors\nNotes: Mention the parking."),
+    "odt": (open_documents.odt, content_types.ODT, ODT_TEXT),
+    "ods": (open_documents.ods, content_types.ODS, ODS_TEXT),
+    "odp": (open_documents.odp, content_types.ODP, ODP_TEXT),
+    "csv": (
+        lambda: b'Datum;Betrag;Text\r\n01.06.2026;"1.200,50";"Miete; Juni"\r\n02.06.2026;-3;=1+1\r\n',
+        content_types.CSV,
+        "Datum | Betrag | Text\n01.06.2026 | 1.200,50 | Miete; Juni\n02.06.2026 | -3 | =1+1",
+    ),
     "html": (lambda: files.HTML, content_types.HTML, "Rooms\nThree bright rooms.\nRent | 900"),
     "eml": (
         files.eml,
@@ -89,6 +114,48 @@ def test_each_type_is_read_without_its_name(kind: str) -> None:
 )
 def test_text_is_read_in_its_encoding(text: str, encoding: str) -> None:
     assert read(text.encode(encoding)).text == text
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "text"),
+    [
+        ("Größe,Preis\n1,2\n", "a.csv", "Größe | Preis\n1 | 2"),
+        ("Größe\tPreis\r\n1\t2\r\n", "a.tsv", "Größe | Preis\n1 | 2"),
+        ("sep=|\na|b,c\n", "a.csv", "a | b,c"),
+        ("a;b\n1,5;2\n1,5;2,5\n", "a.csv", "a | b\n1,5 | 2\n1,5 | 2,5"),
+        ("one column\nno delimiter\n", "a.csv", "one column\nno delimiter"),
+        ('a,"never closed\n1,2\n', "a.csv", "a | never closed 1,2"),
+        ("a,,\n,,\n,b,\n", "a.csv", "a\n | b"),
+    ],
+)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "cp1252"])
+def test_a_table_as_text_is_read_in_any_encoding(data: str, name: str, text: str, encoding: str) -> None:
+    found = read(data.encode(encoding), name)
+    assert (found.outcome, found.content_type, found.text) == ("text", content_types.CSV, text)
+
+
+def test_text_with_commas_is_no_table() -> None:
+    for text in (
+        "Bread, milk, eggs\nSoap, towels, salt\nPaper, ink, glue\n",
+        "Dear Ann,\nsee you,\nBob,\n",
+        "1,2\n3,4\n5,6\n",
+        "a;b;c\nOne line without\na;b;c\n",
+    ):
+        assert read(text.encode()).content_type == content_types.TXT, text
+    table = b"a;b\n1;2\n3;4\n"
+    assert read(table).content_type == content_types.CSV
+    assert read(table, "table.txt").sentence == ""
+
+
+def test_templates_are_read_and_other_open_documents_are_refused() -> None:
+    template = open_documents.document("text-template", open_documents.paragraph("A lease"))
+    assert read(template).content_type == content_types.ODT
+    drawing = open_documents.package("graphics", {"content.xml": "<x/>"})
+    assert read(drawing).sentence.startswith("Sage can’t read this kind of OpenDocument file.")
+
+
+def test_an_open_document_states_its_title_author_and_day() -> None:
+    assert read(open_documents.odt()).hints == {"title": "Lease", "author": "Ann", "created": "2026-05-04"}
 
 
 def test_a_wrong_extension_is_named() -> None:

@@ -1,0 +1,118 @@
+"""Files of office programs that lie about their size, or are built to cost their reader time or memory."""
+
+import zipfile
+from collections.abc import Callable, Mapping
+
+from tests.library.extractors.open_documents import (
+    NAMESPACES,
+    cell,
+    document,
+    item,
+    package,
+    paragraph,
+    part,
+    row,
+    sheet,
+)
+
+MEGABYTE = 1024 * 1024
+LOCKED = "This file is protected by a password."
+ROWS_READ = "Of each sheet, the first 20,000 rows were read."
+_MILLION = "1000000"
+
+
+def locked_text() -> bytes:
+    entry = "<manifest:file-entry><manifest:encryption-data/></manifest:file-entry>"
+    manifest = f"<manifest:manifest {NAMESPACES}>{entry}</manifest:manifest>"
+    return document("text", paragraph("A lease"), manifest=manifest)
+
+
+def text_with_an_older_manifest() -> bytes:
+    doctype = '<!DOCTYPE manifest:manifest PUBLIC "-//OpenOffice.org//DTD Manifest 1.0//EN" "Manifest.dtd">'
+    manifest = f"{doctype}<manifest:manifest {NAMESPACES}/>"
+    return document("text", paragraph("A lease"), manifest=manifest)
+
+
+def text_with_entities() -> bytes:
+    content = f'<!DOCTYPE d [<!ENTITY x SYSTEM "file:///etc/passwd">]><d {NAMESPACES}>&x;</d>'
+    return package("text", {"content.xml": content})
+
+
+def levels(count: int) -> bytes:
+    tables = "<table:table><table:table-row><table:table-cell>" * count
+    ends = "</table:table-cell></table:table-row></table:table>" * count
+    return document("text", f"{tables}{paragraph('A lease')}{ends}")
+
+
+def stored_text(piece: str, size: int = 24 * MEGABYTE) -> bytes:
+    """A text that isn't compressed, so that its density isn't what refuses it."""
+    body = f"<office:body><office:text>{piece * (size // len(piece))}</office:text></office:body>"
+    return package("text", {"content.xml": part("document-content", body)}, compression=zipfile.ZIP_STORED)
+
+
+def stored_sheet(piece: str, size: int = 24 * MEGABYTE) -> bytes:
+    rows = sheet("A", row("A lease") + piece * (size // len(piece)))
+    body = f"<office:body><office:spreadsheet>{rows}</office:spreadsheet></office:body>"
+    return package(
+        "spreadsheet", {"content.xml": part("document-content", body)}, compression=zipfile.ZIP_STORED
+    )
+
+
+PARAGRAPHS_IN_PARAGRAPHS = (
+    "<text:p>A lease<draw:frame><draw:text-box>" * 80 + "</draw:text-box></draw:frame></text:p>" * 80
+)
+
+
+def repeated(*, rows: str, columns: str, text: str, sheets: int = 1) -> bytes:
+    cells = cell(text, f'table:number-columns-repeated="{columns}"')
+    repeated_row = f'<table:table-row table:number-rows-repeated="{rows}">{cells}</table:table-row>'
+    return document("spreadsheet", sheet("A", row("A lease") + repeated_row + row("The end")) * sheets)
+
+
+def table(piece: bytes, size: int = 24 * MEGABYTE) -> bytes:
+    """Lines that are found to be a table, and what then follows."""
+    return b"a,b,c\n" * 60 + piece * (size // len(piece))
+
+
+HOSTILE: Mapping[str, tuple[Callable[[], bytes], str, str]] = {
+    "locked text": (locked_text, "needs_password", LOCKED),
+    "text with an older manifest": (text_with_an_older_manifest, "text", ""),
+    "text with entities": (text_with_entities, "refused", "This file contains instructions"),
+    "text without content": (lambda: package("text", {"content.xml": ""}), "broken", ""),
+    "tables in 80 tables": (lambda: levels(80), "text", ""),
+    "tables in 10,000 tables": (lambda: levels(10_000), "", ""),
+    "paragraphs in paragraphs": (lambda: stored_text(PARAGRAPHS_IN_PARAGRAPHS), "", ""),
+    "a text of empty paragraphs": (lambda: stored_text("<text:p/>"), "", ""),
+    "a text of page breaks": (lambda: stored_text("<text:soft-page-break/>"), "", ""),
+    "a text of list items": (lambda: stored_text(item(paragraph("a"))), "", ""),
+    "a paragraph of blanks": (lambda: stored_text("<text:p>" + "<text:s/>" * 100_000 + "</text:p>"), "", ""),
+    "a sheet of rows": (lambda: stored_sheet(row("a")), "text", ROWS_READ),
+    "a sheet of empty rows": (lambda: stored_sheet("<table:table-row/>"), "", ""),
+    "a row of empty cells": (
+        lambda: stored_sheet(f"<table:table-row>{'<table:table-cell/>' * 100_000}</table:table-row>"), "", ""
+    ),
+    "sheets in sheets": (lambda: stored_sheet(sheet("B", row("a"))), "", ""),
+    "a million rows of a million columns": (
+        lambda: repeated(rows=_MILLION, columns=_MILLION, text="x"), "text", ROWS_READ
+    ),
+    "repeated far more often than numbers go": (
+        lambda: repeated(rows="9" * 5_000, columns="9" * 5_000, text="x"), "text", ROWS_READ
+    ),
+    "repeated less than once": (lambda: repeated(rows="-5", columns="²", text="x"), "text", ""),
+    "a long cell a million times": (
+        lambda: repeated(rows=_MILLION, columns=_MILLION, text="lease " * 100_000), "text", ROWS_READ
+    ),
+    "a million rows in 500 sheets": (
+        lambda: repeated(rows=_MILLION, columns=_MILLION, text="x" * 100, sheets=500), "text", ROWS_READ
+    ),
+    "a table of one field": (lambda: table(b"a"), "text", "It’s very long"),
+    "a table of commas": (lambda: table(b","), "", ""),
+    "a table of short rows": (lambda: table(b"a,b\n"), "text", "Of this table, the first 100,000 rows"),
+    "a table of empty rows": (lambda: table(b",\n"), "", ""),
+    "a table with a quote that never ends": (lambda: table(b'"') + table(b"b\n,", MEGABYTE), "", ""),
+    "a table whose field holds the rest": (
+        lambda: table(b'"', 1) + b"b\n," * (8 * MEGABYTE), "text", "It’s very long"
+    ),
+    "a table of quotes": (lambda: table(b'"",'), "", ""),
+}  # fmt: skip
+"""As in `hostile`: the maker, the outcome and how the sentence begins."""
