@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import islice
 
 from coaching.library.extractors.decoding import decode
@@ -10,7 +10,7 @@ from coaching.library.extractors.delimiters import DELIMITERS, likely_delimiter
 from coaching.library.extractors.extracted import Extracted
 from coaching.library.extractors.office import joined_cells
 
-MAX_ROWS = 100_000
+MAX_LINES = 100_000
 MAX_COLUMNS = 1_000
 SAMPLE_CHARACTERS = 64 * 1024
 MAX_LINE_CHARACTERS = 1_000_000
@@ -27,28 +27,34 @@ def extract(data: bytes) -> Extracted:
         delimiter, text = first[-1], rest
     else:
         delimiter = likely_delimiter(text[:SAMPLE_CHARACTERS])
-    lines: list[str] = []
-    is_cut = False
-    for number, cells in enumerate(_rows(text, delimiter)):
-        if number >= MAX_ROWS:
-            is_cut = True
-            break
-        is_cut = is_cut or len(cells) > MAX_COLUMNS
-        if line := joined_cells([" ".join(cell.split()) for cell in cells[:MAX_COLUMNS]]):
-            lines.append(line)
+    source = io.StringIO(text)
+    lines = list(islice(source, MAX_LINES))
+    rows, has_all_columns = _read(lines, delimiter)
+    is_cut = not has_all_columns or bool(source.read(1))
     note = (
-        f"Of this table, the first {MAX_ROWS:,} rows and {MAX_COLUMNS:,} columns were read." if is_cut else ""
+        f"Of this table, the first {MAX_LINES:,} lines and {MAX_COLUMNS:,} columns were read."
+        if is_cut
+        else ""
     )
-    return Extracted(pages=("\n".join(lines),), note=note)
+    return Extracted(pages=("\n".join(rows),), note=note)
 
 
-def _rows(text: str, delimiter: str) -> Iterable[list[str]]:
-    """Return the rows, of a table that isn't well-formed by its lines alone."""
-    lines = text.split("\n")
-    if max(map(len, lines)) <= MAX_LINE_CHARACTERS:
+def _read(lines: Sequence[str], delimiter: str) -> tuple[list[str], bool]:
+    """Return the rows' text, and whether it has all columns. Without well-formed quotes, a line is a row."""
+    if max(map(len, lines), default=0) <= MAX_LINE_CHARACTERS:
         csv.field_size_limit(MAX_LINE_CHARACTERS)
         try:
-            return list(islice(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), MAX_ROWS + 1))
+            return _joined(csv.reader(lines, delimiter=delimiter))
         except csv.Error:
             pass
-    return (line.split(delimiter, MAX_COLUMNS) for line in lines)
+    return _joined(line.split(delimiter, MAX_COLUMNS) for line in lines)
+
+
+def _joined(rows: Iterable[list[str]]) -> tuple[list[str], bool]:
+    joined: list[str] = []
+    has_all_columns = True
+    for cells in rows:
+        has_all_columns = has_all_columns and len(cells) <= MAX_COLUMNS
+        if line := joined_cells([" ".join(cell.split()) for cell in cells[:MAX_COLUMNS]]):
+            joined.append(line)
+    return joined, has_all_columns

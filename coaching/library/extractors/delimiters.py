@@ -18,7 +18,7 @@ def table_delimiter(text: str) -> str:
     for delimiter in DELIMITERS:
         counts = {_count(line, delimiter) for line in lines}
         least = 2 if delimiter == "," else 1
-        is_prose = delimiter in ";," and any(f"{delimiter} " in line for line in lines)
+        is_prose = delimiter in ";," and any(f"{delimiter} " in _unquoted(line) for line in lines)
         if len(counts) == 1 and min(counts) >= least and not is_prose:
             return delimiter
     return ""
@@ -42,5 +42,8 @@ def likely_delimiter(text: str) -> str:
 
 
 def _count(line: str, delimiter: str) -> int:
-    """Return how many delimiters a line has outside quotes."""
-    return sum(part.count(delimiter) for part in line.split('"')[::2])
+    return _unquoted(line).count(delimiter)
+
+
+def _unquoted(line: str) -> str:
+    return "".join(line.split('"')[::2])

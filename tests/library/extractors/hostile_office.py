@@ -107,11 +107,11 @@ HOSTILE: Mapping[str, tuple[Callable[[], bytes], str, str]] = {
     ),
     "a table of one field": (lambda: table(b"a"), "text", "It’s very long"),
     "a table of commas": (lambda: table(b","), "", ""),
-    "a table of short rows": (lambda: table(b"a,b\n"), "text", "Of this table, the first 100,000 rows"),
+    "a table of short rows": (lambda: table(b"a,b\n"), "text", "Of this table, the first 100,000 lines"),
     "a table of empty rows": (lambda: table(b",\n"), "", ""),
     "a table with a quote that never ends": (lambda: table(b'"') + table(b"b\n,", MEGABYTE), "", ""),
     "a table whose field holds the rest": (
-        lambda: table(b'"', 1) + b"b\n," * (8 * MEGABYTE), "text", "It’s very long"
+        lambda: table(b'"', 1) + b"b\n," * (8 * MEGABYTE), "text", "Of this table"
     ),
     "a table of quotes": (lambda: table(b'"",'), "", ""),
 }  # fmt: skip
