@@ -12,7 +12,7 @@ PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentatio
 ODT, ODS, ODP = (
     f"application/vnd.oasis.opendocument.{name}" for name in ("text", "spreadsheet", "presentation")
 )
-HTML, EML = "text/html", "message/rfc822"
+HTML, EML, MSG = "text/html", "message/rfc822", "application/vnd.ms-outlook"
 TXT, MD, VTT, SRT = "text/plain", "text/markdown", "text/vtt", "application/x-subrip"
 CSV = "text/csv"
 JPEG, PNG, GIF, WEBP, TIFF, BMP = (f"image/{name}" for name in ("jpeg", "png", "gif", "webp", "tiff", "bmp"))
@@ -21,17 +21,17 @@ IMAGES = frozenset({JPEG, PNG, GIF, WEBP, TIFF, BMP})
 NAMES = {
     PDF: "a PDF", DOCX: "a Word document", XLSX: "an Excel workbook", PPTX: "a PowerPoint presentation",
     ODT: "an OpenDocument text", ODS: "an OpenDocument spreadsheet", ODP: "an OpenDocument presentation",
-    CSV: "a table", HTML: "a web page", EML: "an e-mail", TXT: "plain text", MD: "plain text",
-    VTT: "a transcript", SRT: "a transcript", **dict.fromkeys(IMAGES, "an image"),
+    CSV: "a table", HTML: "a web page", EML: "an e-mail", MSG: "an Outlook message", TXT: "plain text",
+    MD: "plain text", VTT: "a transcript", SRT: "a transcript", **dict.fromkeys(IMAGES, "an image"),
 }  # fmt: skip
 """For people."""
 
 _EXTENSIONS = {
     ".pdf": PDF, ".docx": DOCX, ".docm": DOCX, ".xlsx": XLSX, ".xlsm": XLSX, ".pptx": PPTX, ".pptm": PPTX,
     ".odt": ODT, ".ott": ODT, ".ods": ODS, ".ots": ODS, ".odp": ODP, ".otp": ODP, ".csv": CSV, ".tsv": CSV,
-    ".tab": CSV, ".html": HTML, ".htm": HTML, ".eml": EML, ".txt": TXT, ".md": MD, ".markdown": MD,
-    ".vtt": VTT, ".srt": SRT, ".jpg": JPEG, ".jpeg": JPEG, ".png": PNG, ".gif": GIF, ".webp": WEBP,
-    ".tif": TIFF, ".tiff": TIFF, ".bmp": BMP,
+    ".tab": CSV, ".html": HTML, ".htm": HTML, ".eml": EML, ".msg": MSG, ".txt": TXT, ".md": MD,
+    ".markdown": MD, ".vtt": VTT, ".srt": SRT, ".jpg": JPEG, ".jpeg": JPEG, ".png": PNG, ".gif": GIF,
+    ".webp": WEBP, ".tif": TIFF, ".tiff": TIFF, ".bmp": BMP,
 }  # fmt: skip
 _SIGNATURES = (
     (b"\xff\xd8\xff", JPEG),

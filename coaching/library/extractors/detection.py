@@ -1,8 +1,11 @@
 """The type of a file by its content. Its name only decides between forms of text, and is checked."""
 
+import io
 import re
+import struct
 import zipfile
 
+import olefile
 import puremagic
 
 from coaching.library.extractors.archive import open_archive
@@ -12,6 +15,7 @@ from coaching.library.extractors.content_types import (
     EML,
     HTML,
     MD,
+    MSG,
     ODP,
     ODS,
     ODT,
@@ -43,6 +47,7 @@ _OPEN_DOCUMENTS = {
     b"opendocument.presentation": ODP,
 }
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_MESSAGE_PROPERTIES = "__properties_version1.0"
 _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
 _SAMPLE = 16 * 1024
 # Possessive: alternatives that were tried once aren't tried again, which would take exponential time.
@@ -80,7 +85,7 @@ def find_type(data: bytes, name: str) -> str:
     if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _in_archive(data)
     if data.startswith(_OLE):
-        return _refuse_old_office(data)
+        return _in_container(data)
     return _kind_of_text(data, name)
 
 
@@ -122,7 +127,10 @@ def _first_bytes(archive: zipfile.ZipFile, member: str) -> bytes:
         raise Unread("broken", DAMAGED) from None
 
 
-def _refuse_old_office(data: bytes) -> str:
+def _in_container(data: bytes) -> str:
+    """Return the type of an Outlook message; the older Office formats are such containers, too."""
+    if _MESSAGE_PROPERTIES.encode("utf-16-le") in data and _is_message(data):
+        return MSG
     if _ENCRYPTED_PACKAGE in data:
         raise Unread("needs_password", LOCKED)
     raise Unread("refused", f"{OLD_OFFICE}\n{USABLE}")
@@ -143,6 +151,14 @@ def _kind_of_text(data: bytes, name: str) -> str:
     if _is_mail(text):
         return EML
     return _form_of_text(text, name.lower())
+
+
+def _is_message(data: bytes) -> bool:
+    try:
+        with olefile.OleFileIO(io.BytesIO(data)) as container:
+            return bool(container.exists(_MESSAGE_PROPERTIES))
+    except (OSError, ValueError, IndexError, struct.error):
+        raise Unread("broken", DAMAGED) from None
 
 
 def _form_of_text(text: str, name: str) -> str:

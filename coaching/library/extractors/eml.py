@@ -4,13 +4,10 @@ from collections.abc import Iterable
 
 from coaching.library.extractors import mime
 from coaching.library.extractors.decoding import decode_alike
-from coaching.library.extractors.extracted import Extracted, gettext_noop
-from coaching.library.extractors.markup import parse_html
+from coaching.library.extractors.extracted import Extracted
+from coaching.library.extractors.markup import MAX_TAGS, ONLY_BEGINNING, parse_html, up_to_tags
 
 SHOWN = ("From", "To", "Cc", "Date", "Subject")
-MAX_TAGS = 150_000
-"""Of all its HTML: reading a tag takes microseconds."""
-ONLY_BEGINNING = gettext_noop("This email is very long, so Sage read only its beginning.")
 
 
 def extract(data: bytes) -> Extracted:
@@ -37,7 +34,7 @@ def _body(parts: Iterable[mime.MimePart]) -> tuple[str, bool]:
     left = MAX_TAGS
     shown: list[str] = []
     for text in _texts(part for part in parts if part.content_type == "text/html"):
-        kept, tags = _up_to(text, left)
+        kept, tags = up_to_tags(text, left)
         shown.append(parse_html(kept)[1])
         if len(kept) < len(text):
             return "\n\n".join(shown), True
@@ -47,14 +44,3 @@ def _body(parts: Iterable[mime.MimePart]) -> tuple[str, bool]:
 
 def _texts(parts: Iterable[mime.MimePart]) -> list[str]:
     return decode_alike((part.content(), part.charset) for part in parts)
-
-
-def _up_to(html: str, most_tags: int) -> tuple[str, int]:
-    """Return the beginning of HTML with at most so many tags, and how many it has."""
-    tags = html.count("<")
-    if tags <= most_tags:
-        return html, tags
-    at = -1
-    for _ in range(most_tags + 1):
-        at = html.find("<", at + 1)
-    return html[:at], most_tags

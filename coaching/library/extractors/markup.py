@@ -6,6 +6,9 @@ from lxml import etree
 
 from coaching.library.extractors.extracted import Unread, gettext_noop
 
+MAX_TAGS = 150_000
+"""Of all HTML of an email: reading a tag takes microseconds."""
+ONLY_BEGINNING = gettext_noop("This email is very long, so Sage read only its beginning.")
 TOO_LARGE = gettext_noop("This page contains a text that is too long to read.")
 _SKIPPED = frozenset({"script", "style", "noscript", "template", "svg", "math", "object", "iframe", "head"})
 _BLOCKS = frozenset({
@@ -60,3 +63,14 @@ def _flat(text: str | None, tag: str) -> str:
     if not text:
         return ""
     return text if tag == "pre" else " ".join(re.split(r"[\r\n]+", text))
+
+
+def up_to_tags(html: str, most_tags: int) -> tuple[str, int]:
+    """Return the beginning of HTML with at most so many tags, and how many it has."""
+    tags = html.count("<")
+    if tags <= most_tags:
+        return html, tags
+    at = -1
+    for _ in range(most_tags + 1):
+        at = html.find("<", at + 1)
+    return html[:at], most_tags

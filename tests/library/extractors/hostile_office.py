@@ -1,8 +1,10 @@
 """Files of office programs that lie about their size, or are built to cost their reader time or memory."""
 
+import struct
 import zipfile
 from collections.abc import Callable, Mapping
 
+from tests.library.extractors import outlook
 from tests.library.extractors.open_documents import (
     NAMESPACES,
     cell,
@@ -74,6 +76,56 @@ def table(piece: bytes, size: int = 24 * MEGABYTE) -> bytes:
     return b"a,b,c\n" * 60 + piece * (size // len(piece))
 
 
+def message_with(changes: Mapping[int, bytes]) -> bytes:
+    """A message whose container has other bytes at some places."""
+    data = bytearray(outlook.msg())
+    for place, new in changes.items():
+        data[place : place + len(new)] = new
+    return bytes(data)
+
+
+def directory_of(data: bytes) -> int:
+    """Return where a container's directory begins: its first entry is the root's."""
+    return data.index("Root Entry".encode("utf-16-le"))
+
+
+def message_that_contains_itself() -> bytes:
+    """The first folder's child is the root."""
+    at = directory_of(outlook.msg())
+    return message_with({at + 76: struct.pack("<I", 0), at + 128 + 68: struct.pack("<III", 0, 0, 0)})
+
+
+def message_of_endless_chains() -> bytes:
+    """Each sector is followed by itself."""
+    data = outlook.msg()
+    count = len(data) // 512
+    fat = struct.pack(f"<{count}I", *range(count))
+    return message_with({len(data) - 512: fat[:512]})
+
+
+def message_with_long_chain_of_folders() -> bytes:
+    folder: outlook.Tree = {"a": b"x"}
+    for _ in range(300):
+        folder = {"__substg1.0_3701000D": folder}
+    return outlook.container({**outlook.message(outlook.text(0x1000, "A lease")), "a": folder})
+
+
+def message_with_attachments(count: int) -> bytes:
+    return outlook.container(
+        outlook.message(outlook.text(0x1000, "A lease"), [outlook.attachment("a.txt", b"x")] * count)
+    )
+
+
+def message_in_rtf(rtf: bytes) -> bytes:
+    return outlook.container(outlook.message(outlook.binary(0x1009, rtf)))
+
+
+def rtf_that_multiplies() -> bytes:
+    """Every two bytes stand for seventeen, of two gigabytes that are promised."""
+    packed = (b"\xff" + b"\x00\x0f" * 8) * (MEGABYTE // 2)
+    return message_in_rtf(struct.pack("<IIII", len(packed) + 12, 2**31, 0x75465A4C, 0) + packed)
+
+
 HOSTILE: Mapping[str, tuple[Callable[[], bytes], str, str]] = {
     "locked text": (locked_text, "needs_password", LOCKED),
     "text with an older manifest": (text_with_an_older_manifest, "text", ""),
@@ -86,7 +138,7 @@ HOSTILE: Mapping[str, tuple[Callable[[], bytes], str, str]] = {
     "a text of page breaks": (lambda: stored_text("<text:soft-page-break/>"), "", ""),
     "a text of list items": (lambda: stored_text(item(paragraph("a"))), "", ""),
     "a paragraph of blanks": (lambda: stored_text("<text:p>" + "<text:s/>" * 100_000 + "</text:p>"), "", ""),
-    "a sheet of rows": (lambda: stored_sheet(row("a")), "text", ROWS_READ),
+    "a sheet of rows": (lambda: stored_sheet(row("a"), 4 * MEGABYTE), "text", ROWS_READ),
     "a sheet of empty rows": (lambda: stored_sheet("<table:table-row/>"), "", ""),
     "a row of empty cells": (
         lambda: stored_sheet(f"<table:table-row>{'<table:table-cell/>' * 100_000}</table:table-row>"), "", ""
@@ -114,5 +166,25 @@ HOSTILE: Mapping[str, tuple[Callable[[], bytes], str, str]] = {
         lambda: table(b'"', 1) + b"b\n," * (8 * MEGABYTE), "text", "Of this table"
     ),
     "a table of quotes": (lambda: table(b'"",'), "", ""),
+    "message that contains itself": (message_that_contains_itself, "", ""),
+    "message of endless chains": (message_of_endless_chains, "", ""),
+    "message without its end": (lambda: outlook.msg()[:-700], "", ""),
+    "message in 300 folders": (message_with_long_chain_of_folders, "", ""),
+    "message with 5,000 attachments": (lambda: message_with_attachments(5_000), "", ""),
+    "message whose RTF multiplies": (rtf_that_multiplies, "", ""),
+    "message of RTF groups": (
+        lambda: message_in_rtf(outlook.stored_rtf(b"{\\rtf1 A lease" + b"{\\b" * MEGABYTE)), "text", ""
+    ),
+    "message of RTF signs": (
+        lambda: message_in_rtf(outlook.stored_rtf(b"{\\rtf1 A lease" + b"\\'e9" * MEGABYTE)), "text", ""
+    ),
+    "message of HTML": (
+        lambda: outlook.container(outlook.message(outlook.binary(0x1013, b"<p>A lease" * MEGABYTE))),
+        "text", "This email is very long",
+    ),
+    "message of another year": (
+        lambda: outlook.container({**outlook.message({}), **outlook.numbers(32, t00390040=2**63 - 1)}),
+        "text", "",
+    ),
 }  # fmt: skip
 """As in `hostile`: the maker, the outcome and how the sentence begins."""

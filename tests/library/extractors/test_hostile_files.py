@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from coaching.library.pipeline.extracted import Extraction
 from coaching.library.pipeline.extraction import LIMITS, MAX_BYTES, extract_now
 from coaching.sandbox.host import START_SECONDS
-from tests.library.extractors import files, open_documents
+from tests.library.extractors import files, open_documents, outlook
 from tests.library.extractors.hostile import (
     HOSTILE,
     MEGABYTE,
@@ -103,6 +103,7 @@ WHOLE = (
     open_documents.odt(),
     open_documents.ods(),
     open_documents.odp(),
+    outlook.msg(),
     files.eml(),
     files.HTML,
     files.VTT,

@@ -9,6 +9,7 @@ import pytest
 
 from coaching.library.extractors import eml
 from coaching.library.extractors.extracted import Unread
+from coaching.library.extractors.markup import MAX_TAGS, ONLY_BEGINNING
 from coaching.library.extractors.mime import MAX_DEPTH, MAX_PARTS, split
 from tests.library.extractors.hostile_mails import HEAD, SHAPES
 from tests.thoroughness import sample
@@ -126,6 +127,6 @@ Ignored.
 def test_html_is_shown_if_there_is_no_text_and_its_beginning_if_it_is_very_long() -> None:
     html = HEAD + b"Content-Type: text/html; charset=utf-8\n\n<h1>Lease</h1>" + "<p>für Ada".encode()
     assert eml.extract(html).pages[0].endswith("\n\nLease\nfür Ada")
-    long = eml.extract(html + b"<p>again" * eml.MAX_TAGS)
+    long = eml.extract(html + b"<p>again" * MAX_TAGS)
     assert "für Ada\nagain" in long.pages[0]
-    assert long.note == eml.ONLY_BEGINNING
+    assert long.note == ONLY_BEGINNING

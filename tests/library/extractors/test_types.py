@@ -6,9 +6,10 @@ from collections.abc import Callable
 import pytest
 
 from coaching.library.extractors import content_types
+from coaching.library.extractors.rtf import decompressed
 from coaching.library.pipeline.extracted import Extraction
 from coaching.library.pipeline.extraction import extract_now
-from tests.library.extractors import files, open_documents
+from tests.library.extractors import files, open_documents, outlook
 
 
 def read(data: bytes, name: str = "upload") -> Extraction:
@@ -43,6 +44,23 @@ Subject: Schlüssel
 Attachments: lease.pdf
 
 The keys are ready."""
+MSG_TEXT = """From: Jürgen Groß <jg@example.org>
+To: Mia <mia@example.org>
+Cc: ann@example.org
+Date: Mon, 01 Jun 2026 10:00:00 +0000
+Subject: Schlüssel
+Attachments: lease.pdf
+
+The keys are ready."""
+RTF = (
+    rb"{\rtf1\ansi\ansicpg1252\deff0{\fonttbl{\f0 Arial;}}\f0 F\'fcr dich\par\u8364?5{\*\x y}{\pict 01} "
+    rb"\u-10179?\u-8704?}"
+)
+HTML_AS_RTF = (
+    rb"{\rtf1\ansi\ansicpg1252\fromhtml1{\fonttbl{\f0 Arial;}}{\*\htmltag64 <p>}\htmlrtf {\htmlrtf0 F\'fcr "
+    rb"{\*\htmltag84 <b>}\htmlrtf \b\htmlrtf0 dich{\*\htmltag92 </b>}\htmlrtf }\htmlrtf0 {\*\htmltag64 <p>}"
+    rb"x & y}"
+)
 TEXTS: dict[str, tuple[Callable[[], bytes], str, str]] = {
     "pdf": (
         lambda: files.pdf([["Lease", "12 High Street"], ["Page two"]]),
@@ -74,6 +92,7 @@ TEXTS: dict[str, tuple[Callable[[], bytes], str, str]] = {
         content_types.EML,
         EML_TEXT,
     ),
+    "msg": (outlook.msg, content_types.MSG, MSG_TEXT),
     "vtt": (
         lambda: files.VTT,
         content_types.VTT,
@@ -132,6 +151,33 @@ def test_text_is_read_in_its_encoding(text: str, encoding: str) -> None:
 def test_a_table_as_text_is_read_in_any_encoding(data: str, name: str, text: str, encoding: str) -> None:
     found = read(data.encode(encoding), name)
     assert (found.outcome, found.content_type, found.text) == ("text", content_types.CSV, text)
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (outlook.binary(0x1013, "<p>Für <b>dich</b><p>x".encode()), "Für dich\nx"),
+        (outlook.text(0x1013, "<p>Für <b>dich</b>"), "Für dich"),
+        (outlook.binary(0x1009, outlook.stored_rtf(RTF)), "Für dich\n€5 😀"),
+        (outlook.binary(0x1009, outlook.stored_rtf(HTML_AS_RTF)), "Für dich\nx & y"),
+        ({"__substg1.0_1000001E": "Grüße".encode()}, "Grüße"),
+        (outlook.text(0x1000, "Long " * 2_000), ("Long " * 2_000).strip()),
+    ],
+)
+def test_an_outlook_message_is_read_in_each_form(body: outlook.Tree, text: str) -> None:
+    found = read(outlook.container(outlook.message(body)))
+    assert found.text.partition("\n\n")[2] == text
+
+
+def test_compressed_rtf_is_read() -> None:
+    """The examples of MS-OXRTFCP, 3.1."""
+    hello = (
+        "2d0000002b0000004c5a4675f1c5c7a703000a00726370673132354232 0af32068656c090020627705b06c647d0a800fa0"
+    )
+    runs = "1a0000001c0000004c5a4675e2d44b51410004205758595a0d6e7d010eb0"
+    assert decompressed(bytes.fromhex(hello)) == b"{\\rtf1\\ansi\\ansicpg1252\\pard hello world}\r\n"
+    assert decompressed(bytes.fromhex(runs)) == b"{\\rtf1 WXYZWXYZWXYZWXYZWXYZ}"
+    assert decompressed(b"short") == b""
 
 
 def test_text_with_commas_is_no_table() -> None:

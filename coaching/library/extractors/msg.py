@@ -1,0 +1,157 @@
+"""Outlook's messages: who, when, the subject, the text, and the names of what is attached.
+
+olefile opens the container; the properties in it are those of MS-OXMSG.
+"""
+
+import io
+import struct
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from functools import cached_property
+
+import olefile
+
+from coaching.library.extractors.decoding import decode
+from coaching.library.extractors.extracted import Extracted
+from coaching.library.extractors.markup import MAX_TAGS, ONLY_BEGINNING, parse_html, up_to_tags
+from coaching.library.extractors.rtf import decompressed, text_of
+
+MAX_PEOPLE = 200
+MAX_ATTACHMENTS = 500
+MAX_NAME = 255
+
+_ROOT_HEADER, _STORAGE_HEADER = 32, 8
+_ENTRY = struct.Struct("<IIq")
+_SUBJECT, _BODY, _HTML, _RTF = 0x0037, 0x1000, 0x1013, 0x1009
+_SENT, _DELIVERED = 0x0039, 0x0E06
+_SENDERS = ((0x0042, 0x5D02, 0x0065), (0x0C1A, 0x5D01, 0x0C1F))
+"""Name, SMTP address and other address: of whom it was sent for, and of who sent it."""
+_PERSON = (0x3001, 0x39FE, 0x3003)
+_KIND_OF_PERSON = 0x0C15
+_SHOWN_NAMES = {1: 0x0E04, 2: 0x0E03}
+_FILE_NAMES = (0x3707, 0x3704, 0x3001)
+_IS_HIDDEN = 0x7FFE
+_CODE_PAGES = (0x3FDE, 0x3FFD)
+_UTF8 = 65_001
+_EPOCH = datetime(1601, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class _Storage:
+    """A message, a person or an attachment: a folder of the container."""
+
+    container: olefile.OleFileIO
+    path: str
+    header_bytes: int
+    encoding: str = "cp1252"
+
+    @cached_property
+    def numbers(self) -> Mapping[int, int]:
+        """Numbers by their property, of times and truths, too."""
+        data = self._read("__properties_version1.0")[self.header_bytes :]
+        whole = len(data) // _ENTRY.size * _ENTRY.size
+        return {tag >> 16: value for tag, _, value in _ENTRY.iter_unpack(data[:whole])}
+
+    def text(self, *properties: int) -> str:
+        """Return the first of these properties that has text."""
+        for number in properties:
+            if data := self._read(f"__substg1.0_{number:04X}001F"):
+                return data.decode("utf-16-le", "replace").rstrip("\0")
+            if data := self._read(f"__substg1.0_{number:04X}001E"):
+                return decode(data, self.encoding).rstrip("\0")
+        return ""
+
+    def data(self, number: int) -> bytes:
+        return self._read(f"__substg1.0_{number:04X}0102")
+
+    def line(self, *properties: int) -> str:
+        return " ".join(self.text(*properties).split())
+
+    def inner(self, start: str) -> Iterator["_Storage"]:
+        """Yield the folders whose names begin so, in their order."""
+        found = {path[0] for path in self.container.listdir() if path[0].startswith(start)}
+        for name in sorted(found):
+            yield _Storage(self.container, name, _STORAGE_HEADER, self.encoding)
+
+    def _read(self, name: str) -> bytes:
+        path = f"{self.path}/{name}" if self.path else name
+        if self.container.get_type(path) != olefile.STGTY_STREAM:
+            return b""
+        data: bytes = self.container.openstream(path).read()
+        return data
+
+
+def extract(data: bytes) -> Extracted:
+    """Return the headers, the text and the list of attachments. Damaged containers raise an `OSError`."""
+    with olefile.OleFileIO(io.BytesIO(data)) as container:
+        message = _Storage(container, "", _ROOT_HEADER)
+        page = next(
+            (found for number in _CODE_PAGES if (found := message.numbers.get(number, 0) & 0xFFFF)), 1252
+        )
+        message = _Storage(container, "", _ROOT_HEADER, "utf-8" if page == _UTF8 else f"cp{page}")
+        headers = {name: text for name, text in _headers(message) if text}
+        attached = list(_attachments(message))
+        body, is_cut = _body(message)
+    lines = [f"{name}: {text}" for name, text in headers.items()]
+    if attached:
+        lines.append(f"Attachments: {', '.join(attached)}")
+    return Extracted(
+        pages=("\n".join([*lines, "", body]),),
+        hints={name.lower(): text for name, text in headers.items()},
+        note=ONLY_BEGINNING if is_cut else "",
+    )
+
+
+def _headers(message: _Storage) -> Iterator[tuple[str, str]]:
+    senders = (_person(message, properties) for properties in _SENDERS)
+    yield "From", next(filter(None, senders), "")
+    people: dict[int, list[str]] = {kind: [] for kind in _SHOWN_NAMES}
+    for number, storage in enumerate(message.inner("__recip_version1.0_")):
+        kind = storage.numbers.get(_KIND_OF_PERSON, 1) & 0xFFFFFFFF
+        if number < MAX_PEOPLE and kind in people:
+            people[kind].append(_person(storage, _PERSON))
+    for kind, name in ((1, "To"), (2, "Cc")):
+        yield name, ", ".join(filter(None, people[kind])) or message.line(_SHOWN_NAMES[kind])
+    yield "Date", next((moment for number in (_SENT, _DELIVERED) if (moment := _moment(message, number))), "")
+    yield "Subject", message.line(_SUBJECT)
+
+
+def _person(storage: _Storage, properties: tuple[int, int, int]) -> str:
+    """Return a name with its address. Addresses inside an organisation aren't for people."""
+    name, *addresses = (storage.line(number) for number in properties)
+    address = next((each for each in addresses if "@" in each), "")
+    return f"{name} <{address}>" if name and address and name != address else name or address
+
+
+def _moment(message: _Storage, number: int) -> str:
+    ticks = message.numbers.get(number, 0)
+    try:
+        return format_datetime(_EPOCH + timedelta(microseconds=ticks // 10)) if ticks > 0 else ""
+    except OverflowError:
+        return ""
+
+
+def _attachments(message: _Storage) -> Iterator[str]:
+    for number, storage in enumerate(message.inner("__attach_version1.0_")):
+        if number >= MAX_ATTACHMENTS:
+            return
+        if not storage.numbers.get(_IS_HIDDEN, 0) & 0xFF:
+            yield storage.line(*_FILE_NAMES)[:MAX_NAME] or "unnamed"
+
+
+def _body(message: _Storage) -> tuple[str, bool]:
+    """Return the plain text, or without it that of the HTML or RTF, and whether something was left out."""
+    if plain := message.text(_BODY).strip():
+        return plain, False
+    html = decode(data, message.encoding) if (data := message.data(_HTML)) else message.text(_HTML)
+    if not html:
+        text, is_html = text_of(decompressed(message.data(_RTF)))
+        if not is_html:
+            return "\n".join(line.strip() for line in text.splitlines()).strip(), False
+        html = text
+    if not html:
+        return "", False
+    kept, _ = up_to_tags(html, MAX_TAGS)
+    return parse_html(kept)[1], len(kept) < len(html)
