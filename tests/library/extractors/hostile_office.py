@@ -121,8 +121,8 @@ def message_in_rtf(rtf: bytes) -> bytes:
 
 
 def rtf_that_multiplies() -> bytes:
-    """Every two bytes stand for seventeen, of two gigabytes that are promised."""
-    packed = (b"\xff" + b"\x00\x0f" * 8) * (MEGABYTE // 2)
+    """Every two bytes stand for sixteen, of two gigabytes that are promised."""
+    packed = (b"\xff" + b"\x00\x0e" * 8) * (MEGABYTE // 8)
     return message_in_rtf(struct.pack("<IIII", len(packed) + 12, 2**31, 0x75465A4C, 0) + packed)
 
 
@@ -179,7 +179,7 @@ HOSTILE: Mapping[str, tuple[Callable[[], bytes], str, str]] = {
         lambda: message_in_rtf(outlook.stored_rtf(b"{\\rtf1 A lease" + b"\\'e9" * MEGABYTE)), "text", ""
     ),
     "message of HTML": (
-        lambda: outlook.container(outlook.message(outlook.binary(0x1013, b"<p>A lease" * MEGABYTE))),
+        lambda: outlook.container(outlook.message(outlook.binary(0x1013, b"<p>A lease" * (MEGABYTE // 2)))),
         "text", "This email is very long",
     ),
     "message of another year": (
