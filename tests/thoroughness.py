@@ -1,32 +1,44 @@
-"""How much tests try that try many inputs: everything with CI=true, as `.ci/run` sets it, otherwise a sample.
+"""How much tests try that try much: an everyday form, or the long form with SAGE_TEST_LONG=1.
 
-Hypothesis has a profile of its own for CI, which tries the same examples each time; `dev` tries few.
+`.ci/run` runs the everyday forms. Each can fail by the rule that its test protects; the long form tries more
+inputs, larger ones, or all moments instead of some. CONTRIBUTING.md tells when to run it.
 """
 
 import os
 from collections.abc import Sequence
 from typing import TypeVar
 
+import pytest
 from hypothesis import settings
 
-IS_THOROUGH = bool(os.environ.get("CI"))
-DEV_EXAMPLES = 10
+IS_LONG = bool(os.environ.get("SAGE_TEST_LONG"))
+EVERYDAY_EXAMPLES = 10
+
+long_form = pytest.mark.skipif(not IS_LONG, reason="a long form: SAGE_TEST_LONG=1 runs it")
+"""A test without an everyday form: another test protects its rule everyday."""
 
 Case = TypeVar("Case")
 
 
 def load_profile() -> None:
-    """Set what applies to property tests that don't say how many examples they try."""
-    settings.register_profile("dev", deadline=None, max_examples=DEV_EXAMPLES)
-    if not IS_THOROUGH:
-        settings.load_profile("dev")
+    """Set what applies to property tests that don't say how many examples they try.
+
+    With CI=true, Hypothesis tries the same examples each time.
+    """
+    settings.register_profile("everyday", deadline=None, max_examples=examples(100))
+    settings.load_profile("everyday")
 
 
 def examples(count: int) -> int:
-    """Return how many examples a property test tries that tries `count` when it is thorough."""
-    return count if IS_THOROUGH else min(count, DEV_EXAMPLES)
+    """Return how many examples a property test tries that tries `count` in its long form."""
+    return size(min(count, EVERYDAY_EXAMPLES), long=count)
 
 
 def sample(cases: Sequence[Case], *, of_each: int) -> Sequence[Case]:
-    """Return all cases or, if the tests aren't thorough, one of so many, the first included."""
-    return cases if IS_THOROUGH else cases[::of_each]
+    """Return all cases in the long form, otherwise one of so many, the first included."""
+    return cases[:: size(of_each, long=1)]
+
+
+def size(everyday: int, *, long: int) -> int:
+    """Return how many of something a test makes or tries."""
+    return long if IS_LONG else everyday

@@ -21,7 +21,7 @@ from tests.patterns.found import sites
 from tests.patterns.made import ANCHORED, MADE, SAMPLES
 from tests.patterns.scripts import script_patterns
 from tests.patterns.worst import Text, feed, worst_texts
-from tests.thoroughness import IS_THOROUGH, sample
+from tests.thoroughness import IS_LONG, sample
 
 LISTED = Path(__file__).with_name("listed.txt")
 NEVER = "never: "
@@ -127,7 +127,7 @@ def _check(name: str, pattern: re.Pattern[Any], method: str) -> None:
     if long > 5 * NOTICEABLE_SECONDS and long > MAX_FIVEFOLD * second:
         long = min(long, seconds(text, LONG))
         assert long < MAX_FIVEFOLD * seconds(text, SECOND), (name, method, text(60), long)
-    if not IS_THOROUGH:
+    if not IS_LONG:
         return
     longest = seconds(text, LONGEST)
     assert longest < MAX_SECONDS * patience_of_this_run(), (name, method, text(60), longest)
