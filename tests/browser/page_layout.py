@@ -8,8 +8,11 @@ from pathlib import Path
 
 from playwright.async_api import Page
 
-SCREENS = ((1920, 1080), (1440, 900), (768, 1024), (360, 740), (320, 640))
-NARROW = SCREENS[2:]
+from tests.thoroughness import sample
+
+ALL_SCREENS = ((1920, 1080), (1440, 900), (768, 1024), (360, 740), (320, 640))
+SCREENS = sample(ALL_SCREENS, of_each=2)
+NARROW = sample(ALL_SCREENS[2:], of_each=2)
 LONG_WORDS_UP_TO = 360
 MAX_CHARACTERS = 80
 """Of a line: about 75, and room for a narrow last word."""

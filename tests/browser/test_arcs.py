@@ -16,6 +16,7 @@ from sessions_app.models import Session, SessionKind, SessionStatus, ToolCallRec
 from tests.browser.chat_page import messages_markup, path_of, say, until
 from tests.browser.fixtures import OpenContext, Watcher
 from tests.browser.test_accessibility import serious_findings
+from tests.thoroughness import sample
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -168,20 +169,15 @@ async def begin(page: Page, label: str, walker: Walker | None = None) -> Walker:
     return walker
 
 
+ARCS = (
+    ("Close the day", close_day, "Closing the day", "The day is closed.", "Daily logs", 1),
+    ("Open the day", open_day, "Opening the day", "The day is open.", "Day plans", 0),
+    ("Weekly check-in", weekly_checkin, "Weekly check-in", "The check-in is done.", "Weekly check-ins", 2),
+)
+
+
 @pytest.mark.parametrize(
-    ("label", "walk", "head", "title", "written", "first_way"),
-    [
-        ("Open the day", open_day, "Opening the day", "The day is open.", "Day plans", 0),
-        ("Close the day", close_day, "Closing the day", "The day is closed.", "Daily logs", 1),
-        (
-            "Weekly check-in",
-            weekly_checkin,
-            "Weekly check-in",
-            "The check-in is done.",
-            "Weekly check-ins",
-            2,
-        ),
-    ],
+    ("label", "walk", "head", "title", "written", "first_way"), sample(ARCS, of_each=len(ARCS))
 )
 async def test_an_arc_is_walked_to_the_card_at_its_end_though_it_is_left_at_every_question(
     label: str,

@@ -19,6 +19,7 @@ from tests.browser.chat_page import finished_blocks, path_of, say, until_done
 from tests.browser.fixtures import OpenContext, Watcher
 from tests.browser.payloads import HOST, PAYLOADS
 from tests.context.test_hostile import HOSTILE, PAGES, PATHS, fill
+from tests.thoroughness import sample
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -179,7 +180,7 @@ async def test_payloads_in_questions_and_answers_do_nothing(
     practice: PracticeServer, page: Page, session: Session, watcher: Watcher
 ) -> None:
     await page.goto(path_of(session))
-    starts = range(0, len(PAYLOADS), 5)
+    starts = sample(range(0, len(PAYLOADS), 5), of_each=3)
     turns = [starts[first : first + 6] for first in range(0, len(starts), 6)]
     for number, group in enumerate(turns, start=1):
         calls = [call for start in group for call in questions_from(start)]
@@ -214,7 +215,7 @@ async def test_payloads_as_a_tools_words_do_nothing(
     await assert_harmless(page, "#messages", watcher)
 
 
-@pytest.mark.parametrize("kind", ["one long line", "turned around", "fake sections"])
+@pytest.mark.parametrize("kind", sample(["one long line", "turned around", "fake sections"], of_each=2))
 async def test_a_hostile_life_fits_every_screen(
     open_context: OpenContext, cookie: str, user: User, session: Session, watcher: Watcher, kind: str
 ) -> None:

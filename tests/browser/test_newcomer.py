@@ -25,6 +25,7 @@ from tests.browser.test_arcs import begin, life_mapping, open_day
 from tests.browser.test_sidebar import choose
 from tests.conftest import PASSWORD
 from tests.live_sage import LiveSage
+from tests.thoroughness import sample
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -52,10 +53,10 @@ DRAFT = "Maybe it’s the phone that keeps me up."
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Each scheme once, on another screen; for pictures both on both."""
-    walks = [("light", DESK), ("dark", PHONE)]
+    """On a phone everyday; in the long form also at a desk; for pictures in both schemes on both."""
+    walks = sample([("dark", PHONE), ("light", DESK)], of_each=2)
     if metafunc.config.getoption("newcomer_pictures"):
-        walks += [("dark", DESK), ("light", PHONE)]
+        walks = [(scheme, screen) for scheme in ("dark", "light") for screen in (PHONE, DESK)]
     ids = [f"{scheme}-{'phone' if screen is PHONE else 'desk'}" for scheme, screen in walks]
     if "screen" in metafunc.fixturenames:
         metafunc.parametrize(("scheme", "screen"), walks, ids=ids)

@@ -11,6 +11,7 @@ from coaching.practice.server import PracticeServer
 from sessions_app.models import Session
 from tests.browser.chat_page import path_of, say, until, until_asked, until_done
 from tests.browser.test_accessibility import OWN_PAGES
+from tests.thoroughness import sample
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -32,6 +33,13 @@ FILES = {
     "life-plan": (None, {"themes": ["rest"], "domains_touched": ["career", "health"]}),
     "overview": (None, {"domains_touched": ["career"]}),
 }
+
+
+TALKS = (
+    ("close_day", ["good evening", "It was long.", "tired", "nothing more", "yes", "that's all, bye", "bye"]),
+    ("open_day", ["good morning", "Rest.", "Write the report", "yes", "bye"]),
+    ("life_mapping", ["hello", "career", "My job is good.", "yes", "enough, bye", "bye"]),
+)
 
 
 def calls() -> list[ToolUse]:
@@ -109,14 +117,7 @@ async def test_the_scripted_coach_names_nothing_made_for_programs(
     practice: PracticeServer, page: Page
 ) -> None:
     found: list[str] = []
-    for kind, words in (
-        (
-            "close_day",
-            ["good evening", "It was long.", "tired", "nothing more", "yes", "that's all, bye", "bye"],
-        ),
-        ("open_day", ["good morning", "Rest.", "Write the report", "yes", "bye"]),
-        ("life_mapping", ["hello", "career", "My job is good.", "yes", "enough, bye", "bye"]),
-    ):
+    for kind, words in sample(TALKS, of_each=2):
         await page.goto("/chat/")
         await page.locator(f'.starter[value="{kind}"]').click()
         for answer in words:

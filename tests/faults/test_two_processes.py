@@ -10,9 +10,9 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.redis]
 
 async def test_the_other_process_takes_over_what_a_killed_one_ran(twin_cluster: Cluster, seed: int) -> None:
     # Each kill waits for a lease to end.
-    report = await crashes.run_r1(twin_cluster, seed=seed, points=20, batch=20)
+    report = await crashes.run_r1(twin_cluster, seed=seed, points=10, batch=10)
     assert report.violations == []
-    assert report.points == 20
+    assert report.points == 10
 
 
 async def test_a_frozen_runner_writes_nothing_after_it_was_replaced(twin_cluster: Cluster, seed: int) -> None:
@@ -23,29 +23,29 @@ async def test_a_frozen_runner_writes_nothing_after_it_was_replaced(twin_cluster
 
 
 async def test_a_process_asked_to_end_drains_or_hands_over(twin_cluster: Cluster, seed: int) -> None:
-    report = await crashes.run_r13(twin_cluster, seed=seed, points=20)
+    report = await crashes.run_r13(twin_cluster, seed=seed, points=10)
     assert report.violations == []
-    assert report.points == 20
+    assert report.points == 10
 
 
 async def test_a_stop_from_another_process_is_as_quick(twin_cluster: Cluster, seed: int) -> None:
-    report = await readers.run_r12(twin_cluster, seed=seed, points=12)
+    report = await readers.run_r12(twin_cluster, seed=seed, points=6)
     assert report.violations == []
-    assert report.points == 12
+    assert report.points == 6
 
 
 async def test_two_tabs_never_run_two_turns_and_the_loser_gets_an_error(
     twin_cluster: Cluster, seed: int
 ) -> None:
-    report = await races.run_r7(twin_cluster, seed=seed, points=20)
+    report = await races.run_r7(twin_cluster, seed=seed, points=10)
     assert report.violations == []
-    assert report.points == 20
+    assert report.points == 10
 
 
 async def test_the_same_id_through_two_processes_is_one_turn(twin_cluster: Cluster, seed: int) -> None:
-    report = await races.run_r9(twin_cluster, seed=seed, points=20)
+    report = await races.run_r9(twin_cluster, seed=seed, points=10)
     assert report.violations == []
-    assert report.points == 20
+    assert report.points == 10
 
 
 async def test_turns_go_on_without_redis_and_tabs_elsewhere_keep_up(twin_cluster: Cluster, seed: int) -> None:

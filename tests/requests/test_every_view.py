@@ -51,14 +51,6 @@ def assert_answered(answers: dict[str, Answered]) -> None:
     assert wrong == {}
 
 
-async def test_every_view_answers_with_a_pool_of_two(
-    small_sage: LiveSage, user: User, owned: Session
-) -> None:
-    await has_two_answers(owned)
-    async with serve_practice(small_sage), browser_of(user, small_sage) as mine:
-        assert_answered(await walk(mine, owned))
-
-
 def upload(name: str) -> aiohttp.FormData:
     form = aiohttp.FormData({"name": name})
     form.add_field("file", COSTLY_CALENDAR, filename=f"{name}.ics", content_type="text/calendar")
