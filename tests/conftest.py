@@ -39,7 +39,7 @@ LONGEST = (
     "files/test_storage_faults.py",
     "sage/test_no_store.py",
     "sage/test_telemetry.py",
-    "library/pipeline/test_three_hundred.py",
+    "library/pipeline/test_many_documents.py",
     "sage/test_embedded_postgres.py",
 )
 TESTS = Path(__file__).parent

@@ -2,8 +2,8 @@
 
 `-m pure` starts no server, and hardly a process. A file of tiers that `-m` leaves out isn't even imported.
 
-A test is `slow` if it takes more than half a second of CPU, or starts processes that do. Most are in files of
-their own, which are listed here; single tests in other files are marked.
+A test is `slow` if it takes more than half a second of CPU, a pure one if more than a sixth, and if it starts
+processes that do. Most are in files of their own, which are listed here; others are marked.
 """
 
 from pathlib import Path
@@ -49,7 +49,7 @@ _SLOW = """
     files/test_garbage files/test_storage_faults files/test_storage_settings jobs/test_order
     jobs/test_worker languages/test_sockets legacy/test_killed_import
     library/extractors/test_hostile_files library/pipeline/test_confident library/pipeline/test_filing
-    library/pipeline/test_injection library/pipeline/test_sourced library/pipeline/test_three_hundred
+    library/pipeline/test_injection library/pipeline/test_sourced library/pipeline/test_many_documents
     library/pipeline/test_turns_taken library/test_lock_order live/test_breaker live/test_successors
     local
     pages/test_file_edits pages/test_limits pages/test_markdown pages/test_rendering patterns

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
+import pytest
 from django.contrib import auth
 from django.contrib.sessions.backends.base import SessionBase
 from django.db.models import Manager, Model, QuerySet
@@ -64,6 +65,7 @@ def test_the_walk_finds_the_names_it_searches_for() -> None:
     assert {name for _, name in awaited_orm(coroutine)} == {"auser", "objects"}
 
 
+@pytest.mark.slow
 def test_no_view_middleware_or_socket_works_in_the_requests_thread_from_async_code() -> None:
     found = [
         f"{path.relative_to(ROOT)}:{line} {name}"
@@ -74,6 +76,7 @@ def test_no_view_middleware_or_socket_works_in_the_requests_thread_from_async_co
     assert found == []
 
 
+@pytest.mark.slow
 def test_no_coroutine_asks_the_orm_itself() -> None:
     coroutines = chain.from_iterable(
         ((path, coroutine) for coroutine in coroutines_in(parse(path))) for path in MODULES

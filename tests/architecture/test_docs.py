@@ -72,6 +72,7 @@ def test_each_link_leads_to_a_file_and_a_heading(page: Path) -> None:
         assert not anchor or anchor in anchors(target), link
 
 
+@pytest.mark.slow
 def test_each_path_and_name_of_the_map_and_the_decisions_is_in_the_code() -> None:
     quoted = {part for page in OF_TODAY for text in quoted_in(page) for part in text.split()}
     paths, known = {part.rstrip("/") for part in quoted if PATH.fullmatch(part)}, code_paths()

@@ -5,6 +5,7 @@ import tomllib
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, requires, version
 
+import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -56,6 +57,7 @@ def test_the_resolution_is_dated_and_every_exception_names_a_direct_requirement(
     assert set(uv["exclude-newer-package"]) <= direct
 
 
+@pytest.mark.slow
 def test_starting_sage_and_its_suite_installs_few_packages() -> None:
     read = tomllib.loads((PROJECT / "pyproject.toml").read_text())
     assert read["tool"]["uv"]["default-groups"] == ["test"]

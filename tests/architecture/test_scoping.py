@@ -202,6 +202,7 @@ def test_every_model_of_people_is_reached_through_its_user_alone() -> None:
             _ = model.objects
 
 
+@pytest.mark.slow
 def test_every_query_without_a_user_is_named_here() -> None:
     found = {
         f"{path}:{function}"
@@ -212,6 +213,7 @@ def test_every_query_without_a_user_is_named_here() -> None:
     assert found == UNSCOPED.keys()
 
 
+@pytest.mark.slow
 def test_nothing_goes_around_the_models() -> None:
     """Shortcuts and generic views would use a model's default manager, which is unscoped."""
     for path, tree in sources():
@@ -241,6 +243,7 @@ RANKED_IN_SQL = {
 """Modules with statements that the ORM can't write, each of which names the user."""
 
 
+@pytest.mark.slow
 def test_no_statement_names_a_table() -> None:
     tables = "|".join(model._meta.db_table for model in apps.get_models(include_auto_created=True))
     names_one = re.compile(rf"\b(?:FROM|JOIN|UPDATE|INTO)\s+\"?(?:{tables})\b")

@@ -79,6 +79,7 @@ def test_tags_of_old_blocks_go_and_their_words_stay(text: str, left: str) -> Non
     assert strip_block_tags(text) == left
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "character",
     sample([" ", "\n", "\u200d", "/", "[", "<", "< ", "[ ", "[/file_update]file_update]"], of_each=4),

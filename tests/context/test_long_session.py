@@ -1,4 +1,4 @@
-"""A conversation of 500 messages: requests stay small, cached and valid, and the brief misses nothing."""
+"""A long conversation: requests stay small, cached and valid, and the brief misses nothing."""
 
 import json
 from datetime import timedelta
@@ -15,10 +15,11 @@ from sessions_app.database import in_database
 from sessions_app.models import Session, SessionBrief
 from tests.context.conftest import Talk, text_blocks
 from tests.context.test_prefix import MORNING, WORDS, seed_life
+from tests.thoroughness import size
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-TURNS = 250
+TURNS = size(60, long=250)
 MAX_MESSAGES = 35
 
 
@@ -30,7 +31,7 @@ def answer(number: int) -> list[Reply | str]:
 
 
 async def converse(talk: Talk) -> list[int]:
-    """Talk for 250 turns, each followed by its brief; return the edge of each turn."""
+    """Talk for all turns, each followed by its brief; return the edge of each turn."""
     edges = []
     with time_machine.travel(MORNING, tick=True) as clock:
         for number in range(TURNS):
@@ -44,12 +45,12 @@ async def converse(talk: Talk) -> list[int]:
     return edges
 
 
-async def test_five_hundred_messages_are_sent_small_cached_and_valid(talk: Talk, person: User) -> None:
+async def test_many_messages_are_sent_small_cached_and_valid(talk: Talk, person: User) -> None:
     await seed_life(person)
     edges = await converse(talk)
     requests = talk.practice.requests
     assert [request.error for request in requests if request.error] == []
-    assert sorted(set(edges)) == [0, *range(21, 482, 20)], "one step of twenty messages at a time"
+    assert sorted(set(edges)) == [0, *range(21, 2 * TURNS - 18, 20)], "one step of twenty messages at a time"
 
     frame = json.dumps([requests[0].body["system"], requests[0].body["tools"]])
     for request in requests:

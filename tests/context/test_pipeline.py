@@ -24,6 +24,7 @@ from sessions_app.models import MessageRole, Session, SessionKind, Turn
 from tests.calendar.conftest import source_of, timed
 from tests.context.conftest import Talk, put_file, text_blocks
 from tests.context.five_people import spoke_before
+from tests.thoroughness import size
 
 NOW = datetime(2026, 11, 18, 8, 0, tzinfo=UTC)  # a Wednesday morning
 HOSTILE = (
@@ -167,7 +168,7 @@ def test_whatever_somebody_has_written_the_prompt_keeps_to_its_size_and_says_wha
 def test_the_context_keeps_to_its_size_over_many_turns_of_long_changes(person: User) -> None:
     session = Session.unscoped.create(user=person)
     profile = Profile.unscoped.select_related("user").get(user=person)
-    for number in range(40):
+    for number in range(size(12, long=40)):
         for path in ("sage/context.md", "life-plan/current.md", "life-plan/weekly.md"):
             put_file(person, path, f"Change {number}. " * 3_000)
         put_file(person, f"captures/2026-11-18-0700{number:02}.md", f"Capture {number}. " * 3_000)

@@ -24,6 +24,7 @@ async def save(context: ToolCall, values: PracticeSave) -> ToolResult:
     return ToolResult.of(success=True, path=f"{values.file_type}/{context.position}.md", bytes=1, version=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [MODEL, "claude-haiku-5-5", "claude-haiku-4-5-20251001"])
 async def test_a_conversation_with_saved_files_is_accepted_turn_after_turn(model: str) -> None:
     history: list[StoredMessage] = []

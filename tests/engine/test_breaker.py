@@ -96,6 +96,7 @@ async def test_it_opens_after_five_failed_turns_of_two_people_and_then_asks_nobo
     assert len(server.requests) == FAILURES_TO_OPEN
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("status", [500, 503, 529])
 async def test_thirty_failed_turns_of_one_person_block_nobody(
     server: PracticeServer, client: AnthropicClient, status: int
@@ -147,6 +148,7 @@ async def test_what_may_be_due_to_one_request_opens_nothing_where_one_person_has
     assert outcomes == ["unavailable"] * 9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "fault",
     [

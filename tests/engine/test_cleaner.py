@@ -5,8 +5,7 @@ import time
 
 import pytest
 
-from coaching.engine.cleaner import Cleaner, Ended
-from coaching.engine.shown_pieces import Piece
+from coaching.engine.cleaner import Cleaner, Ended, Piece
 from coaching.engine.written_calls import WrittenCall
 
 NAMES = frozenset({"save_file", "show_options"})
@@ -268,6 +267,7 @@ def test_what_is_repeated_on_purpose_stays(written: str) -> None:
     assert clean(written) == (text(written), "", ())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("written", [*SAMPLES, *REPETITIONS, *NO_REPETITIONS], ids=lambda w: w[:30])
 def test_it_makes_no_difference_where_the_stream_is_cut(written: str) -> None:
     written = written[:BREAK_AT]
@@ -324,6 +324,7 @@ WORST = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", WORST)
 def test_the_worst_texts_take_linear_time(unit: str) -> None:
     long = unit * (40_000 // len(unit))
@@ -340,6 +341,7 @@ def test_the_worst_texts_take_linear_time(unit: str) -> None:
         pytest.fail(f"{times[1] / times[0]:.1f} times as long for four times the text")
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_opened_tags_take_no_time() -> None:
     began = time.process_time()
     assert clean("<" * 100_000) == (text("<" * 100_000), "", ())

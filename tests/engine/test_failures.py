@@ -287,6 +287,7 @@ async def test_a_refused_connection_is_reported_as_unavailable() -> None:
         assert reason_of(await bench.part(limits=PartLimits(seconds=1.0))) == "unavailable"
 
 
+@pytest.mark.slow
 async def test_a_stalled_round_ends_with_the_deadline_and_keeps_its_words(bench: Bench) -> None:
     bench.upstream.script(Answer(HALF, STALL))
     began = time.monotonic()
@@ -330,6 +331,7 @@ async def test_a_tool_that_hangs_ends_with_the_deadline(bench: Bench) -> None:
     assert len(bench.upstream.requests) == 1
 
 
+@pytest.mark.slow
 async def test_stop_closes_the_upstream_at_once_and_keeps_what_came(bench: Bench) -> None:
     bench.upstream.script(Answer(HALF, STALL))
     limit = 0.25 * patience()

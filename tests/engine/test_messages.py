@@ -4,6 +4,7 @@ import json
 import re
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -81,6 +82,7 @@ stored = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(400), deadline=None)
 @given(st.lists(stored, max_size=8))
 def test_every_prefix_that_ends_with_the_user_is_valid(history: list[StoredMessage]) -> None:

@@ -216,6 +216,7 @@ def check_cut(bench: Bench, expected: Expected, result: PartResult, ran: dict[st
     assert "".join(item.text for item in live if isinstance(item, TextDelta)) == kept
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", STREAMS, ids=lambda path: path.stem)
 async def test_cut_at_every_byte_nothing_runs_that_was_cut(
     path: Path, caplog: pytest.LogCaptureFixture
@@ -238,6 +239,7 @@ async def test_cut_at_every_byte_nothing_runs_that_was_cut(
         check_cut(bench, expected_of(path), result, ran, size)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["closed", RESET])
 @pytest.mark.parametrize("path", STREAMS, ids=lambda path: path.stem)
 async def test_cut_on_a_real_socket_nothing_runs_that_was_cut(

@@ -1,10 +1,9 @@
 """Storage failures at any point of a write: the old version is whole, the user informed, a retry writes once.
 
-Short by default; `SAGE_STORAGE_FAULT_ROUNDS=100` runs the long form of RELIABILITY R11.
+The long form is that of RELIABILITY R11.
 """
 
 import asyncio
-import os
 import resource
 import time
 from collections.abc import Iterator
@@ -31,10 +30,11 @@ from tests.files.conftest import S3
 from tests.files.s3_server import FAULTS, Fault
 from tests.files.storing import store_file
 from tests.patience import patience
+from tests.thoroughness import size
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 PATH = "life-map/_overview.md"
-ROUNDS = int(os.environ.get("SAGE_STORAGE_FAULT_ROUNDS", "1"))
+ROUNDS = size(1, long=100)
 FILE_LIMIT_BYTES = 60_000
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -61,6 +61,7 @@ def test_a_list_gives_its_elements(values: list[Any], size: int, indent: int | N
     assert values_of(data, size) == values
 
 
+@pytest.mark.slow
 @unhurried
 @given(st.dictionaries(st.text(), VALUES), st.integers(1, 9))
 def test_an_object_gives_its_values_and_the_elements_of_its_lists(told: dict[str, Any], size: int) -> None:

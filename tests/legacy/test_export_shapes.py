@@ -231,6 +231,7 @@ def places(value: Any) -> Iterator[tuple[Any, Any]]:
             yield from places(inside)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("told", [chatgpt_conversation(), claude_conversation()])
 def test_no_odd_value_stops_an_import(told: dict[str, Any]) -> None:
     adapter = next(each for each in ADAPTERS.values() if each.recognises(Item(path=(0,), value=told, line=1)))

@@ -125,6 +125,7 @@ def test_a_zip_is_read_as_it_was_downloaded() -> None:
     assert read(zipped(my_export_json=sage))[0] == "sage"
 
 
+@pytest.mark.slow
 def test_a_bomb_is_not_opened() -> None:
     assert refusal(zipped(conversations_json=b"[" + b" " * (30 << 20) + b"]")) == source.BOMB
 

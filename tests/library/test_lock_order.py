@@ -1,9 +1,8 @@
 """Lock order: what the pipeline writes, what a person decides and what they delete at the same time.
 
-`SAGE_DELETION_ROUNDS=200` is the long form of the last test.
+The last test has a long form.
 """
 
-import os
 import random
 import time
 import uuid
@@ -52,8 +51,9 @@ from coaching.models import (
 )
 from sessions_app.errors import Refused
 from tests.library.rows import make_client, make_document, make_project
+from tests.thoroughness import size
 
-ROUNDS = int(os.environ.get("SAGE_DELETION_ROUNDS", "8"))
+ROUNDS = size(8, long=200)
 DOCUMENTS = 4
 WRITES_EACH = 3
 USAGE = RoundUsage(model="m", tokens=TokenCounts(), first_token_ms=None, duration_ms=0)

@@ -22,6 +22,7 @@ from sessions_app.database import in_database
 from sessions_app.models import SessionKind, Turn, TurnStatus
 from tests.conftest import MakeUser
 from tests.patience import patience
+from tests.thoroughness import size
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -75,13 +76,13 @@ def quick_retries(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("quick_retries")
 @pytest.mark.parametrize("status", [500, 529])
-async def test_thirty_failing_turns_of_one_person_block_nobody_else(
+async def test_many_failing_turns_of_one_person_block_nobody_else(
     practice: PracticeServer, talk_of: Callable[[str], Awaitable[Talk]], status: int
 ) -> None:
     ada, bea = await talk_of("ada"), await talk_of("bea")
     practice.faults.push(Fault(kind="status", status=status, key=FAILING, times=10_000))
     failed = []
-    for number in range(1, 31):
+    for number in range(1, size(12, long=30) + 1):
         failed.append(await ada.say(f"{number}: {FAILING}"))
         if number % 10 == 0:
             answered = await bea.say(f"Good morning {number}")

@@ -20,12 +20,13 @@ from sessions_app.database import in_database
 from sessions_app.limits import RateLimit
 from sessions_app.models import Session, SessionKind, Turn, TurnStatus
 from tests.stored_turns import open_turn
+from tests.thoroughness import size
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 LATE_SECONDS = 0.5
-CONVERSATIONS = 10
-TURNS_EACH = 20
+CONVERSATIONS = size(4, long=10)
+TURNS_EACH = size(5, long=20)
 RATE = RateLimit(turns=1000, seconds=60)
 PILLS = ToolUse("show_options", {"options": [{"label": "Fine"}, {"label": "Tired"}]}, id="toolu_pills")
 
@@ -115,7 +116,7 @@ async def talk(runner: Runner, session: Session) -> Tab:
     return tab
 
 
-async def test_over_200_turns_each_end_is_sent_once_and_before_the_next_message(
+async def test_over_many_turns_each_end_is_sent_once_and_before_the_next_message(
     make_user: Callable[..., User], runner: Runner, practice: PracticeServer
 ) -> None:
     practice.script([f"Answer {number}." for number in range(CONVERSATIONS * TURNS_EACH)])

@@ -30,6 +30,7 @@ from coaching.models import (
 from coaching.recall.search import search
 from tests.files.auditor import audit_files
 from tests.pages.file_pages import CAREER, Write, hidden_in, page_of
+from tests.thoroughness import size
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("storage")]
 
@@ -295,7 +296,7 @@ def test_files_are_found_by_name_and_by_their_words(signed_in: Client, write: Wr
 
 
 @pytest.mark.slow
-def test_five_thousand_files_and_captures_are_small_pages_of_few_queries(
+def test_many_files_and_captures_are_small_pages_of_few_queries(
     signed_in: Client, user: User, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     Profile.unscoped.create(user=user)
@@ -307,7 +308,7 @@ def test_five_thousand_files_and_captures_are_small_pages_of_few_queries(
             file_type=FileType.CAPTURE,
             version_number=1,
         )
-        for number in range(5_000)
+        for number in range(size(600, long=5_000))
     )
     words = {"number": 1, "size": 9, "source": "user", "content": "A thought that is some words long. " * 5}
     UserFileVersion.unscoped.bulk_create(

@@ -15,6 +15,7 @@ from coaching.transcript.rows import PAGE_MESSAGES
 from sessions_app.models import Message, MessageRole, Session, Turn, TurnStatus
 from tests.pages.conftest import Exchange
 from tests.patience import patience
+from tests.thoroughness import size
 
 pytestmark = pytest.mark.django_db
 
@@ -53,15 +54,16 @@ def link_in(page: str, words: str) -> str | None:
 
 
 @pytest.mark.slow
-def test_five_thousand_messages_open_quickly_at_their_end(signed_in: Client, session: Session) -> None:
-    fill(session, 2_500)
+def test_thousands_of_messages_open_quickly_at_their_end(signed_in: Client, session: Session) -> None:
+    messages = size(1_000, long=5_000)
+    fill(session, messages // 2)
     address = f"/chat/{session.id}/"
     page_of(signed_in, address)
     began = time.monotonic()
     with CaptureQueriesContext(connection) as statements:
         page = page_of(signed_in, address)
     assert time.monotonic() - began < OPEN_SECONDS * patience()
-    assert numbers_in(page) == list(range(5_001 - PAGE_MESSAGES, 5_001))
+    assert numbers_in(page) == list(range(messages + 1 - PAGE_MESSAGES, messages + 1))
     assert len(statements) < 15
     assert len(page) < 100_000
 

@@ -56,6 +56,7 @@ async def test_after_a_no_it_goes_on_with_what_they_came_for(client: AsyncAnthro
     assert walk.arc == "open_day"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("answer", ["Yes.", "yes, it's still there", "It's still there.", "Every night."])
 async def test_after_a_yes_it_points_to_help(client: AsyncAnthropic, answer: str) -> None:
     walk = Walk(client, header=header(), answers={"show_help_lines": '{"success": true, "lines": []}'})

@@ -148,6 +148,7 @@ STRANGE = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("arc", "strange"), list(zip(cycle(ARCS), STRANGE, strict=False)))
 def test_long_strange_words_are_taken_at_once(arc: str, strange: str) -> None:
     skill = SKILL.format(name=arc.replace("_", "-"))
@@ -166,6 +167,7 @@ SAID = st.one_of(
 )
 
 
+@pytest.mark.slow
 @given(said=st.lists(SAID, min_size=1, max_size=8), arc=st.sampled_from([*ARCS, ""]))
 @settings(max_examples=examples(100), deadline=None)
 def test_whatever_is_said_it_has_an_answer_that_can_be_sent_back(said: list[str], arc: str) -> None:
@@ -181,6 +183,7 @@ def test_whatever_is_said_it_has_an_answer_that_can_be_sent_back(said: list[str]
         body["messages"].append(assistant("\n".join([*texts, *asked]).strip() or "Mm-hm."))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "offered", [{"load_skill"}, {"show_options"}, {"save_file"}, {"read_file"}, set(), TOOL_NAMES]
 )

@@ -10,6 +10,7 @@ from coaching.practice.coach import texts
 from coaching.practice.coach.sense import ALWAYS, FILE, features_of, learnt, sense
 from sessions_app.organising import UNDO_TIME
 from tests.practice.training import TALKS, Utterance, digest_of, learn_acts, measure_without, read_utterances
+from tests.thoroughness import sample
 
 LEAST_RIGHT = 0.63
 """The least share of an author's utterances whose act is known by weights learnt from all others."""
@@ -22,7 +23,7 @@ def test_the_weights_are_learnt_from_the_utterances_and_concepts_of_today() -> N
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("author", TALKS)
+@pytest.mark.parametrize("author", sample(TALKS, of_each=len(TALKS)))
 def test_what_an_author_does_is_known_by_what_others_wrote(author: str) -> None:
     found = measure_without(author, read_utterances())
     assert found.right >= LEAST_RIGHT * found.utterances, found

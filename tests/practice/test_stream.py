@@ -166,6 +166,7 @@ async def test_a_held_stream_waits_for_its_release(server: PracticeServer, clien
     assert len((await stream.get_final_message()).content) == 1
 
 
+@pytest.mark.slow
 async def test_a_paced_stream_takes_its_time(server: PracticeServer, client: AsyncAnthropic) -> None:
     server.script([Reply.of(Text("word " * 40), tokens_per_second=250, first_token_seconds=0.1)])
     loop = asyncio.get_running_loop()

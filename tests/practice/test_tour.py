@@ -11,6 +11,7 @@ from tests.practice.walking import OPEN, File, Walk
 MAX_EXCHANGES = {"life_mapping": 15, "open_day": 6, "close_day": 7, "weekly_checkin": 6}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_entered", [False, True])
 @pytest.mark.parametrize("arc", WALKS)
 async def test_an_arc_is_walked_from_greeting_to_completion(
@@ -32,6 +33,7 @@ async def test_an_arc_is_walked_from_greeting_to_completion(
         assert walk.names().count("complete_session") == 1, "the conversation simply goes on"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arc", WALKS)
 async def test_the_tour_opens_an_arc_itself_and_the_opening_words_are_nobodys_answer(
     client: AsyncAnthropic, arc: str
@@ -59,6 +61,7 @@ async def test_an_arc_whose_beginning_has_left_the_window_asks_for_what_it_can_t
     assert walk.status == "active"
 
 
+@pytest.mark.slow
 async def test_parts_of_the_map_that_have_left_the_window_are_not_asked_for_again(
     client: AsyncAnthropic,
 ) -> None:
@@ -105,6 +108,7 @@ async def test_a_page_that_is_there_keeps_its_words_and_later_doesnt_empty_it(cl
     assert walk.files["life-map/relationships.md"].version == 1
 
 
+@pytest.mark.slow
 async def test_a_second_note_keeps_the_first_and_a_correction_replaces_only_its_own(
     client: AsyncAnthropic,
 ) -> None:
@@ -191,6 +195,7 @@ async def test_one_of_several_items_is_corrected_by_choice_or_by_name(client: As
     assert "Priya" not in str(walk.files)
 
 
+@pytest.mark.slow
 async def test_something_to_change_is_picked_and_asked_for_again(client: AsyncAnthropic) -> None:
     walk = Walk(client, kind="close_day")
     await walk.say("hi")
@@ -219,6 +224,7 @@ async def test_a_rating_goes_with_the_words_that_it_was_in(client: AsyncAnthropi
     assert set(saved[-1]["remove"]) == {"status", "updated_rating"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -266,6 +272,7 @@ async def test_the_check_in_keeps_themes_and_an_intention(client: AsyncAnthropic
     assert "2026-11-29" in walk.said[-1]
 
 
+@pytest.mark.slow
 async def test_the_same_walk_is_always_the_same(client: AsyncAnthropic) -> None:
     said = []
     for _ in range(2):

@@ -2,6 +2,8 @@
 
 from time import process_time
 
+import pytest
+
 from coaching.recall.excerpts import excerpt, marked, words_of
 
 
@@ -24,6 +26,7 @@ def test_of_a_long_question_the_first_words_count() -> None:
     assert len(words_of("今" + "日" * 500 + "は母と話しました" * 50)) <= 32
 
 
+@pytest.mark.slow
 def test_thirty_long_passages_cost_little_even_where_every_word_matches() -> None:
     question = words_of(" ".join(f"abcd{number}" for number in range(500)))
     texts = [" ".join(f"abc{number}" for number in range(180)), "a " * 630, "abcd7 " * 210]

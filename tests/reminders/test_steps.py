@@ -85,7 +85,7 @@ def test_a_repeating_step_that_was_not_done_is_due_on_its_next_day(
 ) -> None:
     reminded(user, ReminderKind.STEPS, EIGHT)
     make_step(user, due_date=due, repeats=repeats, made_at=datetime(2026, 10, 1, tzinfo=UTC))
-    assert claimed(MONDAY, 14, every=240) == [(MONDAY + timedelta(days=day), EIGHT) for day in days]
+    assert claimed(MONDAY, 14, every=480) == [(MONDAY + timedelta(days=day), EIGHT) for day in days]
 
 
 def test_the_31st_is_the_last_day_of_a_shorter_month(user: User) -> None:

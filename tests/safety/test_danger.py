@@ -51,6 +51,7 @@ def test_no_plain_word_of_dying_is_missed() -> None:
     assert not got.missed
 
 
+@pytest.mark.slow
 def test_what_is_immediate_is_seldom_taken_for_less() -> None:
     got = measure(SENTENCES)
     lowered = [row for row in got.other_level if row.expected == "immediate"]

@@ -33,6 +33,7 @@ def test_the_stored_form_has_all_headings_in_order_and_is_read_back() -> None:
     assert render_plan(parse_plan(body)) == body
 
 
+@pytest.mark.slow
 def test_whatever_is_written_in_a_field_stays_in_it() -> None:
     chance = random.Random(13)
     for _ in range(3_000):

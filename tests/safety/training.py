@@ -71,11 +71,11 @@ def read_examples(table: str) -> Sequence[Example]:
     ]
 
 
-def learn(examples: Sequence[Example]) -> Mapping[str, int]:
+def learn(examples: Sequence[Example], *, rounds: int = ROUNDS) -> Mapping[str, int]:
     """Return the weights of the features, in hundredths."""
     rows = [sorted(each.features) for each in examples]
     signs = [1 if each.is_danger else -1 for each in examples]
-    weights = solve(rows, signs, _costs_of(examples), rounds=ROUNDS, min_rows=MIN_SENTENCES)
+    weights = solve(rows, signs, _costs_of(examples), rounds=rounds, min_rows=MIN_SENTENCES)
     return rounded(weights, least=MIN_WEIGHT, always=ALWAYS)
 
 
@@ -102,10 +102,11 @@ def table_by_author() -> str:
     return "\n".join(lines)
 
 
-def tables_without(author: str, examples: Mapping[str, Sequence[Example]]) -> Tables:
+def tables_without(author: str, examples: Mapping[str, Sequence[Example]], *, rounds: int = ROUNDS) -> Tables:
     """Return the tables that are learnt from all authors but one."""
     return {
-        table: learn([each for each in rows if each.author != author]) for table, rows in examples.items()
+        table: learn([each for each in rows if each.author != author], rounds=rounds)
+        for table, rows in examples.items()
     }
 
 

@@ -173,6 +173,7 @@ def test_a_killed_server_is_started_again(data_dir: Path) -> None:
     assert not _is_running(server)
 
 
+@pytest.mark.slow
 def test_a_pid_file_that_names_another_program_is_not_believed(data_dir: Path) -> None:
     server = _server(data_dir)
     server.join()
@@ -288,11 +289,11 @@ def test_the_role_that_sage_connects_with_is_an_ordinary_one(data_dir: Path) -> 
     server.leave()
 
 
+@pytest.mark.slow
 @pytest.mark.django_db  # a migrated database to copy
 def test_an_older_data_folder_loses_its_superuser_and_no_table(empty_dir: Path) -> None:
     older = _OlderServer.of(empty_dir, is_lasting=False)
     older.join()
-    environment = {"SAGE_DATA_DIR": str(empty_dir)}
     _copy_database(url_of_test_database(), older.url)
     with psycopg.connect(older.url) as connection:
         connection.execute("CREATE SCHEMA apart CREATE VIEW two AS SELECT 2 AS number")
@@ -310,7 +311,6 @@ def test_an_older_data_folder_loses_its_superuser_and_no_table(empty_dir: Path) 
         connection.execute("INSERT INTO auth_group (name) VALUES ('new')")
         connection.execute("DROP SCHEMA apart CASCADE")
     server.leave()
-    assert finished("manage.py", "migrate", "coaching", "zero", "-v0", environment=environment) == (0, "")
 
 
 def test_the_server_is_given_none_of_our_environment(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -425,6 +425,7 @@ def _passes(folder: Path, *, user: int, group: int) -> bool:
     return done.returncode == 0
 
 
+@pytest.mark.slow
 def test_a_process_that_ends_before_its_server_has_started_stops_it() -> None:
     with _folder() as folder:
         arguments = ("manage.py", "shell", "--no-imports", "-c", EARLY)

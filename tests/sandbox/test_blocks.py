@@ -128,6 +128,7 @@ def test_the_items_of_a_list_become_one_list_again() -> None:
     assert render_blocks(["- a", "words", "- b"]).count("<ul>") == 2
 
 
+@pytest.mark.slow
 def test_the_rows_of_a_table_become_one_table_again() -> None:
     assert len(split_blocks(TABLE)) == 4
     assert blocks_of(TABLE) == render(TABLE)

@@ -218,6 +218,7 @@ def test_what_takes_too_long_is_killed_in_time_and_the_next_is_answered(make_hos
     assert ask_soon(host, b"next") == b"next"
 
 
+@pytest.mark.slow
 def test_a_slow_request_runs_in_parallel_and_delays_nobody(make_host: MakeHost) -> None:
     host = make_host(requests=MANY)
     ask_soon(host, b"wake up")
@@ -239,6 +240,7 @@ def test_when_too_many_are_slow_further_ones_are_given_up_early(make_host: MakeH
     assert ask_soon(host, b"next") == b"next"
 
 
+@pytest.mark.slow
 def test_of_many_requests_a_slow_one_costs_itself_alone_and_all_take_the_time_of_one(
     make_host: MakeHost,
 ) -> None:

@@ -1,4 +1,4 @@
-"""Three hundred documents of all types from the labelled texts, with what each is. The seed is fixed.
+"""Documents of all types from the labelled texts, with what each is. The seed is fixed.
 
 Images are plain colours: the model of the tests knows by their names what they show, and where no model can
 look at images, they end in review.
@@ -21,11 +21,10 @@ from reportlab.pdfgen.canvas import Canvas
 from tests.library.labelled_texts import read_labelled_texts
 
 SEED = 13
-COUNT = 300
 FORMS = ("txt", "md", "html", "eml", "docx", "pdf", "xlsx", "txt", "md")
 IMAGES = ("jpeg", "png", "gif", "webp", "tiff", "bmp")
 RARE_FORMS = (("pptx",), ("vtt",), ("srt",), IMAGES)
-"""Every tenth document has one of these forms, in turn."""
+"""In turn."""
 DUPLICATES = 8
 BROKEN = 6
 
@@ -40,10 +39,10 @@ class Made:
     is_duplicate: bool = False
 
 
-def three_hundred() -> list[Made]:
-    """Return the documents; duplicates come after their originals."""
+def make_many(count: int, *, rare_each: int) -> list[Made]:
+    """Return so many documents, one of `rare_each` in a rare form; duplicates come after their originals."""
     chance = random.Random(SEED)
-    made = list(_readable(chance))[: COUNT - DUPLICATES - BROKEN]
+    made = list(_readable(chance, count, rare_each))[: count - DUPLICATES - BROKEN]
     broken = [
         Made(name=f"{number} broken.pdf", data=one.data[: len(one.data) // 3] + b"%d" % number, file_type="")
         for number, one in enumerate(made)
@@ -56,9 +55,9 @@ def three_hundred() -> list[Made]:
     return [*made, *broken, *copies]
 
 
-def _readable(chance: random.Random) -> Iterator[Made]:
+def _readable(chance: random.Random, count: int, rare_each: int) -> Iterator[Made]:
     labelled = read_labelled_texts()
-    for number in range(COUNT):
+    for number in range(count):
         item = labelled[number % len(labelled)]
         text = item.text
         if number >= len(labelled):
@@ -67,18 +66,19 @@ def _readable(chance: random.Random) -> Iterator[Made]:
             parts = [" ".join(words[place : place + 3]) for place in range(0, len(words), 3)]
             chance.shuffle(parts)
             text = "\n".join(parts)
-        form = _form_of(number)
+        form = _form_of(number, rare_each)
         stem = item.name.rsplit(".", 1)[0] or "document"
         name = f"{number} {stem}.{form}"
         data = _in_form(form, f"{text}\n\nFile number {number}")
         yield Made(name=name, data=data, file_type=item.file_type)
 
 
-def _form_of(number: int) -> str:
-    if number % 10 != 9:
+def _form_of(number: int, rare_each: int) -> str:
+    turn, place = divmod(number, rare_each)
+    if place != rare_each - 1:
         return FORMS[number % len(FORMS)]
-    forms = RARE_FORMS[number // 10 % len(RARE_FORMS)]
-    return forms[number // 10 // len(RARE_FORMS) % len(forms)]
+    forms = RARE_FORMS[turn % len(RARE_FORMS)]
+    return forms[turn // len(RARE_FORMS) % len(forms)]
 
 
 def _in_form(form: str, text: str) -> bytes:

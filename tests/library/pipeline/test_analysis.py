@@ -51,6 +51,7 @@ from sessions_app.models import Session
 from tests.jobs.conftest import WorkOff, make_due, queue, work_off
 from tests.library.rows import make_client, make_document
 from tests.library.transcripts import transcripts
+from tests.thoroughness import size
 from tests.tools.committing_context import CommittingContext
 
 __all__ = ["queue", "work_off"]
@@ -225,14 +226,14 @@ async def test_a_summary_that_was_given_up_says_so(
 
 
 @pytest.mark.slow
-async def test_ten_transcripts_read_twice_by_a_model_that_invents_give_the_same_items(
+async def test_transcripts_read_twice_by_a_model_that_invents_give_the_same_items(
     user: User, practice: PracticeServer, model: Inventor, work_off: WorkOff
 ) -> None:
     def items() -> list[tuple[Any, ...]]:
         rows = ActionItem.of(user.pk).order_by("document_id", "id")
         return list(rows.values_list("id", "document_id", "title", "owner", "due_words", "due_date", "quote"))
 
-    written = transcripts(10)
+    written = transcripts(size(3, long=10))
     documents = [await in_database(stored, user, each.text) for each in written]
     for document in documents:
         await analysed(user, document, "transcript", work_off)
@@ -254,7 +255,7 @@ async def test_ten_transcripts_read_twice_by_a_model_that_invents_give_the_same_
         assert row[5] is None
     assert not [row for row in again if row[3] == "Mallory" or row[2] == "Sell everything"]
     entries = await in_database(lambda: list(KnowledgeEntry.of(user.pk).order_by("document_id")))
-    assert len(entries) == 10
+    assert len(entries) == len(written)
     for entry, each in zip(entries, written, strict=True):
         assert [point.partition(": “")[0] for point in entry.key_points] == each.decisions
         assert "Mallory" not in entry.content

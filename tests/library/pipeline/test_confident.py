@@ -9,10 +9,11 @@ from coaching.practice import PracticeServer
 from tests.jobs.conftest import WorkOff
 from tests.library.pipeline.conftest import PAYSLIP, calls_to, fresh, upload
 from tests.library.pipeline.truth import TruthfulModel
+from tests.thoroughness import size
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("references")]
 
-LETTERS = 40
+LETTERS = size(6, long=40)
 FORGED = [{"name": "Number", "value": "C01X00T47", "quote": "Passport No. C01X00T47", "page": 1}]
 TRUE = [{"name": "Sender", "value": "Ben Frost", "quote": "Yours, Ben Frost", "page": 1}]
 

@@ -23,11 +23,12 @@ from coaching.practice.script import Reply, ToolUse
 from sessions_app.database import in_database
 from tests.library.pipeline.truth import TruthfulModel
 from tests.library.rows import make_document
+from tests.thoroughness import size
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("references")]
 
 TOGETHER = 20
-PLANTED = 100
+PLANTED = size(24, long=100)
 STREETS = ("Quay", "Mill", "Kirk", "Park", "Lake")
 
 
@@ -180,7 +181,7 @@ async def test_of_twenty_documents_in_a_call_each_proposal_keeps_document_page_a
             assert entries[each.pk].key_points == [f"Payable to {said(number)['name']}"]
 
 
-async def test_of_what_is_planted_in_a_hundred_documents_nothing_wrong_is_stored(
+async def test_of_what_is_planted_in_many_documents_nothing_wrong_is_stored(
     user: User, practice: PracticeServer, model: TruthfulModel
 ) -> None:
     letters = await in_database(make_letters, user, PLANTED)

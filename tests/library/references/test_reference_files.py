@@ -46,6 +46,7 @@ def test_every_reference_is_short_and_names_how_to_tell_it_apart(shipped: Refere
     assert "payslip: Payslip (work)" in shipped.directory
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new", "fault"),
     [

@@ -1,4 +1,4 @@
-"""Three hundred documents of all types, read by a worker's jobs with a model that knows what they are."""
+"""Many documents of all types, read by a worker's jobs with a model that knows what they are."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -22,10 +22,14 @@ from coaching.practice.coach.documents import sent_documents
 from sessions_app.database import in_database
 from tests.jobs.conftest import WorkOff
 from tests.library.pipeline.conftest import calls_to
-from tests.library.pipeline.many import BROKEN, COUNT, DUPLICATES, Made, images, three_hundred
+from tests.library.pipeline.many import BROKEN, DUPLICATES, Made, images, make_many
 from tests.library.pipeline.truth import TruthfulModel
+from tests.thoroughness import size
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("references")]
+
+COUNT = size(112, long=300)
+RARE_EACH = size(4, long=10)
 
 
 def take_all(user: User, made: Sequence[Made]) -> None:
@@ -37,10 +41,10 @@ def take_all(user: User, made: Sequence[Made]) -> None:
         take_in(user_id=user.pk, name=one.name, data=one.data, destination=destination)
 
 
-async def test_three_hundred_documents_end_once_where_the_rules_say(
+async def test_many_documents_end_once_where_the_rules_say(
     user: User, practice: PracticeServer, work_off: WorkOff, model: TruthfulModel
 ) -> None:
-    made = three_hundred()
+    made = make_many(COUNT, rare_each=RARE_EACH)
     model.types = {one.name: one.file_type for one in made}
     await in_database(take_all, user, made)
     await work_off()
