@@ -7,7 +7,7 @@ and miss; `figures` has the results.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from coaching.safety import harmless, joining, languages, weak_cues
 from coaching.safety.phrases import About, Level, Phrase, Topic, all_phrases, phrases_in
@@ -29,12 +29,14 @@ class Danger:
     """A detected danger. `level`: `immediate`, or `concern` if it is indirect, not acute, or about others.
 
     `about`: whether the writer or somebody else is in danger or a danger. `topic`: `violence` if somebody is
-    being harmed by another, otherwise `life`.
+    being harmed by another, otherwise `life`. `is_weighed`: nothing names it, only weights and weak cues
+    suggest it.
     """
 
     level: Level
     about: About
     topic: Topic
+    is_weighed: bool = field(default=False, compare=False)
 
 
 _NOT_WEIGHED = re.compile(r"\bi want you to be |\bkilling myself to ")
@@ -65,11 +67,14 @@ def find_danger(text: str) -> Danger | None:
         return found
     is_weighed = found is not None or not (is_ruled_out or languages.names_danger(letters))
     weighed = weighed_level(weighable, of_any=is_weighed)
-    if weighed != "immediate" and joining.is_wished(letters):
-        weighed = _level_of_joining(letters, weighable) or weighed
+    joined = _level_of_joining(letters, weighable) if joining.is_wished(letters) else None
+    if weighed != "immediate":
+        weighed = joined or weighed
     if not (weighed or found) and weak_cues.is_enough(sentences):
         weighed = None if weighs_against(weighable, least=AGAINST_CUES) else "concern"
-    return Danger(level=weighed, about="self", topic="life") if weighed else found
+    if not weighed:
+        return found
+    return Danger(level=weighed, about="self", topic="life", is_weighed=not (found or joined))
 
 
 def _level_of_joining(letters: str, weighable: Weighable) -> Level | None:
