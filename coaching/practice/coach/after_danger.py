@@ -60,6 +60,11 @@ def is_still_there(exchange: Exchange) -> bool:
             or hear(answer).kind == "no"
             or bool(re.match(r"\W*(?:no|nein)\b", answer, re.IGNORECASE))
         )
+    return says_yes(answer)
+
+
+def says_yes(answer: str) -> bool:
+    """Return whether an answer says that something dark is there."""
     is_yes = hear(answer).kind == "yes" or bool(re.match(r"\W*(?:yes|ja|sí)\b", answer, re.IGNORECASE))
     return is_yes or (bool(_STILL.search(answer)) and not _NOT.search(answer))
 

@@ -94,3 +94,16 @@ def _is_same(one: str, other: str) -> bool:
     """Return whether words differ only in how they end: "end" and "ending", "insured" and "insurance"."""
     shorter, longer = sorted((one.removesuffix("s"), other.removesuffix("s")), key=len)
     return longer.startswith(shorter) or (len(shorter) >= _STEM and one[:_STEM] == other[:_STEM])
+
+
+def say_what_was_said(call: Call) -> str:
+    """Say what a search of earlier conversations has found."""
+    if call.is_error:
+        return texts.said("recall_failed")
+    wanted = re.findall(r"\b(?!the\b|and\b)\w{3,}", str(call.input.get("query")).lower())
+    hits = [hit for hit in call.values.get("hits") or [] if hit.get("said_by") == "user"]
+    said = [(hit.get("date", ""), " ".join(str(hit.get("text")).split())[:300]) for hit in hits]
+    near = [(day, text) for day, text in said if any(word in text.lower() for word in wanted)]
+    lines = [texts.said("recall_line", day=day, text=text) for day, text in near[:3]]
+    found = "\n\n".join([texts.said("recall_found"), "\n".join(lines)])
+    return found if lines else texts.said("recall_nothing")

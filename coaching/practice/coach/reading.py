@@ -11,16 +11,18 @@ from dataclasses import dataclass
 from coaching.practice.coach import texts
 from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.hearing import hear, is_about
-from coaching.practice.coach.sense import Sensed, sense
+from coaching.practice.coach.sense import CRIES, Sensed, features_of, sense
 from coaching.safety.grief import is_grief
 from coaching.safety.intensity import SaidWords, measure_intensity
 
+_CLAUSES = re.compile(r",\s|\s(?:and|und|y|or|oder)\s")
 _SENTENCE = re.compile(r"[^.!?…\n]++[.!?…]*+")
 _SURE_OF_PART = 0.7
 _SURE_OF_TELLING = 0.55
 _SURE_OF_ASKING = 0.35
 """Of acts that want something: to take what was asked for a story is worse."""
-_SURE_OF_REFUSING = 0.6
+_SURE_OF_COMPLAINT = 0.5
+_SURE_OF_REFUSING = 0.7
 """Of acts whose words are common in stories, too."""
 _LASTS = 3
 """So many messages later something confided still counts."""
@@ -35,11 +37,30 @@ _DOUBTED_AT_LENGTH = frozenset({"thanks", "short", "greet", "test"})
 _LONG = 9
 """So many words seldom only react."""
 _ONLY_SHORT = frozenset({"thanks", "short", "greet", "tease", "praise"})
+_MOSTLY_SHORT = _ONLY_SHORT | {"complain"}
 _TOO_LONG = 20
 """So many words do more than that, whatever speaks for it."""
-_SURE_OF_GOOD = 0.75
-"""To be glad of what hurts is worse than any other mistake."""
+_SURE_OF_FEELING = {"good": 0.75, "confide": 0.75, "goal": 0.75}
+"""To be glad of what hurts is worse than any other mistake, and what is said in passing is no confession."""
 _ASKS = frozenset({"ask_self"})
+_ANSWERS_NOTHING = frozenset({"tell", "open", "short", "good", "goal", "smalltalk", "greet", "thanks"})
+"""Acts that leave a question in one of the sentences unanswered."""
+_WANTS = frozenset({"ask_self", "ask_advice", "ask_world", "want_text", "ask_back"})
+"""Acts that want something, and so are said like a question, unless they are very sure."""
+_ASKED = frozenset({"ask_advice", "ask_world"})
+"""Those of them that are always said so."""
+_SURE_OF_WANTING = 0.9
+_THOUGHTS = frozenset({"wonder", "undecided"})
+"""Topics that are asked of nobody."""
+_TAIL_WORDS, _SURE_OF_TAIL = 6, 0.8
+_FIRST_WORDS = 4
+"""So few words at the very beginning greet, if nothing else is sure."""
+_OF_BODIES = frozenset({"<clinic>", "<pills>"})
+"""What words speak of whose questions only somebody can answer who knows about it."""
+_SUM = re.compile(r"\d\s*[x×*+/÷-]\s*\d")
+_OPENING_WORDS = 14
+"""So few words at the beginning are welcomed, whatever they tell."""
+FRIENDLY = re.compile("[🎉🥳😊😀😁❤💪👍🙂😍🙌✨😘🤗💕🙏]")
 OPEN = "open"
 
 
@@ -61,65 +82,170 @@ def read(conversation: Conversation) -> Reading:
     """Read the newest words."""
     words = conversation.exchanges[-1].answer
     whole = sense(words)
-    parts = [sense(part.strip()) for part in _parts(words)]
-    act = _act_of(conversation, words, whole)
-    is_long = len(words.split()) > 2 * _FEW_WORDS
-    if act == OPEN and whole.act == "confide" and is_long and has_confided(conversation):
-        act = "confide"
+    parts = _parts(words)
+    sensed = [sense(part) for part in parts]
+    main = _main_part(parts, sensed) if whole.act in _MOSTLY_SHORT else ""
+    whole = sense(main) if main else whole
+    act = _act_of(conversation, main or words, whole)
     topic = whole.topic if act == whole.act else ""
-    questions = _questions_in(whole, parts)
-    is_leaving = act == "bye" or (bool(parts) and _says_goodbye(parts[-1])) or is_about("takes_leave", words)
+    if act == OPEN and whole.act == "confide" and len(words.split()) > 2 * _FEW_WORDS:
+        act = "confide" if has_confided(conversation) else OPEN
+    act, topic = _asked_or(act, topic, conversation, parts)
+    if (
+        len(conversation.exchanges) == 1
+        and act in {"tell", "goal", OPEN}
+        and len(words.split()) <= _OPENING_WORDS
+    ):
+        act, topic = "greet", ""
+    if act in {"tell", OPEN} and FRIENDLY.search(words) and not CRIES.search(words):
+        act, topic = "good", ""
+    clauses = [sense(each) for each in _CLAUSES.split(words) if is_asking(each)] if act in _ASKS else []
+    questions = _questions_in(topic, sensed if parts else clauses)
+    is_leaving = act == "bye" or _says_goodbye(words, sensed) or is_about("takes_leave", words)
     if is_leaving and act == "bye":
         topic = ""
     is_thankful = act not in {"confide", "bye"} and is_about("thanks_last", words)
     return Reading(act=act, topic=topic, questions=questions, is_leaving=is_leaving, is_thankful=is_thankful)
 
 
+def _asked_or(act: str, topic: str, conversation: Conversation, parts: Sequence[str]) -> tuple[str, str]:
+    """Return the act and topic of a question among the sentences, where the whole seems to ask nothing."""
+    words = conversation.exchanges[-1].answer
+    is_answer = has_just_asked(conversation) and len(words.split()) <= _FIRST_WORDS
+    if act in _ANSWERS_NOTHING and not is_answer and (asked := _asked_in(parts or [words])):
+        act, topic = asked
+    elif act == OPEN and any(is_about(name, words) for name in ("asks_plainly", "question")):
+        act = "ask_world" if _SUM.search(words) else "asked"
+    elif act == OPEN and hear(words).kind == "remark":
+        act = "complain"
+    elif act in {"tell", OPEN} and any(is_about(name, words) for name in ("promise", "maybe")):
+        act = "goal"
+    recent = [exchange.answer for exchange in conversation.exchanges[-_LASTS:]]
+    if act in {"asked", "ask_world"} and any(_OF_BODIES & features_of(each) for each in recent):
+        return "ask_world", "medical"
+    return _asked_of(words, act, topic)
+
+
+def _asked_of(words: str, act: str, topic: str) -> tuple[str, str]:
+    """Return what a question asks, where it isn't sure that it is about the tour."""
+    if act in {"asked", "greet", OPEN} and is_about("how_are_you", words):
+        return "ask_self", "feel"
+    if act not in {"asked", "ask_self"} or sense(words).share >= _SURE_OF_WANTING:
+        return act, topic
+    if is_about("advice", words) or (not topic and is_about("how_i", words)):
+        return "ask_advice", ""
+    if not topic and is_about("of_seeing", words):
+        return "ask_self", "relative"
+    if act == "asked" and is_about("of_you", words):
+        return "ask_self", "person"
+    return (act, topic) if topic or is_about("of_tour", words) else ("asked", "")
+
+
+def wants_something(words: str) -> bool:
+    """Return whether words surely ask for something, whatever they tell beside it."""
+    sensed = sense(words)
+    is_wanted = sensed.act in _WANTS and sensed.topic not in _THOUGHTS
+    return is_wanted and sensed.share >= _SURE_OF_TELLING and is_asking(words)
+
+
+def is_asking(words: str) -> bool:
+    """Return whether words are said like a question or a request, with or without its mark."""
+    return any(is_about(name, words) for name in ("question", "asks", "asks_plainly"))
+
+
 def _parts(words: str) -> Sequence[str]:
-    found = [part for part in _SENTENCE.findall(words) if re.search(r"\w", part)]
+    found = [part.strip() for part in _SENTENCE.findall(words) if re.search(r"\w", part)]
     return found if len(found) > 1 else []
 
 
+def _main_part(parts: Sequence[str], sensed: Sequence[Sensed]) -> str:
+    """Return the longest sentence of a message that only seems to thank or greet, if it does more."""
+    longest = max(parts, key=len, default="")
+    is_more = len(longest.split()) > _FIRST_WORDS + 1
+    return longest if is_more and sensed[parts.index(longest)].act not in _MOSTLY_SHORT else ""
+
+
+def _asked_in(parts: Sequence[str]) -> tuple[str, str] | None:
+    """Return what the last question among sentences asks, with its topic; None without one."""
+    asked = next((part for part in reversed(parts) if part.endswith("?")), "")
+    clauses = [sense(each) for each in (asked, asked.rpartition(",")[2].strip()) if each]
+    sure = [each for each in clauses if each.act in _WANTS and each.share >= _SURE_OF_ASKING]
+    if sure:
+        return sure[0].act, sure[0].topic
+    return ("asked", "") if clauses and clauses[-1].act != "greet" else None
+
+
 def _act_of(conversation: Conversation, words: str, whole: Sensed) -> str:
+    is_first = len(conversation.exchanges) == 1
+    count = len(words.split())
     if known := _AS_WHOLE.get(hear(words).kind):
-        is_first = not conversation.spoken.strip()
-        is_greeting = known == "bye" and (is_first or whole.act == "greet")
+        is_greeting = is_first or (known == "bye" and whole.act == "greet")
         is_refusal = known == "short" and whole.act == "refuse" and whole.is_sure
         return "greet" if is_greeting else "refuse" if is_refusal else known
-    if whole.act in _ONLY_SHORT and len(words.split()) >= _TOO_LONG:
+    if _is_taken_for_another(words, whole):
         return OPEN
     if whole.topic:
         return whole.act
+    is_unclear = not (whole.is_sure or is_asking(words)) or whole.act == "test"
+    if is_first and count <= _FIRST_WORDS and is_unclear:
+        return "greet"
     if whole.act in _TOLD:
-        sure = _SURE_OF_GOOD if whole.act == "good" else _SURE_OF_TELLING
-        return whole.act if whole.share >= sure else OPEN
-    is_question = words.rstrip().endswith("?")
-    is_long = len(words.split()) >= _LONG
-    is_doubted = whole.act in _DOUBTED or (is_long and whole.act in _DOUBTED_AT_LENGTH)
-    if is_doubted and whole.share < _SURE_OF_REFUSING and not is_question:
-        return OPEN
-    if whole.act == "short" and is_long:
-        return OPEN
-    if whole.act == "ask_self" and not is_question and whole.share < _SURE_OF_TELLING:
+        return whole.act if whole.share >= _SURE_OF_FEELING.get(whole.act, _SURE_OF_TELLING) else OPEN
+    if _is_doubtful(words, whole):
         return OPEN
     if whole.share >= _SURE_OF_ASKING:
         return whole.act
-    if is_question:
-        has_asked = conversation.exchanges[-1].question.rstrip().endswith("?")
-        return OPEN if has_asked and hear(words.replace("?", "")).kind != "question" else "asked"
-    return "short" if len(words.split()) <= _FEW_WORDS else OPEN
+    if words.rstrip().endswith("?"):
+        is_answer = has_just_asked(conversation) and hear(words.replace("?", "")).kind != "question"
+        return OPEN if is_answer else "asked"
+    return "short" if count <= _FEW_WORDS else OPEN
 
 
-def _questions_in(whole: Sensed, parts: Sequence[Sensed]) -> Sequence[str]:
+def _is_taken_for_another(words: str, whole: Sensed) -> bool:
+    """Return whether words are too long for what they seem to do, or don't ask what they seem to ask."""
+    count = len(words.split())
+    if whole.act in _ONLY_SHORT and count >= _TOO_LONG:
+        return True
+    if whole.act == "bye":
+        return count > 2 * _TAIL_WORDS  # a goodbye at its end is met all the same
+    if whole.act not in _WANTS or whole.topic in _THOUGHTS or is_asking(words):
+        return False
+    return whole.act in _ASKED or whole.share < _SURE_OF_WANTING
+
+
+def _is_doubtful(words: str, whole: Sensed) -> bool:
+    """Return whether what words seem to do, without a topic, is common in stories, too."""
+    is_long = len(words.split()) >= _LONG
+    if whole.act == "short":
+        return is_long
+    is_question = words.rstrip().endswith("?")
+    if whole.act == "ask_self":
+        return not is_question and whole.share < _SURE_OF_TELLING
+    is_complaint = whole.act == "complain" and not is_long and whole.share >= _SURE_OF_COMPLAINT
+    is_doubted = whole.act in _DOUBTED or (is_long and whole.act in _DOUBTED_AT_LENGTH)
+    return is_doubted and not is_complaint and not is_question and whole.share < _SURE_OF_REFUSING
+
+
+def _questions_in(topic: str, parts: Sequence[Sensed]) -> Sequence[str]:
     """Return the questions about the tour that a message asks, one in each of its sentences."""
     known = texts.questions()
     clear = [each.topic for each in parts if each.act in _ASKS and each.share >= _SURE_OF_PART]
-    found = [topic for topic in dict.fromkeys(clear) if topic in known]
-    return found[:2] or [topic for topic in [whole.topic] if topic in known]
+    found = [each for each in dict.fromkeys(clear) if each in known]
+    return ([topic, *found] if topic in known and topic not in found else found)[:2]
 
 
-def _says_goodbye(last: Sensed) -> bool:
-    return last.act == "bye" and last.share >= _SURE_OF_PART
+def _says_goodbye(words: str, parts: Sequence[Sensed]) -> bool:
+    """Return whether the last sentence says goodbye, or the last words where no sentence ends."""
+    if parts:
+        return any(each.act == "bye" and each.share >= _SURE_OF_PART for each in parts[-2:])
+    said = words.split()
+    last = sense(" ".join(said[-_TAIL_WORDS:]))
+    return len(said) > _TAIL_WORDS and last.act == "bye" and last.share >= _SURE_OF_TAIL
+
+
+def has_just_asked(conversation: Conversation) -> bool:
+    """Return whether the newest words come after a question."""
+    return conversation.exchanges[-1].question.rstrip().endswith("?")
 
 
 def has_confided(conversation: Conversation, *, ever: bool = False) -> bool:
@@ -133,10 +259,12 @@ def _is_confided(words: str) -> bool:
     return (sensed.act == "confide" and sensed.is_sure) or measure_intensity([SaidWords(text=words)]).is_high
 
 
-def has_grieved(conversation: Conversation) -> bool:
+def has_grieved(conversation: Conversation, *, ever: bool = False) -> bool:
     """Return whether a loss was told a moment ago."""
-    before = [each.answer for each in conversation.exchanges[-1 - _LASTS : -1] if not each.value]
-    return any(is_grief(words) or sense(words).topic == "loss" for words in before)
+    exchanges = conversation.exchanges[:-1] if ever else conversation.exchanges[-1 - _LASTS : -1]
+    before = [each.answer for each in exchanges if not each.value]
+    told = [words for words in before if not wants_something(words)]
+    return any(is_grief(words) or sense(words).topic == "loss" for words in told)
 
 
 def is_of_grief(reading: Reading, words: str) -> bool:

@@ -20,6 +20,7 @@ from coaching.practice.coach.hearing import (
 )
 from coaching.practice.coach.tables import LATER, Given, Slot, Walk
 from coaching.practice.coach.texts import Choice
+from coaching.safety.card import danger_in
 
 _PLAIN_STATE = re.compile(
     r"\W*(?:fine|(?:pretty |quite |very |all )?good|great|ok(?:ay)?|not bad|so[- ]so|bad|perfect"
@@ -94,7 +95,8 @@ def _take(state: State, exchange: Exchange) -> None:
         state.settled |= early & set(names[: names.index(slot.name)])
     state.heard = _heard(state, exchange)
     if state.heard.kind == "danger":
-        state.is_in_danger = True
+        found = danger_in(exchange.answer)
+        state.is_in_danger = state.is_in_danger or found is None or not found.is_weighed
         if exchange.ratings is not None:  # the words beside them were the danger
             _settle(state, state.walk.slot("pulse"), Given(words="", ratings=exchange.ratings))
     elif state.is_in_danger:

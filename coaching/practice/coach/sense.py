@@ -36,9 +36,11 @@ _SURE_TOPIC = 60
 """In hundredths: as much must speak for a topic more than against it."""
 _MARGIN = 90
 """And as much more than for another one."""
-_GRAVE = frozenset({"confide/loss"})
-"""Topics that it would hurt to hear where they aren't meant."""
-_LIKELY_TOPIC = -60
+_GRAVE = frozenset({"confide"})
+"""Acts whose topics it would hurt to hear where they aren't meant."""
+_VAGUE = frozenset({"tell/look", "tell/doubt", "ask_advice/wonder", "complain/quiet", "short/tease"})
+"""Topics that others' words are easily taken for."""
+_LIKELY_TOPIC = -120
 _ANSWERED = frozenset({"ask_self"})
 """Acts that want an answer: there the likeliest topic is better than none."""
 
@@ -142,7 +144,9 @@ def sense(text: str) -> Sensed:
     (best, first), (_, second) = sorted(topics.items(), key=lambda each: -each[1])[:2]
     of_act, _, topic = best.partition("/")
     least, margin = (_LIKELY_TOPIC, 0) if of_act == act in _ANSWERED else (_SURE_TOPIC, _MARGIN)
-    if best in _GRAVE:
+    if of_act in _GRAVE:
+        least, margin = 4 * _SURE_TOPIC, 2 * _MARGIN
+    elif best in _VAGUE:
         least, margin = 2 * _SURE_TOPIC, 2 * _MARGIN
     if first < least or first - second < margin or (of_act != act and first < 2 * _SURE_TOPIC):
         return Sensed(act, share, "")

@@ -13,39 +13,42 @@ from coaching.practice.coach.asides import answer_question, fresh, in_both_langu
 from coaching.practice.coach.conversation import Conversation, Exchange
 from coaching.practice.coach.file_names import clip
 from coaching.practice.coach.hearing import PATTERNS, Heard, is_about, search
+from coaching.practice.coach.onward import hint, offer_more, tip_for
 from coaching.practice.coach.reading import (
+    FRIENDLY,
     Reading,
     has_confided,
     has_grieved,
+    has_just_asked,
     is_of_grief,
     read,
     wants_no_questions,
 )
+from coaching.practice.coach.saying_back import say_back
 from coaching.practice.coach.sense import CRIES, LAUGHS
 from coaching.safety.intensity import SaidWords, measure_intensity
 
 _SCRIPT = re.compile(r"\b(?:script|Skript|guion)", re.IGNORECASE)
 _WORD = re.compile(r"\w{3,}")
 _NAME = re.compile(r"^Name: (?!not known yet)(.+)$", re.MULTILINE)
+_TIME = re.compile(r"^Time: \w+ (\d{4}-\d\d-\d\d), \w+, (\d\d:\d\d)", re.MULTILINE)
 _NAMED = re.compile(
     r"(?<=[a-zà-ÿ,] )(?!(?:Mum|Mom|Dad|[MTWFS]\w+day|Dr|Mr|Mrs|Ms|God|Christmas)\b)[A-ZÀ-Þ][a-zà-ÿ]{2,20}\b"
 )
 _EVERYDAY = frozenset(PATTERNS["common"]["everyday"].split())
 _STEM = 5
-_FRIENDLY = re.compile("[🎉🥳😊😀😁❤💪👍🙂😍🙌✨😘🤗💕🙏]")
-_SIGNS = (("tears", CRIES), ("tease", LAUGHS), ("sign", _FRIENDLY))
+_SIGNS = (("tears", CRIES), ("tease", LAUGHS), ("sign", FRIENDLY))
 _AS_HEARD = frozenset({"nonsense", "refusal"})
 """Kinds that are answered whatever else is in the words."""
 _STAYS = frozenset({"tell", "open", "short", "confide", "refuse"})
 """What is still about a loss that was told a moment ago."""
 _TELLS = frozenset({"tell", "open", "confide"})
+_ADVISES = frozenset({"ask_advice", "asked"})
 _POOLS = {
     "confide": "felt", "ask_self": "self", "ask_world": "world", "ask_advice": "advice",
 }  # fmt: skip
 """The wordings of acts that aren't named like them."""
-_HINTED = frozenset({"thanks", "smalltalk"})
 _ENDS = ".!?…"
-_HINT_EVERY = 5
 _MIN_PASTED = 200
 
 
@@ -57,6 +60,8 @@ def talk(conversation: Conversation, newest: Exchange, heard: Heard) -> str:
         return texts.said("named_you", name=next(filter(None, found.groups())).capitalize())
     if is_about("my_name", words):
         return _say_name(conversation)
+    if is_about("clock", words) and (time := _TIME.search(conversation.section("session_context"))):
+        return texts.said("clock", time=time[2], day=time[1])
     if heard.kind == "foreign":
         return in_both_languages(heard)
     if heard.kind in _AS_HEARD:
@@ -70,14 +75,19 @@ def talk(conversation: Conversation, newest: Exchange, heard: Heard) -> str:
     if heard.kind == "empty":
         sign = next((name for name, pattern in _SIGNS if pattern.search(words)), "silence")
         return _say(conversation, sign, "short")
-    greeting = len(conversation.exchanges) == 1 and reading.act != "greet" and is_about("greets", words)
+    greeting = len(conversation.exchanges) == 1 and reading.act != "greet"
     said = _answer(conversation, reading)
     return f"{texts.said('hello_first')} {said}" if greeting else said
 
 
+def answer_questions(conversation: Conversation) -> str:
+    """Answer what the newest words ask about the tour; nothing if they don't."""
+    return "\n\n".join(_answer_to(each, conversation) for each in read(conversation).questions)
+
+
 def _answer(conversation: Conversation, reading: Reading) -> str:
     """Answer what was asked about the tour, then say goodbye to who is leaving."""
-    asked = "\n\n".join(_answer_to(each, conversation) for each in reading.questions)
+    asked = answer_questions(conversation)
     if reading.is_leaving:
         return " ".join(filter(None, [asked, say_goodbye_to(conversation)]))
     return asked or _say_to(conversation, reading)
@@ -90,30 +100,46 @@ def _answer_to(question: str, conversation: Conversation) -> str:
 
 def _say_to(conversation: Conversation, reading: Reading) -> str:
     """Return what to say to newest words that do one thing."""
-    act, topic = reading.act, reading.topic
     words = conversation.exchanges[-1].answer
-    if act == "ask_back":
+    if reading.act == "ask_back":
         return _say_told(conversation)
-    if act == "show":
+    if reading.act == "show":
         return _answer_to("able", conversation)
     if is_about("told_already", words) and (here := found_here(conversation, words)):
         return here
-    if topic == "loss" or ((act in _STAYS or topic == "begin") and has_grieved(conversation)):
+    is_of_loss = reading.topic == "loss" or reading.act in _STAYS or reading.topic == "begin"
+    if is_of_loss and (reading.topic == "loss" or has_grieved(conversation)):
         return _say_to_grief(conversation, reading)
-    is_heavy = act == "confide" and measure_intensity([SaidWords(text=words)]).is_high
-    if is_heavy and (heavy := fresh(texts.reactions("heavy"), conversation)):
-        return heavy
-    has_asked = conversation.exchanges[-1].question.rstrip().endswith("?")
-    if act in _TELLS and "?" in words and not has_asked:
+    is_heavy = reading.act == "confide" and measure_intensity([SaidWords(text=words)]).is_high
+    heavy = fresh(texts.reactions("heavy"), conversation) if is_heavy else ""
+    return heavy or _say_to_question(conversation, reading) or _say_by_act(conversation, reading)
+
+
+def _say_to_question(conversation: Conversation, reading: Reading) -> str:
+    """Return what to say to a question that isn't about the tour; nothing to other words."""
+    words, act = conversation.exchanges[-1].answer, reading.act
+    if act in _ADVISES and has_grieved(conversation):
+        return _say(conversation, "wonder", "asked")
+    if act in _ADVISES and (tip := tip_for(conversation, words)):
+        return tip
+    if act in _TELLS and words.rstrip().endswith("?") and not has_just_asked(conversation):
         return _say(conversation, "wonder" if act == "confide" else "asked", "asked")
+    return ""
+
+
+def _say_by_act(conversation: Conversation, reading: Reading) -> str:
+    words, act, topic = conversation.exchanges[-1].answer, reading.act, reading.topic
     if reading.is_thankful:
-        return " ".join([_say(conversation, "thanks"), *_hint(conversation, "thanks")])
+        return " ".join([_say(conversation, "thanks"), *hint(conversation, "thanks")])
+    if not topic and (said := say_back(conversation, words, act)):
+        return said
     pool = _POOLS.get(act, act)
     if act == "short" and topic != "tease":
         pool = "presence" if has_confided(conversation) else "short"
     elif act in {"tell", "open"} and has_confided(conversation):
         pool = "after"
-    return " ".join([_say(conversation, topic or pool, pool), *_hint(conversation, act)])
+    more = hint(conversation, act) or (offer_more(conversation) if act in _TELLS else [])
+    return " ".join([_say(conversation, topic or pool, pool), *more])
 
 
 def _say_to_grief(conversation: Conversation, reading: Reading) -> str:
@@ -158,7 +184,7 @@ def found_here(conversation: Conversation, query: str) -> str:
 def _say(conversation: Conversation, *pools: str) -> str:
     """Return a wording that wasn't used yet; without its question just after one, or if they want none."""
     is_mute = wants_no_questions(conversation)
-    has_asked = is_mute or conversation.exchanges[-1].question.rstrip().endswith("?")
+    has_asked = is_mute or has_just_asked(conversation)
     known = [each for pool in pools for each in texts.answers(pool)]
     wordings = list(filter(None, (_without_question(each) if has_asked else each for each in known)))
     new = (each for each in wordings if (_without_question(each) or each) not in conversation.spoken)
@@ -207,15 +233,3 @@ def _name_of_another(said: Sequence[str]) -> str:
     if texts.language() == "de":
         return ""
     return next((found[-1] for words in reversed(said) if (found := _NAMED.findall(words))), "")
-
-
-def _hint(conversation: Conversation, act: str) -> Sequence[str]:
-    """Return now and then what else there is to see, each hint once, and never to somebody in trouble."""
-    recent = "\n".join(exchange.question for exchange in conversation.exchanges[-_HINT_EVERY:])
-    is_due = act in _HINTED and len(conversation.exchanges) >= _HINT_EVERY
-    if not is_due or has_confided(conversation, ever=True) or texts.stands_in("menu", recent):
-        return []
-    if texts.stands_in("hints", recent, "reactions"):
-        return []
-    hint = fresh(texts.reactions("hints"), conversation)
-    return [hint] if hint else []

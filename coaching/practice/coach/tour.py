@@ -17,18 +17,24 @@ from coaching.practice.coach.after_danger import (
 from coaching.practice.coach.analysis import analyse, is_analysis
 from coaching.practice.coach.asides import about_tour, answer_question, fresh, pick
 from coaching.practice.coach.conversation import Call, Conversation, Exchange
-from coaching.practice.coach.danger import is_in_danger, point_to_help
+from coaching.practice.coach.danger import answer_danger, denies_danger, is_in_danger, line_of_help
 from coaching.practice.coach.documents import classify, is_classification
 from coaching.practice.coach.file_names import reason_in_words
 from coaching.practice.coach.hearing import Heard, hear, is_about
 from coaching.practice.coach.jobs import do_job
-from coaching.practice.coach.library import SEARCH, say_what_was_found, search_documents
+from coaching.practice.coach.library import (
+    SEARCH,
+    say_what_was_found,
+    say_what_was_said,
+    search_documents,
+)
+from coaching.practice.coach.reading import wants_something
 from coaching.practice.coach.replay import choice_in, replay
 from coaching.practice.coach.sense import sense
 from coaching.practice.coach.steps import CREATE, RESOLVE, say_step, step_call
 from coaching.practice.coach.tables import STATIONS, WALKS, Walk, walk_called
 from coaching.practice.coach.talk import found_here, introduce, talk
-from coaching.practice.coach.walking import Walking, ask, say, say_goodbye, with_lead
+from coaching.practice.coach.walking import Walking, ask, say, say_goodbye, with_end, with_lead
 from coaching.practice.script import Reply, ToolUse
 
 _OFFER = re.compile(r'<offer arc="([a-z_]{1,40})">')
@@ -58,11 +64,15 @@ def _seen(conversation: Conversation, reply: Reply) -> Reply:
 
 
 def _lead_on(conversation: Conversation) -> Reply:
-    if is_in_danger(conversation):
-        return point_to_help(conversation)
+    if answered := answer_danger(conversation):
+        return answered
+    return with_end(_go_on(conversation), line_of_help(conversation))
+
+
+def _go_on(conversation: Conversation) -> Reply:
     if question := question_due(conversation):
         return say(_introduction(conversation) if not conversation.spoken.strip() else "", question)
-    if after := words_after(conversation):
+    if after := texts.said("care_thanks") if denies_danger(conversation) else words_after(conversation):
         return _go_on_after(conversation, after)
     walking = current_walk(conversation)
     if told := _say_results(conversation, walking):
@@ -83,7 +93,7 @@ def _say_results(conversation: Conversation, walking: Walking | None) -> Reply |
         return say_goodbye(conversation, walk_called(ended.name) if ended else None, completed)
     if searched:
         slot = walking.state.open_slot if walking else None
-        return say(_say_found(searched), slot.question if slot else texts.said("recall_back"))
+        return say(say_what_was_said(searched), slot.question if slot else texts.said("recall_back"))
     if entered and not entered.values.get("success"):
         because = reason_in_words(str(entered.values.get("message") or entered.text))
         return say(texts.said("not_entered", because=because), texts.said("after_arc"))
@@ -162,7 +172,8 @@ def _in_walk(conversation: Conversation, walking: Walking) -> Reply:
 def _is_grieving(conversation: Conversation) -> bool:
     newest = conversation.newest
     is_said = newest is not None and not newest.value and not newest.ratings
-    return newest is not None and is_said and hear(newest.answer).kind == "grief"
+    is_told = newest is not None and is_said and not wants_something(newest.answer)
+    return newest is not None and is_told and hear(newest.answer).kind == "grief"
 
 
 def _begin(conversation: Conversation, walk: Walk, *lead: str) -> Reply:
@@ -285,15 +296,3 @@ def _recall(conversation: Conversation, query: str) -> Reply:
     if "recall_context" not in conversation.tools:
         return say(texts.said("recall_impossible"))
     return Reply.of(ToolUse("recall_context", {"query": query[:500] or "the newest"}))
-
-
-def _say_found(call: Call) -> str:
-    if call.is_error:
-        return texts.said("recall_failed")
-    wanted = re.findall(r"\b(?!the\b|and\b)\w{3,}", str(call.input.get("query")).lower())
-    hits = [hit for hit in call.values.get("hits") or [] if hit.get("said_by") == "user"]
-    said = [(hit.get("date", ""), " ".join(str(hit.get("text")).split())[:300]) for hit in hits]
-    near = [(day, text) for day, text in said if any(word in text.lower() for word in wanted)]
-    lines = [texts.said("recall_line", day=day, text=text) for day, text in near[:3]]
-    found = "\n\n".join([texts.said("recall_found"), "\n".join(lines)])
-    return found if lines else texts.said("recall_nothing")

@@ -248,6 +248,12 @@ def with_lead(reply: Reply, *lead: str) -> Reply:
     return Reply.of(Text(words), *others) if any(lead) else reply
 
 
+def with_end(reply: Reply, line: str) -> Reply:
+    """Return a reply of words alone with a paragraph after them, if there is one; any other as it is."""
+    said = [block.text for block in reply.blocks if isinstance(block, Text)]
+    return say(*said, line) if line and len(said) == len(reply.blocks) else reply
+
+
 def _key_of(call: Call) -> tuple[str, str]:
     return (str(call.input.get("file_type", "")), str(call.input.get("file_name") or ""))
 

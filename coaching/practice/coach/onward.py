@@ -1,0 +1,49 @@
+"""What the tour adds in an open conversation: a common tip, what could come of words, what else there is."""
+
+from collections.abc import Sequence
+
+from coaching.practice.coach import texts
+from coaching.practice.coach.asides import fresh
+from coaching.practice.coach.conversation import Conversation
+from coaching.practice.coach.hearing import is_about
+from coaching.practice.coach.reading import has_confided, has_grieved
+
+_TIPS = ("sleep", "talk", "start")
+_HINTED = frozenset({"thanks", "smalltalk"})
+_HINT_EVERY, _OFFER_EVERY = 5, 3
+_MIN_WORDS = 10
+"""So many words a message has that an offer follows."""
+
+
+def tip_for(conversation: Conversation, words: str) -> str:
+    """Return a common tip, if the words ask for one that the tour has."""
+    name = next((each for each in _TIPS if is_about(f"tip_{each}", words)), "")
+    return fresh(texts.answers(f"tip_{name}"), conversation) if name else ""
+
+
+def offer_more(conversation: Conversation) -> Sequence[str]:
+    """Return after a few messages what could come of what was told, each offer once and none in grief."""
+    recent = _recent(conversation, _OFFER_EVERY)
+    offers = texts.answers("onward")[1 if has_confided(conversation, ever=True) else 0 :]
+    is_early = len(conversation.exchanges) <= _OFFER_EVERY or any(each in recent for each in offers)
+    is_short = len(conversation.exchanges[-1].answer.split()) < _MIN_WORDS
+    if is_early or is_short or has_grieved(conversation, ever=True) or texts.stands_in("menu", recent):
+        return []
+    offer = fresh(offers, conversation)
+    return [offer] if offer else []
+
+
+def hint(conversation: Conversation, act: str) -> Sequence[str]:
+    """Return now and then what else there is to see, each hint once, and never to somebody in trouble."""
+    recent = _recent(conversation, _HINT_EVERY)
+    is_due = act in _HINTED and len(conversation.exchanges) >= _HINT_EVERY
+    if not is_due or has_confided(conversation, ever=True) or texts.stands_in("menu", recent):
+        return []
+    if texts.stands_in("hints", recent, "reactions"):
+        return []
+    found = fresh(texts.reactions("hints"), conversation)
+    return [found] if found else []
+
+
+def _recent(conversation: Conversation, count: int) -> str:
+    return "\n".join(exchange.question for exchange in conversation.exchanges[-count:])

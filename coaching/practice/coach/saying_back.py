@@ -1,0 +1,56 @@
+"""The person's own words said back: a script that understands nothing can at least keep to what was said."""
+
+import re
+from collections.abc import Sequence
+
+from coaching.practice.coach import texts
+from coaching.practice.coach.conversation import Conversation
+from coaching.practice.coach.hearing import PATTERNS, hear
+from coaching.practice.coach.reading import has_just_asked, wants_no_questions
+
+_REACTS = frozenset(PATTERNS["common"]["reacts"].split())
+"""Words that only react."""
+_TELLS = frozenset({"tell", "open", "confide"})
+_MAX_SAID_BACK = 2
+"""So often in a conversation a clause is said back."""
+_CLAUSE_WORDS = range(4, 14)
+_MIN_WORDS, _MIN_BESIDE = 10, 4
+"""So many words the message has, and so many beside the clause."""
+_CLAUSE = re.compile(r"[^.,;:!?…\n()\"“”„«»–]++")
+_DEPENDS = re.compile(
+    r"\A(?:forgive|sorry|don't|if|which|that|who|die ich|der ich|das ich|dass|wenn|si|cuando)\b",
+    re.IGNORECASE,
+)
+"""How clauses begin that don't stand alone."""
+_JOINS = re.compile(
+    r"\A(?:(?:and|but|so|then|because|cause|also|und|aber|weil|dann|denn|y|pero|porque|encima|que)\s+)+",
+    re.IGNORECASE,
+)
+
+
+def say_back(conversation: Conversation, words: str, act: str) -> str:
+    """Return a single word, or a longer message's last clause, with something to go on with; or nothing."""
+    word = words.strip(" .,!").lower()
+    if act in {*_TELLS, "short"} and word.isalpha() and word not in _REACTS and hear(words).kind == "answer":
+        return next((each.format(words=word) for each in _unsaid(conversation, "word")), "")
+    if act not in _TELLS or len(conversation.exchanges) == 1 or len(words.split()) < _MIN_WORDS:
+        return ""
+    last = _JOINS.sub("", [each.strip() for each in _CLAUSE.findall(words) if each.strip()][-1])
+    count = len(last.split())
+    unsaid = _unsaid(conversation, "mirror")
+    is_used_up = len(unsaid) <= len(texts.answers("mirror")) - _MAX_SAID_BACK
+    if (
+        is_used_up
+        or _DEPENDS.match(last)
+        or count not in _CLAUSE_WORDS
+        or len(words.split()) < count + _MIN_BESIDE
+    ):
+        return ""
+    return unsaid[0].format(words=last)
+
+
+def _unsaid(conversation: Conversation, name: str) -> Sequence[str]:
+    """Return the wordings that weren't said yet; those that ask only if no question was just asked."""
+    is_mute = has_just_asked(conversation) or wants_no_questions(conversation)
+    new = [each for each in texts.answers(name) if each.partition("{words}")[2] not in conversation.spoken]
+    return [each for each in new if not (is_mute and each.endswith("?"))]
