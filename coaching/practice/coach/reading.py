@@ -50,6 +50,8 @@ _WANTS = frozenset({"ask_self", "ask_advice", "ask_world", "want_text", "ask_bac
 _ASKED = frozenset({"ask_advice", "ask_world"})
 """Those of them that are always said so."""
 _SURE_OF_WANTING = 0.9
+_ANSWERED_OF_OTHERS = frozenset({"asked", "ask_advice", "ask_world"})
+"""Acts of questions about anything but the tour."""
 _THOUGHTS = frozenset({"wonder", "undecided"})
 """Topics that are asked of nobody."""
 _TAIL_WORDS, _SURE_OF_TAIL = 6, 0.8
@@ -114,6 +116,8 @@ def _asked_or(act: str, topic: str, conversation: Conversation, parts: Sequence[
     is_answer = has_just_asked(conversation) and len(words.split()) <= _FIRST_WORDS
     if act in _ANSWERS_NOTHING and not is_answer and (asked := _asked_in(parts or [words])):
         act, topic = asked
+    elif act == "complain" and words.rstrip().endswith("?") and not is_about("of_tour", words):
+        act = "asked"
     elif act == OPEN and any(is_about(name, words) for name in ("asks_plainly", "question")):
         act = "ask_world" if _SUM.search(words) else "asked"
     elif act == OPEN and hear(words).kind == "remark":
@@ -130,15 +134,16 @@ def _asked_of(words: str, act: str, topic: str) -> tuple[str, str]:
     """Return what a question asks, where it isn't sure that it is about the tour."""
     if act in {"asked", "greet", OPEN} and is_about("how_are_you", words):
         return "ask_self", "feel"
-    if act not in {"asked", "ask_self"} or sense(words).share >= _SURE_OF_WANTING:
+    if act not in {"ask_self", *_ANSWERED_OF_OTHERS} or sense(words).share >= _SURE_OF_WANTING:
         return act, topic
     if is_about("advice", words) or (not topic and is_about("how_i", words)):
         return "ask_advice", ""
-    if not topic and is_about("of_seeing", words):
+    if act == "ask_self" and not topic and is_about("of_seeing", words):
         return "ask_self", "relative"
-    if act == "asked" and is_about("of_you", words):
+    if act in _ANSWERED_OF_OTHERS and is_about("of_you", words):
         return "ask_self", "person"
-    return (act, topic) if topic or is_about("of_tour", words) else ("asked", "")
+    is_kept = act != "ask_self" or topic or is_about("of_tour", words)
+    return (act, topic) if is_kept else ("asked", "")
 
 
 def wants_something(words: str) -> bool:

@@ -38,6 +38,8 @@ _MARGIN = 90
 """And as much more than for another one."""
 _GRAVE = frozenset({"confide"})
 """Acts whose topics it would hurt to hear where they aren't meant."""
+_LOSS = "confide/loss"
+"""The one of them that it would hurt to miss, too."""
 _VAGUE = frozenset({"tell/look", "tell/doubt", "ask_advice/wonder", "complain/quiet", "short/tease"})
 """Topics that others' words are easily taken for."""
 _LIKELY_TOPIC = -120
@@ -145,7 +147,7 @@ def sense(text: str) -> Sensed:
     of_act, _, topic = best.partition("/")
     least, margin = (_LIKELY_TOPIC, 0) if of_act == act in _ANSWERED else (_SURE_TOPIC, _MARGIN)
     if of_act in _GRAVE:
-        least, margin = 4 * _SURE_TOPIC, 2 * _MARGIN
+        least, margin = (2 if best == _LOSS else 4) * _SURE_TOPIC, 2 * _MARGIN
     elif best in _VAGUE:
         least, margin = 2 * _SURE_TOPIC, 2 * _MARGIN
     if first < least or first - second < margin or (of_act != act and first < 2 * _SURE_TOPIC):
