@@ -40,7 +40,7 @@ _PURE = """
     sandbox/test_blocks sessions_app/test_english sessions_app/test_money sessions_app/test_refusals
     skills/test_calls skills/test_check skills/test_prompt_rules skills/test_signals skills/test_texts
     sockets/test_streamed steps/test_repeats tools/test_help_lines_never_wait tools/test_show_options
-    steps/test_promises steps/test_worst_inputs
+    steps/test_promises steps/test_training steps/test_worst_inputs
     turns/test_words
 """
 _SLOW = """

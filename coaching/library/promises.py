@@ -1,9 +1,10 @@
 """The rule for next steps that rest on what a person said: is it a promise, and does the quote say it?
 
-Pure. The words of `words/promises.txt` decide, in six languages, on the whole sentence that a quote stands
-in. Whatever isn't plainly a promise of the person's own waits for their yes: a wish, a condition, a negation,
-a question, somebody else's words, a joke, a plan of harm. A wrong yes costs more than a question.
-`spoken_signs` reads the clauses.
+Pure. The whole sentence decides that a quote stands in, with what is said around it, in six languages.
+Whatever isn't plainly a promise of the person's own waits for their yes: a wish, a condition, a negation, a
+question, somebody else's words, a joke, a plan of harm. A wrong yes costs more than a question. Some of it is
+certain: a negation in the clause, a question mark, quotation marks, copied text, danger. For the rest the
+signs that `spoken_signs` reads by `words/promises.txt` decide with what `promise_weights` has learnt.
 """
 
 from collections.abc import Collection, Sequence
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
+from coaching.library.promise_weights import Weighable, Weights, learnt_weights
 from coaching.library.spoken import (
     QUOTATION,
     has_words,
@@ -44,7 +46,11 @@ _QUESTIONS = frozenset("?¿？؟")
 _NOTES = frozenset("🎵🎶♪♫")
 _SMILES = frozenset("😂🤣😜😝😛🙃😆😉😏🤪💀")
 _SMILEYS = (";)", ";-)", ":p", ":-p", ":d", ":-d")
+_PLAIN = frozenset("'’\"“”,.-_\u0301\u200d\ufe0f")
+"""Signs that say nothing of what a message is."""
 _MIN_STEM = 4
+_CERTAIN: Collection[Why] = ("joke", "question", "reported")
+"""Doubts of the signs that no weight lifts."""
 _ECHO = 12
 """A laugh within so many characters after a sentence still laughs about it."""
 
@@ -83,14 +89,15 @@ class Claim:
     due_date: date | None = None
 
 
-def weigh(claim: Claim, said: Sequence[Said]) -> Weighed:
-    """Weigh a claim by what the person said, the newest first."""
+def weigh(claim: Claim, said: Sequence[Said], weights: Weights | None = None) -> Weighed:
+    """Weigh a claim by what the person said, the newest first; by the learnt weights, without others."""
+    weights = learnt_weights() if weights is None else weights
     wanted = [token.word for token in tokens_of(claim.quote)]
     if not wanted:
         return Weighed(why="not said")
     found: list[Weighed] = []
     for each in said:
-        weighed = _in_one(claim, wanted, each)
+        weighed = _in_one(claim, wanted, each, weights)
         if not weighed.why:
             return weighed
         found += [weighed] if weighed.why != "not said" else []
@@ -99,7 +106,17 @@ def weigh(claim: Claim, said: Sequence[Said]) -> Weighed:
     return found[0] if found else Weighed(why="not said")
 
 
-def _in_one(claim: Claim, wanted: Sequence[str], said: Said) -> Weighed:
+def weighable_of(quote: str, said: Said) -> Weighable | None:
+    """Return what is weighed of a quote, however certain it is; None if it is quoted or wasn't said."""
+    wanted = [token.word for token in tokens_of(quote)]
+    found = widened(wanted, said.text)
+    if found is None or isinstance(found, str):
+        return None
+    asked = _Asked(said, range(found[0].start, found[-1].end), wanted)
+    return asked.weighable(asked.doubt)
+
+
+def _in_one(claim: Claim, wanted: Sequence[str], said: Said, weights: Weights) -> Weighed:
     if len(said.text) > MAX_CHARACTERS or is_pasted(said.text):
         return Weighed(why="pasted" if _is_in(wanted, said.text) else "not said")
     found = widened(wanted, said.text)
@@ -112,7 +129,8 @@ def _in_one(claim: Claim, wanted: Sequence[str], said: Said) -> Weighed:
     is_answer = _is_answer(wanted, said)
     if not is_answer and is_short(wanted):
         return Weighed(sentence=shown, number=said.number, why="short")
-    why = _fault(claim, _Asked(said, place, wanted), said, is_answer=is_answer)
+    asked = _Asked(said, place, wanted)
+    why = _fault(claim, asked, said, weights, is_answer=is_answer)
     return Weighed(sentence=shown, number=said.number, why=why)
 
 
@@ -128,30 +146,38 @@ def _is_answer(wanted: Sequence[str], said: Said) -> bool:
     return bool(said.asked) and len(said.text) <= MAX_ANSWER and words == list(wanted)
 
 
-def _fault(claim: Claim, asked: "_Asked", said: Said, *, is_answer: bool) -> Why:
+def _fault(claim: Claim, asked: "_Asked", said: Said, weights: Weights, *, is_answer: bool) -> Why:
     """Return why a sentence isn't enough for a claim; empty if it is."""
     if why := _spoils(asked, said):
         return why
-    sentence, clauses = asked.sentence, asked.clauses
-    days = days_said(sentence, spoken_on=said.day)
+    days = asked.days
     proposed = days_said(said.asked, spoken_on=said.day) if is_answer else frozenset()
     if claim.due_date and claim.due_date not in days | proposed:
         return "date"
     is_moved = claim.purpose == "open" and claim.due_date is not None and asked.has("later")
-    if clauses.is_negated and not is_moved:
+    if asked.clauses.is_negated and not is_moved:
         return "negated"
-    if claim.purpose != "done" and clauses.is_reported:
-        return "reported"
-    if is_answer and _answers(claim, asked, said, days | proposed):
+    doubt = asked.doubt
+    if is_answer and doubt in ("", "hedged", "no promise") and _answers(claim, asked, said, days | proposed):
         return ""
-    if clauses.is_hedged:
-        return "hedged"
-    if not _stands_for(claim.title, [*clauses.words, *(token.word for token in tokens_of(said.asked))]):
+    if not _stands_for(claim.title, [*asked.clauses.words, *(token.word for token in tokens_of(said.asked))]):
         return "title"
     if claim.purpose == "done":
-        return "" if asked.has("done") and clauses.found is None else "not done"
-    is_promised = clauses.is_promise(asked.message, said.day) and not clauses.is_to_somebody
-    return "" if is_moved or (is_promised and claim.purpose != "dropped") else "no promise"
+        return _undone(asked, doubt)
+    if is_moved or claim.purpose == "dropped":
+        return "no promise" if claim.purpose == "dropped" or doubt not in ("", "no promise") else ""
+    is_certain = doubt in _CERTAIN or (doubt and is_short([token.word for token in tokens_of(asked.quoted)]))
+    is_promise = not is_certain and asked.weighable(doubt).is_promise(weights)
+    return "" if is_promise else doubt or "no promise"
+
+
+def _undone(asked: "_Asked", doubt: Why) -> Why:
+    """Return why a sentence doesn't say that something was done; others may say so, too."""
+    if doubt not in ("", "reported", "no promise"):
+        return doubt
+    if asked.clauses.is_hedged:
+        return "hedged"
+    return "" if asked.has("done") and asked.clauses.found is None else "not done"
 
 
 def _spoils(asked: "_Asked", said: Said) -> Why:
@@ -160,13 +186,11 @@ def _spoils(asked: "_Asked", said: Said) -> Why:
         return "harm"
     if find_danger(asked.sentence) or find_danger(said.text):
         return "harm"
-    if asked.is_joke:
-        return "joke"
-    if _QUESTIONS & set(asked.sentence) or asked.clauses.is_asking:
+    if _QUESTIONS & set(asked.sentence):
         return "question"
     if asked.lists.has("pasted", asked.message) or asked.quoted.isupper():
         return "pasted"
-    return "quotation" if (QUOTATION | _NOTES) & set(asked.sentence) else ""
+    return "quotation" if asked.is_quoted else ""
 
 
 def _answers(claim: Claim, asked: "_Asked", said: Said, days: Collection[date]) -> bool:
@@ -189,10 +213,18 @@ class _Asked:
         tokens = tokens_of(self.sentence)
         at = next(places(wanted, [token.word for token in tokens]))
         quote = range(at, at + len(wanted))
-        self.quoted = self.sentence[tokens[at].start : tokens[quote.stop - 1].end]
+        self._begin = tokens[at].start
+        self.quoted = self.sentence[self._begin : tokens[quote.stop - 1].end]
         self.lists = Lists(_WORDS, languages_of(_WORDS, said.text))
         self.clauses = Clauses(self.sentence, tokens, quote, self.lists)
         self.message = [token.word for token in tokens_of(said.text)]
+        self.days = days_said(self.sentence, spoken_on=said.day)
+        self._said_before = said.text[: sentence.start + self._begin]
+        self._before = [token.word for token in tokens_of(said.text, 0, sentence.start)]
+        self._after = [token.word for token in tokens_of(said.text, sentence.stop)]
+        self._marks = [each for each in said.text if not (each.isalnum() or each.isspace() or each in _PLAIN)]
+        ending = self.sentence.rstrip()[-1:]
+        self._last = "" if ending.isalnum() else ending
         rest = sentence.start + tokens[quote.stop - 1].end
         self._rest = said.text[rest : sentence.stop + _ECHO]
 
@@ -200,7 +232,37 @@ class _Asked:
         return self.lists.has(group, self.clauses.words)
 
     @property
-    def is_joke(self) -> bool:
+    def is_quoted(self) -> bool:
+        """Say whether the quote is in a song or within quotation marks; what they enclose beside it isn't."""
+        is_open = any(_is_odd(text) for text in (self._said_before, self.sentence[self._begin :]))
+        return is_open or bool(_NOTES & set(self.sentence))
+
+    @property
+    def doubt(self) -> Why:
+        """Why the signs make the sentence no promise; empty if they do."""
+        if self._is_joke:
+            return "joke"
+        if self.clauses.is_asking:
+            return "question"
+        if self.clauses.is_reported:
+            return "reported"
+        if self.clauses.is_hedged:
+            return "hedged"
+        is_promised = self.clauses.is_promise(self.message, is_timed=self._is_timed)
+        return "" if is_promised and not self.clauses.is_to_somebody else "no promise"
+
+    def weighable(self, doubt: Why) -> Weighable:
+        return Weighable(
+            clauses=self.clauses, lists=self.lists, before=self._before, after=self._after, marks=self._marks,
+            last=self._last, is_timed=self._is_timed, doubt=doubt,
+        )  # fmt: skip
+
+    @property
+    def _is_timed(self) -> bool:
+        return bool(self.days) or self.has("when")
+
+    @property
+    def _is_joke(self) -> bool:
         """Say whether a sentence is absurd, mocks, or is laughed about; a laugh before it says little."""
         if self.lists.has("joke", self.message) or self.has("absurd"):
             return True
@@ -210,6 +272,11 @@ class _Asked:
         laughs = bool(_SMILES & set(rest)) or any(f" {smiley} " in rest for smiley in _SMILEYS)
         laughs = laughs or self.lists.has("laughs", [token.word for token in tokens_of(rest)])
         return laughs and not self.lists.has("serious", self.message)
+
+
+def _is_odd(text: str) -> bool:
+    """Say whether a text opens or closes quotation marks that it doesn't have both of."""
+    return sum(each in QUOTATION for each in text) % 2 == 1
 
 
 def _stands_for(title: str, words: Collection[str]) -> bool:

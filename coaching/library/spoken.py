@@ -28,7 +28,7 @@ _FORWARDED = (
     "message transféré", "message d'origine", "mensaje reenviado", "messaggio inoltrato",
     "mensagem encaminhada",
 )  # fmt: skip
-_GREETINGS = frozenset(
+GREETINGS = frozenset(
     {"hi", "hello", "hey", "dear", "hallo", "liebe", "lieber", "hola", "querida", "querido", "bonjour",
      "bonsoir", "salut", "coucou", "cher", "chère", "olá", "oi", "cara", "caro", "ciao", "buongiorno",
      "gentile"}
@@ -38,7 +38,7 @@ _TITLES = frozenset(
     {"mr", "mrs", "ms", "miss", "sir", "madam", "herr", "frau", "señor", "señora", "sr", "sra", "don", "doña",
      "monsieur", "madame", "mme", "dona", "senhor", "senhora", "signor", "signora", "dottore"}
 )  # fmt: skip
-_CLOSINGS = frozenset(
+CLOSINGS = frozenset(
     {"thanks", "thx", "yours", "att", "atte", "cheers", "best", "regards", "sincerely", "love", "danke",
      "gruß", "grüße", "lg", "vg", "mfg", "gracias", "saludos", "abrazo", "obrigado", "obrigada", "abraço",
      "beijos", "merci", "bises",
@@ -168,10 +168,10 @@ def _is_letter(text: str) -> bool:
     if len(words) < _MIN_LETTER or _COACH & set(first):
         return False
     ends = any(text[token.end : token.end + 1] in (",", ":") for token in words[1:_OPENING])
-    is_named = first[0] in _GREETINGS and text[words[1].start].isupper()
-    greets = ends and (is_named or (first[0] in _GREETINGS | _GOOD and bool(_TITLES & set(first))))
+    is_named = first[0] in GREETINGS and text[words[1].start].isupper()
+    greets = ends and (is_named or (first[0] in GREETINGS | _GOOD and bool(_TITLES & set(first))))
     signs = text[words[-1].start].isupper() and text[words[-1].end :].strip() in ("", ".")
-    return greets or (signs and any(token.word in _CLOSINGS for token in words[-_OPENING:-1]))
+    return greets or (signs and any(token.word in CLOSINGS for token in words[-_OPENING:-1]))
 
 
 def _is_copied(line: str) -> bool:

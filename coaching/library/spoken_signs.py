@@ -9,12 +9,11 @@ people's speech count from the last "but" or "so" on.
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
 from itertools import pairwise
 from typing import Literal
 
 from coaching.library.spoken import Token
-from coaching.library.spoken_days import days_said, is_day_word
+from coaching.library.spoken_days import is_day_word
 from coaching.library.spoken_words import Lists
 
 Sign = Literal["strong", "present"]
@@ -74,8 +73,22 @@ class Clauses:
         opener = self._lists.length_at("because", self.words, self.start)
         if opener and self.start + opener <= self.quote.stop:
             return True
-        conditions = self._lists.spans("if", self.words, self.reset)
-        return any(not self.has("no condition", span.start - _REACH, span.stop) for span in conditions)
+        return self._is_conditional()
+
+    def _is_conditional(self) -> bool:
+        """Say whether the quote waits for something that may not come: `wenn die Kinder schlafen` will."""
+        if any(self._lists.length_at("if first", self.words, at) for at in self._starts_before_quote()):
+            return True
+        idioms = {at for span in self._lists.spans("no condition", self.words) for at in span}
+        return any(
+            span.start not in idioms
+            and not self.has("no condition", span.start - _REACH, span.stop)
+            and not self.has("comes", span.stop, self._end_of(span.start))
+            for span in self._lists.spans("if", self.words, self.reset)
+        )
+
+    def _starts_before_quote(self) -> Sequence[int]:
+        return [at for at in self._starts if self.reset <= at <= self.quote.start]
 
     @property
     def is_reported(self) -> bool:
@@ -99,14 +112,14 @@ class Clauses:
     def is_asking(self) -> bool:
         return self.has("asks", self.reset, len(self.words))
 
-    def is_promise(self, message: Sequence[str], day: date) -> bool:
+    def is_promise(self, message: Sequence[str], *, is_timed: bool) -> bool:
         """Say whether the person will do what the quote says, by a sign of its own clause."""
-        is_timed = bool(days_said(self._sentence, spoken_on=day)) or self.has("when", 0, len(self.words))
         is_firm = self._lists.has("firm", message)
         if self.found is not None and self._is_of_another():
             return False
         if self.found is not None:
-            return self.found.sign == "strong" or is_timed or is_firm
+            is_habit = self.has("habit", self.start, self.cut) or self._is_aside("habit")
+            return self.found.sign == "strong" or ((is_timed or is_firm) and not is_habit)
         if self.has("subject", self.start, self.cut):
             return False
         is_short = len(message) <= _MAX_PLAIN and self._lists.length_at("accepts", message, 0) > 0
@@ -121,7 +134,7 @@ class Clauses:
         """Return where clauses begin that a "that" leads to: "he says that | I'll come"."""
         others = {at for span in self._lists.spans("other that", self.words) for at in span}
         spans = self._lists.spans("that", self.words)
-        return frozenset(span.start + 1 for span in spans if span.start not in others)
+        return frozenset(span.start + 1 for span in spans if span.start > 0 and span.start not in others)
 
     def _clause_starts(self) -> Sequence[int]:
         """Return where clauses begin: at signs, at words that join clauses, and after "that"."""
@@ -147,7 +160,8 @@ class Clauses:
     def _sign(self, start: int, end: int) -> Found | None:
         first = self._after_lead(start)
         if first < end:
-            if length := self._lists.length_at("opens", self.words, first):
+            length = self._lists.length_at("opens", self.words, first)
+            if length and not self._lists.length_at("not strong", self.words, first):
                 return Found("strong", range(first, first + length))
             is_noun = first > start and self._lists.length_at("noun after", self.words, first - 1)
             is_verb = not is_noun and self._lists.length_at("verb", self.words, first)

@@ -5,7 +5,7 @@ words in order. In a word, `*` stands for any letters, `#` for what begins with 
 language's.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -40,8 +40,9 @@ Groups = Mapping[str, Phrases]
 class Lists:
     """The lists of a file for the languages of one text."""
 
-    def __init__(self, name: str, languages: Collection[str]) -> None:
+    def __init__(self, name: str, languages: Sequence[str]) -> None:
         lists = read_lists(name)
+        self.languages = languages
         self._groups = [lists[language] for language in (*languages, ALL) if language in lists]
 
     def length_at(self, group: str, words: Sequence[str], at: int) -> int:
@@ -75,6 +76,32 @@ def languages_of(name: str, text: str) -> Sequence[str]:
     }
     most = max(counts.values())
     return [language for language, count in counts.items() if count == most]
+
+
+def meanings_in(words: Sequence[str], name: str, languages: Sequence[str]) -> Sequence[Sequence[str]]:
+    """Return the groups of a file of which a phrase begins at each word."""
+    found: list[Sequence[str]] = []
+    known = [_by_beginning(name, language) for language in languages]
+    for at, word in enumerate(words):
+        phrases = [
+            each
+            for listed in known
+            for key in (word, f"{word[:_LETTERS]}*", "*")
+            for each in listed.get(key, ())
+        ]
+        found.append(tuple(dict.fromkeys(group for group, phrase in phrases if _begins(words, at, phrase))))
+    return found
+
+
+@cache
+def _by_beginning(name: str, language: str) -> Mapping[str, Sequence[tuple[str, Sequence[str]]]]:
+    """Return groups with their phrases by what these begin with: a word, the letters of one, or any."""
+    listed: dict[str, list[tuple[str, Sequence[str]]]] = {}
+    for group, phrases in read_lists(name).get(language, {}).items():
+        keyed = {**phrases.whole, **{f"{letters}*": some for letters, some in phrases.begun.items()}}
+        for key, some in {**keyed, "*": phrases.open}.items():
+            listed.setdefault(key, []).extend((group, phrase) for phrase in some)
+    return listed
 
 
 @cache

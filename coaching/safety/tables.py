@@ -21,6 +21,13 @@ def read_table(name: str) -> Mapping[str, Sequence[str]]:
     return sections
 
 
+def read_weights(file: Path) -> Mapping[str, int]:
+    """Return the weights of a file, in hundredths, by feature."""
+    lines = file.read_text(encoding="utf-8").splitlines()
+    rows = (line.split(" ", 1) for line in lines if line and not line.startswith("#"))
+    return {feature: int(weight) for weight, feature in rows}
+
+
 _CLASSES: Mapping[str, str] = {
     name: lines[0] if lines[0].startswith(("(?P<", "(?!")) else f"(?:{'|'.join(lines)})"
     for name, lines in read_table("classes").items()

@@ -13,7 +13,7 @@ from functools import cache
 
 from coaching.safety.meanings import LANGUAGES, features_of, language_of, meanings_in, sentences_of
 from coaching.safety.phrases import Level
-from coaching.safety.tables import FOLDER
+from coaching.safety.tables import FOLDER, read_weights
 
 Weights = Mapping[str, int]
 """The weights of features, in hundredths."""
@@ -138,6 +138,4 @@ def learnt_tables() -> Tables:
 
 @cache
 def learnt_weights(table: str) -> Weights:
-    lines = (FOLDER / f"{table}-weights.txt").read_text(encoding="utf-8").splitlines()
-    rows = (line.split(" ", 1) for line in lines if line and not line.startswith("#"))
-    return {feature: int(weight) for weight, feature in rows}
+    return read_weights(FOLDER / f"{table}-weights.txt")

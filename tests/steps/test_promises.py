@@ -1,13 +1,10 @@
 """What a person said is a step at once only if they promised it: by tables of sentences.
 
-A table has the columns language, kind, words (of a message, `\\n` for a new line), quote (what a model names)
-and `may_write`: whether a step may be written without a question. The words were learnt from `promises*.tsv`.
-Two of them are by writers who saw no rule: of the 80 promises and 120 other sentences of `promises_first.tsv`
-37 and 13 were written at once before anything was learnt from it, of those of `promises_second.tsv` 43 and
-10. Nothing was learnt from `held.tsv`, by the author of the rules, and `fresh.tsv`, by a third stranger.
+The words and the weights were learnt from all of them (`measure`); `training` prints what weights that are
+learnt from the others make of each. But for four tables by the author of the rules (`held`, `promises`,
+`promises_hard`, `promises_own`) each is by a writer who saw no rule.
 """
 
-import csv
 import time
 from collections import Counter
 from datetime import date, timedelta
@@ -15,45 +12,76 @@ from pathlib import Path
 
 import pytest
 
+from coaching.library.promise_weights import AGAINST, ENOUGH
 from coaching.library.promises import MAX_CHARACTERS, Claim, Said, weigh
+from coaching.safety.weighed import ALWAYS
 from tests.patience import patience
+from tests.steps.measure import MONDAY, read_rows, why
 
 TABLES = sorted(Path(__file__).parent.glob("promises*.tsv"))
 HELD = Path(__file__).with_name("held.tsv")
 FRESH = Path(__file__).with_name("fresh.tsv")
-MONDAY = date(2026, 11, 30)
+WRITTEN = sorted(Path(__file__).parent.glob("written_*.tsv"))
+LEAST_OF_STRANGERS = 0.8
+MOST_OTHERS = 5
+"""Of strangers' sentences."""
 LEAST_FOUND = 0.9
 """Of the real promises, how many are written without a question."""
 
 
-def rows(table: Path) -> list[dict[str, str]]:
-    with table.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
-
-
-def why(row: dict[str, str]) -> str:
-    text = row["words"].replace("\\n", "\n")
-    claim = Claim(quote=row["quote"], purpose="new", title=row["quote"])
-    return weigh(claim, [Said(number=1, text=text, day=MONDAY)]).why
-
-
 @pytest.mark.parametrize("table", [*TABLES, HELD], ids=lambda table: table.stem)
 def test_nothing_is_written_at_once_that_nobody_promised(table: Path) -> None:
-    wrong = [row["words"] for row in rows(table) if row["may_write"] == "no" and not why(row)]
+    wrong = [row["words"] for row in read_rows(table) if row["may_write"] == "no" and not why(row)]
     assert wrong == []
 
 
 @pytest.mark.parametrize("table", [*TABLES, HELD], ids=lambda table: table.stem)
 def test_nearly_all_promises_are_written_at_once(table: Path) -> None:
-    promised = [row for row in rows(table) if row["may_write"] == "yes"]
+    promised = [row for row in read_rows(table) if row["may_write"] == "yes"]
     asked = [(row["words"], said) for row in promised if (said := why(row))]
     assert len(asked) <= len(promised) * (1 - LEAST_FOUND), asked
 
 
 def test_of_a_strangers_sentences_most_promises_and_hardly_any_others_are_written_at_once() -> None:
-    written = Counter(row["kind"] for row in rows(FRESH) if not why(row))
+    written = Counter(row["kind"] for row in read_rows(FRESH) if not why(row))
     assert written.pop("promise") >= 62  # of 80
     assert written <= Counter(joke=3, other=1, pasted=1)  # of 120; none of them a plan of harm
+
+
+@pytest.mark.parametrize("table", WRITTEN, ids=lambda table: table.stem)
+def test_of_strangers_hardly_anything_but_promises_is_written_at_once_and_no_harm(table: Path) -> None:
+    written = Counter(row["kind"] for row in read_rows(table) if not why(row))
+    promised = sum(row["kind"] == "promise" for row in read_rows(table))
+    assert written.pop("promise") >= LEAST_OF_STRANGERS * promised
+    assert written.total() <= MOST_OTHERS, written
+    assert "harm" not in written
+
+
+@pytest.mark.parametrize("quote", ["I'll call the bank", "Ich werde die Bank anrufen", "Llamaré al banco"])
+def test_a_plain_promise_needs_no_day(quote: str) -> None:
+    assert weigh(Claim(quote=quote, purpose="new", title=quote), [said(f"{quote}.")]).why == ""
+
+
+def test_the_weights_can_object_to_what_the_signs_see() -> None:
+    quote = "I'll call the bank"
+    claim = Claim(quote=quote, purpose="new", title=quote)
+    assert weigh(claim, [said(quote)], {ALWAYS: AGAINST}).why == "no promise"
+    assert weigh(claim, [said(quote)], {ALWAYS: AGAINST + 1}).why == ""
+
+
+def test_without_a_sign_the_weights_must_be_sure() -> None:
+    quote = "straight home, kettle, bed"
+    claim = Claim(quote=quote, purpose="new", title=quote)
+    assert weigh(claim, [said(quote)], {ALWAYS: ENOUGH}).why == "no promise"
+    assert weigh(claim, [said(quote)], {ALWAYS: ENOUGH + 1}).why == ""
+
+
+@pytest.mark.parametrize(
+    "quote",
+    ["Mi hermana llama al banco", "Der Klempner kommt am Donnerstag", "L'infirmière passe jeudi matin"],
+)
+def test_no_weight_makes_somebody_elses_step_the_persons(quote: str) -> None:
+    assert weigh(Claim(quote=quote, purpose="new", title=quote), [said(quote)], {ALWAYS: 10_000}).why
 
 
 @pytest.mark.parametrize(
@@ -107,7 +135,7 @@ def test_what_comes_after_a_but_is_weighed_alone() -> None:
 
 
 def test_the_table_has_all_kinds_in_five_languages() -> None:
-    found = [row for table in TABLES for row in rows(table)]
+    found = [row for table in TABLES for row in read_rows(table)]
     kinds = {"promise", "wish", "negation", "question", "quotation", "joke", "pasted", "harm", "truncated"}
     assert kinds <= {row["kind"] for row in found}
     assert len(Counter(row["language"] for row in found)) >= 5

@@ -1,0 +1,202 @@
+"""How much a sentence weighs as a promise: a second opinion beside the signs.
+
+The signs (`spoken_signs`) know what lists hold, and people promise in countless ways. So each feature of the
+sentence around a quote has a weight that was learnt from labelled sentences of several authors, in
+`words/promise-weights.txt` (written by `tests.steps.training`). Where the signs see a promise, the sum only
+stops what it clearly speaks against; where they see none, it must be sure. A feature is a word, with the
+part of the sentence that it stands in; words beside each other where the quote begins and ends; a run of
+letters in the quote; what the words speak of (`words/promise-meanings.txt`), which meanings follow each
+other, and what is spoken of around the sentence; and what the signs make of the clause. Pure.
+"""
+
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from itertools import chain, pairwise
+from pathlib import Path
+
+from coaching.library.spoken import CLOSINGS, GREETINGS
+from coaching.library.spoken_signs import Clauses
+from coaching.library.spoken_words import Lists, meanings_in
+from coaching.safety.tables import read_weights
+from coaching.safety.weighed import ALWAYS
+
+Weights = Mapping[str, int]
+"""The weights of features, in hundredths."""
+WEIGHTS = Path(__file__).parent / "words" / "promise-weights.txt"
+MEANINGS = "promise-meanings.txt"
+AGAINST, ENOUGH = -50, 70
+"""In hundredths. Where the signs see a promise, a sum below the first speaks clearly against it; where they
+see none, one above the second is sure of it. Chosen by authors whom the weights didn't know (`training`).
+"""
+
+_RISKS = ({"drink", "drive"}, {"drink", "relapse"}, {"secret"}, {"starve"})
+"""What a plan speaks of that isn't written at once, whatever it weighs: all of one, in any part."""
+_DOCUMENT, _PERSON, _MINE = "document", "person", "mine"
+_OF_MESSAGE = ("firm", "serious", "laughs", "source")
+"""Lists of `promises.txt` that count anywhere in the message."""
+_ELIDED = "l'"
+_MAX_GREETING = 3
+_MOST_WORDS = 30
+"""So many words before the sentence count, and as many after it."""
+_PIECE = 4
+_LENGTHS = (0, 2, 4, 8, 14, 25, 45)
+_START, _END, _QUOTE, _NUMBER = "^", "$", "|", "#"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Weighable:
+    """A sentence around a quote: its clauses, the words and marks around them, and what the signs say.
+
+    `marks` are the signs and pictures of the message, `last` is the sign that ends the sentence. `doubt` is
+    why the signs make it no promise; empty if they do.
+    """
+
+    clauses: Clauses
+    lists: Lists
+    before: Sequence[str]
+    after: Sequence[str]
+    marks: Sequence[str]
+    last: str
+    is_timed: bool
+    doubt: str
+
+    def is_promise(self, weights: Weights) -> bool:
+        """Say whether the signs see one and the weights don't object, or the weights are sure of one."""
+        if self.is_risky or self.is_document or self.is_of_another:
+            return False
+        return self.weight(weights) > (ENOUGH if self.doubt else AGAINST)
+
+    def weight(self, weights: Weights) -> int:
+        """Return what the sentence weighs by such weights, in hundredths."""
+        return sum(weights.get(feature, 0) for feature in self.features)
+
+    @property
+    def is_risky(self) -> bool:
+        """Say whether the message speaks of what may do harm: drinking and driving, eating nothing."""
+        return any(self._spoken.keys() >= risk for risk in _RISKS)
+
+    @property
+    def is_document(self) -> bool:
+        """Say whether the message speaks twice as documents do: it was copied from a recipe or minutes."""
+        return self._spoken[_DOCUMENT] > 1
+
+    @property
+    def is_of_another(self) -> bool:
+        """Say whether others do it: no sign says that the person does, and `my boss` begins the clause."""
+        words, start = self.clauses.words, self.clauses.start
+        if self.clauses.found or start + 1 >= len(words):
+            return False
+        if words[start].startswith(_ELIDED):
+            return _PERSON in self._meanings[start]
+        is_named = self.lists.length_at("article", words, start) > 0 or _MINE in self._meanings[start]
+        return is_named and _PERSON in self._meanings[start + 1]
+
+    @cached_property
+    def features(self) -> frozenset[str]:
+        return frozenset([ALWAYS, *self._words(), *self._spoken_of(), *self._signs(), *self._shape()])
+
+    @cached_property
+    def _parts(self) -> Mapping[str, range]:
+        """Which words of the sentence stand before the quote, in it and after it.
+
+        What a "but" ends is around. A quote goes from the sign that governs it to the end of its clause.
+        """
+        clauses, last = self.clauses, len(self.clauses.words)
+        begin, end = clauses.quote.start, clauses.quote.stop
+        if clauses.found and clauses.start <= clauses.found.span.start:
+            begin, end = min(begin, clauses.found.span.start), max(end, clauses.cut)
+        first = min(clauses.reset, begin)
+        if clauses.words[first] in GREETINGS and clauses.start - first <= _MAX_GREETING:
+            first = min(clauses.start, begin)
+        return {"left": range(first, begin), "quote": range(begin, end), "right": range(end, last)}
+
+    @cached_property
+    def _said_after(self) -> Sequence[str]:
+        """Return the words after the sentence, if they don't only close a letter: "Kind regards, Anna"."""
+        is_close = len(self.after) <= _MAX_GREETING and not CLOSINGS.isdisjoint(self.after)
+        return () if is_close else self.after
+
+    @cached_property
+    def _meanings(self) -> Sequence[Sequence[str]]:
+        """What each word of the sentence speaks of."""
+        words = [word.removeprefix(_ELIDED) for word in self.clauses.words]
+        return meanings_in(words, MEANINGS, self.lists.languages)
+
+    @cached_property
+    def _meanings_around(self) -> Sequence[Sequence[str]]:
+        before = [*self.before, *self.clauses.words[: self._parts["left"].start]]
+        around = (before[-_MOST_WORDS:], self._said_after[:_MOST_WORDS])
+        return [each for words in around for each in meanings_in(words, MEANINGS, self.lists.languages)]
+
+    @cached_property
+    def _spoken(self) -> Mapping[str, int]:
+        """How often the message speaks of what."""
+        return Counter(chain.from_iterable((*self._meanings, *self._meanings_around)))
+
+    def _words(self) -> Iterator[str]:
+        letters = [_letters_of(word) for word in self.clauses.words]
+        parts = {name: letters[part.start : part.stop] for name, part in self._parts.items()}
+        for name, words in parts.items():
+            yield from words
+            yield from (f"{name}: {word}" for word in words)
+        for padded in (f"_{word}_" for word in parts["quote"]):
+            yield from (f"#{padded[at : at + _PIECE]}" for at in range(len(padded) - _PIECE + 1))
+        whole = [_START, *parts["left"], _QUOTE, *parts["quote"], _QUOTE, *parts["right"], _END]
+        begins = len(parts["left"]) + 1
+        for at in (begins, begins + len(parts["quote"]) + 1):
+            for start, end in ((-1, 1), (0, 2), (-2, 1), (-1, 2), (0, 3)):
+                yield " ".join(whole[max(0, at + start) : at + end])
+
+    def _spoken_of(self) -> Iterator[str]:
+        """Yield what is spoken of in each part, in which order, and around the sentence."""
+        order = [_START]
+        for name, part in self._parts.items():
+            order += [_QUOTE] if name != "left" else []
+            for at in part:
+                yield from (f"<{meaning} {name}>" for meaning in self._meanings[at])
+                order += [meaning for meaning in self._meanings[at] if meaning != order[-1]]
+        yield from (f"<{one} {other}>" for one, other in pairwise([*order, _END]))
+        yield from (f"<first {meaning}>" for meaning in chain.from_iterable(self._meanings[:1]))
+        yield from (f"<around {meaning}>" for meaning in set(chain.from_iterable(self._meanings_around)))
+
+    def _signs(self) -> Iterator[str]:
+        """Yield what the signs make of the clause."""
+        clauses = self.clauses
+        sign = clauses.found.sign if clauses.found else "none"
+        time = "timed" if self.is_timed else "untimed"
+        doubt = self.doubt or "no doubt"
+        yield from (f"<{each}>" for each in (sign, time, f"{sign} {time}", doubt, f"{sign} {time} {doubt}"))
+        is_so = {
+            "hedged": clauses.is_hedged, "reported": clauses.is_reported, "asking": clauses.is_asking,
+            "to you": clauses.is_to_somebody, "negated": clauses.is_negated,
+            "others before": clauses.has("subject", clauses.start, clauses.quote.start),
+            "others in it": clauses.has("subject", clauses.quote.start, clauses.quote.stop),
+        }  # fmt: skip
+        yield from (f"<is {name}>" for name, is_true in is_so.items() if is_true)
+        message = [*self.before, *clauses.words, *self.after]
+        yield from (f"<has {group}>" for group in _OF_MESSAGE if self.lists.has(group, message))
+
+    def _shape(self) -> Iterator[str]:
+        counts = {name: len(part) for name, part in self._parts.items() if name != "right"}
+        counts |= {"before": len(self.before), "after": len(self._said_after)}
+        counts["words"] = len(self.clauses.words)
+        for name, count in counts.items():
+            yield f"<{name} {sum(count > length for length in _LENGTHS)}>"
+        yield from (f"<mark {mark}>" for mark in self.marks)
+        yield f"<ends {self.last}>"
+        yield from (f"<{language}>" for language in self.lists.languages[:1])
+
+
+def _letters_of(word: str) -> str:
+    """Return a word without marks on its letters; numbers are one word."""
+    if word[:1].isdigit():
+        return _NUMBER
+    return "".join(each for each in unicodedata.normalize("NFD", word) if unicodedata.category(each) != "Mn")
+
+
+@cache
+def learnt_weights() -> Weights:
+    return read_weights(WEIGHTS)

@@ -1,0 +1,54 @@
+"""`python -m tests.steps TABLE…`: what the rule for promises makes of tables of sentences.
+
+A table has the columns language, kind, words (of a message, `\\n` for a new line), quote (what a model names)
+and `may_write`: whether a step may be written without a question.
+"""
+
+import csv
+from collections.abc import Iterator, Sequence
+from datetime import date
+from pathlib import Path
+
+from coaching.library.promise_weights import Weighable, Weights
+from coaching.library.promises import Claim, Said, weigh, weighable_of
+
+FOLDER = Path(__file__).parent
+TABLES = sorted(FOLDER.glob("*.tsv"))
+"""What the words and the weights were learnt from."""
+MONDAY = date(2026, 11, 30)
+
+Row = dict[str, str]
+
+
+def read_rows(table: Path) -> Sequence[Row]:
+    with table.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def is_promise(row: Row) -> bool:
+    return row["may_write"] == "yes"
+
+
+def why(row: Row, weights: Weights | None = None) -> str:
+    """Return why a row's step waits for a yes; empty if it is written at once."""
+    claim = Claim(quote=row["quote"], purpose="new", title=row["quote"])
+    return weigh(claim, [_said(row)], weights).why
+
+
+def weighable_in(row: Row) -> Weighable | None:
+    return weighable_of(row["quote"], _said(row))
+
+
+def report(rows: Sequence[Row], weights: Weights | None = None) -> Iterator[str]:
+    """Yield how many are written at once, and each row that is wrong."""
+    found = [(row, why(row, weights)) for row in rows]
+    for may_write, name in ((True, "promises"), (False, "others")):
+        of_kind = [reason for row, reason in found if is_promise(row) is may_write]
+        yield f"{sum(not reason for reason in of_kind)} of {len(of_kind)} {name} are written at once"
+    for row, reason in found:
+        if is_promise(row) == bool(reason):
+            yield "\t".join([row["language"], row["kind"], reason or "written", row["quote"], row["words"]])
+
+
+def _said(row: Row) -> Said:
+    return Said(number=1, text=row["words"].replace("\\n", "\n"), day=MONDAY)
