@@ -33,7 +33,7 @@ async def test_stop_means_stop_wherever_the_turn_stands(lone_cluster: Cluster, s
 async def test_whatever_people_and_the_model_do_while_the_process_dies_every_invariant_holds(
     lone_cluster: Cluster, seed: int
 ) -> None:
-    report = await random_turns.run_random_turns(lone_cluster, seed=seed, points=24)
+    report = await random_turns.run_random_turns(lone_cluster, seed=seed, points=40)
     assert report.violations == []
     assert report.facts["kills"] >= 2
 
