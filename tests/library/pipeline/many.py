@@ -4,6 +4,7 @@ Images are plain colours: the model of the tests knows by their names what they 
 look at images, they end in review.
 """
 
+import csv
 import io
 import random
 import zlib
@@ -18,10 +19,11 @@ from PIL import Image
 from pptx import Presentation
 from reportlab.pdfgen.canvas import Canvas
 
+from tests.library.extractors import open_documents, outlook
 from tests.library.labelled_texts import read_labelled_texts
 
 SEED = 13
-FORMS = ("txt", "md", "html", "eml", "docx", "pdf", "xlsx", "txt", "md")
+FORMS = ("txt", "md", "html", "eml", "docx", "pdf", "xlsx", "odt", "ods", "odp", "csv", "msg", "txt")
 IMAGES = ("jpeg", "png", "gif", "webp", "tiff", "bmp")
 RARE_FORMS = (("pptx",), ("vtt",), ("srt",), IMAGES)
 """In turn."""
@@ -96,6 +98,12 @@ def _in_form(form: str, text: str) -> bytes:
             return bytes(message)
         case "vtt" | "srt":
             return _as_cues(form, text.splitlines())
+        case "odt" | "ods" | "odp":
+            return _as_open_document(form, text.splitlines())
+        case "csv":
+            return _as_table(text.splitlines())
+        case "msg":
+            return outlook.container(outlook.message(outlook.text(0x1000, text)))
     written = io.BytesIO()
     _write(form, text, written)
     return written.getvalue()
@@ -127,6 +135,25 @@ def _write(form: str, text: str, written: io.BytesIO) -> None:
         case _:
             red, green, blue, _ = zlib.crc32(text.encode()).to_bytes(4)
             Image.new("RGB", (40, 40), (red, green, blue)).save(written, form.upper())
+
+
+def _as_open_document(form: str, lines: Sequence[str]) -> bytes:
+    match form:
+        case "odt":
+            return open_documents.document("text", "".join(map(open_documents.paragraph, lines)))
+        case "ods":
+            return open_documents.document(
+                "spreadsheet", open_documents.sheet("Lines", "".join(map(open_documents.row, lines)))
+            )
+        case _:
+            boxes = "".join(map(open_documents.boxed, lines))
+            return open_documents.document("presentation", f"<draw:page>{boxes}</draw:page>")
+
+
+def _as_table(lines: Sequence[str]) -> bytes:
+    written = io.StringIO()
+    csv.writer(written).writerows([number, line] for number, line in enumerate(lines))
+    return written.getvalue().encode()
 
 
 def _as_cues(form: str, lines: Sequence[str]) -> bytes:
