@@ -6,12 +6,13 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
-from coaching.engine.cleaner import Cleaner, Piece
+from coaching.engine.cleaner import Cleaner
 from coaching.engine.events import TextDelta
 from coaching.engine.messages import canonical_json
 from coaching.engine.ports import ReplyStream
 from coaching.engine.reply import MessageRestarted, Reply, ReplyCall, ReplyDelta, ThinkingDelta
 from coaching.engine.request_size import tokens_of_bytes
+from coaching.engine.shown_pieces import Piece
 from coaching.engine.usage import TokenCounts
 from coaching.engine.written_calls import WrittenCall
 

@@ -10,61 +10,22 @@ whose strings may quote anything.
 
 It reads one character at a time, so where a stream is cut makes no difference, and holds back only what may
 still become a tag or a call, and a tag until it is known whether a word follows.
-
-A little over 300 lines: the states of one machine.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Literal
 
+from coaching.engine import template_tags as tags
 from coaching.engine.fences import Fences
+from coaching.engine.held_calls import HeldCalls, TaggedCall
 from coaching.engine.json_objects import Braces, CallObject
-from coaching.engine.repetition import RepetitionWatch
-from coaching.engine.template_tags import (
-    BEGINNINGS,
-    CALLS,
-    ENDS,
-    FIRST,
-    HEADERS,
-    LONGEST_ROLE,
-    OTHERS_ROLES,
-    OTHERS_TURNS,
-    OWN_ROLES,
-    REASONING,
-    REASONING_ENDS,
-    ROLES,
-    STRUCK,
-    STRUCK_END,
-    TAGS,
-    WORDY_CALLS,
-)
-from coaching.engine.written_calls import WrittenCall, may_hold_call, read_calls, read_tagged_calls
+from coaching.engine.shown_pieces import Piece, Shown, ShownPieces
+from coaching.engine.tag_reader import TagReader
+from coaching.engine.written_calls import WrittenCall
 
-Shown = Literal["text", "thinking"]
-Kind = Literal["text", "thinking", "void_text", "void_thinking"]
-"""All text so far was thinking, or the thinking that came last was text, which follows again."""
 OpenKind = Literal["text", "thinking", "tool_use"]
 Ended = Literal["", "role", "repetition"]
 Mode = Literal["text", "thinking", "call", "object", "after_call", "header"]
-
-_AFTER_WORD = frozenset(",;:.!?…)")
-_BETWEEN_WORDS = frozenset("(–—-|=→")
-"""What a sentence, or the row of a table, goes on with after a tag and a blank."""
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    kind: Kind
-    text: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Held:
-    """What is shown only if text follows: a call, or the blanks after one. A call in tags never is."""
-
-    text: str
-    is_tagged: bool = False
 
 
 class Cleaner:
@@ -78,16 +39,11 @@ class Cleaner:
         self.ended: Ended = ""
         self.is_followed = False
         self.calls: tuple[WrittenCall, ...] = ()
-        self._names = names
         self._mode: Mode = "text"
-        self._tag = ""  # may become one
-        self._named: list[str] = []  # a tag that a sentence may name, and the blanks after it
-        self._opening_tag = ""
-        self._closing_tag = ""
-        self._header = ""
-        self._held: list[_Held] = []
-        self._call: list[str] = []
-        self._has_call_begun = False
+        self._reader = TagReader(may_begin=self._may_begin_tag, may_be_named=self._may_be_named)
+        self._closing_tag = self._header = ""
+        self._held = HeldCalls(names)
+        self._call = TaggedCall()
         self._thought: list[str] = []
         self._object = CallObject()
         self._seeks_objects = bool(names)
@@ -96,12 +52,9 @@ class Cleaner:
         self._braces: Braces | None = None
         self._struck = 0
         self._skips_blanks = False
-        self._has_said = False
         self._has_reasoned = False
         self._fences = Fences()
-        self._watch = RepetitionWatch()
-        self._watched: Shown = "text"
-        self._shown: list[tuple[Kind, list[str]]] = []
+        self._shown = ShownPieces()
 
     @property
     def open_kind(self) -> OpenKind:
@@ -118,171 +71,141 @@ class Cleaner:
     def feed(self, text: str) -> list[Piece]:
         """Add text; return what of it is known by now."""
         self._read(text)
-        return self._take_shown()
+        return self._shown.take()
 
     def close(self, *, is_cut: bool = False) -> list[Piece]:
         """Return what was held: nothing follows. `is_cut`: the text is no whole end of a reply."""
         if not self.ended:
             self._finish(is_cut=is_cut)
-        return self._take_shown()
+        return self._shown.take()
 
-    def _take_shown(self) -> list[Piece]:
-        shown, self._shown = self._shown, []
-        return [Piece(kind, "".join(characters)) for kind, characters in shown]
-
-    def _read(self, text: Iterable[str]) -> None:
+    def _read(self, text: str) -> None:
         for character in text:
-            if self._named and character.isspace() and character != "\n":
-                self._named.append(character)
-                continue
-            self._settle_named(character)
             if self.is_over:
                 return
-            if self.ended:
-                self.is_followed = not character.isspace()
+            if self._braces is not None and self._braces.is_open and not self.ended:
+                self._braces.add(character)
+                self._shown.add_unwatched("text", character)
             else:
-                self._take(character)
+                self._take_all(self._reader.read(character))
 
-    def _take(self, character: str) -> None:
-        if self._braces is not None and self._braces.is_open:
-            self._braces.add(character)
-            self._append("text", character)
-            return
-        grown = (self._tag + character).lower()
-        if self._tag and grown in TAGS:
-            raw, self._tag = self._tag + character, ""
+    def _take_all(self, found: Iterable[str]) -> None:
+        for each in found:
+            self._take(each)
+
+    def _take(self, found: str) -> None:
+        """Take a tag, or a character that belongs to none."""
+        if self.ended:
+            self.is_followed = self.is_followed or not found.isspace()
+        elif len(found) == 1:
+            self._add(found)
+        else:
             if self._mode == "header":
                 self._end_header()
-            if raw[0] == "[" and raw != raw.upper():  # "[think]" is a word in brackets
-                self._add_all(raw)
+            if tags.is_in_brackets(found):
+                self._add_all(found)
             elif not self.ended:
-                self._act(grown, raw)
-        elif self._tag and grown in BEGINNINGS:
-            self._tag += character
-        elif self._tag:
-            self._let_go_of_tag()
-            self._read(character)
-        elif character in FIRST and self._may_begin_tag():
-            self._tag = character
-        else:
-            self._add(character)
+                self._act(found.lower(), found)
 
     def _may_begin_tag(self) -> bool:
+        if self.ended or self._mode == "object":
+            return False
         if self._mode == "text" and self._fences.is_open and self._fences.ends_here():
             self._fences.close()  # a role token follows at once
-        if self._mode == "text":
-            return not self._fences.is_code and not self._fences.is_quoted
-        return self._mode != "object"
+        return self._mode != "text" or not (self._fences.is_code or self._fences.is_quoted)
 
-    def _let_go_of_tag(self) -> None:
-        self._settle_named()
-        tag, self._tag = self._tag, ""
-        self._add_all(tag)
+    def _may_be_named(self, tag: str) -> bool:
+        """Whether a sentence may name a tag that ends a turn or reasoning: a blank comes before."""
+        is_end = tag.lower() in tags.ENDS and not tags.is_in_brackets(tag) and not self._is_struck(tag)
+        return self._mode == "text" and is_end and self._fences.is_between_words
 
-    def _settle_named(self, following: str = "") -> None:
-        """Take a held tag for what it is, by the character that follows it and its blanks, if any does."""
-        if not self._named:
-            return
-        tag, *blanks = self._named
-        self._named = []
-        is_word = following.isalnum() or following in _BETWEEN_WORDS if blanks else following in _AFTER_WORD
-        if is_word:
-            self._add_all(tag)
-        elif tag.lower() in ROLES:
-            self._take_role(tag.lower())
-        else:
-            self._end_reasoning_of_template()
-        self._read(blanks)
+    def _is_struck(self, tag: str) -> bool:
+        return tag.lower() == tags.STRUCK_END and self._struck > 0
 
     def _add_all(self, characters: str) -> None:
         for character in characters:
             self._add(character)
 
     def _act(self, tag: str, raw: str) -> None:
-        if tag == STRUCK or (tag == STRUCK_END and self._struck):
-            self._struck += 1 if tag == STRUCK else -1
+        if tag == tags.STRUCK or self._is_struck(tag):
+            self._struck += 1 if tag == tags.STRUCK else -1
             self._add_all(raw)
-        elif self._mode == "text" and self._fences.is_between_words and tag in ENDS:
-            self._named = [raw]
         elif self._mode == "text" and self._is_word(tag):
             self._add_all(raw)
-        elif tag in ROLES:
+        elif tag in tags.ROLES:
             self._take_role(tag)
         elif self._mode in ("thinking", "call") and tag == self._closing_tag:
             self._close_tags(raw)
-        elif self._mode == "thinking" or (self._mode == "call" and tag not in CALLS):
+        elif self._mode == "thinking" or (self._mode == "call" and tag not in tags.CALLS):
             self._add_all(raw)
-        elif tag in CALLS:
+        elif tag in tags.CALLS:
             self._open_call(tag, raw)
-        elif tag in REASONING:
+        elif tag in tags.REASONING:
             self._open_reasoning(tag)
-        elif tag in REASONING_ENDS:
+        elif tag in tags.REASONING_ENDS and not self._has_reasoned:
             self._end_reasoning_of_template()
 
     def _is_word(self, tag: str) -> bool:
         """Whether a sentence names a tag that neither begins a call nor ends a turn or reasoning."""
-        return tag not in CALLS and tag not in ENDS and not self._fences.is_at_sentence_start
+        return tag not in tags.CALLS and tag not in tags.ENDS and not self._fences.is_at_sentence_start
 
     def _take_role(self, tag: str) -> None:
         """End the answer, or leave out what precedes it."""
-        if self._mode != "text" or self._has_said or self._held or tag in OTHERS_TURNS:
+        if self._mode != "text" or self._shown.has_text or self._held or tag in tags.OTHERS_TURNS:
             self._finish()
             self.ended = self.ended or "role"
             return
         self._skips_blanks = True
-        if tag in HEADERS:
+        if tag in tags.HEADERS:
             self._mode = "header"
 
     def _end_header(self) -> None:
         role, self._header = self._header, ""
         self._mode = "text"
-        if role.lower() in OTHERS_ROLES:
+        if role.lower() in tags.OTHERS_ROLES:
             self.ended = "role"
-        elif role.lower() not in OWN_ROLES:
+        elif role.lower() not in tags.OWN_ROLES:
             self._add_all(role)
 
     def _open_call(self, tag: str, raw: str) -> None:
         if self._mode == "call":
             self._close_tags()
-        self._mode, self._opening_tag, self._closing_tag = "call", raw, CALLS[tag]
-        self._has_call_begun = False
+        self._mode, self._closing_tag = "call", tags.CALLS[tag]
+        is_named = tag in tags.WORDY_CALLS and not self._held and not self._fences.is_at_sentence_start
+        self._call = TaggedCall(raw, may_be_word=is_named)
 
     def _open_reasoning(self, tag: str) -> None:
         self._release_held()
         if self._seeks_reasoning:
-            self._mode, self._closing_tag = "thinking", REASONING[tag]
+            self._mode, self._closing_tag = "thinking", tags.REASONING[tag]
             self._has_reasoned = True
             self._thought.clear()
 
     def _end_reasoning_of_template(self) -> None:
-        if self._has_reasoned:
-            return
-        self._has_reasoned, self._has_said, self._skips_blanks = True, False, True
+        self._has_reasoned = self._skips_blanks = True
         self._mode = "text"
-        self._held.clear()
+        self._held.drop()
         self._fences = Fences()
-        self._watch.forget()
-        self._shown.append(("void_text", []))
+        self._shown.void_text()
 
     def _give_back_thought(self) -> None:
         """Read again as text what was taken for thinking, since nothing closed it."""
         self._mode = "text"
         self._seeks_reasoning = False
-        self._skips_blanks = not self._has_said
-        self._shown.append(("void_thinking", []))
+        self._skips_blanks = not self._shown.has_text
+        self._shown.void_thinking()
         self._read("".join(self._thought))
-        self._let_go_of_tag()
+        self._take_all(self._reader.close())
 
     def _close_tags(self, raw: str = "") -> None:
         """End thinking or a call, as its closing tag `raw` says."""
         if self._mode == "thinking":
             self._mode = "text"
-            self._skips_blanks = not self._has_said
-        elif not self._has_call_begun and self._is_tag_a_word():
-            self._take_tag_for_word(raw)
+            self._skips_blanks = not self._shown.has_text
+        elif self._call.is_word:
+            self._take_call_for_words(raw)
         else:
-            self._held.append(_Held(text="".join(self._call), is_tagged=True))
-            self._call.clear()
+            self._held.hold(self._call.text, is_tagged=True)
             self._mode = "after_call"
 
     def _add(self, character: str) -> None:
@@ -297,13 +220,13 @@ class Cleaner:
                 self._add_to_call(character)
             case "object":
                 self._add_to_object(character)
-            case "header" if character.isalpha() and len(self._header) < LONGEST_ROLE:
+            case "header" if character.isalpha() and len(self._header) < tags.LONGEST_ROLE:
                 self._header += character
             case "header":
                 self._end_header()
                 self._read(character)
             case "after_call" if character.isspace():
-                self._held.append(_Held(text=character))
+                self._held.hold(character)
             case "after_call" if character == "{" and self._seeks_objects:
                 self._begin_object()
             case "after_call":
@@ -315,30 +238,20 @@ class Cleaner:
             self._begin_object()
         elif self._is_structured and self._braces is None and character == "{":
             self._braces = Braces()
-            self._take(character)
+            self._read(character)
         elif not (self._skips_blanks and character.isspace()):
             self._skips_blanks = False
             self._show("text", character)
             self._fences.add(character)
 
     def _add_to_call(self, character: str) -> None:
-        self._call.append(character)
-        if self._has_call_begun or character.isspace():
-            return
-        self._has_call_begun = True
-        if character not in "{[" and self._is_tag_a_word():
-            self._take_tag_for_word()
+        self._call.add(character)
+        if not character.isspace() and self._call.is_word:
+            self._take_call_for_words()
 
-    def _is_tag_a_word(self) -> bool:
-        """Whether the tag of a call stands in a sentence that names it, unless a call follows."""
-        is_wordy = self._opening_tag.lower() in WORDY_CALLS
-        return is_wordy and not self._held and not self._fences.is_at_sentence_start
-
-    def _take_tag_for_word(self, closing_tag: str = "") -> None:
-        words = self._opening_tag + "".join(self._call) + closing_tag
+    def _take_call_for_words(self, closing_tag: str = "") -> None:
         self._mode = "text"
-        self._call.clear()
-        self._add_all(words)
+        self._add_all(self._call.opening_tag + self._call.text + closing_tag)
 
     def _begin_object(self) -> None:
         self._mode, self._object = "object", CallObject()
@@ -348,7 +261,7 @@ class Cleaner:
         may_be_call = self._object.accepts(character)
         if may_be_call and not self._object.is_whole:
             return
-        self._held.append(_Held(text="".join(self._object.characters)))
+        self._held.hold("".join(self._object.characters))
         if may_be_call:
             self._mode = "after_call"
         else:
@@ -356,60 +269,30 @@ class Cleaner:
 
     def _release_held(self) -> None:
         """Read what was held as text, in which no call is sought again."""
-        held, self._held = self._held, []
         self._mode = "text"
         before, self._seeks_objects = self._seeks_objects, False
-        self._read("".join(each.text for each in held if not self._is_call(each)))
+        self._read(self._held.take_text())
         self._seeks_objects = before
-
-    def _is_call(self, held: _Held) -> bool:
-        """Whether something held isn't shown although text follows it."""
-        return held.is_tagged and may_hold_call(held.text)
 
     def _finish(self, *, is_cut: bool = False) -> None:
         """Settle what was held: nothing follows."""
-        self._let_go_of_tag()
+        self._take_all(self._reader.close())
         if self._mode == "header":
             self._end_header()
         if self._mode == "thinking" and self._thought and not is_cut:
             self._give_back_thought()
         if self._mode == "object":
-            self._held.append(_Held(text="".join(self._object.characters)))
+            self._held.hold("".join(self._object.characters))
             self._release_held()
-            self._let_go_of_tag()
+            self._take_all(self._reader.close())
         if self._mode == "call":
             self._close_tags()
-        calls: list[WrittenCall] = []
-        while self._held and (found := self._read_held(self._held[-1])) is not None:
-            calls[:0] = found
-            self._held.pop()
-        if self._names and self._held and self._held[-1].is_tagged:  # nothing that a tool could answer
-            self._held[-1] = _Held(text=self._held[-1].text)
-        if any(each.text.strip() for each in self._held if not self._is_call(each)):
+        calls = self._held.take_calls()
+        if self._held.has_text:
             self._release_held()
-            self._let_go_of_tag()
-        self.calls = () if self.ended else tuple(calls)
-
-    def _read_held(self, held: _Held) -> tuple[WrittenCall, ...] | None:
-        """Return the calls in what was held; None if it is something else."""
-        if held.text.isspace() and not held.is_tagged:
-            return ()
-        read = read_tagged_calls if held.is_tagged else read_calls
-        return read(held.text, self._names) or None
+            self._take_all(self._reader.close())
+        self.calls = () if self.ended else calls
 
     def _show(self, kind: Shown, character: str) -> None:
-        if self.ended:
-            return
-        if kind != self._watched or self._fences.is_code:
-            self._watch.forget()
-            self._watched = kind
-        if not self._fences.is_code and self._watch.sees_repetition(character):
+        if not self.ended and not self._shown.add(kind, character, is_code=self._fences.is_code):
             self.ended = "repetition"
-            return
-        self._append(kind, character)
-
-    def _append(self, kind: Shown, character: str) -> None:
-        self._has_said = self._has_said or (kind == "text" and not character.isspace())
-        if not self._shown or self._shown[-1][0] != kind:
-            self._shown.append((kind, []))
-        self._shown[-1][1].append(character)

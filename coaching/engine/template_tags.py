@@ -36,3 +36,8 @@ STRUCK, STRUCK_END = "<s>", "</s>"
 TAGS = ROLES.union([STRUCK], REASONING, REASONING_ENDS, CALLS, CALLS.values())
 BEGINNINGS = frozenset(tag[:length] for tag in TAGS for length in range(1, len(tag)))
 FIRST = frozenset(tag[0] for tag in TAGS)
+
+
+def is_in_brackets(tag: str) -> bool:
+    """Whether it is a word in brackets, as in "[think]": such tags have capitals."""
+    return tag[0] == "[" and tag != tag.upper()

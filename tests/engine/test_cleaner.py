@@ -5,7 +5,8 @@ import time
 
 import pytest
 
-from coaching.engine.cleaner import Cleaner, Ended, Piece
+from coaching.engine.cleaner import Cleaner, Ended
+from coaching.engine.shown_pieces import Piece
 from coaching.engine.written_calls import WrittenCall
 
 NAMES = frozenset({"save_file", "show_options"})
