@@ -1,12 +1,15 @@
 """What the model is told of remembered danger with one message: to ask in this answer, or that it is over."""
 
-from coaching.care.asking import CareOfTurn
+from coaching.care.asking import CareOfTurn, foresee
 from coaching.care.standing import Care, SaidDanger
 from coaching.clock.days import with_weekday
 from coaching.context.care import CARE, danger_in_words
 from coaching.context.entries import wrap
+from coaching.context.help_lines import danger_of
+from coaching.context.life import Life, Unknown
 from coaching.context.opening import GONE
 from coaching.context.statement import StatementPart
+from sessions_app.models import Message
 
 ASK = "care_ask"
 """The key of the request to ask, whose section has the same tag."""
@@ -60,3 +63,11 @@ def ending_words(turn: CareOfTurn) -> str:
         return _JUST_SAID
     ended = turn.care.ended
     return _WANTED.format(day=with_weekday(ended.on)) if ended else _OVER
+
+
+def foreseen(life: Life, newest: Message) -> CareOfTurn | None:
+    """Return what the answer to a message will ask, as far as the life is known."""
+    if isinstance(life.care, Unknown):
+        return None
+    words = "" if newest.metadata.get("is_hidden") else newest.content
+    return foresee(life.care, words=words, is_in_danger=danger_of(newest) is not None, now=life.now)

@@ -17,6 +17,7 @@ from coaching.models import Profile
 from coaching.people.help_lines import country_of, read_offer
 from coaching.safety.card import RECENT, danger_elsewhere, known_danger
 from coaching.safety.danger import Danger
+from coaching.safety.intensity import MESSAGES_LOOKED_AT, SaidWords
 from coaching.safety.lines import Line, Offer, shipped_offer
 from sessions_app.models import Message, MessageRole
 
@@ -41,6 +42,25 @@ def danger_of(message: Message) -> Danger | None:
 def is_danger_elsewhere(message: Message, *, now: datetime) -> bool:
     """Return whether it holds words of danger that were said in another program a few days ago."""
     return danger_elsewhere(message.metadata) is not None and now - message.created_at <= RECENT
+
+
+def is_any_in_danger(messages: Sequence[Message], *, now: datetime) -> bool:
+    """Return whether danger was noticed in one of the user's last messages."""
+    recent = spoken_in(messages)[-MESSAGES_LOOKED_AT:]
+    return any(danger_of(each) or is_danger_elsewhere(each, now=now) for each in recent)
+
+
+def recent_words(messages: Sequence[Message], *, danger_tool: str, now: datetime) -> Sequence[SaidWords]:
+    """Return the last words; danger that hasn't been told counts as the newest's: it needs the same care."""
+    spoken = spoken_in(messages)[-MESSAGES_LOOKED_AT:]
+    is_untold = untold_danger(messages, danger_tool=danger_tool) is not None
+    is_untold = is_untold or any(is_danger_elsewhere(message, now=now) for message in spoken)
+    return [
+        SaidWords(
+            message.content, is_danger=danger_of(message) is not None or (is_untold and message is spoken[-1])
+        )
+        for message in spoken
+    ]
 
 
 def untold_danger(messages: Sequence[Message], *, danger_tool: str) -> Message | None:

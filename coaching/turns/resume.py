@@ -12,8 +12,9 @@ from typing import Any
 from django.conf import settings
 from django.utils import timezone
 
+from coaching.context.frame import TAIL_CACHE, build_frame
 from coaching.context.life import Life, LifeQuery, read_life
-from coaching.context.prompt import TAIL_CACHE, build_frame, build_smaller_turn, build_turn
+from coaching.context.prompt import build_smaller_turn, build_turn
 from coaching.engine.budget import PartLimits
 from coaching.engine.messages import INTERRUPTED, FinishedRound, ModelRequest, canonical_json
 from coaching.engine.rounds import extend_request

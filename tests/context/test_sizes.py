@@ -3,7 +3,7 @@
 import pytest
 
 from coaching.context.budget import PROMPT_TOKENS, SPARE_TOKENS
-from coaching.context.prompt import OPENING_SHARE
+from coaching.context.new_opening import OPENING_SHARE
 from coaching.context.sizes import ANSWER_SHARE, PromptSizes, sizes_of
 from coaching.context.window import MAX_TOKENS
 

@@ -11,7 +11,7 @@ from django.db import transaction
 from pytest_django import Settings
 
 from coaching.context.budget import count_json_tokens, count_tokens
-from coaching.context.prompt import build_frame
+from coaching.context.frame import build_frame
 from coaching.engine.errors import ToolError, ToolInputError
 from coaching.engine.messages import canonical_json, shorten_saved
 from coaching.files.after_effects import AFTER_EFFECTS, OUTLASTING
