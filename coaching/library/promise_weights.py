@@ -34,6 +34,8 @@ see none, one above the second is sure of it. Chosen by authors whom the weights
 
 _RISKS = ({"drink", "drive"}, {"drink", "relapse"}, {"secret"}, {"starve"})
 """What a plan speaks of that isn't written at once, whatever it weighs: all of one, in any part."""
+_HEAVY = frozenset({"drink", "farewell", "relapse", "secret", "starve", "weapon"})
+"""A plan that speaks of these is written at once only if the signs see a promise, not by its weight."""
 _DOCUMENT, _PERSON, _MINE = "document", "person", "mine"
 _OF_MESSAGE = ("firm", "serious", "laughs", "source")
 """Lists of `promises.txt` that count anywhere in the message."""
@@ -66,6 +68,8 @@ class Weighable:
     def is_promise(self, weights: Weights) -> bool:
         """Say whether the signs see one and the weights don't object, or the weights are sure of one."""
         if self.is_risky or self.is_document or self.is_of_another:
+            return False
+        if self.doubt and not _HEAVY.isdisjoint(self._spoken):
             return False
         return self.weight(weights) > (ENOUGH if self.doubt else AGAINST)
 
