@@ -180,10 +180,11 @@ def _find_shown(context: ToolContext, words: Sequence[str]) -> Sequence[Struck]:
         return list(_find(context.user_id, words))
     sessions = [uuid.UUID(each.session) for each in going if each.session]
     seen = {(each.session or each.page): set(each.lines) for each in going}
+    anywhere = seen.get("", set())
     kept: list[Struck] = []
-    for each in _find(context.user_id, words, sessions):
+    for each in _find(context.user_id, words, None if anywhere else sessions):
         place = each.going(context.timezone)
-        shown = seen.get(place.session or place.page, set())
+        shown = seen.get(place.session or place.page, anywhere)
         lines = [line for line in each.lines if shown.issuperset(_shown(line))]
         if lines:
             kept.append(replace(each, lines=lines))

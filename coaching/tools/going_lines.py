@@ -32,5 +32,11 @@ def facts_of(going: Sequence[GoingLines]) -> Mapping[str, Any]:
 
 
 def lines_going(facts: Mapping[str, Any]) -> Sequence[GoingLines]:
-    """Return the lines in a call's facts; none where it has ended, or never had any."""
-    return [GoingLines(**values) for values in facts.get(UNTIL_ANSWERED, ())]
+    """Return the lines in a call's facts; none where it has ended, or never had any.
+
+    A call that has waited since an older version has them as one text, without their places.
+    """
+    held = facts.get(UNTIL_ANSWERED, ())
+    if isinstance(held, str):
+        return [GoingLines(lines=held.splitlines())]
+    return [GoingLines(**values) for values in held]

@@ -28,6 +28,8 @@ def going_shown(facts: Mapping[str, Any]) -> Sequence[ShownGoing]:
 def _shown(going: GoingLines) -> ShownGoing:
     if going.page:
         return ShownGoing(lines=going.lines, page=made_file(going.page))
+    if not going.session:
+        return ShownGoing(lines=going.lines)
     kind = str(SessionKind(going.kind).label)
     return ShownGoing(
         lines=going.lines,

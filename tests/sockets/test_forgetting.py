@@ -30,6 +30,7 @@ from coaching.transcript.going_lines import going_shown
 from sessions_app.briefs import BRIEFS_AT_ONCE, correct_brief, corrections_of, newest_briefs_with
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionBrief, ToolCallRecord
+from sessions_app.turn_records import FACTS, UNTIL_ANSWERED
 from tests.live_sage import LiveSage, open_socket
 from tests.sockets.questions import results_in
 from tests.tools.committing_context import CommittingContext
@@ -157,6 +158,26 @@ def test_a_conversation_without_a_title_is_called_by_its_kind() -> None:
         assert shown.title == gettext("Open the day") != "Open the day"
     assert (shown.day, shown.lines, shown.page) == (date(2026, 3, 14), ["Tom."], None)
     assert going_shown({}) == []
+
+
+async def test_a_card_that_has_waited_since_an_older_version_is_shown_and_answered(
+    live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str, user: User
+) -> None:
+    await save(user, "sage-patterns", "Tom again.\n\nTom called.")
+    practice.script([Reply.of(CALL), "Done."])
+    async with open_socket(live_sage, session.id, cookie) as client:
+        await client.until("sync")
+        await client.send(type="message", text="Please forget Tom.")
+        await client.until("done")
+        record = await in_database(ToolCallRecord.of(user.pk).get, tool_use_id=CALL.id)
+        record.metadata[FACTS][UNTIL_ANSWERED] = "Tom again."
+        await in_database(record.save)
+        (shown,) = going_shown(record.metadata[FACTS])
+        assert (shown.lines, shown.page, shown.session_id) == (["Tom again."], None, "")
+        await client.send(type="answer", toolUseId=CALL.id, value={"accept": True})
+        await client.until("done")
+    found = await in_database(read_file, user_id=user.pk, path="sage/patterns.md")
+    assert ("Tom again." in found.text, "Tom called." in found.text) == (False, True)
 
 
 async def test_a_no_forgets_nothing(
