@@ -25,7 +25,7 @@ from coaching.jobs.asking import correction_sections, fenced, section
 from coaching.legacy_text.blocks import strip_block_tags
 from coaching.model_client.asking import ask
 from coaching.model_client.context_size import most_input
-from coaching.model_client.patience import job_tokens
+from coaching.model_client.patience import page_tokens
 from coaching.models import Profile
 from coaching.transcript.answers import NO_ANSWERS, Answers, Said, read_answers, said_in
 from sessions_app.briefs import (
@@ -251,7 +251,7 @@ def build_brief_request(
     content = [{"type": "text", "text": "\n".join(parts)}, {"type": "text", "text": REQUEST}]
     return ModelRequest(
         model=settings.SAGE_BRIEF_MODEL,
-        max_tokens=job_tokens(MAX_BRIEF_TOKENS),
+        max_tokens=page_tokens(MAX_BRIEF_TOKENS),
         system=[{"type": "text", "text": INSTRUCTIONS}],
         messages=[{"role": "user", "content": content}],
         output_format=FORMAT,

@@ -15,7 +15,7 @@ from coaching.engine.messages import ModelRequest
 from coaching.letters.checking import MAX_PARAGRAPHS, MAX_QUOTES, ClaimedParagraph, ClaimedQuote, Kind
 from coaching.letters.words import MonthWords, SaidWords, Step
 from coaching.model_client.context_size import most_input
-from coaching.model_client.patience import job_tokens
+from coaching.model_client.patience import page_tokens
 from sessions_app.models import BriefCorrection, CorrectionKind
 
 MAX_TOKENS = 8_192  # thinking counts too
@@ -103,7 +103,7 @@ def build_letter_request(words: MonthWords) -> ModelRequest:
     content = [{"type": "text", "text": "\n".join(_sections(words))}, {"type": "text", "text": REQUEST}]
     return ModelRequest(
         model=settings.SAGE_MODEL,
-        max_tokens=job_tokens(MAX_TOKENS),
+        max_tokens=page_tokens(MAX_TOKENS),
         system=[{"type": "text", "text": INSTRUCTIONS}],
         messages=[{"role": "user", "content": content}],
         output_format=FORMAT,

@@ -19,7 +19,7 @@ LOCAL_JOB_FACTOR = 10
 REPLY_TOKENS, LOCAL_REPLY_TOKENS = 8_192, 1_024
 """A small model may write on without end, and everybody else waits."""
 LOCAL_JOB_TOKENS = 0.25
-"""The share of a limit that leaves room for long thinking, up to a reply's: what is asked for takes less."""
+"""The share of a limit that leaves room for long thinking: what is asked for takes less."""
 
 _FINAL_REASONS: frozenset[FailureReason] = frozenset(
     {"rejected", "too_long", "unauthorized", "unknown_model"}
@@ -50,7 +50,12 @@ def turn_tokens() -> int:
 
 def job_tokens(tokens: int) -> int:
     """Return how long a reply outside of turns may be that gets `tokens` of a quick server."""
-    return min(int(tokens * LOCAL_JOB_TOKENS), LOCAL_REPLY_TOKENS) if is_local_server() else tokens
+    return int(tokens * LOCAL_JOB_TOKENS) if is_local_server() else tokens
+
+
+def page_tokens(tokens: int) -> int:
+    """Return `job_tokens` of a reply that is no more than a page: a model that rambles is cut off sooner."""
+    return min(job_tokens(tokens), LOCAL_REPLY_TOKENS) if is_local_server() else tokens
 
 
 def look_seconds() -> float:

@@ -21,6 +21,7 @@ from coaching.model_client.patience import (
     job_tokens,
     look_delay,
     look_seconds,
+    page_tokens,
     timeouts_within,
     turn_seconds,
     turn_tokens,
@@ -67,11 +68,16 @@ def test_a_local_server_may_be_silent_for_the_whole_turn_and_jobs_have_ten_times
 
 @override_settings(SAGE_MAX_TOKENS=None)
 def test_a_local_server_writes_shorter_replies(local: None) -> None:
-    assert (turn_tokens(), job_tokens(1_024), job_tokens(8_192)) == (1_024, 256, 1_024)
+    assert (turn_tokens(), job_tokens(1_024), job_tokens(8_192), page_tokens(8_192)) == (
+        1_024,
+        256,
+        2_048,
+        1_024,
+    )
     with override_settings(SAGE_MAX_TOKENS=4_000):
         assert (turn_tokens(), job_tokens(1_024)) == (4_000, 256)
     with override_settings(IS_PRACTICE_MODEL=True):
-        assert (turn_tokens(), job_tokens(1_024)) == (8_192, 1_024)
+        assert (turn_tokens(), job_tokens(1_024), page_tokens(8_192)) == (8_192, 1_024, 8_192)
 
 
 @pytest.mark.usefixtures("local")
