@@ -8,14 +8,10 @@ import os
 from collections.abc import Sequence
 from typing import TypeVar
 
-import pytest
 from hypothesis import settings
 
 IS_LONG = bool(os.environ.get("SAGE_TEST_LONG"))
 EVERYDAY_EXAMPLES = 10
-
-long_form = pytest.mark.skipif(not IS_LONG, reason="a long form: SAGE_TEST_LONG=1 runs it")
-"""A test without an everyday form: another test protects its rule everyday."""
 
 Case = TypeVar("Case")
 

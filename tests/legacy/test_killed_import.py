@@ -15,7 +15,7 @@ from tests.thoroughness import sample, size
 pytestmark = [pytest.mark.django_db(transaction=True)]
 
 SIZE = {"sessions": size(120, long=200), "messages": size(1_200, long=2_000), "files": 10, "ratings": 20}
-POINTS = sample((1, 700), of_each=2)
+POINTS = sample((700, 1), of_each=2)
 """After so many messages, long before the end."""
 
 

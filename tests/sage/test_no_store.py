@@ -12,7 +12,6 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from sessions_app.models import Session
-from tests.thoroughness import sample
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -29,7 +28,7 @@ def addresses(patterns: list[URLPattern | URLResolver], prefix: str = "/") -> It
             yield re.sub(r"<(?:(\w+):)?\w+>", lambda found: VALUES[found[1] or "str"], route).rstrip("$")
 
 
-@pytest.mark.parametrize("is_staff", sample([True, False], of_each=2))
+@pytest.mark.parametrize("is_staff", [True, False])
 def test_every_answer_of_the_url_map_is_private_and_not_stored(user: User, is_staff: bool) -> None:
     user.is_staff = user.is_superuser = is_staff
     user.save()
