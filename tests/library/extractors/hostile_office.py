@@ -173,13 +173,14 @@ HOSTILE: Mapping[str, tuple[Callable[[], bytes], str, str]] = {
     "message with 5,000 attachments": (lambda: message_with_attachments(5_000), "", ""),
     "message whose RTF multiplies": (rtf_that_multiplies, "", ""),
     "message of RTF groups": (
-        lambda: message_in_rtf(outlook.stored_rtf(b"{\\rtf1 A lease" + b"{\\b" * MEGABYTE)), "text", ""
+        lambda: message_in_rtf(outlook.stored_rtf(b"{\\rtf1 A lease" + b"{\\b" * (MEGABYTE // 4))), "text", ""
     ),
     "message of RTF signs": (
-        lambda: message_in_rtf(outlook.stored_rtf(b"{\\rtf1 A lease" + b"\\'e9" * MEGABYTE)), "text", ""
+        lambda: message_in_rtf(outlook.stored_rtf(b"{\\rtf1 A lease" + b"\\'e9" * (MEGABYTE // 4))),
+        "text", "",
     ),
     "message of HTML": (
-        lambda: outlook.container(outlook.message(outlook.binary(0x1013, b"<p>A lease" * (MEGABYTE // 2)))),
+        lambda: outlook.container(outlook.message(outlook.binary(0x1013, b"<p>A lease" * (MEGABYTE // 6)))),
         "text", "This email is very long",
     ),
     "message of another year": (
