@@ -1,9 +1,11 @@
 """What the tour says to words that sound like danger: it points to people, and waits.
 
-Where nothing names a danger and only weights suggest one, it asks once, and the next words decide.
+Where nothing names a danger and only weights suggest one, it asks once, and the next words decide: unless
+they are a clear no, or plainly ask for something else, it points to help.
 """
 
 import re
+from collections.abc import Sequence
 
 from coaching.practice.coach import texts
 from coaching.practice.coach.after_danger import is_still_there, says_yes
@@ -19,8 +21,20 @@ from coaching.safety.lines import Line, shipped_offer
 MAX_HELP_LINES = 5
 _SHORT_ANSWER = 4
 _YES = re.compile(r"\W*(?:yes|ja|sí)\b", re.IGNORECASE)
-_SUGGESTED = "suggested"
-"""The level of words that name no danger."""
+_SHORT_WISH = 6
+_NO = re.compile(
+    r"\W*(?:no|nope|nah|nein|nö|nee|of course not|not at all|natürlich nicht|überhaupt nicht"
+    r"|claro que no|para nada)(?: (?:i(?:'m|’m| am) not|thanks?|thank you|danke|gracias))?"
+    r"(?:\W*\Z|[,.;:!–—])",
+    re.IGNORECASE,
+)
+_BUT = re.compile(
+    r"\b(?:but|not (?:yet|now|today|really|right now|any ?more)|sometimes|often|maybe|a (?:bit|little)"
+    r"|aber|noch nicht|nicht mehr|heute nicht|nicht heute|manchmal|oft|vielleicht|ein bisschen"
+    r"|pero|todavía|aún|hoy no|no hoy|ya no|a veces|quizás?|tal vez|un poco)\b",
+    re.IGNORECASE,
+)
+"""What makes a no one that isn't clear."""
 
 
 def is_in_danger(conversation: Conversation) -> bool:
@@ -28,13 +42,19 @@ def is_in_danger(conversation: Conversation) -> bool:
 
     Immediate danger lasts until the person says that they're safe, anything else until they write again.
     """
-    is_open = is_immediate = False
+    return any(_open_levels(conversation)[-1:])
+
+
+def _open_levels(conversation: Conversation) -> Sequence[str]:
+    """Return the level of the danger that is open after each exchange, or nothing."""
+    levels = [""]
+    has_asked = False
     for exchange in conversation.exchanges:
-        if (level := _level_of(exchange)) and level != _SUGGESTED:
-            is_open, is_immediate = True, is_immediate or level == "immediate"
-        elif not is_immediate or is_safe(exchange.answer):
-            is_open = is_immediate = False
-    return is_open
+        has_asked = has_asked or was_asked_about_danger(exchange)
+        level = _level_of(exchange, is_open=bool(levels[-1]), has_asked=has_asked)
+        lasts = levels[-1] == "immediate" and (bool(level) or not is_safe(exchange.answer))
+        levels.append("immediate" if lasts else level)
+    return levels[1:]
 
 
 def answer_danger(conversation: Conversation) -> Reply | None:
@@ -48,19 +68,24 @@ def answer_danger(conversation: Conversation) -> Reply | None:
 
 
 def line_of_help(conversation: Conversation) -> str:
-    """Return a line for the end of the answer to words that only suggest a concern; nothing for others."""
-    return texts.said("help_hint") if _suggested_level(conversation) == "concern" else ""
+    """Return a line for the end of the answer to words that only suggest a concern; nothing for others.
+
+    The tour says it once, and not after it has asked; the page shows its card in any case.
+    """
+    said = [exchange.question for exchange in conversation.exchanges]
+    has_spoken = any(texts.stands_in(name, each) for name in ("help_maybe", "help_hint") for each in said)
+    return texts.said("help_hint") if _suggested_level(conversation) == "concern" and not has_spoken else ""
+
+
+def suggests_danger(conversation: Conversation) -> bool:
+    """Return whether the newest words suggest danger without naming it."""
+    return bool(_suggested_level(conversation))
 
 
 def _suggested_level(conversation: Conversation) -> str:
-    """Return the level of danger that the newest words only suggest, or nothing.
-
-    The tour speaks of it once in a conversation; the page shows its card in any case.
-    """
+    """Return the level of danger that the newest words only suggest, or nothing."""
     newest = conversation.newest
-    said = [exchange.question for exchange in conversation.exchanges]
-    has_spoken = any(texts.stands_in(name, each) for name in ("help_maybe", "help_hint") for each in said)
-    if newest is None or _level_of(newest) != _SUGGESTED or has_spoken:
+    if newest is None or newest.value or is_in_danger(conversation):
         return ""
     found = danger_in(newest.answer)
     return found.level if found else ""
@@ -69,7 +94,7 @@ def _suggested_level(conversation: Conversation) -> str:
 def denies_danger(conversation: Conversation) -> bool:
     """Return whether the newest words say no to the tour's question."""
     newest = conversation.newest
-    return newest is not None and was_asked_about_danger(newest) and hear(newest.answer).kind == "no"
+    return newest is not None and was_asked_about_danger(newest) and _denies(newest.answer)
 
 
 def was_asked_about_danger(exchange: Exchange) -> bool:
@@ -80,7 +105,7 @@ def point_to_help(conversation: Conversation) -> Reply:
     """Point to help lines; show their card where the tool is offered and the page hasn't shown it."""
     section = conversation.section("help_lines")
     shown = next((c for c in conversation.part_calls if c.name == "show_help_lines"), None)
-    is_immediate = any(_level_of(exchange) == "immediate" for exchange in conversation.exchanges)
+    is_immediate = "immediate" in _open_levels(conversation)
     if shown is None and "show_help_lines" in conversation.tools and 'shown="yes"' not in section:
         reason = "immediate" if is_immediate else "concern"
         return Reply.of(ToolUse("show_help_lines", {"reason": reason}))
@@ -88,28 +113,48 @@ def point_to_help(conversation: Conversation) -> Reply:
     found = noted or (shown.values.get("lines") if shown else None) or map(_in_words, shipped_offer().lines)
     lines = "\n".join(f"- {line}" for line in list(found)[:MAX_HELP_LINES])
     if not is_immediate:
-        return say(texts.said("help_concern"), lines)
+        asked = answer_questions(conversation) if was_asked_about_danger(conversation.exchanges[-1]) else ""
+        return say(asked, texts.said("help_concern"), lines)
     is_again = any(texts.stands_in("safe", exchange.question) for exchange in conversation.exchanges[-1:])
     return say(texts.said("help_stay") if is_again else texts.said("help_first"), lines, texts.said("safe"))
 
 
-def _level_of(exchange: Exchange) -> str:
-    """Return the level of danger that an answer names or only suggests, or nothing.
+def _level_of(exchange: Exchange, *, is_open: bool, has_asked: bool) -> str:
+    """Return the level of danger that an answer names, or nothing where it names none or only suggests it.
 
-    What suggests it right after the tour has asked about it is no longer a suggestion.
+    What suggests it counts while danger is open and right after the tour has asked about it; so does
+    immediate danger that is suggested once more. Right after the question, whatever doesn't deny it is a
+    concern.
     """
     if exchange.value:
         return ""
-    has_asked = was_asked_about_danger(exchange)
-    if found := danger_in(exchange.answer):
-        return ("concern" if has_asked else _SUGGESTED) if found.is_weighed else found.level
-    return "immediate" if is_still_there(exchange) or (has_asked and _agrees(exchange.answer)) else ""
+    answer, is_answer = exchange.answer, was_asked_about_danger(exchange)
+    if is_answer and _agrees(answer):
+        return "immediate"
+    if found := danger_in(answer):
+        if is_open or is_answer or not found.is_weighed:
+            return found.level
+        return "concern" if has_asked and found.level == "immediate" else ""
+    if is_still_there(exchange):
+        return "immediate"
+    return "concern" if is_answer and not (_denies(answer) or _wants_another_thing(answer)) else ""
 
 
 def _agrees(answer: str) -> bool:
     """Return whether an answer to the tour's question begins with a yes, or is short and means one."""
     is_short = len(answer.split()) <= _SHORT_ANSWER
     return bool(_YES.match(answer)) or (is_short and says_yes(answer))
+
+
+def _denies(answer: str) -> bool:
+    """Return whether an answer to the tour's question is a clear no."""
+    is_no = bool(_NO.match(answer)) or (is_safe(answer) and len(answer.split()) <= _SHORT_ANSWER)
+    return is_no and not _BUT.search(answer)
+
+
+def _wants_another_thing(answer: str) -> bool:
+    """Return whether an answer to the tour's question plainly asks for something that the tour shows."""
+    return len(answer.split()) <= _SHORT_WISH and hear(answer).kind in {"menu", "wish"}
 
 
 def _in_words(line: Line) -> str:

@@ -7,8 +7,14 @@ from coaching.practice.coach.asides import fresh
 from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.hearing import is_about
 from coaching.practice.coach.reading import has_confided, has_grieved
+from coaching.practice.coach.sense import features_of
+from coaching.safety.intensity import SaidWords, measure_intensity
 
 _TIPS = ("sleep", "talk", "start")
+_GRAVE = frozenset(
+    {"<body>", "<clinic>", "<pills>", "<died>", "<pregnloss>", "<betray>", "<humiliate>", "<fear>"}
+)
+"""What a question speaks of that no common tip answers."""
 _HINTED = frozenset({"thanks", "smalltalk"})
 _HINT_EVERY, _OFFER_EVERY = 5, 3
 _MIN_WORDS = 10
@@ -16,9 +22,16 @@ _MIN_WORDS = 10
 
 
 def tip_for(conversation: Conversation, words: str) -> str:
-    """Return a common tip, if the words ask for one that the tour has."""
+    """Return a common tip, if the words ask for one that the tour has, and speak of nothing grave."""
+    if has_confided(conversation) or _is_grave(words):
+        return ""
     name = next((each for each in _TIPS if is_about(f"tip_{each}", words)), "")
     return fresh(texts.answers(f"tip_{name}"), conversation) if name else ""
+
+
+def _is_grave(words: str) -> bool:
+    is_of_harm = bool(_GRAVE & features_of(words)) or is_about("no_tip", words)
+    return is_of_harm or measure_intensity([SaidWords(text=words)]).is_high
 
 
 def offer_more(conversation: Conversation) -> Sequence[str]:

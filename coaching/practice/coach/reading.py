@@ -63,6 +63,8 @@ _SUM = re.compile(r"\d\s*[x×*+/÷-]\s*\d")
 _OPENING_WORDS = 14
 """So few words at the beginning are welcomed, whatever they tell."""
 FRIENDLY = re.compile("[🎉🥳😊😀😁❤💪👍🙂😍🙌✨😘🤗💕🙏]")
+_GLAD = re.compile("[🎉🥳]")
+"""The signs of joy alone: the other friendly ones also stand beside what hurts."""
 OPEN = "open"
 
 
@@ -99,7 +101,7 @@ def read(conversation: Conversation) -> Reading:
         and len(words.split()) <= _OPENING_WORDS
     ):
         act, topic = "greet", ""
-    if act in {"tell", OPEN} and FRIENDLY.search(words) and not CRIES.search(words):
+    if act in {"tell", OPEN} and _GLAD.search(words) and not CRIES.search(words):
         act, topic = "good", ""
     clauses = [sense(each) for each in _CLAUSES.split(words) if is_asking(each)] if act in _ASKS else []
     questions = _questions_in(topic, sensed if parts else clauses)

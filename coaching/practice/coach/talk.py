@@ -31,7 +31,6 @@ from coaching.safety.intensity import SaidWords, measure_intensity
 _SCRIPT = re.compile(r"\b(?:script|Skript|guion)", re.IGNORECASE)
 _WORD = re.compile(r"\w{3,}")
 _NAME = re.compile(r"^Name: (?!not known yet)(.+)$", re.MULTILINE)
-_TIME = re.compile(r"^Time: \w+ (\d{4}-\d\d-\d\d), \w+, (\d\d:\d\d)", re.MULTILINE)
 _NAMED = re.compile(
     r"(?<=[a-zà-ÿ,] )(?!(?:Mum|Mom|Dad|[MTWFS]\w+day|Dr|Mr|Mrs|Ms|God|Christmas)\b)[A-ZÀ-Þ][a-zà-ÿ]{2,20}\b"
 )
@@ -60,8 +59,8 @@ def talk(conversation: Conversation, newest: Exchange, heard: Heard) -> str:
         return texts.said("named_you", name=next(filter(None, found.groups())).capitalize())
     if is_about("my_name", words):
         return _say_name(conversation)
-    if is_about("clock", words) and (time := _TIME.search(conversation.section("session_context"))):
-        return texts.said("clock", time=time[2], day=time[1])
+    if is_about("clock", words):
+        return texts.said("clock")
     if heard.kind == "foreign":
         return in_both_languages(heard)
     if heard.kind in _AS_HEARD:
@@ -83,6 +82,11 @@ def talk(conversation: Conversation, newest: Exchange, heard: Heard) -> str:
 def answer_questions(conversation: Conversation) -> str:
     """Answer what the newest words ask about the tour; nothing if they don't."""
     return "\n\n".join(_answer_to(each, conversation) for each in read(conversation).questions)
+
+
+def stay_with(conversation: Conversation) -> str:
+    """Answer what the newest words ask about the tour; else only take note of them."""
+    return answer_questions(conversation) or _say(conversation, "felt", "after")
 
 
 def _answer(conversation: Conversation, reading: Reading) -> str:

@@ -8,32 +8,28 @@ from collections.abc import Mapping
 from typing import Any
 
 from coaching.practice.coach import texts
-from coaching.practice.coach.after_danger import (
-    is_at_rest,
-    question_due,
-    words_after,
-    words_at_rest,
-)
+from coaching.practice.coach.after_danger import is_at_rest, question_due, words_after, words_at_rest
 from coaching.practice.coach.analysis import analyse, is_analysis
 from coaching.practice.coach.asides import about_tour, answer_question, fresh, pick
 from coaching.practice.coach.conversation import Call, Conversation, Exchange
-from coaching.practice.coach.danger import answer_danger, denies_danger, is_in_danger, line_of_help
+from coaching.practice.coach.danger import (
+    answer_danger,
+    denies_danger,
+    is_in_danger,
+    line_of_help,
+    suggests_danger,
+)
 from coaching.practice.coach.documents import classify, is_classification
 from coaching.practice.coach.file_names import reason_in_words
 from coaching.practice.coach.hearing import Heard, hear, is_about
 from coaching.practice.coach.jobs import do_job
-from coaching.practice.coach.library import (
-    SEARCH,
-    say_what_was_found,
-    say_what_was_said,
-    search_documents,
-)
+from coaching.practice.coach.library import SEARCH, say_what_was_found, say_what_was_said, search_documents
 from coaching.practice.coach.reading import wants_something
 from coaching.practice.coach.replay import choice_in, replay
 from coaching.practice.coach.sense import sense
 from coaching.practice.coach.steps import CREATE, RESOLVE, say_step, step_call
 from coaching.practice.coach.tables import STATIONS, WALKS, Walk, walk_called
-from coaching.practice.coach.talk import found_here, introduce, talk
+from coaching.practice.coach.talk import found_here, introduce, stay_with, talk
 from coaching.practice.coach.walking import Walking, ask, say, say_goodbye, with_end, with_lead
 from coaching.practice.script import Reply, ToolUse
 
@@ -214,6 +210,9 @@ def _open(conversation: Conversation) -> Reply:
         return say(lead, texts.said("care_here"))
     if newest is None:
         return _menu(conversation, lead, _offer(conversation) if is_first else "")
+    if suggests_danger(conversation):  # no step, tip, offer or praise follows
+        told = stay_with(conversation)
+        return say(introduce(told) if is_first else told)
     if not newest.value and (search := search_documents(conversation, newest.answer)):
         return search
     return _answer(conversation, newest, lead, is_first=is_first)
