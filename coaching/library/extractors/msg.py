@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from functools import cached_property
+from itertools import islice
 
 import olefile
 
@@ -108,9 +109,9 @@ def _headers(message: _Storage) -> Iterator[tuple[str, str]]:
     senders = (_person(message, properties) for properties in _SENDERS)
     yield "From", next(filter(None, senders), "")
     people: dict[int, list[str]] = {kind: [] for kind in _SHOWN_NAMES}
-    for number, storage in enumerate(message.inner("__recip_version1.0_")):
+    for storage in islice(message.inner("__recip_version1.0_"), MAX_PEOPLE):
         kind = storage.numbers.get(_KIND_OF_PERSON, 1) & 0xFFFFFFFF
-        if number < MAX_PEOPLE and kind in people:
+        if kind in people:
             people[kind].append(_person(storage, _PERSON))
     for kind, name in ((1, "To"), (2, "Cc")):
         yield name, ", ".join(filter(None, people[kind])) or message.line(_SHOWN_NAMES[kind])
@@ -120,7 +121,7 @@ def _headers(message: _Storage) -> Iterator[tuple[str, str]]:
 
 def _person(storage: _Storage, properties: tuple[int, int, int]) -> str:
     """Return a name with its address. Addresses inside an organisation aren't for people."""
-    name, *addresses = (storage.line(number) for number in properties)
+    name, *addresses = (storage.line(number)[:MAX_NAME] for number in properties)
     address = next((each for each in addresses if "@" in each), "")
     return f"{name} <{address}>" if name and address and name != address else name or address
 

@@ -110,6 +110,11 @@ def message_with_long_chain_of_folders() -> bytes:
     return outlook.container({**outlook.message(outlook.text(0x1000, "A lease")), "a": folder})
 
 
+def message_to_people() -> bytes:
+    people = {f"__recip_version1.0_#{number:08X}": outlook.person("Ann", "", 1) for number in range(5_000)}
+    return outlook.container({**outlook.message(outlook.text(0x1000, "The keys are ready.")), **people})
+
+
 def message_with_attachments(count: int) -> bytes:
     return outlook.container(
         outlook.message(outlook.text(0x1000, "A lease"), [outlook.attachment("a.txt", b"x")] * count)
@@ -170,6 +175,7 @@ HOSTILE: Mapping[str, tuple[Callable[[], bytes], str, str]] = {
     "message of endless chains": (message_of_endless_chains, "", ""),
     "message without its end": (lambda: outlook.msg()[:-700], "", ""),
     "message in 300 folders": (message_with_long_chain_of_folders, "", ""),
+    "message to 5,000 people": (message_to_people, "text", ""),
     "message with 5,000 attachments": (lambda: message_with_attachments(5_000), "", ""),
     "message whose RTF multiplies": (rtf_that_multiplies, "", ""),
     "message of RTF groups": (
