@@ -1,9 +1,9 @@
-"""How much a sentence weighs as a promise: a second opinion beside the signs.
+"""How much a sentence weighs as a promise, beside what the signs say.
 
 The signs (`spoken_signs`) know what lists hold, and people promise in countless ways. So each feature of the
 sentence around a quote has a weight that was learnt from labelled sentences of several authors, in
-`words/promise-weights.txt` (written by `tests.steps.training`). Where the signs see a promise, the sum only
-stops what it clearly speaks against; where they see none, it must be sure. A feature is a word, with the
+`words/promise-weights.txt` (written by `tests.steps.training`). Where the signs see a promise, a very low
+sum stops it; where they see none, only a high one makes it one. A feature is a word, with the
 part of the sentence that it stands in; words beside each other where the quote begins and ends; a run of
 letters in the quote; what the words speak of (`words/promise-meanings.txt`), which meanings follow each
 other, and what is spoken of around the sentence; and what the signs make of the clause. Pure.
@@ -28,8 +28,8 @@ Weights = Mapping[str, int]
 WEIGHTS = Path(__file__).parent / "words" / "promise-weights.txt"
 MEANINGS = "promise-meanings.txt"
 AGAINST, ENOUGH = -50, 70
-"""In hundredths. Where the signs see a promise, a sum below the first speaks clearly against it; where they
-see none, one above the second is sure of it. Chosen by authors whom the weights didn't know (`training`).
+"""In hundredths. Where the signs see a promise, a sum below the first stops it; where they
+see none, one above the second makes it one. Chosen by authors whom the weights didn't know (`training`).
 """
 
 _RISKS = ({"drink", "drive"}, {"drink", "relapse"}, {"secret"}, {"starve"})
