@@ -2,10 +2,12 @@
 
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.contrib.auth.models import User
 
+from coaching.clock.days import local_day
 from coaching.context.entries import Section
 from coaching.context.life import LifeQuery, known, read_life
 from coaching.context.next_steps import next_steps
@@ -53,8 +55,9 @@ def test_the_nearest_come_first_with_date_and_words(user: User) -> None:
         quote="I'll call Mum on Thursday.",
         message_number=3,
     )
+    said_on = local_day(step.created_at, ZoneInfo("UTC"))
     assert [line for line in shown(section_of(user)).splitlines() if line[0] != "<"] == [
-        f"Call Mum; said {step.created_at:%A %Y-%m-%d}: I'll call Mum on Thursday.", "Later", "Some day",
+        f"Call Mum; said {said_on:%A %Y-%m-%d}: I'll call Mum on Thursday.", "Later", "Some day",
     ]  # fmt: skip
     assert f'<step id="{step.pk}" due="Thursday 2026-11-19 18:30" repeats="thu">' in shown(section_of(user))
 

@@ -3,6 +3,7 @@
 import json
 import re
 from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
 
 import pytest
 from aiohttp import ClientSession
@@ -10,6 +11,7 @@ from django.contrib.auth.models import User
 from django.utils.formats import date_format
 from django.utils.translation import override
 
+from coaching.clock.days import local_day
 from coaching.practice.faults.fault import Fault
 from coaching.practice.script import Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer
@@ -49,7 +51,7 @@ def without_ids(body: object) -> str:
 
 def weekday_in(code: str) -> str:
     with override(code):
-        return date_format(datetime.now(UTC), "l")
+        return date_format(local_day(datetime.now(UTC), ZoneInfo("UTC")), "l")
 
 
 @pytest.fixture
