@@ -108,6 +108,7 @@ def _digest(document: SeenDocument) -> str:
         document.summary,
     )
     known += ("picture",) if document.has_image else ()
+    known += (document.reading_note,) if document.reading_note else ()
     digest = hashlib.sha256(repr(known).encode("utf-8", "replace")).hexdigest()[:12]
     return f"{_WITH_TEXT if has_text else 'n'}{digest}"
 
@@ -123,6 +124,7 @@ def _document_text(document: SeenDocument, *, room: int, is_text_told: bool, mor
         "pages": document.page_count or "",
     }
     lines = [fence_value(reason_for_models(document.reason), 300)] if document.reason else []
+    lines += [fence_value(reason_for_models(document.reading_note), 500)] if document.reading_note else []
     lines += [f"Summary: {fence(document.summary)[:SUMMARY_CHARACTERS]}"] if document.summary else []
     if is_text_told:
         lines.append("Its text was shown before.")

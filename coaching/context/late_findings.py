@@ -95,6 +95,7 @@ def classification_text(document: Document) -> str:
         "link": _link(document.pk),
         "state": document.state,
         "reason": fence_value(reason_for_models(document.reason), 300),
+        "reading_note": fence_value(reason_for_models(document.reading_note), 500),
         "file_type": document.file_type,
         "category": document.category,
         "folder": fence_value(document.folder, 120),

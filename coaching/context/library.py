@@ -22,6 +22,7 @@ from sessions_app.queries import Rows
 class SeenDocument:
     """A document of a message. `head` is the beginning of its text, which has `characters` in all.
 
+    `reading_note` says what of the document isn't in its text.
     `has_image`: it is a picture that the model may be shown.
     """
 
@@ -32,6 +33,7 @@ class SeenDocument:
     file_type: str
     summary: str
     page_count: int
+    reading_note: str
     is_withheld: bool
     characters: int
     head: str
@@ -154,6 +156,7 @@ def _seen(row: Mapping[str, Any]) -> SeenDocument:
         file_type=row["file_type"],
         summary="" if row["is_withheld"] else row["summary"],
         page_count=row["page_count"],
+        reading_note="" if row["is_withheld"] else row["reading_note"],
         is_withheld=row["is_withheld"],
         characters=0 if row["is_withheld"] else row["characters"] or 0,
         head="" if row["is_withheld"] else row["head"] or "",
@@ -173,6 +176,7 @@ def _seen_now(document: Document) -> SeenDocument:
             "file_type": document.file_type,
             "summary": document.summary,
             "page_count": document.page_count,
+            "reading_note": document.reading_note,
             "is_withheld": document.is_withheld,
             "characters": len(content),
             "head": content[:READ_CHARACTERS],

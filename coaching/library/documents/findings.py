@@ -39,9 +39,13 @@ NOTHING = "Nothing was found that the document's own text bears out."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """How far it is: `is_ready` with the entry and its next steps, or with the reason why there is none."""
+    """How far it is: `is_ready` with the entry and its next steps, or with the reason why there is none.
+
+    `reading_note` says what of the document isn't in its text.
+    """
 
     is_ready: bool
+    reading_note: str = ""
     entry: KnowledgeEntry | None = None
     actions: Sequence[ActionItem] = ()
     reason: str = ""
@@ -154,12 +158,14 @@ def finding_values(finding: Finding) -> Mapping[str, Any]:
     entry = finding.entry
     if entry is None:
         return {"reason": finding.reason}
+    noted = {"reading_note": finding.reading_note} if finding.reading_note else {}
     return {
         "entry_id": entry.pk,
         "state": entry.state,
         "title": entry.title,
         "content": entry.content,
         "action_items": [_action_values(item) for item in finding.actions],
+        **noted,
     }
 
 
@@ -192,6 +198,7 @@ def _found(document: Document, kind: FindingKind) -> Finding | None:
     items = ActionItem.of(document.user_id).filter(document=document, origin_key__startswith=f"{kind}:")
     return Finding(
         is_ready=True,
+        reading_note=reason_for_models(document.reading_note),
         entry=entry,
         actions=list(items.exclude(state=ActionState.DISMISSED).order_by("id")),
     )

@@ -5,6 +5,8 @@ A web process imports this: it loads none of the libraries that read documents.
 
 from pathlib import PurePath
 
+from coaching.library.extractors.extracted import gettext_noop
+
 PDF = "application/pdf"
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
@@ -18,13 +20,25 @@ CSV = "text/csv"
 JPEG, PNG, GIF, WEBP, TIFF, BMP = (f"image/{name}" for name in ("jpeg", "png", "gif", "webp", "tiff", "bmp"))
 IMAGES = frozenset({JPEG, PNG, GIF, WEBP, TIFF, BMP})
 
+WRONG_NAME = gettext_noop("Its name suggests another type of file. By its content it is:")
+"""One of `NAMES` follows in a line of its own."""
+_PLAIN_TEXT, _TRANSCRIPT = gettext_noop("plain text."), gettext_noop("a transcript.")
 NAMES = {
-    PDF: "a PDF", DOCX: "a Word document", XLSX: "an Excel workbook", PPTX: "a PowerPoint presentation",
-    ODT: "an OpenDocument text", ODS: "an OpenDocument spreadsheet", ODP: "an OpenDocument presentation",
-    CSV: "a table", HTML: "a web page", EML: "an e-mail", MSG: "an Outlook message", TXT: "plain text",
-    MD: "plain text", VTT: "a transcript", SRT: "a transcript", **dict.fromkeys(IMAGES, "an image"),
-}  # fmt: skip
-"""For people."""
+    PDF: gettext_noop("a PDF."),
+    DOCX: gettext_noop("a Word document."),
+    XLSX: gettext_noop("an Excel workbook."),
+    PPTX: gettext_noop("a PowerPoint presentation."),
+    ODT: gettext_noop("an OpenDocument text."),
+    ODS: gettext_noop("an OpenDocument spreadsheet."),
+    ODP: gettext_noop("an OpenDocument presentation."),
+    CSV: gettext_noop("a table."),
+    HTML: gettext_noop("a web page."),
+    EML: gettext_noop("an email."),
+    MSG: gettext_noop("an Outlook message."),
+    **dict.fromkeys([TXT, MD], _PLAIN_TEXT),
+    **dict.fromkeys([VTT, SRT], _TRANSCRIPT),
+    **dict.fromkeys(IMAGES, gettext_noop("an image.")),
+}
 
 _EXTENSIONS = {
     ".pdf": PDF, ".docx": DOCX, ".docm": DOCX, ".xlsx": XLSX, ".xlsm": XLSX, ".pptx": PPTX, ".pptm": PPTX,
@@ -56,9 +70,8 @@ def image_type(data: bytes) -> str:
 
 def wrong_name(name: str, content_type: str) -> str:
     """Return a sentence if a file's name promises another type than its content has."""
-    extension = PurePath(name).suffix.lower()
-    promised = _EXTENSIONS.get(extension)
+    promised = _EXTENSIONS.get(PurePath(name).suffix.lower())
     is_form_of_text = promised == TXT and content_type in (MD, CSV)
     if promised is None or NAMES[promised] == NAMES[content_type] or is_form_of_text:
         return ""
-    return f"Its name ends in {extension}, but it is {NAMES[content_type]}."
+    return f"{WRONG_NAME}\n{NAMES[content_type]}"

@@ -7,11 +7,12 @@ from itertools import islice
 
 from coaching.library.extractors.decoding import decode
 from coaching.library.extractors.delimiters import DELIMITERS, likely_delimiter
-from coaching.library.extractors.extracted import Extracted
+from coaching.library.extractors.extracted import Extracted, gettext_noop
 from coaching.library.extractors.office import joined_cells
 
 MAX_LINES = 100_000
 MAX_COLUMNS = 1_000
+LINES_READ = gettext_noop("Sage read only the first 100,000 lines and 1,000 columns of this table.")
 SAMPLE_CHARACTERS = 64 * 1024
 MAX_LINE_CHARACTERS = 1_000_000
 """A longer line or field is no table's: a quote that is never closed makes one field of all that follows."""
@@ -31,12 +32,7 @@ def extract(data: bytes) -> Extracted:
     lines = list(islice(source, MAX_LINES))
     rows, has_all_columns = _read(lines, delimiter)
     is_cut = not has_all_columns or bool(source.read(1))
-    note = (
-        f"Of this table, the first {MAX_LINES:,} lines and {MAX_COLUMNS:,} columns were read."
-        if is_cut
-        else ""
-    )
-    return Extracted(pages=("\n".join(rows),), note=note)
+    return Extracted(pages=("\n".join(rows),), note=LINES_READ if is_cut else "")
 
 
 def _read(lines: Sequence[str], delimiter: str) -> tuple[list[str], bool]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from lxml import etree
 
 from coaching.library.extractors.extracted import Extracted
-from coaching.library.extractors.office import joined_cells
+from coaching.library.extractors.office import MAX_COLUMNS, MAX_ROWS, ROWS_READ, joined_cells
 from coaching.library.extractors.opendocument import (
     CELL,
     COVERED,
@@ -25,8 +25,6 @@ from coaching.library.extractors.opendocument import (
     qualified,
 )
 
-MAX_ROWS = 20_000
-MAX_COLUMNS = 100
 MAX_CHARACTERS = 4_000_000
 """Of all sheets together. A row that says it stands there a million times ends here."""
 _NAME, _REPEATED = qualified("table:name"), qualified("table:number-rows-repeated")
@@ -54,7 +52,7 @@ def extract(data: bytes) -> Extracted:
         "\n".join([f"Sheet: {sheet.name}", *sheet.lines]) if sheet.lines else "" for sheet in sheets
     )
     is_cut = any(sheet.is_cut for sheet in sheets)
-    note = f"Of each sheet, the first {MAX_ROWS:,} rows were read." if is_cut else ""
+    note = ROWS_READ if is_cut else ""
     return Extracted(pages=pages or ("",), page_count=max(1, len(pages)), hints=hints, note=note)
 
 

@@ -4,6 +4,13 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
+from coaching.library.extractors.extracted import gettext_noop
+
+MAX_ROWS = 20_000
+MAX_COLUMNS = 100
+"""Of each sheet of a workbook."""
+ROWS_READ = gettext_noop("Sage read only the first 20,000 rows of each sheet.")
+
 
 class Properties(Protocol):
     title: str

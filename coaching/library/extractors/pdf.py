@@ -11,6 +11,7 @@ MAX_PAGES = 200
 FIRST_PAGES = 150
 LAST_PAGES = 50
 DAMAGED = gettext_noop("This PDF is damaged and can’t be opened.")
+ENDS_READ = gettext_noop("Sage read only the first 150 pages and the last 50.")
 NO_PAGES = gettext_noop("This PDF is damaged: it has no pages.")
 FEWEST_CHARACTERS = 10
 """A scan may have stray characters, a page number or a stamp."""
@@ -40,7 +41,7 @@ def extract(data: bytes) -> Extracted:
         page_count=count,
         pages_read=numbers if len(numbers) < count else (),
         hints=_hints(document),
-        note=_note(count) if count > MAX_PAGES else "",
+        note=ENDS_READ if count > MAX_PAGES else "",
     )
 
 
@@ -48,10 +49,6 @@ def _numbers(count: int) -> tuple[int, ...]:
     if count <= MAX_PAGES:
         return tuple(range(1, count + 1))
     return (*range(1, FIRST_PAGES + 1), *range(count - LAST_PAGES + 1, count + 1))
-
-
-def _note(count: int) -> str:
-    return f"Of its {count:,} pages, the first {FIRST_PAGES} and the last {LAST_PAGES} were read."
 
 
 def _pages(document: pypdfium2.PdfDocument, numbers: tuple[int, ...]) -> Iterator[str]:

@@ -8,9 +8,7 @@ from openpyxl import load_workbook
 
 from coaching.library.extractors.archive import open_archive
 from coaching.library.extractors.extracted import Extracted
-
-MAX_ROWS = 20_000
-MAX_COLUMNS = 100
+from coaching.library.extractors.office import MAX_COLUMNS, MAX_ROWS, ROWS_READ
 
 
 def extract(data: bytes) -> Extracted:
@@ -27,8 +25,7 @@ def extract(data: bytes) -> Extracted:
                 break
             lines += _line(cells)
         pages.append("\n".join(lines) if len(lines) > 1 else "")
-    note = f"Of each sheet, the first {MAX_ROWS:,} rows were read." if is_cut else ""
-    return Extracted(pages=tuple(pages), page_count=len(pages), note=note)
+    return Extracted(pages=tuple(pages), page_count=len(pages), note=ROWS_READ if is_cut else "")
 
 
 def _line(cells: tuple[object, ...]) -> Iterator[str]:

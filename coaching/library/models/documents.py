@@ -53,6 +53,7 @@ class Document(Owned):
     """A document and what is known of it. Its bytes lie under `storage_key`, its text in `DocumentText`.
 
     `reason` says why it waits, is to be reviewed, or ended without being filed; `why`, why it was filed so.
+    `reading_note` says what of it isn't in the text, or is odd: sentences stored as those of `reason` are.
     `key_facts` are `{name, value, quote?, page?}`, `dropped_facts` is how many others the text doesn't bear
     out, `alternatives` are `{file_type, confidence}`, and `proposal` is what a model suggested that isn't in
     the vocabulary.
@@ -83,6 +84,7 @@ class Document(Owned):
     claim = models.CharField(max_length=100, blank=True, default="", help_text="Who reads it now.")
     claimed_at = models.DateTimeField(null=True, blank=True)
     page_count = models.PositiveIntegerField(default=0)
+    reading_note = models.CharField(max_length=500, blank=True, default="", db_default="")
 
     file_type = models.CharField(max_length=64, blank=True, default="")
     category = models.CharField(max_length=64, blank=True, default="")

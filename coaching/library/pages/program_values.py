@@ -13,6 +13,7 @@ def document_as_json(document: Document) -> dict[str, Any]:
         "name": document.name,
         "state": document.state,
         "reason": shown_reason(document.reason),
+        "readingNote": shown_reason(document.reading_note),
         "client": document.client_id,
         "project": document.project_id,
         "fileType": document.file_type,

@@ -14,6 +14,7 @@ from coaching.context.budget import count_tokens
 from coaching.context.fences import fence, open_tag
 from coaching.engine.messages import ModelRequest
 from coaching.engine.ports import ModelClient
+from coaching.library.documents.reasons import reason_for_models
 from coaching.library.pipeline import checked_answers
 from coaching.library.pipeline.call_records import CallPlan
 from coaching.library.pipeline.calls import make_call, prefix_of
@@ -161,7 +162,12 @@ def _parts(subject: Subject) -> Sequence[str]:
 
 
 def _document_block(subject: Subject, part: str) -> dict[str, Any]:
-    facts = {"name": subject.document.name, "type": subject.document.file_type}
+    document = subject.document
+    facts = {
+        "name": document.name,
+        "type": document.file_type,
+        "note": reason_for_models(document.reading_note),
+    }
     return _text(f"{open_tag('document', facts)}\n{fence(part)}\n</document>")
 
 

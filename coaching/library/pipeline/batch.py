@@ -81,6 +81,7 @@ class Twin:
 class Item:
     """A document on its way through the stages.
 
+    `reading_note` says what of it isn't in `text`.
     `references` are the types whose references the model is shown, the likeliest first; `is_unseen` says that
     it chose one whose reference it wasn't shown, `is_unlikely` that the document's words don't suggest the
     type that it chose. `placement_fault` says why it can't be filed by itself.
@@ -90,6 +91,7 @@ class Item:
     text: str = ""
     pages_read: Sequence[int] = ()
     hints: Mapping[str, Any] = field(default_factory=dict)
+    reading_note: str = ""
     image: Image | None = None
     references: Sequence[str] = ()
     verdict: Verdict | None = None

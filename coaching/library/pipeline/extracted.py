@@ -49,6 +49,11 @@ class Extraction:
         """The pages, separated by form feeds."""
         return "\f".join(self.pages)
 
+    @property
+    def note(self) -> str:
+        """What is to be known beside the text, if anything."""
+        return self.sentence if self.outcome == "text" else ""
+
 
 def extraction_of(answer: bytes) -> Extraction:
     """Return what an answer of the reader says. Raises `UntrueAnswer`."""

@@ -15,6 +15,7 @@ from coaching.context.budget import count_tokens
 from coaching.context.fences import fence, open_tag
 from coaching.engine.messages import ModelRequest
 from coaching.engine.request_size import IMAGE_TOKENS
+from coaching.library.documents.reasons import reason_for_models
 from coaching.library.pipeline.answers import build_output_format
 from coaching.library.pipeline.batch import Item
 from coaching.library.pipeline.knowledge import Knowledge, Surroundings
@@ -157,6 +158,7 @@ def _document(number: int, item: Item) -> list[dict[str, Any]]:
         "id": item.document.pk,
         "name": item.document.name,
         "pages": item.document.page_count or "",
+        "note": reason_for_models(item.reading_note),
         "hints": "; ".join(f"{key}: {value}" for key, value in item.hints.items()),
         "candidates": ", ".join(item.references),
     }

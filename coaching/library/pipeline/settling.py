@@ -71,6 +71,7 @@ def _item(document: Document) -> Item:
         text=text.text,
         pages_read=tuple(text.pages_read),
         hints=dict(text.hints),
+        reading_note=document.reading_note,
         twin=twin,
     )
 

@@ -70,7 +70,8 @@ SELECT jsonb_build_object(
     'attached', (
         SELECT jsonb_agg(row) FROM (
             SELECT document.id, document.name, document.state, document.reason, document.file_type,
-                document.summary, document.page_count, document.is_withheld, document.content_type,
+                document.summary, document.page_count, document.reading_note, document.is_withheld,
+                document.content_type,
                 length(stored.text) AS characters, left(stored.text, %(characters)s) AS head,
                 EXISTS (
                     SELECT FROM coaching_documentimage AS image WHERE image.document_id = document.id

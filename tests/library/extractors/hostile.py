@@ -242,7 +242,7 @@ HOSTILE: Mapping[str, tuple[Callable[[], bytes], str, str]] = {
     "pages that contain themselves": (pdf_whose_pages_contain_themselves, "broken", "This PDF is damaged"),
     "drawing that draws itself": (pdf_whose_drawing_draws_itself, "", ""),
     "page of half a gigabyte": (pdf_whose_page_unpacks_to_half_a_gigabyte, "", ""),
-    "2,000 pages": (long_pdf, "text", "Of its 2,000 pages, the first 150 and the last 50 were read."),
+    "2,000 pages": (long_pdf, "text", "Sage read only the first 150 pages and the last 50."),
     "scan": (scanned_pdf, "no_text", "Sage found no text in it."),
     "zip bomb": (zip_bomb, "refused", "This file unpacks to far more than its size"),
     "large package": (large_package, "refused", "This file unpacks to more than Sage can read."),

@@ -19,7 +19,7 @@ from tests.library.extractors.open_documents import (
 
 MEGABYTE = 1024 * 1024
 LOCKED = "This file is protected by a password."
-ROWS_READ = "Of each sheet, the first 20,000 rows were read."
+ROWS_READ = "Sage read only the first 20,000 rows of each sheet."
 _MILLION = "1000000"
 
 
@@ -164,11 +164,11 @@ HOSTILE: Mapping[str, tuple[Callable[[], bytes], str, str]] = {
     ),
     "a table of one field": (lambda: table(b"a"), "text", "It’s very long"),
     "a table of commas": (lambda: table(b","), "", ""),
-    "a table of short rows": (lambda: table(b"a,b\n"), "text", "Of this table, the first 100,000 lines"),
+    "a table of short rows": (lambda: table(b"a,b\n"), "text", "Sage read only the first 100,000 lines"),
     "a table of empty rows": (lambda: table(b",\n"), "", ""),
     "a table with a quote that never ends": (lambda: table(b'"') + table(b"b\n,", MEGABYTE), "", ""),
     "a table whose field holds the rest": (
-        lambda: table(b'"', 1) + b"b\n," * (8 * MEGABYTE), "text", "Of this table"
+        lambda: table(b'"', 1) + b"b\n," * (8 * MEGABYTE), "text", "Sage read only the first 100,000 lines"
     ),
     "a table of quotes": (lambda: table(b'"",'), "", ""),
     "message that contains itself": (message_that_contains_itself, "", ""),

@@ -207,7 +207,7 @@ def test_an_open_document_states_its_title_author_and_day() -> None:
 def test_a_wrong_extension_is_named() -> None:
     found = read(files.pdf([["A lease of ten years"]]), "lease.docx")
     assert found.content_type == content_types.PDF
-    assert found.sentence == "Its name ends in .docx, but it is a PDF."
+    assert found.sentence == "Its name suggests another type of file. By its content it is:\na PDF."
     assert read(b"# Plan\n\n## Monday", "plan.txt").sentence == ""
     assert read(b"BMW, 2019, one owner", "car.txt").content_type == content_types.TXT
 
@@ -239,7 +239,7 @@ def test_of_a_long_pdf_the_first_and_last_pages_are_read() -> None:
     assert found.page_count == 260
     assert found.pages_read == (*range(1, 151), *range(211, 261))
     assert (found.pages[149], found.pages[150]) == ("This is page 150", "This is page 211")
-    assert found.sentence == "Of its 260 pages, the first 150 and the last 50 were read."
+    assert found.sentence == "Sage read only the first 150 pages and the last 50."
 
 
 def test_of_a_very_long_text_the_beginning_and_the_end_are_read() -> None:

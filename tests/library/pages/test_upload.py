@@ -182,6 +182,7 @@ def test_a_documents_page_answers_programs_with_the_decision(
         "project": None, "fileType": "lease", "category": "tenancy", "folder": "Home", "level": "client",
         "confidence": 0.9, "why": "It names a rent.", "summary": "A lease.", "keyFacts": [fact],
         "droppedFacts": 0,
+        "readingNote": "",
     }  # fmt: skip
 
 

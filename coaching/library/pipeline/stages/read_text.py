@@ -69,6 +69,7 @@ async def _with_text(batch: Batch, item: Item) -> Item:
         text=extraction.text,
         pages_read=extraction.pages_read,
         hints=extraction.hints,
+        reading_note=extraction.note,
         image=Image(data=extraction.image, media_type=extraction.media_type) if extraction.image else None,
         twin=twin,
     )
@@ -99,7 +100,11 @@ def _store(
 ) -> Twin | None:
     """Store a text, and find the one that was there before and is almost the same."""
     rows = batch.claim.rows().filter(id=document.pk)
-    values = {"content_type": extraction.content_type, "page_count": extraction.page_count}
+    values = {
+        "content_type": extraction.content_type,
+        "page_count": extraction.page_count,
+        "reading_note": extraction.note,
+    }
     if extraction.outcome != "text":
         if rows.update(**values) and extraction.image:
             keep_picture(
