@@ -33,6 +33,7 @@ _PURE = """
     library/pipeline/test_normalised_text library/pipeline/test_small_context
     library/references/test_placement
     library/references/test_reference_files library/references/test_selection library/test_evidence
+    library/test_amounts library/test_dates library/test_deadlines
     library/test_planted_facts life/test_drawing life/test_levels life/test_words live/test_live
     model_client/test_connection model_client/test_context_size model_client/test_patience
     model_client/test_servers pages/test_code_colours practice recall/test_excerpts

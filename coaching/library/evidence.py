@@ -12,15 +12,18 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 
+from coaching.library.amounts import SIGNS, DecimalMark, decimal_mark, is_unit
+from coaching.library.calendar_words import CAPITALISED, folded
 from coaching.library.dates import (
-    CALENDAR_WORDS,
     DateOrder,
     dates_meant,
     order_of_dates,
     words_meaning,
     written_dates,
 )
-from coaching.library.values import is_unit, stands_in, unsupported
+from coaching.library.deadlines import date_of_letter, days_counted
+from coaching.library.spoken_days import days_said
+from coaching.library.values import stands_in, unsupported
 
 MIN_QUOTE_CHARACTERS = 8
 """Fewer, after normalising, are no evidence."""
@@ -28,10 +31,11 @@ MAX_QUOTE = 1_000
 """A longer passage says nothing about where a value stands."""
 _UNSPACED = r"\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff"
 """Letters of scripts that are written without spaces: each is a token."""
-_TOKEN = re.compile(rf"\d++(?:[.,:/'-]\d++)*+|[{_UNSPACED}]|[^\W\d_{_UNSPACED}]++|[€$£¥%]")
+_TOKEN = re.compile(rf"\d++(?:[.,:/'-]\d++)*+|[{_UNSPACED}]|[^\W\d_{_UNSPACED}]++|[{SIGNS}]")
 _SIGNS = str.maketrans("‐‑‒–—−’‘", "------''")
 _MIN_STEM = 4
 _SPACES = re.compile(r"\s+")
+_LINE_ENDS = re.compile(r"\s")
 _NAME = re.compile(r"[^\W_]+", re.UNICODE)
 _TITLES = frozenset({"mr", "mrs", "ms", "miss", "dr", "prof", "sir", "dame", "the", "and"})
 
@@ -99,23 +103,45 @@ class Source:
     def bears_out(self, value: str, quote: str) -> Passage | None:
         """Return the passage that a quote repeats, if the value stands in it."""
         found = self.find(quote)
-        return found if found and stands_in(value, found.quote, order=self.order) else None
+        is_there = found is not None and stands_in(value, found.quote, order=self.order, mark=self.mark)
+        return found if is_there else None
 
     def states(self, words: str, passage: Passage) -> bool:
         """Say whether a passage of this text has all dates, numbers and names in some words."""
         said = set(_names(passage.quote))
-        return not unsupported(words, passage.quote, order=self.order) and all(
-            any(_is_form_of(name, word) for word in said) for name in _proper_names(words)
+        return not self.lacks(words, passage) and all(
+            any(_is_form_of(name, word) for word in said) for name in _proper_names(words, self.order)
         )
 
+    def lacks(self, words: str, passage: Passage) -> bool:
+        """Say whether some words have a date or a number that a passage of this text doesn't have."""
+        return unsupported(words, passage.quote, order=self.order, mark=self.mark)
+
     def words_of_day(self, day: date, passage: Passage) -> str:
-        """Return the words of a passage that mean a day and no other; empty if there are none."""
-        return words_meaning(passage.quote, day, order=self.order)
+        """Return the words of a passage that mean a day and no other; empty if there are none.
+
+        They may count from the letter's own date, where that is sure.
+        """
+        words = words_meaning(passage.quote, day, order=self.order, spoken_on=self.written_on)
+        if words or self.written_on is None:
+            return words
+        counted = days_counted(passage.quote, self.written_on)
+        return next((passage.quote[start:end] for start, end, meant in counted if meant == day), "")
 
     @cached_property
     def order(self) -> DateOrder | None:
         """What dates such as 3/4/2027 begin with in this text."""
         return order_of_dates(self.text)
+
+    @cached_property
+    def mark(self) -> DecimalMark | None:
+        """What stands before the decimals of this text's amounts."""
+        return decimal_mark(self.text)
+
+    @cached_property
+    def written_on(self) -> date | None:
+        """The day on which this letter was written, if that is sure."""
+        return date_of_letter(self.text, order=self.order)
 
     @cached_property
     def _read(self) -> tuple[str, list[tuple[str, int, int]], str, list[int]]:
@@ -154,8 +180,11 @@ def checked(claim: Claim, *, source: Source, spoken_on: date | None = None) -> E
     if passage is None:
         return None
     words = verbatim(source.text, claim.due_words)
-    is_clear = all(len(days) == 1 for _, _, days in written_dates(words.lower(), order=source.order))
-    is_meant = is_clear and claim.due_date in dates_meant(words, spoken_on=spoken_on, order=source.order)
+    is_clear = all(len(days) == 1 for _, _, days in written_dates(words, order=source.order))
+    meant = dates_meant(words, order=source.order)
+    if not meant and spoken_on is not None:
+        meant = days_said(words, spoken_on=spoken_on, order=source.order)
+    is_meant = is_clear and claim.due_date in meant
     return Evidence(
         quote=passage.quote,
         page=passage.page,
@@ -185,14 +214,16 @@ def is_named(text: str, name: str) -> bool:
     return words[0] in said or words[-1] in said
 
 
-def _proper_names(words: str) -> Iterator[str]:
-    """Yield the words with a capital that don't begin a sentence, but for months, weekdays and currencies."""
+def _proper_names(words: str, order: DateOrder | None) -> Iterator[str]:
+    """Yield the words with a capital that don't begin a sentence, but for dates, weekdays and currencies."""
     plain = unicodedata.normalize("NFC", words)
+    dates = [range(start, end) for start, end, _ in written_dates(_LINE_ENDS.sub(" ", plain), order=order)]
     for found in _NAME.finditer(plain):
         word, before = found[0], plain[: found.start()].rstrip(" \t\"“”„«»'‘’([*-–•")
         is_first = not before or before[-1] in ".!?:;…\r\n"
-        is_other = len(word) < 2 or word.casefold() in CALENDAR_WORDS or is_unit(word)
-        if word[0].isupper() and not is_first and not is_other:
+        is_other = len(word) < 2 or folded(word) in CAPITALISED or is_unit(word)
+        is_dated = any(found.start() in each for each in dates)
+        if word[0].isupper() and not is_first and not is_other and not is_dated:
             yield word.casefold()
 
 

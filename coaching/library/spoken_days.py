@@ -1,13 +1,12 @@
 """The days that a person's words may mean, in the languages of `words/promises.txt`. Pure.
 
-English is read by `dates`, whose relative days it shares; the others by the words here.
+Dates of all languages, and English, are read by `dates`; the relative days of the others by the words here.
 """
 
-import calendar
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
 
-from coaching.library.dates import dates_meant
+from coaching.library.dates import DateOrder, dates_meant
 from coaching.library.spoken import tokens_of
 
 _WEEK = 7
@@ -32,17 +31,6 @@ _WEEKDAYS: Mapping[str, int] = {
     )
     for number, name in enumerate(names.split())
 } | {"sonnabend": 5, "miercoles": 2, "sabado": 5}
-_MONTHS: Mapping[str, int] = {
-    name: number
-    for names in (
-        "januar februar märz april mai juni juli august september oktober november dezember",
-        "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
-        "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
-        "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
-        "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
-    )
-    for number, name in enumerate(names.split(), start=1)
-}
 _UNITS: Mapping[str, int] = {
     "tag": 1, "tage": 1, "tagen": 1, "día": 1, "días": 1, "dia": 1, "dias": 1, "jour": 1, "jours": 1,
     "giorno": 1, "giorni": 1, "woche": 7, "wochen": 7, "semana": 7, "semanas": 7, "semaine": 7, "semaines": 7,
@@ -71,10 +59,10 @@ _NEXT_WEEK: Sequence[Sequence[str]] = [
 ]  # fmt: skip
 
 
-def days_said(text: str, *, spoken_on: date) -> frozenset[date]:
+def days_said(text: str, *, spoken_on: date, order: DateOrder | None = "day") -> frozenset[date]:
     """Return all days that words may mean, relative to the day on which they were said."""
     words = [token.word for token in tokens_of(text)]
-    found = set(dates_meant(text, spoken_on=spoken_on, order="day"))
+    found = set(dates_meant(text, spoken_on=spoken_on, order=order))
     found.update(_named(words, spoken_on))
     found.update(_counted(words, spoken_on))
     return frozenset(found)
@@ -98,23 +86,9 @@ def _named(words: Sequence[str], spoken_on: date) -> Iterator[date]:
             if any(each.startswith(("nächst", "kommend", "próxim", "prochain", "prossim")) for each in near):
                 monday = spoken_on - timedelta(days=spoken_on.weekday())
                 yield monday + timedelta(days=_WEEK + _WEEKDAYS[word])
-        if word in _MONTHS:
-            yield from _day_of_month(words, at, spoken_on)
     if any(f" {' '.join(phrase)} " in joined for phrase in _NEXT_WEEK):
         monday = spoken_on - timedelta(days=spoken_on.weekday()) + timedelta(days=_WEEK)
         yield from (monday + timedelta(days=day) for day in range(_WEEK))
-
-
-def _day_of_month(words: Sequence[str], at: int, spoken_on: date) -> Iterator[date]:
-    """Yield the next such day for a month after a number: `3. Dezember`, `3 de diciembre`."""
-    before = [word for word in words[max(0, at - 2) : at] if word != "de"]
-    if not before or not before[-1].isdigit():
-        return
-    day, month = int(before[-1]), _MONTHS[words[at]]
-    for year in (spoken_on.year, spoken_on.year + 1):
-        if 1 <= day <= calendar.monthrange(year, month)[1] and date(year, month, day) >= spoken_on:
-            yield date(year, month, day)
-            return
 
 
 def _counted(words: Sequence[str], spoken_on: date) -> Iterator[date]:

@@ -1,35 +1,60 @@
 """Whether a value stands in a sentence: numbers, amounts and dates by meaning, words as they are. Pure.
 
-What is ambiguous (03/04/2027 for one of two days, where `order` doesn't decide; an amount between two
-currencies) doesn't stand there.
+What is ambiguous (03/04/2027 for one of two days, where `order` doesn't decide; 1.234, where `mark` doesn't)
+stands there only as it is written; an amount between two currencies doesn't.
 """
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 
+from coaching.library.amounts import (
+    DOLLARS,
+    FACTORS,
+    GLUED,
+    SIGNS,
+    UNITS,
+    DecimalMark,
+    is_spelled_unit,
+    readings,
+    unit_of,
+)
+from coaching.library.calendar_words import folded
 from coaching.library.dates import DateOrder, written_dates
 
 MAX_VALUE = 2_000
 """The characters of a value or a sentence that are compared."""
-_CURRENCIES = {"€": "eur", "$": "usd", "£": "gbp", "¥": "jpy", "%": "%", "euro": "eur", "euros": "eur"}
-_UNITS = frozenset({"eur", "usd", "gbp", "jpy", "chf", "%"})
-_FACTORS = {
-    "k": 3, "thousand": 3, "tausend": 3, "tsd": 3, "million": 6, "millions": 6, "millionen": 6, "mio": 6,
-    "mn": 6, "bn": 9, "billion": 9, "billions": 9, "milliarden": 9, "mrd": 9,
-}  # fmt: skip
-_GLUED = _FACTORS | {"m": 6}
-_SIGN_FIRST = re.compile(r"-([€$£¥])(?=\d)")
+_CODE = "|".join(sorted(each for each in UNITS if len(each) == 3))
+_SIGN_FIRST = re.compile(rf"(?<!\w)-((?:{DOLLARS}|[{SIGNS}]|{_CODE}) ?)(?=[0-9])")
+_CODE_FIRST = re.compile(rf"(?<!\w)({_CODE})(?=[0-9])")
 _PART = re.compile(
-    r"(?P<number>(?:(?<!\w)-)?(?<![\w.,])"
+    rf"(?P<number>(?P<minus>(?<!\w)-)?(?<![\w.,])"
     r"(?:\d{1,3}(?: \d{3})++(?:[.,]\d++)?+(?![\d.,]?\d)|\d++(?:[.,'/:-]\d++)*+))"
-    r"(?P<glued>[^\W\d_]*+)|(?P<word>\w++)|(?P<unit>[€$£¥%])"
+    rf"(?P<glued>[^\W\d_]*+)|(?P<unit>(?<!\w){DOLLARS}|[{SIGNS}])|(?P<word>\w++)"
 )
 _DIGITS = re.compile(r"\d++")
+_DOT_ABOVE = "\u0307"
+"""What remains of a Turkish capital İ in small letters."""
+_AROUND = 6
+_LEAD = 40
+"""So many characters before a parenthesis say what it means."""
 _DASHES = str.maketrans("‐‑‒–—−’‘", "------''")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Part:
+    """A word, the code of a currency, or a number with its readings."""
+
+    word: str
+    readings: frozenset[Decimal] = frozenset()
+    currencies: frozenset[str] = frozenset()
+
+    @property
+    def is_unit(self) -> bool:
+        return self.word in UNITS and not self.readings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,24 +71,31 @@ class _Unit:
         if self.days or other.days:
             return self.days == other.days and (len(self.days) == 1 or self.word == other.word)
         if self.readings and other.readings:
-            return not self.readings.isdisjoint(other.readings) and (
-                not self.currencies or self.currencies == other.currencies
+            is_alike = len(self.readings) == 1 or self.word == other.word
+            return (
+                is_alike
+                and self.readings == other.readings
+                and (not self.currencies or self.currencies == other.currencies)
             )
         return bool(self.word) and self.word == other.word
 
 
-def stands_in(value: str, sentence: str, *, order: DateOrder | None = None) -> bool:
-    """Say whether a sentence has a value."""
-    wanted, there = list(_units(value, order)), list(_units(sentence, order))
+def stands_in(
+    value: str, sentence: str, *, order: DateOrder | None = None, mark: DecimalMark | None = None
+) -> bool:
+    """Say whether a sentence has a value. `order` and `mark` are those of the sentence's text."""
+    wanted, there = list(_units(value, order, mark)), list(_units(sentence, order, mark))
     last = len(there) - len(wanted)
     return bool(wanted) and any(
         all(one.is_in(there[start + n]) for n, one in enumerate(wanted)) for start in range(last + 1)
     )
 
 
-def unsupported(words: str, sentence: str, *, order: DateOrder | None = None) -> bool:
+def unsupported(
+    words: str, sentence: str, *, order: DateOrder | None = None, mark: DecimalMark | None = None
+) -> bool:
     """Say whether words have a date or a number that a sentence doesn't have."""
-    there, said = list(_units(sentence, order)), list(_units(words, order))
+    there, said = list(_units(sentence, order, mark)), list(_units(words, order, mark))
     amounts = [one for one in said if one.days or one.readings]
     digits = {number for one in said if one not in amounts for number in _numbers(one.word)}
     return not digits <= _numbers(sentence[:MAX_VALUE]) or not all(
@@ -76,71 +108,80 @@ def _numbers(text: str) -> set[int]:
     return {int(digits) for digits in _DIGITS.findall(unicodedata.normalize("NFKC", text))}
 
 
-def is_unit(word: str) -> bool:
-    """Say whether a word is a currency's."""
-    return _CURRENCIES.get(word.casefold(), word.casefold()) in _UNITS
-
-
-def _units(text: str, order: DateOrder | None) -> Iterator[_Unit]:
+def _units(text: str, order: DateOrder | None, mark: DecimalMark | None) -> Iterator[_Unit]:
     plain = unicodedata.normalize("NFKC", text[:MAX_VALUE]).translate(_DASHES).casefold()
-    plain = _SIGN_FIRST.sub(r"\1-", " ".join(plain.split()))
+    plain = _SIGN_FIRST.sub(r"\1 -", " ".join(plain.replace(_DOT_ABOVE, "").split()))
+    plain = _CODE_FIRST.sub(r"\1 ", plain)
     position = 0
     for start, end, days in written_dates(plain, order=order):
-        if start >= position:
-            yield from _parts(plain[position:start])
-            yield _Unit(word=plain[start:end], days=days)
-            position = end
-    yield from _parts(plain[position:])
+        yield from _parts(plain[position:start], mark)
+        yield _Unit(word=plain[start:end], days=days)
+        position = end
+    yield from _parts(plain[position:], mark)
 
 
-def _parts(text: str) -> Iterator[_Unit]:
-    parts = [_part(found) for found in _PART.finditer(text)]
-    number = 0
-    while number < len(parts):
-        word, readings = parts[number]
-        around = parts[max(0, number - 1) : number] + parts[number + 1 : number + 3]
-        if readings:
-            exponent = 0
-            following = [each for each, _ in parts[number + 1 : number + 2]]
-            if following and following[0] in _FACTORS:
-                exponent = _FACTORS[following[0]]
-                number += 1
-            else:
-                around = around[: len(around) - (len(parts) > number + 2)]
-            currencies = frozenset(each for each, numbers in around if each in _UNITS and not numbers)
-            yield _Unit(
-                word="" if exponent else word,
-                readings=frozenset(each.scaleb(exponent) for each in readings),
-                currencies=currencies,
+def _parts(text: str, mark: DecimalMark | None) -> Iterator[_Unit]:
+    """Yield words and amounts. Words of currencies beside an amount belong to it."""
+    parts = [_part(found, text, mark) for found in _PART.finditer(text)]
+    owned: set[int] = set()
+    units: list[tuple[int, _Unit]] = []
+    for at, part in enumerate(parts):
+        if part.readings:
+            exponent = FACTORS.get(folded(parts[at + 1].word), 0) if at + 1 < len(parts) else 0
+            last = at + 1 if exponent else at
+            after = last + 2 if exponent and parts[last + 1 : last + 2] in _OF else last + 1
+            beside = [each for each in (at - 1, after) if 0 <= each < len(parts) and parts[each].is_unit]
+            owned.update(beside, range(at, after if after in beside else last + 1))
+            amount = _Unit(
+                word=part.word,
+                readings=frozenset(each.scaleb(exponent) for each in part.readings),
+                currencies=part.currencies | {parts[each].word for each in beside},
             )
-        elif word not in _UNITS or len(parts) == 1:
-            yield _Unit(word=word)
-        number += 1
+            units.append((at, amount))
+    units += [(at, _Unit(word=part.word)) for at, part in enumerate(parts) if at not in owned]
+    yield from (unit for _, unit in sorted(units, key=lambda each: each[0]))
 
 
-def _part(found: re.Match[str]) -> tuple[str, frozenset[Decimal]]:
-    if found["number"] is None:
-        return _CURRENCIES.get(found[0], found[0]), frozenset()
-    glued = found["glued"]
-    if glued and glued not in _GLUED:
-        code = _CURRENCIES.get(glued, glued)
-        if code not in _UNITS:
-            return found[0], frozenset()
-    exponent = _GLUED.get(glued, 0)
-    return found[0], frozenset(each.scaleb(exponent) for each in _readings(found["number"]))
+_OF = ([_Part(word="de")], [_Part(word="di")])
+"""`5 millones de euros`."""
 
 
-def _readings(number: str) -> Iterator[Decimal]:
-    """Yield what a written number may mean: 1.234 is one and a bit, or a thousand and more."""
-    plain = number.replace(" ", "").replace("'", "")
-    if not re.fullmatch(r"-?[0-9]++(?:[.,][0-9]++)*+", plain):
-        return
-    marks = [each for each in plain if each in ".,"]
-    if not marks:
-        yield Decimal(plain)
-        return
-    head, _, tail = plain.rpartition(marks[-1])
-    if marks.count(marks[-1]) == 1:
-        yield Decimal(f"{re.sub('[.,]', '', head)}.{tail}")
-    if len(set(marks)) == 1 and re.fullmatch(r"-?[0-9]{1,3}(?:[.,][0-9]{3})+", plain):
-        yield Decimal(re.sub("[.,]", "", plain))
+def _part(found: re.Match[str], text: str, mark: DecimalMark | None) -> _Part:
+    number, glued = found["number"], found["glued"] or ""
+    if number is None:
+        return _Part(word=unit_of(found[0]))
+    unit, exponent = unit_of(glued), GLUED.get(folded(glued), 0)
+    if glued and not exponent and unit not in UNITS:
+        return _Part(word=found[0])
+    meant = {each.scaleb(exponent) for each in readings(number.removeprefix("-"), mark)}
+    signs = [-1] if found["minus"] or _has_minus_behind(found, text) else _signs(found, text)
+    return _Part(
+        word=found[0],
+        readings=frozenset(sign * each for each in meant for sign in signs),
+        currencies=frozenset({unit} if unit in UNITS else ()),
+    )
+
+
+def _has_minus_behind(found: re.Match[str], text: str) -> bool:
+    """Say whether a statement of account writes a number so: 1.234,56-."""
+    behind = text[found.end() : found.end() + 2]
+    return behind[:1] == "-" and not behind[1:].strip() and found[0][-3:-2] in (".", ",")
+
+
+def _signs(found: re.Match[str], text: str) -> Sequence[int]:
+    """Return the signs that a number may have: in parentheses it may be negative."""
+    before, after = text[max(0, found.start() - _AROUND) : found.start()], text[found.end() :][:_AROUND]
+    opened, closed = before.rfind("("), after.find(")")
+    inside = [before[opened + 1 :].strip(), after[:closed].strip()]
+    if opened < 0 or closed < 0 or any(each and unit_of(each) not in UNITS for each in inside):
+        return [1]
+    start = found.start() - len(before) + opened
+    lead = text[max(0, start - _LEAD) : start].split()
+    last = lead[-1].strip(".,") if lead else ""
+    if unit_of(last) in UNITS and not is_spelled_unit(last):
+        return [-1]
+    if found["number"].isdigit() and not any(inside):
+        return [1]
+    if not last or last[-1] == ":" or last[-1].isdigit():
+        return [-1]
+    return [1] if any(inside) or is_spelled_unit(last) or folded(last) in FACTORS else [1, -1]

@@ -17,7 +17,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from coaching.engine.json_text import without_fence
 from coaching.library.dates import dates_meant
 from coaching.library.evidence import Claim, Evidence, Source, checked
-from coaching.library.values import unsupported
 
 MAX_POINTS = 12
 MAX_ITEMS = 20
@@ -27,7 +26,11 @@ ModelT = TypeVar("ModelT", bound=BaseModel)
 
 _SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?](?!\s|$)[^.!?\n]*)*[.!?]?\s*")
 _NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
-_DATED = re.compile(r"\b(?:date|dated|recorded|meeting|call|held)\b", re.IGNORECASE)
+_DATED = re.compile(
+    r"\b(?:date|dated|recorded|meeting|call|held|datum|besprechung|sitzung|gespräch|fecha|reunión|réunion|data"
+    r"|reunião|riunione|vergadering|spotkanie|möte|møde|toplantı|tarih|дата|встреча|зустріч)\b",
+    re.IGNORECASE,
+)
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _STEM = 4
 _HEAD_LINES = 12
@@ -229,7 +232,7 @@ def _known_key(quote: str, known: Mapping[str, str]) -> str:
 def _points(said: Sequence[tuple[str, str]], source: Source) -> Iterator[Point]:
     for words, quoted in said:
         passage = source.find(quoted)
-        if passage is None or not words.strip() or unsupported(words, passage.quote, order=source.order):
+        if passage is None or not words.strip() or source.lacks(words, passage):
             continue
         yield Point(text=" ".join(words.split())[:400], quote=passage.quote[:400], page=passage.page)
 
