@@ -16,6 +16,7 @@ KIND_BUDGETS: dict[SkillKind, int | None] = {
 }
 NAME_BUDGETS = {
     "compact-conversation": 1_350,
+    "compact-classify": 450,
     "open-day": 350,
     "close-day": 300,
     "weekly-checkin": 450,

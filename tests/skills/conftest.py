@@ -25,7 +25,7 @@ APPROACHES = {
     "capture-review",
     "safety-plan",
 }
-SHIPPED = len(APPROACHES) + 4 + 4 + 2
+SHIPPED = len(APPROACHES) + 4 + 5 + 2
 
 WriteSkill = Callable[..., Path]
 

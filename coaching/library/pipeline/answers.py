@@ -78,6 +78,19 @@ def build_output_format(vocabulary: Vocabulary) -> dict[str, Any]:
     return {"type": "json_schema", "schema": _object({"documents": _list(_object(document))})}
 
 
+def build_compact_format(vocabulary: Vocabulary) -> dict[str, Any]:
+    """Build a structured output of what a document's row can't do without."""
+    document = {
+        "document": {"type": "integer"},
+        "file_type": {"type": "string", "enum": list(vocabulary.file_types)},
+        "confidence": _NUMBER,
+        "tags": _list({"type": "string", "enum": list(vocabulary.tags)}),
+        "summary": _STRING,
+        "key_facts": _list(_object({"name": _STRING, "value": _STRING, "quote": _STRING})),
+    }
+    return {"type": "json_schema", "schema": _object({"documents": _list(_object(document))})}
+
+
 def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "type": "object",

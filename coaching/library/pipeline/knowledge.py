@@ -12,6 +12,8 @@ from coaching.skills.loader import skill_text
 
 SKILL = "document-classify"
 FACTS_SKILL = "intelligence-extract"
+COMPACT_SKILL = "compact-classify"
+"""For a model whose context is small; it says of the facts, too, what it must."""
 MAX_CORRECTIONS = 10
 
 
@@ -21,6 +23,7 @@ class Knowledge:
 
     skill: str
     facts_skill: str
+    compact_skill: str
     references: References
 
     @property
@@ -37,18 +40,27 @@ class Knowledge:
         return f"{found.guidance}\n## Phrases\n\n{'; '.join(found.phrases)}" if found else ""
 
     def system(self) -> list[dict[str, Any]]:
-        vocabulary = self.vocabulary
         types = "\n".join(map(_line, self.references.in_category()))
-        text = "\n\n".join(
-            [
-                self.skill.strip(),
-                f"# The key facts of each document\n\n{self.facts_skill.strip()}",
-                f"## Folders\n\n{'; '.join(vocabulary.folders)}",
-                f"## Tags\n\n{', '.join(vocabulary.tags)}",
-                f"## File types\n\n{types}",
-            ]
+        return _system(
+            self.skill.strip(),
+            f"# The key facts of each document\n\n{self.facts_skill.strip()}",
+            f"## Folders\n\n{'; '.join(self.vocabulary.folders)}",
+            f"## Tags\n\n{', '.join(self.vocabulary.tags)}",
+            f"## File types\n\n{types}",
         )
-        return [{"type": "text", "text": text, "cache_control": {"type": "ephemeral"}}]
+
+    def compact_system(self) -> list[dict[str, Any]]:
+        """Return `system` for a small context: the short skill, and of each type no more than its title."""
+        types = "\n".join(f"- {each.file_type}: {each.title}" for each in self.references.in_category())
+        return _system(
+            self.compact_skill.strip(),
+            f"## Tags\n\n{', '.join(self.vocabulary.tags)}",
+            f"## File types\n\n{types}",
+        )
+
+
+def _system(*parts: str) -> list[dict[str, Any]]:
+    return [{"type": "text", "text": "\n\n".join(parts), "cache_control": {"type": "ephemeral"}}]
 
 
 def _line(reference: ReferenceText) -> str:
@@ -69,7 +81,10 @@ class Surroundings:
 def read_knowledge() -> Knowledge:
     """Read what all classifications are built from. Sync ORM code."""
     return Knowledge(
-        skill=skill_text(SKILL), facts_skill=skill_text(FACTS_SKILL), references=current_references()
+        skill=skill_text(SKILL),
+        facts_skill=skill_text(FACTS_SKILL),
+        compact_skill=skill_text(COMPACT_SKILL),
+        references=current_references(),
     )
 
 

@@ -1,8 +1,8 @@
 """The requests of a classification and of its second reading.
 
 The system prompt is the same for everybody and is cached: the skill, the vocabulary and a line a reference.
-For a model with a small context it has only the references that its documents may be. What belongs to the
-documents stands in the user message, each text fenced: it is data.
+A model with a small context gets a short skill, only the types that its documents may be, and a shorter form
+to fill in. What belongs to the documents stands in the user message, each text fenced: it is data.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,7 +16,7 @@ from coaching.context.fences import fence, open_tag
 from coaching.engine.messages import ModelRequest
 from coaching.engine.request_size import IMAGE_TOKENS
 from coaching.library.documents.reasons import reason_for_models
-from coaching.library.pipeline.answers import build_output_format
+from coaching.library.pipeline.answers import build_compact_format, build_output_format
 from coaching.library.pipeline.batch import Item
 from coaching.library.pipeline.knowledge import Knowledge, Surroundings
 from coaching.library.pipeline.sent_text import DOCUMENT_TOKENS, sent_text
@@ -27,8 +27,10 @@ from coaching.models import DocumentCorrection
 CALL_TOKENS = 40_000
 """The most that documents and references of one call take together."""
 MAX_ANSWER_TOKENS = 16_384
-LOCAL_ANSWER_TOKENS = 512
+LOCAL_ANSWER_TOKENS, COMPACT_ANSWER_TOKENS = 512, 320
 """For each document: a small model may write on without end."""
+COMPACT_REFERENCES = 3
+"""How many of a document's likeliest types a small context has the references of."""
 
 TASK = (
     "Classify each of these documents. Answer for each number once, with the words of the lists. Everything "
@@ -46,7 +48,7 @@ def build_request(
 ) -> ModelRequest:
     """Build the request that classifies documents."""
     model = settings.SAGE_CLASSIFY_MODEL
-    content = _content(items, knowledge=knowledge, around=around, task=TASK)
+    content = _content(items, knowledge=knowledge, around=around, task=TASK, model=model)
     tools = () if is_compact(model) else tools
     return _request(model, content, _known(items, knowledge, model), tools, documents=len(items))
 
@@ -56,7 +58,7 @@ def build_second_request(
 ) -> ModelRequest:
     """Build the request of a second reading, by another model and without tools."""
     model = settings.SAGE_CRITIC_MODEL
-    content = _content(items, knowledge=knowledge, around=around, task=SECOND_TASK)
+    content = _content(items, knowledge=knowledge, around=around, task=SECOND_TASK, model=model)
     return _request(model, content, _known(items, knowledge, model), (), documents=len(items))
 
 
@@ -64,9 +66,10 @@ def take_what_fits(items: Sequence[Item], knowledge: Knowledge) -> Sequence[Item
     """Return the first documents that fit into one call; at least one."""
     taken: list[Item] = []
     shown: set[str] = set()
-    left = most_input(settings.SAGE_CLASSIFY_MODEL, CALL_TOKENS)
+    model = settings.SAGE_CLASSIFY_MODEL
+    left = most_input(model, CALL_TOKENS)
     for item in items:
-        new = set(item.references) - shown
+        new = set(_described(item, model)) - shown
         left -= item_tokens(item) + sum(count_tokens(knowledge.text_of(each)) for each in new)
         if taken and left < 0:
             break
@@ -114,20 +117,28 @@ def _request(
     *,
     documents: int,
 ) -> ModelRequest:
+    is_short = is_compact(model)
+    of_each = COMPACT_ANSWER_TOKENS if is_short else LOCAL_ANSWER_TOKENS
+    build_format = build_compact_format if is_short else build_output_format
     return ModelRequest(
         model=model,
-        max_tokens=LOCAL_ANSWER_TOKENS * documents if is_local_server() else MAX_ANSWER_TOKENS,
-        system=knowledge.system(),
+        max_tokens=of_each * documents if is_local_server() else MAX_ANSWER_TOKENS,
+        system=knowledge.compact_system() if is_short else knowledge.system(),
         tools=list(tools),
         messages=[{"role": "user", "content": content}],
-        output_format=build_output_format(knowledge.vocabulary),
+        output_format=build_format(knowledge.vocabulary),
     )
 
 
+def _described(item: Item, model: str) -> Sequence[str]:
+    """Return the types whose references a call carries for a document."""
+    return item.references[: COMPACT_REFERENCES if is_compact(model) else None]
+
+
 def _content(
-    items: Sequence[Item], *, knowledge: Knowledge, around: Surroundings, task: str
+    items: Sequence[Item], *, knowledge: Knowledge, around: Surroundings, task: str, model: str
 ) -> list[dict[str, Any]]:
-    types = dict.fromkeys(each for item in items for each in item.references)
+    types = dict.fromkeys(each for item in items for each in _described(item, model))
     sections = [
         open_tag("client", {"id": around.client.pk, "type": around.client.client_type}) + "</client>",
         *(map(partial(_reference, knowledge), types)),

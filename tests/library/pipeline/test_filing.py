@@ -4,10 +4,12 @@ import json
 
 import pytest
 from django.contrib.auth.models import User
+from pytest_django import Settings
 
+from coaching.context.budget import count_json_tokens
 from coaching.library.documents.filing import withhold_document
 from coaching.library.documents.reviews import correct_documents
-from coaching.library.pipeline.knowledge import FACTS_SKILL, SKILL
+from coaching.library.pipeline.knowledge import COMPACT_SKILL, FACTS_SKILL, SKILL
 from coaching.models import DecidedBy, DocumentCall, DocumentState, LibraryEffect
 from coaching.practice import PracticeServer
 from coaching.skills.loader import skill_text
@@ -59,3 +61,26 @@ async def test_documents_are_filed_with_their_reasons_in_one_call(
     example = '<correction name="scan 7.txt" was="payslip" is="letter" folder="Kept">\nPAYSLIP for March 2026'
     assert example in first["text"]
     assert "Quay Street" not in first["text"]
+
+
+async def test_a_small_context_files_documents_with_short_words_and_a_short_form(
+    user: User, practice: PracticeServer, work_off: WorkOff, settings: Settings
+) -> None:
+    settings.SAGE_CONTEXT_TOKENS = 8_192
+    documents = await upload(user, ("scan 7.txt", PAYSLIP), ("contract.txt", LEASE))
+    await work_off()
+    payslip, lease = await fresh(*documents)
+    assert [(each.state, each.file_type) for each in (payslip, lease)] == [
+        (DocumentState.FILED, "payslip"),
+        (DocumentState.FILED, "lease"),
+    ]
+    assert (lease.folder, bool(payslip.summary)) == ("Home", True)
+    assert ("Net pay", "2,712.40") in [(fact["name"], fact["value"]) for fact in payslip.key_facts]
+    for call in calls_to(practice):
+        text = call.body["system"][0]["text"]
+        assert text.startswith((await in_database(skill_text, COMPACT_SKILL)).strip())
+        assert count_json_tokens(json.dumps(call.body)) < 4_096
+        form = call.body["output_config"]["format"]["schema"]["properties"]["documents"]["items"]
+        assert set(form["required"]) == {
+            "document", "file_type", "confidence", "tags", "summary", "key_facts",
+        }  # fmt: skip

@@ -27,6 +27,7 @@ from coaching.library.pipeline.knowledge import Knowledge, read_knowledge, read_
 from coaching.library.pipeline.requests import build_request, request_tokens, take_what_fits
 from coaching.library.pipeline.stages.select_references import is_likely
 from coaching.library.pipeline.tools import pipeline_tools
+from coaching.model_client.servers import is_local_server
 from coaching.models import CallPurpose, CallState, DocumentCall, DocumentState
 from coaching.tools.lookup_reference import LOOKUP_REFERENCE
 from sessions_app.database import in_database
@@ -35,7 +36,7 @@ logger = structlog.get_logger(__name__)
 
 LOOKUP = LOOKUP_REFERENCE.name
 MAX_ATTEMPTS = 2
-"""A document is tried this often; the last time alone."""
+"""A document is tried this often, the last time alone; by a local server, alone once."""
 FAILED = gettext_noop("Sage couldn’t read this document.")
 WHAT_NOW = gettext_noop("You can try again or file it yourself.")
 _REFERENCE = re.compile(r'^<reference file_type="([a-z0-9-]+)">')
@@ -82,14 +83,15 @@ async def classify(batch: Batch, services: Services) -> Batch:
     except CallWithdrawn:
         return batch.each(lambda item: item.ended(DocumentState.QUEUED, ""))
     except CallFailed as failure:
-        return batch.each(partial(without_answer, because=str(failure)))
+        is_last = len(fitting) == 1 and is_local_server()
+        return batch.each(partial(without_answer, because=str(failure), is_last=is_last))
     await in_database(call.refresh_from_db, fields=["rounds"])
     return _with_verdicts(batch, call, knowledge)
 
 
-def without_answer(item: Item, because: str) -> Item:
+def without_answer(item: Item, because: str, *, is_last: bool = False) -> Item:
     """Let a document be tried again alone, or end it as failed."""
-    if item.document.attempts + 1 < MAX_ATTEMPTS:
+    if item.document.attempts + 1 < MAX_ATTEMPTS and not is_last:
         return replace(item, ending=Ending(state=DocumentState.QUEUED, is_attempt=True))
     reason = join_reasons([FAILED, because, WHAT_NOW])
     return replace(item, ending=Ending(state=DocumentState.FAILED, reason=reason, is_attempt=True))
@@ -118,7 +120,9 @@ def _with_verdicts(batch: Batch, call: DocumentCall, knowledge: Knowledge) -> Ba
     def judged(item: Item) -> Item:
         verdict: Verdict | None = verdicts[sent[item.document.pk]]
         if verdict is None:
-            return without_answer(item, WITHOUT_ANSWER)
+            return without_answer(
+                item, WITHOUT_ANSWER, is_last=len(call.documents) == 1 and is_local_server()
+            )
         if verdict.dropped_facts:
             logger.info("facts_not_in_document", document_id=item.document.pk, facts=verdict.dropped_facts)
         seen = {*item.references, *found}
