@@ -33,8 +33,8 @@ from tests.local.conftest import CONTEXT, MODEL, used
 
 __all__ = ["references"]
 
-# A document takes three minutes on a machine that does nothing else.
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(1_200)]
+# A document takes half a minute on a machine that does nothing else.
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(600)]
 
 MOST_BASE_TOKENS = 3_000
 CALL = {"name": "save_note", "arguments": {"text": "buy milk"}}
