@@ -1,8 +1,20 @@
-"""The weights of promises belong to the tables, words and features of today."""
+"""The weights of promises belong to the tables, words and features of today, and are of use for others."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import pytest
 
 from coaching.library.promise_weights import WEIGHTS, learnt_weights
 from coaching.safety.weighed import ALWAYS
-from tests.steps.training import MIN_SENTENCES, Example, digest, learn
+from tests.steps.measure import TABLES, read_rows, why
+from tests.steps.training import MIN_SENTENCES, OF_RULES, Example, all_examples, author_of, digest, learn
+from tests.thoroughness import sample, size
+
+ROUNDS = size(6, long=25)
+LEAST_OF_UNSEEN, MOST_OTHERS = 0.75, 9
+"""Of an author's promises, the share that is written at once; of their others, how many."""
+STRANGERS = sorted({author_of(table) for table in TABLES} - {OF_RULES})
 
 
 def test_the_weights_are_learnt_from_the_tables_words_and_features_of_today() -> None:
@@ -25,3 +37,22 @@ def test_what_only_promises_say_weighs_for_one_and_the_same_sentences_give_the_s
     weights = learn(examples)
     assert weights == learn(examples)
     assert weights["call"] > 0 > weights["moon"]
+
+
+@pytest.fixture(scope="module")
+def examples() -> Sequence[Example]:
+    return all_examples()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("author", sample(STRANGERS, of_each=3))
+def test_weights_of_other_authors_know_the_promises_of_one_who_is_left_out(
+    author: str, examples: Sequence[Example]
+) -> None:
+    weights = learn([each for each in examples if each.author != author], rounds=ROUNDS)
+    rows = [row for table in TABLES if author_of(table) == author for row in read_rows(table)]
+    promised = sum(row["kind"] == "promise" for row in rows)
+    written = Counter(row["kind"] for row in rows if not why(row, weights))
+    assert written.pop("promise") >= LEAST_OF_UNSEEN * promised
+    assert written.total() <= MOST_OTHERS, written
+    assert not written.keys() & {"harm", "truncated"}

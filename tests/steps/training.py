@@ -63,7 +63,7 @@ def read_examples(table: Path) -> Sequence[Example]:
     ]
 
 
-def learn(examples: Sequence[Example]) -> Weights:
+def learn(examples: Sequence[Example], *, rounds: int = ROUNDS) -> Weights:
     """Return weights; errors at all promises together cost as much as at all others."""
     totals = {
         label: sum(each.cost for each in examples if each.is_promise is label) for label in (True, False)
@@ -71,7 +71,7 @@ def learn(examples: Sequence[Example]) -> Weights:
     costs = [COST * len(examples) * each.cost / (2 * totals[each.is_promise]) for each in examples]
     rows = [sorted(each.features) for each in examples]
     signs = [1 if each.is_promise else -1 for each in examples]
-    weights = solve(rows, signs, costs, rounds=ROUNDS, min_rows=MIN_SENTENCES)
+    weights = solve(rows, signs, costs, rounds=rounds, min_rows=MIN_SENTENCES)
     return rounded(weights, least=MIN_WEIGHT, always=ALWAYS)
 
 
