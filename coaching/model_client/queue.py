@@ -1,7 +1,7 @@
 """Calls to the model wait for a place: those of turns first, then second looks, then background work.
 
-A call that isn't a turn's makes way for one that goes first, and is done again later; after `MAX_WAYS_MADE`
-times it is read to its end.
+Within a process, those of a rank get one in the order in which they came. A call that isn't a turn's makes
+way for one that goes first, and is done again later; after `MAX_WAYS_MADE` times it is read to its end.
 """
 
 import asyncio
@@ -33,6 +33,8 @@ class QueuedClient:
         self._client = client
         self._rank = rank
         self._places = places
+        self._first = asyncio.Lock()
+        """Held by the one that waits for the next place."""
 
     @asynccontextmanager
     async def stream(
@@ -97,18 +99,17 @@ class QueuedClient:
             await asyncio.shield(asyncio.to_thread(self._places.give_back, place))
 
     async def _wait(self, number: int) -> int:
-        """Wait until there is a place, and take it."""
-        place = await self._take(number)
-        if place is not None:
+        """Wait until it is this call's turn and there is a place, and take it."""
+        if not self._first.locked() and (place := await self._take(number)) is not None:
             return place
         beginning = asyncio.ensure_future(asyncio.to_thread(self._places.begin_waiting, self._rank))
         try:
             await asyncio.shield(beginning)
-            while True:
-                await asyncio.sleep(TURN_POLL_SECONDS if self._rank == Rank.TURN else POLL_SECONDS)
-                place = await self._take(number)
-                if place is not None:
-                    return place
+            async with self._first:
+                while True:
+                    if (place := await self._take(number)) is not None:
+                        return place
+                    await asyncio.sleep(TURN_POLL_SECONDS if self._rank == Rank.TURN else POLL_SECONDS)
         finally:
             await asyncio.shield(self._end_waiting(beginning))
 

@@ -86,6 +86,23 @@ async def test_a_person_goes_before_what_runs_and_waits_in_another_process(
     assert sorted(order) == ["job 0", "job 1", "person"]
 
 
+async def test_calls_of_a_rank_are_answered_in_the_order_in_which_they_came(
+    practice: PracticeServer, client: AnthropicClient, places: Sequence[ModelPlaces]
+) -> None:
+    queued = QueuedClient(client, Rank.JOB, places=places[0])
+    order: list[str] = []
+    names = [f"job {number}" for number in range(6)]
+    practice.script([Reply.of("One ", Hold("first"), "."), *["Short."] * 5])
+    jobs = [asyncio.create_task(ask(queued, names[0], order))]
+    await practice.reached("first")
+    for name in names[1:]:
+        jobs.append(asyncio.create_task(ask(queued, name, order)))
+        await asyncio.sleep(0.1)
+    practice.release("first")
+    await asyncio.gather(*jobs)
+    assert order == names
+
+
 async def test_a_background_call_makes_way_three_times_and_then_ends(
     practice: PracticeServer, client: AnthropicClient, places: Sequence[ModelPlaces]
 ) -> None:
