@@ -23,6 +23,7 @@ from procrastinate.exceptions import AlreadyEnqueued, UniqueViolation
 from procrastinate.jobs import Job
 from procrastinate.tasks import ConfigureTaskOptions
 
+from coaching.model_client.patience import job_seconds
 from coaching.models import Document, DocumentSource
 from sessions_app.arcs import unsummarised_arc
 from sessions_app.database import in_database
@@ -36,7 +37,7 @@ BRIEF_WAIT_SECONDS = 10
 SUMMARY_WAIT_SECONDS = 5 * 60
 """A summary of a session that is still open waits until its person is silent for so long."""
 BRIEF_ATTEMPTS = 5
-"""After as many failures, a brief is tried once an hour."""
+"""After as many failures, a brief is tried once an hour; by a local server, every ten hours."""
 _BRIEF_RETRY_SECONDS = (5, 25, 125, 625, 3600)
 TITLE_JOB = "write_title"
 DOCUMENT_JOB = "read_document"
@@ -251,7 +252,7 @@ def _brief_anew_job(session: Session, *, is_bulk: bool) -> Job:
 
 def _brief_wait(session: Session) -> int:
     failed = min(session.brief_attempts, BRIEF_ATTEMPTS)
-    return _BRIEF_RETRY_SECONDS[failed - 1] if failed else 0
+    return int(job_seconds(_BRIEF_RETRY_SECONDS[failed - 1])) if failed else 0
 
 
 def enqueue_title(session: Session) -> bool:

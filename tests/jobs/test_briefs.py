@@ -28,6 +28,7 @@ from coaching.jobs.briefs import PIECE_TOKENS, StaleBriefError, build_brief_requ
 from coaching.jobs.tasks import enqueue_missing_briefs
 from coaching.live.runner import Runner
 from coaching.model_client.connection import ModelConnection
+from coaching.model_client.servers import model_server
 from coaching.practice import PracticeServer
 from coaching.practice.faults.fault import Fault
 from coaching.practice.script import Hold, Reply
@@ -45,6 +46,7 @@ from sessions_app.models import (
     UsagePurpose,
 )
 from tests.jobs.conftest import RATE, WorkOff, add_turn, jobs_named, logged_by, make_due, opened_session
+from tests.model_client.test_servers import PROPS, answering
 
 TOLD = ("I sleep badly since we moved.", "What keeps you awake?", "The noise. I want to work less.", "Good.")
 BRIEF_ASKED = "new version of the brief"
@@ -467,6 +469,22 @@ async def test_a_rewrite_that_keeps_failing_gives_way_to_the_next_version(
         await work_off()
     *_, newest = await versions(session)
     assert (newest.version, newest.covers_from, newest.covers_until) == (2, 5, 6)
+
+
+@pytest.mark.parametrize(("is_local", "seconds"), [(False, 125), (True, 1_250)])
+async def test_a_brief_that_failed_is_tried_again_later_by_a_local_server(
+    user: User, is_local: bool, seconds: int
+) -> None:
+    session = await opened(user)
+    session.brief_attempts = 3
+    with (
+        answering({"/props": PROPS} if is_local else {}) as server,
+        override_settings(IS_PRACTICE_MODEL=False, ANTHROPIC_BASE_URL=server.url, SAGE_MODEL="own"),
+    ):
+        assert (await asyncio.to_thread(model_server)).is_local is is_local
+        assert await in_database(enqueue_brief, session)
+    *_, job = await jobs_named(BRIEF_JOB)
+    assert round(await waits_of(job)) == seconds
 
 
 async def test_a_job_that_was_lost_is_found_by_its_session(
