@@ -6,6 +6,7 @@ A test is `slow` if it takes more than half a second of CPU, a pure one if more 
 processes that do. Most are in files of their own, which are listed here; others are marked.
 """
 
+from functools import cache
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -75,6 +76,7 @@ DATABASE_FIXTURES = frozenset(
 """The other fixtures that need the database need one of these."""
 
 
+@cache
 def tier_of(path: Path) -> Tier:
     """Return the tier of a test file, or of a folder's files that aren't named: the nearest place decides."""
     place = path.relative_to(TESTS).with_suffix("")

@@ -7,7 +7,7 @@ import signal
 import struct
 import time
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -101,22 +101,24 @@ def until_none_is_left() -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "sentence"),
+    ("make", "sentence"),
     [
-        (b'[{"a":"' + b"x" * (5 << 20) + b'"}]', None),
-        (b"[" + b"9" * (5 << 20) + b"]", None),
-        (b'["' + b"\\\\" * (3 << 20) + b'"]', None),
-        (b"[" + b"[" * (2 << 20), source.NOT_JSON),
-        (b"[" + b" " * (5 << 20), source.NOT_JSON),
-        pytest.param(b"[" + CONVERSATION + b",0" * MAX_ITEMS + b"]", source.TOO_MUCH, marks=pytest.mark.slow),
-        (zipped(b'[{"a":"' + b"0" * (12 << 20) + b'"}]'), source.BOMB),
-        (zipped(b"[]", others=50_001), source.TOO_MANY_MEMBERS),
+        (lambda: b'[{"a":"' + b"x" * (5 << 20) + b'"}]', None),
+        (lambda: b"[" + b"9" * (5 << 20) + b"]", None),
+        (lambda: b'["' + b"\\\\" * (3 << 20) + b'"]', None),
+        (lambda: b"[" + b"[" * (2 << 20), source.NOT_JSON),
+        (lambda: b"[" + b" " * (5 << 20), source.NOT_JSON),
+        pytest.param(
+            lambda: b"[" + CONVERSATION + b",0" * MAX_ITEMS + b"]", source.TOO_MUCH, marks=pytest.mark.slow
+        ),
+        (lambda: zipped(b'[{"a":"' + b"0" * (12 << 20) + b'"}]'), source.BOMB),
+        (lambda: zipped(b"[]", others=50_001), source.TOO_MANY_MEMBERS),
     ],
 )
 def test_a_hostile_file_ends_its_import_with_a_sentence(
-    data: bytes, sentence: str | None, user: User
+    make: Callable[[], bytes], sentence: str | None, user: User
 ) -> None:
-    row = run(queued(user, data))
+    row = run(queued(user, make()))
     assert (row.state, row.storage_key) == (ImportState.FAILED, "")
     assert row.failure == (sentence or UNKNOWN)
 

@@ -58,15 +58,18 @@ def sites() -> Sequence[Site]:
 
 
 def _sites() -> Iterator[Site]:
-    for path, tree in trees().items():
+    for path, text in texts().items():
+        if "import re\n" not in text:
+            continue
+        nodes = list(ast.walk(tree_of(path)))
         names = {
             id(node.value): ast.unparse(node.targets[0] if isinstance(node, ast.Assign) else node.target)
-            for node in ast.walk(tree)
+            for node in nodes
             if isinstance(node, ast.Assign | ast.AnnAssign)
             and node.value is not None
             and _is_call(node.value)
         }
-        for node in ast.walk(tree):
+        for node in nodes:
             if _is_call(node) and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
                 method = node.func.attr
                 yield Site(
@@ -97,10 +100,10 @@ def _flags_of(node: ast.Call) -> str:
 
 
 @cache
-def trees() -> Mapping[str, ast.Module]:
-    """Return the product's modules, parsed."""
+def texts() -> Mapping[str, str]:
+    """Return the product's modules."""
     return {
-        str(path.relative_to(ROOT)): ast.parse(path.read_text(encoding="utf-8"))
+        str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
         for package in PACKAGES
         for path in sorted((ROOT / package).rglob("*.py"))
         if "migrations" not in path.parts
@@ -108,12 +111,18 @@ def trees() -> Mapping[str, ast.Module]:
 
 
 @cache
+def tree_of(path: str) -> ast.Module:
+    """Return one of them, parsed: only those with a pattern are, when the tests are collected."""
+    return ast.parse(texts()[path])
+
+
+@cache
 def methods_of() -> tuple[Mapping[tuple[str, str], frozenset[str]], Mapping[str, frozenset[str]]]:
     """Return by which methods patterns are used: by module and name, and by name in all modules."""
     inside: dict[tuple[str, str], set[str]] = defaultdict(set)
     outside: dict[str, set[str]] = defaultdict(set)
-    for path, tree in trees().items():
-        for node in ast.walk(tree):
+    for path in texts():
+        for node in ast.walk(tree_of(path)):
             if isinstance(node, ast.Attribute) and node.attr in FUNCTIONS - {"compile"}:
                 name = node.value.attr if isinstance(node.value, ast.Attribute) else ast.unparse(node.value)
                 inside[path, name].add(node.attr)
