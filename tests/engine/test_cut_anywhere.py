@@ -170,6 +170,7 @@ ANSWERS = {
 """How often each is asked for again as a structured answer."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("written", "expected"), REPLIES.items(), ids=map(repr, REPLIES))
 async def test_a_reply_shows_the_same_wherever_it_is_cut(local: Local, written: str, expected: Shown) -> None:
     shown, kept = await local.show(written)
@@ -180,6 +181,7 @@ async def test_a_reply_shows_the_same_wherever_it_is_cut(local: Local, written: 
     assert [tag for tag in TAGS if tag in following] == [tag for tag in TAGS if tag in expected.text]
 
 
+@pytest.mark.slow
 async def test_seventeen_thousand_characters_of_repetition_end_at_the_fourth_sentence(local: Local) -> None:
     written = SENTENCE * 460
     said = (SENTENCE * 4).strip()

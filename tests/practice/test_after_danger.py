@@ -122,6 +122,7 @@ async def test_a_hint_mutes_no_question_about_immediate_danger(client: AsyncAnth
     assert texts.said("help_maybe") in await walk.say(LETTERS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "answer",
     [

@@ -48,6 +48,7 @@ async def test_what_is_due_is_offered_once(client: AsyncAnthropic) -> None:
     assert walk.arc == "weekly_checkin", "a wish of their own still counts"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -161,6 +162,7 @@ async def test_an_arc_that_does_not_begin_is_named_as_such(client: AsyncAnthropi
     assert not walk.arc
 
 
+@pytest.mark.slow
 async def test_a_decision_is_weighed_and_written_only_after_a_yes(client: AsyncAnthropic) -> None:
     walk = Walk(client)
     await walk.say("use the decision helper")
@@ -226,6 +228,7 @@ async def test_without_tools_it_talks_and_calls_nothing(client: AsyncAnthropic) 
     assert not walk.calls
 
 
+@pytest.mark.slow
 async def test_a_safety_plan_is_written_from_words_and_only_after_a_yes(
     client: AsyncAnthropic,
 ) -> None:

@@ -44,6 +44,7 @@ def test_there_are_as_many_messages_as_the_bar_names() -> None:
     assert counts == {"en": 60, "de": 20, "es": 20}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("talk", TALKS, ids=[f"{t['language']}: {t['turns'][1][:30]}" for t in TALKS])
 async def test_a_stranger_is_answered_in_their_language_once_and_without_a_false_claim(
     client: AsyncAnthropic, talk: dict[str, Any]

@@ -164,6 +164,7 @@ CORRECTIONS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("words", "intention"), CORRECTIONS)
 async def test_a_correction_changes_the_file(client: AsyncAnthropic, words: str, intention: str) -> None:
     walk = Walk(client, kind="open_day")
@@ -181,6 +182,7 @@ async def test_a_correction_changes_the_file(client: AsyncAnthropic, words: str,
     assert walk.completed == ["open_day"]
 
 
+@pytest.mark.slow
 async def test_one_of_several_items_is_corrected_by_choice_or_by_name(client: AsyncAnthropic) -> None:
     walk = Walk(client, kind="open_day")
     await walk.say("hi")

@@ -172,6 +172,7 @@ async def test_an_arc_is_left_whenever_the_person_wishes(client: AsyncAnthropic,
     assert texts.said("left") in reply
 
 
+@pytest.mark.slow
 async def test_who_has_to_go_finds_the_place_kept(client: AsyncAnthropic) -> None:
     walk = Walk(client, kind="weekly_checkin")
     await walk.say("hi")

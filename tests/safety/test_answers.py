@@ -169,6 +169,7 @@ def test_of_safety_a_no_is_danger(words: str, is_unsafe: bool) -> None:
     assert (danger_in_answer(words, asked="Are you safe right now?") is not None) == is_unsafe
 
 
+@pytest.mark.slow
 def test_the_answers_that_the_words_were_chosen_with_are_heard() -> None:
     answers = [each for folder in LEARNT for each in read_answers(folder)]
     heard = [danger_in_answer(each.words, asked=each.asked) is not None for each in answers]

@@ -36,6 +36,7 @@ def part(name: str) -> list[Sentence]:
     return [sentence for sentence in SENTENCES if sentence.part == name]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "missed", "alarmed"), [(TUNED, 0.02, 0.02), (HELD_OUT, 0.03, 0.05), (LATER, 0.05, 0.03)]
 )

@@ -68,6 +68,7 @@ def test_a_denied_wish_is_none(words: str) -> None:
     assert not joining.is_wished(plain_letters(words))
 
 
+@pytest.mark.slow
 def test_hardly_any_plain_grief_or_ordinary_talk_says_so() -> None:
     rows = [words for folder in LEARNT for file, _, words in read_set(folder) if LABELS[file] == "none"]
     rows += read_ordinary_promises()

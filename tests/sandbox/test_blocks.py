@@ -136,6 +136,7 @@ def test_the_rows_of_a_table_become_one_table_again() -> None:
     assert blocks_of("a|b\n-|-\n") == render("a|b\n-|-\n")
 
 
+@pytest.mark.slow
 def test_rows_that_follow_a_table_come_as_a_table_without_a_head() -> None:
     _, *rows = split_blocks(TABLE)
     assert markdown.render_blocks(rows[:1]) == (
@@ -150,6 +151,7 @@ def test_a_table_with_very_many_columns_is_one_block() -> None:
     assert blocks_of(wide) == render(wide)
 
 
+@pytest.mark.slow
 def test_a_reply_is_rendered_by_block_and_a_file_as_a_whole() -> None:
     text = "See [here][x].\n\n[x]: https://example.org\n"
     assert '<a href="/leave/?to=https://example.org:' in render_markdown(text)

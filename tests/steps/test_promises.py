@@ -29,12 +29,14 @@ LEAST_FOUND = 0.9
 """Of the real promises, how many are written without a question."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", [*TABLES, HELD], ids=lambda table: table.stem)
 def test_nothing_is_written_at_once_that_nobody_promised(table: Path) -> None:
     wrong = [row["words"] for row in read_rows(table) if row["may_write"] == "no" and not why(row)]
     assert wrong == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", [*TABLES, HELD], ids=lambda table: table.stem)
 def test_nearly_all_promises_are_written_at_once(table: Path) -> None:
     promised = [row for row in read_rows(table) if row["may_write"] == "yes"]
@@ -42,6 +44,7 @@ def test_nearly_all_promises_are_written_at_once(table: Path) -> None:
     assert len(asked) <= len(promised) * (1 - LEAST_FOUND), asked
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", FRESH, ids=lambda table: table.stem)
 def test_of_a_strangers_sentences_most_promises_and_hardly_any_others_are_written_at_once(
     table: Path,
@@ -51,6 +54,7 @@ def test_of_a_strangers_sentences_most_promises_and_hardly_any_others_are_writte
     assert written <= Counter(joke=3, other=1, pasted=1)  # of 120; none of them a plan of harm
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", WRITTEN, ids=lambda table: table.stem)
 def test_of_strangers_hardly_anything_but_promises_is_written_at_once_and_no_harm(table: Path) -> None:
     written = Counter(row["kind"] for row in read_rows(table) if not why(row))

@@ -86,6 +86,7 @@ def test_the_line_of_an_unexpected_heading_is_named(root: Path) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new", "fault"),
     [
