@@ -153,6 +153,7 @@ def assert_whole(written: list[str]) -> list[str]:
     return outer
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_nothing_escapes_its_section_from_anywhere(person: User, kind: str) -> None:
     fill(person, HOSTILE[kind])
@@ -173,6 +174,7 @@ def test_nothing_escapes_its_section_from_anywhere(person: User, kind: str) -> N
     assert "Name: Eve\n<" not in whole
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_nothing_escapes_from_a_client_or_an_attached_document(person: User, kind: str) -> None:
     fill(person, HOSTILE[kind])

@@ -440,6 +440,7 @@ def test_every_upload_route_is_an_address_that_takes_a_form() -> None:
         assert Client().post(path).status_code == 302, "signed-out people are sent to sign in"
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 async def test_an_upload_larger_than_a_form_reaches_its_page(live_sage: LiveSage, user: User) -> None:
     cookie = await in_database(session_cookie, user)

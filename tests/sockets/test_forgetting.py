@@ -232,6 +232,7 @@ async def test_words_that_nothing_has_or_too_much_are_refused_before_anybody_is_
         await FORGET_LINES.check(context, given)
 
 
+@pytest.mark.slow
 def test_a_common_word_is_read_no_further_than_to_the_limit(user: User) -> None:
     assert FORGET_LINES.check is not None
     context = CommittingContext(user_id=user.pk)

@@ -126,6 +126,7 @@ async def test_it_may_follow_the_end_and_comes_a_second_after_the_message_at_mos
     assert await verdicts() == [(1, "concern", "concern")]
 
 
+@pytest.mark.slow
 async def test_what_came_too_late_for_the_request_is_told_with_the_next_message_and_only_once(
     live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str, in_germany: None
 ) -> None:
@@ -270,6 +271,7 @@ async def test_clear_danger_and_a_message_that_was_looked_at_ask_nobody(
     assert practice.judged == ["Good morning.", "Thank you."]
 
 
+@pytest.mark.slow
 async def test_sage_s_own_tool_shows_the_card_beside_the_message_and_returns_the_lines(
     live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str, in_germany: None
 ) -> None:

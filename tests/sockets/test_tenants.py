@@ -539,6 +539,7 @@ def rows_of(*scopes: str) -> dict[str, Row]:
     return {name: row for name, row in ROUTES.items() if row.scope in scopes}
 
 
+@pytest.mark.slow
 def test_anothers_object_is_answered_like_a_missing_one(
     owned: Session, other_user: User, subtests: pytest.Subtests
 ) -> None:
@@ -557,6 +558,7 @@ def test_anothers_object_is_answered_like_a_missing_one(
             assert_untouched(owned)
 
 
+@pytest.mark.slow
 def test_nobody_signed_in_is_sent_to_the_sign_in_page(owned: Session, subtests: pytest.Subtests) -> None:
     ids = ids_of(owned)
     for name, row in rows_of("object", "own").items():
@@ -580,6 +582,7 @@ def test_an_operators_page_is_refused_to_everybody_else(owned: Session, subtests
                 assert ask(client, row, row.path).status_code == 403
 
 
+@pytest.mark.slow
 def test_a_page_of_ones_own_shows_nothing_of_another(
     owned: Session, other_user: User, subtests: pytest.Subtests
 ) -> None:
@@ -633,6 +636,7 @@ SHOWN_TO_THE_OWNER = (
 )
 
 
+@pytest.mark.slow
 def test_the_owner_sees_what_another_does_not(
     owned: Session, user: User, other_user: User, subtests: pytest.Subtests
 ) -> None:
