@@ -95,8 +95,8 @@ def help_lines_part(message: Message, *, newest: Message, profile: Profile) -> S
     whose = "somebody else" if danger and danger.about == "other" else "them"
     says = (
         f"In {when}, {noticed} to {whose} was noticed. The page shows them a card with these lines. Take "
-        "up the heaviest thing they said, ask directly, and name one line that fits and answers now. It may "
-        "be a mistake."
+        "up the heaviest thing they said, name one line that fits and answers now, and ask directly. Nobody "
+        "else was told. The notice may be a mistake."
     )
     if danger and danger.about == "self" and has_plan(user_id=profile.user_id):
         says += f" It also has their own safety plan, closed: read {PLAN_PATH}, and go by it."

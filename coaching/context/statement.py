@@ -50,8 +50,8 @@ def skill_part(name: str, text: str, *, caller: str) -> StatementPart:
 def offer_part(arc: str, *, because: str, takes: str, day: str) -> StatementPart:
     """Return the text that lets the model offer an arc; `takes` is how long it takes."""
     text = (
-        f"{because}. You may offer {arc}, once and in one sentence, after you have answered what they came "
-        f"with, now or later. Say that it takes {takes}. A yes begins it; a no settles it."
+        f"{because}. You may offer {arc}, once and in one sentence, in an answer that asks nothing else, "
+        f"and not while they are low. Say that it takes {takes}. A yes begins it; a no settles it."
     )
     return StatementPart(key="offer", digest=f"{arc} {day}", text=f'<offer arc="{arc}">\n{text}\n</offer>')
 
