@@ -15,7 +15,7 @@ from sage.garbage import collect_as_usual
 from tests.embedded_database import name_of_migrated
 from tests.emptying import empty_database
 from tests.live_sage import SHARED, live_sage, practice, shared_sage
-from tests.thoroughness import load_profile
+from tests.thoroughness import DAY, DAY_VARIABLE, load_profile
 
 # Fixtures are imported only here.
 __all__ = ["live_sage", "practice", "shared_sage"]
@@ -25,23 +25,33 @@ TransactionTestCase._fixture_teardown = empty_database  # type: ignore[attr-defi
 # The slowest files, in this order: start them first.
 LONGEST = (
     "local/test_local_model.py",
+    "architecture/test_recipes.py",
     "faults/test_two_processes.py",
     "faults/test_one_process.py",
-    "browser/test_week.py",
-    "faults/test_upstream.py",
     "sage/test_up.py",
+    "browser/test_week.py",
+    "faults/test_database.py",
+    "library/extractors/test_hostile_files.py",
+    "faults/test_briefs.py",
+    "faults/test_upstream.py",
     "jobs/test_worker.py",
+    "sage/test_telemetry.py",
+    "sage/test_squashed.py",
+    "library/pipeline/test_many_documents.py",
+    "practice/test_sense.py",
+    "library/pipeline/test_turns_taken.py",
+    "requests/test_every_view.py",
+    "requests/test_limits.py",
+    "sage/test_embedded_postgres.py",
+    "belongings/test_removal.py",
+    "faults/test_documents.py",
+    "pages/test_markdown.py",
     "sockets/test_tenants.py",
     "context/test_long_session.py",
-    "sage/test_squashed.py",
-    "requests/test_every_view.py",
-    "architecture/test_recipes.py",
-    "requests/test_limits.py",
     "files/test_storage_faults.py",
     "sage/test_no_store.py",
-    "sage/test_telemetry.py",
-    "library/pipeline/test_many_documents.py",
-    "sage/test_embedded_postgres.py",
+    "legacy/test_killed_import.py",
+    "legacy/test_import_reader.py",
 )
 TESTS = Path(__file__).parent
 WANTS_SAGE = pytest.StashKey[frozenset[Path]]()
@@ -61,6 +71,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure() -> None:
     """Before the tests are imported, set how many examples property tests try."""
     load_profile()
+
+
+def pytest_report_header() -> str:
+    """Say how to try today's samples another day."""
+    return f"samples of the day: {DAY_VARIABLE}={DAY}"
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

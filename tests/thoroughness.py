@@ -2,9 +2,12 @@
 
 `.ci/run` runs the everyday forms. Each can fail by the rule that its test protects; the long form tries more
 inputs, larger ones, or all moments instead of some. CONTRIBUTING.md tells when to run it.
+
+What attacks, and what is checked page by page, is sampled by the day, so that a few days try all of it.
 """
 
 import os
+import time
 from collections.abc import Sequence
 from typing import TypeVar
 
@@ -12,6 +15,10 @@ from hypothesis import settings
 
 IS_LONG = bool(os.environ.get("SAGE_TEST_LONG"))
 EVERYDAY_EXAMPLES = 10
+DAY_VARIABLE = "SAGE_TEST_DAY"
+DAY = int(os.environ.get(DAY_VARIABLE) or time.time() // 86_400)
+"""The day whose samples are tried."""
+os.environ[DAY_VARIABLE] = str(DAY)  # workers have to collect the same tests, before midnight and after it
 
 Case = TypeVar("Case")
 
@@ -33,6 +40,12 @@ def examples(count: int) -> int:
 def sample(cases: Sequence[Case], *, of_each: int) -> Sequence[Case]:
     """Return all cases in the long form, otherwise one of so many, the first included."""
     return cases[:: size(of_each, long=1)]
+
+
+def sample_of_day(cases: Sequence[Case], *, of_each: int, day: int = DAY) -> Sequence[Case]:
+    """Return all cases in the long form, otherwise one of so many: each day others, until all were tried."""
+    step = size(min(of_each, len(cases)), long=1)
+    return cases[day % step :: step]
 
 
 def size(everyday: int, *, long: int) -> int:

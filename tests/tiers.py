@@ -23,7 +23,8 @@ TESTS = Path(__file__).parent
 _PURE = """
     architecture/test_children architecture/test_connections architecture/test_docs architecture/test_parsing
     architecture/test_pictures architecture/test_recipe_places architecture/test_requirements
-    architecture/test_texts architecture/test_tiers architecture/test_tool_names calendar/test_fetch
+    architecture/test_texts architecture/test_thoroughness architecture/test_tiers
+    architecture/test_tool_names calendar/test_fetch
     context/test_closeness
     context/test_fences context/test_sizes context/test_window engine evals/test_checks evals/test_judge
     evals/test_results evals/test_situations files/test_days files/test_frontmatter files/test_paths

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from coaching.context.budget import count_tokens, fair_caps, shorten
 from coaching.context.fences import LINE_CHARACTERS, TAGS, fence, fence_value, fence_words, open_tag
 from coaching.legacy_text.blocks import BLOCK_NAMES, strip_block_tags
-from tests.thoroughness import sample
+from tests.thoroughness import sample_of_day
 
 HOSTILE = st.lists(
     st.sampled_from(
@@ -82,7 +82,7 @@ def test_tags_of_old_blocks_go_and_their_words_stay(text: str, left: str) -> Non
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "character",
-    sample([" ", "\n", "\u200d", "/", "[", "<", "< ", "[ ", "[/file_update]file_update]"], of_each=4),
+    sample_of_day([" ", "\n", "\u200d", "/", "[", "<", "< ", "[ ", "[/file_update]file_update]"], of_each=4),
 )
 @pytest.mark.parametrize("opening", ["", "<", "[", "[file_update", "[file_update a"])
 def test_a_text_of_the_greatest_length_is_fenced_in_a_moment(opening: str, character: str) -> None:

@@ -17,7 +17,7 @@ from coaching.legacy_text.parser import parse_blocks
 from coaching.sandbox.markdown_worker import render
 from tests.legacy_text.replies import RAW_TAG, REPLIES
 from tests.legacy_text.shown import words_of_page
-from tests.thoroughness import sample
+from tests.thoroughness import sample_of_day
 
 
 @given(REPLIES)
@@ -83,7 +83,7 @@ UNITS = (
 
 @pytest.mark.slow
 @pytest.mark.parametrize("read", [strip_block_tags, without_block_tags, parse_blocks])
-@pytest.mark.parametrize("unit", sample(UNITS, of_each=4))
+@pytest.mark.parametrize("unit", sample_of_day(UNITS, of_each=4))
 def test_time_grows_with_the_length(read: Callable[[str], object], unit: str) -> None:
     # Eight times the length: a quadratic reader takes 64 times as long.
     short, long = (

@@ -10,6 +10,7 @@ from coaching.library.promises import MAX_CHARACTERS, MAX_FOUND, Claim, Said, we
 from coaching.library.spoken import sentences_of, tokens_of
 from coaching.library.spoken_days import days_said
 from tests.patience import patience
+from tests.thoroughness import sample_of_day
 
 DAY = date(2026, 12, 1)
 MESSAGE = 20_000
@@ -56,19 +57,21 @@ def limit() -> float:
     return SECONDS * patience()
 
 
-@pytest.mark.parametrize("unit", HOSTILE.values(), ids=HOSTILE)
-def test_no_message_makes_a_call_slow(unit: str, limit: float) -> None:
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", sample_of_day(list(HOSTILE), of_each=3))
+def test_no_message_makes_a_call_slow(kind: str, limit: float) -> None:
     for length in (MAX_CHARACTERS, MESSAGE):
-        text = (unit * length)[:length]
+        text = (HOSTILE[kind] * length)[:length]
         for quote in ("call mum", text[:400]):
             why, seconds = weighed([text] * MOST, quote)
             assert why, "none of these is a promise"
             assert seconds < limit, (length, quote[:20])
 
 
-@pytest.mark.parametrize("unit", HOSTILE.values(), ids=HOSTILE)
-def test_texts_are_cut_in_linear_time(unit: str, limit: float) -> None:
-    text = (unit * MESSAGE)[:MESSAGE]
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", sample_of_day(list(HOSTILE), of_each=3))
+def test_texts_are_cut_in_linear_time(kind: str, limit: float) -> None:
+    text = (HOSTILE[kind] * MESSAGE)[:MESSAGE]
     for cut in CUTS:
         began = time.process_time()
         cut(text)

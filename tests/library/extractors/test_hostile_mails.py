@@ -12,7 +12,7 @@ from coaching.library.extractors.extracted import Unread
 from coaching.library.extractors.markup import MAX_TAGS, ONLY_BEGINNING
 from coaching.library.extractors.mime import MAX_DEPTH, MAX_PARTS, split
 from tests.library.extractors.hostile_mails import HEAD, SHAPES
-from tests.thoroughness import sample
+from tests.thoroughness import sample_of_day
 
 SMALL = 256 * 1024
 TIMES = 8
@@ -34,7 +34,7 @@ def cost(data: bytes) -> float:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("shape", sample(list(SHAPES), of_each=4))
+@pytest.mark.parametrize("shape", sample_of_day(list(SHAPES), of_each=4))
 def test_a_longer_mail_costs_proportionally(shape: str) -> None:
     make: Callable[[int], bytes] = SHAPES[shape]
     assert cost(make(TIMES * SMALL)) <= 3 * TIMES * (cost(make(SMALL)) + FREE_SECONDS / TIMES)
