@@ -28,14 +28,17 @@ class Unread(Exception):
 class Extracted:
     """The text of a file by page, or an image prepared for a model that sees.
 
-    `pages_read` are the numbers of the pages in `pages`, empty if all are. `hints` are facts that the file
-    states about itself, such as its title; they are as untrusted as its text. `note` says in a sentence what
-    was left out.
+    `pages_read` are the numbers of the pages in `pages`, empty if all are. `picture_pages` are the numbers of
+    pages that are pictures, with little text or none. `filled` differs between copies of a form with other
+    values, and is empty without any. `hints` are facts that the file states about itself, such as its title;
+    they are as untrusted as its text. `note` says in a sentence what was left out.
     """
 
     pages: tuple[str, ...] = ()
     page_count: int = 1
     pages_read: tuple[int, ...] = ()
+    picture_pages: tuple[int, ...] = ()
+    filled: str = ""
     hints: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
     image: bytes = b""

@@ -1,6 +1,10 @@
-"""Images: no text, but prepared for a model that sees, as a JPEG of bounded size without metadata."""
+"""Images: no text, but prepared for a model that sees, as a JPEG of bounded size without metadata.
+
+Each image of a TIFF is a page. The first one is prepared here.
+"""
 
 import io
+import struct
 
 from PIL import Image, ImageOps, UnidentifiedImageError
 
@@ -14,13 +18,17 @@ DAMAGED = gettext_noop("This image is damaged and can’t be opened.")
 LONGEST_EDGE = 1_568
 """Above it, the models reduce images themselves (docs.claude.com, Vision)."""
 SHORTEST_EDGE = 8
+MAX_PAGES = 200
+"""Of a TIFF. They are looked at one by one."""
+MAX_COUNTED = 1_000
 MAX_BYTES = 600_000
 """A request may hold several, in base64."""
+_SUBFILE_TYPE, _REDUCED = 254, 1
 _SIZES = ((LONGEST_EDGE, 85), (LONGEST_EDGE, 65), (1_024, 65))
 
 
 def extract(data: bytes) -> Extracted:
-    """Return the image, upright and reduced. Raises `Unread`."""
+    """Return the first image, upright and reduced, and how many there are. Raises `Unread`."""
     try:
         with Image.open(io.BytesIO(data), formats=FORMATS) as opened:
             width, height = opened.size
@@ -30,14 +38,35 @@ def extract(data: bytes) -> Extracted:
                 raise Unread("refused", TOO_SMALL)
             opened.draft("RGB", (LONGEST_EDGE, LONGEST_EDGE))
             reduced = _reduced(opened)
+            count = len(page_frames(opened))
     except Image.DecompressionBombError:
         raise Unread("refused", TOO_MANY_PIXELS) from None
     except (UnidentifiedImageError, OSError, SyntaxError, ValueError):
         raise Unread("broken", DAMAGED) from None
     return Extracted(
+        page_count=count,
+        picture_pages=tuple(range(1, min(count, MAX_PAGES) + 1)),
         hints={"width": str(width), "height": str(height)},
         image=_written(reduced),
     )
+
+
+def page_frames(image: Image.Image) -> list[int]:
+    """Return which images of a file are its pages: of a TIFF, those that aren't smaller copies of others.
+
+    An animation has one page. After `MAX_COUNTED` images, and at a damaged one, the file ends.
+    """
+    if image.format != "TIFF":
+        return [0]
+    frames = []
+    for number in range(MAX_COUNTED):
+        try:
+            image.seek(number)
+        except (EOFError, OSError, SyntaxError, ValueError, struct.error):
+            break
+        if not image.tag_v2.get(_SUBFILE_TYPE, 0) & _REDUCED:  # type: ignore[attr-defined]
+            frames.append(number)
+    return frames or [0]
 
 
 def _written(image: Image.Image) -> bytes:
@@ -46,7 +75,7 @@ def _written(image: Image.Image) -> bytes:
     for edge, quality in _SIZES:
         image.thumbnail((edge, edge))
         written = io.BytesIO()
-        image.save(written, "JPEG", quality=quality)
+        image.save(written, "JPEG", quality=quality, comment=b"")
         data = written.getvalue()
         if len(data) <= MAX_BYTES:
             break

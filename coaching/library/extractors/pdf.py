@@ -1,11 +1,21 @@
-"""PDF. Of a long one, only the first and the last pages are read."""
+"""PDF: the pages' text, and below it what people typed into forms or wrote beside it.
 
+Of a long one, only the first and the last pages are read.
+"""
+
+import ctypes
+import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
 
 import pypdfium2
+import pypdfium2.raw as pdfium
 
 from coaching.library.extractors.extracted import LOCKED, Extracted, Unread, gettext_noop
+from coaching.library.extractors.pdf_added import Added, AddedText
+from coaching.library.extractors.xfa import form_data
 
 MAX_PAGES = 200
 FIRST_PAGES = 150
@@ -15,6 +25,13 @@ ENDS_READ = gettext_noop("Sage read only the first 150 pages and the last 50.")
 NO_PAGES = gettext_noop("This PDF is damaged: it has no pages.")
 FEWEST_CHARACTERS = 10
 """A scan may have stray characters, a page number or a stamp."""
+PICTURE_CHARACTERS = 60
+"""A page with fewer, most of which one image covers, is a scan with a stamp."""
+PICTURE_SHARE = 0.5
+DRAWN_PATHS = 100
+"""A page without text but with so many paths may have letters that were drawn."""
+MAX_OBJECTS = 2_000
+"""Of a page, when it's asked whether it is a picture."""
 
 _PASSWORD_ERROR = 4
 _HYPHEN = re.compile("[\x02\ufffe]\n?")
@@ -33,16 +50,38 @@ def extract(data: bytes) -> Extracted:
     if not count:
         raise Unread("broken", NO_PAGES)
     numbers = _numbers(count)
-    pages = tuple(_pages(document, numbers))
+    with closing(AddedText(document)) as added:
+        read = list(_pages(document, numbers, added))
+    if lines := _data_lines(document, read):
+        read[0] = replace(read[0], added=replace(read[0].added, filled=(*read[0].added.filled, *lines)))
+    pages = tuple(page.whole for page in read)
     if sum(character.isalnum() for page in pages for character in page) < FEWEST_CHARACTERS:
         pages = ()
     return Extracted(
         pages=pages,
         page_count=count,
         pages_read=numbers if len(numbers) < count else (),
+        picture_pages=tuple(number for number, page in zip(numbers, read, strict=True) if page.is_picture),
+        filled=_digest(read),
         hints=_hints(document),
         note=ENDS_READ if count > MAX_PAGES else "",
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Page:
+    """A page's own text and what was added to it. `is_picture` if most of what it shows isn't text."""
+
+    text: str = ""
+    added: Added = field(default_factory=Added)
+    is_picture: bool = False
+
+    @property
+    def whole(self) -> str:
+        """The text with what was added below it."""
+        return "\n\n".join(
+            filter(None, (self.text, *map("\n".join, (self.added.filled, self.added.comments))))
+        )
 
 
 def _numbers(count: int) -> tuple[int, ...]:
@@ -51,18 +90,58 @@ def _numbers(count: int) -> tuple[int, ...]:
     return (*range(1, FIRST_PAGES + 1), *range(count - LAST_PAGES + 1, count + 1))
 
 
-def _pages(document: pypdfium2.PdfDocument, numbers: tuple[int, ...]) -> Iterator[str]:
-    """Yield texts; a damaged page has none."""
+def _pages(document: pypdfium2.PdfDocument, numbers: tuple[int, ...], added: AddedText) -> Iterator[_Page]:
+    """Yield the pages; a damaged one has no text."""
     for number in numbers:
         try:
             page = document[number - 1]
+        except pypdfium2.PdfiumError:
+            yield _Page()
+            continue
+        try:
             text_page = page.get_textpage()
             text: str = text_page.get_text_bounded()
             text_page.close()
-            page.close()
         except pypdfium2.PdfiumError:
             text = ""
-        yield _HYPHEN.sub("", text.replace("\r\n", "\n"))
+        text = _HYPHEN.sub("", text.replace("\r\n", "\n"))
+        yield _Page(text=text, added=added.of(page), is_picture=_is_picture(page, text))
+        page.close()
+
+
+def _is_picture(page: pypdfium2.PdfPage, text: str) -> bool:
+    """Return whether what a page shows is an image, or letters that were drawn."""
+    characters = sum(character.isalnum() for character in text)
+    if characters >= PICTURE_CHARACTERS:
+        return False
+    least = PICTURE_SHARE * page.get_width() * page.get_height() if characters >= FEWEST_CHARACTERS else 0.0
+    paths = 0
+    for number in range(min(pdfium.FPDFPage_CountObjects(page), MAX_OBJECTS)):
+        shown = pdfium.FPDFPage_GetObject(page, number)
+        kind = pdfium.FPDFPageObj_GetType(shown)
+        paths += kind == pdfium.FPDF_PAGEOBJ_PATH
+        if kind in (pdfium.FPDF_PAGEOBJ_IMAGE, pdfium.FPDF_PAGEOBJ_FORM) and _area(shown) >= least:
+            return True
+    return characters < FEWEST_CHARACTERS and paths >= DRAWN_PATHS
+
+
+def _area(shown: pdfium.FPDF_PAGEOBJECT) -> float:
+    left, bottom, right, top = (ctypes.c_float() for _ in range(4))
+    if not pdfium.FPDFPageObj_GetBounds(shown, left, bottom, right, top):
+        return 0.0
+    return (right.value - left.value) * (top.value - bottom.value)
+
+
+def _data_lines(document: pypdfium2.PdfDocument, pages: Sequence[_Page]) -> Sequence[str]:
+    """Return the values of an XFA form that none of its fields has, as lines of its first page."""
+    typed = {line.partition(": ")[2] for page in pages for line in page.added.filled}
+    return [f"{name}: {value}" for name, value in form_data(document) if value not in typed]
+
+
+def _digest(pages: Sequence[_Page]) -> str:
+    """Return what tells a filled form from the same form with other values; empty without values."""
+    lines = "\n".join(line for page in pages for line in page.added.filled)
+    return hashlib.sha256(lines.encode("utf-8", "replace")).hexdigest()[:32] if lines else ""
 
 
 def _hints(document: pypdfium2.PdfDocument) -> dict[str, str]:

@@ -60,6 +60,8 @@ def _answer(extracted: Extracted, name: str, content_type: str) -> bytes:
         "text_bytes": len(text),
         "page_count": extracted.page_count,
         "pages_read": numbers if has_text and (extracted.pages_read or is_cut) else [],
+        "picture_pages": list(extracted.picture_pages),
+        "filled": extracted.filled,
         "hints": {key: _hint(hint) for key, hint in extracted.hints.items()},
     }
     return json.dumps(said, ensure_ascii=False).encode() + b"\n" + text + extracted.image

@@ -169,7 +169,7 @@ class DocumentText(Owned):
     """The text of a document, its pages separated by form feeds.
 
     `pages_read` are the numbers of the pages in `text`, empty if all are. `fingerprint` finds near-same
-    texts.
+    texts, and `filled` differs between copies of a form with other values.
     """
 
     owner_path = "document__user"
@@ -177,6 +177,7 @@ class DocumentText(Owned):
     document = models.OneToOneField(Document, on_delete=models.CASCADE, primary_key=True, related_name="text")
     text = models.TextField(blank=True, default="")
     pages_read = models.JSONField(default=list, blank=True)
+    filled = models.CharField(max_length=32, blank=True, default="", db_default="")
     hints = models.JSONField(default=dict, blank=True)
     fingerprint = models.JSONField(default=list, blank=True)
 

@@ -8,17 +8,22 @@ from django.utils.translation import gettext_noop
 
 from coaching.library.documents.reasons import join_reasons
 from coaching.library.extractors.content_types import JPEG, NAMES
+from coaching.library.rows.reading_notes import pictures_note
 from coaching.sandbox import answers
 from coaching.sandbox.errors import UntrueAnswer
 
 MAX_SENTENCE = 500
+MAX_NOTE = 500
 MAX_HEAD_BYTES = 1_000_000
 MAX_PAGES = 1_000_000
+MAX_PICTURE_PAGES = 500
+MAX_FILLED = 32
 MAX_HINTS = 20
 MAX_HINT = 300
 
 _JPEG_START = b"\xff\xd8\xff"
 _NO_TEXT = gettext_noop("Sage found no text in it. If it’s a scan, upload a version with text.")
+_PICTURES = gettext_noop("Its pages are pictures, which Sage can’t read. Upload a version with text.")
 _IMAGE = gettext_noop("This is an image, so it has no text of its own.")
 
 Outcome = Literal["text", "no_text", "needs_password", "broken", "refused"]
@@ -30,8 +35,10 @@ class Extraction:
 
     `sentence` explains every outcome except `text`, where it says what was left out or is odd, if anything.
     `content_type` is found by content. `pages_read` are the numbers of the pages in `pages`, empty if all
-    are. `hints` are facts that the file states about itself: as untrusted as its text. `image` holds an image
-    for a model that sees, of type `media_type`.
+    are; `picture_pages` are those of pages that are pictures. `filled` differs between copies of a form with
+    other values, and is empty without any. `note` says what isn't in the text, or is odd. `hints` are facts
+    that the file states about itself: as untrusted as its text. `image` holds an image for a model that sees,
+    of type `media_type`.
     """
 
     outcome: Outcome
@@ -40,6 +47,9 @@ class Extraction:
     pages: tuple[str, ...] = ()
     page_count: int = 0
     pages_read: tuple[int, ...] = ()
+    picture_pages: tuple[int, ...] = ()
+    filled: str = ""
+    note: str = ""
     hints: Mapping[str, str] = field(default_factory=dict)
     image: bytes = b""
     media_type: str = ""
@@ -48,11 +58,6 @@ class Extraction:
     def text(self) -> str:
         """The pages, separated by form feeds."""
         return "\f".join(self.pages)
-
-    @property
-    def note(self) -> str:
-        """What is to be known beside the text, if anything."""
-        return self.sentence if self.outcome == "text" else ""
 
 
 def extraction_of(answer: bytes) -> Extraction:
@@ -67,8 +72,12 @@ def extraction_of(answer: bytes) -> Extraction:
     if outcome is None or (image and not image.startswith(_JPEG_START)):
         raise UntrueAnswer
     sentence = answers.text(said.get("sentence"), most=MAX_SENTENCE)
+    pictures = _numbers(said.get("picture_pages", []), most=MAX_PICTURE_PAGES)
+    unread = pictures if outcome == "text" else pictures[1:] if image else ()
+    note = join_reasons([pictures_note(unread), sentence if outcome == "text" else ""])[:MAX_NOTE]
     if outcome == "no_text":
-        sentence = join_reasons([_IMAGE if image else _NO_TEXT, sentence])[:MAX_SENTENCE]
+        without = _IMAGE if image else _PICTURES if pictures else _NO_TEXT
+        sentence = join_reasons([without, sentence])[:MAX_SENTENCE]
     pages = tuple(_text(rest[:length]).split("\f")) if outcome == "text" else ()
     return Extraction(
         outcome=outcome,
@@ -76,14 +85,18 @@ def extraction_of(answer: bytes) -> Extraction:
         content_type=_content_type(said.get("content_type")),
         pages=pages,
         page_count=answers.number(said.get("page_count", 0), most=MAX_PAGES),
-        pages_read=tuple(
-            answers.number(number, most=MAX_PAGES)
-            for number in answers.list_of(said.get("pages_read", []), most=len(pages))
-        ),
+        pages_read=_numbers(said.get("pages_read", []), most=len(pages)),
+        picture_pages=pictures,
+        note=note,
+        filled=answers.text(said.get("filled", ""), most=MAX_FILLED),
         hints=_hints(said.get("hints", {})),
         image=image,
         media_type=JPEG if image else "",
     )
+
+
+def _numbers(value: object, *, most: int) -> tuple[int, ...]:
+    return tuple(answers.number(number, most=MAX_PAGES) for number in answers.list_of(value, most=most))
 
 
 def _text(data: bytes) -> str:

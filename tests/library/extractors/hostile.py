@@ -55,14 +55,14 @@ def long_pdf() -> bytes:
 
 def written_pdf(*objects: bytes) -> bytes:
     """Return a PDF with these objects, the first of which is the catalogue."""
-    text, places = b"%PDF-1.7\n", []
+    text, places = bytearray(b"%PDF-1.7\n"), []
     for number, body in enumerate(objects, start=1):
         places.append(len(text))
         text += b"%d 0 obj\n%s\nendobj\n" % (number, body)
     table = b"".join(b"%010d 00000 n \n" % place for place in places)
     size = len(objects) + 1
     trailer = b"trailer\n<< /Root 1 0 R /Size %d >>\nstartxref\n%d\n%%%%EOF" % (size, len(text))
-    return text + b"xref\n0 %d\n0000000000 65535 f \n" % size + table + trailer
+    return bytes(text) + b"xref\n0 %d\n0000000000 65535 f \n" % size + table + trailer
 
 
 def pdf_whose_pages_contain_themselves() -> bytes:
@@ -243,7 +243,7 @@ HOSTILE: Mapping[str, tuple[Callable[[], bytes], str, str]] = {
     "drawing that draws itself": (pdf_whose_drawing_draws_itself, "", ""),
     "page of half a gigabyte": (pdf_whose_page_unpacks_to_half_a_gigabyte, "", ""),
     "2,000 pages": (long_pdf, "text", "Sage read only the first 150 pages and the last 50."),
-    "scan": (scanned_pdf, "no_text", "Sage found no text in it."),
+    "scan": (scanned_pdf, "no_text", "Its pages are pictures, which Sage can’t read."),
     "zip bomb": (zip_bomb, "refused", "This file unpacks to far more than its size"),
     "large package": (large_package, "refused", "This file unpacks to more than Sage can read."),
     "many members": (many_members, "refused", "This file has too many parts."),

@@ -20,9 +20,11 @@ from tests.library.extractors.hostile import (
     external_entity,
     external_entity_in_a_workbook,
 )
+from tests.library.extractors.hostile_forms import HOSTILE_FORMS
 from tests.patience import patience
 from tests.thoroughness import examples, sample_of_day
 
+ALL = {**HOSTILE, **HOSTILE_FORMS}
 OUTCOMES = {"text", "no_text", "needs_password", "broken", "refused"}
 
 
@@ -36,9 +38,9 @@ def _started() -> None:
     assert read(b"A lease").outcome == "text"
 
 
-@pytest.mark.parametrize("kind", sample_of_day(list(HOSTILE), of_each=3))
+@pytest.mark.parametrize("kind", sample_of_day(list(ALL), of_each=3))
 def test_a_hostile_file_ends_in_time_with_its_outcome(kind: str) -> None:
-    make, outcome, sentence = HOSTILE[kind]
+    make, outcome, sentence = ALL[kind]
     data = make()
     began = time.monotonic()
     found = read(data)

@@ -14,6 +14,7 @@ from coaching.practice.coach.documents import sent_documents
 from sessions_app.database import in_database
 from sessions_app.models import ModelUsage
 from tests.jobs.conftest import WorkOff
+from tests.library.extractors.forms import form
 from tests.library.pipeline.conftest import LEASE, PAYSLIP, calls_to, fresh, upload
 from tests.library.pipeline.truth import TruthfulModel
 
@@ -93,6 +94,26 @@ async def test_an_almost_same_text_goes_to_review_with_its_twin_and_only_for_the
     assert second.similarity
     assert second.similarity >= 0.9
     assert "lease.txt" in second.reason
+
+
+@pytest.mark.slow
+async def test_a_form_filled_in_otherwise_is_no_twin(
+    user: User, practice: PracticeServer, work_off: WorkOff
+) -> None:
+    def take() -> list[Document]:
+        destination = destination_of(user_id=user.pk)
+        return [
+            take_in(user_id=user.pk, name=f"{number}.pdf", data=data, destination=destination)
+            for number, data in enumerate(
+                [form(), form(name="Mia"), form(name="Ben"), form(name="Mia") + b"\n"]
+            )
+        ]
+
+    documents = await in_database(take)
+    await work_off()
+    blank, mia, ben, again = await fresh(*documents)
+    assert [blank.similar_to_id, mia.similar_to_id, ben.similar_to_id] == [None] * 3
+    assert again.similar_to_id == mia.pk
 
 
 async def test_what_is_withheld_or_has_no_text_is_never_sent(

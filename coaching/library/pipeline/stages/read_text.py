@@ -116,7 +116,7 @@ def _store(
         return None
     # One after another, so that of two that come at the same time the later one sees the earlier.
     lock_until_commit(LockSpace.DOCUMENT_TWINS, batch.claim.client_id % 2**31)
-    twin = _twin(document, pairs, numbers)
+    twin = _twin(document, pairs, numbers, filled=extraction.filled)
     held = lock_documents(
         document.user_id, [document.pk, *([twin.document_id] if twin else [])], to_refer=True
     )
@@ -128,6 +128,7 @@ def _store(
             defaults={
                 "text": extraction.text,
                 "pages_read": list(extraction.pages_read),
+                "filled": extraction.filled,
                 "hints": dict(extraction.hints),
                 "fingerprint": list(numbers),
             },
@@ -135,9 +136,12 @@ def _store(
     return twin
 
 
-def _twin(document: Document, pairs: Pairs, numbers: Sequence[int]) -> Twin | None:
-    """Return the most similar of the texts whose fingerprints have most in common with this one's."""
-    others = DocumentText.of(document.user_id).filter(document__client_id=document.client_id)
+def _twin(document: Document, pairs: Pairs, numbers: Sequence[int], *, filled: str) -> Twin | None:
+    """Return the most similar of the texts whose fingerprints have most in common with this one's.
+
+    Forms with other values are no twins, however much of their text is the same.
+    """
+    others = DocumentText.of(document.user_id).filter(document__client_id=document.client_id, filled=filled)
     shares_one = reduce(or_, (Q(fingerprint__contains=[number]) for number in numbers), Q(pk=None))
     found = others.filter(shares_one).exclude(document_id=document.pk).values_list("pk", "fingerprint")
     in_common = ((len(set(other).intersection(numbers)), pk) for pk, other in found)

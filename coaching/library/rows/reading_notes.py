@@ -1,0 +1,35 @@
+"""What of a document isn't in its text: fixed sentences, one a line, as they are stored with it."""
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+from coaching.library.extractors.content_types import WRONG_NAME
+from coaching.library.extractors.extracted import gettext_noop
+
+PICTURES = gettext_noop("Sage hasn’t read the pages that are pictures:")
+"""Their numbers follow in a line of their own."""
+MAX_RANGES = 25
+"""A note has room for so many."""
+
+
+def pictures_note(pages: Sequence[int]) -> str:
+    """Return the sentence that names pages without text; empty for none."""
+    return f"{PICTURES}\n{page_ranges(pages)}." if pages else ""
+
+
+def page_ranges(numbers: Iterable[int]) -> str:
+    """Return ascending numbers with ranges, such as "1–3, 7"; of very many, the first and how far they go."""
+    ranges: list[list[int]] = []
+    for number in numbers:
+        if ranges and number == ranges[-1][-1] + 1:
+            ranges[-1][1:] = [number]
+        else:
+            ranges.append([number])
+    shown = ["–".join(map(str, each)) for each in ranges]
+    return ", ".join([*shown[: MAX_RANGES - 1], "…", shown[-1]] if len(shown) > MAX_RANGES else shown)
+
+
+def is_read_in_part(note: str) -> bool:
+    """Say whether a stored note tells of something that wasn't read."""
+    lines = ["", *note.splitlines()]
+    return any(WRONG_NAME not in (before, line) for before, line in pairwise(lines))

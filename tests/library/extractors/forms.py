@@ -1,0 +1,93 @@
+"""PDFs that people filled in or wrote on, by reportlab and by hand."""
+
+import io
+
+from reportlab.lib.utils import ImageReader
+from reportlab.pdfgen.canvas import Canvas
+
+from tests.library.extractors import files
+from tests.library.extractors.hostile import written_pdf
+
+DATASETS = """<xfa:datasets xmlns:xfa="http://www.xfa.org/schema/xfa-data/1.0/"><xfa:data><form1>
+<Name>Mia Groß</Name>
+<Address><Street>12 High Street</Street><Empty/></Address></form1></xfa:data></xfa:datasets>"""
+TEXT = (
+    "Income tax return",
+    "Please enter all amounts in full euros and sign on the last page.",
+    "Name both spouses if you are assessed jointly, even if only one of you has income.",
+    "Send receipts only if the office asks you for them, but keep them for ten years.",
+)
+
+
+def form(*, name: str = "", income: str = "", is_married: bool = False) -> bytes:
+    """Return a form of two pages; without values a blank one."""
+    written = io.BytesIO()
+    canvas = Canvas(written, invariant=True)
+    for number, line in enumerate(TEXT):
+        canvas.drawString(50, 800 - 20 * number, line)
+    fields = canvas.acroForm
+    fields.textfield(name="form.name", tooltip="Your name", value=name, x=50, y=700)
+    fields.textfield(name="pin", tooltip="PIN", value="4711", fieldFlags="password", x=50, y=650)
+    fields.checkbox(name="married", tooltip="Married", checked=is_married, x=50, y=600)
+    fields.radio(name="class", tooltip="Tax class", value="IV", selected=is_married, x=50, y=550)
+    fields.radio(name="class", tooltip="Tax class", value="I", selected=False, x=80, y=550)
+    canvas.showPage()
+    canvas.drawString(50, 800, "Page two of the income tax return")
+    fields.textfield(name="top[0].Page2[0].income[0]", value=income, x=50, y=700)
+    if name:
+        states = [("Bavaria", "BY"), ("Hesse", "HE")]
+        fields.choice(name="state", tooltip="State", value="BY", options=states, x=50, y=650)
+    canvas.showPage()
+    canvas.save()
+    return written.getvalue()
+
+
+def mixed() -> bytes:
+    """Return a page of text with a small image, and two scans, one of them with a stamp."""
+    written = io.BytesIO()
+    canvas = Canvas(written, invariant=True)
+    scan = ImageReader(io.BytesIO(files.image("PNG", size=(60, 80))))
+    canvas.drawString(50, 800, "A letter of one page, with what belongs to it on the pages after it")
+    canvas.drawImage(scan, 400, 700, 60, 80)
+    canvas.showPage()
+    canvas.drawImage(scan, 0, 0, 590, 830)
+    canvas.drawString(50, 800, "Scanned on 3 May 2026")
+    canvas.showPage()
+    canvas.drawImage(scan, 0, 0, 590, 830)
+    canvas.showPage()
+    canvas.save()
+    return written.getvalue()
+
+
+def pdf_with_annotations(*annotations: bytes) -> bytes:
+    """Return a page that says "A lease", with these annotations."""
+    stream = b"BT /F 12 Tf 50 700 Td (A lease of ten years) Tj ET"
+    kids = b" ".join(b"%d 0 R" % number for number in range(6, 6 + len(annotations)))
+    return written_pdf(
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Resources << /Font << /F 5 0 R >> >>"
+        b" /Contents 4 0 R /Annots [%s] >>" % kids,
+        b"<< /Length %d >> stream\n%s\nendstream" % (len(stream), stream),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+        *annotations,
+    )
+
+
+def annotation(kind: str, contents: str, *, more: str = "") -> bytes:
+    return f"<< /Type /Annot /Subtype /{kind} /Rect [9 9 99 99] /Contents ({contents}) {more} >>".encode(
+        "latin-1"
+    )
+
+
+def pdf_with_xfa(data: bytes, *, filters: bytes = b"") -> bytes:
+    stream = b"BT /F 12 Tf 50 700 Td (Please wait until your viewer has loaded it) Tj ET"
+    return written_pdf(
+        b"<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [] /XFA [(datasets) 6 0 R] >> >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Resources << /Font << /F 5 0 R >> >>"
+        b" /Contents 4 0 R >>",
+        b"<< /Length %d >> stream\n%s\nendstream" % (len(stream), stream),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+        b"<< %s /Length %d >> stream\n%s\nendstream" % (filters, len(data), data),
+    )

@@ -1,0 +1,81 @@
+"""What people typed into a PDF's form or wrote beside its text stands in the text of its page."""
+
+import io
+
+import pytest
+
+from coaching.library.pipeline.extracted import Extraction
+from coaching.library.pipeline.extraction import extract_now
+from tests.library.extractors import files, forms, hostile
+from tests.library.extractors.forms import annotation, pdf_with_annotations, pdf_with_xfa
+from tests.library.extractors.hostile_forms import tiff
+
+
+def read(data: bytes) -> Extraction:
+    return extract_now(io.BytesIO(data), size=len(data), name="upload")
+
+
+def test_a_filled_form_has_its_values_on_their_pages() -> None:
+    found = read(forms.form(name="Mia Groß", income="42,000.50", is_married=True))
+    first, second = found.pages
+    assert first.endswith("\n\nYour name: Mia Groß\n[x] Married\nTax class: IV")
+    assert second.endswith("\n\nincome: 42,000.50\nState: Bavaria")
+    assert "4711" not in found.text, "a password"
+    assert (found.picture_pages, found.sentence) == ((), "")
+
+
+def test_a_blank_form_has_its_text_alone() -> None:
+    found = read(forms.form())
+    assert found.text == "\n".join(forms.TEXT) + "\fPage two of the income tax return"
+    assert found.filled == ""
+
+
+def test_copies_of_a_form_are_told_apart_by_their_values() -> None:
+    filled = [read(forms.form(name=name, income="1")).filled for name in ("Mia", "Mia", "Ben")]
+    assert filled[0] == filled[1] != ""
+    assert filled[0] != filled[2] != ""
+
+
+@pytest.mark.parametrize(
+    ("kind", "more", "line"),
+    [
+        ("Text", "/T (Ann)", "Comment (Ann): Too high?"),
+        ("Highlight", "/QuadPoints [50 710 99 710 50 690 99 690]", "Comment: Too high?"),
+        ("Stamp", "", "Comment: Too high?"),
+        ("FreeText", "/DA (/Helv 12 Tf)", "Too high?"),
+        ("Text", "/F 2", ""),
+        ("Popup", "", ""),
+    ],
+)
+def test_comments_stand_below_the_text_unless_they_are_hidden(kind: str, more: str, line: str) -> None:
+    found = read(pdf_with_annotations(annotation(kind, "Too high?", more=more)))
+    assert found.text == "\n\n".join(filter(None, ("A lease of ten years", line)))
+    assert bool(found.filled) == (kind == "FreeText"), "a comment makes no other form of it"
+
+
+def test_data_of_an_xfa_form_stands_on_its_first_page() -> None:
+    found = read(pdf_with_xfa(forms.DATASETS.encode()))
+    assert found.text.endswith("loaded it\n\nName: Mia Groß\nStreet: 12 High Street")
+    assert found.filled
+
+
+def test_data_with_a_document_type_is_left_out() -> None:
+    typed = '<!DOCTYPE d [<!ENTITY x "y">]>' + forms.DATASETS
+    assert "Mia" not in read(pdf_with_xfa(typed.encode())).text
+
+
+def test_pages_that_are_pictures_are_named() -> None:
+    assert read(hostile.scanned_pdf()).picture_pages == (1, 2, 3)
+    assert read(files.pdf([["A lease of ten years"], []])).picture_pages == ()
+
+
+def test_a_page_that_one_image_covers_is_a_picture_despite_its_stamp() -> None:
+    found = read(forms.mixed())
+    assert found.outcome == "text"
+    assert found.picture_pages == (2, 3)
+    assert found.pages[1] == "Scanned on 3 May 2026"
+
+
+def test_each_image_of_a_tiff_is_a_page() -> None:
+    found = read(tiff((600, 800), (600, 800), (60, 80)))
+    assert (found.page_count, found.picture_pages) == (3, (1, 2, 3))
