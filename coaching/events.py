@@ -78,6 +78,7 @@ class AttachedDocument:
     name: str
     state: str
     reason: str = ""
+    is_read_in_part: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

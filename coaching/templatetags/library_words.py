@@ -8,9 +8,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from coaching.library.documents.reasons import shown_reason
+from coaching.library.rows.reading_notes import is_read_in_part
 from coaching.models import DocumentState, LibraryEffect
 
 register = template.Library()
+register.filter(is_read_in_part)
 
 
 @register.filter

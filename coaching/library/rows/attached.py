@@ -4,7 +4,10 @@ import uuid
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
+from django.db.models import QuerySet
+
 from coaching.events import AttachedDocument
+from coaching.library.rows.reading_notes import is_read_in_part
 from coaching.models import Document
 from sessions_app.history import DOCUMENTS_KEY
 from sessions_app.models import Message, MessageRole
@@ -32,8 +35,8 @@ def read_attached(messages: Iterable[Message]) -> Mapping[int, AttachedDocument]
         session_id = message.session_id
     if not ids:
         return {}
-    rows = Document.unscoped.filter(id__in=ids, user__coaching_sessions=session_id).values(*_SHOWN)
-    return {row["id"]: AttachedDocument(**row) for row in rows}
+    rows = Document.unscoped.filter(id__in=ids, user__coaching_sessions=session_id)
+    return {each.id: each for each in _shown(rows)}
 
 
 def read_attached_last(*, user_id: int, session_id: uuid.UUID) -> Sequence[int]:
@@ -52,10 +55,19 @@ def attached_to(message: Message, documents: Mapping[int, AttachedDocument]) -> 
 def own_documents(*, user_id: int, ids: Sequence[int]) -> Sequence[AttachedDocument]:
     """Return those of the documents that are the user's, at most as many as a message can have."""
     rows = Document.of(user_id).filter(id__in=ids[:MAX_ATTACHED]).order_by("id")
-    return [AttachedDocument(**row) for row in rows.values(*_SHOWN)]
+    return _shown(rows)
 
 
 def read_moved(session_id: uuid.UUID, ids: Collection[int]) -> Sequence[AttachedDocument]:
     """Read some documents of a session."""
     rows = Document.unscoped.filter(session_id=session_id, id__in=ids).order_by("id")
-    return [AttachedDocument(**row) for row in rows.values(*_SHOWN)]
+    return _shown(rows)
+
+
+def _shown(rows: QuerySet[Document]) -> Sequence[AttachedDocument]:
+    return [
+        AttachedDocument(
+            **{name: row[name] for name in _SHOWN}, is_read_in_part=is_read_in_part(row["reading_note"])
+        )
+        for row in rows.values(*_SHOWN, "reading_note")
+    ]

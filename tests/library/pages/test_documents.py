@@ -14,8 +14,11 @@ from coaching.job_queue import DOCUMENTS_JOB
 from coaching.library.clients import create_client, create_project, own_client
 from coaching.library.documents.reasons import SIMILAR
 from coaching.library.effects import FILING_UNDONE
+from coaching.library.extractors.content_types import WRONG_NAME
 from coaching.library.pipeline.stages.assemble import UNLIKELY
 from coaching.library.references.files import sync_reference_files
+from coaching.library.rows.attached import own_documents
+from coaching.library.rows.reading_notes import pictures_note
 from coaching.models import (
     ActionItem,
     Client,
@@ -304,6 +307,29 @@ def test_a_document_page_does_not_contradict_itself(
     page = signed_in.get(f"/library/documents/{document.pk}/").content.decode()
     assert said in page
     assert not [sentence for sentence in unsaid if sentence in page]
+
+
+@pytest.mark.parametrize(
+    ("note", "shown", "is_in_part"),
+    [
+        (pictures_note([2]), "Sage hasn’t read the pages that are pictures: 2.", True),
+        (pictures_note([1, 2, 3, 7]), "Sage hasn’t read the pages that are pictures: 1–3, 7.", True),
+        (f"{WRONG_NAME}\na PDF.", "By its content it is: a PDF.", False),
+        ("", "", False),
+    ],
+)
+def test_a_document_with_pages_that_are_pictures_counts_as_read_in_part(
+    signed_in: Browser, mill: Client, note: str, shown: str, is_in_part: bool
+) -> None:
+    document = document_of(
+        mill, state=DocumentState.FILED, folder="Letters", read_at=timezone.now(), reading_note=note
+    )
+    page = signed_in.get(f"/library/documents/{document.pk}/").content.decode()
+    assert shown in page
+    assert ("Sage has read a part of this document." in page) == is_in_part
+    assert ("Sage has read this document." in page) != is_in_part
+    (attached,) = own_documents(user_id=mill.user_id, ids=[document.pk])
+    assert attached.is_read_in_part == is_in_part
 
 
 @pytest.mark.usefixtures("references")
