@@ -1,7 +1,7 @@
 """Takes documents in: their bytes into the storage, a row, and the job that reads them.
 
 The bytes are stored before the row commits, and the job is a row of the same transaction: a document that is
-shown is stored, and is read.
+shown is stored, and is read. Of pictures, nothing is stored that says where they were taken.
 """
 
 import uuid
@@ -16,6 +16,7 @@ from coaching.files.quota import check_room, lock_usage, refuse_when_full
 from coaching.job_queue import enqueue_document
 from coaching.library.clients import accessible_client, accessible_project, own_client
 from coaching.library.documents.locks import lock_documents
+from coaching.library.documents.picture_metadata import MetadataStays, without_metadata
 from coaching.library.documents.reasons import join_reasons
 from coaching.library.moves import adding
 from coaching.models import Client, Document, DocumentSource, DocumentState, Project
@@ -26,6 +27,10 @@ MAX_REFUSED = 500
 """As many documents without bytes are kept of a person; the quota doesn't count them."""
 TOO_LARGE = gettext_noop("This file is too large:")
 EMPTY = gettext_noop("This file is empty.")
+UNUSUAL_PICTURE = gettext_noop(
+    "Sage couldn’t remove from this picture what it says of its place and time, so it wasn’t stored. Save a "
+    "copy in another program, and upload that."
+)
 MEGABYTE = 1 << 20
 """As file managers count."""
 
@@ -78,6 +83,11 @@ def take_in(
     name = clean_name(name)
     if reason := refusal_of_size(len(data)):
         return refuse(user_id=user_id, name=name, size=len(data), destination=destination, reason=reason)
+    try:
+        data = without_metadata(data)
+    except MetadataStays:
+        size = len(data)
+        return refuse(user_id=user_id, name=name, size=size, destination=destination, reason=UNUSUAL_PICTURE)
     refuse_when_full(user_id=user_id, size=len(data))
     stored = store_object_now(user_id=user_id, data=data)
     with adding(destination.session_id) as added:

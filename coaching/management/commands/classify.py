@@ -18,6 +18,7 @@ from django.db.models import Q
 from coaching.engine.errors import UpstreamError
 from coaching.files.errors import QuotaReached, StorageFailed
 from coaching.library.documents.intake import Destination, destination_of, refusal_of_size, refuse, take_in
+from coaching.library.documents.picture_metadata import MetadataStays, without_metadata
 from coaching.library.pipeline.batch import Services
 from coaching.library.pipeline.batches import answer_in_batches
 from coaching.library.pipeline.direct import read_directly, take_up
@@ -170,8 +171,7 @@ def take_file(user: User, path: Path, destination: Destination, *, taken: Sequen
         data = path.read_bytes()
     except OSError as error:
         return _Taken(path=path, reason=f"The file can’t be opened: {error.strerror}.")
-    digest = hashlib.sha256(data).hexdigest()
-    document = take_up(user_id=user.pk, sha256=digest, destination=destination, taken=taken)
+    document = _taken_before(user, data, destination, taken=taken)
     try:
         document = document or take_in(user_id=user.pk, name=path.name, data=data, destination=destination)
     except QuotaReached as refusal:
@@ -179,6 +179,16 @@ def take_file(user: User, path: Path, destination: Destination, *, taken: Sequen
     except StorageFailed:
         return _Taken(path=path, reason=NOT_STORED)
     return _Taken(path=path, document_id=document.pk)
+
+
+def _taken_before(
+    user: User, data: bytes, destination: Destination, *, taken: Sequence[int]
+) -> Document | None:
+    try:
+        digest = hashlib.sha256(without_metadata(data)).hexdigest()
+    except MetadataStays:
+        return None
+    return take_up(user_id=user.pk, sha256=digest, destination=destination, taken=taken)
 
 
 def row_of(taken: _Taken, document: Document | None) -> Mapping[str, Any]:

@@ -4,6 +4,7 @@ import io
 from collections.abc import Callable
 
 import pytest
+from PIL import Image
 
 from coaching.library.extractors import content_types
 from coaching.library.extractors.rtf import decompressed
@@ -232,6 +233,12 @@ def test_an_image_has_no_text_and_is_prepared_for_a_model_that_sees(
     assert found.image.startswith(b"\xff\xd8")
     assert len(found.image) < 100_000
     assert found.sentence == "This is an image, so it has no text of its own."
+
+
+def test_what_a_picture_says_of_itself_is_not_shown_to_the_model() -> None:
+    written = io.BytesIO()
+    Image.new("RGB", (900, 600)).save(written, "JPEG", comment=b"at Quay Street 12")
+    assert b"Quay" not in read(written.getvalue()).image
 
 
 def test_of_a_long_pdf_the_first_and_last_pages_are_read() -> None:
