@@ -1,16 +1,20 @@
 """The library in a browser: files that are dropped arrive one by one; a review is accepted and undone."""
 
 import re
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from playwright.async_api import FilePayload, Page, expect
 
+from coaching.library.clients import own_client
+from coaching.library.pipeline.attachments import TOO_MANY
 from coaching.models import Document, DocumentState
 from sessions_app.database import in_database
 from tests.browser.fixtures import OpenContext, Watcher
 from tests.browser.page_layout import layout_faults
 from tests.browser.test_accessibility import serious_findings
+from tests.library.rows import make_document
 from tests.sockets.tenant_library import fill_library, ids_of_library
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -62,6 +66,32 @@ async def test_a_review_is_accepted_and_undone(page: Page, user: User) -> None:
     await expect(page.locator("#decision-title")).to_contain_text("Filed in Work")
     await page.get_by_role("button", name="Undo").first.click()
     await expect(page.locator("#decision-title")).to_contain_text("Needs review")
+
+
+async def test_an_email_and_its_attachments_lead_to_each_other(
+    open_context: OpenContext, cookie: str, user: User
+) -> None:
+    def fill() -> int:
+        email = make_document(own_client(user.pk), "papers.eml", text="Here are the papers.")
+        make_document(email.client, "lease.pdf", text="A lease", part_of=email)
+        refused: dict[str, Any] = {
+            "state": DocumentState.REFUSED,
+            "storage_key": None,
+            "reason": TOO_MANY,
+            "folder": "",
+        }
+        make_document(email.client, f"{'film' * 30}.mp4", part_of=email, **refused)
+        return email.pk
+
+    email_id = await in_database(fill)
+    phone = await (await open_context(cookie, viewport={"width": 360, "height": 740})).new_page()
+    await phone.goto(f"/library/documents/{email_id}/")
+    await expect(phone.get_by_text("more attachments, or larger ones")).to_be_visible()
+    findings = [*await layout_faults(phone), *await serious_findings(phone)]
+    assert not findings, "\n".join(findings)
+    await phone.get_by_role("link", name="lease.pdf").click()
+    await phone.get_by_role("link", name="papers.eml").click()
+    await expect(phone.get_by_role("heading", name="papers.eml")).to_be_visible()
 
 
 async def test_pages_fit_every_width_and_axe_finds_nothing_serious(

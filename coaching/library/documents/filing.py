@@ -16,7 +16,7 @@ from django.utils.translation import gettext_noop
 from coaching.job_queue import enqueue_document
 from coaching.library.documents.calls import forget_calls
 from coaching.library.documents.intake import clean_name, destination_of
-from coaching.library.documents.locks import lock_for_deletion, locked_document
+from coaching.library.documents.locks import lock_for_deletion, lock_with_attachments, locked_document
 from coaching.library.effects import change
 from coaching.library.moves import moving
 from coaching.library.places import locked_place
@@ -166,9 +166,12 @@ def rename_document(*, user_id: int, document_id: int, name: str) -> LibraryEffe
 
 @transaction.atomic
 def withhold_document(*, user_id: int, document_id: int, is_withheld: bool) -> LibraryEffect | None:
-    """Never send a document to the model, or allow it again."""
+    """Never send a document to the model, nor what is attached to it; or allow it alone again."""
+    withheld = lock_with_attachments(user_id, document_id) if is_withheld else {document_id}
     document = locked_document(user_id, document_id)
     values = {"is_withheld": is_withheld}
+    for attachment in Document.of(user_id).filter(id__in=withheld - {document_id}).order_by("id"):
+        change(attachment, kind=EffectKind.WITHHELD, made_by=MadeBy.USER, values=values)
     return change(document, kind=EffectKind.WITHHELD, made_by=MadeBy.USER, values=values)
 
 

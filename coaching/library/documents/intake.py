@@ -37,13 +37,17 @@ MEGABYTE = 1 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Destination:
-    """Whose document it is, and where it came from. `batch` is the same for documents that came together."""
+    """Whose document it is, and where it came from: `batch` is one for those that came together.
+
+    `part_of_id` is the email that it was attached to.
+    """
 
     client: Client
     project: Project | None = None
     source: DocumentSource = DocumentSource.UPLOAD
     session_id: uuid.UUID | None = None
     batch: uuid.UUID
+    part_of_id: int | None = None
 
 
 def destination_of(
@@ -91,6 +95,7 @@ def take_in(
     refuse_when_full(user_id=user_id, size=len(data))
     stored = store_object_now(user_id=user_id, data=data)
     with adding(destination.session_id) as added:
+        is_withheld = _lock_email(user_id, destination) or is_withheld
         check_room(lock_usage(user_id), size=len(data), is_new_file=True)
         document = Document.of(user_id).create(
             **_values(name, destination),
@@ -108,6 +113,7 @@ def take_in(
 def refuse(*, user_id: int, name: str, size: int, destination: Destination, reason: str) -> Document:
     """Record a document that is over a limit, without its bytes, and forget the oldest of many such."""
     with adding(destination.session_id) as added:
+        _lock_email(user_id, destination)
         document = Document.of(user_id).create(
             **_values(clean_name(name), destination),
             size=size,
@@ -138,6 +144,19 @@ def refusal_of_size(size: int) -> str:
     return "" if size else EMPTY
 
 
+def _lock_email(user_id: int, destination: Destination) -> bool:
+    """Lock the email that a new document refers to; return whether it is withheld.
+
+    Raises `Document.DoesNotExist` if it was deleted.
+    """
+    email = destination.part_of_id
+    if email is None:
+        return False
+    if email not in lock_documents(user_id, [email], to_refer=True):
+        raise Document.DoesNotExist
+    return Document.of(user_id).filter(id=email, is_withheld=True).exists()
+
+
 def _values(name: str, destination: Destination) -> dict[str, object]:
     return {
         "name": name,
@@ -146,4 +165,5 @@ def _values(name: str, destination: Destination) -> dict[str, object]:
         "source": destination.source,
         "session_id": destination.session_id,
         "batch": destination.batch,
+        "part_of_id": destination.part_of_id,
     }

@@ -12,6 +12,7 @@ from django.db.models import Q, QuerySet
 
 from coaching.files.quota import lock_usage
 from coaching.library.moves import moving
+from coaching.library.rows.documents import with_attachments
 from coaching.models import ActionItem, Client, Document, DocumentCall, KnowledgeEntry, Project
 
 
@@ -22,6 +23,19 @@ def lock_documents(user_id: int, document_ids: Collection[int], *, to_refer: boo
     """
     rows = Document.of(user_id).select_for_update(no_key=to_refer).filter(id__in=set(document_ids))
     return set(rows.order_by("id").values_list("id", flat=True))
+
+
+def lock_with_attachments(user_id: int, document_id: int) -> set[int]:
+    """Lock a document and everything attached to it, at any depth; return their ids."""
+    while True:
+        with transaction.atomic():
+            found = with_attachments(user_id=user_id, document_id=document_id)
+            lock_documents(user_id, found)
+            # One that came until they were locked: its lock would be out of order.
+            is_complete = with_attachments(user_id=user_id, document_id=document_id) <= found
+            transaction.set_rollback(not is_complete)  # of the savepoint, which releases the locks
+        if is_complete:
+            return found
 
 
 def locked_document(user_id: int, document_id: int) -> Document:
@@ -39,6 +53,7 @@ def lock_for_deletion(user_id: int, chosen: Q, *, place: Client | Project | None
         with transaction.atomic():
             gone = set(Document.of(user_id).filter(chosen).values_list("id", flat=True))
             concerned = chosen | Q(id__in=gone) | Q(duplicate_of__in=gone) | Q(similar_to__in=gone)
+            concerned |= Q(part_of__in=gone)
             held = lock_documents(
                 user_id, Document.of(user_id).filter(concerned).values_list("id", flat=True)
             )

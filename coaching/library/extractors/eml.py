@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from coaching.library.extractors import mime
+from coaching.library.extractors.attached import Found, take
 from coaching.library.extractors.decoding import decode_alike
 from coaching.library.extractors.extracted import Extracted
 from coaching.library.extractors.markup import MAX_TAGS, ONLY_BEGINNING, parse_html, up_to_tags
@@ -14,15 +15,26 @@ def extract(data: bytes) -> Extracted:
     """Return the headers, the text and the list of attachments. Raises `Unread`."""
     parts = list(mime.split(data))
     headers = {name: mime.text_of(value) for name in SHOWN if (value := parts[0].headers.get(name.lower()))}
-    attached = [part.file_name for part in parts if part.file_name]
+    attached = [part for part in parts if part.file_name]
     body, is_cut = _body([part for part in parts if not part.file_name])
     lines = [f"{name}: {text}" for name, text in headers.items()]
     if attached:
-        lines.append(f"Attachments: {', '.join(attached)}")
+        lines.append(f"Attachments: {', '.join(part.file_name for part in attached)}")
+    attachments, note = take(map(_found, attached))
     return Extracted(
         pages=("\n".join([*lines, "", body]),),
         hints={name.lower(): text for name, text in headers.items()},
-        note=ONLY_BEGINNING if is_cut else "",
+        note="\n".join(filter(None, [ONLY_BEGINNING if is_cut else "", note])),
+        attachments=attachments,
+    )
+
+
+def _found(part: mime.MimePart) -> Found:
+    return Found(
+        name=part.file_name,
+        content_type=part.content_type,
+        is_in_text=not part.is_attached,
+        read=part.content,
     )
 
 

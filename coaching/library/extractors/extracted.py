@@ -25,6 +25,15 @@ class Unread(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Attachment:
+    """A file inside an email. `data` is None if there is no room for it, or nothing in it can be read."""
+
+    name: str
+    size: int
+    data: bytes | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Extracted:
     """The text of a file by page, or an image prepared for a model that sees.
 
@@ -42,3 +51,4 @@ class Extracted:
     hints: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
     image: bytes = b""
+    attachments: tuple[Attachment, ...] = ()

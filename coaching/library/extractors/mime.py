@@ -46,6 +46,7 @@ class MimePart:
     content_type: str
     charset: str
     file_name: str
+    is_attached: bool
     body: bytes
 
     def content(self) -> bytes:
@@ -89,16 +90,24 @@ def _read(source: bytes, *, is_first: bool, most: int) -> tuple[MimePart, list[b
     inner = None
     if kind.startswith("multipart/") and parameters.get("boundary"):
         inner = _pieces(body, parameters["boundary"].encode("utf-8", "replace"), most)
-    elif kind == "message/rfc822":
-        inner = [body]
+    is_mail = kind == "message/rfc822"
     part = MimePart(
         headers=headers,
         content_type="text/plain" if inner is None and kind.startswith("multipart/") else kind,
         charset=parameters.get("charset", ""),
-        file_name=" ".join(name.split())[:255] or ("unnamed" if is_attached else ""),
+        file_name=" ".join(name.split())[:255]
+        or (_name_of_mail(body) if is_mail else "unnamed" * is_attached),
+        is_attached=is_attached or is_mail,
         body=b"" if inner else body,
     )
     return part, inner or []
+
+
+def _name_of_mail(body: bytes) -> str:
+    """Return the subject as a file's name; an email inside another is a file of its own."""
+    head, _ = _halves(body, MAX_PART_HEAD_BYTES)
+    subject = text_of(_headers(head).get("subject", b""))
+    return f"{subject[:200].replace('/', '-') or 'unnamed'}.eml"
 
 
 def _halves(source: bytes, most: int) -> tuple[bytes, bytes]:

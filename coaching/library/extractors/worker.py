@@ -63,8 +63,14 @@ def _answer(extracted: Extracted, name: str, content_type: str) -> bytes:
         "picture_pages": list(extracted.picture_pages),
         "filled": extracted.filled,
         "hints": {key: _hint(hint) for key, hint in extracted.hints.items()},
+        "image_bytes": len(extracted.image),
+        "attachments": [
+            {"name": _hint(each.name), "size": each.size, "is_taken": each.data is not None}
+            for each in extracted.attachments
+        ],
     }
-    return json.dumps(said, ensure_ascii=False).encode() + b"\n" + text + extracted.image
+    attached = b"".join(each.data for each in extracted.attachments if each.data is not None)
+    return json.dumps(said, ensure_ascii=False).encode() + b"\n" + text + extracted.image + attached
 
 
 def _clean(text: str) -> str:

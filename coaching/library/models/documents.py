@@ -110,6 +110,10 @@ class Document(Owned):
         "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="similar"
     )
     similarity = models.FloatField(null=True, blank=True)
+    part_of = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="attachments",
+        help_text="The email that it was attached to.",
+    )  # fmt: skip
 
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)

@@ -24,7 +24,7 @@ from coaching.library.pages.frame import frame_of
 from coaching.library.pages.places import place_choices_for, place_in
 from coaching.library.pages.program_values import document_as_json
 from coaching.library.proposals import accept_shown
-from coaching.library.rows.documents import document_with_text
+from coaching.library.rows.documents import attachments_of, document_with_text
 from coaching.library.rows.folders import folder_names, reference_choices
 from coaching.library.rows.proposals import actions_of, effects_of, entries_of
 from coaching.models import UNFINISHED_STATES, ActionItem, ActionState, Document, EntryState, KnowledgeEntry
@@ -39,7 +39,9 @@ CHANGED_SINCE_SHOWN = gettext_noop(
     "These suggestions have changed since this page was loaded. Check them again."
 )
 NOT_REMEMBERED = gettext_noop("Saved.")
+ALL_WITHHELD = gettext_noop("Sage won’t send this email or its attachments to the AI model any more.")
 EFFECTS_SHOWN = 50
+ATTACHMENTS_SHOWN = 100
 MAX_SHOWN_CHARACTERS = 1_500_000
 
 
@@ -81,6 +83,7 @@ def _page(request: HttpRequest, document: Document, *, refusal: str = "") -> Htt
         "places": place_choices_for(document),
         "types": reference_choices(),
         "folder_names": folder_names(user_id=user_id, client_id=document.client_id),
+        "attachments": attachments_of(user_id=user_id, document_id=document.pk)[:ATTACHMENTS_SHOWN],
         "refusal": refusal,
     }
     waiting: list[KnowledgeEntry | ActionItem] = [
@@ -119,11 +122,18 @@ def _act(request: HttpRequest, user_id: int, document_id: int, *, is_withheld: b
                 document_with_text(user_id=user_id, document_id=document_id),
                 refusal=refusal.shown(),
             )
-    said = NOT_REMEMBERED if is_withheld and what == "type" else SAID[what]
-    success(request, gettext(said))
+    success(request, gettext(_said(what, user_id, document_id, is_withheld=is_withheld)))
     if what == "delete":
         return back_to("library")
     return back_to("library_document", of=document_id)
+
+
+def _said(what: str, user_id: int, document_id: int, *, is_withheld: bool) -> str:
+    if what == "type" and is_withheld:
+        return NOT_REMEMBERED
+    if what == "withhold" and attachments_of(user_id=user_id, document_id=document_id).exists():
+        return ALL_WITHHELD
+    return SAID[what]
 
 
 def _move(form: Mapping[str, Any], **whose: int) -> None:

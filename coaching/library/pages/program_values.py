@@ -16,6 +16,7 @@ def document_as_json(document: Document) -> dict[str, Any]:
         "readingNote": shown_reason(document.reading_note),
         "client": document.client_id,
         "project": document.project_id,
+        "partOf": document.part_of_id,
         "fileType": document.file_type,
         "category": document.category,
         "folder": document.folder,

@@ -20,6 +20,8 @@ MAX_PICTURE_PAGES = 500
 MAX_FILLED = 32
 MAX_HINTS = 20
 MAX_HINT = 300
+MAX_ATTACHMENTS = 100
+MAX_ATTACHMENT_BYTES = 1 << 40
 
 _JPEG_START = b"\xff\xd8\xff"
 _NO_TEXT = gettext_noop("Sage found no text in it. If it’s a scan, upload a version with text.")
@@ -27,6 +29,15 @@ _PICTURES = gettext_noop("Its pages are pictures, which Sage can’t read. Uploa
 _IMAGE = gettext_noop("This is an image, so it has no text of its own.")
 
 Outcome = Literal["text", "no_text", "needs_password", "broken", "refused"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttachedFile:
+    """A file inside an email; `data` is None if the reader had no room for it."""
+
+    name: str
+    size: int
+    data: bytes | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +64,7 @@ class Extraction:
     hints: Mapping[str, str] = field(default_factory=dict)
     image: bytes = b""
     media_type: str = ""
+    attachments: tuple[AttachedFile, ...] = ()
 
     @property
     def text(self) -> str:
@@ -67,7 +79,8 @@ def extraction_of(answer: bytes) -> Extraction:
         raise UntrueAnswer
     said = answers.json_object(line)
     length = answers.number(said.get("text_bytes", 0), most=len(rest))
-    image = rest[length:]
+    image_end = length + answers.number(said.get("image_bytes", 0), most=len(rest) - length)
+    image = rest[length:image_end]
     outcome: Outcome | None = next((one for one in get_args(Outcome) if one == said.get("outcome")), None)
     if outcome is None or (image and not image.startswith(_JPEG_START)):
         raise UntrueAnswer
@@ -92,11 +105,27 @@ def extraction_of(answer: bytes) -> Extraction:
         hints=_hints(said.get("hints", {})),
         image=image,
         media_type=JPEG if image else "",
+        attachments=_attachments(said.get("attachments", []), rest[image_end:]),
     )
 
 
 def _numbers(value: object, *, most: int) -> tuple[int, ...]:
     return tuple(answers.number(number, most=MAX_PAGES) for number in answers.list_of(value, most=most))
+
+
+def _attachments(value: object, data: bytes) -> tuple[AttachedFile, ...]:
+    """Return the files; their bytes follow one another."""
+    attached: list[AttachedFile] = []
+    at = 0
+    for each in answers.list_of(value, most=MAX_ATTACHMENTS):
+        if not isinstance(each, dict):
+            raise UntrueAnswer
+        is_taken = each.get("is_taken") is True
+        size = answers.number(each.get("size"), most=len(data) - at if is_taken else MAX_ATTACHMENT_BYTES)
+        name = answers.text(each.get("name"), most=MAX_HINT)
+        attached.append(AttachedFile(name=name, size=size, data=data[at : at + size] if is_taken else None))
+        at += size if is_taken else 0
+    return tuple(attached)
 
 
 def _text(data: bytes) -> str:

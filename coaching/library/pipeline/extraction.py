@@ -19,9 +19,9 @@ MAX_BYTES = 25 * MEGABYTE
 PROCESSES = 2
 MODULE = "coaching.library.extractors.worker"
 LIMITS = Limits(
-    memory_bytes=512 * MEGABYTE, cpu_seconds=10, seconds=10.0, answer_bytes=12 * MEGABYTE, niceness=10
+    memory_bytes=512 * MEGABYTE, cpu_seconds=10, seconds=10.0, answer_bytes=40 * MEGABYTE, niceness=10
 )
-"""An answer holds at most two million characters and an image."""
+"""An answer holds at most two million characters and an image, or an email's attachments of 25 MB."""
 
 _CHUNK_BYTES = 1 << 18
 _TOO_LARGE = gettext_noop("This file is too large.")

@@ -78,7 +78,25 @@ def possible_duplicates(
     return list(rows.select_related("duplicate_of", "similar_to")[:MAX_MATCHES])
 
 
+def attachments_of(*, user_id: int, document_id: int) -> QuerySet[Document]:
+    """Return the documents that were attached to an email, in their order, also those that weren't taken."""
+    return Document.of(user_id).filter(part_of=document_id).order_by("id")
+
+
+def with_attachments(*, user_id: int, document_id: int) -> set[int]:
+    """Return the ids of a document and of everything attached to it, at any depth."""
+    found: set[int] = set()
+    level = {document_id}
+    while level:
+        found |= level
+        inside = Document.of(user_id).filter(part_of__in=level).values_list("id", flat=True)
+        level = set(inside) - found
+    return found
+
+
 def document_with_text(*, user_id: int, document_id: int) -> Document:
     """Return a document with its text, client and twins. Raises `Document.DoesNotExist`."""
-    whole = Document.of(user_id).select_related("client", "project", "text", "duplicate_of", "similar_to")
+    whole = Document.of(user_id).select_related(
+        "client", "project", "text", "duplicate_of", "similar_to", "part_of"
+    )
     return whole.get(id=document_id)

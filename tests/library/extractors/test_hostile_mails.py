@@ -1,6 +1,7 @@
 """E-mails are read in linear time, whatever their shape: twice the size takes about twice the time."""
 
 import gc
+import json
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -8,10 +9,13 @@ from contextlib import suppress
 import pytest
 
 from coaching.library.extractors import eml
+from coaching.library.extractors.attached import MAX_ATTACHMENTS, MAX_BYTES, MAX_LISTED, MORE_ATTACHED
 from coaching.library.extractors.extracted import Unread
 from coaching.library.extractors.markup import MAX_TAGS, ONLY_BEGINNING
 from coaching.library.extractors.mime import MAX_DEPTH, MAX_PARTS, split
-from tests.library.extractors.hostile_mails import HEAD, SHAPES
+from coaching.library.pipeline.extracted import extraction_of
+from coaching.sandbox.errors import UntrueAnswer
+from tests.library.extractors.hostile_mails import HEAD, MIXED, SHAPES
 from tests.thoroughness import sample_of_day
 
 SMALL = 256 * 1024
@@ -74,6 +78,38 @@ def test_parts_and_levels_are_counted() -> None:
             list(split(refused))
 
 
+@pytest.mark.slow
+def test_of_many_or_large_attachments_only_some_have_their_bytes() -> None:
+    def attached(size: int) -> bytes:
+        return b"--b\nContent-Disposition: attachment; filename=a\n\n" + b"x" * size + b"\n"
+
+    many = eml.extract(MIXED + attached(1) * 400)
+    taken = [each for each in many.attachments if each.data is not None]
+    assert (len(many.attachments), len(taken), many.note) == (MAX_LISTED, MAX_ATTACHMENTS, MORE_ATTACHED)
+    listed = eml.extract(MIXED + attached(1) * MAX_LISTED)
+    assert (len(listed.attachments), listed.note) == (MAX_LISTED, "")
+    large = eml.extract(
+        MIXED + attached(MAX_BYTES - 10) + attached(11) + attached(10) + b"--b--\n"
+    ).attachments
+    assert [(each.size, each.data is not None) for each in large] == [
+        (MAX_BYTES - 10, True), (11, False), (10, True),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "attachments",
+    [
+        "none", [1], [{}], [{"name": "a", "size": 4, "is_taken": True}], [{"name": "a", "size": -1}],
+        [{"name": "a", "size": 2, "is_taken": True}] * 2, [{"name": "a", "size": "1", "is_taken": False}],
+        [{"name": "a\0", "size": 1, "is_taken": True}], [{"name": "a", "size": 0, "is_taken": True}] * 101,
+    ],
+)  # fmt: skip
+def test_attachments_that_the_answer_does_not_hold_are_untrue(attachments: object) -> None:
+    head = {"outcome": "text", "sentence": "", "text_bytes": 5, "attachments": attachments}
+    with pytest.raises(UntrueAnswer):
+        extraction_of(json.dumps(head).encode() + b"\nLeaseABC")
+
+
 @pytest.mark.parametrize("ends", [b"\n", b"\r\n", b"\r"])
 def test_a_mail_of_several_kinds_is_read(ends: bytes) -> None:
     mail = b"""From: =?utf-8?q?J=C3=BCrgen?= <jg@example.org>
@@ -118,9 +154,14 @@ Ignored.
     found = eml.extract(mail.replace(b"\n", ends))
     assert found.pages[0].splitlines() == [
         "From: Jürgen <jg@example.org>", "To: ada@example.org", "Date: Tue, 24 Nov 2026 10:00:00 +0100",
-        "Subject: The lease", "Attachments: lease.pdf", "", "Für Ada, plain.",
-        "--threefold isn't one", "", "Inside.",
+        "Subject: The lease", "Attachments: Forwarded.eml, lease.pdf", "", "Für Ada, plain.",
+        "--threefold isn't one",
     ]  # fmt: skip
+    forwarded, lease = found.attachments
+    assert (forwarded.name, lease.name, lease.data) == ("Forwarded.eml", "lease.pdf", b"ABC")
+    assert eml.extract(forwarded.data or b"").pages == (
+        "From: bob@example.org\nSubject: Forwarded\n\nInside.",
+    )
 
 
 @pytest.mark.slow

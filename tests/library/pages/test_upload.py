@@ -183,6 +183,7 @@ def test_a_documents_page_answers_programs_with_the_decision(
         "confidence": 0.9, "why": "It names a rent.", "summary": "A lease.", "keyFacts": [fact],
         "droppedFacts": 0,
         "readingNote": "",
+        "partOf": None,
     }  # fmt: skip
 
 

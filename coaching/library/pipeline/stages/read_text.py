@@ -1,6 +1,7 @@
 """Reads each document's text from its bytes, in a process of its own, and finds near-same texts.
 
-What has no text, or must not be sent to the model, ends here: in review, failed or refused, with the reason.
+An email's attachments become documents of their own. What has no text, or must not be sent to the model,
+ends here: in review, failed or refused, with the reason.
 """
 
 import asyncio
@@ -20,8 +21,9 @@ from django.utils.translation import gettext_noop
 from coaching.files.objects import open_object
 from coaching.library.documents.locks import lock_documents
 from coaching.library.documents.pictures import keep_picture
+from coaching.library.pipeline.attachments import take_attachments
 from coaching.library.pipeline.batch import Batch, Image, Item, Services, Twin
-from coaching.library.pipeline.extracted import Extraction
+from coaching.library.pipeline.extracted import AttachedFile, Extraction
 from coaching.library.pipeline.extraction import extract_now
 from coaching.library.pipeline.normalised_text import Pairs, fingerprint, similarity, word_pairs
 from coaching.models import Document, DocumentSource, DocumentState, DocumentText
@@ -61,6 +63,8 @@ async def _with_text(batch: Batch, item: Item) -> Item:
     executor = _urgent if document.source == DocumentSource.CHAT else _bulk
     found = await asyncio.get_running_loop().run_in_executor(executor, partial(_extract, document))
     extraction, pairs, numbers = found
+    if extraction.attachments:  # first: what has its text isn't read again
+        await in_database(_attach, batch, document, extraction.attachments)
     twin = await in_database(_store, batch, document, extraction, pairs, numbers)
     if extraction.outcome != "text" and not extraction.image:
         return item.ended(_ENDS[extraction.outcome], extraction.sentence or NO_TEXT)
@@ -74,6 +78,11 @@ async def _with_text(batch: Batch, item: Item) -> Item:
         twin=twin,
     )
     return _allowed(read)
+
+
+def _attach(batch: Batch, document: Document, attached: Sequence[AttachedFile]) -> None:
+    if batch.claim.rows().filter(id=document.pk).exists():
+        take_attachments(document, attached)
 
 
 def _allowed(item: Item) -> Item:
