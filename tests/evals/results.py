@@ -51,6 +51,11 @@ class Run:
         return sum(row.is_passed for row in self.rows)
 
     @property
+    def is_answered(self) -> bool:
+        """Whether the model answered at all: a server that is down says nothing about its model."""
+        return any("ended" not in row.faults for row in self.rows)
+
+    @property
     def micro_usd(self) -> int | None:
         costs = [row.micro_usd for row in self.rows]
         return None if None in costs else sum(cost or 0 for cost in costs)

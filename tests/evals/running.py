@@ -55,7 +55,9 @@ def run(options: Options) -> Run:
     if options.transcripts:
         _write_transcripts(options.transcripts, played)
     _print(done)
-    if options.is_written:
+    if options.is_written and not done.is_answered:
+        print("No answer came whole, so nothing is written: is the model's server up?")  # noqa: T201
+    elif options.is_written:
         print(f"written to {write_run(done)}")  # noqa: T201 - the command's output
     return done
 

@@ -54,3 +54,9 @@ def test_an_unknown_price_is_never_zero(cost: int | None) -> None:
 
 def test_a_run_that_broke_off_has_failed() -> None:
     assert not row_of(SITUATION, None).is_passed
+
+
+def test_a_run_without_an_answer_is_told_from_one_that_went_badly() -> None:
+    silent = Row(name="a", group="b", faults={"ended": ["answer 1 ended as failed"]})
+    assert not run(silent).is_answered
+    assert run(silent, Row(name="c", group="b", faults={"length": ["300 words"]})).is_answered
