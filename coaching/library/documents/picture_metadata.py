@@ -236,7 +236,8 @@ class _Tiff:
         self.blanked = bytearray(data)
         self._data = data
         self._order = order
-        self._waiting = [(self._read("I", 4)[0], False)]
+        self._waiting = {self._read("I", 4)[0]: False}
+        """Where the directories to come are, and whether they are removed; the last one is next."""
         self._left = len(data)
         self._parts = _parts()
 
@@ -244,7 +245,7 @@ class _Tiff:
         """Go through all directories. A damaged one ends where it is damaged, as for who shows it."""
         seen: set[int] = {0}
         while self._waiting:
-            at, is_removed = self._waiting.pop()
+            at, is_removed = self._waiting.popitem()
             if at in seen:
                 continue
             seen.add(at)
@@ -264,18 +265,24 @@ class _Tiff:
         if is_removed:
             self._zero(at, 2)
         else:
-            self._waiting.append((self._read("I", at + 2 + 12 * count)[0], False))
+            self._wait_for(self._read("I", at + 2 + 12 * count)[0], is_removed=False)
 
     def _entry(self, at: int, *, is_removed: bool) -> None:
         tag, kind, count, place = self._read("HHII", at)
         if tag in _TIFF_DIRECTORIES:
-            self._waiting.append((place, True))
+            self._wait_for(place, is_removed=True)
         elif tag == _TIFF_SMALLER_COPIES:
             places = [place] if count == 1 else self._read(f"{min(count, MAX_COPIES)}I", place)
-            self._waiting += [(each, False) for each in places]
+            for each in places:
+                next(self._parts)
+                self._wait_for(each, is_removed=False)
         elif is_removed or tag in _TIFF_REMOVED:
             size = _TIFF_SIZES.get(kind, 1) * count
             self._zero(place if size > 4 else at + 8, size)
+
+    def _wait_for(self, at: int, *, is_removed: bool) -> None:
+        """Note a directory, once: what any of its names says is removed is removed."""
+        self._waiting[at] = is_removed or self._waiting.get(at, False)
 
     def _zero(self, start: int, size: int) -> None:
         """Zero some bytes. Parts that overlap would take long: together they are no more than the file."""

@@ -69,7 +69,7 @@ def take_what_fits(items: Sequence[Item], knowledge: Knowledge) -> Sequence[Item
     model = settings.SAGE_CLASSIFY_MODEL
     left = most_input(model, CALL_TOKENS)
     for item in items:
-        new = set(_described(item, model)) - shown
+        new = set(described_types(item, model)) - shown
         left -= item_tokens(item) + sum(count_tokens(knowledge.text_of(each)) for each in new)
         if taken and left < 0:
             break
@@ -130,7 +130,7 @@ def _request(
     )
 
 
-def _described(item: Item, model: str) -> Sequence[str]:
+def described_types(item: Item, model: str) -> Sequence[str]:
     """Return the types whose references a call carries for a document."""
     return item.references[: COMPACT_REFERENCES if is_compact(model) else None]
 
@@ -138,7 +138,7 @@ def _described(item: Item, model: str) -> Sequence[str]:
 def _content(
     items: Sequence[Item], *, knowledge: Knowledge, around: Surroundings, task: str, model: str
 ) -> list[dict[str, Any]]:
-    types = dict.fromkeys(each for item in items for each in _described(item, model))
+    types = dict.fromkeys(each for item in items for each in described_types(item, model))
     sections = [
         open_tag("client", {"id": around.client.pk, "type": around.client.client_type}) + "</client>",
         *(map(partial(_reference, knowledge), types)),

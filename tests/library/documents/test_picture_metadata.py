@@ -3,8 +3,10 @@
 import io
 import struct
 import time
+import tracemalloc
 import zlib
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -166,6 +168,12 @@ def circular_tiff() -> bytes:
     return (b"II*\0" + struct.pack("<IH", 8, 1_000) + entry * 1_000 + struct.pack("<I", 8)).ljust(MOST_BYTES)
 
 
+def tiff_of_copies() -> bytes:
+    """Return half a megabyte whose entries name four million directories."""
+    entry = struct.pack("<HHII", 330, 4, 100, 10 + 40_000 * 12)
+    return b"II*\0" + struct.pack("<IH", 8, 40_000) + entry * 40_000 + struct.pack("<100I", *range(100))
+
+
 HOSTILE: Mapping[str, Callable[[], bytes]] = {
     "jpeg of empty scans": lambda: repeated(b"\xff\xd8", b"\xff\xda\0\2"),
     "jpeg of comments": lambda: repeated(b"\xff\xd8", b"\xff\xfe\0\2"),
@@ -180,6 +188,7 @@ HOSTILE: Mapping[str, Callable[[], bytes]] = {
     "gif of one endless image": lambda: repeated(b"GIF89a\1\0\1\0\0\0\0,\0\0\0\0\1\0\1\0\0\2", b"\1x"),
     "tiff whose entries overlap": overlapping_tiff,
     "tiff whose directories are circular": circular_tiff,
+    "tiff of copies": tiff_of_copies,
 }
 
 
@@ -193,3 +202,15 @@ def test_no_file_takes_long(kind: str) -> None:
         stored = b""
     assert time.process_time() - began < SECONDS * patience()
     assert len(stored) <= len(data)
+
+
+def test_directories_that_wait_take_little_memory() -> None:
+    data = tiff_of_copies()
+    tracemalloc.start()
+    try:
+        with suppress(MetadataStays):
+            without_metadata(data)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 20 * len(data)

@@ -7,6 +7,7 @@ from functools import partial
 from uuid import uuid4
 
 import structlog
+from django.conf import settings
 from django.utils.translation import gettext_noop
 
 from coaching.library.documents.reasons import join_reasons
@@ -24,7 +25,12 @@ from coaching.library.pipeline.calls import (
 )
 from coaching.library.pipeline.claims import keep, put_back
 from coaching.library.pipeline.knowledge import Knowledge, read_knowledge, read_surroundings
-from coaching.library.pipeline.requests import build_request, request_tokens, take_what_fits
+from coaching.library.pipeline.requests import (
+    build_request,
+    described_types,
+    request_tokens,
+    take_what_fits,
+)
 from coaching.library.pipeline.stages.select_references import is_likely
 from coaching.library.pipeline.tools import pipeline_tools
 from coaching.model_client.servers import is_local_server
@@ -125,7 +131,7 @@ def _with_verdicts(batch: Batch, call: DocumentCall, knowledge: Knowledge) -> Ba
             )
         if verdict.dropped_facts:
             logger.info("facts_not_in_document", document_id=item.document.pk, facts=verdict.dropped_facts)
-        seen = {*item.references, *found}
+        seen = {*described_types(item, settings.SAGE_CLASSIFY_MODEL), *found}
         is_unseen = bool(verdict.file_type) and verdict.file_type not in seen
         is_unlikely = _is_unlikely(item, verdict, knowledge)
         return replace(item, verdict=verdict, is_unseen=is_unseen, is_unlikely=is_unlikely)
