@@ -37,7 +37,7 @@ BRIEF_WAIT_SECONDS = 10
 SUMMARY_WAIT_SECONDS = 5 * 60
 """A summary of a session that is still open waits until its person is silent for so long."""
 BRIEF_ATTEMPTS = 5
-"""After as many failures, a brief is tried once an hour; by a local server, every ten hours."""
+"""After as many failures, a brief is tried once an hour."""
 _BRIEF_RETRY_SECONDS = (5, 25, 125, 625, 3600)
 TITLE_JOB = "write_title"
 DOCUMENT_JOB = "read_document"
@@ -202,16 +202,17 @@ def _open_summary_job(session_id: uuid.UUID) -> Job:
     )
 
 
-def enqueue_brief(session: Session) -> bool:
+def enqueue_brief(session: Session, *, is_unable: bool = False) -> bool:
     """Queue the next version of a session's brief; False if it is queued already. Sync ORM code.
 
-    It runs some seconds later, or after failed attempts once their wait is over.
+    It runs some seconds later, or after failed attempts once their wait is over: with a local server, ten
+    times as long if the model answered and was unable to write one.
     """
-    return _enqueue([_brief_job(session)])
+    return _enqueue([_brief_job(session, is_unable=is_unable)])
 
 
-def _brief_job(session: Session) -> Job:
-    wait_seconds = _brief_wait(session) or BRIEF_WAIT_SECONDS
+def _brief_job(session: Session, *, is_unable: bool = False) -> Job:
+    wait_seconds = _brief_wait(session, is_unable=is_unable) or BRIEF_WAIT_SECONDS
     key = f"brief:{session.id}"
     return _job(BRIEF_JOB, key=key, wait_seconds=wait_seconds, session_id=str(session.id))
 
@@ -222,9 +223,9 @@ def sessions_being_briefed() -> set[uuid.UUID]:
     return set(map(uuid.UUID, running.values_list("args__session_id", flat=True)))
 
 
-def enqueue_brief_anew(session: Session, *, is_bulk: bool = False) -> bool:
-    """Queue a brief from all messages; False if one is queued already. Sync ORM code."""
-    return _enqueue([_brief_anew_job(session, is_bulk=is_bulk)])
+def enqueue_brief_anew(session: Session, *, is_bulk: bool = False, is_unable: bool = False) -> bool:
+    """Queue a brief from all messages, as `enqueue_brief`; False if one is queued already. Sync ORM code."""
+    return _enqueue([_brief_anew_job(session, is_bulk=is_bulk, is_unable=is_unable)])
 
 
 def enqueue_bulk_briefs(sessions: Sequence[Session]) -> int:
@@ -235,7 +236,7 @@ def enqueue_bulk_briefs(sessions: Sequence[Session]) -> int:
     return sum(_enqueue([job]) for job in jobs)
 
 
-def _brief_anew_job(session: Session, *, is_bulk: bool) -> Job:
+def _brief_anew_job(session: Session, *, is_bulk: bool, is_unable: bool = False) -> Job:
     key = f"brief:{session.id}"
     return _job(
         BRIEF_JOB,
@@ -244,15 +245,16 @@ def _brief_anew_job(session: Session, *, is_bulk: bool) -> Job:
         # A job waits for the queued ones with its lock, also for those that are due much later.
         priority=JobPriority.BULK if is_bulk else JobPriority.BRIEF + 1,
         queue=BULK_QUEUE if is_bulk else None,
-        wait_seconds=_brief_wait(session),
+        wait_seconds=_brief_wait(session, is_unable=is_unable),
         session_id=str(session.id),
         is_anew=True,
     )
 
 
-def _brief_wait(session: Session) -> int:
+def _brief_wait(session: Session, *, is_unable: bool) -> int:
     failed = min(session.brief_attempts, BRIEF_ATTEMPTS)
-    return int(job_seconds(_BRIEF_RETRY_SECONDS[failed - 1])) if failed else 0
+    seconds = _BRIEF_RETRY_SECONDS[failed - 1] if failed else 0
+    return int(job_seconds(seconds)) if is_unable else seconds
 
 
 def enqueue_title(session: Session) -> bool:

@@ -134,17 +134,18 @@ async def write_brief(context: JobContext, *, session_id: str, is_anew: bool = F
     try:
         await write_briefs(session, client=await models.client(), is_anew=is_anew)
     except (UpstreamError, StaleBriefError) as error:
-        await in_database(_try_brief_again, session, is_anew=is_anew, reason=str(error))
+        is_unable = isinstance(error, UpstreamError) and error.reason == "rejected"
+        await in_database(_try_brief_again, session, is_anew=is_anew, reason=str(error), is_unable=is_unable)
 
 
-def _try_brief_again(session_id: uuid.UUID, *, is_anew: bool, reason: str) -> None:
+def _try_brief_again(session_id: uuid.UUID, *, is_anew: bool, reason: str, is_unable: bool) -> None:
     session = Session.unscoped.filter(id=session_id).defer("opening").first()
     if session is None:
         return
     _log_failed_brief(session, reason)
     # A rewrite that keeps failing gives way: the next version of the usual kind waits for it.
     is_anew = is_anew and session.brief_attempts < BRIEF_ATTEMPTS
-    (enqueue_brief_anew if is_anew else enqueue_brief)(session)
+    (enqueue_brief_anew if is_anew else enqueue_brief)(session, is_unable=is_unable)
 
 
 @app.periodic(cron="*/10 * * * *")

@@ -1,7 +1,7 @@
 """Calls to the model wait for a place: those of turns first, then second looks, then background work.
 
-Within a process, those of a rank get one in the order in which they came. A call that isn't a turn's makes
-way for one that goes first, and is done again later; after `MAX_WAYS_MADE` times it is read to its end.
+Within a process, those of a rank get one in the order in which they began to wait. A call that isn't a turn's
+makes way for one that goes first, and is done again later; after `MAX_WAYS_MADE` times it is read to its end.
 """
 
 import asyncio

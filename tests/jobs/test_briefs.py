@@ -5,6 +5,7 @@ Over 300 lines: all of it is one job, and its tests share how it is queued and a
 
 import asyncio
 import re
+from functools import partial
 from itertools import pairwise
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -471,9 +472,11 @@ async def test_a_rewrite_that_keeps_failing_gives_way_to_the_next_version(
     assert (newest.version, newest.covers_from, newest.covers_until) == (2, 5, 6)
 
 
-@pytest.mark.parametrize(("is_local", "seconds"), [(False, 125), (True, 1_250)])
-async def test_a_brief_that_failed_is_tried_again_later_by_a_local_server(
-    user: User, is_local: bool, seconds: int
+@pytest.mark.parametrize(
+    ("is_local", "is_unable", "seconds"), [(False, True, 125), (True, False, 125), (True, True, 1_250)]
+)
+async def test_a_model_of_ones_own_that_was_unable_to_write_a_brief_is_asked_much_later(
+    user: User, is_local: bool, is_unable: bool, seconds: int
 ) -> None:
     session = await opened(user)
     session.brief_attempts = 3
@@ -482,7 +485,7 @@ async def test_a_brief_that_failed_is_tried_again_later_by_a_local_server(
         override_settings(IS_PRACTICE_MODEL=False, ANTHROPIC_BASE_URL=server.url, SAGE_MODEL="own"),
     ):
         assert (await asyncio.to_thread(model_server)).is_local is is_local
-        assert await in_database(enqueue_brief, session)
+        assert await in_database(partial(enqueue_brief, session, is_unable=is_unable))
     *_, job = await jobs_named(BRIEF_JOB)
     assert round(await waits_of(job)) == seconds
 
