@@ -74,7 +74,7 @@ _FROM_ELSEWHERE_TABLE = """
     habiles laborables uteis lavorativi roboczych is рабочих робочих банковских gerechnet beginnend nachdem
     sobald counted starting beginning once when if calculated contados contadas contado contada calculado
     siguientes suivants suivent seguenti seguintes partir decorrenti decorrere contar liczac poczawszy
-    raknat regnet считая начиная рахуючи починаючи
+    raknat regnet zum считая начиная рахуючи починаючи
 """
 _FROM_ELSEWHERE = frozenset(_FROM_ELSEWHERE_TABLE.split())
 """What follows a number of days that are counted from something else, lie before it, or aren't each a day."""
@@ -94,6 +94,14 @@ _NOUN_FOLLOWS = frozenset(
     {"case", "event", "bei", "cas", "bij", "przypadku", "vid", "ved", "при", "случае", "разі"}
 )
 """Conditions that end without a comma: `Bei Widerruf erstatten wir binnen 14 Tagen`."""
+_NO_DEADLINES_TABLE = """
+    last past previous letzten letzte vergangenen ultimos ultimas derniers dernieres ultimi ultime scorsi
+    afgelopen laatste senaste seneste siste ostatnich son gecen последние последних последни останні
+    останніх less fewer least earliest sooner weniger fruhestens mindestens menos menor moins meno minder
+    minst mindre mniej najwczesniej менее раньше менше раніше
+"""
+_NO_DEADLINES = frozenset(_NO_DEADLINES_TABLE.split())
+"""Days behind: `in the last 30 days`; and days that are only a bound: `in less than 14 days`."""
 _EVENTS_TABLE = """
     receipt receiv deliver serv notif complet erhalt zugang empfang zustell eingang bekanntgabe liefer
     ablauf recep recib recepcao recebi receb ricev ricez consegn ontvang lever otrzyman dorecz mottag delgiv
@@ -134,6 +142,8 @@ def _counted(plain: str, written_on: date) -> Iterator[tuple[int, int, date]]:
         if is_spelled and _BEFORE_SPELLED.isdisjoint(before[-1:]):
             continue
         if _is_range(before) or _is_conditional(leading, before):
+            continue
+        if not _NO_DEADLINES.isdisjoint(before[-_REACH:]):
             continue
         if is_within and not is_elsewhere and _AFTER.isdisjoint(before):
             yield match.start(), match.end(3), later(written_on, count, unit)

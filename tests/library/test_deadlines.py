@@ -70,6 +70,12 @@ FROM_ELSEWHERE = (
     "Please pay within 3 to 4 weeks.",
     "Zahlen Sie in drei bis vier Wochen.",
     "Vous devez payer dans 20 ou 28 jours.",
+    "In den letzten 28 Tagen haben wir dreimal geschrieben.",
+    "In the past 28 days we wrote three times.",
+    "W ciągu ostatnich 28 dni pisaliśmy trzy razy.",
+    "Das Geld kommt in weniger als 28 Tagen.",
+    "Das Geld kommt frühestens in 28 Tagen.",
+    "Sie können mit einer Frist von 28 Tagen zum Monatsende kündigen.",
 )
 
 
