@@ -18,6 +18,7 @@ MAX_PARTS = 200_000
 
 _SIGNS = (b"Exif", b"EXIF", b"eXIf", b"xmpmeta", b"ns.adobe.com/xap", b"Photoshop 3.0")
 """One of them stands in a picture that has metadata."""
+_COMMENTS = {JPEG: (b"\xff\xfe",), GIF: (b"\x21\xfe",)}
 
 _APP0, _APP1, _APP2, _APP14, _LAST_APP, _COMMENT = 0xE0, 0xE1, 0xE2, 0xEE, 0xEF, 0xFE
 _END_OF_IMAGE, _START_OF_SCAN, _FILL = 0xD9, 0xDA, 0xFF
@@ -73,7 +74,7 @@ def without_metadata(data: bytes) -> bytes:
     try:
         return b"".join(remove(data))
     except (struct.error, ValueError, IndexError):
-        if any(sign in data for sign in _SIGNS):
+        if any(sign in data for sign in (*_SIGNS, *_COMMENTS.get(image_type(data), ()))):
             raise MetadataStays from None
         return data
 
@@ -272,13 +273,19 @@ class _Tiff:
         if tag in _TIFF_DIRECTORIES:
             self._wait_for(place, is_removed=True)
         elif tag == _TIFF_SMALLER_COPIES:
-            places = [place] if count == 1 else self._read(f"{min(count, MAX_COPIES)}I", place)
-            for each in places:
+            for each in [place] if count == 1 else self._places(place, min(count, MAX_COPIES)):
                 next(self._parts)
                 self._wait_for(each, is_removed=False)
         elif is_removed or tag in _TIFF_REMOVED:
             size = _TIFF_SIZES.get(kind, 1) * count
             self._zero(place if size > 4 else at + 8, size)
+
+    def _places(self, at: int, count: int) -> tuple[int, ...]:
+        """Return the places of directories; none where they would stand outside of the picture."""
+        try:
+            return self._read(f"{count}I", at)
+        except struct.error:
+            return ()
 
     def _wait_for(self, at: int, *, is_removed: bool) -> None:
         """Note a directory, once: what any of its names says is removed is removed."""

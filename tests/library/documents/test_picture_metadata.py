@@ -214,3 +214,18 @@ def test_directories_that_wait_take_little_memory() -> None:
     finally:
         tracemalloc.stop()
     assert peak < 20 * len(data)
+
+
+def test_a_comment_beside_a_stray_byte_is_no_way_around() -> None:
+    comment = b"\xff\xfe" + struct.pack("!H", len(WORDS) + 2) + WORDS.encode() + b"\0"
+    data = jpeg()
+    with pytest.raises(MetadataStays):
+        without_metadata(data[:2] + comment + data[2:])
+
+
+def test_a_directory_outside_of_a_tiff_hides_none_behind_it() -> None:
+    description = struct.pack("<HHII", DESCRIPTION, 2, len(WORDS), 38)
+    copies = struct.pack("<HHII", 330, 4, 5, 0xFFFFFF00)
+    head = b"II*\0" + struct.pack("<IH", 8, 2)
+    data = head + copies + description + struct.pack("<I", 0) + WORDS.encode()
+    assert WORDS.encode() not in without_metadata(data)
