@@ -27,7 +27,8 @@ FEWEST_CHARACTERS = 10
 """A scan may have stray characters, a page number or a stamp."""
 PICTURE_CHARACTERS = 60
 """A page with fewer, most of which one image covers, is a scan with a stamp."""
-PICTURE_SHARE = 0.5
+PICTURE_SHARE, LOGO_SHARE = 0.5, 0.05
+"""Pictures on less of a page don't make it one; without words, on less than a logo takes."""
 DRAWN_PATHS = 100
 """A page without text but with so many paths may have letters that were drawn."""
 MAX_OBJECTS = 2_000
@@ -114,13 +115,16 @@ def _is_picture(page: pypdfium2.PdfPage, text: str) -> bool:
     characters = sum(character.isalnum() for character in text)
     if characters >= PICTURE_CHARACTERS:
         return False
-    least = PICTURE_SHARE * page.get_width() * page.get_height() if characters >= FEWEST_CHARACTERS else 0.0
-    paths = 0
+    share = PICTURE_SHARE if characters >= FEWEST_CHARACTERS else LOGO_SHARE
+    least = share * page.get_width() * page.get_height()
+    paths, area = 0, 0.0
     for number in range(min(pdfium.FPDFPage_CountObjects(page), MAX_OBJECTS)):
         shown = pdfium.FPDFPage_GetObject(page, number)
         kind = pdfium.FPDFPageObj_GetType(shown)
         paths += kind == pdfium.FPDF_PAGEOBJ_PATH
-        if kind in (pdfium.FPDF_PAGEOBJ_IMAGE, pdfium.FPDF_PAGEOBJ_FORM) and _area(shown) >= least:
+        if kind in (pdfium.FPDF_PAGEOBJ_IMAGE, pdfium.FPDF_PAGEOBJ_FORM):
+            area += _area(shown)  # scanners cut pages into strips
+        if area >= least:
             return True
     return characters < FEWEST_CHARACTERS and paths >= DRAWN_PATHS
 

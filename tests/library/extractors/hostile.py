@@ -39,11 +39,15 @@ def encrypted_workbook() -> bytes:
     )
 
 
-def scanned_pdf() -> bytes:
+def scanned_pdf(*, strips: int = 1, share: float = 1.0) -> bytes:
+    """Return three pages without words, each with an image in strips over this share of its height."""
     written = io.BytesIO()
     canvas = Canvas(written)
+    image = ImageReader(io.BytesIO(files.image("PNG", size=(600, 800))))
+    height = share * 800 / strips
     for _ in range(3):
-        canvas.drawImage(ImageReader(io.BytesIO(files.image("PNG", size=(600, 800)))), 0, 0, 600, 800)
+        for number in range(strips):
+            canvas.drawImage(image, 0, number * height, 600, height)
         canvas.showPage()
     canvas.save()
     return written.getvalue()

@@ -66,7 +66,9 @@ def test_data_with_a_document_type_is_left_out() -> None:
 
 def test_pages_that_are_pictures_are_named() -> None:
     assert read(hostile.scanned_pdf()).picture_pages == (1, 2, 3)
+    assert read(hostile.scanned_pdf(strips=40)).picture_pages == (1, 2, 3)
     assert read(files.pdf([["A lease of ten years"], []])).picture_pages == ()
+    assert read(hostile.scanned_pdf(share=0.04)).picture_pages == ()  # a logo
 
 
 def test_a_page_that_one_image_covers_is_a_picture_despite_its_stamp() -> None:
