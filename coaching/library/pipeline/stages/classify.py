@@ -16,6 +16,7 @@ from coaching.library.pipeline.answers import read_answer
 from coaching.library.pipeline.batch import Batch, Ending, Item, Services, Verdict
 from coaching.library.pipeline.call_records import CallPlan, pending_call, read_rounds
 from coaching.library.pipeline.calls import (
+    GIVEN_UP,
     NO_TOOLS,
     CallFailed,
     CallWithdrawn,
@@ -42,7 +43,7 @@ logger = structlog.get_logger(__name__)
 
 LOOKUP = LOOKUP_REFERENCE.name
 MAX_ATTEMPTS = 2
-"""A document is tried this often, the last time alone; by a local server, alone once."""
+"""A document is tried this often, the last time alone; with a local server, alone once."""
 FAILED = gettext_noop("Sage couldn’t read this document.")
 WHAT_NOW = gettext_noop("You can try again or file it yourself.")
 _REFERENCE = re.compile(r'^<reference file_type="([a-z0-9-]+)">')
@@ -89,10 +90,15 @@ async def classify(batch: Batch, services: Services) -> Batch:
     except CallWithdrawn:
         return batch.each(lambda item: item.ended(DocumentState.QUEUED, ""))
     except CallFailed as failure:
-        is_last = len(fitting) == 1 and is_local_server()
+        is_last = str(failure) != GIVEN_UP and _is_asked_once(fitting)
         return batch.each(partial(without_answer, because=str(failure), is_last=is_last))
     await in_database(call.refresh_from_db, fields=["rounds"])
     return _with_verdicts(batch, call, knowledge)
+
+
+def _is_asked_once(documents: Sequence[object]) -> bool:
+    """Whether a call about these isn't made again: a local server would answer as before, and others wait."""
+    return len(documents) == 1 and is_local_server()
 
 
 def without_answer(item: Item, because: str, *, is_last: bool = False) -> Item:
@@ -126,9 +132,7 @@ def _with_verdicts(batch: Batch, call: DocumentCall, knowledge: Knowledge) -> Ba
     def judged(item: Item) -> Item:
         verdict: Verdict | None = verdicts[sent[item.document.pk]]
         if verdict is None:
-            return without_answer(
-                item, WITHOUT_ANSWER, is_last=len(call.documents) == 1 and is_local_server()
-            )
+            return without_answer(item, WITHOUT_ANSWER, is_last=_is_asked_once(call.documents))
         if verdict.dropped_facts:
             logger.info("facts_not_in_document", document_id=item.document.pk, facts=verdict.dropped_facts)
         seen = {*described_types(item, settings.SAGE_CLASSIFY_MODEL), *found}
