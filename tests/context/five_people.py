@@ -158,7 +158,12 @@ SCENES: Mapping[str, Scene] = {
 
 
 async def open_scene(scene: Scene, user: User, say: Say) -> Session:
-    """Return the conversation of a scene, in which everything but its last message was said."""
+    """Return the conversation of a scene, in which everything but its last message was said.
+
+    The first check-in follows from the day of signing up, so that is the scene's.
+    """
+    await in_database(User.objects.filter(pk=user.pk).update, date_joined=scene.at)
+    user.date_joined = scene.at
     await in_database(scene.seed, user)
     session = await in_database(Session.unscoped.create, user=user, kind=scene.kind, started_at=scene.at)
     if scene.client:
