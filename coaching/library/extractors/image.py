@@ -7,6 +7,7 @@ import io
 import struct
 
 from PIL import Image, ImageOps, UnidentifiedImageError
+from PIL.TiffImagePlugin import TiffImageFile
 
 from coaching.library.extractors.extracted import Extracted, Unread, gettext_noop
 
@@ -56,15 +57,15 @@ def page_frames(image: Image.Image) -> list[int]:
 
     An animation has one page. After `MAX_COUNTED` images, and at a damaged one, the file ends.
     """
-    if image.format != "TIFF":
+    if not isinstance(image, TiffImageFile):
         return [0]
     frames = []
     for number in range(MAX_COUNTED):
         try:
             image.seek(number)
-        except (EOFError, OSError, SyntaxError, ValueError, struct.error):
+        except (EOFError, OSError, SyntaxError, TypeError, ValueError, struct.error):
             break
-        if not image.tag_v2.get(_SUBFILE_TYPE, 0) & _REDUCED:  # type: ignore[attr-defined]
+        if not image.tag_v2.get(_SUBFILE_TYPE, 0) & _REDUCED:
             frames.append(number)
     return frames or [0]
 

@@ -131,7 +131,7 @@ def _request(
 
 
 def described_types(item: Item, model: str) -> Sequence[str]:
-    """Return the types whose references a call carries for a document."""
+    """Return the types whose references a call contains for a document."""
     return item.references[: COMPACT_REFERENCES if is_compact(model) else None]
 
 
