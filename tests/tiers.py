@@ -3,9 +3,12 @@
 `-m pure` starts no server, and hardly a process. A file of tiers that `-m` leaves out isn't even imported.
 
 A test is `slow` if it takes more than half a second of CPU, a pure one if more than a sixth, and if it starts
-processes that do. Most are in files of their own, which are listed here; others are marked.
+processes that do. Files of such tests are listed here, single tests in `long_tests.txt`; others are marked.
+
+A run of the whole suite leaves out long tests whose turn is another day: `.ci/run` runs each in four days.
 """
 
+import os
 from functools import cache
 from pathlib import Path
 from typing import Literal, get_args
@@ -13,15 +16,18 @@ from typing import Literal, get_args
 import pytest
 from _pytest.mark.expression import Expression
 
+from tests.long_tests import TESTS, TURNS, is_long, runs_today
+from tests.thoroughness import DAY, IS_LONG
+
 Tier = Literal["pure", "db", "slow", "browser", "faults"]
 TIERS: tuple[Tier, ...] = get_args(Tier)
 MAY_MARK_SLOW = frozenset[Tier]({"pure", "db"})
 """In files of these tiers, single tests may be marked `slow`."""
-TESTS = Path(__file__).parent
 
 # Folders, and files without `.py`. What isn't named may use the database and start processes.
 _PURE = """
-    architecture/test_children architecture/test_connections architecture/test_docs architecture/test_parsing
+    architecture/test_children architecture/test_connections architecture/test_docs
+    architecture/test_long_tests architecture/test_parsing
     architecture/test_pictures architecture/test_recipe_places architecture/test_requirements
     architecture/test_texts architecture/test_thoroughness architecture/test_tiers
     architecture/test_tool_names calendar/test_fetch
@@ -72,6 +78,11 @@ PLACES: dict[str, Tier] = {
     "faults": "faults",
 }
 
+FILES_VARIABLE = "SAGE_TEST_FILES"
+ALL_FILES = os.environ.get(FILES_VARIABLE) == "all"
+TAKES_TURNS = "SAGE_TEST_TAKES_TURNS"
+"""Set by the run for its workers."""
+
 DATABASE_FIXTURES = frozenset(
     {"db", "django_db_setup", "live_server", "transactional_db", "transactional_db_or_db"}
 )
@@ -93,9 +104,18 @@ def tiers_in(place: Path) -> frozenset[Tier]:
 
 
 def tier_of_test(item: pytest.Item) -> Tier:
-    """Return the tier of a test: the one it is marked with, otherwise its file's."""
-    marked = (tier for tier in TIERS if item.get_closest_marker(tier))
-    return next(marked, tier_of(item.path))
+    """Return the tier of a test: the one it is marked with, otherwise its file's, if it doesn't take long."""
+    of_file = tier_of(item.path)
+    marked = next((tier for tier in TIERS if item.get_closest_marker(tier)), None)
+    if marked is None and of_file in MAY_MARK_SLOW and is_long(_name_of(item)):
+        return "slow"
+    return marked or of_file
+
+
+def _name_of(item: pytest.Item) -> str:
+    """Return a test's id below `tests/`, without parameters."""
+    within = item.nodeid.partition("::")[2].partition("[")[0]
+    return f"{item.path.relative_to(TESTS).as_posix()}::{within}"
 
 
 def refuse_database(item: pytest.Item) -> None:
@@ -112,11 +132,40 @@ def refuse_database(item: pytest.Item) -> None:
         )
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Decide whether this is a run of the whole suite, for its workers too."""
+    if hasattr(config, "workerinput"):
+        return
+    is_whole = config.args_source == pytest.Config.ArgsSource.TESTPATHS
+    option = config.option
+    is_everyday = is_whole and not (option.markexpr or option.keyword or IS_LONG or ALL_FILES)
+    os.environ[TAKES_TURNS] = "1" if is_everyday else ""
+
+
+def pytest_report_header() -> str:
+    """Say how to run the tests that are left out."""
+    if not os.environ[TAKES_TURNS]:
+        return "long tests: all"
+    return f"long tests: turn {DAY % TURNS} of {TURNS} ({FILES_VARIABLE}=all runs all of them)"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out long tests whose turn is another day."""
+    if not os.environ[TAKES_TURNS]:
+        return
+    left_out = [item for item in items if not runs_today(_name_of(item), day=DAY)]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if runs_today(_name_of(item), day=DAY)]
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave out files and folders without a test that `-m` selects, if it names only tiers."""
     if not collection_path.is_relative_to(TESTS) or collection_path == TESTS:
         return None
+    if os.environ[TAKES_TURNS] and collection_path.is_file():
+        return None if runs_today(collection_path.relative_to(TESTS).as_posix(), day=DAY) else True
     wanted = wanted_tiers(config.getoption("markexpr"))
     return None if wanted & tiers_in(collection_path) else True
 

@@ -3,7 +3,8 @@
 import pytest
 from django.contrib.auth.models import User
 
-from tests.tiers import MAY_MARK_SLOW, PLACES, TESTS, TIERS, refuse_database, tier_of, tiers_in, wanted_tiers
+from tests.long_tests import TESTS
+from tests.tiers import MAY_MARK_SLOW, PLACES, TIERS, refuse_database, tier_of, tiers_in, wanted_tiers
 
 
 def test_each_test_has_exactly_one_tier(request: pytest.FixtureRequest) -> None:

@@ -71,8 +71,8 @@ def run(row: Import) -> Import:
 
 @pytest.fixture
 def host(monkeypatch: pytest.MonkeyPatch) -> Iterator[ProcessHost]:
-    """Readers with less memory than usual, apart from those of other tests."""
-    limits = replace(reading._host.limits, memory_bytes=160 << 20)
+    """Readers with less memory than usual, apart from those of other tests and as urgent."""
+    limits = replace(reading._host.limits, memory_bytes=160 << 20, niceness=0)
     made = ProcessHost("coaching.legacy.importers.reader", limits)
     monkeypatch.setattr(reading, "_host", made)
     yield made
