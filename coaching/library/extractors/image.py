@@ -1,6 +1,6 @@
 """Images: no text, but prepared for a model that sees, as a JPEG of bounded size without metadata.
 
-Each image of a TIFF is a page. The first one is prepared here.
+Each image of a TIFF is a page. The first one is prepared here, and each can be drawn for its person.
 """
 
 import io
@@ -38,7 +38,7 @@ def extract(data: bytes) -> Extracted:
             if min(width, height) < SHORTEST_EDGE:
                 raise Unread("refused", TOO_SMALL)
             opened.draft("RGB", (LONGEST_EDGE, LONGEST_EDGE))
-            reduced = _reduced(opened)
+            reduced = _reduced(opened, LONGEST_EDGE)
             count = len(page_frames(opened))
     except Image.DecompressionBombError:
         raise Unread("refused", TOO_MANY_PIXELS) from None
@@ -50,6 +50,24 @@ def extract(data: bytes) -> Extracted:
         hints={"width": str(width), "height": str(height)},
         image=_written(reduced),
     )
+
+
+def open_page(data: bytes, number: int, edge: int) -> tuple[Image.Image | None, int]:
+    """Return a page, upright and at most `edge` pixels long, and how many pages there are.
+
+    The page is None if there is none of that number. Raises `Unread`, and whatever Pillow raises.
+    """
+    with Image.open(io.BytesIO(data), formats=FORMATS) as opened:
+        frames = page_frames(opened)
+        if not 1 <= number <= len(frames):
+            return None, len(frames)
+        if frames != [0]:
+            opened.seek(frames[number - 1])
+        width, height = opened.size
+        if width * height > MAX_PIXELS:
+            raise Unread("refused", TOO_MANY_PIXELS)
+        opened.draft("RGB", (edge, edge))
+        return _reduced(opened, edge), len(frames)
 
 
 def page_frames(image: Image.Image) -> list[int]:
@@ -83,11 +101,11 @@ def _written(image: Image.Image) -> bytes:
     return data
 
 
-def _reduced(image: Image.Image) -> Image.Image:
+def _reduced(image: Image.Image, edge: int) -> Image.Image:
     """Return the image reduced first, since every copy of a large one takes a third of the memory limit."""
     has_alpha = image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info
     small = image.convert("RGBA" if has_alpha else "RGB") if image.mode not in ("RGB", "RGBA") else image
-    small.thumbnail((LONGEST_EDGE, LONGEST_EDGE))
+    small.thumbnail((edge, edge))
     upright = ImageOps.exif_transpose(small)
     if not has_alpha:
         return upright.convert("RGB")

@@ -44,7 +44,7 @@ def extract(data: bytes) -> Extracted:
     try:
         document = pypdfium2.PdfDocument(data)
     except pypdfium2.PdfiumError as error:
-        if error.err_code == _PASSWORD_ERROR:
+        if is_password_missing(error):
             raise Unread("needs_password", LOCKED) from None
         raise Unread("broken", DAMAGED) from None
     count = len(document)
@@ -67,6 +67,11 @@ def extract(data: bytes) -> Extracted:
         hints=_hints(document),
         note=ENDS_READ if count > MAX_PAGES else "",
     )
+
+
+def is_password_missing(error: pypdfium2.PdfiumError) -> bool:
+    """Return whether a document couldn't be opened because it needs a password."""
+    return bool(error.err_code == _PASSWORD_ERROR)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

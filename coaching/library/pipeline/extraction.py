@@ -47,7 +47,7 @@ def extract_now(source: BinaryIO, *, size: int, name: str) -> Extraction:
     if size > MAX_BYTES:
         return Extraction(outcome="refused", sentence=_TOO_LARGE)
     try:
-        answer = _host.ask(name.encode("utf-8", "replace"), _chunks(source, size), size)
+        answer = _host.ask(name.encode("utf-8", "replace"), exact_chunks(source, size), size)
     except NotAnswered as error:
         logger.warning("document_not_read", bytes=size, is_too_costly=error.is_too_costly)
         if error.is_too_costly:
@@ -60,7 +60,7 @@ def extract_now(source: BinaryIO, *, size: int, name: str) -> Extraction:
         return Extraction(outcome="broken", sentence=_BROKEN)
 
 
-def _chunks(source: BinaryIO, size: int) -> Iterator[bytes]:
+def exact_chunks(source: BinaryIO, size: int) -> Iterator[bytes]:
     """Yield exactly `size` bytes, whatever the file has by now."""
     while size:
         chunk = source.read(min(size, _CHUNK_BYTES)) or bytes(min(size, _CHUNK_BYTES))
