@@ -20,6 +20,7 @@ from coaching.library.documents.locks import lock_for_deletion, lock_with_attach
 from coaching.library.effects import change
 from coaching.library.moves import moving
 from coaching.library.places import locked_place
+from coaching.library.rows.reading_notes import PICTURES
 from coaching.models import (
     UNFINISHED_STATES,
     ActionItem,
@@ -188,11 +189,16 @@ def read_again(*, user_id: int, document_id: int) -> Document:
 
 
 def queue_again(document: Document) -> None:
-    """Queue the reading of a locked document, with all its attempts."""
+    """Queue the reading of a locked document, with all its attempts.
+
+    Where pages weren't read, it begins with the bytes: the model may have got sight since.
+    """
+    if PICTURES in document.reading_note:
+        document.read_at = None
     document.state, document.reason, document.attempts = DocumentState.QUEUED, "", 0
     if document.source == DocumentSource.COMMAND:  # its command may be over, so workers read it now
         document.source = DocumentSource.UPLOAD
-    document.save(update_fields=["state", "reason", "attempts", "source", "updated_at"])
+    document.save(update_fields=["state", "reason", "attempts", "source", "read_at", "updated_at"])
     enqueue_document(document)
 
 

@@ -13,6 +13,7 @@ class CallPurpose(models.TextChoices):
     CRITIC = "critic", "Second reading"
     SUMMARY = "summary", "Summary"
     TRANSCRIPT = "transcript", "Transcript"
+    PAGES = "pages", "Pages read from pictures"
 
 
 class CallState(models.TextChoices):

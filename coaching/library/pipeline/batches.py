@@ -29,6 +29,7 @@ from coaching.library.pipeline.knowledge import read_knowledge, read_surrounding
 from coaching.library.pipeline.requests import build_request, request_tokens, take_what_fits
 from coaching.library.pipeline.settling import begin, settle
 from coaching.library.pipeline.stages.duplicates import find_duplicates
+from coaching.library.pipeline.stages.read_pictures import read_pictures
 from coaching.library.pipeline.stages.read_text import read_text
 from coaching.library.pipeline.stages.references import choose_references
 from coaching.models import CallPurpose, CallState, DocumentCall, DocumentState
@@ -122,7 +123,7 @@ async def _prepare(
         claim_chosen, user_id=user_id, reader=reader, document_ids=document_ids, is_first_try=True
     ):
         batch = await in_database(begin, claim)
-        for stage in (find_duplicates, read_text, choose_references):
+        for stage in (find_duplicates, read_text, read_pictures, choose_references):
             batch = await in_database(settle, await stage(batch, services))
         if batch.items:
             return await in_database(_open, batch.claim, batch.items)

@@ -43,7 +43,10 @@ StoredRound = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallPlan:
-    """A call about documents of one client of a user. A call with this `key` is made once."""
+    """A call about documents of one client of a user. A call with this `key` is made once.
+
+    `is_stored` is off for a request whose bytes are many and that is built the same way again.
+    """
 
     user_id: int
     client_id: int
@@ -53,6 +56,7 @@ class CallPlan:
     request: ModelRequest
     prefix: str
     prompt_tokens: int
+    is_stored: bool = True
 
 
 def open_call(plan: CallPlan) -> DocumentCall:
@@ -64,7 +68,7 @@ def open_call(plan: CallPlan) -> DocumentCall:
             "client_id": plan.client_id,
             "purpose": plan.purpose,
             "documents": list(plan.document_ids),
-            "request": canonical_json(plan.request.messages),
+            "request": canonical_json(plan.request.messages) if plan.is_stored else "",
             "prefix": plan.prefix,
             "prompt_tokens": plan.prompt_tokens,
         },

@@ -8,12 +8,11 @@ from django.utils.translation import gettext_noop
 
 from coaching.library.documents.reasons import join_reasons
 from coaching.library.extractors.content_types import JPEG, NAMES
-from coaching.library.rows.reading_notes import pictures_note
+from coaching.library.rows.reading_notes import MAX_NOTE, pictures_note
 from coaching.sandbox import answers
 from coaching.sandbox.errors import UntrueAnswer
 
 MAX_SENTENCE = 500
-MAX_NOTE = 500
 MAX_HEAD_BYTES = 1_000_000
 MAX_PAGES = 1_000_000
 MAX_PICTURE_PAGES = 500

@@ -18,6 +18,7 @@ from coaching.library.pipeline.stages.classify import classify
 from coaching.library.pipeline.stages.critic import ask_critic
 from coaching.library.pipeline.stages.duplicates import find_duplicates
 from coaching.library.pipeline.stages.place import place
+from coaching.library.pipeline.stages.read_pictures import read_pictures
 from coaching.library.pipeline.stages.read_text import read_text
 from coaching.library.pipeline.stages.references import choose_references
 from coaching.models import Document, DocumentState
@@ -29,6 +30,7 @@ logger = structlog.get_logger(__name__)
 STAGES: tuple[Stage, ...] = (
     find_duplicates,  # the same bytes again: linked, not read
     read_text,  # text by content, in a process of its own; near-same texts
+    read_pictures,  # a model that sees writes down the text of pages that are pictures
     choose_references,  # at most six a document, by tags and text
     classify,  # the model: a structured answer, tools offered
     ask_critic,  # a second model where the first is unsure

@@ -72,6 +72,7 @@ def _item(document: Document) -> Item:
         pages_read=tuple(text.pages_read),
         hints=dict(text.hints),
         reading_note=document.reading_note,
+        picture_pages=tuple(text.picture_pages),
         twin=twin,
     )
 

@@ -8,6 +8,9 @@ from coaching.library.extractors.extracted import gettext_noop
 
 PICTURES = gettext_noop("Sage hasn’t read the pages that are pictures:")
 """Their numbers follow in a line of their own."""
+LOOKED_AT = gettext_noop("The AI model read these pages from their pictures, so check names and numbers:")
+"""Their numbers follow, too."""
+MAX_NOTE = 500
 MAX_RANGES = 25
 """A note has room for so many."""
 
@@ -15,6 +18,14 @@ MAX_RANGES = 25
 def pictures_note(pages: Sequence[int]) -> str:
     """Return the sentence that names pages without text; empty for none."""
     return f"{PICTURES}\n{page_ranges(pages)}." if pages else ""
+
+
+def with_looked_at(note: str, *, looked_at: Sequence[int], unread: Sequence[int]) -> str:
+    """Return a note that names the pages that a model has read from pictures, and those that none has."""
+    lines = ["", *note.splitlines()]
+    rest = [line for before, line in pairwise(lines) if not {before, line} & {PICTURES, LOOKED_AT}]
+    seen = f"{LOOKED_AT}\n{page_ranges(looked_at)}." if looked_at else ""
+    return "\n".join(filter(None, [pictures_note(unread), seen, *rest]))[:MAX_NOTE]
 
 
 def page_ranges(numbers: Iterable[int]) -> str:
@@ -32,4 +43,4 @@ def page_ranges(numbers: Iterable[int]) -> str:
 def is_read_in_part(note: str) -> bool:
     """Say whether a stored note tells of something that wasn't read."""
     lines = ["", *note.splitlines()]
-    return any(WRONG_NAME not in (before, line) for before, line in pairwise(lines))
+    return any(not {WRONG_NAME, LOOKED_AT} & {before, line} for before, line in pairwise(lines))
