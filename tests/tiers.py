@@ -39,7 +39,8 @@ _PURE = """
     letters/test_checking
     library/documents/test_picture_metadata library/documents/test_reasons
     library/extractors/test_hostile_mails
-    library/pipeline/test_normalised_text library/pipeline/test_small_context
+    library/pipeline/test_normalised_text library/pipeline/test_pages
+    library/pipeline/test_small_context
     library/references/test_placement
     library/references/test_reference_files library/references/test_selection library/test_evidence
     library/test_amounts library/test_dates library/test_deadlines

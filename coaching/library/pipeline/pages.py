@@ -12,11 +12,9 @@ MAX_PAGE_CHARACTERS = 20_000
 FEWEST_CHARACTERS = 3
 """Of a page with fewer letters and digits nothing is stored."""
 
-_UNWANTED = dict.fromkeys([*range(9), *range(11, 32), *range(127, 160), 65279, 65534, 65535]) | {
-    0x09: "\t",
-    0x0C: "\n",
-    0x2028: "\n",
-    0x2029: "\n",
+_UNWANTED = {
+    **dict.fromkeys([*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0), 0xFEFF, 0xFFFE, 0xFFFF]),
+    **dict.fromkeys([0x0C, 0x2028, 0x2029], "\n"),
 }
 """Control characters; form feeds part pages."""
 

@@ -1,0 +1,215 @@
+"""Pages that are pictures: a model that sees writes down their text, and it counts like other text."""
+
+import base64
+import io
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import override_settings
+from PIL import Image
+from reportlab.lib.utils import ImageReader
+from reportlab.pdfgen.canvas import Canvas
+
+from coaching.library.documents.filing import withhold_document
+from coaching.library.documents.intake import destination_of, take_in
+from coaching.library.pipeline.stages.read_pictures import MAX_PAGES, PAGES_A_CALL
+from coaching.library.rows.documents import document_with_text
+from coaching.library.rows.reading_notes import LOOKED_AT, PICTURES
+from coaching.models import CallPurpose, Document, DocumentCall, DocumentState
+from coaching.practice import PracticeServer
+from coaching.practice.api.errors import ApiError
+from coaching.practice.script import Reply
+from sessions_app.database import in_database
+from tests.jobs.conftest import WorkOff
+from tests.library.pipeline.conftest import LEASE
+from tests.library.pipeline.truth import TruthfulModel
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("references")]
+
+COLOURS = [
+    (red, green, blue) for red in (40, 130, 220) for green in (40, 130, 220) for blue in (40, 130, 220)
+]
+"""Of pages: what a model "sees" of a page is its colour."""
+Text = str
+
+
+def picture(colour: int, *, kind: str = "PNG") -> bytes:
+    written = io.BytesIO()
+    Image.new("RGB", (420, 594), COLOURS[colour]).save(written, kind)
+    return written.getvalue()
+
+
+def scanned(*pages: int | Text) -> bytes:
+    """Return a PDF whose pages are pictures of these colours, or have these texts."""
+    written = io.BytesIO()
+    canvas = Canvas(written, pagesize=(420, 594))
+    for page in pages:
+        if isinstance(page, int):
+            canvas.drawImage(ImageReader(io.BytesIO(picture(page))), 0, 0, 420, 594)
+        else:
+            for line, words in enumerate(page.splitlines()):
+                canvas.drawString(20, 560 - 14 * line, words)
+        canvas.showPage()
+    canvas.save()
+    return written.getvalue()
+
+
+@dataclass
+class SeeingModel(TruthfulModel):
+    """Writes down the text that belongs to the colour of each picture. `shown` are the pages of each request.
+
+    Before the answer to the request of this number, `fails_at`, it is overloaded.
+    """
+
+    words: Mapping[int, str] = field(default_factory=dict)
+    shown: list[Sequence[int]] = field(default_factory=list)
+    fails_at: int = -1
+
+    def __post_init__(self) -> None:
+        self.script = self._read
+
+    def _read(self, body: Mapping[str, Any]) -> Reply | None:
+        schema = (body.get("output_config") or {}).get("format", {}).get("schema", {})
+        if "pages" not in schema.get("properties", {}):
+            return None
+        blocks = body["messages"][0]["content"]
+        numbers = [int(block["text"][6:-1]) for block in blocks if block.get("text", "").startswith("[page ")]
+        pictures = [block["source"]["data"] for block in blocks if block["type"] == "image"]
+        if len(self.shown) == self.fails_at:
+            self.fails_at = -1
+            raise ApiError(529)
+        self.shown.append(numbers)
+        texts = [self.words.get(_colour(data), "") for data in pictures]
+        rows = [{"page": number, "text": text} for number, text in zip(numbers, texts, strict=True)]
+        return Reply.of(json.dumps({"pages": rows}), tokens_per_second=0.0)
+
+
+def _colour(data: str) -> int:
+    with Image.open(io.BytesIO(base64.b64decode(data))) as shown:
+        width, height = shown.size
+        assert max(width, height) <= 1_568
+        seen = shown.convert("RGB").getpixel((width // 2, height // 2))
+    assert isinstance(seen, tuple)
+    return min(
+        range(len(COLOURS)),
+        key=lambda each: sum(abs(a - b) for a, b in zip(COLOURS[each], seen, strict=True)),
+    )
+
+
+@pytest.fixture
+def model() -> SeeingModel:
+    return SeeingModel()
+
+
+async def upload(user: User, data: bytes, *, name: str = "scan.pdf") -> Document:
+    destination = await in_database(lambda: destination_of(user_id=user.pk))
+    return await in_database(take_in, user_id=user.pk, name=name, data=data, destination=destination)
+
+
+async def fresh(document: Document) -> Document:
+    return await in_database(document_with_text, user_id=document.user_id, document_id=document.pk)
+
+
+async def test_a_scanned_lease_is_read_filed_and_quoted_with_its_pages(
+    user: User, practice: PracticeServer, model: SeeingModel, work_off: WorkOff
+) -> None:
+    middle = "Break clause: the tenant may end this lease on 1 May 2031 by six months' notice."
+    model.words = {0: LEASE, 1: middle, 2: "Signed as a deed [signature]"}
+    fact = {"name": "Break", "value": "1 May 2031", "quote": middle, "page": 1}
+    model.types, model.said = {"scan.pdf": "lease"}, {"scan.pdf": {"key_facts": [fact]}}
+    uploaded = await upload(user, scanned(0, 1, 2))
+    await work_off()
+    document = await fresh(uploaded)
+    assert (document.state, document.file_type, document.page_count) == (DocumentState.FILED, "lease", 3)
+    assert document.text.text.split("\f") == [LEASE.strip(), middle, "Signed as a deed [signature]"]
+    assert [(each["value"], each["page"]) for each in document.key_facts] == [("1 May 2031", 2)]
+    assert document.reading_note == f"{LOOKED_AT}\n1–3."
+    assert model.shown == [[1, 2, 3]]
+
+
+async def test_of_a_mixed_document_only_the_pictures_are_shown(
+    user: User, practice: PracticeServer, model: SeeingModel, work_off: WorkOff
+) -> None:
+    model.words = {4: "Annex A: the keys of both doors"}
+    uploaded = await upload(user, scanned(LEASE, 4, "The end of this lease of premises", 5))
+    await work_off()
+    document = await fresh(uploaded)
+    pages = document.text.text.split("\f")
+    assert pages[1] == "Annex A: the keys of both doors"
+    assert "Harbour Estates" in pages[0]
+    assert (pages[2], pages[3]) == ("The end of this lease of premises", "")
+    assert (model.shown, document.reading_note) == ([[2, 4]], f"{LOOKED_AT}\n2.")
+    assert "Annex A" in json.dumps([each.body for each in practice.requests[1:]])
+
+
+async def test_what_was_read_before_an_interruption_is_not_paid_for_again(
+    user: User, practice: PracticeServer, model: SeeingModel, work_off: WorkOff
+) -> None:
+    colours = range(PAGES_A_CALL + 2)
+    model.words = {colour: f"This is page {colour + 1} of the lease of premises." for colour in colours}
+    model.fails_at = 1
+    uploaded = await upload(user, scanned(*colours))
+    await work_off()
+    document = await fresh(uploaded)
+    assert model.shown == [[1, 2, 3, 4], [5, 6]]
+    assert document.text.text.split("\f") == list(model.words.values())
+    calls = await in_database(lambda: list(DocumentCall.of(user.pk).filter(purpose=CallPurpose.PAGES)))
+    assert [(call.request, call.documents) for call in calls] == [("", [document.pk])] * 2
+
+
+async def test_pages_beyond_the_limit_are_named_as_unread(
+    user: User, practice: PracticeServer, model: SeeingModel, work_off: WorkOff
+) -> None:
+    model.words = {0: "A page of a long scan."}
+    uploaded = await upload(user, scanned(*[0] * (MAX_PAGES + 2)))
+    await work_off()
+    document = await fresh(uploaded)
+    assert (
+        document.reading_note == f"{PICTURES}\n{MAX_PAGES + 1}–{MAX_PAGES + 2}.\n{LOOKED_AT}\n1–{MAX_PAGES}."
+    )
+    assert (len(model.shown), document.text.pages_read) == (
+        MAX_PAGES // PAGES_A_CALL,
+        list(range(1, MAX_PAGES + 1)),
+    )
+
+
+async def test_a_photo_without_text_stays_a_picture_and_one_of_a_letter_gets_its_text(
+    user: User, practice: PracticeServer, model: SeeingModel, work_off: WorkOff
+) -> None:
+    model.words = {3: LEASE}
+    photo = await upload(user, picture(7, kind="JPEG"), name="dog.jpg")
+    letter = await upload(user, picture(3), name="letter.png")
+    await work_off()
+    assert not hasattr(await fresh(photo), "text")
+    found = await fresh(letter)
+    assert (found.text.text, found.reading_note) == (LEASE.strip(), f"{LOOKED_AT}\n1.")
+    asked = [each.body["messages"][0]["content"] for each in practice.requests]
+    classified = [content for content in asked if not content[1].get("text", "").startswith("[page ")]
+    assert sum(block["type"] == "image" for content in classified for block in content) == 1
+
+
+async def test_a_withheld_scan_is_shown_to_nobody(
+    user: User, practice: PracticeServer, model: SeeingModel, work_off: WorkOff
+) -> None:
+    uploaded = await upload(user, scanned(0, 1))
+    await in_database(withhold_document, user_id=user.pk, document_id=uploaded.pk, is_withheld=True)
+    await work_off()
+    document = await fresh(uploaded)
+    assert (document.state, model.shown, practice.requests) == (DocumentState.REVIEW, [], [])
+
+
+async def test_a_model_without_sight_gets_no_picture(
+    user: User, practice: PracticeServer, model: SeeingModel, work_off: WorkOff
+) -> None:
+    with override_settings(SAGE_CLASSIFY_MODEL="a-local-model"):
+        scan, photo = await upload(user, scanned(0)), await upload(user, picture(1), name="photo.png")
+        await work_off()
+    assert (
+        await fresh(scan)
+    ).reason == "Its pages are pictures, which Sage can’t read. Upload a version with text."
+    assert (await fresh(photo)).reason.startswith("This is an image, and the AI model can’t look at images.")
+    assert practice.requests == []
