@@ -6,6 +6,7 @@ pages that were read so. Pages that no model could read are named as unread.
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -17,7 +18,7 @@ from coaching.library.documents.locks import update_documents
 from coaching.library.pipeline.batch import Batch, Image, Item, Services
 from coaching.library.pipeline.call_records import CallPlan
 from coaching.library.pipeline.calls import CallFailed, CallWithdrawn, make_call, prefix_of
-from coaching.library.pipeline.page_rendering import render_page_now
+from coaching.library.pipeline.page_rendering import MEDIA_TYPE, NotRendered, render_page_now
 from coaching.library.pipeline.page_requests import build_pages_request, read_pages_skill
 from coaching.library.pipeline.pages import pages_of, read_pages, with_pages
 from coaching.library.pipeline.requests import request_tokens
@@ -109,16 +110,15 @@ async def _ask(batch: Batch, item: Item, sent: Sequence[int], services: Services
 
 
 def _images(item: Item, sent: Sequence[int]) -> Mapping[int, Image]:
-    """Return the pages as pictures; one that can't be shown is left out."""
+    """Return the pages as pictures; one that can't be drawn is left out."""
     images = {1: item.image} if item.image and 1 in sent else {}
     document = item.document
     for number in sent:
         if number in images:
             continue
-        with open_object(document.storage_key or "") as file:
-            page = render_page_now(file, size=document.size, number=number, longest_edge=LONGEST_EDGE)
-        if page is not None:
-            images[number] = Image(data=page.data, media_type=page.media_type)
+        with open_object(document.storage_key or "") as file, suppress(NotRendered):
+            page = render_page_now(file, size=document.size, number=number, most_pixels=LONGEST_EDGE)
+            images[number] = Image(data=page.data, media_type=MEDIA_TYPE)
     return images
 
 
