@@ -3,8 +3,8 @@
 import os
 from collections.abc import Mapping
 
-# For a Python that isn't the system's, and for systems without time zones.
-_NEEDED_VARIABLES = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PYTHONTZPATH")
+# For a Python that isn't the system's, for systems without time zones, and for the data of text recognition.
+_NEEDED_VARIABLES = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PYTHONTZPATH", "TESSDATA_PREFIX")
 
 
 def worker_environment() -> Mapping[str, str]:

@@ -63,7 +63,7 @@ def read_pages(answer: str, sent: Collection[int]) -> Mapping[int, str]:
     texts: dict[int, str] = {}
     for each in said.pages:
         if each.page in sent:
-            texts.setdefault(each.page, _clean(each.text))
+            texts.setdefault(each.page, clean_page(each.text))
     return texts
 
 
@@ -85,6 +85,7 @@ def with_pages(pages: Mapping[int, str], new: Mapping[int, str]) -> dict[int, st
     return dict(sorted(joined.items()))
 
 
-def _clean(text: str) -> str:
+def clean_page(text: str) -> str:
+    """Return a page's text as it is stored; empty if hardly anything stands there."""
     kept = text[:MAX_PAGE_CHARACTERS].translate(_UNWANTED).strip()
     return kept if sum(map(str.isalnum, kept)) >= FEWEST_CHARACTERS else ""

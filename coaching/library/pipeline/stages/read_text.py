@@ -20,6 +20,7 @@ from coaching.library.pipeline.attachments import take_attachments
 from coaching.library.pipeline.batch import Batch, Image, Item, Services, Twin
 from coaching.library.pipeline.extracted import AttachedFile, Extraction
 from coaching.library.pipeline.extraction import extract_now
+from coaching.library.pipeline.recognition import is_installed
 from coaching.library.pipeline.stored_text import Fingerprint, FoundText, fingerprint_of, store_text
 from coaching.models import Document, DocumentSource, DocumentState
 from sessions_app.database import in_database
@@ -54,6 +55,16 @@ def can_look() -> bool:
     return not settings.IS_PRACTICE_MODEL and profile_for(settings.SAGE_CLASSIFY_MODEL).has_sight
 
 
+def reads_pictures() -> bool:
+    """Say whether the text of pages that are pictures is read: by a model that sees, or here."""
+    return can_look() or is_installed()
+
+
+def no_sight() -> str:
+    """Return why an image without a text that could be read isn't classified."""
+    return NO_SIGHT if settings.IS_PRACTICE_MODEL else MODEL_WITHOUT_SIGHT
+
+
 async def read_text(batch: Batch, _services: Services) -> Batch:
     """Give each document its text, or its ending."""
     items = await asyncio.gather(*(_with_text(batch, item) for item in batch.items))
@@ -70,7 +81,7 @@ async def _with_text(batch: Batch, item: Item) -> Item:
     if extraction.attachments:  # first: what has its text isn't read again
         await in_database(_attach, batch, document, extraction.attachments)
     twin = await in_database(_store, batch, document, extraction, found)
-    pages = extraction.picture_pages if can_look() and not document.is_withheld else ()
+    pages = extraction.picture_pages if reads_pictures() and not document.is_withheld else ()
     if extraction.outcome != "text" and not extraction.image and not pages:
         return item.ended(_ENDS[extraction.outcome], extraction.sentence or NO_TEXT)
     read = replace(
@@ -98,9 +109,8 @@ def _allowed(item: Item) -> Item:
         return item
     if item.document.is_withheld:
         return item.ended(DocumentState.REVIEW, WITHHELD)
-    if item.image and not item.text and not can_look():
-        is_practice = settings.IS_PRACTICE_MODEL
-        return item.ended(DocumentState.REVIEW, NO_SIGHT if is_practice else MODEL_WITHOUT_SIGHT)
+    if item.image and not item.text and not reads_pictures():
+        return item.ended(DocumentState.REVIEW, no_sight())
     return item
 
 
