@@ -3,6 +3,9 @@
 Nothing here may change what a person sees.
 """
 
+import os
+
+from coaching.library.extractors.recognition_data import FOLDER_VARIABLE
 from sage.settings import *  # noqa: F403
 from sage.settings import DATABASES, STORAGES
 
@@ -22,3 +25,5 @@ ACCOUNT_RATE_LIMITS = False
 MFA_RATE_LIMITS = False
 # Tests of the second look switch it on: others count what is asked and stored.
 SAGE_SAFETY_MODEL = ""
+# Scans stay unread, whatever this machine has: tests of text recognition ask for it.
+os.environ[FOLDER_VARIABLE] = "/nonexistent"

@@ -161,6 +161,7 @@ async def test_what_was_read_before_an_interruption_is_not_paid_for_again(
     assert [(call.request, call.documents) for call in calls] == [("", [document.pk])] * 2
 
 
+@pytest.mark.slow  # 42 pages are drawn
 async def test_pages_beyond_the_limit_are_named_as_unread(
     user: User, practice: PracticeServer, model: SeeingModel, work_off: WorkOff
 ) -> None:
