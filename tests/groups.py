@@ -9,6 +9,9 @@ from typing import Literal
 
 import pytest
 
+from coaching.library.extractors.recognition_data import FOLDER_VARIABLE
+from coaching.library.extractors.recognition_data import is_installed as is_recognition_installed
+
 Group = Literal["audit", "browser", "checks", "local-test", "s3"]
 
 # One module of each package that tests import or run.
@@ -41,6 +44,14 @@ def require(need: str, is_there: bool, missing: str) -> None:
     if need in os.environ.get("SAGE_TEST_REQUIRE", "").split(","):
         pytest.fail(f"SAGE_TEST_REQUIRE names {need}, and this needs {missing}", pytrace=False)
     pytest.skip(f"this needs {missing}")
+
+
+def require_recognition(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a test recognise text in pictures, or skip it."""
+    monkeypatch.delenv(FOLDER_VARIABLE)
+    require(
+        "ocr", is_recognition_installed(), "uv sync --inexact --extra ocr, and the package tesseract-ocr-eng"
+    )
 
 
 class ModuleWithoutGroup(pytest.Module):

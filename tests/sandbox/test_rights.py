@@ -5,6 +5,7 @@ The readers are the product's, with its limits. For the test they also run raw s
 
 import ast
 import errno
+import io
 import json
 import os
 import platform
@@ -20,17 +21,19 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from PIL import Image, ImageDraw, ImageFont
 
 from coaching.calendar import reading
 from coaching.legacy import reading as imports
 from coaching.legacy.importers import reader
-from coaching.library.pipeline import extraction
+from coaching.library.pipeline import extraction, page_rendering, recognition
 from coaching.sandbox import differences, layers, markdown, rights, template_process
 from coaching.sandbox.errors import NotAnswered
 from coaching.sandbox.host import ProcessHost
 from coaching.sandbox.limits import Limits
 from tests.architecture.parsing import parse
 from tests.calendar.conftest import calendar_text, one_event
+from tests.groups import require_recognition
 from tests.sage.processes import PROJECT
 from tests.sandbox.attacks import BEGIN
 
@@ -52,9 +55,29 @@ class Kind:
     is_stream: bool = False
 
 
+def picture_of(words: str, *, kind: str) -> bytes:
+    image = Image.new("L", (400, 100), 255)
+    ImageDraw.Draw(image).text((40, 30), words, fill=0, font=ImageFont.load_default(size=32))
+    written = io.BytesIO()
+    image.save(written, kind)
+    return written.getvalue()
+
+
 KINDS = {
     "documents": Kind(
         file="library/pipeline/extraction.py", limits=extraction.LIMITS, head=b"a.txt", body=b"A lease"
+    ),
+    "pages": Kind(
+        file="library/pipeline/page_rendering.py",
+        limits=page_rendering.LIMITS,
+        head=b'{"number": 1, "pixels": 100}',
+        body=picture_of("A lease", kind="PNG"),
+        told=b'"drawn"',
+    ),
+    "recognition": Kind(
+        file="library/pipeline/recognition.py",
+        limits=recognition.LIMITS,
+        body=picture_of("A lease", kind="WEBP"),
     ),
     "calendars": Kind(
         file="calendar/reading.py",
@@ -161,6 +184,8 @@ def test_native_code_in_a_reader_is_refused_everything_by_the_kernel(
     name: str, is_root: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kind = KINDS[name]
+    if name == "recognition":
+        require_recognition(monkeypatch)
     user = os.geteuid() if is_root or os.geteuid() else ORDINARY_USER
     with (
         target_of(user) as target,

@@ -25,7 +25,7 @@ APPROACHES = {
     "capture-review",
     "safety-plan",
 }
-SHIPPED = len(APPROACHES) + 4 + 5 + 2
+SHIPPED = len(APPROACHES) + 4 + 6 + 2
 
 WriteSkill = Callable[..., Path]
 

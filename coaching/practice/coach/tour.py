@@ -24,6 +24,7 @@ from coaching.practice.coach.file_names import reason_in_words
 from coaching.practice.coach.hearing import Heard, hear, is_about
 from coaching.practice.coach.jobs import do_job
 from coaching.practice.coach.library import SEARCH, say_what_was_found, say_what_was_said, search_documents
+from coaching.practice.coach.pages import shows_pages, write_down
 from coaching.practice.coach.reading import wants_something
 from coaching.practice.coach.replay import choice_in, replay
 from coaching.practice.coach.sense import sense
@@ -47,6 +48,8 @@ def answer(body: Mapping[str, Any]) -> Reply:
         return classify(body)
     if is_analysis(body):
         return analyse(body)
+    if shows_pages(body):
+        return write_down(body, {})
     conversation = Conversation(body)
     with texts.speaking(conversation.language):
         return do_job(conversation) or _seen(conversation, _lead_on(conversation))

@@ -22,6 +22,7 @@ from coaching.library.rows.reading_notes import LOOKED_AT, PICTURES
 from coaching.models import CallPurpose, Document, DocumentCall, DocumentState
 from coaching.practice import PracticeServer
 from coaching.practice.api.errors import ApiError
+from coaching.practice.coach.pages import shown_pages, shows_pages, write_down
 from coaching.practice.script import Reply
 from sessions_app.database import in_database
 from tests.jobs.conftest import WorkOff
@@ -73,19 +74,18 @@ class SeeingModel(TruthfulModel):
         self.script = self._read
 
     def _read(self, body: Mapping[str, Any]) -> Reply | None:
-        schema = (body.get("output_config") or {}).get("format", {}).get("schema", {})
-        if "pages" not in schema.get("properties", {}):
+        if not shows_pages(body):
             return None
-        blocks = body["messages"][0]["content"]
-        numbers = [int(block["text"][6:-1]) for block in blocks if block.get("text", "").startswith("[page ")]
-        pictures = [block["source"]["data"] for block in blocks if block["type"] == "image"]
+        numbers = shown_pages(body)
+        pictures = [
+            block["source"]["data"] for block in body["messages"][0]["content"] if block["type"] == "image"
+        ]
         if len(self.shown) == self.fails_at:
             self.fails_at = -1
             raise ApiError(529)
         self.shown.append(numbers)
         texts = [self.words.get(_colour(data), "") for data in pictures]
-        rows = [{"page": number, "text": text} for number, text in zip(numbers, texts, strict=True)]
-        return Reply.of(json.dumps({"pages": rows}), tokens_per_second=0.0)
+        return write_down(body, dict(zip(numbers, texts, strict=True)))
 
 
 def _colour(data: str) -> int:

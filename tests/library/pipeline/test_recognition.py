@@ -13,7 +13,7 @@ from coaching.library.extractors.recognition_data import FOLDER_VARIABLE, is_ins
 from coaching.library.pipeline.recognition import recognise_now
 from coaching.library.rows.reading_notes import RECOGNISED
 from coaching.practice import PracticeServer
-from tests.groups import require
+from tests.groups import require_recognition
 from tests.jobs.conftest import WorkOff
 from tests.library.pipeline.test_read_pictures import fresh, upload
 
@@ -34,11 +34,7 @@ Please return the deposit to the landlord's account.
 
 @pytest.fixture(autouse=True)
 def _installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(FOLDER_VARIABLE)
-    missing = (
-        "the extra ocr and Tesseract's data: uv sync --inexact --extra ocr, and the package tesseract-ocr-eng"
-    )
-    require("ocr", is_installed(), missing)
+    require_recognition(monkeypatch)
 
 
 def scan(text: str, *, pages: int = 1) -> bytes:

@@ -6,6 +6,7 @@ from typing import Any
 
 from coaching.practice.api.errors import invalid
 from coaching.practice.coach.documents import answer_of, classify, row_for, sent_documents
+from coaching.practice.coach.pages import shows_pages, write_down
 from coaching.practice.script import Reply
 
 Said = Mapping[str, Any]
@@ -29,6 +30,8 @@ class TruthfulModel:
         """Answer a request."""
         if (scripted := self.script(body)) is not None:
             return scripted
+        if shows_pages(body):
+            return write_down(body, {})
         documents = sent_documents(body)
         if any(word in document.name for document in documents for word in self.poison):
             raise invalid("messages.0: this can't be read")
