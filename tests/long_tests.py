@@ -1,7 +1,7 @@
 """Which tests take long, and on which of four days each of them runs: the table `long_tests.txt`.
 
 `tests.write_long_tests` writes it. A line is a turn and a test, or a whole file where every test needs a
-server or a browser. What isn't listed runs every day, and so does what judges new code whatever it changes.
+server or a browser. What isn't listed runs every day, and so do tests that check all code.
 """
 
 from collections.abc import Mapping

@@ -2,7 +2,7 @@
 
 `-m pure` starts no server, and hardly a process. A file of tiers that `-m` leaves out isn't even imported.
 
-A test is `slow` if it takes more than half a second of CPU, a pure one if more than a sixth, and if it starts
+A test is `slow` if it takes more than half a second of CPU, a pure one if more than a tenth, and if it starts
 processes that do. Files of such tests are listed here, single tests in `long_tests.txt`; others are marked.
 
 A run of the whole suite leaves out long tests whose turn is another day: `.ci/run` runs each in four days.
@@ -139,7 +139,9 @@ def pytest_configure(config: pytest.Config) -> None:
         return
     is_whole = config.args_source == pytest.Config.ArgsSource.TESTPATHS
     option = config.option
-    is_everyday = is_whole and not (option.markexpr or option.keyword or IS_LONG or ALL_FILES)
+    again = [config.getoption(name, False) for name in ("lf", "failedfirst", "stepwise")]
+    is_chosen = option.markexpr or option.keyword or any(again)
+    is_everyday = is_whole and not (is_chosen or IS_LONG or ALL_FILES)
     os.environ[TAKES_TURNS] = "1" if is_everyday else ""
 
 

@@ -33,7 +33,7 @@ EVERY_DAY = (
     "sage/test_squashed",
     "sockets/test_tenants",
 )
-"""How the names of tests begin that new code fails first, whatever it changes."""
+"""How the names of tests begin that check all code: new code is most likely to fail these."""
 
 
 def main() -> None:

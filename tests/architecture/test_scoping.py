@@ -90,6 +90,7 @@ UNSCOPED: Mapping[str, str] = {
     "coaching/library/pipeline/call_records.py:begin_call": "a prefix's cache is shared by everybody's calls",
     "coaching/library/pipeline/call_records.py:calls_in_batches": "a job fetches the answers of batches",
     "coaching/library/pipeline/claims.py:free_silent": "a job looks for documents whose job was lost",
+    "coaching/library/pipeline/page_texts.py:keep_page_texts": "by the key of a claimed document",
     "coaching/library/pipeline/stored_text.py:store_text": "by the key of a claimed document",
     "coaching/live/upkeep.py:_read_stop_requests": "turns that this process runs",
     "sessions_app/expiry.py:_idle": "a job looks for idle sessions",

@@ -29,6 +29,7 @@ from coaching.models import (
     Document,
     DocumentSource,
     DocumentState,
+    DocumentText,
     EffectKind,
     EntryState,
     FilingLevel,
@@ -191,10 +192,13 @@ def read_again(*, user_id: int, document_id: int) -> Document:
 def queue_again(document: Document) -> None:
     """Queue the reading of a locked document, with all its attempts.
 
-    Where pages weren't read, it begins with the bytes: the model may have got sight since.
+    If pages couldn't be read from their pictures, the file is read again: another model may read them.
     """
-    if PICTURES in document.reading_note:
+    if PICTURES in document.reading_note and not document.is_withheld:
         document.read_at = None
+        for text in DocumentText.within(document):
+            text.page_texts = {page: words for page, words in text.page_texts.items() if words is not None}
+            text.save(update_fields=["page_texts"])
     document.state, document.reason, document.attempts = DocumentState.QUEUED, "", 0
     if document.source == DocumentSource.COMMAND:  # its command may be over, so workers read it now
         document.source = DocumentSource.UPLOAD

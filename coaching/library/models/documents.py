@@ -172,9 +172,10 @@ class Document(Owned):
 class DocumentText(Owned):
     """The text of a document, its pages separated by form feeds.
 
-    `pages_read` are the numbers of the pages in `text`, empty if all are, and `picture_pages` those of pages
-    that are pictures and that no model has been shown. `looked_at` are the pages that one has read.
-    `fingerprint` finds near-same texts, and `filled` differs between copies of a form with other values.
+    `pages_read` are the numbers of the pages in `text`, empty if all are. `page_texts` is what was read from
+    the pictures of pages, by number, null for one that couldn't be read; while a document is read, it is
+    there before `text` is. `fingerprint` finds near-same texts, and `filled` differs between copies of a form
+    with other values.
     """
 
     owner_path = "document__user"
@@ -182,8 +183,7 @@ class DocumentText(Owned):
     document = models.OneToOneField(Document, on_delete=models.CASCADE, primary_key=True, related_name="text")
     text = models.TextField(blank=True, default="")
     pages_read = models.JSONField(default=list, blank=True)
-    picture_pages = models.JSONField(default=list, db_default=[], blank=True)
-    looked_at = models.JSONField(default=list, db_default=[], blank=True)
+    page_texts = models.JSONField(default=dict, db_default={}, blank=True)
     filled = models.CharField(max_length=32, blank=True, default="", db_default="")
     hints = models.JSONField(default=dict, blank=True)
     fingerprint = models.JSONField(default=list, blank=True)

@@ -82,7 +82,8 @@ class Item:
     """A document on its way through the stages.
 
     `reading_note` says what of it isn't in `text`; `picture_pages` are the numbers of pages that are pictures
-    and that no model has been shown. `unread` is the sentence for a document without any text.
+    and have to be read from them, `filled` is as in `DocumentText`, and `unread` is the sentence for a
+    document without any text.
     `references` are the types whose references the model is shown, the likeliest first; `is_unseen` says that
     it chose one whose reference it wasn't shown, `is_unlikely` that the document's words don't suggest the
     type that it chose. `placement_fault` says why it can't be filed by itself.
@@ -94,6 +95,8 @@ class Item:
     hints: Mapping[str, Any] = field(default_factory=dict)
     reading_note: str = ""
     picture_pages: Sequence[int] = ()
+    page_count: int = 0
+    filled: str = ""
     unread: str = ""
     image: Image | None = None
     references: Sequence[str] = ()

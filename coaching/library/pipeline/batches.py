@@ -9,6 +9,7 @@ import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 from uuid import uuid4
 
 import structlog
@@ -123,8 +124,12 @@ async def _prepare(
         claim_chosen, user_id=user_id, reader=reader, document_ids=document_ids, is_first_try=True
     ):
         batch = await in_database(begin, claim)
-        for stage in (find_duplicates, read_text, read_pictures, choose_references):
-            batch = await in_database(settle, await stage(batch, services))
+        try:
+            for stage in (find_duplicates, read_text, read_pictures, choose_references):
+                batch = await in_database(settle, await stage(batch, services))
+        except Refused as refusal:  # pages are read from their pictures at once, at the full price
+            await in_database(partial(put_back, claim, state=DocumentState.WAITING, reason=str(refusal)))
+            continue
         if batch.items:
             return await in_database(_open, batch.claim, batch.items)
     return None

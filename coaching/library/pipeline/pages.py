@@ -9,6 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from coaching.engine.json_text import scrub_surrogates, without_fence
 
 MAX_PAGE_CHARACTERS = 20_000
+ENOUGH_CHARACTERS = 200
+"""A picture with as much text is known by its text."""
 FEWEST_CHARACTERS = 3
 """Of a page with fewer letters and digits nothing is stored."""
 
@@ -76,8 +78,13 @@ def pages_of(text: str, pages_read: Sequence[int]) -> dict[int, str]:
     return dict(zip(numbers, parts, strict=True))
 
 
+def says_enough(text: str) -> bool:
+    """Say whether a picture's text tells what it is, without the picture."""
+    return sum(map(str.isalnum, text)) >= ENOUGH_CHARACTERS
+
+
 def with_pages(pages: Mapping[int, str], new: Mapping[int, str]) -> dict[int, str]:
-    """Return the pages in order, with what was read from their pictures below what they had, a stamp say."""
+    """Return the pages in order, each with what was read from its picture below the text that it had."""
     joined = dict(pages)
     for number, words in new.items():
         own = pages.get(number, "").strip()

@@ -8,10 +8,12 @@ from django.utils import timezone
 from coaching.library.documents.calls import use_answers
 from coaching.library.documents.filing import file_document, put_to_review
 from coaching.library.documents.locks import lock_documents
+from coaching.library.extractors.content_types import IMAGES
 from coaching.library.moves import moving
-from coaching.library.pipeline.batch import Batch, Ending, Item, Twin
+from coaching.library.pipeline.batch import Batch, Ending, Image, Item, Twin
 from coaching.library.pipeline.claims import Claim, keep
-from coaching.models import UNFINISHED_STATES, Document, DocumentState
+from coaching.library.pipeline.pages import says_enough
+from coaching.models import UNFINISHED_STATES, Document, DocumentImage, DocumentState
 
 
 def settle(batch: Batch) -> Batch:
@@ -72,9 +74,17 @@ def _item(document: Document) -> Item:
         pages_read=tuple(text.pages_read),
         hints=dict(text.hints),
         reading_note=document.reading_note,
-        picture_pages=tuple(text.picture_pages),
+        image=_image_of(document, text.text),
         twin=twin,
     )
+
+
+def _image_of(document: Document, text: str) -> Image | None:
+    """Return the picture that a document is, if its text doesn't say enough about it."""
+    if document.content_type not in IMAGES or says_enough(text):
+        return None
+    found = DocumentImage.of(document.user_id).filter(document_id=document.pk).first()
+    return Image(data=bytes(found.data), media_type=found.media_type) if found else None
 
 
 def _end(document: Document, ending: Ending) -> None:

@@ -44,8 +44,6 @@ class FoundText:
     text: str
     fingerprint: Fingerprint
     pages_read: Sequence[int] = ()
-    picture_pages: Sequence[int] = ()
-    looked_at: Sequence[int] = ()
     filled: str = ""
     hints: Mapping[str, Any] = field(default_factory=dict)
 
@@ -64,15 +62,13 @@ def store_text(claim: Claim, document: Document, found: FoundText, **values: Any
         document.user_id, [document.pk, *([twin.document_id] if twin else [])], to_refer=True
     )
     twin = twin if twin and twin.document_id in held else None
-    similar = {"similar_to_id": twin.document_id, "similarity": twin.similarity} if twin else {}
-    if rows.update(**values, **similar, read_at=timezone.now()):
+    values |= {"similar_to_id": twin and twin.document_id, "similarity": twin and twin.similarity}
+    if rows.update(**values, read_at=timezone.now()):
         DocumentText.unscoped.update_or_create(
             document_id=document.pk,
             defaults={
                 "text": found.text,
                 "pages_read": list(found.pages_read),
-                "picture_pages": list(found.picture_pages),
-                "looked_at": list(found.looked_at),
                 "filled": found.filled,
                 "hints": dict(found.hints),
                 "fingerprint": list(found.fingerprint.numbers),

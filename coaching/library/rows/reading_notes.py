@@ -8,10 +8,8 @@ from coaching.library.extractors.extracted import gettext_noop
 
 PICTURES = gettext_noop("Sage hasn’t read the pages that are pictures:")
 """Their numbers follow in a line of their own."""
-LOOKED_AT = gettext_noop("The AI model read these pages from their pictures. Check names and numbers:")
+FROM_PICTURES = gettext_noop("These pages were read from their pictures. Check names and numbers:")
 """Their numbers follow, too."""
-RECOGNISED = gettext_noop("These pages were read by text recognition. Check names and numbers:")
-_NUMBERED = frozenset({PICTURES, LOOKED_AT, RECOGNISED})
 MAX_NOTE = 500
 MAX_RANGES = 25
 """A note has room for so many."""
@@ -22,15 +20,12 @@ def pictures_note(pages: Sequence[int]) -> str:
     return f"{PICTURES}\n{page_ranges(pages)}." if pages else ""
 
 
-def with_looked_at(note: str, *, how: str, looked_at: Sequence[int], unread: Sequence[int]) -> str:
-    """Return a note that names the pages that were read from pictures, `LOOKED_AT` or `RECOGNISED`.
-
-    `unread` are those that weren't.
-    """
+def with_page_texts(note: str, *, read: Sequence[int], unread: Sequence[int]) -> str:
+    """Return a note that names the pages that were read from their pictures, and those that weren't."""
     lines = ["", *note.splitlines()]
-    rest = [line for before, line in pairwise(lines) if not {before, line} & _NUMBERED]
-    seen = f"{how}\n{page_ranges(looked_at)}." if looked_at else ""
-    return "\n".join(filter(None, [pictures_note(unread), seen, *rest]))[:MAX_NOTE]
+    rest = [line for before, line in pairwise(lines) if not {before, line} & {PICTURES, FROM_PICTURES}]
+    named = f"{FROM_PICTURES}\n{page_ranges(read)}." if read else ""
+    return "\n".join(filter(None, [pictures_note(unread), named, *rest]))[:MAX_NOTE]
 
 
 def page_ranges(numbers: Iterable[int]) -> str:
@@ -48,4 +43,4 @@ def page_ranges(numbers: Iterable[int]) -> str:
 def is_read_in_part(note: str) -> bool:
     """Say whether a stored note tells of something that wasn't read."""
     lines = ["", *note.splitlines()]
-    return any(not {WRONG_NAME, LOOKED_AT, RECOGNISED} & {before, line} for before, line in pairwise(lines))
+    return any(not {WRONG_NAME, FROM_PICTURES} & {before, line} for before, line in pairwise(lines))

@@ -14,7 +14,7 @@ from coaching.library.extractors.content_types import IMAGES, NAMES
 from coaching.library.pipeline.claims import MAX_DOCUMENTS
 from coaching.library.pipeline.requests import CALL_TOKENS
 from coaching.library.pipeline.stages.assemble import UNSEEN
-from coaching.library.pipeline.stages.read_text import NO_SIGHT
+from coaching.library.pipeline.stages.read_pictures import NO_SIGHT
 from coaching.library.references.current import current_references
 from coaching.models import UNFINISHED_STATES, Client, Document, DocumentState, LibraryEffect, Project
 from coaching.practice import PracticeServer

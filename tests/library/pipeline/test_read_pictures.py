@@ -14,11 +14,18 @@ from PIL import Image
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
-from coaching.library.documents.filing import withhold_document
+from coaching.library.documents.filing import read_again, withhold_document
+from coaching.library.documents.findings import call_prefix
 from coaching.library.documents.intake import destination_of, take_in
-from coaching.library.pipeline.stages.read_pictures import MAX_PAGES, PAGES_A_CALL
+from coaching.library.pipeline.batch import Services
+from coaching.library.pipeline.claims import claim_uploads
+from coaching.library.pipeline.page_reading import MAX_PAGES, PAGES_A_CALL
+from coaching.library.pipeline.reading import read_batch
+from coaching.library.pipeline.stages.read_pictures import PAGES_A_JOB
+from coaching.library.pipeline.stages.read_text import NO_TEXT
 from coaching.library.rows.documents import document_with_text
-from coaching.library.rows.reading_notes import LOOKED_AT, PICTURES
+from coaching.library.rows.reading_notes import FROM_PICTURES, PICTURES
+from coaching.model_client.connection import ModelConnection
 from coaching.models import CallPurpose, Document, DocumentCall, DocumentState
 from coaching.practice import PracticeServer
 from coaching.practice.api.errors import ApiError
@@ -61,14 +68,15 @@ def scanned(*pages: int | Text) -> bytes:
 
 @dataclass
 class SeeingModel(TruthfulModel):
-    """Writes down the text that belongs to the colour of each picture. `shown` are the pages of each request.
+    """Writes down the text that belongs to the colour of each picture. `shown` are the pages of each answer.
 
-    Before the answer to the request of this number, `fails_at`, it is overloaded.
+    Before the answer of this number, `fails_at`, it is overloaded; it refuses pages of the colours `refused`.
     """
 
     words: Mapping[int, str] = field(default_factory=dict)
     shown: list[Sequence[int]] = field(default_factory=list)
     fails_at: int = -1
+    refused: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.script = self._read
@@ -83,8 +91,11 @@ class SeeingModel(TruthfulModel):
         if len(self.shown) == self.fails_at:
             self.fails_at = -1
             raise ApiError(529)
+        colours = [_colour(data) for data in pictures]
+        if self.refused.intersection(colours):
+            return Reply.of("I can't help with that.", stop_reason="refusal")
         self.shown.append(numbers)
-        texts = [self.words.get(_colour(data), "") for data in pictures]
+        texts = [self.words.get(colour, "") for colour in colours]
         return write_down(body, dict(zip(numbers, texts, strict=True)))
 
 
@@ -127,7 +138,7 @@ async def test_a_scanned_lease_is_read_filed_and_quoted_with_its_pages(
     assert (document.state, document.file_type, document.page_count) == (DocumentState.FILED, "lease", 3)
     assert document.text.text.split("\f") == [LEASE.strip(), middle, "Signed as a deed [signature]"]
     assert [(each["value"], each["page"]) for each in document.key_facts] == [("1 May 2031", 2)]
-    assert document.reading_note == f"{LOOKED_AT}\n1–3."
+    assert document.reading_note == f"{FROM_PICTURES}\n1–3."
     assert model.shown == [[1, 2, 3]]
 
 
@@ -142,11 +153,11 @@ async def test_of_a_mixed_document_only_the_pictures_are_shown(
     assert pages[1] == "Annex A: the keys of both doors"
     assert "Harbour Estates" in pages[0]
     assert (pages[2], pages[3]) == ("The end of this lease of premises", "")
-    assert (model.shown, document.reading_note) == ([[2, 4]], f"{LOOKED_AT}\n2.")
+    assert (model.shown, document.reading_note) == ([[2, 4]], f"{FROM_PICTURES}\n2.")
     assert "Annex A" in json.dumps([each.body for each in practice.requests[1:]])
 
 
-async def test_what_was_read_before_an_interruption_is_not_paid_for_again(
+async def test_what_was_read_before_an_outage_is_not_paid_for_again(
     user: User, practice: PracticeServer, model: SeeingModel, work_off: WorkOff
 ) -> None:
     colours = range(PAGES_A_CALL + 2)
@@ -158,7 +169,72 @@ async def test_what_was_read_before_an_interruption_is_not_paid_for_again(
     assert model.shown == [[1, 2, 3, 4], [5, 6]]
     assert document.text.text.split("\f") == list(model.words.values())
     calls = await in_database(lambda: list(DocumentCall.of(user.pk).filter(purpose=CallPurpose.PAGES)))
-    assert [(call.request, call.documents) for call in calls] == [("", [document.pk])] * 2
+    assert [(call.request, call.answer, call.documents) for call in calls] == [("", "", [document.pk])] * 2
+
+
+async def test_a_text_is_whole_before_anything_else_gets_it(
+    user: User, practice: PracticeServer, model: SeeingModel, work_off: WorkOff
+) -> None:
+    """A summary of a scan waits for its last page, and so does a conversation."""
+    colours = [*range(PAGES_A_JOB + 1)]
+    model.words = {colour: f"This is page {colour + 1} of the lease of premises." for colour in colours}
+    uploaded = await upload(user, scanned("A cover page that was typed", *colours))
+    claim = await in_database(claim_uploads, user_id=user.pk, reader="lane:1")
+    assert claim
+    models = ModelConnection()
+    await read_batch(claim, Services(client=models.client))
+    await models.close()
+    half = await fresh(uploaded)
+    assert (half.state, half.text.text, len(half.text.page_texts)) == ("queued", "", PAGES_A_JOB)
+    assert await in_database(call_prefix, half, "summary") == ""
+    await work_off()
+    whole = await fresh(uploaded)
+    assert (len(whole.text.text.split("\f")), whole.state) == (len(colours) + 1, "review")
+
+
+async def test_where_a_model_gives_no_answer_about_pages_each_is_shown_alone_and_again_if_asked(
+    user: User, practice: PracticeServer, model: SeeingModel, work_off: WorkOff
+) -> None:
+    model.words = {0: "The first page of a lease.", 1: "The second page.", 2: "The third page."}
+    model.refused = {1}
+    uploaded = await upload(user, scanned(0, 1, 2))
+    await work_off()
+    document = await fresh(uploaded)
+    assert model.shown == [[1], [3]]
+    assert document.reading_note == f"{PICTURES}\n2.\n{FROM_PICTURES}\n1, 3."
+    model.refused = set()
+    await in_database(read_again, user_id=user.pk, document_id=document.pk)
+    await work_off()
+    document = await fresh(uploaded)
+    assert model.shown == [[1], [3], [2]]
+    assert (document.text.text.split("\f"), document.reading_note) == (
+        list(model.words.values()),
+        f"{FROM_PICTURES}\n1–3.",
+    )
+
+
+async def test_blank_pages_are_no_text(
+    user: User, practice: PracticeServer, model: SeeingModel, work_off: WorkOff
+) -> None:
+    uploaded = await upload(user, scanned(0, 1))
+    await work_off()
+    document = await fresh(uploaded)
+    assert (document.state, document.reason, document.reading_note) == ("review", NO_TEXT, "")
+    assert model.shown == [[1, 2]]
+
+
+async def test_a_photo_with_a_few_words_is_still_known_by_its_picture(
+    user: User, practice: PracticeServer, model: SeeingModel, work_off: WorkOff
+) -> None:
+    model.words = {7: "EXIT"}
+    photo = await upload(user, picture(7, kind="JPEG"), name="street.jpg")
+    for _ in range(2):
+        await work_off()
+        content = practice.requests[-1].body["messages"][0]["content"]
+        assert [block["type"] for block in content].count("image") == 1
+        await in_database(read_again, user_id=user.pk, document_id=photo.pk)
+    assert (await fresh(photo)).text.text == "EXIT"
+    assert model.shown == [[1]]
 
 
 @pytest.mark.slow  # 42 pages are drawn
@@ -170,7 +246,8 @@ async def test_pages_beyond_the_limit_are_named_as_unread(
     await work_off()
     document = await fresh(uploaded)
     assert (
-        document.reading_note == f"{PICTURES}\n{MAX_PAGES + 1}–{MAX_PAGES + 2}.\n{LOOKED_AT}\n1–{MAX_PAGES}."
+        document.reading_note
+        == f"{PICTURES}\n{MAX_PAGES + 1}–{MAX_PAGES + 2}.\n{FROM_PICTURES}\n1–{MAX_PAGES}."
     )
     assert (len(model.shown), document.text.pages_read) == (
         MAX_PAGES // PAGES_A_CALL,
@@ -185,9 +262,9 @@ async def test_a_photo_without_text_stays_a_picture_and_one_of_a_letter_gets_its
     photo = await upload(user, picture(7, kind="JPEG"), name="dog.jpg")
     letter = await upload(user, picture(3), name="letter.png")
     await work_off()
-    assert not hasattr(await fresh(photo), "text")
+    assert (await fresh(photo)).text.text == ""
     found = await fresh(letter)
-    assert (found.text.text, found.reading_note) == (LEASE.strip(), f"{LOOKED_AT}\n1.")
+    assert (found.text.text, found.reading_note) == (LEASE.strip(), f"{FROM_PICTURES}\n1.")
     asked = [each.body["messages"][0]["content"] for each in practice.requests]
     classified = [content for content in asked if not content[1].get("text", "").startswith("[page ")]
     assert sum(block["type"] == "image" for content in classified for block in content) == 1

@@ -11,7 +11,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from coaching.library.extractors.recognition_data import FOLDER_VARIABLE, is_installed, languages_in
 from coaching.library.pipeline.recognition import recognise_now
-from coaching.library.rows.reading_notes import RECOGNISED
+from coaching.library.rows.reading_notes import FROM_PICTURES
 from coaching.practice import PracticeServer
 from tests.groups import require_recognition
 from tests.jobs.conftest import WorkOff
@@ -56,7 +56,7 @@ async def test_a_scan_is_read_and_its_words_are_found(
     document = await fresh(uploaded)
     first, second = document.text.text.split("\f")
     assert first.split() == second.split() == NOTICE.split()
-    assert document.reading_note == f"{RECOGNISED}\n1–2."
+    assert document.reading_note == f"{FROM_PICTURES}\n1–2."
     assert document.file_type == "tenancy-termination"
 
 

@@ -1,7 +1,7 @@
 """Reads each document's text from its bytes, in a process of its own, and finds near-same texts.
 
-An email's attachments become documents of their own. What has no text, nor a page that a model could look at,
-or must not be sent to the model, ends here: in review, failed or refused, with the reason.
+An email's attachments become documents of their own. What has neither text nor pages that are pictures, or
+must not be sent to the model, ends here: in review, failed or refused, with the reason.
 """
 
 import asyncio
@@ -10,28 +10,20 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 
-from django.conf import settings
 from django.utils.translation import gettext_noop
 
-from coaching.engine.profiles import profile_for
 from coaching.files.objects import open_object
 from coaching.library.documents.pictures import keep_picture
 from coaching.library.pipeline.attachments import take_attachments
 from coaching.library.pipeline.batch import Batch, Image, Item, Services, Twin
 from coaching.library.pipeline.extracted import AttachedFile, Extraction
 from coaching.library.pipeline.extraction import extract_now
-from coaching.library.pipeline.recognition import is_installed
+from coaching.library.pipeline.page_reading import sees_pictures
 from coaching.library.pipeline.stored_text import Fingerprint, FoundText, fingerprint_of, store_text
 from coaching.models import Document, DocumentSource, DocumentState
 from sessions_app.database import in_database
 
 WITHHELD = gettext_noop("You chose never to send this document to the AI model, so please file it yourself.")
-NO_SIGHT = gettext_noop(
-    "This is an image, and the practice model can’t look at images. Please file it yourself."
-)
-MODEL_WITHOUT_SIGHT = gettext_noop(
-    "This is an image, and the AI model can’t look at images. Please file it yourself."
-)
 NO_TEXT = gettext_noop("Sage found no text in it. File it yourself, or upload a version with text.")
 _ENDS: Mapping[str, DocumentState] = {
     "no_text": DocumentState.REVIEW,
@@ -45,26 +37,6 @@ _bulk = ThreadPoolExecutor(max_workers=1, thread_name_prefix="documents in bulk"
 _urgent = ThreadPoolExecutor(max_workers=2, thread_name_prefix="documents")
 
 
-def reading_threads(document: Document) -> ThreadPoolExecutor:
-    """Return the threads that wait for processes that read this document."""
-    return _urgent if document.source == DocumentSource.CHAT else _bulk
-
-
-def can_look() -> bool:
-    """Say whether the model that reads documents is shown pictures."""
-    return not settings.IS_PRACTICE_MODEL and profile_for(settings.SAGE_CLASSIFY_MODEL).has_sight
-
-
-def reads_pictures() -> bool:
-    """Say whether the text of pages that are pictures is read: by a model that sees, or here."""
-    return can_look() or is_installed()
-
-
-def no_sight() -> str:
-    """Return why an image without a text that could be read isn't classified."""
-    return NO_SIGHT if settings.IS_PRACTICE_MODEL else MODEL_WITHOUT_SIGHT
-
-
 async def read_text(batch: Batch, _services: Services) -> Batch:
     """Give each document its text, or its ending."""
     items = await asyncio.gather(*(_with_text(batch, item) for item in batch.items))
@@ -75,15 +47,18 @@ async def _with_text(batch: Batch, item: Item) -> Item:
     document = item.document
     if item.ending or item.text:
         return _allowed(item)
+    executor = _urgent if document.source == DocumentSource.CHAT else _bulk
     extraction, found = await asyncio.get_running_loop().run_in_executor(
-        reading_threads(document), partial(_extract, document)
+        executor, partial(_extract, document)
     )
     if extraction.attachments:  # first: what has its text isn't read again
         await in_database(_attach, batch, document, extraction.attachments)
-    twin = await in_database(_store, batch, document, extraction, found)
-    pages = extraction.picture_pages if reads_pictures() and not document.is_withheld else ()
-    if extraction.outcome != "text" and not extraction.image and not pages:
+    pages = () if document.is_withheld else extraction.picture_pages
+    twin = await in_database(_store, batch, document, extraction, found, has_more=bool(pages))
+    if extraction.outcome not in ("text", "no_text"):
         return item.ended(_ENDS[extraction.outcome], extraction.sentence or NO_TEXT)
+    if extraction.outcome == "no_text" and not extraction.image and not pages:
+        return item.ended(DocumentState.REVIEW, extraction.sentence or NO_TEXT)
     read = replace(
         item,
         text=extraction.text,
@@ -91,6 +66,8 @@ async def _with_text(batch: Batch, item: Item) -> Item:
         hints=extraction.hints,
         reading_note=extraction.note,
         picture_pages=pages,
+        page_count=extraction.page_count,
+        filled=extraction.filled,
         unread=extraction.sentence or NO_TEXT,
         image=Image(data=extraction.image, media_type=extraction.media_type) if extraction.image else None,
         twin=twin,
@@ -109,8 +86,8 @@ def _allowed(item: Item) -> Item:
         return item
     if item.document.is_withheld:
         return item.ended(DocumentState.REVIEW, WITHHELD)
-    if item.image and not item.text and not reads_pictures():
-        return item.ended(DocumentState.REVIEW, no_sight())
+    if item.text and item.image and not sees_pictures():
+        return replace(item, image=None)
     return item
 
 
@@ -120,19 +97,23 @@ def _extract(document: Document) -> tuple[Extraction, Fingerprint]:
     return extraction, fingerprint_of(extraction.text)
 
 
-def _store(batch: Batch, document: Document, extraction: Extraction, found: Fingerprint) -> Twin | None:
-    """Store what was read, and find the text that was there before and is almost the same."""
+def _store(
+    batch: Batch, document: Document, extraction: Extraction, found: Fingerprint, *, has_more: bool
+) -> Twin | None:
+    """Store what was read, and find the text that was there before and is almost the same.
+
+    With `has_more`, the text isn't whole yet: pages have to be read from their pictures.
+    """
     values = {
         "content_type": extraction.content_type,
         "page_count": extraction.page_count,
         "reading_note": extraction.note,
     }
-    if extraction.outcome == "text":
+    if extraction.outcome == "text" and not has_more:
         text = FoundText(
             text=extraction.text,
             fingerprint=found,
             pages_read=extraction.pages_read,
-            picture_pages=extraction.picture_pages,
             filled=extraction.filled,
             hints=extraction.hints,
         )

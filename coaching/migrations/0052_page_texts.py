@@ -1,4 +1,4 @@
-"""Pages that are pictures: which of them no model has been shown, and which one has read."""
+"""What was read from the pictures of a document's pages, and the calls that read it."""
 
 from django.db import migrations, models
 
@@ -11,13 +11,8 @@ class Migration(migrations.Migration):
     operations = [
         migrations.AddField(
             model_name='documenttext',
-            name='picture_pages',
-            field=models.JSONField(blank=True, db_default=[], default=list),
-        ),
-        migrations.AddField(
-            model_name='documenttext',
-            name='looked_at',
-            field=models.JSONField(blank=True, db_default=[], default=list),
+            name='page_texts',
+            field=models.JSONField(blank=True, db_default={}, default=dict),
         ),
         migrations.RemoveConstraint(model_name='documentcall', name='document_call_purpose_known'),
         migrations.AlterField(
