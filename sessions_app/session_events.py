@@ -223,12 +223,12 @@ def _wake(session_id: UUID, facts: Sequence[Numbered]) -> None:
 
 
 def read_since(session: Session, seq: int) -> Sequence[Numbered] | None:
-    """Return the facts after a number; None where some are gone, or too many."""
+    """Return the facts after a number; None where some are gone, unknown, or too many."""
     if session.event_seq - seq > MAX_READ:
         return None
     rows = list(SessionEvent.within(session).filter(seq__gt=seq).order_by("seq"))
-    if len(rows) != session.event_seq - seq:
-        return None
+    if len(rows) != session.event_seq - seq or any(row.kind not in FACTS for row in rows):
+        return None  # a newer version writes kinds that this one doesn't know
     return [(row.seq, FACTS[row.kind](**row.payload)) for row in rows]
 
 

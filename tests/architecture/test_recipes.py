@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.architecture.recipes import applied, commands_of, read_recipes
-from tests.groups import require
+from tests.groups import require, require_group
 from tests.sage.processes import PROJECT, blank_environment
 
 RUN_COMMANDS = """
@@ -30,11 +30,15 @@ COPIED = ("coaching", "docs", "locale", "sage", "sessions_app", "skills", "stati
 @pytest.mark.timeout(1_200)  # hundreds of tests in one
 def test_every_recipe_works_as_it_is_written(tmp_path: Path) -> None:
     require("gettext", bool(shutil.which("msgfmt")), "GNU gettext")
+    require_group("checks")
     _copy(tmp_path)
     recipes = read_recipes()
     for name, text in applied(recipes).items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
+    for fix in (["check", "--fix", "--exit-zero", "-q"], ["format", "-q"], ["check", "-q"]):
+        code, said = _run(tmp_path, "-m", "ruff", *fix, ".")
+        assert code == 0, said
     commands, tests = _together(commands_of(recipes))
     for arguments in (["-c", RUN_COMMANDS, json.dumps(commands)], ["-m", "pytest", "-n0", "-q", *tests]):
         code, said = _run(tmp_path, *arguments)

@@ -105,6 +105,15 @@ def test_facts_are_read_after_a_number_and_not_where_some_are_gone(user: User) -
     assert read_since(session, 1) == [(2, ArcEntered(arc="open_day"))]
 
 
+def test_who_reads_a_kind_of_a_newer_version_begins_anew(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with transaction.atomic():
+        append(session, ArcEntered(arc="open_day"))
+    monkeypatch.delitem(FACTS, ArcEntered.kind)
+    assert read_since(session, 0) is None
+
+
 @pytest.mark.django_db
 def test_the_log_of_a_session_goes_when_it_was_idle_for_a_day(user: User, other_user: User) -> None:
     idle, titled, active = begin(user), begin(user, "second"), begin(other_user)
