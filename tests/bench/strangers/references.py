@@ -1,0 +1,165 @@
+"""What other programs read in the files: the texts that Sage's are compared with.
+
+poppler reads PDFs, LibreOffice texts and presentations, w3m web pages, the standard library emails, and
+libraries in an environment of their own (`libraries.py`) forms, workbooks, Outlook's messages and plain text.
+"""
+
+import json
+import re
+import subprocess
+from dataclasses import asdict, dataclass
+from email import message_from_bytes
+from email.message import EmailMessage
+from email.policy import default
+from pathlib import Path
+
+from tests.bench.strangers.clones import Member
+
+SECONDS = 120
+FEWEST_CHARACTERS = 10
+"""A page with fewer, and an image, is a picture."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reference:
+    """A file by other programs: its text by page, without any if none can read it.
+
+    `values` were typed into its form, `picture_pages` have an image and hardly a letter, `attached` are files
+    in an email.
+    """
+
+    pages: tuple[str, ...] = ()
+    values: str = ""
+    picture_pages: tuple[int, ...] = ()
+    attached: tuple[str, ...] = ()
+
+
+class Programs:
+    """The other programs. Their answers are kept in a folder, with the files."""
+
+    def __init__(self, folder: Path, python: str) -> None:
+        self.folder = folder
+        self.python = python
+        folder.mkdir(exist_ok=True)
+
+    def reference(self, member: Member, data: bytes) -> Reference:
+        """Return what they read in a file."""
+        place = re.sub(r"\W+", "_", f"{member.repository} {member.path}")
+        kept = self.folder / f"{place}.json"
+        if kept.exists():
+            return Reference(**{name: _tuple(value) for name, value in json.loads(kept.read_text()).items()})
+        file = self.folder / f"{place}.{member.path.rpartition('.')[2].lower()}"
+        file.write_bytes(data)
+        read = getattr(self, f"_{member.kind}")(file)
+        kept.write_text(json.dumps(asdict(read)))
+        return read
+
+    def _pdf(self, file: Path) -> Reference:
+        pages, pictures = pdf_pages(file)
+        values = self._library("form", file)
+        return Reference(pages=tuple(pages), values=values, picture_pages=tuple(pictures))
+
+    _form = _mixed = _pdf
+
+    def _docx(self, file: Path) -> Reference:
+        return _whole(self._converted(file, "txt:Text (encoded):UTF8", "txt"))
+
+    _odt = _rtf = _docx
+
+    def _pptx(self, file: Path) -> Reference:
+        if not self._converted(file, "pdf", "pdf"):
+            return Reference()
+        return _whole(written_by("pdftotext", "-enc", "UTF-8", str(file.with_suffix(".pdf")), "-"))
+
+    _odp = _pptx
+
+    def _xlsx(self, file: Path) -> Reference:
+        return _whole(self._library("workbook", file))
+
+    _ods = _xlsx
+
+    def _html(self, file: Path) -> Reference:
+        return _whole(self._shown(file))
+
+    def _eml(self, file: Path) -> Reference:
+        message = message_from_bytes(file.read_bytes(), policy=default)
+        assert isinstance(message, EmailMessage)
+        headers = [str(message.get(name, "")) for name in ("from", "to", "cc", "subject")]
+        attached = [name for part in message.walk() if (name := part.get_filename())]
+        return Reference(
+            pages=("\n".join([*headers, *attached, self._body(message)]),), attached=tuple(attached)
+        )
+
+    def _body(self, message: EmailMessage) -> str:
+        body = message.get_body(("plain", "html"))
+        if body is None:
+            return ""
+        data = body.get_payload(decode=True) or b""
+        assert isinstance(data, bytes)
+        content = data.decode(str(body.get_content_charset("utf-8")), "replace")
+        return content if body.get_content_subtype() == "plain" else self._shown_text(content)
+
+    def _msg(self, file: Path) -> Reference:
+        said = json.loads(self._library("message", file) or "{}")
+        if not said:
+            return Reference()
+        lines = [said["text"], self._shown_text(said["html"]), *said["attached"]]
+        return Reference(pages=("\n".join(lines),), attached=tuple(said["attached"]))
+
+    def _txt(self, file: Path) -> Reference:
+        return _whole(self._library("text", file))
+
+    _csv = _txt
+
+    def _vtt(self, file: Path) -> Reference:
+        return _whole(self._library("transcript", file))
+
+    def _image(self, _file: Path) -> Reference:
+        return Reference()
+
+    def _shown_text(self, html: str) -> str:
+        if not html:
+            return ""
+        file = self.folder / "shown.html"
+        file.write_text(f'<meta charset="utf-8">{html}', "utf-8", "replace")
+        return self._shown(file)
+
+    def _shown(self, file: Path) -> str:
+        return written_by("w3m", "-dump", "-cols", "500", "-T", "text/html", "-O", "UTF-8", str(file))
+
+    def _library(self, kind: str, file: Path) -> str:
+        return written_by(self.python, str(Path(__file__).with_name("libraries.py")), kind, str(file))
+
+    def _converted(self, file: Path, filter_name: str, suffix: str) -> str:
+        profile = f"-env:UserInstallation={(self.folder / 'profile').absolute().as_uri()}"
+        to = ("--convert-to", filter_name, "--outdir", str(self.folder))
+        written_by("soffice", profile, "--headless", *to, str(file))
+        made = file.with_suffix(f".{suffix}")
+        return made.read_text("utf-8-sig", "replace") if made.exists() else ""
+
+
+def pdf_pages(file: Path) -> tuple[list[str], list[int]]:
+    """Return the text of a PDF's pages, and the numbers of those that are pictures."""
+    pages = written_by("pdftotext", "-enc", "UTF-8", str(file), "-").split("\f")[:-1]
+    empty = {
+        number for number, page in enumerate(pages, 1) if sum(map(str.isalnum, page)) < FEWEST_CHARACTERS
+    }
+    listed = written_by("pdfimages", "-list", str(file)).splitlines()[2:] if empty else []
+    return pages, sorted(empty & {int(line.split()[0]) for line in listed})
+
+
+def written_by(*command: str) -> str:
+    """Return what a program writes, also if it then fails; nothing if it takes too long."""
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        return ""
+    return done.stdout.decode("utf-8", "replace")
+
+
+def _whole(text: str) -> Reference:
+    return Reference(pages=(text,) if text.strip() else ())
+
+
+def _tuple(value: object) -> object:
+    return tuple(value) if isinstance(value, list) else value
