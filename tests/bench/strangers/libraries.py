@@ -1,0 +1,98 @@
+"""Prints what libraries that Sage doesn't use read in a file: `PYTHON libraries.py KIND FILE`.
+
+It runs in an environment of its own, with pypdf, python-calamine, extract-msg, chardet and webvtt-py.
+"""
+
+import importlib
+import json
+import sys
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+
+def form_values(file: str) -> str:
+    """Return what was typed or chosen in a PDF's fields, by the dictionaries of the form."""
+    reader = importlib.import_module("pypdf").PdfReader(file)
+    if reader.is_encrypted:
+        reader.decrypt("")
+    fields = (reader.get_fields() or {}).values()
+    return "\n".join(
+        str(value) for field in fields if field.get("/FT") in ("/Tx", "/Ch") and (value := field.get("/V"))
+    )
+
+
+def workbook(file: str) -> str:
+    """Return the values of a workbook's sheets."""
+    book = importlib.import_module("python_calamine").CalamineWorkbook.from_path(file)
+    return "\n".join(
+        " ".join(_cell(cell) for cell in row)
+        for name in book.sheet_names
+        for row in book.get_sheet_by_name(name).to_python()
+    )
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() else f"{value:.10g}"
+    if isinstance(value, datetime) and not (value.hour or value.minute or value.second):
+        return value.date().isoformat()
+    return str(value)
+
+
+def message(file: str) -> str:
+    """Return an Outlook message's headers, text, and the names of its attachments, as a JSON object."""
+    library = importlib.import_module("extract_msg")
+    with library.openMsg(file, delayAttachments=False) as opened:
+        people = [getattr(opened, name, None) for name in ("sender", "to", "cc", "subject")]
+        html = getattr(opened, "htmlBody", None)
+        return json.dumps(
+            {
+                "text": "\n".join([*filter(None, people), opened.body or ""]),
+                "html": html.decode("utf-8", "replace") if html and not opened.body else "",
+                "attached": [
+                    _name(each) for each in opened.attachments if not getattr(each, "hidden", False)
+                ],
+            }
+        )
+
+
+def _name(attachment: Any) -> str:
+    """Return a file's name; of a message inside another, its subject."""
+    if isinstance(attachment.data, bytes | None):
+        return str(attachment.longFilename or attachment.shortFilename or "")
+    return str(attachment.data.subject or "")
+
+
+def text(file: str) -> str:
+    """Return a text file by the encoding that chardet finds in it."""
+    data = Path(file).read_bytes()
+    found = importlib.import_module("chardet").detect(data)
+    return data.decode(found["encoding"] or "utf-8", "replace")
+
+
+def transcript(file: str) -> str:
+    """Return what is said in a transcript."""
+    library = importlib.import_module("webvtt")
+    read = library.from_srt if file.endswith(".srt") else library.read
+    return "\n".join(_spoken(read(file)))
+
+
+def _spoken(captions: Any) -> Iterator[str]:
+    for caption in captions:
+        yield caption.voice or ""
+        yield caption.text
+
+
+READERS: dict[str, Callable[[str], str]] = {
+    "form": form_values,
+    "workbook": workbook,
+    "message": message,
+    "text": text,
+    "transcript": transcript,
+}
+
+if __name__ == "__main__":
+    kind, name = sys.argv[1:]
+    sys.stdout.buffer.write(READERS[kind](name).encode("utf-8", "replace"))

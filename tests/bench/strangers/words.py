@@ -1,0 +1,24 @@
+"""How many of a text's words another one has."""
+
+import re
+import unicodedata
+from collections import Counter
+
+_BROKEN = re.compile("[-\u00ad\u2010]\n[ \t]*|[\u00ad\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
+"""Where a line ends within a word, and what can't be seen."""
+# A sign of its own in scripts that don't separate words.
+_WORD = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
+    "|[^\\W_\u0e00-\u0eff\u1000-\u109f\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+"
+)
+
+
+def words(text: str) -> Counter[str]:
+    """Return the words, in small letters, and how often each stands there."""
+    plain = unicodedata.normalize("NFKC", text.replace("\r\n", "\n")).lower()
+    return Counter(_WORD.findall(_BROKEN.sub("", plain)))
+
+
+def recall(reference: Counter[str], found: Counter[str]) -> float:
+    """Return the share of the reference's words that were found."""
+    return (reference & found).total() / reference.total()
