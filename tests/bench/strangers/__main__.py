@@ -34,7 +34,11 @@ _FAILED = (extraction._BROKEN, extraction._TOO_COSTLY)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """A file of the sample, read. `share` is None without a reference text, or without the file's."""
+    """A file of the sample, read.
+
+    `share` is None without a reference text, and where a person is told that the file isn't read. That it has
+    no text is no such sentence if others read some.
+    """
 
     member: Member
     found: Extraction
@@ -45,8 +49,8 @@ class Row:
 
     @property
     def is_named_unread(self) -> bool:
-        """Whether the person is told that the file has no text, and why."""
-        return self.found.outcome != "text"
+        """Whether the person is told that the file isn't read, and why."""
+        return self.found.outcome != "text" and self.share is None
 
     @property
     def is_missed(self) -> bool:
@@ -82,7 +86,8 @@ def _row(member: Member, clones: Path, programs: Programs) -> Row:
         pages = tuple(pages[number - 1] for number in found.pages_read)
     reference = words("\n".join(pages)) | words(expected.values)
     own = words("\n".join([found.text, *found.hints.values()]))
-    is_compared = found.outcome == "text" and reference.total() > 0
+    is_said_empty = found.outcome == "no_text" and not found.picture_pages
+    is_compared = (found.outcome == "text" or is_said_empty) and reference.total() > 0
     return Row(
         member=member,
         found=found,

@@ -7,6 +7,7 @@ libraries in an environment of their own (`libraries.py`) forms, workbooks, Outl
 import json
 import re
 import subprocess
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from dataclasses import asdict, dataclass
 from email import message_from_bytes
 from email.message import EmailMessage
@@ -16,6 +17,8 @@ from pathlib import Path
 from tests.bench.strangers.clones import Member
 
 SECONDS = 120
+AS_SHOWN = "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,false,false,false,-1"
+"""Commas, quotes, UTF-8, all sheets."""
 FEWEST_CHARACTERS = 10
 """A page with fewer, and an image, is a picture."""
 
@@ -76,13 +79,19 @@ class Programs:
     def _xlsx(self, file: Path) -> Reference:
         return _whole(self._library("workbook", file))
 
-    _ods = _xlsx
+    def _ods(self, file: Path) -> Reference:
+        """Return the cells of all sheets as they are shown, which is how Sage reads them."""
+        self._converted(file, AS_SHOWN, "csv")
+        sheets = sorted(self.folder.glob(f"{file.stem}-*.csv"))
+        return _whole("\n".join(sheet.read_text("utf-8-sig", "replace") for sheet in sheets))
 
     def _html(self, file: Path) -> Reference:
-        return _whole(self._shown(file))
+        data = file.read_bytes()
+        text = _in_utf8(data)
+        return _whole(self._shown(file) if text is data else self._shown_text(text.decode()))
 
     def _eml(self, file: Path) -> Reference:
-        message = message_from_bytes(file.read_bytes(), policy=default)
+        message = message_from_bytes(_in_utf8(file.read_bytes()), policy=default)
         assert isinstance(message, EmailMessage)
         headers = [str(message.get(name, "")) for name in ("from", "to", "cc", "subject")]
         attached = [name for part in message.walk() if (name := part.get_filename())]
@@ -155,6 +164,15 @@ def written_by(*command: str) -> str:
     except subprocess.TimeoutExpired:
         return ""
     return done.stdout.decode("utf-8", "replace")
+
+
+def _in_utf8(data: bytes) -> bytes:
+    """Return UTF-16, which neither w3m nor the email package can read, as UTF-8."""
+    if data.count(0) <= len(data) // 4:
+        return data
+    if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        return data.decode("utf-16").encode()
+    return data.decode("utf-16-be" if data.startswith(b"\0") else "utf-16-le", "replace").encode()
 
 
 def _whole(text: str) -> Reference:
