@@ -39,14 +39,18 @@ _ARCHIVES = (
     ".pptx",
 )
 _ARCHIVE_STARTS = (b"PK\x03\x04", b"7z\xbc\xaf", b"Rar!", b"\x1f\x8b", b"BZh", b"\xfd7zXZ")
-_TYPED = (".svg", ".htm", ".html", ".xhtml", ".mht", "meta-inf/manifest.xml")
-"""What often names its type, in OpenDocument the manifest; without declarations that means nothing."""
+_TYPED = (".svg", ".htm", ".html", ".xhtml", ".mht")
+"""What often names its type; without declarations that means nothing."""
 _EMBEDDED = (".docx", ".xlsx", ".pptx")
 """What Office embeds behind charts and objects. It is never opened."""
 
 
-def open_archive(data: bytes) -> zipfile.ZipFile:
-    """Open an archive whose directory is harmless. Raises `Unread`."""
+def open_archive(data: bytes, *, may_name_types: bool = False) -> zipfile.ZipFile:
+    """Open an archive whose directory is harmless. Raises `Unread`.
+
+    XML that names its type without declaring anything is harmless (`may_name_types`) where the parsers of
+    what is read in the archive load nothing.
+    """
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
         members = archive.infolist()
@@ -63,7 +67,7 @@ def open_archive(data: bytes) -> zipfile.ZipFile:
     ):
         raise Unread("refused", TOO_DENSE)
     for member in members:
-        _check_member(archive, member)
+        _check_member(archive, member, may_name_types=may_name_types)
     return archive
 
 
@@ -71,7 +75,7 @@ def _is_too_dense(unpacked: int, packed: int) -> bool:
     return unpacked > SMALL_BYTES and unpacked > MAX_RATIO * max(1, packed)
 
 
-def _check_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> None:
+def _check_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, *, may_name_types: bool) -> None:
     if stat.S_ISLNK(member.external_attr >> 16):
         raise Unread("refused", HAS_LINK)
     if member.flag_bits & 1:
@@ -81,16 +85,18 @@ def _check_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> None:
     is_archive = name.endswith(_ARCHIVES) or start.startswith(_ARCHIVE_STARTS)
     if is_archive and not ("/embeddings/" in name and name.endswith(_EMBEDDED)):
         raise Unread("refused", HAS_ARCHIVE)
-    if _has_doctype(archive, member, start):
+    if _has_doctype(archive, member, start, may_name_types=may_name_types):
         raise Unread("refused", LOADS_FILES)
 
 
-def _has_doctype(archive: zipfile.ZipFile, member: zipfile.ZipInfo, start: bytes) -> bool:
+def _has_doctype(
+    archive: zipfile.ZipFile, member: zipfile.ZipInfo, start: bytes, *, may_name_types: bool
+) -> bool:
     """Say so for any member: a package's relationships can have any of them parsed, whatever its name."""
     found = find_doctype(start)
     if found is Doctype.UNKNOWN and member.file_size > len(start):
         found = find_doctype(_first_bytes(archive, member, -1))
-    is_typed = member.filename.lower().endswith(_TYPED)
+    is_typed = may_name_types or member.filename.lower().endswith(_TYPED)
     return found is Doctype.SUBSET or (found is Doctype.PLAIN and not is_typed)
 
 

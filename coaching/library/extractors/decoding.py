@@ -52,6 +52,11 @@ def _decode_certain(data: bytes, declared: str) -> str | None:
     return None
 
 
+def as_bytes_of_ascii(data: bytes) -> bytes:
+    """Return UTF-16 as UTF-8, so that patterns of ASCII match; anything else as it is."""
+    return decode(data).encode("utf-8", "replace") if _is_wide(data) else data
+
+
 def decode_alike(texts: Iterable[tuple[bytes, str]]) -> list[str]:
     """Return texts of one document, each with its declared encoding. The encoding is guessed once at most."""
     guessed = ""
@@ -75,9 +80,13 @@ def _zeros(data: bytes) -> int:
     return data[:SAMPLE_BYTES].count(0)
 
 
+def _is_wide(data: bytes) -> bool:
+    return _zeros(data) > len(data[:SAMPLE_BYTES]) // 4
+
+
 def _guess(data: bytes) -> str:
     sample = data[:SAMPLE_BYTES]
-    if _zeros(sample) > len(sample) // 4:
+    if _is_wide(sample):
         return "utf-16-le" if sample[1::2].count(0) > sample[0::2].count(0) else "utf-16-be"
     western = sample.decode("cp1252", "replace")
     foreign = "".join(_FOREIGN.findall(western))

@@ -58,6 +58,7 @@ _HTML_START = re.compile(
 _SRT_START = re.compile(r"\s*+\d++[^\S\n]*+\n\s*+\d{1,2}:\d\d:\d\d[,.]\d{1,3}\s++-->")
 _HEADER = re.compile(r"([A-Za-z][A-Za-z0-9-]*):[ \t]?.*(?:\n[ \t].*)*\n")
 _MAIL_HEADERS = {"from", "to", "date", "subject", "received", "message-id", "mime-version", "return-path"}
+_MAILBOX_LINE = ("From ", ">From ")
 _MARKDOWN_SIGNS = re.compile(r"^(?:#{1,6} \S|```|\[[^\]\n]+\]: )", re.MULTILINE)
 
 USABLE = gettext_noop("Save it as PDF, DOCX, XLSX, PPTX or text, and upload that.")
@@ -90,7 +91,7 @@ def find_type(data: bytes, name: str) -> str:
 
 
 def _in_archive(data: bytes) -> str:
-    with open_archive(data) as archive:
+    with open_archive(data, may_name_types=True) as archive:
         members = set(archive.namelist())
         for member, content_type in _MEMBERS.items():
             if member in members:
@@ -173,7 +174,8 @@ def _form_of_text(text: str, name: str) -> str:
 def _is_mail(text: str) -> bool:
     """Say whether the text begins with an e-mail's headers: a sender and two others."""
     found: set[str] = set()
-    at = 0
+    # In mailboxes a line of another form precedes the headers.
+    at = text.find("\n") + 1 if text.startswith(_MAILBOX_LINE) else 0
     while header := _HEADER.match(text, at):
         found.add(header[1].lower())
         at = header.end()

@@ -7,14 +7,15 @@ and needs quadratic time for tables.
 import io
 from collections.abc import Iterable, Iterator
 
-from docx import Document
 from docx.document import Document as DocxDocument
+from docx.opc.part import PartFactory
 from docx.oxml.ns import qn
+from docx.package import Package
+from docx.parts.document import DocumentPart
 from lxml import etree
 
-from coaching.library.extractors.archive import open_archive
 from coaching.library.extractors.extracted import Extracted
-from coaching.library.extractors.office import package_hints
+from coaching.library.extractors.office import checked_package, package_hints
 
 _PARAGRAPH, _TABLE, _ROW, _CELL = qn("w:p"), qn("w:tbl"), qn("w:tr"), qn("w:tc")
 _TEXT, _TAB, _BREAK, _RETURN, _TYPE = qn("w:t"), qn("w:tab"), qn("w:br"), qn("w:cr"), qn("w:type")
@@ -24,12 +25,19 @@ _STYLE, _VALUE, _TABS = qn("w:pStyle"), qn("w:val"), qn("w:tabs")
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _WRAPPERS = frozenset({qn("w:sdt"), qn("w:sdtContent"), qn("w:ins"), qn("w:customXml"), qn("w:smartTag")})
 _PAGE = "\f"
+# The library reads only documents without macros.
+for _kind in ("document.macroEnabled", "template.macroEnabledTemplate"):
+    PartFactory.part_type_for[f"application/vnd.ms-word.{_kind}.main+xml"] = DocumentPart
+PartFactory.part_type_for[
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.template.main+xml"
+] = DocumentPart
 
 
 def extract(data: bytes) -> Extracted:
     """Return the text by the pages that Word stored. Raises `Unread`."""
-    open_archive(data).close()
-    document = Document(io.BytesIO(data))
+    main = Package.open(io.BytesIO(checked_package(data))).main_document_part
+    assert isinstance(main, DocumentPart)
+    document = main.document
     text = "\n".join([*_margins(document), *_lines(document.element.body)])
     pages = tuple(page.strip("\n") for page in text.split(_PAGE))
     return Extracted(pages=pages, page_count=len(pages), hints=package_hints(document.core_properties))

@@ -66,7 +66,7 @@ _WITHIN = frozenset({NOTE, COMMENT}) | _all("draw:frame", "draw:custom-shape", "
 
 def open_package(data: bytes) -> zipfile.ZipFile:
     """Open a package whose content isn't encrypted. Raises `Unread`."""
-    package = open_archive(data)
+    package = open_archive(data, may_name_types=True)  # as macros, formulas and older manifests do
     if "META-INF/manifest.xml" in package.namelist():
         manifest = parse_part(package, "META-INF/manifest.xml")
         if any(

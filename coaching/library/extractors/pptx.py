@@ -3,21 +3,24 @@
 import io
 from collections.abc import Iterable, Iterator
 
-from pptx import Presentation
+from pptx.package import Package
+from pptx.parts.presentation import PresentationPart
 from pptx.shapes.base import BaseShape
 from pptx.shapes.graphfrm import GraphicFrame
 from pptx.shapes.group import GroupShape
 from pptx.slide import Slide
 
-from coaching.library.extractors.archive import open_archive
 from coaching.library.extractors.extracted import Extracted
-from coaching.library.extractors.office import package_hints
+from coaching.library.extractors.office import checked_package, package_hints
 
 
 def extract(data: bytes) -> Extracted:
     """Return the text of each slide. Raises `Unread`."""
-    open_archive(data).close()
-    presentation = Presentation(io.BytesIO(data))
+    main = Package.open(io.BytesIO(checked_package(data))).main_document_part
+    assert isinstance(main, PresentationPart), (
+        "also of a template or a show, which `pptx.Presentation` refuses"
+    )
+    presentation = main.presentation
     pages = tuple("\n".join(_lines(slide)) for slide in presentation.slides)
     return Extracted(pages=pages, page_count=len(pages), hints=package_hints(presentation.core_properties))
 

@@ -6,15 +6,15 @@ from datetime import date, datetime, time
 
 from openpyxl import load_workbook
 
-from coaching.library.extractors.archive import open_archive
 from coaching.library.extractors.extracted import Extracted
-from coaching.library.extractors.office import MAX_COLUMNS, MAX_ROWS, ROWS_READ
+from coaching.library.extractors.office import MAX_COLUMNS, MAX_ROWS, ROWS_READ, checked_package
 
 
 def extract(data: bytes) -> Extracted:
     """Return the rows of each sheet under its name. Raises `Unread`."""
-    open_archive(data).close()
-    workbook = load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
+    workbook = load_workbook(
+        io.BytesIO(checked_package(data)), read_only=True, data_only=True, keep_links=False
+    )
     pages = []
     is_cut = False
     for sheet in workbook.worksheets:
