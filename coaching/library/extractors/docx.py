@@ -1,4 +1,4 @@
-"""Word documents: paragraphs and tables in their order, headers and footers once.
+"""Word documents: paragraphs with their numbers, tables, notes and comments in their order; headers once.
 
 python-docx opens the package. The text is read from the XML, because the library leaves out content controls
 and needs quadratic time for tables.
@@ -8,12 +8,14 @@ import io
 from collections.abc import Iterable, Iterator
 
 from docx.document import Document as DocxDocument
-from docx.opc.part import PartFactory
+from docx.opc.part import Part, PartFactory, XmlPart
 from docx.oxml.ns import qn
 from docx.package import Package
 from docx.parts.document import DocumentPart
+from docx.section import Section, _Footer, _Header
 from lxml import etree
 
+from coaching.library.extractors.docx_numbers import Numbers
 from coaching.library.extractors.extracted import Extracted
 from coaching.library.extractors.office import checked_package, package_hints
 
@@ -23,7 +25,17 @@ _STORED_BREAK = qn("w:lastRenderedPageBreak")
 _STYLE, _VALUE, _TABS = qn("w:pStyle"), qn("w:val"), qn("w:tabs")
 # The same content again, for programs that don't know the newer form.
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
+_LEFT_OUT = frozenset({_FALLBACK, _TABS, qn("w:moveFrom")})
 _WRAPPERS = frozenset({qn("w:sdt"), qn("w:sdtContent"), qn("w:ins"), qn("w:customXml"), qn("w:smartTag")})
+_ID = qn("w:id")
+_REMARKS = {"footnotes": "Note", "endnotes": "Note", "comments": "Comment"}
+_REFERENCES = {
+    qn("w:footnoteReference"): "footnotes",
+    qn("w:endnoteReference"): "endnotes",
+    qn("w:commentReference"): "comments",
+}
+_KINDS = (*_REMARKS, "numbering", "styles")
+"""Parts, by the last word of their relationship's type."""
 _PAGE = "\f"
 # The library reads only documents without macros.
 for _kind in ("document.macroEnabled", "template.macroEnabledTemplate"):
@@ -37,45 +49,103 @@ def extract(data: bytes) -> Extracted:
     """Return the text by the pages that Word stored. Raises `Unread`."""
     main = Package.open(io.BytesIO(checked_package(data))).main_document_part
     assert isinstance(main, DocumentPart)
-    document = main.document
-    text = "\n".join([*_margins(document), *_lines(document.element.body)])
+    document, reader = main.document, _Reader(main)
+    margins = list(reader.margins(document))
+    text = "\n".join([*margins, *reader.lines(document.element.body)])
     pages = tuple(page.strip("\n") for page in text.split(_PAGE))
     return Extracted(pages=pages, page_count=len(pages), hints=package_hints(document.core_properties))
 
 
-def _margins(document: DocxDocument) -> Iterator[str]:
-    seen: set[str] = set()
-    for section in document.sections:
-        for part in (section.header, section.footer):
-            # It is the previous section's, or there is none, and the library would make one from a file.
-            if part.is_linked_to_previous:
-                continue
-            text = "\n".join(text for paragraph in part.paragraphs if (text := paragraph.text.strip()))
-            if text and text not in seen:
-                seen.add(text)
-                yield text
+class _Reader:
+    """Reads one document: notes and comments follow the paragraph that refers to them, once."""
+
+    def __init__(self, main: DocumentPart) -> None:
+        related = {rel.reltype.rpartition("/")[2]: rel for rel in main.rels.values() if not rel.is_external}
+        parts = {kind: _parsed(related[kind].target_part) for kind in _KINDS if kind in related}
+        self._remarks = {
+            (kind, remark.get(_ID, "")): remark
+            for kind in _REMARKS
+            if kind in parts
+            for remark in parts[kind].iterchildren()
+        }
+        self._numbers = Numbers(parts.get("numbering"), parts.get("styles"))
+
+    def margins(self, document: DocxDocument) -> Iterator[str]:
+        """Yield the text of headers and footers, each once."""
+        parts: set[str] = set()
+        seen: set[str] = set()
+        for section in document.sections:
+            for margin in _margins(section):
+                # It is the previous section's, or there is none, and the library would make one from a file.
+                if margin.is_linked_to_previous or margin.part.partname in parts:
+                    continue
+                parts.add(margin.part.partname)
+                text = "\n".join(self.lines(margin.part.element)).replace(_PAGE, "\n").strip("\n")
+                if text and text not in seen:
+                    seen.add(text)
+                    yield text
+
+    def lines(self, elements: Iterable[etree._Element]) -> Iterator[str]:
+        """Yield the lines of paragraphs and table rows; a form feed begins a page."""
+        for element in elements:
+            if element.tag == _PARAGRAPH:
+                number = self._numbers.before(element)
+                text = _text(element)
+                if text.strip():
+                    yield _with_prefix(element, number, text)
+                elif _PAGE in text:
+                    yield _PAGE
+                yield from self._remarks_of(element)
+            elif element.tag == _TABLE:
+                yield from self._rows(element)
+            elif element.tag in _WRAPPERS:
+                yield from self.lines(element)
+
+    def _rows(self, table: etree._Element) -> Iterator[str]:
+        for row in table.iter(_ROW):
+            cells = [" ".join(self._in_cell(cell).split()) for cell in row.iterchildren(_CELL)]
+            if any(cells):
+                yield " | ".join(cells)
+            if self._remarks:
+                yield from self._remarks_of(row)
+
+    def _in_cell(self, cell: etree._Element) -> str:
+        """Return a cell's text. A number may be all that a paragraph has."""
+        parts: list[str] = []
+        for child in cell.iterchildren():
+            number = self._numbers.before(child) if child.tag == _PARAGRAPH else ""
+            parts += [number if number != "-" else "", _text(child)]
+        return " ".join(parts)
+
+    def _remarks_of(self, element: etree._Element) -> Iterator[str]:
+        if not self._remarks:
+            return
+        for reference in element.iter(*_REFERENCES):
+            kind = _REFERENCES[str(reference.tag)]
+            remark = self._remarks.pop((kind, reference.get(_ID, "")), None)
+            text = " ".join(_text(remark).split()) if remark is not None else ""
+            if text:
+                yield f"{_REMARKS[kind]}: {text}"
 
 
-def _lines(elements: Iterable[etree._Element]) -> Iterator[str]:
-    """Yield the lines of paragraphs and table rows; a form feed begins a page."""
-    for element in elements:
-        if element.tag == _PARAGRAPH:
-            text = _text(element)
-            if text.strip():
-                yield f"{_prefix(element)}{text}" if _PAGE not in text else text
-            elif _PAGE in text:
-                yield _PAGE
-        elif element.tag == _TABLE:
-            yield from _rows(element)
-        elif element.tag in _WRAPPERS:
-            yield from _lines(element)
+def _parsed(part: Part) -> etree._Element:
+    if isinstance(part, XmlPart):
+        return part.element
+    return etree.fromstring(part.blob, etree.XMLParser(resolve_entities=False, no_network=True))
 
 
-def _rows(table: etree._Element) -> Iterator[str]:
-    for row in table.iter(_ROW):
-        cells = [" ".join(_text(cell).split()) for cell in row.iterchildren(_CELL)]
-        if any(cells):
-            yield " | ".join(cells)
+def _margins(section: Section) -> Iterator[_Header | _Footer]:
+    yield from (section.header, section.first_page_header, section.even_page_header)
+    yield from (section.footer, section.first_page_footer, section.even_page_footer)
+
+
+def _with_prefix(paragraph: etree._Element, number: str, text: str) -> str:
+    if _PAGE in text and not text.startswith(_PAGE):
+        return f"{number} {text}" if number not in ("", "-") else text
+    page, text = (_PAGE, text[1:]) if text.startswith(_PAGE) else ("", text)
+    style = _prefix(paragraph)
+    numbered = f"{number} " if number and number != "-" else "- " if number or style == "- " else ""
+    return f"{page}{style if style != '- ' else ''}{numbered}{text}"
 
 
 def _prefix(paragraph: etree._Element) -> str:
@@ -91,7 +161,7 @@ def _text(element: etree._Element) -> str:
     parts: list[str] = []
     skipped = 0
     for event, child in etree.iterwalk(element, events=("start", "end")):
-        if child.tag in (_FALLBACK, _TABS):
+        if child.tag in _LEFT_OUT:
             skipped += 1 if event == "start" else -1
         elif event == "end" and child.tag == _PARAGRAPH:
             parts.append("\n")

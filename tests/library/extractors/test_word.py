@@ -1,0 +1,183 @@
+"""What Word shows beside the text of paragraphs is read with it: numbers, notes, comments, margins."""
+
+import io
+import zipfile
+from collections.abc import Mapping
+
+import pytest
+from docx import Document
+
+from coaching.library.extractors.numerals import numeral
+from coaching.library.pipeline.extracted import Extraction
+from coaching.library.pipeline.extraction import extract_now
+from tests.library.extractors import files
+
+WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+"""The names of the parts' relationships."""
+
+
+def read(data: bytes) -> Extraction:
+    return extract_now(io.BytesIO(data), size=len(data), name="upload")
+
+
+def word(body: str, **parts: str) -> bytes:
+    """Return a document with parts beside it, such as footnotes."""
+    written = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(files.docx())) as old, zipfile.ZipFile(written, "w") as new:
+        for member in old.infolist():
+            content = old.read(member).decode("utf-8", "replace")
+            if member.filename == "word/document.xml":
+                content = f'<w:document xmlns:w="{WORD}"><w:body>{body}</w:body></w:document>'
+            elif member.filename == "word/_rels/document.xml.rels":
+                related = "".join(_relationship(name) for name in parts)
+                kept = content.replace("/relationships/numbering", "/relationships/other")
+                content = kept.replace("</Relationships>", f"{related}</Relationships>")
+            elif member.filename == "[Content_Types].xml":
+                typed = "".join(_content_type(name) for name in parts if name != "numbering")
+                content = content.replace("</Types>", f"{typed}</Types>")
+            if member.filename != "word/numbering.xml":
+                new.writestr(member.filename, content)
+        for name, content in {"numbering": "", **parts}.items():
+            new.writestr(f"word/{name}.xml", f'<w:{name} xmlns:w="{WORD}">{content}</w:{name}>')
+    return written.getvalue()
+
+
+def _relationship(name: str) -> str:
+    return f'<Relationship Id="x{name}" Type="{OFFICE}/{name}" Target="{name}.xml"/>'
+
+
+def _content_type(name: str) -> str:
+    kind = f"application/vnd.openxmlformats-officedocument.wordprocessingml.{name}+xml"
+    return f'<Override PartName="/word/{name}.xml" ContentType="{kind}"/>'
+
+
+def paragraph(text: str, properties: str = "", *, after: str = "") -> str:
+    return f"<w:p><w:pPr>{properties}</w:pPr><w:r><w:t>{text}</w:t>{after}</w:r></w:p>"
+
+
+def numbered(text: str, level: int, of_list: int = 1) -> str:
+    place = f'<w:ilvl w:val="{level}"/><w:numId w:val="{of_list}"/>'
+    return paragraph(text, f"<w:numPr>{place}</w:numPr>")
+
+
+def level(number: int, form: str, text: str, more: str = "") -> str:
+    said = f'<w:start w:val="1"/><w:numFmt w:val="{form}"/>{more}<w:lvlText w:val="{text}"/>'
+    return f'<w:lvl w:ilvl="{number}">{said}</w:lvl>'
+
+
+LEVELS = (
+    level(0, "decimal", "%1."),
+    level(1, "lowerLetter", "%1.%2"),
+    level(2, "upperRoman", "(%3)"),
+    level(3, "bullet", "o"),
+    level(4, "lowerRoman", "%3.%5", "<w:isLgl/>"),
+)
+FORM = f'<w:abstractNum w:abstractNumId="7">{"".join(LEVELS)}</w:abstractNum>'
+ANEW = '<w:lvlOverride w:ilvl="0"><w:startOverride w:val="5"/></w:lvlOverride>'
+LISTS = (
+    f'{FORM}<w:num w:numId="1"><w:abstractNumId w:val="7"/></w:num>'
+    f'<w:num w:numId="2"><w:abstractNumId w:val="7"/>{ANEW}</w:num>'
+)
+
+
+def test_clauses_have_their_numbers() -> None:
+    body = [
+        numbered("Rent", 0),
+        numbered("Due on the first", 1),
+        numbered("or the day after", 1),
+        numbered("in part", 2),
+        numbered("a point", 3),
+        numbered("legal", 4),
+        paragraph("Between them"),
+        numbered("Deposit", 0),
+        numbered("Elsewhere", 0, of_list=2),
+        numbered("Ends", 0),
+        numbered("straight to a part", 2),
+        numbered("no such list", 0, of_list=9),
+    ]
+    assert read(word("".join(body), numbering=LISTS)).text.split("\n") == [
+        "1. Rent",
+        "1.a Due on the first",
+        "1.b or the day after",
+        "(I) in part",
+        "- a point",
+        "1.1 legal",
+        "Between them",
+        "2. Deposit",
+        "5. Elsewhere",
+        "3. Ends",
+        "(I) straight to a part",
+        "no such list",
+    ]
+
+
+@pytest.mark.parametrize(
+    "numbering",
+    [
+        LISTS.replace('w:val="1"', 'w:val="x"').replace('w:ilvl="0"', 'w:ilvl="-1"'),
+        LISTS.replace("%1.", "%1" * 100_000),
+        f"{LISTS}<w:num/><w:abstractNum/><w:num w:numId='3'><w:lvlOverride/></w:num>",
+        "",
+    ],
+)
+def test_odd_numbers_lose_no_text(numbering: str) -> None:
+    body = "".join(numbered(f"Clause {number}", number % 12) for number in range(2_000))
+    found = read(word(body, numbering=numbering))
+    assert found.outcome == "text"
+    assert found.text.count("Clause") == 2_000
+    assert len(found.text) < 500_000
+
+
+def test_notes_and_comments_follow_their_paragraph_once() -> None:
+    marks = "".join(
+        f'<w:{name}Reference w:id="2"/>' for name in ("footnote", "endnote", "comment", "footnote")
+    )
+    parts: Mapping[str, str] = {
+        f"{name}s": f'<w:{name} w:id="2">{paragraph(f"The {name}.")}</w:{name}>'
+        for name in ("footnote", "endnote", "comment")
+    }
+    body = paragraph("The rent is £1,200.", after=marks) + paragraph("The end.", after=marks)
+    assert read(word(body, **parts)).text.split("\n") == [
+        "The rent is £1,200.",
+        "Note: The footnote.",
+        "Note: The endnote.",
+        "Comment: The comment.",
+        "The end.",
+    ]
+
+
+def test_margins_of_first_pages_and_their_tables_are_read() -> None:
+    document = Document()
+    section = document.sections[0]
+    section.different_first_page_header_footer = True
+    section.first_page_header.paragraphs[0].text = "Smith & Co"
+    section.header.add_table(1, 1, section.page_width).cell(0, 0).text = "Page two and on"  # type: ignore[arg-type]
+    document.add_paragraph("The rent is £1,200.")
+    written = io.BytesIO()
+    document.save(written)
+    assert read(written.getvalue()).text.split("\n") == [
+        "Page two and on",
+        "Smith & Co",
+        "The rent is £1,200.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("number", "form", "written"),
+    [
+        (4, "lowerRoman", "iv"),
+        (1_999, "upperRoman", "MCMXCIX"),
+        (4_000, "upperRoman", "4000"),
+        (28, "lowerLetter", "bb"),
+        (0, "upperLetter", "0"),
+        (781, "lowerLetter", "781"),
+        (7, "decimalZero", "07"),
+        (22, "ordinal", "22nd"),
+        (113, "ordinal", "113th"),
+        (3, "none", ""),
+        (3, "unheard-of", "3"),
+    ],
+)
+def test_numbers_are_written_in_their_form(number: int, form: str, written: str) -> None:
+    assert numeral(number, form) == written
