@@ -18,6 +18,7 @@ from lxml import etree
 from coaching.library.extractors.docx_numbers import Numbers
 from coaching.library.extractors.extracted import Extracted
 from coaching.library.extractors.office import checked_package, package_hints
+from coaching.library.extractors.office_drawings import Drawings
 
 _PARAGRAPH, _TABLE, _ROW, _CELL = qn("w:p"), qn("w:tbl"), qn("w:tr"), qn("w:tc")
 _TEXT, _TAB, _BREAK, _RETURN, _TYPE = qn("w:t"), qn("w:tab"), qn("w:br"), qn("w:cr"), qn("w:type")
@@ -68,6 +69,8 @@ class _Reader:
             if kind in parts
             for remark in parts[kind].iterchildren()
         }
+        self._drawings = Drawings()
+        self._parts = main.related_parts
         self._numbers = Numbers(parts.get("numbering"), parts.get("styles"))
 
     def margins(self, document: DocxDocument) -> Iterator[str]:
@@ -95,7 +98,7 @@ class _Reader:
                     yield _with_prefix(element, number, text)
                 elif _PAGE in text:
                     yield _PAGE
-                yield from self._remarks_of(element)
+                yield from self._beside(element)
             elif element.tag == _TABLE:
                 yield from self._rows(element)
             elif element.tag in _WRAPPERS:
@@ -106,8 +109,7 @@ class _Reader:
             cells = [" ".join(self._in_cell(cell).split()) for cell in row.iterchildren(_CELL)]
             if any(cells):
                 yield " | ".join(cells)
-            if self._remarks:
-                yield from self._remarks_of(row)
+            yield from self._beside(row)
 
     def _in_cell(self, cell: etree._Element) -> str:
         """Return a cell's text. A number may be all that a paragraph has."""
@@ -117,7 +119,9 @@ class _Reader:
             parts += [number if number != "-" else "", _text(child)]
         return " ".join(parts)
 
-    def _remarks_of(self, element: etree._Element) -> Iterator[str]:
+    def _beside(self, element: etree._Element) -> Iterator[str]:
+        """Yield charts and diagrams, notes and comments."""
+        yield from self._drawings.lines(element, self._part)
         if not self._remarks:
             return
         for reference in element.iter(*_REFERENCES):
@@ -126,6 +130,10 @@ class _Reader:
             text = " ".join(_text(remark).split()) if remark is not None else ""
             if text:
                 yield f"{_REMARKS[kind]}: {text}"
+
+    def _part(self, relationship: str) -> tuple[str, bytes]:
+        part = self._parts[relationship]
+        return part.partname, part.blob
 
 
 def _parsed(part: Part) -> etree._Element:

@@ -10,6 +10,7 @@ from docx.oxml.ns import qn
 from lxml import etree
 
 from coaching.library.extractors.numerals import numeral
+from coaching.library.extractors.office import count_of
 
 MAX_LEVEL = 8
 MAX_TEXT = 100
@@ -141,5 +142,4 @@ def _value(element: etree._Element, name: str) -> str:
 
 
 def _whole(stated: str | None) -> int:
-    """Return a stated number; 0 if it isn't one."""
-    return int(stated[:9]) if stated and stated.isascii() and stated.isdigit() else 0
+    return count_of(stated, least=0)

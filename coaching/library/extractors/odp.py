@@ -10,9 +10,9 @@ from coaching.library.extractors.opendocument import (
     lines_of,
     open_package,
     package_hints,
-    parse_part,
     qualified,
 )
+from coaching.library.extractors.opendocument_content import parse_content
 
 _SLIDE, _NOTES, _KIND = (
     qualified("draw:page"),
@@ -20,18 +20,52 @@ _SLIDE, _NOTES, _KIND = (
     qualified("presentation:class"),
 )
 _BODY = qualified("office:presentation")
+_MASTER, _NAME, _MASTER_NAME = (
+    qualified("style:master-page"),
+    qualified("style:name"),
+    qualified("draw:master-page-name"),
+)
+_NUMBER = qualified("text:page-number")
+_MARGIN_NAME = qualified("presentation:name")
+_MARGIN_TEXTS = qualified("presentation:header-decl"), qualified("presentation:footer-decl")
+_MARGIN_USES = qualified("presentation:use-header-name"), qualified("presentation:use-footer-name")
 _MARGINS = frozenset({"header", "footer", "date-time", "page-number"})
 
 
 def extract(data: bytes) -> Extracted:
     """Return the text of each slide. Raises `Unread`."""
     with open_package(data) as package:
-        content = parse_part(package, "content.xml")
+        content, styles = parse_content(package)
         hints = package_hints(package)
     body = content.find(f".//{_BODY}")
-    slides = body.iterchildren(_SLIDE) if body is not None else ()
-    pages = tuple("\n".join(_lines(slide)) for slide in slides) or ("",)
+    slides = list(body.iterchildren(_SLIDE)) if body is not None else []
+    around = _Around(content, styles)
+    for number, slide in enumerate(slides, 1):
+        for shown in slide.iter(_NUMBER):
+            shown.text = str(number)  # stored is “<number>”
+    pages = tuple("\n".join([*_lines(slide), *around.lines(slide)]) for slide in slides) or ("",)
     return Extracted(pages=pages, page_count=len(pages), hints=hints)
+
+
+class _Around:
+    """What slides show of their master, and the headers and footers that they name: each once."""
+
+    def __init__(self, content: etree._Element, styles: etree._Element | None) -> None:
+        masters = styles.iter(_MASTER) if styles is not None else ()
+        self._masters = {master.get(_NAME, ""): master for master in masters}
+        self._margins = {margin.get(_MARGIN_NAME, ""): margin for margin in content.iter(*_MARGIN_TEXTS)}
+
+    def lines(self, slide: etree._Element) -> Iterator[str]:
+        master = self._masters.pop(slide.get(_MASTER_NAME, ""), None)
+        for shape in master.iterchildren(etree.Element) if master is not None else ():
+            is_text = shape.get(_KIND, "footer") in ("header", "footer") and shape.tag != _NOTES
+            if is_text and next(shape.iter(_NUMBER), None) is None:
+                yield from lines_within(shape)
+        for name in _MARGIN_USES:
+            margin = self._margins.pop(slide.get(name, ""), None)
+            text = " ".join("".join(margin.itertext()).split()) if margin is not None else ""
+            if text:
+                yield text
 
 
 def _lines(slide: etree._Element) -> Iterator[str]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from lxml import etree
 
 from coaching.library.extractors.extracted import Extracted
-from coaching.library.extractors.office import MAX_COLUMNS, MAX_ROWS, ROWS_READ, joined_cells
+from coaching.library.extractors.office import MAX_COLUMNS, MAX_ROWS, ROWS_READ, count_of, joined_cells
 from coaching.library.extractors.opendocument import (
     CELL,
     COVERED,
@@ -19,7 +19,6 @@ from coaching.library.extractors.opendocument import (
     SKIPPED,
     TABLE,
     P,
-    count_of,
     open_package,
     package_hints,
     qualified,

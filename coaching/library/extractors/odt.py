@@ -1,6 +1,5 @@
 """OpenDocument texts: headings, lists, tables and notes in their order; headers and footers once."""
 
-import zipfile
 from collections.abc import Iterator
 
 from lxml import etree
@@ -11,9 +10,9 @@ from coaching.library.extractors.opendocument import (
     lines_of,
     open_package,
     package_hints,
-    parse_part,
     qualified,
 )
+from coaching.library.extractors.opendocument_content import parse_content
 
 _STYLE, _NAME, _MASTER = (
     qualified("style:style"),
@@ -31,12 +30,12 @@ _MARGINS = frozenset(
 def extract(data: bytes) -> Extracted:
     """Return the text by the pages that the writing program stored. Raises `Unread`."""
     with open_package(data) as package:
-        content = parse_part(package, "content.xml")
-        margins = list(_margins(package))
+        content, styles = parse_content(package)
         hints = package_hints(package)
     breaks = frozenset(_styles_with_break(content))
     body = content.find(f".//{_BODY}")
     lines = list(lines_of(body, breaks)) if body is not None else []
+    margins = _margins(styles) if styles is not None else ()
     text = "\n".join([*margins, *lines])
     pages = tuple(page for part in text.split(PAGE) if (page := part.strip("\n"))) or ("",)
     return Extracted(pages=pages, page_count=len(pages), hints=hints)
@@ -50,11 +49,9 @@ def _styles_with_break(content: etree._Element) -> Iterator[str]:
             yield style.get(_NAME, "")
 
 
-def _margins(package: zipfile.ZipFile) -> Iterator[str]:
-    if "styles.xml" not in package.namelist():
-        return
+def _margins(styles: etree._Element) -> Iterator[str]:
     seen: set[str] = set()
-    for master in parse_part(package, "styles.xml").iter(_MASTER_PAGE):
+    for master in styles.iter(_MASTER_PAGE):
         for margin in master.iterchildren(*_MARGINS):
             text = "\n".join(line for line in lines_of(margin) if line != PAGE)
             if text and text not in seen:

@@ -62,3 +62,9 @@ def joined_cells(cells: Sequence[str]) -> str:
     """Return a row's line, without the empty cells at its end."""
     filled = next((place for place in range(len(cells), 0, -1) if cells[place - 1]), 0)
     return " | ".join(cells[:filled])
+
+
+def count_of(stated: str | None, *, least: int = 1) -> int:
+    """Return a stated number; the least one if it is smaller or no number."""
+    is_number = stated is not None and stated.isascii() and stated.isdigit()
+    return max(least, int(stated[:9])) if stated and is_number else least

@@ -41,9 +41,10 @@ def _all(*names: str) -> frozenset[str]:
     return frozenset(map(qualified, names))
 
 
-P, H, ITEM, TABLE = (
+P, H, LIST, ITEM, TABLE = (
     qualified("text:p"),
     qualified("text:h"),
+    qualified("text:list"),
     qualified("text:list-item"),
     qualified("table:table"),
 )
@@ -54,6 +55,8 @@ NOTE, COMMENT, BODY = qualified("text:note"), qualified("office:annotation"), qu
 STYLE_NAME = qualified("text:style-name")
 SPACE, TAB, LINE_BREAK = qualified("text:s"), qualified("text:tab"), qualified("text:line-break")
 PAGE_BREAK = qualified("text:soft-page-break")
+NUMBER = "number"
+"""An attribute that `opendocument_numbers` adds."""
 # Deleted text, programs, the reading of a word beside it, and what only describes.
 SKIPPED = _all(
     "text:tracked-changes", "text:script", "text:ruby-text", "office:forms", "office:event-listeners",
@@ -134,17 +137,12 @@ def rows_of(element: etree._Element) -> Iterator[str]:
             yield from rows_of(child)
 
 
-def count_of(stated: str | None) -> int:
-    """Return a stated number of repetitions: at least one, and one if it isn't a number."""
-    is_number = stated is not None and stated.isascii() and stated.isdigit()
-    return max(1, int(stated[:9])) if stated and is_number else 1
-
-
 def _item(item: etree._Element, breaks: frozenset[str]) -> Iterator[str]:
-    is_first = True
+    number = item.get(NUMBER, "-")
+    is_first = any(child.tag in (P, H) for child in item)  # else it only holds another list
     for line in lines_of(item, breaks):
-        is_own = is_first and line != PAGE and not line.startswith("- ")
-        yield f"- {line}" if is_own else line
+        is_own = is_first and line != PAGE
+        yield f"{number} {line}".lstrip() if is_own else line
         is_first = is_first and line == PAGE
 
 
@@ -170,9 +168,13 @@ def _paragraph(paragraph: etree._Element) -> Iterator[str]:
         if number:
             yield PAGE
         if page:
-            yield f"# {page}" if paragraph.tag == H and not number else page
+            yield f"{_heading(paragraph)}{page}" if not number else page
     for inner in within:
         yield from _inside(inner)
+
+
+def _heading(paragraph: etree._Element) -> str:
+    return f"# {number} " if (number := paragraph.get(NUMBER)) else "# " * (paragraph.tag == H)
 
 
 def _inside(element: etree._Element) -> Iterator[str]:

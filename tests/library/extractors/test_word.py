@@ -163,6 +163,27 @@ def test_margins_of_first_pages_and_their_tables_are_read() -> None:
     ]
 
 
+def test_a_diagram_and_a_chart_are_read_once_where_they_stand() -> None:
+    drawing = "http://schemas.openxmlformats.org/drawingml/2006"
+    names = (
+        f'xmlns:a="{drawing}/main" xmlns:c="{drawing}/chart" xmlns:d="{drawing}/diagram" xmlns:r="{OFFICE}"'
+    )
+    drawn = f'<w:x {names}><d:relIds r:dm="xdata"/><c:chart r:id="xplot"/><c:chart r:id="none"/></w:x>'
+    points = "".join(f'<c:pt idx="{number}"><c:v>4.4000000000000004</c:v></c:pt>' for number in range(1_500))
+    plot = f"<c:x {names}><c:ser><c:tx><c:v>Rent</c:v></c:tx><c:val>{points}</c:val></c:ser></c:x>"
+    found = read(
+        word(
+            (paragraph("Before", after=drawn) + paragraph("After", after=drawn)) * 500,
+            data=f"<a:p {names}><a:t>First step</a:t></a:p>",
+            plot=plot,
+        )
+    )
+    lines = found.text.split("\n")
+    assert lines[:4] == ["Before", "First step", " | Rent", " | 4.4"]
+    assert (lines.count("First step"), lines.count("After"), lines.count(" | Rent")) == (1, 500, 1)
+    assert found.text.count("4.4") == 1_000
+
+
 @pytest.mark.parametrize(
     ("number", "form", "written"),
     [

@@ -1,0 +1,93 @@
+"""The words and numbers of charts and diagrams (SmartArt), which are parts of their own in a package."""
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
+
+from lxml import etree
+
+from coaching.library.extractors.office import count_of, joined_cells
+
+MAX_SERIES = 50
+MAX_POINTS = 1_000
+"""Of each series of a chart."""
+LONG_NUMBER = 15
+_DRAWING, _CHARTS, _DIAGRAMS = (
+    f"{{http://schemas.openxmlformats.org/drawingml/2006/{name}}}" for name in ("main", "chart", "diagram")
+)
+_RELATED = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+_TEXT, _PARAGRAPH = f"{_DRAWING}t", f"{_DRAWING}p"
+_CHART, _DIAGRAM = f"{_CHARTS}chart", f"{_DIAGRAMS}relIds"
+
+Parts = Callable[[str], tuple[str, bytes]]
+"""Returns the name and the content of the part with an id. Raises `KeyError`."""
+
+
+class Drawings:
+    """Reads the charts and diagrams of one document, each once."""
+
+    def __init__(self) -> None:
+        self._read: set[str] = set()
+
+    def lines(self, element: etree._Element, parts: Parts) -> Iterator[str]:
+        """Yield the lines of what is drawn below an element."""
+        for drawn in element.iter(_CHART, _DIAGRAM):
+            is_chart = drawn.tag == _CHART
+            try:
+                name, content = parts(drawn.get(f"{_RELATED}{'id' if is_chart else 'dm'}", ""))
+            except KeyError:
+                continue
+            if name in self._read:
+                continue
+            self._read.add(name)
+            root = etree.fromstring(content, etree.XMLParser(resolve_entities=False, no_network=True))
+            yield from _chart(root) if is_chart else _paragraphs(root)
+
+
+def _paragraphs(root: etree._Element) -> Iterator[str]:
+    for paragraph in root.iter(_PARAGRAPH):
+        text = " ".join("".join(each.text or "" for each in paragraph.iter(_TEXT)).split())
+        if text:
+            yield text
+
+
+def _chart(root: etree._Element) -> Iterator[str]:
+    """Yield the titles, and a table of the series: a column each."""
+    for title in root.iter(f"{_CHARTS}title"):
+        yield from _paragraphs(title)
+    columns: list[Mapping[int, str]] = []
+    names: list[str] = []
+    rows: dict[int, str] = {}
+    for series in islice(root.iter(f"{_CHARTS}ser"), MAX_SERIES):
+        names.append(_name(series))
+        rows |= {**_points(series, "xVal"), **_points(series, "cat"), **rows}
+        columns.append({**_points(series, "yVal"), **_points(series, "val")})
+    if any(names):
+        yield joined_cells(["", *names])
+    for number in sorted(set(rows).union(*columns)):
+        yield joined_cells([rows.get(number, ""), *(column.get(number, "") for column in columns)])
+
+
+def _name(series: etree._Element) -> str:
+    text = series.find(f"{_CHARTS}tx")
+    values = text.iter(f"{_CHARTS}v") if text is not None else ()
+    return " ".join(" ".join(value.text or "" for value in values).split())
+
+
+def _points(series: etree._Element, name: str) -> dict[int, str]:
+    """Return the values of a part of a series, by their numbers."""
+    part = series.find(f"{_CHARTS}{name}")
+    if part is None:
+        return {}
+    points = part.iter(f"{_CHARTS}pt")
+    return {
+        count_of(point.get("idx"), least=0): _rounded(" ".join((point.findtext(f"{_CHARTS}v") or "").split()))
+        for point in islice(points, MAX_POINTS)
+    }
+
+
+def _rounded(value: str) -> str:
+    """Return 4.4000000000000004, as Office stores it, as 4.4."""
+    try:
+        return f"{float(value):.10g}" if len(value) > LONG_NUMBER else value
+    except ValueError:
+        return value
