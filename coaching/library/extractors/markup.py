@@ -1,4 +1,4 @@
-"""Text from HTML: no scripts, no styles, and nothing is fetched."""
+"""Text from HTML, with what pictures say of themselves: no scripts, no styles, and nothing is fetched."""
 
 import re
 
@@ -17,6 +17,8 @@ _BLOCKS = frozenset({
     "main", "nav", "ol", "p", "pre", "section", "table", "tr", "ul",
 })  # fmt: skip
 _CELLS = frozenset({"td", "th"})
+# libxml2 leaves out what follows them, where mailing lists write their footers.
+_ENDS = re.compile(r"</(?:body|html)[^<>]*+>", re.IGNORECASE)
 _SPACES = re.compile(r"[ \t\r\f\v\xa0]+")
 
 
@@ -24,7 +26,7 @@ def parse_html(text: str) -> tuple[str, str]:
     """Return the title and the visible text, one line a block. Raises `Unread`."""
     parser = etree.HTMLParser(encoding="utf-8", no_network=True, remove_comments=True, remove_pis=True)
     try:
-        root = etree.fromstring(text.encode("utf-8", "replace"), parser)
+        root = etree.fromstring(_ENDS.sub("<br>", text).encode("utf-8", "replace"), parser)
     except etree.XMLSyntaxError:  # a text or an attribute of more than ten megabytes
         raise Unread("refused", TOO_LARGE) from None
     if root is None:
@@ -42,6 +44,8 @@ def _visible(root: etree._Element) -> str:
             skipped += 1 if event == "start" else -1
         if event == "start":
             parts.append(_before(tag, has_sibling=element.getprevious() is not None))
+            if tag == "img" and not skipped and (said := element.get("alt", "").strip()):
+                parts.append(f"[{_flat(said, tag)}]")
             parts.append("" if skipped else _flat(element.text, tag))
         else:
             parts.append("\n" if tag in _BLOCKS else "")

@@ -56,7 +56,8 @@ def extract(data: bytes) -> Extracted:
     if lines := _data_lines(document, read):
         read[0] = replace(read[0], added=replace(read[0].added, filled=(*read[0].added.filled, *lines)))
     pages = tuple(page.whole for page in read)
-    if sum(character.isalnum() for page in pages for character in page) < FEWEST_CHARACTERS:
+    characters = sum(character.isalnum() for page in pages for character in page)
+    if characters < FEWEST_CHARACTERS and any(page.is_picture for page in read):
         pages = ()
     return Extracted(
         pages=pages,

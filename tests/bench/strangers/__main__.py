@@ -22,11 +22,12 @@ from coaching.library.pipeline import extraction
 from coaching.library.pipeline.extracted import Extraction
 from tests.bench.strangers.clones import Member, members
 from tests.bench.strangers.references import Programs, Reference
-from tests.bench.strangers.words import recall, words
+from tests.bench.strangers.words import in_lines, recall, words
 
 ENOUGH = 0.9
 COLUMNS = (
-    "type", "files", "read", "compared", "median recall", "below .9", "unread", "failed", "longest s",
+    "type", "files", "read", "compared", "median recall", "below .9", "by lines", "unread", "failed",
+    "longest s",
 )  # fmt: skip
 _FAILED = (extraction._BROKEN, extraction._TOO_COSTLY)
 """The sentences of a reader that ended without an answer."""
@@ -37,13 +38,15 @@ class Row:
     """A file of the sample, read.
 
     `share` is None without a reference text, and where a person is told that the file isn't read. That it has
-    no text is no such sentence if others read some.
+    no text is no such sentence if others read some. `share_by_lines` also counts the words of lines that
+    stand in the text with other spaces.
     """
 
     member: Member
     found: Extraction
     seconds: float
     share: float | None
+    share_by_lines: float | None
     expected: Reference
     missing: tuple[str, ...]
 
@@ -84,8 +87,9 @@ def _row(member: Member, clones: Path, programs: Programs) -> Row:
     pages = expected.pages
     if found.pages_read and len(pages) == found.page_count:
         pages = tuple(pages[number - 1] for number in found.pages_read)
-    reference = words("\n".join(pages)) | words(expected.values)
-    own = words("\n".join([found.text, *found.hints.values()]))
+    text = "\n".join([*pages, expected.values])
+    own_text = "\n".join([found.text, *found.hints.values()])
+    reference, own = words("\n".join(pages)) | words(expected.values), words(own_text)
     is_said_empty = found.outcome == "no_text" and not found.picture_pages
     is_compared = (found.outcome == "text" or is_said_empty) and reference.total() > 0
     return Row(
@@ -93,6 +97,7 @@ def _row(member: Member, clones: Path, programs: Programs) -> Row:
         found=found,
         seconds=seconds,
         share=recall(reference, own) if is_compared else None,
+        share_by_lines=recall(reference, own | in_lines(text, own_text)) if is_compared else None,
         expected=expected,
         missing=tuple(word for word, _ in (reference - own).most_common(12)),
     )
@@ -112,6 +117,7 @@ def _table(rows: Sequence[Row]) -> Iterator[str]:
             len(shares),
             f"{statistics.median(shares):.3f}" if shares else "",
             sum(row.is_missed for row in of_kind),
+            sum(row.share_by_lines is not None and row.share_by_lines < ENOUGH for row in of_kind),
             sum(row.is_named_unread for row in of_kind),
             sum(row.has_failed for row in of_kind),
             f"{max(row.seconds for row in of_kind):.1f}",
@@ -123,7 +129,8 @@ def _misses(rows: Iterable[Row]) -> Iterator[str]:
     yield "\nBelow .9:"
     for row in rows:
         if row.is_missed:
-            yield f"{row.share:.2f} {_title(row)} pictures {row.found.picture_pages}: {' '.join(row.missing)}"
+            shares = f"{row.share:.2f} {row.share_by_lines:.2f}"
+            yield f"{shares} {_title(row)} pictures {row.found.picture_pages}: {' '.join(row.missing)}"
 
 
 def _unread(rows: Iterable[Row]) -> Iterator[str]:

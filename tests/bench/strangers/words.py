@@ -4,8 +4,11 @@ import re
 import unicodedata
 from collections import Counter
 
-_BROKEN = re.compile("[-\u00ad\u2010]\n[ \t]*|[\u00ad\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
-"""Where a line ends within a word, and what can't be seen."""
+_BROKEN = re.compile("[-\u00ad\u2010]\n[ \t]*")
+"""Where a line ends within a word."""
+_UNSEEN = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
+FEWEST_LETTERS = 4
+"""Shorter lines stand in any text."""
 # A sign of its own in scripts that don't separate words.
 _WORD = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
@@ -16,9 +19,28 @@ _WORD = re.compile(
 def words(text: str) -> Counter[str]:
     """Return the words, in small letters, and how often each stands there."""
     plain = unicodedata.normalize("NFKC", text.replace("\r\n", "\n")).lower()
-    return Counter(_WORD.findall(_BROKEN.sub("", plain)))
+    return Counter(_WORD.findall(_UNSEEN.sub("", _BROKEN.sub("", plain))))
 
 
 def recall(reference: Counter[str], found: Counter[str]) -> float:
     """Return the share of the reference's words that were found."""
     return (reference & found).total() / reference.total()
+
+
+def in_lines(reference: str, own: str) -> Counter[str]:
+    """Return the words of those lines of a reference that stand in a text somewhere, spaces aside.
+
+    Programs see words differently where a PDF places each letter, and break lines differently.
+    """
+    everything = _squeezed(own)
+    return Counter(
+        word
+        for line in reference.splitlines()
+        if len(squeezed := _squeezed(line)) >= FEWEST_LETTERS and squeezed in everything
+        for word in words(line).elements()
+    )
+
+
+def _squeezed(text: str) -> str:
+    plain = unicodedata.normalize("NFKC", text).lower()
+    return "".join(_WORD.findall(_UNSEEN.sub("", plain)))

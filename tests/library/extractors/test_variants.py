@@ -101,3 +101,23 @@ def test_a_word_document_that_names_an_open_document_may_not_name_types() -> Non
         package.writestr("mimetype", "application/vnd.oasis.opendocument.text")
         package.writestr("word/extra.xml", MACROS)
     assert read(written.getvalue()).sentence == "This file contains instructions to load other files."
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("<html><body><p>Rent</body></html>\nSent to the list<p>Bob", "Rent\nSent to the list\nBob"),
+        ("<html><p>Rent</html ><html><body>again</BODY></html>", "Rent\nagain"),
+        (
+            "<html><body><p>Offer<img src=a alt='Half price\n until May'><img alt=''>",
+            "Offer[Half price until May]",
+        ),
+    ],
+)
+def test_html_is_read_to_its_end_with_what_pictures_say(html: str, text: str) -> None:
+    assert read(html.encode()).text == text
+
+
+def test_a_pdf_of_a_word_is_read() -> None:
+    assert read(files.pdf([["Paid"]])).text == "Paid"
+    assert read(files.pdf([[], [""]])).outcome == "no_text"
