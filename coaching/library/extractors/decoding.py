@@ -52,7 +52,7 @@ def _decode_certain(data: bytes, declared: str) -> str | None:
     return None
 
 
-def as_bytes_of_ascii(data: bytes) -> bytes:
+def as_utf8_if_wide(data: bytes) -> bytes:
     """Return UTF-16 as UTF-8, so that patterns of ASCII match; anything else as it is."""
     return decode(data).encode("utf-8", "replace") if _is_wide(data) else data
 

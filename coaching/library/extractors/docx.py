@@ -6,6 +6,7 @@ and needs quadratic time for tables.
 
 import io
 from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from docx.document import Document as DocxDocument
 from docx.opc.part import Part, PartFactory, XmlPart
@@ -20,6 +21,8 @@ from coaching.library.extractors.extracted import Extracted
 from coaching.library.extractors.office import checked_package, package_hints
 from coaching.library.extractors.office_drawings import Drawings
 
+MAX_SECTIONS = 500
+"""Whose headers and footers are read."""
 _PARAGRAPH, _TABLE, _ROW, _CELL = qn("w:p"), qn("w:tbl"), qn("w:tr"), qn("w:tc")
 _TEXT, _TAB, _BREAK, _RETURN, _TYPE = qn("w:t"), qn("w:tab"), qn("w:br"), qn("w:cr"), qn("w:type")
 _STORED_BREAK = qn("w:lastRenderedPageBreak")
@@ -77,7 +80,7 @@ class _Reader:
         """Yield the text of headers and footers, each once."""
         parts: set[str] = set()
         seen: set[str] = set()
-        for section in document.sections:
+        for section in islice(document.sections, MAX_SECTIONS):
             for margin in _margins(section):
                 # It is the previous section's, or there is none, and the library would make one from a file.
                 if margin.is_linked_to_previous or margin.part.partname in parts:

@@ -64,9 +64,8 @@ class Numbers:
         abstracts = list(numbering.iterchildren(qn("w:abstractNum")))
         for abstract in abstracts:
             number = abstract.get(_ABSTRACT, "")
-            forms[number] = {
-                _whole(level.get(_LEVEL)): _level(level) for level in abstract.iterchildren(qn("w:lvl"))
-            }
+            levels = {_whole(level.get(_LEVEL)): level for level in abstract.iterchildren(qn("w:lvl"))}
+            forms[number] = {each: _level(level) for each, level in levels.items() if each <= MAX_LEVEL}
             linked[_value(abstract, qn("w:styleLink"))] = number
         for abstract in abstracts:
             if link := _value(abstract, qn("w:numStyleLink")):
@@ -80,7 +79,7 @@ class Numbers:
         levels = dict(forms.get(abstract, {}))
         self._counted_with[name] = f"form {abstract}"
         for override in number.iterchildren(qn("w:lvlOverride")):
-            level = _whole(override.get(_LEVEL))
+            level = min(_whole(override.get(_LEVEL)), MAX_LEVEL)
             if (other := override.find(qn("w:lvl"))) is not None:
                 levels[level] = _level(other)
             if start := _value(override, qn("w:startOverride")):
@@ -102,19 +101,23 @@ class Numbers:
 
 def _numbered_styles(styles: etree._Element) -> Iterator[tuple[str, tuple[str, int]]]:
     """Yield each style of paragraphs with a list, which may be that of a style it is based on."""
-    all_styles = {style.get(qn("w:styleId"), ""): style for style in styles.iterchildren(qn("w:style"))}
-    for name in all_styles:
+    stated = {style.get(qn("w:styleId"), ""): _stated(style) for style in styles.iterchildren(qn("w:style"))}
+    for name in stated:
         of_list, level, at = "", "", name
         for _ in range(MAX_BASES):
-            style = all_styles.get(at)
-            if style is None:
+            if at not in stated:
                 break
-            own = style.find(f"{_PROPERTIES}/{_NUMBERING}")
-            if own is not None:
-                of_list, level = of_list or _value(own, _ID), level or _value(own, _LEVEL)
-            at = _value(style, qn("w:basedOn"))
+            own_list, own_level, at = stated[at]
+            of_list, level = of_list or own_list, level or own_level
         if of_list:
             yield name, (of_list, _whole(level))
+
+
+def _stated(style: etree._Element) -> tuple[str, str, str]:
+    """Return the list and the level that a style states itself, and the style that it is based on."""
+    own = style.find(f"{_PROPERTIES}/{_NUMBERING}")
+    place = (_value(own, _ID), _value(own, _LEVEL)) if own is not None else ("", "")
+    return *place, _value(style, qn("w:basedOn"))
 
 
 def _level(level: etree._Element) -> _Level:

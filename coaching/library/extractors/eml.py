@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from coaching.library.extractors import mime
 from coaching.library.extractors.attached import Found, take
-from coaching.library.extractors.decoding import as_bytes_of_ascii, decode_alike
+from coaching.library.extractors.decoding import as_utf8_if_wide, decode_alike
 from coaching.library.extractors.extracted import Extracted
 from coaching.library.extractors.markup import MAX_TAGS, ONLY_BEGINNING, parse_html, up_to_tags
 
@@ -13,7 +13,7 @@ SHOWN = ("From", "To", "Cc", "Date", "Subject")
 
 def extract(data: bytes) -> Extracted:
     """Return the headers, the text and the list of attachments. Raises `Unread`."""
-    parts = list(mime.split(as_bytes_of_ascii(data)))
+    parts = list(mime.split(as_utf8_if_wide(data)))
     headers = {name: mime.text_of(value) for name in SHOWN if (value := parts[0].headers.get(name.lower()))}
     attached = [part for part in parts if part.file_name]
     body, is_cut = _body([part for part in parts if not part.file_name])

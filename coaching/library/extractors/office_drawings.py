@@ -7,6 +7,8 @@ from lxml import etree
 
 from coaching.library.extractors.office import count_of, joined_cells
 
+MAX_BYTES = 4 * 1024 * 1024
+"""A larger part isn't read."""
 MAX_SERIES = 50
 MAX_POINTS = 1_000
 """Of each series of a chart."""
@@ -36,7 +38,7 @@ class Drawings:
                 name, content = parts(drawn.get(f"{_RELATED}{'id' if is_chart else 'dm'}", ""))
             except KeyError:
                 continue
-            if name in self._read:
+            if name in self._read or len(content) > MAX_BYTES:
                 continue
             self._read.add(name)
             root = etree.fromstring(content, etree.XMLParser(resolve_entities=False, no_network=True))

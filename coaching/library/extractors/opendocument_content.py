@@ -9,6 +9,7 @@ from coaching.library.extractors.opendocument import parse_part, qualified
 from coaching.library.extractors.opendocument_numbers import add_numbers
 
 MAX_OBJECTS = 50
+MAX_OBJECT_BYTES = 1024 * 1024
 MAX_LEVELS = 60
 """Of a document around an object and of an object: deeper ones aren't shown, since readers are recursive."""
 _OBJECT, _BODY = qualified("draw:object"), qualified("office:body")
@@ -25,8 +26,8 @@ def parse_content(package: zipfile.ZipFile) -> tuple[etree._Element, etree._Elem
 
 
 def _embed(package: zipfile.ZipFile, content: etree._Element) -> None:
-    """Put sheets and charts where they stand, each once. Damaged ones are left out."""
-    left = set(package.namelist())
+    """Put sheets and charts where they stand, each once. Damaged and large ones are left out."""
+    left = {member.filename for member in package.infolist() if member.file_size <= MAX_OBJECT_BYTES}
     for number, shown in enumerate(list(content.iter(_OBJECT))):
         name = f"{shown.get(_ADDRESS, '').removeprefix('./')}/content.xml"
         if number >= MAX_OBJECTS or name not in left or sum(1 for _ in shown.iterancestors()) > MAX_LEVELS:

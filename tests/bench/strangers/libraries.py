@@ -11,16 +11,27 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+HIDDEN, NOT_VIEWED = 2, 32
+
 
 def form_values(file: str) -> str:
-    """Return what was typed or chosen in a PDF's fields, by the dictionaries of the form."""
+    """Return what was typed or chosen in a PDF's fields that are shown."""
     reader = importlib.import_module("pypdf").PdfReader(file)
     if reader.is_encrypted:
         reader.decrypt("")
-    fields = (reader.get_fields() or {}).values()
-    return "\n".join(
-        str(value) for field in fields if field.get("/FT") in ("/Tx", "/Ch") and (value := field.get("/V"))
-    )
+    shown = (each.get_object() for page in reader.pages for each in page.get("/Annots") or ())
+    values = (_value(each) for each in shown if not int(each.get("/F", 0)) & (HIDDEN | NOT_VIEWED))
+    return "\n".join(filter(None, values))
+
+
+def _value(field: Any) -> str:
+    """Return the value of a text or a choice, which its widgets have in common."""
+    while "/FT" not in field or "/V" not in field:
+        if "/Parent" not in field:
+            return ""
+        above = field["/Parent"].get_object()
+        field = {**above, **{name: field[name] for name in ("/FT", "/V") if name in field}}
+    return str(field["/V"]) if field["/FT"] in ("/Tx", "/Ch") else ""
 
 
 def workbook(file: str) -> str:

@@ -11,7 +11,7 @@ from functools import partial
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
-from tests.library.extractors import files, hostile_office
+from tests.library.extractors import files, hostile_office, hostile_parts
 
 MEGABYTE = 1024 * 1024
 WORDS = (
@@ -290,6 +290,7 @@ HOSTILE: Mapping[str, tuple[Callable[[], bytes], str, str]] = {
     "mails within mails": (mail_within_mails, "", ""),
     "costly sheet": (costly_sheet, "", ""),
     **hostile_office.HOSTILE,
+    **hostile_parts.HOSTILE,
     "html of a hundred thousand levels": (lambda: b"<!doctype html>" + b"<div>" * 100_000 + b"Lease", "", ""),
     "comments": (lambda: b"<!-- --> " * 1_500 + b"and text", "text", ""),
     "tags that never end": (lambda: b"WEBVTT\n\n00:00.000 --> 00:01.000\n" + b"<v " * 300_000, "", ""),
