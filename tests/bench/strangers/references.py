@@ -13,6 +13,7 @@ from email import message_from_bytes
 from email.message import EmailMessage
 from email.policy import default
 from pathlib import Path
+from typing import Any
 
 from tests.bench.strangers.clones import Member
 from tests.bench.strangers.words import words
@@ -51,10 +52,10 @@ class Programs:
         place = re.sub(r"\W+", "_", f"{member.repository} {member.path}")
         kept = self.folder / f"{place}.json"
         if kept.exists():
-            return Reference(**{name: _tuple(value) for name, value in json.loads(kept.read_text()).items()})
+            return _kept(json.loads(kept.read_text()))
         file = self.folder / f"{place}.{member.path.rpartition('.')[2].lower()}"
         file.write_bytes(data)
-        read = getattr(self, f"_{member.kind}")(file)
+        read: Reference = getattr(self, f"_{member.kind}")(file)
         kept.write_text(json.dumps(asdict(read)))
         return read
 
@@ -188,5 +189,7 @@ def _whole(text: str) -> Reference:
     return Reference(pages=(text,) if text.strip() else ())
 
 
-def _tuple(value: object) -> object:
-    return tuple(value) if isinstance(value, list) else value
+def _kept(said: dict[str, Any]) -> Reference:
+    return Reference(
+        **{name: tuple(value) if isinstance(value, list) else value for name, value in said.items()}
+    )
