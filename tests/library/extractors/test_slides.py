@@ -20,7 +20,7 @@ def test_charts_and_the_texts_of_a_master_are_read() -> None:
     layout = presentation.slide_layouts[6]
     box = layout.slide_master.shapes._spTree
     slides = [presentation.slides.add_slide(layout) for _ in range(2)]
-    data = CategoryChartData()
+    data = CategoryChartData()  # type: ignore[no-untyped-call]
     data.categories = ["North", "South"]
     data.add_series("Rent", (1200.5, 900))  # type: ignore[no-untyped-call]
     place = [Inches(1)] * 4
