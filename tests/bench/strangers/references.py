@@ -190,6 +190,5 @@ def _whole(text: str) -> Reference:
 
 
 def _kept(said: dict[str, Any]) -> Reference:
-    return Reference(
-        **{name: tuple(value) if isinstance(value, list) else value for name, value in said.items()}
-    )
+    lists: dict[str, Any] = {name: tuple(said.pop(name)) for name in ("pages", "picture_pages", "attached")}
+    return Reference(**said, **lists)
