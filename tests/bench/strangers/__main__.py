@@ -1,6 +1,6 @@
 """Reads a sample of other projects' test files, and compares the words with what other programs read.
 
-  uv run python -m tests.bench.strangers FOLDER PYTHON [--answers FOLDER]
+  uv run python -m tests.bench.strangers FOLDER PYTHON [--fresh] [--answers FOLDER]
 
 FOLDER has a clone of each repository that `sample.txt` names, under its owner's and its own name, with the
 commit. PYTHON is an interpreter with the libraries of `libraries.py`. poppler-utils, w3m and LibreOffice
@@ -20,7 +20,7 @@ from pathlib import Path
 
 from coaching.library.pipeline import extraction
 from coaching.library.pipeline.extracted import Extraction
-from tests.bench.strangers.clones import Member, members
+from tests.bench.strangers.clones import FRESH, SAMPLE, Member, members
 from tests.bench.strangers.references import Programs, Reference
 from tests.bench.strangers.words import in_lines, recall, words
 
@@ -70,10 +70,11 @@ def main() -> None:
     parser.add_argument("clones", type=Path)
     parser.add_argument("python")
     parser.add_argument("--answers", type=Path, default=Path("answers"))
+    parser.add_argument("--fresh", action="store_true", help="read the second sample instead")
     chosen = parser.parse_args()
     programs = Programs(chosen.answers, chosen.python)
     _say(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
-    rows = [_row(member, chosen.clones, programs) for member in members()]
+    rows = [_row(member, chosen.clones, programs) for member in members(FRESH if chosen.fresh else SAMPLE)]
     for line in (*_table(rows), *_misses(rows), *_unread(rows), *_pictures(rows), *_attached(rows)):
         _say(line)
 

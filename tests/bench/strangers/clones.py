@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SAMPLE = Path(__file__).with_name("sample.txt")
+FRESH = Path(__file__).with_name("fresh.txt")
+"""A second, smaller sample, drawn after the readers were mended by the first one."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -29,9 +31,9 @@ class Member:
         return git(clones / self.repository, "cat-file", "blob", f"{self.commit}:{self.path}")
 
 
-def members() -> list[Member]:
-    """Return the files of the sample."""
-    return [Member(*line.split(" ", 3)) for line in SAMPLE.read_text().splitlines()]
+def members(sample: Path = SAMPLE) -> list[Member]:
+    """Return the files of a sample."""
+    return [Member(*line.split(" ", 3)) for line in sample.read_text().splitlines()]
 
 
 def git(clone: Path, *arguments: str) -> bytes:

@@ -1,4 +1,4 @@
-"""Draws the sample of files, before any of them was read: `python -m tests.bench.strangers.draw FOLDER`.
+"""Draws a sample of files, before any of them was read: `python -m tests.bench.strangers.draw FOLDER [fresh]`.
 
 The folder has a clone of each repository under its owner's and its own name.
 """
@@ -12,10 +12,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from tests.bench.strangers.clones import SAMPLE, Member, git
+from tests.bench.strangers.clones import FRESH, SAMPLE, Member, git, members
 from tests.bench.strangers.references import FEWEST_CHARACTERS, pdf_pages
 
-SEED = 28
+SEED, FRESH_SEED = 28, 29
+FRESH_SHARE = 3
+"""The second sample has one of so many files of each kind, or all that are left."""
 TEST_FILES = {
     "Unstructured-IO/unstructured": r"example-docs/",
     "apache/tika": r".*/src/test/resources/",
@@ -46,17 +48,24 @@ and so are the only two in which pages of text follow pictures of pages."""
 _KIND_OF = {suffix: kind for kind, suffixes in KINDS.items() for suffix in suffixes.split()}
 
 
-def main(folder: str) -> None:
+def main(folder: str, which: str = "") -> None:
     """Write the list."""
-    clones = Path(folder)
+    is_fresh = which == "fresh"
+    read = {(member.repository, member.path) for member in members()} if is_fresh else set()
     chosen: list[Member] = []
     for repository, quotas in QUOTAS.items():
         by_kind: dict[str, list[Member]] = defaultdict(list)
-        for member in _candidates(clones, repository, splits_pdfs="mixed" in quotas):
-            by_kind[member.kind].append(member)
-        for kind, count in quotas.items():
-            chosen += random.Random(f"{SEED} {repository} {kind}").sample(sorted(by_kind[kind]), count)
-    SAMPLE.write_text("".join(member.line() for member in sorted(chosen)))
+        for member in _candidates(Path(folder), repository, splits_pdfs="mixed" in quotas):
+            if (repository, member.path) not in read:
+                by_kind[member.kind].append(member)
+        for kind, quota in quotas.items():
+            found = sorted(by_kind[kind])
+            count = min(-(-quota // FRESH_SHARE), len(found)) if is_fresh else quota
+            chosen += random.Random(f"{FRESH_SEED if is_fresh else SEED} {repository} {kind}").sample(
+                found, count
+            )
+    target = FRESH if is_fresh else SAMPLE
+    target.write_text("".join(member.line() for member in sorted(chosen)))
 
 
 def _candidates(clones: Path, repository: str, *, splits_pdfs: bool) -> Iterator[Member]:
