@@ -1,4 +1,4 @@
-"""Draws a sample of files, before any of them was read: `python -m tests.bench.strangers.draw FOLDER [fresh]`.
+"""Draws a sample of files before any of them was read: `python -m tests.bench.strangers.draw CLONES [fresh]`.
 
 The folder has a clone of each repository under its owner's and its own name.
 """
