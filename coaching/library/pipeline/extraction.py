@@ -19,9 +19,11 @@ MAX_BYTES = 25 * MEGABYTE
 PROCESSES = 2
 MODULE = "coaching.library.extractors.worker"
 LIMITS = Limits(
-    memory_bytes=512 * MEGABYTE, cpu_seconds=10, seconds=10.0, answer_bytes=40 * MEGABYTE, niceness=10
+    memory_bytes=512 * MEGABYTE, cpu_seconds=10, seconds=40.0, answer_bytes=40 * MEGABYTE, niceness=10
 )
-"""An answer holds at most two million characters and an image, or an email's attachments of 25 MB."""
+"""Ten seconds of processor time, which on a busy machine take longer: readers have a low priority.
+
+An answer holds at most two million characters and an image, or an email's attachments of 25 MB."""
 
 _CHUNK_BYTES = 1 << 18
 _TOO_LARGE = gettext_noop("This file is too large.")
@@ -39,7 +41,7 @@ def warm_extraction() -> None:
 
 
 def extract_now(source: BinaryIO, *, size: int, name: str) -> Extraction:
-    """Read a document of `size` bytes from an open file. Blocks for at most ten seconds once it begins.
+    """Read a document of `size` bytes from an open file. Blocks for at most forty seconds once it begins.
 
     `name` only decides between forms of text. Raises `NotStarted` if no process can be started, and
     `RuntimeError` in a transaction.
