@@ -23,6 +23,7 @@ LEFT_OUT_MODELS: Mapping[str, str] = {
     "admin.LogEntry": gettext_noop("what an operator did in the admin, and to whom: it names other people"),
     "auth.User_groups": gettext_noop("permissions that an operator granted"),
     "auth.User_user_permissions": gettext_noop("permissions that an operator granted"),
+    "coaching.DocumentPage": gettext_noop("made from documents in this archive"),
     "coaching.RecallLanguage": gettext_noop("made from messages and files in this archive"),
     "coaching.RecallPassage": gettext_noop("made from messages and files in this archive"),
     "coaching.RecallVector": gettext_noop("made from messages and files in this archive"),

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy
 
 from coaching.library.documents.reasons import shown_reason
 from coaching.library.rows.reading_notes import is_read_in_part
-from coaching.models import DocumentState, LibraryEffect
+from coaching.models import ActionItem, DocumentState, KnowledgeEntry, LibraryEffect
 
 register = template.Library()
 register.filter(is_read_in_part)
@@ -45,6 +45,12 @@ def proposed(proposal: Mapping[str, Any]) -> str:
     """Return what a model suggested that isn't in the vocabulary."""
     words = [proposal.get("file_type"), proposal.get("folder"), *proposal.get("tags", ())]
     return ", ".join(str(word) for word in words if word)
+
+
+@register.filter
+def source_query(made: KnowledgeEntry | ActionItem) -> str:
+    """Return how a URL of a document's page chooses what an entry or a next step is from."""
+    return f"{'entry' if isinstance(made, KnowledgeEntry) else 'step'}={made.pk}"
 
 
 SHOWN_CHANGES = {

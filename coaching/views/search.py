@@ -195,7 +195,8 @@ def _address(passage: Passage) -> str:
     """Return where a hit stands: its page, or its message on the page of the conversation that shows it."""
     hit = passage.hit
     if hit.source in (RecallSource.DOCUMENT, RecallSource.WITHHELD_DOCUMENT):
-        return reverse("library_document", args=[hit.file_id])
+        address = reverse("library_document", args=[hit.file_id])
+        return f"{address}?page={hit.part}#viewer" if hit.part else address
     if hit.source in (RecallSource.STEP, RecallSource.WITHHELD_STEP):
         return reverse("library_action", args=[hit.file_id])
     if hit.source in LIBRARY_SOURCES:

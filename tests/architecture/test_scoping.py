@@ -83,6 +83,7 @@ UNSCOPED: Mapping[str, str] = {
     "sessions_app/briefs.py:lacks_answers": "a job writes a session's brief",
     "sessions_app/briefs.py:count_attempt": "a job writes a session's brief",
     "coaching/recall/vectors.py:people_behind": "a job looks for people with passages to encode",
+    "coaching/library/documents/drawn_pages.py:expire_pages": "a job removes what was drawn long ago",
     "coaching/library/jobs/reading.py:_owner": "a job reads a document",
     "coaching/library/jobs/reading.py:_queue_again": "a job reads a document",
     "coaching/library/jobs/reading.py:_users_with_queued": "a job looks for documents that wait",

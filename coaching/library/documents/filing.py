@@ -15,6 +15,7 @@ from django.utils.translation import gettext_noop
 
 from coaching.job_queue import enqueue_document
 from coaching.library.documents.calls import forget_calls
+from coaching.library.documents.drawn_pages import forget_pages
 from coaching.library.documents.intake import clean_name, destination_of
 from coaching.library.documents.locks import lock_for_deletion, lock_with_attachments, locked_document
 from coaching.library.effects import change
@@ -171,6 +172,8 @@ def withhold_document(*, user_id: int, document_id: int, is_withheld: bool) -> L
     """Never send a document to the model, nor what is attached to it; or allow it alone again."""
     withheld = lock_with_attachments(user_id, document_id) if is_withheld else {document_id}
     document = locked_document(user_id, document_id)
+    if is_withheld:
+        forget_pages(user_id, withheld)
     values = {"is_withheld": is_withheld}
     for attachment in Document.of(user_id).filter(id__in=withheld - {document_id}).order_by("id"):
         change(attachment, kind=EffectKind.WITHHELD, made_by=MadeBy.USER, values=values)

@@ -23,6 +23,7 @@ from coaching.job_queue import (
     enqueue_documents,
 )
 from coaching.jobs.tasks import BULK_CALLS, MODELS, Retries
+from coaching.library.documents.drawn_pages import expire_pages
 from coaching.library.documents.locks import update_documents
 from coaching.library.pipeline.batch import Services
 from coaching.library.pipeline.batches import collect
@@ -78,6 +79,14 @@ async def resume_documents(context: JobContext, timestamp: int) -> None:  # noqa
     freed = await in_database(free_silent, timezone.now())
     resumed = await in_database(resume_waiting)
     logger.info("documents_resumed", freed=freed, resumed=resumed)
+
+
+@app.periodic(cron="41 * * * *")
+@app.task(name="expire_drawn_pages", queueing_lock="expire_drawn_pages")
+async def expire_drawn_pages(timestamp: int) -> None:  # noqa: ARG001 - every periodic job gets it
+    """Delete pages that were drawn long ago."""
+    count = await in_database(expire_pages, now=timezone.now())
+    logger.info("drawn_pages_expired", count=count)
 
 
 def resume_waiting() -> int:

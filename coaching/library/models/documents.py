@@ -212,6 +212,36 @@ class DocumentImage(Owned):
         return f"image of document {self.document_id}"
 
 
+class DocumentPage(Owned):
+    """A page as its person is shown it, for a week: a WebP image with its words and their boxes.
+
+    `words` are `[text, left, top, right, bottom]` in ten-thousandths of the page. `failure` says why there is
+    no image, so that it isn't tried at each look.
+    """
+
+    owner_path = "document__user"
+
+    document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="drawn_pages")
+    number = models.PositiveIntegerField()
+    data = models.BinaryField(default=b"")
+    size = models.PositiveIntegerField(default=0, help_text="Bytes of the image.")
+    width = models.PositiveIntegerField(default=0)
+    height = models.PositiveIntegerField(default=0)
+    page_count = models.PositiveIntegerField(default=0, help_text="Of the document.")
+    words = models.JSONField(default=list, blank=True)
+    failure = models.CharField(max_length=500, blank=True, default="")
+    drawn_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["document", "number"], name="document_page_once"),
+        ]
+        indexes = [models.Index(fields=["drawn_at"], name="document_page_age")]
+
+    def __str__(self) -> str:
+        return f"page {self.number} of document {self.document_id}"
+
+
 class DocumentCorrection(Owned):
     """A person's correction of a type or folder, which later calls get as an example."""
 

@@ -1,7 +1,6 @@
 """A document's page: its text by page, what Sage found and why, and the forms that decide otherwise."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -23,6 +22,16 @@ from coaching.library.pages.forms import ids_in, seen_in
 from coaching.library.pages.frame import frame_of
 from coaching.library.pages.places import place_choices_for, place_in
 from coaching.library.pages.program_values import document_as_json
+from coaching.library.pages.viewer import (
+    FIRST_PAGE,
+    Chosen,
+    Viewer,
+    chosen_in,
+    has_text,
+    has_viewer,
+    text_pages,
+    viewer_of,
+)
 from coaching.library.proposals import accept_shown
 from coaching.library.rows.documents import attachments_of, document_with_text
 from coaching.library.rows.folders import folder_names, reference_choices
@@ -45,12 +54,6 @@ ATTACHMENTS_SHOWN = 100
 MAX_SHOWN_CHARACTERS = 1_500_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TextPage:
-    number: int
-    text: str
-
-
 @login_or_401
 @require_http_methods(["GET", "HEAD", "POST"])
 def document(request: HttpRequest, document_id: int) -> HttpResponse:
@@ -67,6 +70,9 @@ def document(request: HttpRequest, document_id: int) -> HttpResponse:
 
 def _page(request: HttpRequest, document: Document, *, refusal: str = "") -> HttpResponse:
     user_id = document.user_id
+    with or_404():
+        chosen = chosen_in(request, document) if request.method != "POST" else None
+        viewer = _viewer(document, chosen)
     entries = entries_of(user_id=user_id, document_id=document.pk)
     actions = actions_of(user_id=user_id, document_id=document.pk)
     context = {
@@ -75,7 +81,9 @@ def _page(request: HttpRequest, document: Document, *, refusal: str = "") -> Htt
         "client": document.client,
         "project": document.project,
         "is_unfinished": document.state in UNFINISHED_STATES,
-        "pages": _pages_of(document),
+        "pages": text_pages(document, chosen, most=MAX_SHOWN_CHARACTERS),
+        "chosen": chosen.query if chosen else "",
+        "viewer": viewer,
         "summary": render_markdown(document.summary) if document.summary else "",
         "entries": entries,
         "actions": actions,
@@ -98,13 +106,13 @@ def _page(request: HttpRequest, document: Document, *, refusal: str = "") -> Htt
     return response
 
 
-def _pages_of(document: Document) -> Sequence[TextPage]:
-    text = getattr(document, "text", None)
-    if text is None or not text.text.strip():
-        return []
-    parts = text.text[:MAX_SHOWN_CHARACTERS].split("\f")
-    numbers = text.pages_read or range(1, len(parts) + 1)
-    return [TextPage(number=number, text=part) for number, part in zip(numbers, parts, strict=False)]
+def _viewer(document: Document, chosen: Chosen | None) -> Viewer | None:
+    """Return the viewer: with what was chosen, otherwise its place; None where there is nothing to show."""
+    if not has_viewer(document, has_text=has_text(document)):
+        return None
+    if chosen is None:
+        return Viewer(document=document, chosen=FIRST_PAGE, count=document.page_count)
+    return viewer_of(document, chosen)
 
 
 def _act(request: HttpRequest, user_id: int, document_id: int, *, is_withheld: bool) -> HttpResponse:

@@ -1,11 +1,14 @@
 """The review queue: accept what Sage suggests or say what it is, one by one or for all that are ticked."""
 
+from collections.abc import Sequence
 from http import HTTPStatus
+from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
 from django.contrib.messages import success, warning
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.utils.translation import gettext_noop, ngettext
 from django.views.decorators.http import require_http_methods
@@ -13,8 +16,9 @@ from django.views.decorators.http import require_http_methods
 from coaching.library.documents.reviews import MAX_AT_ONCE, BulkOutcome, accept_reviews, correct_documents
 from coaching.library.pages.forms import ids_in, seen_in
 from coaching.library.pages.frame import frame_of
+from coaching.library.pages.viewer import FIRST_PAGE, Viewer, has_viewer
 from coaching.library.pipeline.confidence import is_sure_suggestion
-from coaching.library.rows.documents import reviews_with_proposals, suggestions_of
+from coaching.library.rows.documents import reviews_of, reviews_with_proposals, suggestions_of, with_texts
 from coaching.library.rows.folders import reference_choices
 from coaching.models import Document
 from coaching.people.accounts import user_id_of
@@ -34,6 +38,7 @@ def review(request: HttpRequest) -> HttpResponse:
     user_id = user_id_of(request)
     if request.method != "POST":
         return _page(request, user_id)
+    following = _following(user_id, request.POST)
     try:
         outcome = _decide(request, user_id)
     except Refused as refusal:
@@ -45,7 +50,19 @@ def review(request: HttpRequest) -> HttpResponse:
     names = Document.of(user_id).in_bulk(list(outcome.refused))
     for document_id, reason in outcome.refused.items():
         warning(request, f"{names[document_id].name}: {reason.shown()}")
-    return back_to("library_review")
+    if following is None:
+        return back_to("library_review")
+    return back_to("library_review", f"?{urlencode({'document': following})}#review-{following}")
+
+
+def _following(user_id: int, form: QueryDict) -> int | None:
+    """Return the document after the one that a form decides on; None if there is none, or after several."""
+    decided = ids_in([form.get("accept") or form.get("correct") or ""])
+    ids = list(reviews_of(user_id=user_id).values_list("id", flat=True)) if decided else []
+    if not decided or decided[0] not in ids:
+        return None
+    place = ids.index(decided[0])
+    return next(iter([*ids[place + 1 :], *ids[:place]]), None)
 
 
 def _decide(request: HttpRequest, user_id: int) -> BulkOutcome:
@@ -82,7 +99,8 @@ def _decide(request: HttpRequest, user_id: int) -> BulkOutcome:
 
 def _page(request: HttpRequest, user_id: int, *, refusal: str = "") -> HttpResponse:
     rows = reviews_with_proposals(user_id=user_id)
-    page = Paginator(rows, REVIEWS_A_PAGE).get_page(page_in(request))
+    page = Paginator(rows, REVIEWS_A_PAGE).get_page(_page_of(request, user_id))
+    viewer = _viewer(request, page.object_list, user_id=user_id)
     sure = [document for document in page.object_list if is_sure_suggestion(document)]
     context = {
         **frame_of(request, "review", user_id=user_id),
@@ -91,6 +109,29 @@ def _page(request: HttpRequest, user_id: int, *, refusal: str = "") -> HttpRespo
         "seen_at": max((document.updated_at for document in sure), default=None),
         "types": reference_choices(),
         "refusal": refusal,
+        "viewer": viewer,
     }
     status = HTTPStatus.UNPROCESSABLE_ENTITY if refusal else HTTPStatus.OK
     return render(request, "coaching/pages/library_review.html", context, status=status)
+
+
+def _page_of(request: HttpRequest, user_id: int) -> int:
+    """Return which page of the list has the document that a URL names, otherwise the one that it names."""
+    named = ids_in([request.GET.get("document", "")])
+    if not named:
+        return page_in(request)
+    ids = list(reviews_of(user_id=user_id).values_list("id", flat=True))
+    return ids.index(named[0]) // REVIEWS_A_PAGE + 1 if named[0] in ids else 1
+
+
+def _viewer(request: HttpRequest, documents: Sequence[Any], *, user_id: int) -> Viewer | None:
+    """Note which documents have an original to show; return its place for the named one, or the first."""
+    texts = with_texts(documents, user_id=user_id)
+    for document in documents:
+        document.has_viewer = has_viewer(document, has_text=document.pk in texts)
+    shown = [document for document in documents if document.has_viewer]
+    named = ids_in([request.GET.get("document", "")])
+    chosen = next((document for document in shown if document.pk in named), next(iter(shown), None))
+    if chosen is None:
+        return None
+    return Viewer(document=chosen, chosen=FIRST_PAGE, count=max(chosen.page_count, 1))

@@ -12,6 +12,7 @@ from coaching.library.pages import (
     projects,
     review,
     upload,
+    viewer,
 )
 
 urlpatterns = [
@@ -24,6 +25,8 @@ urlpatterns = [
     path("projects/<int:project_id>/delete/", projects.delete, name="library_project_delete"),
     path("documents/<int:document_id>/", documents.document, name="library_document"),
     path("documents/<int:document_id>/file/", files.file, name="library_file"),
+    path("documents/<int:document_id>/viewer/", viewer.viewer, name="library_viewer"),
+    path("documents/<int:document_id>/pages/<int:number>.webp", viewer.page_image, name="library_page"),
     path("review/", review.review, name="library_review"),
     path("knowledge/", knowledge.knowledge, name="library_knowledge"),
     path("knowledge/<int:entry_id>/", knowledge.entry, name="library_entry"),

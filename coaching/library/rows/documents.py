@@ -10,6 +10,7 @@ from coaching.models import (
     ActionState,
     Document,
     DocumentState,
+    DocumentText,
     EntryState,
     KnowledgeEntry,
 )
@@ -92,6 +93,12 @@ def with_attachments(*, user_id: int, document_id: int) -> set[int]:
         inside = Document.of(user_id).filter(part_of__in=level).values_list("id", flat=True)
         level = set(inside) - found
     return found
+
+
+def with_texts(documents: Sequence[Document], *, user_id: int) -> set[int]:
+    """Return the ids of those of the documents that have a text, without reading the texts."""
+    texts = DocumentText.of(user_id).filter(document__in=[document.pk for document in documents])
+    return set(texts.exclude(text="").values_list("document_id", flat=True))
 
 
 def document_with_text(*, user_id: int, document_id: int) -> Document:

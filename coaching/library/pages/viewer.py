@@ -1,0 +1,207 @@
+"""The original beside its facts: a document's page as an image, in which a chosen sentence is marked.
+
+A document whose type has no pages to draw shows its text instead. One that is withheld shows neither.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from coaching.files.errors import StorageFailed
+from coaching.library.documents.drawn_pages import HIDDEN_STATES
+from coaching.library.documents.page_marks import Mark, Marked, marked, marks_of
+from coaching.library.pages.forms import ids_in
+from coaching.library.pipeline.page_images import Busy, has_pages, page_of
+from coaching.library.pipeline.page_rendering import MEDIA_TYPE
+from coaching.library.rows.documents import document_with_text
+from coaching.models import UNFINISHED_STATES, ActionItem, Document, DocumentPage, KnowledgeEntry
+from coaching.people.accounts import user_id_of
+from coaching.people.attempts import TooOften
+from coaching.views.parts import or_404, status_of, with_wait
+from sessions_app.errors import Refused
+
+CHOICES = ("fact", "entry", "step", "page")
+MAX_NUMBER = 1_000_000
+TEXT_BEFORE, TEXT_AFTER = 6_000, 12_000
+"""How much of a long text is shown around the mark. The document's page has all of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """What a URL asks to see: a page, and perhaps a sentence on it. `query` is how the URL says it."""
+
+    query: str
+    number: int
+    quote: str = ""
+
+
+FIRST_PAGE = Chosen(query="page=1", number=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextPage:
+    """A page's text, with the sentence that was chosen if it stands there."""
+
+    number: int
+    text: Marked
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.text.before.strip() or self.text.mark)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Viewer:
+    """What the viewer shows. Without `is_loaded` only its place, which then loads the page."""
+
+    document: Document
+    chosen: Chosen
+    count: int
+    is_loaded: bool = False
+    image: DocumentPage | None = None
+    marks: Sequence[Mark] = ()
+    text: TextPage | None = None
+    refusal: Refused | None = None
+
+    @property
+    def is_marked(self) -> bool:
+        in_text = self.text is not None and bool(self.text.text.mark)
+        return bool(self.marks) or (in_text and self.image is None)
+
+    @property
+    def previous(self) -> int:
+        return self.chosen.number - 1
+
+    @property
+    def next(self) -> int:
+        return self.chosen.number + 1 if self.chosen.number < self.count else 0
+
+
+@login_required
+@require_safe
+def viewer(request: HttpRequest, document_id: int) -> HttpResponse:
+    """Show what was chosen, as a part of the document's page or of the review."""
+    with or_404():
+        document = document_with_text(user_id=user_id_of(request), document_id=document_id)
+        chosen = chosen_in(request, document)
+        if not has_viewer(document, has_text=has_text(document)):
+            raise Http404
+        shown = viewer_of(document, chosen or FIRST_PAGE)
+    too_often = shown.refusal if isinstance(shown.refusal, TooOften) else None
+    status = HTTPStatus.TOO_MANY_REQUESTS if too_often else HTTPStatus.OK
+    response = render(request, "coaching/components/viewer.html", {"viewer": shown}, status=status)
+    if too_often:
+        response["HX-Retarget"] = "#viewer"
+    return with_wait(response, too_often)
+
+
+@login_required
+@require_safe
+def page_image(request: HttpRequest, document_id: int, number: int) -> HttpResponse:
+    """Send a page as an image. Without one, a sentence says why."""
+    try:
+        with or_404():
+            page = page_of(user_id=user_id_of(request), document_id=document_id, number=number)
+    except Refused as refusal:
+        is_passing = isinstance(refusal, Busy | StorageFailed)
+        status = HTTPStatus.SERVICE_UNAVAILABLE if is_passing else status_of(refusal)
+        response = HttpResponse(refusal.shown(), content_type="text/plain; charset=utf-8", status=status)
+        return with_wait(response, refusal)
+    return HttpResponse(
+        bytes(page.data), content_type=MEDIA_TYPE, headers={"X-Content-Type-Options": "nosniff"}
+    )
+
+
+def has_viewer(document: Document, *, has_text: bool) -> bool:
+    """Return whether there is an original to show: of a withheld document there is none."""
+    is_hidden = document.is_withheld or document.state in (*UNFINISHED_STATES, *HIDDEN_STATES)
+    return not is_hidden and bool(document.storage_key) and (has_pages(document) or has_text)
+
+
+def has_text(document: Document) -> bool:
+    """Return whether a document that was read with its text has any."""
+    return bool(_text_of(document))
+
+
+def chosen_in(request: HttpRequest, document: Document) -> Chosen | None:
+    """Return what a URL chooses in a document; None if it doesn't. Raises `Http404`."""
+    name = next((name for name in CHOICES if name in request.GET), None)
+    if name is None:
+        return None
+    numbers = ids_in([request.GET[name]])
+    if not numbers or not numbers[0]:
+        raise Http404
+    (number,) = numbers
+    quote, page = "", None
+    if name == "page":
+        page = number
+    elif name == "fact":
+        if number > len(document.key_facts):
+            raise Http404
+        fact = document.key_facts[number - 1]
+        quote, page = fact.get("quote", ""), fact.get("page")
+    else:
+        made = (KnowledgeEntry if name == "entry" else ActionItem).of(document.user_id)
+        quote, page = made.values_list("quote", "page").get(id=number, document=document)
+    if (page or 1) > MAX_NUMBER:
+        raise Http404
+    return Chosen(query=f"{name}={number}", number=page or 1, quote=quote)
+
+
+def viewer_of(document: Document, chosen: Chosen) -> Viewer:
+    """Return a viewer with what was chosen, drawn if it has to be. Raises `Document.DoesNotExist`."""
+    text = next((page for page in text_pages(document, chosen) if page.number == chosen.number), None)
+    count = max(document.page_count, 1)
+    if not has_pages(document):
+        if text is None:
+            raise Document.DoesNotExist
+        shown = TextPage(number=text.number, text=_around(text.text))
+        return Viewer(document=document, chosen=chosen, count=count, is_loaded=True, text=shown)
+    try:
+        image = page_of(user_id=document.user_id, document_id=document.pk, number=chosen.number)
+    except Refused as refusal:
+        return Viewer(
+            document=document, chosen=chosen, count=count, is_loaded=True, text=text, refusal=refusal
+        )
+    return Viewer(
+        document=document,
+        chosen=chosen,
+        count=max(count, image.page_count),
+        is_loaded=True,
+        image=image,
+        marks=marks_of(image.words, chosen.quote) if chosen.quote else (),
+        text=text,
+    )
+
+
+def text_pages(document: Document, chosen: Chosen | None, *, most: int = 2_000_000) -> Sequence[TextPage]:
+    """Return the pages of a document's text, up to so many characters, with what was chosen in them."""
+    parts = _text_of(document)[:most].split("\f")
+    if parts == [""]:
+        return []
+    numbers = document.text.pages_read or range(1, len(parts) + 1)
+    quoted = chosen.number if chosen and chosen.quote else 0
+    return [
+        TextPage(
+            number=number,
+            text=marked(part, chosen.quote) if chosen and number == quoted else Marked(before=part),
+        )
+        for number, part in zip(numbers, parts, strict=False)
+    ]
+
+
+def _text_of(document: Document) -> str:
+    text = getattr(document, "text", None)
+    return text.text if text is not None and text.text.strip() else ""
+
+
+def _around(text: Marked) -> Marked:
+    """Return a text shortened to what stands around its mark, or to its beginning."""
+    if not text.mark:
+        return Marked(before=text.before[: TEXT_BEFORE + TEXT_AFTER])
+    return Marked(before=text.before[-TEXT_BEFORE:], mark=text.mark, after=text.after[:TEXT_AFTER])

@@ -1,0 +1,117 @@
+// The viewer of a document's pages: brings the marked sentence into view, zooms, and on a narrow window is a sheet.
+
+const LEVELS = 4;
+const NARROW = matchMedia("(width < 60rem)");
+
+const place = document.getElementById("viewer-place");
+const sheet = document.getElementById("viewer-sheet");
+const status = document.getElementById("viewer-status");
+
+let level = 0;
+let awaited = false;
+let asked = null; // the link that was followed by the keyboard, to which Escape returns
+
+const viewer = () => document.getElementById("viewer");
+
+function setUp() {
+  showPageOfAnchor();
+  show(viewer());
+  document.body.addEventListener("htmx:beforeRequest", onAsked);
+  document.body.addEventListener("htmx:responseError", onFailed);
+  document.body.addEventListener("htmx:sendError", onFailed);
+  document.body.addEventListener("htmx:load", ({ detail }) => detail.elt.id === "viewer" && onShown(detail.elt));
+  for (const button of document.querySelectorAll("[data-viewer-open]")) button.addEventListener("click", open);
+  sheet.addEventListener("close", () => place.append(viewer()));
+  NARROW.addEventListener("change", () => sheet.close());
+  for (const home of [place, sheet]) {
+    home.addEventListener("click", onPress);
+    home.addEventListener("keydown", onKey);
+  }
+}
+
+// Links in conversations name a page by an anchor. htmx reads the address of the first page only after this.
+function showPageOfAnchor() {
+  const found = /^#page-(\d{1,6})$/.exec(location.hash);
+  const shown = viewer();
+  if (found && shown.hasAttribute("hx-get")) {
+    shown.setAttribute("hx-get", shown.getAttribute("hx-get").replace(/\?.*$/, `?page=${found[1]}`));
+  }
+}
+
+function onAsked({ detail: { elt, target, requestConfig } }) {
+  if (target.id !== "viewer") return;
+  target.setAttribute("aria-busy", "true");
+  if (elt === target) return; // the first page, which nobody asked for
+  awaited = true;
+  if (elt.closest("#viewer")) return;
+  for (const other of document.querySelectorAll(".cited[aria-current]")) other.removeAttribute("aria-current");
+  elt.setAttribute("aria-current", "true");
+  asked = requestConfig.triggeringEvent?.detail === 0 ? elt : null;
+  if (NARROW.matches) open();
+}
+
+function onFailed({ detail: { target } }) {
+  if (target.id === "viewer") target.removeAttribute("aria-busy");
+}
+
+function onShown(shown) {
+  show(shown);
+  if (awaited) status.textContent = shown.dataset.said ?? "";
+  if (awaited && asked) (shown.querySelector(".viewer-scroll") ?? sheet.querySelector("[data-close]")).focus();
+  awaited = false;
+}
+
+function show(shown) {
+  zoom(shown, level);
+  const scroller = shown.querySelector(".viewer-scroll");
+  const mark = scroller?.querySelector("rect, mark");
+  if (mark) requestAnimationFrame(() => reveal(scroller, mark));
+}
+
+// Scrolls inside the viewer alone: the page beside it stays where it is.
+function reveal(scroller, mark) {
+  const outer = scroller.getBoundingClientRect();
+  const inner = mark.getBoundingClientRect();
+  scroller.scrollTop += inner.top - outer.top - outer.height / 3;
+  scroller.scrollLeft += Math.min(inner.left - outer.left - 16, inner.right - outer.right + 16);
+}
+
+function zoom(shown, wanted) {
+  level = Math.min(LEVELS - 1, Math.max(0, wanted));
+  shown.dataset.level = level;
+  const out = shown.querySelector("#viewer-out");
+  if (!out) return;
+  out.setAttribute("aria-disabled", String(level === 0));
+  shown.querySelector("#viewer-in").setAttribute("aria-disabled", String(level === LEVELS - 1));
+}
+
+function change(by) {
+  zoom(viewer(), level + by);
+  show(viewer());
+}
+
+function onPress(event) {
+  const button = event.target.closest("[data-zoom]");
+  if (button) change(Number(button.dataset.zoom));
+}
+
+function onKey(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key === "Escape" && asked && !sheet.open) {
+    asked.focus();
+    return;
+  }
+  const by = { "+": 1, "=": 1, "-": -1 }[event.key];
+  if (!by || !viewer().querySelector("#viewer-in")) return;
+  event.preventDefault();
+  change(by);
+}
+
+function open() {
+  if (sheet.open) return;
+  sheet.append(viewer());
+  sheet.showModal();
+  show(viewer());
+}
+
+if (place) setUp();
