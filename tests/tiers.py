@@ -37,7 +37,8 @@ _PURE = """
     files/test_permissions files/test_tasks languages/test_catalogues languages/test_formats
     languages/test_notices legacy/test_bounded legacy/test_export_shapes legacy/test_formats legacy_text
     letters/test_checking
-    library/documents/test_picture_metadata library/documents/test_reasons
+    library/documents/test_page_marks library/documents/test_picture_metadata library/documents/test_reasons
+    library/extractors/test_drawn_pages
     library/extractors/test_hostile_mails
     library/pipeline/test_normalised_text library/pipeline/test_pages
     library/pipeline/test_small_context

@@ -57,7 +57,10 @@ function onFailed({ detail: { target } }) {
 function onShown(shown) {
   show(shown);
   if (awaited) status.textContent = shown.dataset.said ?? "";
-  if (awaited && asked) (shown.querySelector(".viewer-scroll") ?? sheet.querySelector("[data-close]")).focus();
+  // htmx has given the focus to the same link of the new page, if there is one.
+  const isFocusLost = document.activeElement === document.body;
+  const isElsewhere = asked && !shown.contains(document.activeElement);
+  if (awaited && (isFocusLost || isElsewhere)) shown.querySelector(".viewer-scroll")?.focus();
   awaited = false;
 }
 

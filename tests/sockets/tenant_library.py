@@ -5,11 +5,13 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
+from coaching.library.extractors.content_types import PDF
 from coaching.models import (
     ActionItem,
     Client,
     ClientType,
     Document,
+    DocumentPage,
     DocumentState,
     DocumentText,
     EffectKind,
@@ -18,6 +20,7 @@ from coaching.models import (
     MadeBy,
     Project,
 )
+from tests.library.extractors import files
 
 STEP_ID = 8_000_000
 
@@ -32,11 +35,15 @@ def fill_library(user: User, secret: str) -> None:
         name=f"{secret}.txt",
         size=10,
         storage_key="a key",
+        content_type=PDF,
+        page_count=1,
         state=DocumentState.REVIEW,
         summary=secret,
         reason=secret,
     )
     DocumentText.unscoped.create(document=document, text=secret)
+    image = files.image("WEBP", size=(60, 80)) + secret.encode()
+    DocumentPage.unscoped.create(document=document, number=1, data=image, width=60, height=80)
     KnowledgeEntry.unscoped.create(**place, title=secret, content=secret)
     ActionItem.unscoped.create(**place, id=STEP_ID, title=secret)
     LibraryEffect.unscoped.create(

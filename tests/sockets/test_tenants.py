@@ -318,6 +318,12 @@ ROUTES = {
     "library_file": Row(
         path="/library/documents/{document}/file/", missing="/library/documents/999999/file/"
     ),
+    "library_viewer": Row(
+        path="/library/documents/{document}/viewer/", missing="/library/documents/999999/viewer/"
+    ),
+    "library_page": Row(
+        path="/library/documents/{document}/pages/1.webp", missing="/library/documents/999999/pages/1.webp"
+    ),
     "library_review": Row(path="/library/review/", scope="own"),
     "library_knowledge": Row(path="/library/knowledge/?q=secret", scope="own"),
     "library_entry": Row(path="/library/knowledge/{entry}/", missing="/library/knowledge/999999/"),

@@ -1,0 +1,82 @@
+"""Where a quote stands among the words of a page or of a text."""
+
+import pytest
+
+from coaching.library.documents.page_marks import Mark, marked, marks_of
+
+FIRST = [("The", 100), ("rent", 200), ("is", 300), ("1.200", 400), ("€", 500), ("a", 600), ("month,", 700)]
+SECOND = [("payable", 100), ("in", 200), ("ad-", 300)]
+THIRD = [("vance.", 100), ("Ünpaid", 200), ("rent", 300), ("bears", 400), ("interest.", 500)]
+WORDS = [
+    [text, left, top, left + 80, top + 50]
+    for top, line in ((1_000, FIRST), (1_100, SECOND), (1_200, THIRD))
+    for text, left in line
+]
+
+
+def places(quote: str) -> list[tuple[int, int, int, int]]:
+    return [(mark.left, mark.top, mark.width, mark.height) for mark in marks_of(WORDS, quote)]
+
+
+def test_a_quote_over_two_lines_has_a_rectangle_on_each_and_a_divided_word_is_one() -> None:
+    assert places("a month, payable in advance.") == [
+        (600, 1_000, 180, 50),
+        (100, 1_100, 280, 50),
+        (100, 1_200, 80, 50),
+    ]
+
+
+@pytest.mark.parametrize(
+    "quote", ["Unpaid", "U\u0308npaid rent bears interest", "  ünpaid   RENT bears “interest” "]
+)
+def test_case_signs_and_the_way_that_accents_are_encoded_may_differ(quote: str) -> None:
+    found = places(quote.replace("Unpaid", "Ünpaid"))
+    assert found[0][:2] == (200, 1_200)
+
+
+def test_the_sign_of_a_currency_at_the_end_is_marked_too() -> None:
+    assert places("rent is 1.200 €") == [(200, 1_000, 380, 50)]
+    assert places("rent is 1.200") == [(200, 1_000, 280, 50)]
+
+
+def test_of_a_sentence_that_goes_on_on_the_next_page_its_beginning_is_marked() -> None:
+    assert places("rent bears interest. It is due on the first day of the next quarter") == [
+        (300, 1_200, 280, 50)
+    ]
+
+
+@pytest.mark.parametrize("quote", ["", "   ", "… – !", "The deposit is 900", "The rose"])
+def test_a_quote_that_is_not_there_has_no_mark(quote: str) -> None:
+    assert places(quote) == []
+
+
+def test_a_match_that_begins_with_a_word_goes_before_one_inside_of_a_word() -> None:
+    words = [["Currently", 0, 0, 9, 9], ["rently", 20, 0, 29, 9], ["paid", 30, 0, 39, 9]]
+    assert [
+        mark.left for mark in marks_of([*words[:1], ["paid", 10, 0, 19, 9], *words[1:]], "rently paid")
+    ] == [20]
+
+
+def test_words_in_two_columns_are_not_marked_as_one_line() -> None:
+    words = [
+        ["to", 0, 0, 30, 20],
+        ["let", 40, 0, 70, 20],
+        ["until", 800, 5, 850, 25],
+        ["May", 860, 5, 900, 25],
+    ]
+    assert marks_of(words, "to let until May") == [
+        Mark(left=0, top=0, width=70, height=20),
+        Mark(left=800, top=5, width=100, height=20),
+    ]
+
+
+def test_a_word_outside_of_what_is_visible_has_no_rectangle() -> None:
+    assert marks_of([["invisible", 10_000, 10_000, 10_000, 10_000]], "invisible") == []
+
+
+def test_a_text_is_divided_around_its_quote() -> None:
+    text = "Dear Ada,\nthe rent\nis 1.200 € a month.\nYours"
+    found = marked(text, "The rent is 1.200 € a month")
+    assert (found.before, found.mark) == ("Dear Ada,\n", "the rent\nis 1.200 € a month")
+    assert found.before + found.mark + found.after == text
+    assert marked(text, "The deposit is 5").before == text

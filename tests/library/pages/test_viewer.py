@@ -1,0 +1,339 @@
+"""The original beside its facts: who may see a page, how often it is drawn, and what is marked in it."""
+
+import io
+import re
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from http import HTTPStatus
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connections
+from django.test import Client as Browser
+from django.utils import timezone
+from PIL import Image
+
+from coaching.library.clients import own_client
+from coaching.library.documents import drawn_pages
+from coaching.library.documents.drawn_pages import expire_pages, keep_page, trim_pages
+from coaching.library.documents.filing import delete_document, withhold_document
+from coaching.library.documents.intake import destination_of, take_in
+from coaching.library.drafts import NewAction, NewEntry
+from coaching.library.extractors.content_types import DOCX, PDF, PNG, TXT
+from coaching.library.pipeline import page_images
+from coaching.library.proposals import propose
+from coaching.models import (
+    ActionItem,
+    Document,
+    DocumentPage,
+    DocumentState,
+    DocumentText,
+    KnowledgeEntry,
+    MadeBy,
+)
+from coaching.people.attempts import AttemptLimit
+from tests.files.conftest import disk_storage
+from tests.library.extractors import files
+from tests.library.rows import make_document
+
+__all__ = ["disk_storage"]
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("disk_storage")]
+
+QUOTE = "The rent is EUR 900 from 1 March 2027."
+PAGES = (("Dear Ada", "this is about your flat."), ("On the second page:", QUOTE, "Yours"))
+FACTS = [
+    {"name": "Tenant", "value": "Ada", "quote": "Dear Ada", "page": 1},
+    {"name": "Rent", "value": "EUR 900", "quote": QUOTE, "page": 2},
+    {"name": "Pet", "value": "no"},
+]
+
+
+@pytest.fixture(autouse=True)
+def fresh_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The limit of another process: tests share this one's."""
+    limit = AttemptLimit(attempts=page_images.DRAWN_IN_A_MINUTE, seconds=60)
+    monkeypatch.setattr(page_images, "drawings", limit)
+
+
+def stored(user: User, data: bytes, *, text: str = "", **values: Any) -> Document:
+    """Store a document's bytes, and what reading them would have found."""
+    document = take_in(
+        user_id=user.pk, name="letter.pdf", data=data, destination=destination_of(user_id=user.pk)
+    )
+    found = {
+        "state": DocumentState.REVIEW,
+        "content_type": PDF,
+        "page_count": 2,
+        "key_facts": FACTS,
+        **values,
+    }
+    Document.unscoped.filter(pk=document.pk).update(**found)
+    DocumentText.unscoped.update_or_create(document=document, defaults={"text": text})
+    document.refresh_from_db()
+    return document
+
+
+@pytest.fixture
+def letter(user: User) -> Document:
+    """A PDF of two pages with its facts."""
+    return stored(user, files.pdf(PAGES), text="\f".join("\n".join(lines) for lines in PAGES))
+
+
+def image_of(document: Document, number: int = 1) -> str:
+    return f"/library/documents/{document.pk}/pages/{number}.webp"
+
+
+def viewer_of(document: Document, query: str = "") -> str:
+    return f"/library/documents/{document.pk}/viewer/{query}"
+
+
+def marks_in(markup: str) -> list[str]:
+    return re.findall(r"<rect ", markup)
+
+
+def test_a_page_is_sent_as_an_image_that_nothing_stores(signed_in: Browser, letter: Document) -> None:
+    response = signed_in.get(image_of(letter, 2))
+    assert response.status_code == HTTPStatus.OK
+    assert response["Content-Type"] == "image/webp"
+    assert response["X-Content-Type-Options"] == "nosniff"
+    assert {"private", "no-store"} <= set(response["Cache-Control"].split(", "))
+    with Image.open(io.BytesIO(response.content)) as image:
+        assert (image.format, max(image.size)) == ("WEBP", 2_000)
+
+
+@pytest.mark.parametrize("state", [DocumentState.FAILED, DocumentState.REFUSED])
+def test_of_a_document_that_was_not_read_there_is_no_page(
+    signed_in: Browser, letter: Document, state: DocumentState
+) -> None:
+    assert signed_in.get(image_of(letter)).status_code == HTTPStatus.OK
+    Document.unscoped.filter(pk=letter.pk).update(state=state, reason="It is broken.")
+    assert signed_in.get(image_of(letter)).status_code == HTTPStatus.NOT_FOUND
+    assert signed_in.get(viewer_of(letter)).status_code == HTTPStatus.NOT_FOUND
+
+
+def test_a_withheld_document_gives_nothing_until_it_is_allowed_again(
+    signed_in: Browser, user: User, letter: Document
+) -> None:
+    assert signed_in.get(image_of(letter)).status_code == HTTPStatus.OK
+    withhold_document(user_id=user.pk, document_id=letter.pk, is_withheld=True)
+    assert not DocumentPage.of(user.pk).exists()
+    for address in (image_of(letter), viewer_of(letter), viewer_of(letter, "?fact=2")):
+        assert signed_in.get(address).status_code == HTTPStatus.NOT_FOUND
+    shown = signed_in.get(f"/library/documents/{letter.pk}/?fact=2").content.decode()
+    assert f"<mark>{QUOTE.rstrip('.')}</mark>" in shown, "its own text is still there"
+    assert "webp" not in shown
+    withhold_document(user_id=user.pk, document_id=letter.pk, is_withheld=False)
+    assert signed_in.get(image_of(letter)).status_code == HTTPStatus.OK
+
+
+def test_nobody_else_gets_a_page_and_a_deleted_document_leaves_none(
+    client: Browser, signed_in: Browser, user: User, other_user: User, letter: Document
+) -> None:
+    assert signed_in.get(image_of(letter)).status_code == HTTPStatus.OK
+    theirs = Browser()
+    assert theirs.get(image_of(letter)).status_code == HTTPStatus.FOUND
+    theirs.force_login(other_user)
+    for address in (image_of(letter), viewer_of(letter), viewer_of(letter, "?fact=1")):
+        assert theirs.get(address).status_code == HTTPStatus.NOT_FOUND
+    delete_document(user_id=user.pk, document_id=letter.pk)
+    assert not DocumentPage.unscoped.exists()
+    assert signed_in.get(image_of(letter)).status_code == HTTPStatus.NOT_FOUND
+
+
+@pytest.mark.parametrize("number", [0, 3, 10**9, 10**30])
+def test_a_page_that_the_document_does_not_have_is_not_found_and_not_drawn(
+    signed_in: Browser, letter: Document, number: int
+) -> None:
+    assert signed_in.get(image_of(letter, number)).status_code == HTTPStatus.NOT_FOUND
+    assert signed_in.get(viewer_of(letter, f"?page={number}")).status_code == HTTPStatus.NOT_FOUND
+    assert not DocumentPage.unscoped.exists()
+
+
+def test_fifty_pages_are_drawn_in_a_minute_and_those_that_are_kept_are_not_counted(
+    signed_in: Browser, user: User, letter: Document, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert page_images.DRAWN_IN_A_MINUTE == 50
+    monkeypatch.setattr(page_images, "drawings", AttemptLimit(attempts=1, seconds=60))
+    for _ in range(3):
+        assert signed_in.get(image_of(letter)).status_code == HTTPStatus.OK
+    refused = signed_in.get(image_of(letter, 2))
+    assert refused.status_code == HTTPStatus.TOO_MANY_REQUESTS
+    assert int(refused["Retry-After"]) > 0
+    assert "too often" in refused.content.decode()
+    shown = signed_in.get(viewer_of(letter, "?fact=2"), headers={"HX-Request": "true"})
+    assert (shown.status_code, shown["HX-Retarget"]) == (HTTPStatus.TOO_MANY_REQUESTS, "#viewer")
+    assert "too often" in shown.content.decode()
+    assert QUOTE in shown.content.decode(), "the sentence is there without the image"
+
+
+def test_a_page_in_two_tabs_is_drawn_once(
+    user: User, letter: Document, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def asked(_: int) -> int:
+        browser = Browser()
+        browser.force_login(user)
+        try:
+            return browser.get(image_of(letter)).status_code
+        finally:
+            connections.close_all()
+
+    monkeypatch.setattr(page_images, "drawings", AttemptLimit(attempts=1, seconds=60))
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(asked, range(2))) == [HTTPStatus.OK, HTTPStatus.OK]
+    assert DocumentPage.of(user.pk).count() == 1
+
+
+def test_a_page_that_cannot_be_drawn_says_why_and_is_not_tried_again(
+    signed_in: Browser, user: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = stored(user, files.pdf(PAGES)[:400], text="Dear Ada")
+    monkeypatch.setattr(page_images, "drawings", AttemptLimit(attempts=1, seconds=60))
+    for _ in range(2):
+        refused = signed_in.get(image_of(broken))
+        assert refused.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
+        assert refused.content.decode() == "This PDF is damaged and can’t be opened."
+    shown = signed_in.get(viewer_of(broken)).content.decode()
+    assert "This PDF is damaged" in shown
+    assert "Dear Ada" in shown
+
+
+def test_pages_are_kept_for_a_week_and_only_so_many_of_a_person(
+    user: User, letter: Document, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def keep(number: int, size: int = 1) -> None:
+        values = {"data": b"x", "size": size}
+        keep_page(user_id=user.pk, document_id=letter.pk, number=number, values=values)
+
+    def numbers() -> list[int]:
+        return list(DocumentPage.of(user.pk).order_by("number").values_list("number", flat=True))
+
+    monkeypatch.setattr(drawn_pages, "PAGES_OF_A_PERSON", 3)
+    for number in range(1, 6):
+        keep(number)
+    trim_pages(user.pk)
+    assert numbers() == [3, 4, 5]
+    keep(6, size=drawn_pages.BYTES_OF_A_PERSON)
+    trim_pages(user.pk)
+    assert numbers() == [6]
+    assert expire_pages(now=timezone.now() + timedelta(days=6)) == 0
+    assert expire_pages(now=timezone.now() + timedelta(days=8)) == 1
+    assert numbers() == []
+
+
+def test_a_fact_leads_to_its_page_and_marks_its_sentence(signed_in: Browser, letter: Document) -> None:
+    address = f"/library/documents/{letter.pk}/"
+    page = signed_in.get(address).content.decode()
+    assert f'href="{address}?fact=2#viewer" hx-get="{viewer_of(letter)}?fact=2" hx-target="#viewer"' in page
+    assert "fact=3" not in page, "a fact without a sentence or a page leads nowhere"
+    assert not DocumentPage.unscoped.exists(), "the page doesn't wait for an image"
+    for shown in (signed_in.get(viewer_of(letter, "?fact=2")), signed_in.get(f"{address}?fact=2")):
+        markup = shown.content.decode()
+        assert f'src="{image_of(letter, 2)}"' in markup
+        assert len(marks_in(markup)) == 1
+        assert "The sentence is marked on page 2." in markup
+        assert f"<mark>{QUOTE.rstrip('.')}</mark>" in markup
+    assert 'style="' not in markup
+
+
+def test_an_entry_and_a_next_step_lead_to_their_sentence(
+    signed_in: Browser, user: User, other_user: User, letter: Document
+) -> None:
+    source: dict[str, Any] = {
+        "client_id": letter.client_id,
+        "document_id": letter.pk,
+        "quote": QUOTE,
+        "page": 2,
+    }
+    for new in (NewEntry(title="Rent", content="It rises.", **source), NewAction(title="Pay", **source)):
+        propose(user_id=user.pk, new=new, made_by=MadeBy.PIPELINE)
+    entry, step = KnowledgeEntry.of(user.pk).get(), ActionItem.of(user.pk).get()
+    for query in (f"?entry={entry.pk}", f"?step={step.pk}"):
+        assert len(marks_in(signed_in.get(viewer_of(letter, query)).content.decode())) == 1
+        for address in (f"/library/documents/{letter.pk}/", "/library/review/"):
+            assert (
+                f'href="/library/documents/{letter.pk}/{query}#viewer"'
+                in signed_in.get(address).content.decode()
+            )
+    other = make_document(own_client(other_user.pk))
+    KnowledgeEntry.unscoped.filter(pk=entry.pk).update(user=other_user, client=other.client, document=other)
+    assert signed_in.get(viewer_of(letter, f"?entry={entry.pk}")).status_code == HTTPStatus.NOT_FOUND
+
+
+@pytest.mark.parametrize(
+    "query", ["?fact=0", "?fact=9", "?fact=x", "?entry=1", "?step=-1", "?page=", "?page=²"]
+)
+def test_what_is_not_there_to_choose_is_not_found(signed_in: Browser, letter: Document, query: str) -> None:
+    for address in (viewer_of(letter, query), f"/library/documents/{letter.pk}/{query}"):
+        assert signed_in.get(address).status_code == HTTPStatus.NOT_FOUND
+
+
+def test_a_type_without_pages_shows_its_text_with_the_sentence(signed_in: Browser, user: User) -> None:
+    text = f"{'Word. ' * 5_000}{QUOTE}{' More.' * 5_000}"
+    facts = [{"name": "Rent", "value": "EUR 900", "quote": QUOTE}]
+    letter = stored(user, b"unused", text=text, content_type=DOCX, page_count=1, key_facts=facts)
+    shown = signed_in.get(viewer_of(letter, "?fact=1")).content.decode()
+    assert f"<mark>{QUOTE.rstrip('.')}</mark>" in shown
+    assert len(shown) < 30_000
+    assert "<img" not in shown
+    assert signed_in.get(image_of(letter)).status_code == HTTPStatus.NOT_FOUND
+    empty = stored(user, b"another", text=" ", content_type=TXT, page_count=1)
+    assert "viewer-place" not in signed_in.get(f"/library/documents/{empty.pk}/").content.decode()
+
+
+def test_a_page_that_is_a_picture_is_shown_and_says_that_it_has_no_text(
+    signed_in: Browser, user: User
+) -> None:
+    scan = stored(user, files.image("PNG", size=(300, 200)), content_type=PNG, page_count=1, key_facts=[])
+    shown = signed_in.get(viewer_of(scan)).content.decode()
+    assert 'alt="Page 1, of which Sage has no text."' in shown
+    mixed = stored(user, files.pdf(PAGES), text="Dear Ada\f  ")
+    page = signed_in.get(f"/library/documents/{mixed.pk}/").content.decode()
+    assert page.count("Sage has no text of this page.") == 1
+
+
+def test_a_sentence_that_is_not_among_the_words_of_the_image_stands_below_it(
+    signed_in: Browser, letter: Document
+) -> None:
+    facts = [{"name": "Deposit", "value": "EUR 5", "quote": "A deposit of EUR 5 is due.", "page": 1}]
+    Document.unscoped.filter(pk=letter.pk).update(key_facts=facts)
+    shown = signed_in.get(viewer_of(letter, "?fact=1")).content.decode()
+    assert marks_in(shown) == []
+    assert "The sentence isn’t marked in the image. It is below it." in shown
+    assert '<q dir="auto">A deposit of EUR 5 is due.</q>' in shown
+
+
+@pytest.fixture
+def queue(user: User) -> list[Document]:
+    """Twenty-two documents that wait for the person."""
+    return [
+        make_document(
+            own_client(user.pk),
+            f"{number}.pdf",
+            text="Dear Ada",
+            state=DocumentState.REVIEW,
+            content_type=PDF,
+            page_count=1,
+            key_facts=FACTS[:1],
+        )
+        for number in range(22)
+    ]
+
+
+def test_the_review_shows_the_original_of_the_next_document(
+    signed_in: Browser, queue: list[Document]
+) -> None:
+    page = signed_in.get("/library/review/").content.decode()
+    assert f'id="viewer" aria-labelledby="viewer-title" hx-get="{viewer_of(queue[0])}?page=1"' in page
+    assert f'hx-get="{viewer_of(queue[3])}?fact=1"' in page
+    response = signed_in.post("/library/review/", {"accept": str(queue[18].pk)})
+    following = queue[19].pk
+    assert response["Location"] == f"/library/review/?document={following}#review-{following}"
+    shown = signed_in.get(response["Location"]).content.decode()
+    assert f'hx-get="/library/documents/{following}/viewer/?page=1" hx-trigger="intersect once"' in shown
+    for document in (queue[20], queue[21]):
+        response = signed_in.post("/library/review/?page=2", {"accept": str(document.pk)})
+    assert response["Location"].endswith(f"#review-{queue[0].pk}"), "after the last one comes the first"
+    Document.unscoped.exclude(pk=queue[1].pk).update(state=DocumentState.FILED)
+    assert signed_in.post("/library/review/", {"accept": str(queue[1].pk)})["Location"] == "/library/review/"
