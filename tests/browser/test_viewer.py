@@ -1,4 +1,4 @@
-"""The original beside its facts: from a fact to its marked sentence, also on a phone and by keyboard alone."""
+"""The original beside its facts: from a fact to its sentence, also on a phone and by keyboard alone."""
 
 import re
 

@@ -3,6 +3,7 @@
 import io
 import json
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 
 import pypdfium2
@@ -14,6 +15,7 @@ from coaching.library.extractors.extracted import LOCKED, Unread, gettext_noop
 from coaching.library.extractors.image import DAMAGED as IMAGE_DAMAGED
 from coaching.library.extractors.image import TOO_MANY_PIXELS, open_page
 from coaching.library.extractors.pdf import DAMAGED, is_password_missing
+from coaching.library.extractors.pdf_added import AddedText
 from coaching.library.extractors.pdf_words import Word, words_of
 
 NOT_DRAWN = gettext_noop("This page is damaged and can’t be shown.")
@@ -82,7 +84,8 @@ def _pdf_page(data: bytes, number: int, pixels: int) -> Drawn:
         # A page may be 200 inches long and a point wide; what it measures is only a claim.
         longer = max(page.get_width(), page.get_height(), 1.0)
         image = page.render(scale=pixels / longer, rev_byteorder=True).to_pil()
-        words = list(words_of(page))
+        with closing(AddedText(document)) as added:
+            words = list(words_of(page, added))
     except (pypdfium2.PdfiumError, ValueError, OverflowError):
         raise Unread("broken", NOT_DRAWN) from None
     image.thumbnail((pixels, pixels))  # rounding may have added a pixel

@@ -5,7 +5,7 @@ passwords are left out.
 """
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -36,49 +36,73 @@ class Added:
     comments: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddedLine:
+    """A line, and the left, bottom, right and top of its field or comment in the page's own units."""
+
+    text: str
+    is_comment: bool
+    box: tuple[float, float, float, float]
+
+
 class AddedText:
     """Reads what was added to the pages of one document, up to `MAX_ANNOTATIONS`."""
 
     def __init__(self, document: pypdfium2.PdfDocument) -> None:
+        self._left = MAX_ANNOTATIONS
+        self._own_form = None
+        if document.formenv:  # for drawing it
+            self._form = document.formenv.raw
+            return
         # Not by pypdfium2, whose pages then have every field drawn: that takes long, and nobody looks.
         self._config = pdfium.FPDF_FORMFILLINFO(version=2)
-        has_form = pdfium.FPDF_GetFormType(document) != pdfium.FORMTYPE_NONE
-        self._form = pdfium.FPDFDOC_InitFormFillEnvironment(document, self._config) if has_form else None
-        self._left = MAX_ANNOTATIONS
+        if pdfium.FPDF_GetFormType(document) != pdfium.FORMTYPE_NONE:
+            self._own_form = pdfium.FPDFDOC_InitFormFillEnvironment(document, self._config)
+        self._form = self._own_form
 
     def close(self) -> None:
         """Free the fields, before the document is closed."""
-        if self._form:
-            pdfium.FPDFDOC_ExitFormFillEnvironment(self._form)
+        if self._own_form:
+            pdfium.FPDFDOC_ExitFormFillEnvironment(self._own_form)
 
     def of(self, page: pypdfium2.PdfPage) -> Added:
         """Return the lines of a page, each once."""
+        lines = list(self.placed(page))
+        return Added(
+            filled=tuple(dict.fromkeys(line.text for line in lines if not line.is_comment)),
+            comments=tuple(dict.fromkeys(line.text for line in lines if line.is_comment)),
+        )
+
+    def placed(self, page: pypdfium2.PdfPage) -> Iterator[AddedLine]:
+        """Yield the lines of a page with where they stand."""
         count = min(pdfium.FPDFPage_GetAnnotCount(page), self._left)
         self._left -= max(0, count)
-        filled: dict[str, None] = {}
-        comments: dict[str, None] = {}
         for number in range(count):
             annotation = pdfium.FPDFPage_GetAnnot(page, number)
             if not annotation:
                 continue
-            if not pdfium.FPDFAnnot_GetFlags(annotation) & _HIDDEN:
-                self._add(annotation, filled, comments)
+            if not pdfium.FPDFAnnot_GetFlags(annotation) & _HIDDEN and (line := self._line(annotation)):
+                yield line
             pdfium.FPDFPage_CloseAnnot(annotation)
-        return Added(filled=tuple(filled), comments=tuple(comments))
 
-    def _add(
-        self, annotation: pdfium.FPDF_ANNOTATION, filled: dict[str, None], comments: dict[str, None]
-    ) -> None:
+    def _line(self, annotation: pdfium.FPDF_ANNOTATION) -> AddedLine | None:
         kind = pdfium.FPDFAnnot_GetSubtype(annotation)
+        text, is_comment = "", False
         if kind == pdfium.FPDF_ANNOT_WIDGET:
-            if self._form and (line := self._field(annotation)):
-                filled[line] = None
+            text = self._field(annotation) if self._form else ""
         elif kind not in _NO_COMMENTS and (said := _value_of(annotation, b"Contents")):
-            if kind == pdfium.FPDF_ANNOT_FREETEXT:  # written on the page, as into forms without fields
-                filled[said] = None
-            else:
-                author = _value_of(annotation, b"T")[:MAX_LABEL_CHARACTERS]
-                comments[f"Comment ({author}): {said}" if author else f"Comment: {said}"] = None
+            # A text that was written on the page, as into forms without fields, isn't one about it.
+            is_comment = kind != pdfium.FPDF_ANNOT_FREETEXT
+            author = _value_of(annotation, b"T")[:MAX_LABEL_CHARACTERS] if is_comment else ""
+            start = f"Comment ({author}): " if author else "Comment: "
+            text = start + said if is_comment else said
+        if not text:
+            return None
+        place = pdfium.FS_RECTF()
+        pdfium.FPDFAnnot_GetRect(annotation, place)
+        return AddedLine(
+            text=text, is_comment=is_comment, box=(place.left, place.bottom, place.right, place.top)
+        )
 
     def _field(self, annotation: pdfium.FPDF_ANNOTATION) -> str:
         """Return the line of a field; empty for one without a value, for buttons and signatures."""

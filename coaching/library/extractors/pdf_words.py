@@ -3,9 +3,12 @@
 import ctypes
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import chain, islice
 
 import pypdfium2
 import pypdfium2.raw as pdfium
+
+from coaching.library.extractors.pdf_added import AddedText
 
 UNITS = 10_000
 """Boxes are in ten-thousandths of the page's width and height, from its upper left corner, as it is shown."""
@@ -39,14 +42,13 @@ class _Open:
         self.right, self.top = max(self.right, right), max(self.top, top)
 
 
-def words_of(page: pypdfium2.PdfPage) -> Iterator[Word]:
-    """Yield the words of a page, up to `MAX_WORDS`."""
+def words_of(page: pypdfium2.PdfPage, added: AddedText) -> Iterator[Word]:
+    """Yield the words of a page and of what was added to it, up to `MAX_WORDS`."""
     text_page = page.get_textpage()
     try:
-        for number, found in enumerate(_words(text_page)):
-            if number == MAX_WORDS:
-                return
-            yield _placed(page, found)
+        found = chain(_words(text_page), _added_words(page, added))
+        for word in islice(found, MAX_WORDS):
+            yield _placed(page, word)
     finally:
         text_page.close()
 
@@ -72,6 +74,16 @@ def _words(text_page: pypdfium2.PdfTextPage) -> Iterator[_Open]:
             word = _Open()
     if word.letters:
         yield word
+
+
+def _added_words(page: pypdfium2.PdfPage, added: AddedText) -> Iterator[_Open]:
+    """Yield the words of fields and comments, each with the box of the whole one."""
+    for line in added.placed(page):
+        left, bottom, right, top = line.box
+        for word in line.text.split():
+            yield _Open(
+                letters=list(word[:MAX_WORD_CHARACTERS]), left=left, bottom=bottom, right=right, top=top
+            )
 
 
 def _placed(page: pypdfium2.PdfPage, word: _Open) -> Word:

@@ -89,6 +89,11 @@ def test_what_was_typed_into_a_form_is_drawn() -> None:
     assert blank is not None
     assert filled is not None
     assert blank.tobytes() != filled.tobytes()
+    said, _ = drawn(forms.form(name="Mia Groß"), pixels=800)
+    words = {word[0]: word[1:] for word in said["words"]}
+    left, top, right, bottom = words["Groß"]
+    assert words["Mia"] == words["name:"] == [left, top, right, bottom], "they share the field's box"
+    assert darkest(filled, (left, top, right, bottom)) < 128
 
 
 def test_a_picture_is_upright_and_has_no_metadata() -> None:

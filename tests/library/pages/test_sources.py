@@ -18,6 +18,7 @@ from tests.library.rows import make_document
 
 pytestmark = pytest.mark.django_db
 
+KINDS = (("entry", "entry"), ("step", "action"))
 QUOTE = "The rent is EUR 900 from 1 March 2027."
 
 
@@ -52,7 +53,8 @@ def test_a_proposal_is_shown_with_its_sentence_and_a_link_to_its_page(
     ids["entry"] = KnowledgeEntry.of(user.pk).get().pk
     page = signed_in.get(address.format(**ids)).content.decode()
     assert page.count(f">{QUOTE}</q>") + page.count(f">{QUOTE}</blockquote>") == quotes
-    assert page.count(f'href="/library/documents/{letter.pk}/?') >= quotes
+    links = [f'href="/library/documents/{letter.pk}/?{kind}={ids[of]}#viewer"' for kind, of in KINDS]
+    assert sum(map(page.count, links)) >= quotes
 
 
 def test_the_archive_has_the_sentence_and_its_page(user: User, letter: Document) -> None:
