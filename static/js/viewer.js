@@ -22,6 +22,7 @@ function setUp() {
   document.body.addEventListener("htmx:load", ({ detail }) => detail.elt.id === "viewer" && onShown(detail.elt));
   for (const button of document.querySelectorAll("[data-viewer-open]")) button.addEventListener("click", open);
   sheet.addEventListener("close", () => place.append(viewer()));
+  if (NARROW.matches && location.hash === "#viewer") open();
   NARROW.addEventListener("change", () => sheet.close());
   for (const home of [place, sheet]) {
     home.addEventListener("click", onPress);
@@ -29,13 +30,14 @@ function setUp() {
   }
 }
 
-// Links in conversations name a page by an anchor. htmx reads the address of the first page only after this.
+// Links in conversations name a page by an anchor. htmx reads where the viewer loads from only after this.
 function showPageOfAnchor() {
   const found = /^#page-(\d{1,6})$/.exec(location.hash);
+  if (!found) return;
   const shown = viewer();
-  if (found && shown.hasAttribute("hx-get")) {
-    shown.setAttribute("hx-get", shown.getAttribute("hx-get").replace(/\?.*$/, `?page=${found[1]}`));
-  }
+  const address = `${shown.dataset.address}?page=${found[1]}`;
+  if (shown.hasAttribute("hx-get")) shown.setAttribute("hx-get", address);
+  else htmx.ajax("GET", address, { target: shown, swap: "outerHTML" });
 }
 
 function onAsked({ detail: { elt, target, requestConfig } }) {

@@ -309,6 +309,12 @@ ROUTES = {
         path="/library/projects/{project}/delete/", missing="/library/projects/999999/delete/"
     ),
     "library_document": Row(path="/library/documents/{document}/", missing="/library/documents/999999/"),
+    "library_viewer": Row(
+        path="/library/documents/{document}/viewer/", missing="/library/documents/999999/viewer/"
+    ),
+    "library_page": Row(
+        path="/library/documents/{document}/pages/1.webp", missing="/library/documents/999999/pages/1.webp"
+    ),
     "library_document by form": Row(
         path="/library/documents/{document}/",
         missing="/library/documents/999999/",
@@ -317,12 +323,6 @@ ROUTES = {
     ),
     "library_file": Row(
         path="/library/documents/{document}/file/", missing="/library/documents/999999/file/"
-    ),
-    "library_viewer": Row(
-        path="/library/documents/{document}/viewer/", missing="/library/documents/999999/viewer/"
-    ),
-    "library_page": Row(
-        path="/library/documents/{document}/pages/1.webp", missing="/library/documents/999999/pages/1.webp"
     ),
     "library_review": Row(path="/library/review/", scope="own"),
     "library_knowledge": Row(path="/library/knowledge/?q=secret", scope="own"),

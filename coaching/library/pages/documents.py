@@ -22,16 +22,7 @@ from coaching.library.pages.forms import ids_in, seen_in
 from coaching.library.pages.frame import frame_of
 from coaching.library.pages.places import place_choices_for, place_in
 from coaching.library.pages.program_values import document_as_json
-from coaching.library.pages.viewer import (
-    FIRST_PAGE,
-    Chosen,
-    Viewer,
-    chosen_in,
-    has_text,
-    has_viewer,
-    text_pages,
-    viewer_of,
-)
+from coaching.library.pages.viewer import chosen_in, has_text, has_viewer, text_pages, viewer_at_once
 from coaching.library.proposals import accept_shown
 from coaching.library.rows.documents import attachments_of, document_with_text
 from coaching.library.rows.folders import folder_names, reference_choices
@@ -72,7 +63,8 @@ def _page(request: HttpRequest, document: Document, *, refusal: str = "") -> Htt
     user_id = document.user_id
     with or_404():
         chosen = chosen_in(request, document) if request.method != "POST" else None
-        viewer = _viewer(document, chosen)
+        is_viewable = has_viewer(document, has_text=has_text(document))
+        viewer = viewer_at_once(document, chosen) if is_viewable else None
     entries = entries_of(user_id=user_id, document_id=document.pk)
     actions = actions_of(user_id=user_id, document_id=document.pk)
     context = {
@@ -104,15 +96,6 @@ def _page(request: HttpRequest, document: Document, *, refusal: str = "") -> Htt
     if wants_part(request) and not context["is_unfinished"]:
         response["HX-Refresh"] = "true"  # what was found belongs to the whole page
     return response
-
-
-def _viewer(document: Document, chosen: Chosen | None) -> Viewer | None:
-    """Return the viewer: with what was chosen, otherwise its place; None where there is nothing to show."""
-    if not has_viewer(document, has_text=has_text(document)):
-        return None
-    if chosen is None:
-        return Viewer(document=document, chosen=FIRST_PAGE, count=document.page_count)
-    return viewer_of(document, chosen)
 
 
 def _act(request: HttpRequest, user_id: int, document_id: int, *, is_withheld: bool) -> HttpResponse:

@@ -16,13 +16,14 @@ from coaching.files.errors import StorageFailed
 from coaching.library.documents.drawn_pages import HIDDEN_STATES
 from coaching.library.documents.page_marks import Mark, Marked, marked, marks_of
 from coaching.library.pages.forms import ids_in
-from coaching.library.pipeline.page_images import Busy, has_pages, page_of
+from coaching.library.pipeline.page_images import Busy, has_pages, known_page, page_for
 from coaching.library.pipeline.page_rendering import MEDIA_TYPE
 from coaching.library.rows.documents import document_with_text
 from coaching.models import UNFINISHED_STATES, ActionItem, Document, DocumentPage, KnowledgeEntry
 from coaching.people.accounts import user_id_of
 from coaching.people.attempts import TooOften
 from coaching.views.parts import or_404, status_of, with_wait
+from sessions_app.database import in_database, in_database_page
 from sessions_app.errors import Refused
 
 CHOICES = ("fact", "entry", "step", "page")
@@ -84,15 +85,42 @@ class Viewer:
 
 @login_required
 @require_safe
-def viewer(request: HttpRequest, document_id: int) -> HttpResponse:
+async def viewer(request: HttpRequest, document_id: int) -> HttpResponse:
     """Show what was chosen, as a part of the document's page or of the review."""
     with or_404():
-        document = document_with_text(user_id=user_id_of(request), document_id=document_id)
-        chosen = chosen_in(request, document)
-        if not has_viewer(document, has_text=has_text(document)):
-            raise Http404
-        shown = viewer_of(document, chosen or FIRST_PAGE)
-    too_often = shown.refusal if isinstance(shown.refusal, TooOften) else None
+        document, chosen = await in_database(_asked, request, document_id)
+        image, refusal = await _drawn(document, chosen)
+        return await in_database_page(_part, request, document, chosen, image=image, refusal=refusal)
+
+
+def _asked(request: HttpRequest, document_id: int) -> tuple[Document, Chosen]:
+    document = document_with_text(user_id=user_id_of(request), document_id=document_id)
+    if not has_viewer(document, has_text=has_text(document)):
+        raise Document.DoesNotExist
+    return document, chosen_in(request, document) or FIRST_PAGE
+
+
+async def _drawn(document: Document, chosen: Chosen) -> tuple[DocumentPage | None, Refused | None]:
+    """Return the page's image, or why there is none; neither for a type without pages."""
+    if not has_pages(document):
+        return None, None
+    try:
+        asked = {"user_id": document.user_id, "document_id": document.pk, "number": chosen.number}
+        return await page_for(**asked), None
+    except Refused as refusal:
+        return None, refusal
+
+
+def _part(
+    request: HttpRequest,
+    document: Document,
+    chosen: Chosen,
+    *,
+    image: DocumentPage | None,
+    refusal: Refused | None,
+) -> HttpResponse:
+    shown = viewer_of(document, chosen, image=image, refusal=refusal)
+    too_often = refusal if isinstance(refusal, TooOften) else None
     status = HTTPStatus.TOO_MANY_REQUESTS if too_often else HTTPStatus.OK
     response = render(request, "coaching/components/viewer.html", {"viewer": shown}, status=status)
     if too_often:
@@ -102,11 +130,11 @@ def viewer(request: HttpRequest, document_id: int) -> HttpResponse:
 
 @login_required
 @require_safe
-def page_image(request: HttpRequest, document_id: int, number: int) -> HttpResponse:
+async def page_image(request: HttpRequest, document_id: int, number: int) -> HttpResponse:
     """Send a page as an image. Without one, a sentence says why."""
     try:
         with or_404():
-            page = page_of(user_id=user_id_of(request), document_id=document_id, number=number)
+            page = await page_for(user_id=user_id_of(request), document_id=document_id, number=number)
     except Refused as refusal:
         is_passing = isinstance(refusal, Busy | StorageFailed)
         status = HTTPStatus.SERVICE_UNAVAILABLE if is_passing else status_of(refusal)
@@ -153,29 +181,37 @@ def chosen_in(request: HttpRequest, document: Document) -> Chosen | None:
     return Chosen(query=f"{name}={number}", number=page or 1, quote=quote)
 
 
-def viewer_of(document: Document, chosen: Chosen) -> Viewer:
-    """Return a viewer with what was chosen, drawn if it has to be. Raises `Document.DoesNotExist`."""
+def viewer_at_once(document: Document, chosen: Chosen | None) -> Viewer:
+    """Return a viewer with what is there without drawing; otherwise its place, which then loads it."""
+    wanted = chosen or FIRST_PAGE
+    place = Viewer(document=document, chosen=wanted, count=max(document.page_count, 1))
+    if not has_pages(document):
+        return viewer_of(document, wanted)
+    try:
+        image = known_page(user_id=document.user_id, document_id=document.pk, number=wanted.number)
+    except Refused as refusal:
+        return viewer_of(document, wanted, refusal=refusal)
+    return viewer_of(document, wanted, image=image) if image else place
+
+
+def viewer_of(
+    document: Document, chosen: Chosen, *, image: DocumentPage | None = None, refusal: Refused | None = None
+) -> Viewer:
+    """Return a viewer of an image or a text. Raises `Document.DoesNotExist` for a text that isn't there."""
     text = next((page for page in text_pages(document, chosen) if page.number == chosen.number), None)
-    count = max(document.page_count, 1)
     if not has_pages(document):
         if text is None:
             raise Document.DoesNotExist
-        shown = TextPage(number=text.number, text=_around(text.text))
-        return Viewer(document=document, chosen=chosen, count=count, is_loaded=True, text=shown)
-    try:
-        image = page_of(user_id=document.user_id, document_id=document.pk, number=chosen.number)
-    except Refused as refusal:
-        return Viewer(
-            document=document, chosen=chosen, count=count, is_loaded=True, text=text, refusal=refusal
-        )
+        text = TextPage(number=text.number, text=_around(text.text))
     return Viewer(
         document=document,
         chosen=chosen,
-        count=max(count, image.page_count),
+        count=max(document.page_count, image.page_count if image else 0, 1),
         is_loaded=True,
         image=image,
-        marks=marks_of(image.words, chosen.quote) if chosen.quote else (),
+        marks=marks_of(image.words, chosen.quote) if image and chosen.quote else (),
         text=text,
+        refusal=refusal,
     )
 
 

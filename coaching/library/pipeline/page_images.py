@@ -1,9 +1,9 @@
 """A document's page for its person: as it was drawn, or drawn now, in the person's turn."""
 
+import asyncio
 import threading
 from typing import Any
 
-import structlog
 from django.utils.translation import gettext_noop
 
 from coaching.files.objects import open_object
@@ -14,17 +14,22 @@ from coaching.library.documents.drawn_pages import (
     shown_document,
     trim_pages,
 )
-from coaching.library.pipeline.page_rendering import DRAWN_TYPES, WAIT_SECONDS, NotRendered, render_page_now
+from coaching.library.pipeline.page_rendering import (
+    DRAWN_TYPES,
+    MAX_PAGES,
+    WAIT_SECONDS,
+    NotRendered,
+    render_page_now,
+)
 from coaching.models import Document, DocumentPage
 from coaching.people.attempts import AttemptLimit
+from coaching.people.in_flight import waiting
 from coaching.sandbox.errors import AllBusy
-from sessions_app.database import give_back_connections
+from sessions_app.database import give_back_connections, give_back_idle_connections, in_database
 from sessions_app.errors import Refused
 
 DRAWN_IN_A_MINUTE = 50
 BUSY = gettext_noop("Sage is showing many pages right now. Try again in a moment.")
-
-logger = structlog.get_logger(__name__)
 
 drawings = AttemptLimit(attempts=DRAWN_IN_A_MINUTE, seconds=60)
 
@@ -41,33 +46,58 @@ def has_pages(document: Document) -> bool:
     return document.content_type in DRAWN_TYPES
 
 
-def page_of(*, user_id: int, document_id: int, number: int) -> DocumentPage:
-    """Return a page with its image. Blocks while it is drawn. Sync code, outside transactions.
+def known_page(*, user_id: int, document_id: int, number: int) -> DocumentPage | None:
+    """Return a page that was drawn already; None if it has to be drawn.
+
+    Raises `Document.DoesNotExist` if there is no such page for its person, and `NoPicture`.
+    """
+    return _known(_document_with(user_id=user_id, document_id=document_id, number=number), number)
+
+
+async def page_for(*, user_id: int, document_id: int, number: int) -> DocumentPage:
+    """Return a page with its image, drawn if it has to be. Its request holds no slot meanwhile.
 
     Raises `Document.DoesNotExist`, `NoPicture`, `TooOften`, `Busy` and `StorageFailed`.
     """
+    asked = {"user_id": user_id, "document_id": document_id, "number": number}
+    if page := await in_database(known_page, **asked):
+        return page
+    async with waiting() as may_wait:
+        if not may_wait:
+            raise Busy(BUSY)
+        return await asyncio.to_thread(draw_page, **asked)
+
+
+def draw_page(*, user_id: int, document_id: int, number: int) -> DocumentPage:
+    """Draw a page, unless somebody has done it meanwhile. Blocks. Raises what `page_for` raises."""
+    try:
+        document = _document_with(user_id=user_id, document_id=document_id, number=number)
+        give_back_connections()
+        turn = _turns[user_id % len(_turns)]
+        if not turn.acquire(timeout=WAIT_SECONDS):
+            raise Busy(BUSY)
+        try:
+            return _known(document, number) or _drawn(document, number)
+        finally:
+            turn.release()
+    finally:
+        give_back_idle_connections()
+
+
+def _document_with(*, user_id: int, document_id: int, number: int) -> Document:
+    """Return a document that may have a page of this number for its person."""
     document = shown_document(user_id=user_id, document_id=document_id)
-    is_possible = has_pages(document) and 1 <= number <= (document.page_count or number)
-    if not is_possible:
+    most = min(document.page_count or MAX_PAGES, MAX_PAGES)
+    if not has_pages(document) or not 1 <= number <= most:
         raise Document.DoesNotExist
-    page = drawn_page(user_id=user_id, document_id=document_id, number=number)
-    if page is None:
-        page = _drawn_in_turn(document, number)
-    if page.failure:
+    return document
+
+
+def _known(document: Document, number: int) -> DocumentPage | None:
+    page = drawn_page(user_id=document.user_id, document_id=document.pk, number=number)
+    if page is not None and page.failure:
         raise NoPicture(page.failure)
     return page
-
-
-def _drawn_in_turn(document: Document, number: int) -> DocumentPage:
-    give_back_connections()
-    turn = _turns[document.user_id % len(_turns)]
-    if not turn.acquire(timeout=WAIT_SECONDS):
-        raise Busy(BUSY)
-    try:
-        known = drawn_page(user_id=document.user_id, document_id=document.pk, number=number)
-        return known or _drawn(document, number)
-    finally:
-        turn.release()
 
 
 def _drawn(document: Document, number: int) -> DocumentPage:
@@ -94,4 +124,6 @@ def _drawn(document: Document, number: int) -> DocumentPage:
         }
     page = keep_page(user_id=document.user_id, document_id=document.pk, number=number, values=values)
     trim_pages(document.user_id)
+    if page.failure:
+        raise NoPicture(page.failure)
     return page

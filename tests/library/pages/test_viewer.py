@@ -228,6 +228,8 @@ def test_a_fact_leads_to_its_page_and_marks_its_sentence(signed_in: Browser, let
     assert f'href="{address}?fact=2#viewer" hx-get="{viewer_of(letter)}?fact=2" hx-target="#viewer"' in page
     assert "fact=3" not in page, "a fact without a sentence or a page leads nowhere"
     assert not DocumentPage.unscoped.exists(), "the page doesn't wait for an image"
+    waiting = signed_in.get(f"{address}?fact=2").content.decode()
+    assert f'hx-get="{viewer_of(letter)}?fact=2" hx-trigger="intersect once"' in waiting
     for shown in (signed_in.get(viewer_of(letter, "?fact=2")), signed_in.get(f"{address}?fact=2")):
         markup = shown.content.decode()
         assert f'src="{image_of(letter, 2)}"' in markup
@@ -325,7 +327,7 @@ def test_the_review_shows_the_original_of_the_next_document(
     signed_in: Browser, queue: list[Document]
 ) -> None:
     page = signed_in.get("/library/review/").content.decode()
-    assert f'id="viewer" aria-labelledby="viewer-title" hx-get="{viewer_of(queue[0])}?page=1"' in page
+    assert f'hx-get="{viewer_of(queue[0])}?page=1" hx-trigger="intersect once"' in page
     assert f'hx-get="{viewer_of(queue[3])}?fact=1"' in page
     response = signed_in.post("/library/review/", {"accept": str(queue[18].pk)})
     following = queue[19].pk
