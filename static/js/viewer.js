@@ -1,5 +1,7 @@
 // The viewer of a document's pages: brings the marked sentence into view, zooms, and on a narrow window is a sheet.
 
+import { toast } from "./parts.js";
+
 const LEVELS = 4;
 const NARROW = matchMedia("(width < 60rem)");
 
@@ -8,15 +10,15 @@ const sheet = document.getElementById("viewer-sheet");
 const status = document.getElementById("viewer-status");
 
 let level = 0;
+let newest = null; // the request whose answer will be shown
 let awaited = false;
 let asked = null; // the link that was followed by the keyboard, to which Escape returns
 
 const viewer = () => document.getElementById("viewer");
 
 function setUp() {
-  showPageOfAnchor();
-  show(viewer());
   document.body.addEventListener("htmx:beforeRequest", onAsked);
+  document.body.addEventListener("htmx:beforeSwap", onAnswer);
   document.body.addEventListener("htmx:responseError", onFailed);
   document.body.addEventListener("htmx:sendError", onFailed);
   document.body.addEventListener("htmx:load", ({ detail }) => detail.elt.id === "viewer" && onShown(detail.elt));
@@ -28,6 +30,8 @@ function setUp() {
     home.addEventListener("click", onPress);
     home.addEventListener("keydown", onKey);
   }
+  show(viewer());
+  showPageOfAnchor();
 }
 
 // Links in conversations name a page by an anchor. htmx reads where the viewer loads from only after this.
@@ -40,10 +44,18 @@ function showPageOfAnchor() {
   else htmx.ajax("GET", address, { target: shown, swap: "outerHTML" });
 }
 
-function onAsked({ detail: { elt, target, requestConfig } }) {
+// Only the newest request is shown: an answer to an earlier one would replace what the newest is to replace.
+function onAsked(event) {
+  const { elt, target, xhr, requestConfig } = event.detail;
   if (target.id !== "viewer") return;
+  const isFirstPage = elt === target; // which nobody asked for
+  if (isFirstPage && newest) {
+    event.preventDefault();
+    return;
+  }
+  newest = xhr;
   target.setAttribute("aria-busy", "true");
-  if (elt === target) return; // the first page, which nobody asked for
+  if (isFirstPage) return;
   awaited = true;
   if (elt.closest("#viewer")) return;
   for (const other of document.querySelectorAll(".cited[aria-current]")) other.removeAttribute("aria-current");
@@ -52,8 +64,14 @@ function onAsked({ detail: { elt, target, requestConfig } }) {
   if (NARROW.matches) open();
 }
 
-function onFailed({ detail: { target } }) {
-  if (target.id === "viewer") target.removeAttribute("aria-busy");
+function onAnswer({ detail }) {
+  if (detail.target.id === "viewer" && detail.xhr !== newest) detail.shouldSwap = false;
+}
+
+function onFailed({ detail: { target, xhr } }) {
+  if (target.id !== "viewer" || xhr !== newest) return;
+  target.removeAttribute("aria-busy");
+  toast(document.getElementById("toast").dataset.failed);
 }
 
 function onShown(shown) {
@@ -69,16 +87,18 @@ function onShown(shown) {
 function show(shown) {
   zoom(shown, level);
   const scroller = shown.querySelector(".viewer-scroll");
-  const mark = scroller?.querySelector("rect, mark");
-  if (mark) requestAnimationFrame(() => reveal(scroller, mark));
+  const marks = [...(scroller?.querySelectorAll("rect, mark") ?? [])];
+  if (marks.length) requestAnimationFrame(() => reveal(scroller, marks));
 }
 
 // Scrolls inside the viewer alone: the page beside it stays where it is.
-function reveal(scroller, mark) {
+function reveal(scroller, marks) {
   const outer = scroller.getBoundingClientRect();
-  const inner = mark.getBoundingClientRect();
-  scroller.scrollTop += inner.top - outer.top - outer.height / 3;
-  scroller.scrollLeft += Math.min(inner.left - outer.left - 16, inner.right - outer.right + 16);
+  const lines = marks.map((mark) => mark.getBoundingClientRect());
+  const left = Math.min(...lines.map((line) => line.left)) - outer.left - 16;
+  const right = Math.max(...lines.map((line) => line.right)) - outer.right + 16;
+  scroller.scrollTop += lines[0].top - outer.top - outer.height / 3;
+  scroller.scrollLeft += Math.min(left, right);
 }
 
 function zoom(shown, wanted) {

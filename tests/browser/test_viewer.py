@@ -182,7 +182,7 @@ async def test_without_scripts_links_show_the_page(
     await plain.get_by_role("link", name="This lease ends").click()
     viewer = plain.locator("#viewer")
     await expect(viewer.get_by_role("img")).to_have_js_property("naturalHeight", 2_000)
-    await expect(plain.locator("#page-2 mark")).to_have_text("This lease ends on 30 April 2036")
+    await expect(plain.locator("#page-2 mark")).to_have_text("This lease ends on 30 April 2036.")
     await plain.reload()  # the words of the page are known by now
     await expect(viewer.locator("rect")).to_have_count(1)
     await viewer.get_by_role("link", name="Previous page").click()

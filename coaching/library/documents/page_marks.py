@@ -14,6 +14,9 @@ from typing import Any
 MIN_CHARACTERS = 8
 """Of a quote's beginning, where the rest isn't there: a page ends in the middle of a sentence."""
 _WORD = re.compile(r"[^\W_]+")
+_CLOSING = re.compile(r"(?<=[^\W_])[\W_]++$")
+_MARGIN = 25
+"""Around words, so that the frame of a mark doesn't cover their letters."""
 _SAME_LINE = 0.5
 """Words share a line if they overlap in height by so much of the lower one."""
 _WORD_GAP = 3
@@ -62,6 +65,9 @@ def marked(text: str, quote: str) -> Marked:
     if found is None:
         return Marked(before=text)
     start, end = words[found[0]].start(), words[found[1]].end()
+    closing = _CLOSING.search(quote)
+    if closing and text.startswith(closing[0], end):
+        end += len(closing[0])
     return Marked(before=text[:start], mark=text[start:end], after=text[end:])
 
 
@@ -125,4 +131,5 @@ def _is_beside(line: Box, box: Box) -> bool:
 
 def _mark(box: Box) -> Mark:
     left, top, right, bottom = box
-    return Mark(left=left, top=top, width=right - left, height=bottom - top)
+    left, top = max(0, left - _MARGIN), max(0, top - _MARGIN)
+    return Mark(left=left, top=top, width=right + _MARGIN - left, height=bottom + _MARGIN - top)

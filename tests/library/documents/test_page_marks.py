@@ -14,8 +14,16 @@ WORDS = [
 ]
 
 
+MARGIN = 25
+"""Around the words of a mark, up to the page's edge."""
+
+
 def places(quote: str) -> list[tuple[int, int, int, int]]:
-    return [(mark.left, mark.top, mark.width, mark.height) for mark in marks_of(WORDS, quote)]
+    """Return the marks without their margins."""
+    return [
+        (mark.left + MARGIN, mark.top + MARGIN, mark.width - 2 * MARGIN, mark.height - 2 * MARGIN)
+        for mark in marks_of(WORDS, quote)
+    ]
 
 
 def test_a_quote_over_two_lines_has_a_rectangle_on_each_and_a_divided_word_is_one() -> None:
@@ -51,22 +59,21 @@ def test_a_quote_that_is_not_there_has_no_mark(quote: str) -> None:
 
 
 def test_a_match_that_begins_with_a_word_goes_before_one_inside_of_a_word() -> None:
-    words = [["Currently", 0, 0, 9, 9], ["rently", 20, 0, 29, 9], ["paid", 30, 0, 39, 9]]
-    assert [
-        mark.left for mark in marks_of([*words[:1], ["paid", 10, 0, 19, 9], *words[1:]], "rently paid")
-    ] == [20]
+    words = [
+        ["Currently", 0, 0, 9, 9],
+        ["paid", 10, 0, 19, 9],
+        ["rently", 50, 0, 59, 9],
+        ["paid", 60, 0, 69, 9],
+    ]
+    assert [mark.left + MARGIN for mark in marks_of(words, "rently paid")] == [50]
 
 
 def test_words_in_two_columns_are_not_marked_as_one_line() -> None:
-    words = [
-        ["to", 0, 0, 30, 20],
-        ["let", 40, 0, 70, 20],
-        ["until", 800, 5, 850, 25],
-        ["May", 860, 5, 900, 25],
-    ]
+    words = [["to", 0, 90, 30, 110], ["let", 40, 90, 70, 110]]
+    words += [["until", 800, 95, 850, 115], ["May", 860, 95, 900, 115]]
     assert marks_of(words, "to let until May") == [
-        Mark(left=0, top=0, width=70, height=20),
-        Mark(left=800, top=5, width=100, height=20),
+        Mark(left=0, top=65, width=70 + MARGIN, height=70),
+        Mark(left=775, top=70, width=150, height=70),
     ]
 
 
