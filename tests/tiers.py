@@ -60,7 +60,8 @@ _SLOW = """
     calendar/test_reading context/test_care context/test_long_session context/test_tool_room
     files/test_garbage files/test_storage_faults files/test_storage_settings jobs/test_order
     jobs/test_worker languages/test_sockets legacy/test_killed_import
-    library/extractors/test_hostile_files library/pipeline/test_confident library/pipeline/test_filing
+    library/extractors/test_hostile_files library/extractors/test_hostile_pages
+    library/pipeline/test_confident library/pipeline/test_filing
     library/pipeline/test_injection library/pipeline/test_sourced library/pipeline/test_many_documents
     library/pipeline/test_turns_taken library/test_lock_order live/test_breaker live/test_successors
     local

@@ -87,13 +87,13 @@ def render_page_now(
         logger.warning("page_not_drawn", bytes=size, number=number, is_too_costly=error.is_too_costly)
         raise NotRendered(_TOO_COSTLY if error.is_too_costly else _BROKEN) from None
     try:
-        return _page_in(answer, most_pixels)
+        return page_in(answer, most_pixels=most_pixels)
     except UntrueAnswer:
         logger.warning("page_drawer_untrue", bytes=size, number=number)
         raise NotRendered(_BROKEN) from None
 
 
-def _page_in(answer: bytes, most_pixels: int) -> RenderedPage:
+def page_in(answer: bytes, *, most_pixels: int) -> RenderedPage:
     """Return the page that an answer holds. Raises `NotRendered` and `UntrueAnswer`."""
     line, _, data = answer.partition(b"\n")
     if len(line) > _MAX_HEAD_BYTES:
