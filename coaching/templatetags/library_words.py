@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import template
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -51,6 +52,13 @@ def proposed(proposal: Mapping[str, Any]) -> str:
 def source_query(made: KnowledgeEntry | ActionItem) -> str:
     """Return how a URL of a document's page chooses what an entry or a next step is from."""
     return f"{'entry' if isinstance(made, KnowledgeEntry) else 'step'}={made.pk}"
+
+
+@register.simple_tag
+def source_address(made: KnowledgeEntry | ActionItem) -> str:
+    """Return where the sentence stands that an entry or a next step is from, or else its document."""
+    page = reverse("library_document", args=[made.document_id])
+    return f"{page}?{source_query(made)}#viewer" if made.quote or made.page else page
 
 
 SHOWN_CHANGES = {

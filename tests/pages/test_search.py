@@ -176,7 +176,7 @@ def test_a_document_is_found_with_its_page_and_one_that_is_withheld_too(page: Cl
     lease = make_document(client, "zoo.pdf", text="Nothing.\fThe pangolin sleeps.")
     secret = make_document(client, "secret.pdf", text="A pangolin, too.", is_withheld=True)
     text = shown(page, "/search/?q=pangolin&in=library")
-    assert f'href="/library/documents/{lease.pk}/"' in text
+    assert f'href="/library/documents/{lease.pk}/?page=2#viewer"' in text
     assert "<b>Document, page 2:</b>" in text
-    assert f'href="/library/documents/{secret.pk}/"' in text
+    assert f'href="/library/documents/{secret.pk}/?page=1#viewer"' in text
     assert "never sent to the AI model" in text

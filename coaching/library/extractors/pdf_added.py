@@ -52,7 +52,7 @@ class AddedText:
         self._left = MAX_ANNOTATIONS
         self._own_form = None
         if document.formenv:  # for drawing it
-            self._form = document.formenv.raw
+            self._form = document.formenv
             return
         # Not by pypdfium2, whose pages then have every field drawn: that takes long, and nobody looks.
         self._config = pdfium.FPDF_FORMFILLINFO(version=2)
