@@ -16,7 +16,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('number', models.PositiveIntegerField()),
                 ('data', models.BinaryField(default=b'')),
-                ('size', models.PositiveIntegerField(default=0, help_text='Bytes of the image.')),
+                ('size', models.PositiveIntegerField(default=0, help_text='Bytes of the image and its words.')),
                 ('width', models.PositiveIntegerField(default=0)),
                 ('height', models.PositiveIntegerField(default=0)),
                 ('page_count', models.PositiveIntegerField(default=0, help_text='Of the document.')),

@@ -224,7 +224,7 @@ class DocumentPage(Owned):
     document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="drawn_pages")
     number = models.PositiveIntegerField()
     data = models.BinaryField(default=b"")
-    size = models.PositiveIntegerField(default=0, help_text="Bytes of the image.")
+    size = models.PositiveIntegerField(default=0, help_text="Bytes of the image and its words.")
     width = models.PositiveIntegerField(default=0)
     height = models.PositiveIntegerField(default=0)
     page_count = models.PositiveIntegerField(default=0, help_text="Of the document.")

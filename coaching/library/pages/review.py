@@ -100,7 +100,7 @@ def _decide(request: HttpRequest, user_id: int) -> BulkOutcome:
 def _page(request: HttpRequest, user_id: int, *, refusal: str = "") -> HttpResponse:
     rows = reviews_with_proposals(user_id=user_id)
     page = Paginator(rows, REVIEWS_A_PAGE).get_page(_page_of(request, user_id))
-    viewer = _viewer(request, page.object_list, user_id=user_id)
+    viewer = _viewer(request, list(page.object_list), user_id=user_id)
     sure = [document for document in page.object_list if is_sure_suggestion(document)]
     context = {
         **frame_of(request, "review", user_id=user_id),

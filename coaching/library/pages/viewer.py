@@ -67,6 +67,7 @@ class Viewer:
     image: DocumentPage | None = None
     marks: Sequence[Mark] = ()
     text: TextPage | None = None
+    pages_read: Sequence[int] = ()
     refusal: Refused | None = None
 
     @property
@@ -76,11 +77,20 @@ class Viewer:
 
     @property
     def previous(self) -> int:
-        return self.chosen.number - 1
+        """The number of the page before; 0 if there is none."""
+        return max((number for number in self._numbers if number < self.chosen.number), default=0)
 
     @property
     def next(self) -> int:
-        return self.chosen.number + 1 if self.chosen.number < self.count else 0
+        """The number of the page after; 0 if there is none."""
+        return min((number for number in self._numbers if number > self.chosen.number), default=0)
+
+    @property
+    def _numbers(self) -> Sequence[int]:
+        """The pages that can be shown: of a type without images those whose text was read."""
+        here = self.chosen.number
+        around = [number for number in (here - 1, here + 1) if 1 <= number <= self.count]
+        return around if has_pages(self.document) else self.pages_read
 
 
 @login_required
@@ -198,8 +208,10 @@ def viewer_of(
     document: Document, chosen: Chosen, *, image: DocumentPage | None = None, refusal: Refused | None = None
 ) -> Viewer:
     """Return a viewer of an image or a text. Raises `Document.DoesNotExist` for a text that isn't there."""
-    text = next((page for page in text_pages(document, chosen) if page.number == chosen.number), None)
+    pages = text_pages(document, chosen)
+    text = next((page for page in pages if page.number == chosen.number), None)
     if not has_pages(document):
+        text = text or (pages[0] if chosen is FIRST_PAGE else None)
         if text is None:
             raise Document.DoesNotExist
         text = TextPage(number=text.number, text=_around(text.text))
@@ -211,6 +223,7 @@ def viewer_of(
         image=image,
         marks=marks_of(image.words, chosen.quote) if image and chosen.quote else (),
         text=text,
+        pages_read=[page.number for page in pages],
         refusal=refusal,
     )
 

@@ -1,7 +1,10 @@
 """A document's page for its person: as it was drawn, or drawn now, in the person's turn."""
 
 import asyncio
+import json
 import threading
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 from django.utils.translation import gettext_noop
@@ -29,10 +32,13 @@ from sessions_app.database import give_back_connections, give_back_idle_connecti
 from sessions_app.errors import Refused
 
 DRAWN_IN_A_MINUTE = 50
+THREADS = 8
+"""They mostly wait, for a person's turn or for one of the processes."""
 BUSY = gettext_noop("Sage is showing many pages right now. Try again in a moment.")
 
 drawings = AttemptLimit(attempts=DRAWN_IN_A_MINUTE, seconds=60)
 
+_threads = ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="drawing")
 _turns = tuple(threading.Lock() for _ in range(64))
 """A person's pages are drawn one after another: a page in two tabs once, and others' needn't wait for all."""
 
@@ -65,7 +71,7 @@ async def page_for(*, user_id: int, document_id: int, number: int) -> DocumentPa
     async with waiting() as may_wait:
         if not may_wait:
             raise Busy(BUSY)
-        return await asyncio.to_thread(draw_page, **asked)
+        return await asyncio.get_running_loop().run_in_executor(_threads, partial(draw_page, **asked))
 
 
 def draw_page(*, user_id: int, document_id: int, number: int) -> DocumentPage:
@@ -116,7 +122,7 @@ def _drawn(document: Document, number: int) -> DocumentPage:
     else:
         values = {
             "data": drawn.data,
-            "size": len(drawn.data),
+            "size": len(drawn.data) + len(json.dumps(drawn.words)),
             "width": drawn.width,
             "height": drawn.height,
             "page_count": drawn.page_count,

@@ -41,9 +41,9 @@ def darkest(image: Image.Image, box: Sequence[int]) -> int:
     left, top, right, bottom = box
     sides = (image.width, image.height, image.width, image.height)
     cut = [int(side * place / 10_000) for side, place in zip(sides, (left, top, right, bottom), strict=True)]
-    lowest, _ = image.convert("L").crop((cut[0], cut[1], cut[2] + 1, cut[3] + 1)).getextrema()
-    assert isinstance(lowest, int)
-    return lowest
+    lowest = image.convert("L").crop((cut[0], cut[1], cut[2] + 1, cut[3] + 1)).getextrema()[0]
+    assert not isinstance(lowest, tuple)
+    return int(lowest)
 
 
 @pytest.mark.parametrize("turned", [0, 90, 180, 270])

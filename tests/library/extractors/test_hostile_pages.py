@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from coaching.library.pipeline.extraction import MAX_BYTES
 from coaching.library.pipeline.page_rendering import (
     LIMITS,
-    MAX_BYTES,
     MAX_WORDS,
     NotRendered,
     RenderedPage,

@@ -280,6 +280,13 @@ def test_a_type_without_pages_shows_its_text_with_the_sentence(signed_in: Browse
     assert len(shown) < 30_000
     assert "<img" not in shown
     assert signed_in.get(image_of(letter)).status_code == HTTPStatus.NOT_FOUND
+    slides = stored(user, b"slides", text="One\fTwo\fNine", content_type=DOCX, page_count=9)
+    DocumentText.unscoped.filter(document=slides).update(pages_read=[1, 2, 9])
+    second = signed_in.get(viewer_of(slides, "?page=2")).content.decode()
+    assert "Two" in second
+    assert "?page=1#viewer" in second
+    assert "?page=9#viewer" in second, "the next page whose text was read"
+    assert signed_in.get(viewer_of(slides, "?page=3")).status_code == HTTPStatus.NOT_FOUND
     empty = stored(user, b"another", text=" ", content_type=TXT, page_count=1)
     assert "viewer-place" not in signed_in.get(f"/library/documents/{empty.pk}/").content.decode()
 
