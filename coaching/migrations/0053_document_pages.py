@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ('coaching', '0051_attachments'),
+        ('coaching', '0052_looked_at_pages'),
     ]
 
     operations = [
