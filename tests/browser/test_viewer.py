@@ -110,6 +110,7 @@ async def test_by_keyboard_alone_a_fact_leads_to_its_sentence_and_escape_back(pa
     await expect(page.get_by_role("link", name="Previous page")).to_be_focused()
     await page.keyboard.press("Enter")
     await expect(page.locator("#viewer")).to_contain_text("Page 1 of 2")
+    await expect(scroller).to_be_focused()
     await page.keyboard.press("Escape")
     await expect(fact).to_be_focused()
 
