@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ('coaching', '0052_looked_at_pages'),
+        ('coaching', '0052_page_texts'),
     ]
 
     operations = [
