@@ -1,6 +1,6 @@
 // The viewer of a document's pages: brings the marked sentence into view, zooms, and on a narrow window is a sheet.
 
-import { toast } from "./parts.js";
+import { isBusyPage, isRedirected, toast } from "./parts.js";
 
 const LEVELS = 4;
 const NARROW = matchMedia("(width < 60rem)");
@@ -19,8 +19,7 @@ const viewer = () => document.getElementById("viewer");
 function setUp() {
   document.body.addEventListener("htmx:beforeRequest", onAsked);
   document.body.addEventListener("htmx:beforeSwap", onAnswer);
-  document.body.addEventListener("htmx:responseError", onFailed);
-  document.body.addEventListener("htmx:sendError", onFailed);
+  document.body.addEventListener("htmx:sendError", ({ detail }) => isNewest(detail) && showFailed(detail.target));
   document.body.addEventListener("htmx:load", ({ detail }) => detail.elt.id === "viewer" && onShown(detail.elt));
   for (const button of document.querySelectorAll("[data-viewer-open]")) button.addEventListener("click", open);
   sheet.addEventListener("close", () => place.append(viewer()));
@@ -64,14 +63,25 @@ function onAsked(event) {
   if (NARROW.matches) open();
 }
 
+// The answers of which `parts.js` shows nothing: a page of its own, such as the sign-in, and one for a busy Sage.
 function onAnswer({ detail }) {
-  if (detail.target.id === "viewer" && detail.xhr !== newest) detail.shouldSwap = false;
+  const { target, xhr, requestConfig } = detail;
+  if (target.id !== "viewer") return;
+  if (!isNewest(detail)) detail.shouldSwap = false;
+  else if (isRedirected(xhr, requestConfig.path)) location.reload();
+  else if (!detail.shouldSwap || isBusyPage(xhr)) showFailed(target);
 }
 
-function onFailed({ detail: { target, xhr } }) {
-  if (target.id !== "viewer" || xhr !== newest) return;
-  target.removeAttribute("aria-busy");
-  toast(document.getElementById("toast").dataset.failed);
+function isNewest({ target, xhr }) {
+  return target.id === "viewer" && xhr === newest;
+}
+
+function showFailed(shown) {
+  const words = document.getElementById("toast").dataset.failed;
+  shown.removeAttribute("aria-busy");
+  shown.querySelector(".viewer-wait")?.replaceChildren(words);
+  awaited = false;
+  toast(words);
 }
 
 function onShown(shown) {

@@ -6,6 +6,7 @@ import pytest
 from django.contrib.auth.models import User
 from playwright.async_api import Locator, Page, expect
 
+from coaching.library.documents.filing import delete_document
 from coaching.library.documents.intake import destination_of, take_in
 from coaching.library.extractors.content_types import PDF
 from coaching.models import Document, DocumentState, DocumentText
@@ -171,6 +172,32 @@ async def test_ten_documents_are_reviewed_by_keyboard_without_leaving_the_page(
     assert await in_database(Document.of(user.pk).filter(state=DocumentState.FILED).count) == 10
     assert findings == []
     assert watcher.faults == []
+
+
+async def test_a_page_that_cannot_be_shown_says_so_and_the_viewer_is_free_again(
+    page: Page, user: User
+) -> None:
+    document = await in_database(stored, user)
+    await page.goto(f"/library/documents/{document.pk}/#page-99")
+    viewer, toast = page.locator("#viewer"), page.locator("#toast")
+    failed = await toast.get_attribute("data-failed") or ""
+    await expect(viewer).to_contain_text(failed)
+    await expect(viewer).not_to_contain_text("The page is loading")
+    await page.goto(f"/library/documents/{document.pk}/?page=1")
+    await expect(viewer.get_by_role("img")).to_be_visible()
+    await in_database(delete_document, user_id=user.pk, document_id=document.pk)
+    await page.get_by_role("link", name="This lease ends").click()
+    await expect(toast).to_have_text(failed)
+    await expect(viewer).not_to_have_attribute("aria-busy", "true")
+
+
+async def test_in_a_tab_that_was_signed_out_a_fact_leads_to_the_sign_in(page: Page, user: User) -> None:
+    document = await in_database(stored, user)
+    await page.goto(f"/library/documents/{document.pk}/")
+    await expect(page.locator("#viewer")).to_contain_text("Page 1 of 2")
+    await page.context.clear_cookies()
+    await page.get_by_role("link", name="This lease ends").click()
+    await expect(page).to_have_url(re.compile("/accounts/login/"))
 
 
 async def test_without_scripts_links_show_the_page(
