@@ -6,13 +6,20 @@ characters are encoded may differ. A quote was found in the document's text befo
 
 import re
 import unicodedata
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 MIN_CHARACTERS = 8
 """Of a quote's beginning, where the rest isn't there: a page ends in the middle of a sentence."""
+MIN_SHARE = 0.5
+"""The same, of the letters of the whole quote."""
+MAX_WORDS_AFTER = 8
+"""Between a quote's beginning and the end of the page: its number, or a line at its foot."""
+MAX_PLACES = 1_000
+"""How many places are looked at for one where a word begins."""
 _WORD = re.compile(r"[^\W_]+")
 _CLOSING = re.compile(r"(?<=[^\W_])[\W_]++$")
 _MARGIN = 25
@@ -37,42 +44,71 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Marks:
+    """Where a quote stands on a page: one rectangle a line, none if it isn't there.
+
+    Without `is_whole` only its beginning is there.
+    """
+
+    lines: Sequence[Mark] = ()
+    is_whole: bool = True
+
+
+NO_MARKS = Marks()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Marked:
-    """A text, and the part of it that a quote repeats; empty if it isn't there."""
+    """A text, and the part of it that a quote repeats; empty if it isn't there.
+
+    Without `is_whole` only the quote's beginning is there.
+    """
 
     before: str
     mark: str = ""
     after: str = ""
+    is_whole: bool = True
 
 
-def marks_of(words: Sequence[Sequence[Any]], quote: str) -> Sequence[Mark]:
-    """Return where a quote stands on a page, one rectangle a line; none if it isn't there."""
-    found = _span([str(word[0]) for word in words], quote)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """The numbers of the first and the last word of a quote, or of its beginning."""
+
+    first: int
+    last: int
+    is_whole: bool
+
+
+def marks_of(words: Sequence[Sequence[Any]], quote: str) -> Marks:
+    """Return where a quote stands among the words of a page."""
+    found = _find([str(word[0]) for word in words], quote)
     if found is None:
-        return []
-    first, last = found
+        return NO_MARKS
+    last = found.last
     unit = quote.rsplit(maxsplit=1)[-1]
-    if last + 1 < len(words) and not _plain(unit) and words[last + 1][0] == unit:
+    if found.is_whole and last + 1 < len(words) and not _plain(unit) and words[last + 1][0] == unit:
         last += 1  # a sign of its own, such as that of a currency
-    boxes = [(left, top, right, bottom) for _, left, top, right, bottom in words[first : last + 1]]
-    return list(_lines([box for box in boxes if box[0] < box[2] and box[1] < box[3]]))
+    boxes = [(left, top, right, bottom) for _, left, top, right, bottom in words[found.first : last + 1]]
+    lines = list(_lines([box for box in boxes if box[0] < box[2] and box[1] < box[3]]))
+    return Marks(lines=lines, is_whole=found.is_whole)
 
 
 def marked(text: str, quote: str) -> Marked:
-    """Return a text with the part that a quote repeats."""
+    """Return a text with the part that a quote repeats. Its accents are part of their letters then."""
+    text = unicodedata.normalize("NFC", text)
     words = list(_WORD.finditer(text))
-    found = _span([word[0] for word in words], quote)
+    found = _find([word[0] for word in words], quote)
     if found is None:
         return Marked(before=text)
-    start, end = words[found[0]].start(), words[found[1]].end()
+    start, end = words[found.first].start(), words[found.last].end()
     closing = _CLOSING.search(quote)
-    if closing and text.startswith(closing[0], end):
+    if found.is_whole and closing and text.startswith(closing[0], end):
         end += len(closing[0])
-    return Marked(before=text[:start], mark=text[start:end], after=text[end:])
+    return Marked(before=text[:start], mark=text[start:end], after=text[end:], is_whole=found.is_whole)
 
 
-def _span(words: Sequence[str], quote: str) -> tuple[int, int] | None:
-    """Return the first and the last word of a quote, or of as much of its beginning as is there."""
+def _find(words: Sequence[str], quote: str) -> _Found | None:
+    """Return the words of a quote, or of its beginning if that is where the page ends."""
     starts, parts, position = [], [], 0
     for word in words:
         starts.append(position)
@@ -80,23 +116,40 @@ def _span(words: Sequence[str], quote: str) -> tuple[int, int] | None:
         position += len(parts[-1])
     whole = "".join(parts)
     wanted = [plain for each in quote.split() if (plain := _plain(each))]
-    while wanted:
-        asked = "".join(wanted)
-        at = _place(whole, asked, starts)
-        if at is not None:
-            # Words without letters share their start with the next one, which is the last of them.
-            return bisect_right(starts, at) - 1, bisect_right(starts, at + len(asked) - 1) - 1
-        wanted.pop()
-        if sum(map(len, wanted)) < MIN_CHARACTERS:
-            return None
-    return None
+    asked = "".join(wanted)
+    if not asked:
+        return None
+    at = _place(whole, asked, starts)
+    if at is not None:
+        return _Found(first=_word_at(starts, at), last=_word_at(starts, at + len(asked) - 1), is_whole=True)
+    beginning = _longest_beginning(whole, wanted)
+    if len(beginning) < max(MIN_CHARACTERS, MIN_SHARE * len(asked)):
+        return None
+    at = whole.rindex(beginning)
+    first, last = _word_at(starts, at), _word_at(starts, at + len(beginning) - 1)
+    is_at_end = last + MAX_WORDS_AFTER >= len(words) - 1
+    return _Found(first=first, last=last, is_whole=False) if is_at_end else None
+
+
+def _word_at(starts: Sequence[int], place: int) -> int:
+    """Return the number of a letter's word. Words without letters share their start with the next one."""
+    return bisect_right(starts, place) - 1
+
+
+def _longest_beginning(whole: str, wanted: Sequence[str]) -> str:
+    """Return as many of the first words of a quote as stand together anywhere."""
+    asked = "".join(wanted)
+    ends = [0, *accumulate(map(len, wanted))]
+    return asked[: ends[bisect_left(ends, True, key=lambda end: asked[:end] not in whole) - 1]]
 
 
 def _place(whole: str, asked: str, starts: Sequence[int]) -> int | None:
-    """Return where a quote begins: where a word does, if it does anywhere."""
+    """Return where a quote begins: where a word does, if it does in one of the first places."""
     first = at = whole.find(asked)
-    while at >= 0:
-        if starts[bisect_right(starts, at) - 1] == at:
+    for _ in range(MAX_PLACES):
+        if at < 0:
+            break
+        if starts[_word_at(starts, at)] == at:
             return at
         at = whole.find(asked, at + 1)
     return first if first >= 0 else None

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_safe
 
 from coaching.files.errors import StorageFailed
 from coaching.library.documents.drawn_pages import HIDDEN_STATES
-from coaching.library.documents.page_marks import Mark, Marked, marked, marks_of
+from coaching.library.documents.page_marks import NO_MARKS, Marked, Marks, marked, marks_of
 from coaching.library.pages.forms import ids_in
 from coaching.library.pipeline.page_images import Busy, has_pages, known_page, page_for
 from coaching.library.pipeline.page_rendering import MEDIA_TYPE
@@ -65,7 +65,7 @@ class Viewer:
     count: int
     is_loaded: bool = False
     image: DocumentPage | None = None
-    marks: Sequence[Mark] = ()
+    marks: Marks = NO_MARKS
     text: TextPage | None = None
     pages_read: Sequence[int] = ()
     refusal: Refused | None = None
@@ -73,7 +73,13 @@ class Viewer:
     @property
     def is_marked(self) -> bool:
         in_text = self.text is not None and bool(self.text.text.mark)
-        return bool(self.marks) or (in_text and self.image is None)
+        return bool(self.marks.lines) or (in_text and self.image is None)
+
+    @property
+    def is_whole(self) -> bool:
+        """Return whether all of the sentence is marked."""
+        marks = self.text.text if self.text and self.image is None else self.marks
+        return self.is_marked and marks.is_whole
 
     @property
     def previous(self) -> int:
@@ -221,7 +227,7 @@ def viewer_of(
         count=max(document.page_count, image.page_count if image else 0, 1),
         is_loaded=True,
         image=image,
-        marks=marks_of(image.words, chosen.quote) if image and chosen.quote else (),
+        marks=marks_of(image.words, chosen.quote) if image and chosen.quote else NO_MARKS,
         text=text,
         pages_read=[page.number for page in pages],
         refusal=refusal,

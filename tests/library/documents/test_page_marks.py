@@ -1,8 +1,12 @@
 """Where a quote stands among the words of a page or of a text."""
 
+import time
+import unicodedata
+
 import pytest
 
-from coaching.library.documents.page_marks import Mark, marked, marks_of
+from coaching.library.documents.page_marks import Mark, Marks, marked, marks_of
+from tests.patience import patience
 
 FIRST = [("The", 100), ("rent", 200), ("is", 300), ("1.200", 400), ("€", 500), ("a", 600), ("month,", 700)]
 SECOND = [("payable", 100), ("in", 200), ("ad-", 300)]
@@ -22,7 +26,7 @@ def places(quote: str) -> list[tuple[int, int, int, int]]:
     """Return the marks without their margins."""
     return [
         (mark.left + MARGIN, mark.top + MARGIN, mark.width - 2 * MARGIN, mark.height - 2 * MARGIN)
-        for mark in marks_of(WORDS, quote)
+        for mark in marks_of(WORDS, quote).lines
     ]
 
 
@@ -48,9 +52,23 @@ def test_the_sign_of_a_currency_at_the_end_is_marked_too() -> None:
 
 
 def test_of_a_sentence_that_goes_on_on_the_next_page_its_beginning_is_marked() -> None:
-    assert places("rent bears interest. It is due on the first day of the next quarter") == [
-        (300, 1_200, 280, 50)
-    ]
+    quote = "rent bears interest. It is due by May"
+    assert places(quote) == [(300, 1_200, 280, 50)]
+    assert not marks_of(WORDS, quote).is_whole
+    assert marks_of(WORDS, "rent bears interest.").is_whole
+    numbered = [*WORDS, ["Page", 100, 9_000, 180, 9_050], ["7", 200, 9_000, 210, 9_050]]
+    assert marks_of(numbered, quote).lines == marks_of(WORDS, quote).lines
+
+
+@pytest.mark.parametrize(
+    "quote",
+    [
+        "The rent is 1.200 € a week, not a month",  # another sentence begins like this
+        "rent bears interest. It is due on the first day of the next quarter",  # less than half of it
+    ],
+)
+def test_a_sentence_of_which_little_is_there_or_not_at_the_end_of_the_page_is_not_marked(quote: str) -> None:
+    assert marks_of([*WORDS, *WORDS[7:], ["End", 0, 0, 9, 9]], quote) == Marks()
 
 
 @pytest.mark.parametrize("quote", ["", "   ", "… – !", "The deposit is 900", "The rose"])
@@ -65,20 +83,20 @@ def test_a_match_that_begins_with_a_word_goes_before_one_inside_of_a_word() -> N
         ["rently", 50, 0, 59, 9],
         ["paid", 60, 0, 69, 9],
     ]
-    assert [mark.left + MARGIN for mark in marks_of(words, "rently paid")] == [50]
+    assert [mark.left + MARGIN for mark in marks_of(words, "rently paid").lines] == [50]
 
 
 def test_words_in_two_columns_are_not_marked_as_one_line() -> None:
     words = [["to", 0, 90, 30, 110], ["let", 40, 90, 70, 110]]
     words += [["until", 800, 95, 850, 115], ["May", 860, 95, 900, 115]]
-    assert marks_of(words, "to let until May") == [
+    assert marks_of(words, "to let until May").lines == [
         Mark(left=0, top=65, width=70 + MARGIN, height=70),
         Mark(left=775, top=70, width=150, height=70),
     ]
 
 
 def test_a_word_outside_of_what_is_visible_has_no_rectangle() -> None:
-    assert marks_of([["invisible", 10_000, 10_000, 10_000, 10_000]], "invisible") == []
+    assert marks_of([["invisible", 10_000, 10_000, 10_000, 10_000]], "invisible").lines == []
 
 
 def test_a_text_is_divided_around_its_quote() -> None:
@@ -87,3 +105,17 @@ def test_a_text_is_divided_around_its_quote() -> None:
     assert (found.before, found.mark) == ("Dear Ada,\n", "the rent\nis 1.200 € a month")
     assert found.before + found.mark + found.after == text
     assert marked(text, "The deposit is 5").before == text
+
+
+def test_in_a_text_with_accents_as_signs_of_their_own_a_quote_is_found() -> None:
+    text = unicodedata.normalize("NFD", "Für die Ünterkünfte zahlt Zoë 900 €. Schöne Grüße")
+    found = marked(text, "Für die Ünterkünfte zahlt Zoë 900 €")
+    assert found.mark == "Für die Ünterkünfte zahlt Zoë 900 €"
+    assert marked(text, unicodedata.normalize("NFD", "Schöne Grüße")).mark == "Schöne Grüße"
+
+
+def test_the_worst_quotes_and_texts_take_little_time() -> None:
+    began = time.process_time()
+    marked("ab" * 1_000_000, "ba" * 500)
+    marked("a b " * 500_000, "a b " * 2_000 + "c")
+    assert time.process_time() - began < 5 * patience()

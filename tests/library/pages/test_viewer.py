@@ -313,6 +313,28 @@ def test_a_sentence_that_is_not_among_the_words_of_the_image_stands_below_it(
     assert '<q dir="auto">A deposit of EUR 5 is due.</q>' in shown
 
 
+def test_of_a_sentence_that_goes_on_on_the_next_page_the_beginning_is_marked_and_all_is_quoted(
+    signed_in: Browser, user: User
+) -> None:
+    quote = "this is about your flat, which you have rented"
+    facts = [{"name": "What", "value": "flat", "quote": quote, "page": 1}]
+    text = "\f".join("\n".join(lines) for lines in PAGES)
+    letter = stored(user, files.pdf(PAGES), text=text, key_facts=facts)
+    shown = signed_in.get(viewer_of(letter, "?fact=1")).content.decode()
+    assert len(marks_in(shown)) == 1
+    assert "The beginning of the sentence is marked on page 1." in shown
+    assert f'<q dir="auto">{quote}</q>' in shown
+
+
+def test_of_a_sentence_that_a_text_without_pages_lacks_no_image_is_spoken_of(
+    signed_in: Browser, user: User
+) -> None:
+    facts = [{"name": "Deposit", "value": "EUR 5", "quote": "A deposit of EUR 5 is due.", "page": 1}]
+    letter = stored(user, b"unused", text="Dear Ada", content_type=DOCX, page_count=1, key_facts=facts)
+    shown = signed_in.get(viewer_of(letter, "?fact=1")).content.decode()
+    assert "The sentence isn’t marked in the text. It is above it." in shown
+
+
 @pytest.fixture
 def queue(user: User) -> list[Document]:
     """Twenty-two documents that wait for the person."""
