@@ -196,6 +196,7 @@ def queue_again(document: Document) -> None:
     """Queue the reading of a locked document, with all its attempts.
 
     If pages couldn't be read from their pictures, the file is read again: another model may read them.
+    Its pages are drawn again, too.
     """
     if PICTURES in document.reading_note and not document.is_withheld:
         document.read_at = None
@@ -206,6 +207,7 @@ def queue_again(document: Document) -> None:
     if document.source == DocumentSource.COMMAND:  # its command may be over, so workers read it now
         document.source = DocumentSource.UPLOAD
     document.save(update_fields=["state", "reason", "attempts", "source", "read_at", "updated_at"])
+    forget_pages(document.user_id, [document.pk])
     enqueue_document(document)
 
 

@@ -118,6 +118,8 @@ def _drawn(document: Document, number: int) -> DocumentPage:
     except NotRendered as error:
         if not error.sentence:
             raise Document.DoesNotExist from None
+        if not error.is_lasting:
+            raise Busy(error.sentence) from None
         values = {"failure": error.sentence}
     else:
         values = {

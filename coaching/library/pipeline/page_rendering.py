@@ -63,11 +63,15 @@ class RenderedPage:
 
 
 class NotRendered(Exception):
-    """A page that can't be drawn. `sentence` says why; it is empty for a page that doesn't exist."""
+    """A page that can't be drawn. `sentence` says why; it is empty for a page that doesn't exist.
 
-    def __init__(self, sentence: str = "") -> None:
+    `is_lasting` if that was found in the file, so that another attempt would end the same.
+    """
+
+    def __init__(self, sentence: str = "", *, is_lasting: bool = False) -> None:
         super().__init__(sentence)
         self.sentence = sentence
+        self.is_lasting = is_lasting
 
 
 def render_page_now(
@@ -102,7 +106,8 @@ def page_in(answer: bytes, *, most_pixels: int) -> RenderedPage:
     if said.get("outcome") == "missing":
         raise NotRendered
     if said.get("outcome") == "unread":
-        raise NotRendered(answers.text(said.get("sentence"), most=MAX_SENTENCE) or _BROKEN)
+        sentence = answers.text(said.get("sentence"), most=MAX_SENTENCE) or _BROKEN
+        raise NotRendered(sentence, is_lasting=True)
     is_webp = data.startswith(b"RIFF") and data[8:12] == b"WEBP"
     if said.get("outcome") != "drawn" or not is_webp:
         raise UntrueAnswer
