@@ -1,11 +1,13 @@
 """A document's page for its person: as it was drawn, or drawn now, in the person's turn."""
 
 import asyncio
+import contextvars
 import json
-import threading
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from django.utils.translation import gettext_noop
 
@@ -30,21 +32,23 @@ from coaching.people.in_flight import waiting
 from coaching.sandbox.errors import AllBusy
 from sessions_app.database import give_back_connections, give_back_idle_connections, in_database
 from sessions_app.errors import Refused
+from sessions_app.languages import in_active_language
 
 DRAWN_IN_A_MINUTE = 50
 THREADS = 8
-"""They mostly wait, for a person's turn or for one of the processes."""
+"""They mostly wait for one of the processes."""
+PEOPLE_TOLD_APART = 64
 BUSY = gettext_noop("Sage is showing many pages right now. Try again in a moment.")
 
 drawings = AttemptLimit(attempts=DRAWN_IN_A_MINUTE, seconds=60)
 
 _threads = ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="drawing")
-_turns = tuple(threading.Lock() for _ in range(64))
+_turns: WeakKeyDictionary[asyncio.AbstractEventLoop, Sequence[asyncio.Lock]] = WeakKeyDictionary()
 """A person's pages are drawn one after another: a page in two tabs once, and others' needn't wait for all."""
 
 
 class Busy(Refused):
-    """No process to draw a page just now."""
+    """A page that couldn't be drawn just now: another attempt may succeed."""
 
 
 def has_pages(document: Document) -> bool:
@@ -71,21 +75,31 @@ async def page_for(*, user_id: int, document_id: int, number: int) -> DocumentPa
     async with waiting() as may_wait:
         if not may_wait:
             raise Busy(BUSY)
-        return await asyncio.get_running_loop().run_in_executor(_threads, partial(draw_page, **asked))
+        return await _in_turn(user_id, partial(draw_page, **asked))
+
+
+async def _in_turn(user_id: int, draw: Callable[[], DocumentPage]) -> DocumentPage:
+    """Draw a page when the person's earlier ones are done. Waiting for that takes no thread."""
+    loop = asyncio.get_running_loop()
+    turns = _turns.setdefault(loop, [asyncio.Lock() for _ in range(PEOPLE_TOLD_APART)])
+    turn = turns[user_id % len(turns)]
+    try:
+        async with asyncio.timeout(WAIT_SECONDS):
+            await turn.acquire()
+    except TimeoutError:
+        raise Busy(BUSY) from None
+    in_context = partial(contextvars.copy_context().run, in_active_language(draw))
+    drawing = loop.run_in_executor(_threads, in_context)
+    drawing.add_done_callback(lambda _: turn.release())
+    # A thread can't be stopped: if nobody awaits the page any more, the turn lasts until it is drawn.
+    return await asyncio.shield(drawing)
 
 
 def draw_page(*, user_id: int, document_id: int, number: int) -> DocumentPage:
     """Draw a page, unless somebody has done it meanwhile. Blocks. Raises what `page_for` raises."""
     try:
         document = _document_with(user_id=user_id, document_id=document_id, number=number)
-        give_back_connections()
-        turn = _turns[user_id % len(_turns)]
-        if not turn.acquire(timeout=WAIT_SECONDS):
-            raise Busy(BUSY)
-        try:
-            return _known(document, number) or _drawn(document, number)
-        finally:
-            turn.release()
+        return _known(document, number) or _drawn(document, number)
     finally:
         give_back_idle_connections()
 
@@ -111,6 +125,7 @@ def _drawn(document: Document, number: int) -> DocumentPage:
     assert document.storage_key is not None
     values: dict[str, Any]
     try:
+        give_back_connections()
         with open_object(document.storage_key) as file:
             drawn = render_page_now(file, size=document.size, number=number)
     except AllBusy:

@@ -1,15 +1,15 @@
 """The original beside its facts: who may see a page, how often it is drawn, and what is marked in it."""
 
+import asyncio
 import io
 import re
-from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
 from http import HTTPStatus
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import connections
 from django.test import Client as Browser
 from django.utils import timezone
 from PIL import Image
@@ -17,11 +17,11 @@ from PIL import Image
 from coaching.library.clients import own_client
 from coaching.library.documents import drawn_pages
 from coaching.library.documents.drawn_pages import expire_pages, keep_page, trim_pages
-from coaching.library.documents.filing import delete_document, withhold_document
+from coaching.library.documents.filing import delete_document, read_again, withhold_document
 from coaching.library.documents.intake import destination_of, take_in
 from coaching.library.drafts import NewAction, NewEntry
 from coaching.library.extractors.content_types import DOCX, PDF, PNG, TXT
-from coaching.library.pipeline import page_images
+from coaching.library.pipeline import page_images, page_rendering
 from coaching.library.proposals import propose
 from coaching.models import (
     ActionItem,
@@ -33,6 +33,8 @@ from coaching.models import (
     MadeBy,
 )
 from coaching.people.attempts import AttemptLimit
+from coaching.sandbox.host import ProcessHost
+from sessions_app.database import in_database
 from tests.files.conftest import disk_storage
 from tests.library.extractors import files
 from tests.library.rows import make_document
@@ -168,21 +170,59 @@ def test_fifty_pages_are_drawn_in_a_minute_and_those_that_are_kept_are_not_count
     assert f"<mark>{QUOTE}</mark>" in shown.content.decode(), "the sentence is there without the image"
 
 
-def test_a_page_in_two_tabs_is_drawn_once(
+async def test_a_page_in_two_tabs_is_drawn_once(
     user: User, letter: Document, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def asked(_: int) -> int:
-        browser = Browser()
-        browser.force_login(user)
-        try:
-            return browser.get(image_of(letter)).status_code
-        finally:
-            connections.close_all()
-
     monkeypatch.setattr(page_images, "drawings", AttemptLimit(attempts=1, seconds=60))
-    with ThreadPoolExecutor(2) as pool:
-        assert list(pool.map(asked, range(2))) == [HTTPStatus.OK, HTTPStatus.OK]
-    assert DocumentPage.of(user.pk).count() == 1
+    asked = {"user_id": user.pk, "document_id": letter.pk, "number": 1}
+    drawn = await asyncio.gather(*(page_images.page_for(**asked) for _ in range(2)))
+    assert drawn[0] == drawn[1]
+    assert await in_database(DocumentPage.of(user.pk).count) == 1
+
+
+async def test_of_pages_that_nobody_waits_for_any_more_only_the_one_under_way_is_drawn(
+    user: User, letter: Document
+) -> None:
+    asked = {"user_id": user.pk, "document_id": letter.pk}
+    await page_images.page_for(**asked, number=1)  # a process is there
+    await in_database(DocumentPage.of(user.pk).delete)
+    left = [asyncio.create_task(page_images.page_for(**asked, number=1)) for _ in range(20)]
+    await asyncio.sleep(0.05)
+    for task in left:
+        task.cancel()
+    assert (await page_images.page_for(**asked, number=2)).number == 2
+    assert await in_database(DocumentPage.of(user.pk).count) <= 2
+    assert page_images._threads._work_queue.empty()
+
+
+def test_a_refusal_is_in_the_language_of_the_person(
+    signed_in: Browser, letter: Document, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page_images, "drawings", AttemptLimit(attempts=1, seconds=60))
+    german = {"Accept-Language": "de"}
+    assert signed_in.get(image_of(letter), headers=german).status_code == HTTPStatus.OK
+    refused = signed_in.get(image_of(letter, 2), headers=german).content.decode()
+    assert refused.startswith("Das war in kurzer Zeit zu oft.")
+
+
+def test_a_page_whose_process_failed_is_drawn_at_the_next_attempt(
+    signed_in: Browser, user: User, letter: Document, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        impatient = replace(page_rendering.LIMITS, seconds=0.0)
+        patched.setattr(page_rendering, "_host", ProcessHost(page_rendering.MODULE, impatient, slots=1))
+        refused = signed_in.get(image_of(letter))
+    assert refused.status_code == HTTPStatus.SERVICE_UNAVAILABLE
+    assert "takes too long" in refused.content.decode()
+    assert signed_in.get(image_of(letter)).status_code == HTTPStatus.OK
+
+
+def test_read_again_draws_the_pages_again(signed_in: Browser, user: User, letter: Document) -> None:
+    values = {"failure": "This page is damaged and can’t be shown."}
+    keep_page(user_id=user.pk, document_id=letter.pk, number=1, values=values)
+    assert signed_in.get(image_of(letter)).status_code == HTTPStatus.UNPROCESSABLE_ENTITY
+    read_again(user_id=user.pk, document_id=letter.pk)
+    assert signed_in.get(image_of(letter)).status_code == HTTPStatus.OK
 
 
 def test_a_page_that_cannot_be_drawn_says_why_and_is_not_tried_again(
