@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
-from django.contrib.messages import success, warning
+from django.contrib.messages import get_messages, success, warning
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
@@ -28,6 +28,8 @@ from sessions_app.errors import Refused
 REVIEWS_A_PAGE = 20
 NOTHING_TICKED = gettext_noop("Select at least one document first.")
 NONE_SURE = gettext_noop("These suggestions have changed since this page was loaded. Check them again.")
+BESIDE = "beside"
+"""Tag of a message that is shown beside the document that the URL names."""
 NO_TYPE = gettext_noop("Choose a type first.")
 
 
@@ -47,21 +49,36 @@ def review(request: HttpRequest) -> HttpResponse:
         count = len(outcome.changed)
         said = ngettext("%(count)s document filed.", "%(count)s documents filed.", count)
         success(request, said % {"count": count})
+    beside = _refused_alone(user_id, request.POST, outcome)
     names = Document.of(user_id).in_bulk(list(outcome.refused))
     for document_id, reason in outcome.refused.items():
-        warning(request, f"{names[document_id].name}: {reason.shown()}")
-    if following is None:
+        tags = BESIDE if document_id == beside else ""
+        warning(request, f"{names[document_id].name}: {reason.shown()}", extra_tags=tags)
+    shown = beside or following
+    if shown is None:
         return back_to("library_review")
-    return back_to("library_review", f"?{urlencode({'document': following})}#review-{following}")
+    return back_to("library_review", f"?{urlencode({'document': shown})}#review-{shown}")
+
+
+def _refused_alone(user_id: int, form: QueryDict, outcome: BulkOutcome) -> int | None:
+    """Return the document that a form decides on if it was refused and still waits for a decision."""
+    decided = _decided_alone(form)
+    waits = reviews_of(user_id=user_id).filter(id__in=decided & outcome.refused.keys())
+    return waits.values_list("id", flat=True).first()
+
+
+def _decided_alone(form: QueryDict) -> set[int]:
+    """Return the document that a form decides on; empty if it is about several."""
+    return set(ids_in([form.get("accept") or form.get("correct") or ""]))
 
 
 def _following(user_id: int, form: QueryDict) -> int | None:
     """Return the document after the one that a form decides on; None if there is none, or after several."""
-    decided = ids_in([form.get("accept") or form.get("correct") or ""])
+    decided = _decided_alone(form)
     ids = list(reviews_of(user_id=user_id).values_list("id", flat=True)) if decided else []
-    if not decided or decided[0] not in ids:
+    place = next((place for place, document_id in enumerate(ids) if document_id in decided), None)
+    if place is None:
         return None
-    place = ids.index(decided[0])
     return next(iter([*ids[place + 1 :], *ids[:place]]), None)
 
 
@@ -102,8 +119,14 @@ def _page(request: HttpRequest, user_id: int, *, refusal: str = "") -> HttpRespo
     page = Paginator(rows, REVIEWS_A_PAGE).get_page(_page_of(request, user_id))
     viewer = _viewer(request, list(page.object_list), user_id=user_id)
     sure = [document for document in page.object_list if is_sure_suggestion(document)]
+    said = list(get_messages(request))
+    named = next((document.pk for document in page.object_list if document.pk in _named(request)), None)
+    beside = [message for message in said if named and message.extra_tags == BESIDE]
     context = {
         **frame_of(request, "review", user_id=user_id),
+        "messages": [message for message in said if message not in beside],
+        "beside": beside,
+        "named": named,
         "page": page,
         "sure": sure,
         "seen_at": max((document.updated_at for document in sure), default=None),
@@ -117,11 +140,16 @@ def _page(request: HttpRequest, user_id: int, *, refusal: str = "") -> HttpRespo
 
 def _page_of(request: HttpRequest, user_id: int) -> int:
     """Return which page of the list has the document that a URL names, otherwise the one that it names."""
-    named = ids_in([request.GET.get("document", "")])
+    named = _named(request)
     if not named:
         return page_in(request)
     ids = list(reviews_of(user_id=user_id).values_list("id", flat=True))
     return ids.index(named[0]) // REVIEWS_A_PAGE + 1 if named[0] in ids else 1
+
+
+def _named(request: HttpRequest) -> Sequence[int]:
+    """Return the document that a URL names, if it names one."""
+    return ids_in([request.GET.get("document", "")])
 
 
 def _viewer(request: HttpRequest, documents: Sequence[Any], *, user_id: int) -> Viewer | None:
@@ -130,7 +158,7 @@ def _viewer(request: HttpRequest, documents: Sequence[Any], *, user_id: int) -> 
     for document in documents:
         document.has_viewer = has_viewer(document, has_text=document.pk in texts)
     shown = [document for document in documents if document.has_viewer]
-    named = ids_in([request.GET.get("document", "")])
+    named = _named(request)
     chosen = next((document for document in shown if document.pk in named), next(iter(shown), None))
     if chosen is None:
         return None
