@@ -1,5 +1,6 @@
 """What an extractor returns, and how it says that a file can't be read."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -11,6 +12,9 @@ def gettext_noop(sentence: str) -> str:
     """Return a sentence that `makemessages` finds by this function's name: extractors don't import Django."""
     return sentence
 
+
+# PostgreSQL takes no zeros, nothing takes lone surrogates, and form feeds separate pages.
+UNWANTED = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ud800-\udfff\ufeff\ufffe\uffff]")
 
 LOCKED = gettext_noop("This file is protected by a password. Remove the password and try again.")
 

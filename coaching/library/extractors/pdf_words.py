@@ -8,6 +8,7 @@ from itertools import chain, islice
 import pypdfium2
 import pypdfium2.raw as pdfium
 
+from coaching.library.extractors.extracted import UNWANTED
 from coaching.library.extractors.pdf_added import AddedText
 
 UNITS = 10_000
@@ -15,6 +16,8 @@ UNITS = 10_000
 MAX_CHARACTERS = 100_000
 MAX_WORDS = 20_000
 MAX_WORD_CHARACTERS = 200
+MAX_ADDED_CHARACTERS = 100_000
+"""Of the fields and comments of a page, beside those of its text."""
 
 Word = tuple[str, int, int, int, int]
 """The text, then left, top, right and bottom."""
@@ -47,8 +50,8 @@ def words_of(page: pypdfium2.PdfPage, added: AddedText) -> Iterator[Word]:
     text_page = page.get_textpage()
     try:
         found = chain(_words(text_page), _added_words(page, added))
-        for word in islice(found, MAX_WORDS):
-            yield _placed(page, word)
+        placed = (_placed(page, word) for word in found)
+        yield from islice((word for word in placed if word[0]), MAX_WORDS)
     finally:
         text_page.close()
 
@@ -78,9 +81,14 @@ def _words(text_page: pypdfium2.PdfTextPage) -> Iterator[_Open]:
 
 def _added_words(page: pypdfium2.PdfPage, added: AddedText) -> Iterator[_Open]:
     """Yield the words of fields and comments, each with the box of the whole one."""
+    room = MAX_ADDED_CHARACTERS
     for line in added.placed(page):
+        if room <= 0:
+            break
         left, bottom, right, top = line.box
-        for word in line.text.split():
+        words = line.text[:room].split()
+        room -= len(line.text)
+        for word in words:
             yield _Open(
                 letters=list(word[:MAX_WORD_CHARACTERS]), left=left, bottom=bottom, right=right, top=top
             )
@@ -95,7 +103,7 @@ def _placed(page: pypdfium2.PdfPage, word: _Open) -> Word:
         corners.append((min(max(x.value, 0), UNITS), min(max(y.value, 0), UNITS)))
     (one_x, one_y), (other_x, other_y) = corners
     return (
-        "".join(word.letters),
+        UNWANTED.sub("", "".join(word.letters)),
         min(one_x, other_x),
         min(one_y, other_y),
         max(one_x, other_x),

@@ -9,7 +9,7 @@ from PIL import Image
 
 from coaching.library.extractors.content_types import wrong_name
 from coaching.library.extractors.detection import find_type
-from coaching.library.extractors.extracted import Extracted, Unread, gettext_noop
+from coaching.library.extractors.extracted import UNWANTED, Extracted, Unread, gettext_noop
 from coaching.library.extractors.registry import EXTRACTORS
 from coaching.sandbox.preloading import load_codecs
 
@@ -20,8 +20,6 @@ UNCLEANED = 2
 MAX_HINT_CHARACTERS = 300
 ENDS_READ = gettext_noop("It’s very long, so Sage read only the beginning and the end.")
 
-# PostgreSQL takes no zeros, nothing takes lone surrogates, and form feeds separate pages.
-_UNWANTED = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ud800-\udfff\ufeff\ufffe\uffff]")
 _LINE_ENDS = re.compile("\r\n|[\r\x0c\x85\u2028\u2029]")
 _BLANK_LINES = re.compile(r"\n[ \t]*\n(?:[ \t]*\n)+")
 
@@ -74,7 +72,7 @@ def _answer(extracted: Extracted, name: str, content_type: str) -> bytes:
 
 
 def _clean(text: str) -> str:
-    kept = _UNWANTED.sub("", _LINE_ENDS.sub("\n", text))
+    kept = UNWANTED.sub("", _LINE_ENDS.sub("\n", text))
     return _BLANK_LINES.sub("\n\n", kept).strip()
 
 

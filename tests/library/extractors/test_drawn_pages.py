@@ -12,6 +12,7 @@ from reportlab.pdfbase.cidfonts import UnicodeCIDFont
 from reportlab.pdfgen.canvas import Canvas
 
 from coaching.library.extractors.page_worker import answer
+from coaching.library.pipeline.page_rendering import page_in
 from tests.library.extractors import files, forms
 
 SENTENCE = "The rent is 900 a month."
@@ -92,6 +93,25 @@ def test_what_was_typed_into_a_form_is_drawn() -> None:
     left, top, right, bottom = words["Groß"]
     assert words["Mia"] == words["name:"] == [left, top, right, bottom], "they share the field's box"
     assert darkest(filled, (left, top, right, bottom)) < 128
+
+
+def test_a_zero_in_a_comment_is_left_out_and_the_page_is_shown() -> None:
+    noted = forms.annotation("Text", "A ze\\000ro and \\000 more")
+    line, _, data = answer(b'{"number": 1, "pixels": 200}', forms.pdf_with_annotations(noted)).partition(
+        b"\n"
+    )
+    found = page_in(line + b"\n" + data, most_pixels=200)
+    assert [word[0] for word in found.words][-4:] == ["A", "zero", "and", "more"]
+
+
+def test_long_comments_in_a_script_without_spaces_fit_into_an_answer() -> None:
+    comment = f"<FEFF{'5BB6' * 19_000}>".encode()
+    noted = [forms.annotation("Text", "x").replace(b"(x)", comment)] * 30
+    line, _, data = answer(b'{"number": 1, "pixels": 200}', forms.pdf_with_annotations(*noted)).partition(
+        b"\n"
+    )
+    assert page_in(line + b"\n" + data, most_pixels=200).words
+    assert len(line) < 1_000_000
 
 
 def test_a_picture_is_upright_and_has_no_metadata() -> None:
