@@ -71,6 +71,11 @@ class Viewer:
     refusal: Refused | None = None
 
     @property
+    def has_pages(self) -> bool:
+        """Return whether there is an image to show, at least an attempt at one."""
+        return has_pages(self.document)
+
+    @property
     def is_marked(self) -> bool:
         in_text = self.text is not None and bool(self.text.text.mark)
         return bool(self.marks.lines) or (in_text and self.image is None)
@@ -173,7 +178,10 @@ def has_text(document: Document) -> bool:
 
 
 def chosen_in(request: HttpRequest, document: Document) -> Chosen | None:
-    """Return what a URL chooses in a document; None if it doesn't. Raises `Http404`."""
+    """Return what a URL chooses in a document; None for nothing, and for what isn't there any more.
+
+    Raises `Http404` for what can't be chosen.
+    """
     name = next((name for name in CHOICES if name in request.GET), None)
     if name is None:
         return None
@@ -186,12 +194,15 @@ def chosen_in(request: HttpRequest, document: Document) -> Chosen | None:
         page = number
     elif name == "fact":
         if number > len(document.key_facts):
-            raise Http404
+            return None
         fact = document.key_facts[number - 1]
         quote, page = fact.get("quote", ""), fact.get("page")
     else:
         made = (KnowledgeEntry if name == "entry" else ActionItem).of(document.user_id)
-        quote, page = made.values_list("quote", "page").get(id=number, document=document)
+        found = made.filter(id=number, document=document).values_list("quote", "page").first()
+        if found is None:
+            return None
+        quote, page = found
     if (page or 1) > MAX_NUMBER:
         raise Http404
     return Chosen(query=f"{name}={number}", number=page or 1, quote=quote)

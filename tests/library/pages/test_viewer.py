@@ -300,15 +300,23 @@ def test_an_entry_and_a_next_step_lead_to_their_sentence(
             )
     other = make_document(own_client(other_user.pk))
     KnowledgeEntry.unscoped.filter(pk=entry.pk).update(user=other_user, client=other.client, document=other)
-    assert signed_in.get(viewer_of(letter, f"?entry={entry.pk}")).status_code == HTTPStatus.NOT_FOUND
+    assert marks_in(signed_in.get(viewer_of(letter, f"?entry={entry.pk}")).content.decode()) == []
 
 
-@pytest.mark.parametrize(
-    "query", ["?fact=0", "?fact=9", "?fact=x", "?entry=1", "?step=-1", "?page=", "?page=²"]
-)
-def test_what_is_not_there_to_choose_is_not_found(signed_in: Browser, letter: Document, query: str) -> None:
+@pytest.mark.parametrize("query", ["?fact=0", "?fact=x", "?step=-1", "?page=", "?page=²"])
+def test_what_cannot_be_chosen_is_not_found(signed_in: Browser, letter: Document, query: str) -> None:
     for address in (viewer_of(letter, query), f"/library/documents/{letter.pk}/{query}"):
         assert signed_in.get(address).status_code == HTTPStatus.NOT_FOUND
+
+
+@pytest.mark.parametrize("query", ["?fact=9", "?entry=1", "?step=1"])
+def test_for_what_is_not_there_any_more_the_document_is_shown(
+    signed_in: Browser, letter: Document, query: str
+) -> None:
+    shown = signed_in.get(viewer_of(letter, query)).content.decode()
+    assert f'src="{image_of(letter, 1)}"' in shown
+    assert marks_in(shown) == []
+    assert signed_in.get(f"/library/documents/{letter.pk}/{query}").status_code == HTTPStatus.OK
 
 
 def test_a_type_without_pages_shows_its_text_with_the_sentence(signed_in: Browser, user: User) -> None:
@@ -408,6 +416,13 @@ def test_the_review_shows_the_original_of_the_next_document(
     assert response["Location"].endswith(f"#review-{queue[0].pk}"), "after the last one comes the first"
     Document.unscoped.exclude(pk=queue[1].pk).update(state=DocumentState.FILED)
     assert signed_in.post("/library/review/", {"accept": str(queue[1].pk)})["Location"] == "/library/review/"
+
+
+def test_the_review_has_no_image_of_a_type_without_pages(signed_in: Browser, user: User) -> None:
+    letter = stored(user, b"unused", text="Dear Ada", content_type=DOCX, page_count=1)
+    page = signed_in.get("/library/review/").content.decode()
+    assert f'hx-get="{viewer_of(letter)}?page=1"' in page
+    assert ".webp" not in page
 
 
 def test_after_a_refused_decision_the_review_stays_with_the_document_and_says_why_beside_it(
