@@ -8,6 +8,7 @@ const NARROW = matchMedia("(width < 60rem)");
 const place = document.getElementById("viewer-place");
 const sheet = document.getElementById("viewer-sheet");
 const status = document.getElementById("viewer-status");
+const told = document.getElementById("toast");
 
 let level = 0;
 let newest = null; // the request whose answer will be shown
@@ -22,7 +23,7 @@ function setUp() {
   document.body.addEventListener("htmx:sendError", ({ detail }) => isNewest(detail) && showFailed(detail.target));
   document.body.addEventListener("htmx:load", ({ detail }) => detail.elt.id === "viewer" && onShown(detail.elt));
   for (const button of document.querySelectorAll("[data-viewer-open]")) button.addEventListener("click", open);
-  sheet.addEventListener("close", () => place.append(viewer()));
+  sheet.addEventListener("close", onClosed);
   if (NARROW.matches && location.hash === "#viewer") open();
   NARROW.addEventListener("change", () => sheet.close());
   for (const home of [place, sheet]) {
@@ -40,7 +41,7 @@ function showPageOfAnchor() {
   const shown = viewer();
   const address = `${shown.dataset.address}?page=${found[1]}`;
   if (shown.hasAttribute("hx-get")) shown.setAttribute("hx-get", address);
-  else htmx.ajax("GET", address, { target: shown, swap: "outerHTML" });
+  else htmx.ajax("GET", address, { source: shown, target: shown, swap: "outerHTML" });
 }
 
 // Only the newest request is shown: an answer to an earlier one would replace what the newest is to replace.
@@ -52,6 +53,7 @@ function onAsked(event) {
     event.preventDefault();
     return;
   }
+  newest?.abort();
   newest = xhr;
   target.setAttribute("aria-busy", "true");
   if (isFirstPage) return;
@@ -77,7 +79,7 @@ function isNewest({ target, xhr }) {
 }
 
 function showFailed(shown) {
-  const words = document.getElementById("toast").dataset.failed;
+  const words = told.dataset.failed;
   shown.removeAttribute("aria-busy");
   shown.querySelector(".viewer-wait")?.replaceChildren(words);
   awaited = false;
@@ -120,9 +122,30 @@ function zoom(shown, wanted) {
   shown.querySelector("#viewer-in").setAttribute("aria-disabled", String(level === LEVELS - 1));
 }
 
+// The middle of what is visible stays in the middle, unless a mark that was visible would leave.
 function change(by) {
+  const scroller = viewer().querySelector(".viewer-scroll");
+  const marks = [...scroller.querySelectorAll("rect, mark")];
+  const isMarkInView = marks.some((mark) => isInView(mark, scroller));
+  const [across, down] = middleOf(scroller);
   zoom(viewer(), level + by);
-  show(viewer());
+  scroller.scrollLeft = across * scroller.scrollWidth - scroller.clientWidth / 2;
+  scroller.scrollTop = down * scroller.scrollHeight - scroller.clientHeight / 2;
+  if (isMarkInView && !marks.some((mark) => isInView(mark, scroller))) reveal(scroller, marks);
+}
+
+function middleOf(scroller) {
+  return [
+    (scroller.scrollLeft + scroller.clientWidth / 2) / scroller.scrollWidth,
+    (scroller.scrollTop + scroller.clientHeight / 2) / scroller.scrollHeight,
+  ];
+}
+
+function isInView(mark, scroller) {
+  const inner = mark.getBoundingClientRect();
+  const outer = scroller.getBoundingClientRect();
+  const isBeside = outer.left <= inner.left && inner.right <= outer.right;
+  return isBeside && outer.top <= inner.top && inner.bottom <= outer.bottom;
 }
 
 function onPress(event) {
@@ -142,11 +165,17 @@ function onKey(event) {
   change(by);
 }
 
+// What is outside of an open sheet is neither seen nor announced.
 function open() {
   if (sheet.open) return;
-  sheet.append(viewer());
+  sheet.append(viewer(), status, told);
   sheet.showModal();
   show(viewer());
+}
+
+function onClosed() {
+  place.append(viewer(), status);
+  document.body.append(told);
 }
 
 if (place) setUp();
