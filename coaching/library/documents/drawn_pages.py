@@ -29,9 +29,10 @@ def shown_document(*, user_id: int, document_id: int) -> Document:
     return _shown(user_id).get(id=document_id)
 
 
-def drawn_page(*, user_id: int, document_id: int, number: int) -> DocumentPage | None:
-    """Return a page if it was drawn already."""
-    return DocumentPage.of(user_id).filter(document=document_id, number=number).first()
+def drawn_page(*, user_id: int, document_id: int, number: int, has_data: bool = True) -> DocumentPage | None:
+    """Return a page if it was drawn already, perhaps without its image."""
+    rows = DocumentPage.of(user_id) if has_data else DocumentPage.of(user_id).defer("data")
+    return rows.filter(document=document_id, number=number).first()
 
 
 @transaction.atomic

@@ -127,7 +127,7 @@ async def _drawn(document: Document, chosen: Chosen) -> tuple[DocumentPage | Non
         return None, None
     try:
         asked = {"user_id": document.user_id, "document_id": document.pk, "number": chosen.number}
-        return await page_for(**asked), None
+        return await page_for(**asked, has_data=False), None
     except Refused as refusal:
         return None, refusal
 
@@ -215,7 +215,8 @@ def viewer_at_once(document: Document, chosen: Chosen | None) -> Viewer:
     if not has_pages(document):
         return viewer_of(document, wanted)
     try:
-        image = known_page(user_id=document.user_id, document_id=document.pk, number=wanted.number)
+        asked = {"user_id": document.user_id, "document_id": document.pk, "number": wanted.number}
+        image = known_page(**asked, has_data=False)
     except Refused as refusal:
         return viewer_of(document, wanted, refusal=refusal)
     return viewer_of(document, wanted, image=image) if image else place

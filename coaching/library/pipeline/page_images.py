@@ -56,21 +56,22 @@ def has_pages(document: Document) -> bool:
     return document.content_type in DRAWN_TYPES
 
 
-def known_page(*, user_id: int, document_id: int, number: int) -> DocumentPage | None:
-    """Return a page that was drawn already; None if it has to be drawn.
+def known_page(*, user_id: int, document_id: int, number: int, has_data: bool = True) -> DocumentPage | None:
+    """Return a page that was drawn already, perhaps without its image; None if it has to be drawn.
 
     Raises `Document.DoesNotExist` if there is no such page for its person, and `NoPicture`.
     """
-    return _known(_document_with(user_id=user_id, document_id=document_id, number=number), number)
+    document = _document_with(user_id=user_id, document_id=document_id, number=number)
+    return _known(document, number, has_data=has_data)
 
 
-async def page_for(*, user_id: int, document_id: int, number: int) -> DocumentPage:
-    """Return a page with its image, drawn if it has to be. Its request holds no slot meanwhile.
+async def page_for(*, user_id: int, document_id: int, number: int, has_data: bool = True) -> DocumentPage:
+    """Return a page, drawn if it has to be; perhaps without its image. Its request holds no slot meanwhile.
 
     Raises `Document.DoesNotExist`, `NoPicture`, `TooOften`, `Busy` and `StorageFailed`.
     """
     asked = {"user_id": user_id, "document_id": document_id, "number": number}
-    if page := await in_database(known_page, **asked):
+    if page := await in_database(known_page, **asked, has_data=has_data):
         return page
     async with waiting() as may_wait:
         if not may_wait:
@@ -113,8 +114,8 @@ def _document_with(*, user_id: int, document_id: int, number: int) -> Document:
     return document
 
 
-def _known(document: Document, number: int) -> DocumentPage | None:
-    page = drawn_page(user_id=document.user_id, document_id=document.pk, number=number)
+def _known(document: Document, number: int, *, has_data: bool = True) -> DocumentPage | None:
+    page = drawn_page(user_id=document.user_id, document_id=document.pk, number=number, has_data=has_data)
     if page is not None and page.failure:
         raise NoPicture(page.failure)
     return page
