@@ -350,6 +350,23 @@ def test_a_page_that_is_a_picture_is_shown_and_says_that_it_has_no_text(
     assert page.count("Sage has no text of this page.") == 1
 
 
+def test_the_text_of_a_page_that_was_read_from_its_picture_stands_below_the_image(
+    signed_in: Browser, user: User
+) -> None:
+    facts = [{"name": "Rent", "value": "EUR 900", "quote": QUOTE, "page": 3}]
+    scans = files.pdf([["Dear Ada"], [], []])
+    scan = stored(user, scans, text=f"Dear Ada\f{QUOTE}", page_count=3, key_facts=facts)
+    DocumentText.unscoped.filter(document=scan).update(pages_read=[1, 3], page_texts={"3": QUOTE, "2": None})
+    shown = signed_in.get(viewer_of(scan, "?fact=1")).content.decode()
+    assert 'alt="Page 3. Its text is below."' in shown
+    assert f'<q dir="auto">{QUOTE}</q>' in shown
+    assert f"<mark>{QUOTE}</mark>" in shown
+    assert "The sentence isn’t marked in the image. It is below it." in shown
+    unread = signed_in.get(viewer_of(scan, "?page=2")).content.decode()
+    assert 'alt="Page 2, of which Sage has no text."' in unread
+    assert QUOTE not in unread
+
+
 def test_a_sentence_that_is_not_among_the_words_of_the_image_stands_below_it(
     signed_in: Browser, letter: Document
 ) -> None:
