@@ -22,7 +22,14 @@ from coaching.library.pages.forms import ids_in, seen_in
 from coaching.library.pages.frame import frame_of
 from coaching.library.pages.places import place_choices_for, place_in
 from coaching.library.pages.program_values import document_as_json
-from coaching.library.pages.viewer import chosen_in, has_text, has_viewer, text_pages, viewer_at_once
+from coaching.library.pages.viewer import (
+    beginning_of,
+    chosen_in,
+    has_text,
+    has_viewer,
+    text_pages,
+    viewer_at_once,
+)
 from coaching.library.proposals import accept_shown
 from coaching.library.rows.documents import attachments_of, document_with_text
 from coaching.library.rows.folders import folder_names, reference_choices
@@ -64,7 +71,8 @@ def _page(request: HttpRequest, document: Document, *, refusal: str = "") -> Htt
     with or_404():
         chosen = chosen_in(request, document) if request.method != "POST" else None
         is_viewable = has_viewer(document, has_text=has_text(document))
-        viewer = viewer_at_once(document, chosen) if is_viewable else None
+        pages = text_pages(document, chosen)
+        viewer = viewer_at_once(document, chosen, pages) if is_viewable else None
     entries = entries_of(user_id=user_id, document_id=document.pk)
     actions = actions_of(user_id=user_id, document_id=document.pk)
     context = {
@@ -73,7 +81,7 @@ def _page(request: HttpRequest, document: Document, *, refusal: str = "") -> Htt
         "client": document.client,
         "project": document.project,
         "is_unfinished": document.state in UNFINISHED_STATES,
-        "pages": text_pages(document, chosen, most=MAX_SHOWN_CHARACTERS),
+        "pages": beginning_of(pages, MAX_SHOWN_CHARACTERS),
         "chosen": chosen.query if chosen else "",
         "viewer": viewer,
         "summary": render_markdown(document.summary) if document.summary else "",

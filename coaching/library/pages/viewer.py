@@ -4,7 +4,7 @@ A document whose type has no pages to draw shows its text instead. One that is w
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 
 from django.contrib.auth.decorators import login_required
@@ -140,7 +140,7 @@ def _part(
     image: DocumentPage | None,
     refusal: Refused | None,
 ) -> HttpResponse:
-    shown = viewer_of(document, chosen, image=image, refusal=refusal)
+    shown = viewer_of(document, chosen, text_pages(document, chosen), image=image, refusal=refusal)
     too_often = refusal if isinstance(refusal, TooOften) else None
     status = HTTPStatus.TOO_MANY_REQUESTS if too_often else HTTPStatus.OK
     response = render(request, "coaching/components/viewer.html", {"viewer": shown}, status=status)
@@ -208,25 +208,32 @@ def chosen_in(request: HttpRequest, document: Document) -> Chosen | None:
     return Chosen(query=f"{name}={number}", number=page or 1, quote=quote)
 
 
-def viewer_at_once(document: Document, chosen: Chosen | None) -> Viewer:
-    """Return a viewer with what is there without drawing; otherwise its place, which then loads it."""
+def viewer_at_once(document: Document, chosen: Chosen | None, pages: Sequence[TextPage]) -> Viewer:
+    """Return a viewer with what is there without drawing; otherwise its place, which then loads it.
+
+    `pages` are the document's text, with what was chosen in it.
+    """
     wanted = chosen or FIRST_PAGE
     place = Viewer(document=document, chosen=wanted, count=max(document.page_count, 1))
     if not has_pages(document):
-        return viewer_of(document, wanted)
+        return viewer_of(document, wanted, pages)
     try:
         asked = {"user_id": document.user_id, "document_id": document.pk, "number": wanted.number}
         image = known_page(**asked, has_data=False)
     except Refused as refusal:
-        return viewer_of(document, wanted, refusal=refusal)
-    return viewer_of(document, wanted, image=image) if image else place
+        return viewer_of(document, wanted, pages, refusal=refusal)
+    return viewer_of(document, wanted, pages, image=image) if image else place
 
 
 def viewer_of(
-    document: Document, chosen: Chosen, *, image: DocumentPage | None = None, refusal: Refused | None = None
+    document: Document,
+    chosen: Chosen,
+    pages: Sequence[TextPage],
+    *,
+    image: DocumentPage | None = None,
+    refusal: Refused | None = None,
 ) -> Viewer:
     """Return a viewer of an image or a text. Raises `Document.DoesNotExist` for a text that isn't there."""
-    pages = text_pages(document, chosen)
     text = next((page for page in pages if page.number == chosen.number), None)
     if not has_pages(document):
         text = text or (pages[0] if chosen is FIRST_PAGE else None)
@@ -246,9 +253,9 @@ def viewer_of(
     )
 
 
-def text_pages(document: Document, chosen: Chosen | None, *, most: int = 2_000_000) -> Sequence[TextPage]:
-    """Return the pages of a document's text, up to so many characters, with what was chosen in them."""
-    parts = _text_of(document)[:most].split("\f")
+def text_pages(document: Document, chosen: Chosen | None) -> Sequence[TextPage]:
+    """Return the pages of a document's text, with what was chosen in them."""
+    parts = _text_of(document).split("\f")
     if parts == [""]:
         return []
     numbers = document.text.pages_read or range(1, len(parts) + 1)
@@ -260,6 +267,21 @@ def text_pages(document: Document, chosen: Chosen | None, *, most: int = 2_000_0
         )
         for number, part in zip(numbers, parts, strict=False)
     ]
+
+
+def beginning_of(pages: Sequence[TextPage], most: int) -> Sequence[TextPage]:
+    """Return the first pages of a text, of which the last one is cut after so many characters in all."""
+    kept = []
+    for page in pages:
+        if most <= 0:
+            break
+        text, parts = page.text, []
+        for part in (text.before, text.mark, text.after):
+            parts.append(part[: max(0, most)])
+            most -= len(part)
+        before, mark, after = parts
+        kept.append(replace(page, text=replace(text, before=before, mark=mark, after=after)))
+    return kept
 
 
 def _text_of(document: Document) -> str:

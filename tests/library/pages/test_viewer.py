@@ -19,8 +19,10 @@ from coaching.library.documents import drawn_pages
 from coaching.library.documents.drawn_pages import expire_pages, keep_page, trim_pages
 from coaching.library.documents.filing import delete_document, read_again, withhold_document
 from coaching.library.documents.intake import destination_of, take_in
+from coaching.library.documents.page_marks import Marked
 from coaching.library.drafts import NewAction, NewEntry
 from coaching.library.extractors.content_types import DOCX, PDF, PNG, TXT
+from coaching.library.pages.viewer import TextPage, beginning_of
 from coaching.library.pipeline import page_images, page_rendering
 from coaching.library.proposals import propose
 from coaching.models import (
@@ -337,6 +339,14 @@ def test_a_type_without_pages_shows_its_text_with_the_sentence(signed_in: Browse
     assert signed_in.get(viewer_of(slides, "?page=3")).status_code == HTTPStatus.NOT_FOUND
     empty = stored(user, b"another", text=" ", content_type=TXT, page_count=1)
     assert "viewer-place" not in signed_in.get(f"/library/documents/{empty.pk}/").content.decode()
+
+
+def test_of_a_very_long_text_the_beginning_is_shown() -> None:
+    first, second = Marked(before="Dear ", mark="Ada", after=", hello"), Marked(before="Bye")
+    pages = [TextPage(number=number, text=text) for number, text in ((1, first), (2, second))]
+    assert beginning_of(pages, 18) == pages
+    assert beginning_of(pages, 17)[1].text == Marked(before="By")
+    assert [page.text for page in beginning_of(pages, 7)] == [Marked(before="Dear ", mark="Ad")]
 
 
 def test_a_page_that_is_a_picture_is_shown_and_says_that_it_has_no_text(
