@@ -176,7 +176,7 @@ async def test_a_page_in_two_tabs_is_drawn_once(
     user: User, letter: Document, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(page_images, "drawings", AttemptLimit(attempts=1, seconds=60))
-    asked = {"user_id": user.pk, "document_id": letter.pk, "number": 1}
+    asked: dict[str, Any] = {"user_id": user.pk, "document_id": letter.pk, "number": 1}
     drawn = await asyncio.gather(*(page_images.page_for(**asked) for _ in range(2)))
     assert drawn[0] == drawn[1]
     assert await in_database(DocumentPage.of(user.pk).count) == 1
@@ -185,7 +185,7 @@ async def test_a_page_in_two_tabs_is_drawn_once(
 async def test_of_pages_that_nobody_waits_for_any_more_only_the_one_under_way_is_drawn(
     user: User, letter: Document
 ) -> None:
-    asked = {"user_id": user.pk, "document_id": letter.pk}
+    asked: dict[str, Any] = {"user_id": user.pk, "document_id": letter.pk}
     await page_images.page_for(**asked, number=1)  # a process is there
     await in_database(DocumentPage.of(user.pk).delete)
     left = [asyncio.create_task(page_images.page_for(**asked, number=1)) for _ in range(20)]
