@@ -319,20 +319,27 @@ def enqueue_analysis(
     key: str,
     wait_seconds: int = 0,
     waited_seconds: int = 0,
+    run: str = "",
+    is_bulk: bool = False,
 ) -> bool:
-    """Queue a summary or an analysis that a conversation waits for; False if it is queued. Sync ORM code.
+    """Queue a summary, an analysis or the search for facts; False if it is queued. Sync ORM code.
 
-    `waited_seconds` is how long it will have waited for the document's text.
+    `waited_seconds` is how long it will have waited for the document's text. `run` names one that was asked
+    for anew. With `is_bulk` nobody waits for it.
     """
+    # Workers of the version before don't know the last two.
+    more: dict[str, Any] = {**({"run": run} if run else {}), **({"is_bulk": True} if is_bulk else {})}
     return enqueue(
         ANALYSIS_JOB,
         key=key,
-        priority=JobPriority.CHAT_UPLOAD,
+        priority=JobPriority.BULK if is_bulk else JobPriority.CHAT_UPLOAD,
+        queue=BULK_QUEUE if is_bulk else None,
         wait_seconds=wait_seconds,
         document_id=document_id,
         kind=kind,
         session_id=str(session_id or ""),
         waited_seconds=waited_seconds,
+        **more,
     )
 
 

@@ -30,6 +30,8 @@ PROPOSED = (
 FINDING_KEY = "finding:"
 """The prefix of a finding's key in a statement, before the id of the call that asked for it."""
 MAX_FINDINGS = 3
+FACT_QUOTE = 200
+"""The most characters of a fact's quote."""
 SHARE = 0.5
 """The most that one takes of what is left of the prompt; of a longer one it is only told that it is there."""
 GONE = "The document isn’t there any more, or the user keeps it from you."
@@ -83,6 +85,10 @@ def finding_parts(
 def finding_text(document_id: int, finding: Finding) -> str:
     """Return what was found in a document, as a tool's result has it: fenced, with a link and what to do."""
     values = {"document_id": document_id, "link": _link(document_id), **finding_values(finding)}
+    if finding.facts:
+        values["facts"] = [
+            {**fact, "quote": fence_value(fact.get("quote", ""), FACT_QUOTE)} for fact in finding.facts
+        ]
     if finding.entry is not None:
         values["note"] = PROPOSED
     return fence(json.dumps(values, ensure_ascii=False))

@@ -45,7 +45,12 @@ async def on_end(part: Part[Any], reply: Reply) -> Step:
 
 
 async def on_calls(part: Part[Any], reply: Reply) -> Step:
-    """Run the calls, or refuse those of a paused reply; then go on, wait for the user, or give up."""
+    """Run the calls, or refuse those of a paused reply; then go on, wait for the user, or give up.
+
+    A last round that only was told so, and calls all the same, is requested once more without tools.
+    """
+    if part.asks_in_words:
+        return SameRound(request=part.request, remedy="no_tools")
     return await finish_calls(part, await part.record(reply))
 
 

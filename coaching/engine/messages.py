@@ -131,7 +131,14 @@ def append_round(
 def with_format_in_words(request: ModelRequest) -> ModelRequest:
     """Return a request for structured output that says so in words, too: some servers ignore the field."""
     schema = canonical_json((request.output_format or {}).get("schema", {}))
-    text = f"Answer with one JSON object and nothing else: no other words. It fits this schema:\n{schema}"
+    return with_text(
+        request,
+        f"Answer with one JSON object and nothing else: no other words. It fits this schema:\n{schema}",
+    )
+
+
+def with_text(request: ModelRequest, text: str) -> ModelRequest:
+    """Return a request with a text at the end of its newest message, or after it as the user's."""
     messages = list(request.messages)
     extend_role(messages, "user", [{"type": "text", "text": text}])
     return replace(request, messages=messages)

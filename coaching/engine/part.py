@@ -11,7 +11,7 @@ from coaching.engine.asking import Asker, RunningRound
 from coaching.engine.budget import PartBudget
 from coaching.engine.calls import NOTHING_KNOWN, PAUSED, WORDS_ONLY, CallRunner, RoundOutcome
 from coaching.engine.errors import UpstreamError
-from coaching.engine.messages import FinishedRound, canonical_json
+from coaching.engine.messages import FinishedRound, canonical_json, with_text
 from coaching.engine.profiles import profile_for
 from coaching.engine.reply import Reply
 from coaching.engine.rounds import calls_of, with_unique_ids
@@ -67,9 +67,17 @@ class Part(Generic[C]):
                 self.round.restart()
             case _:
                 assert_never(step)
-        tool_choice = {"type": "none"} if self.round.is_words_only else self.request.tool_choice
-        asked = replace(self.request, tool_choice=tool_choice, written_calls=self._written_calls())
+        asked = replace(self.request, written_calls=self._written_calls())
+        if self.asks_in_words:
+            asked = with_text(asked, self.setup.last_round_text)
+        elif self.round.is_words_only:
+            asked = replace(asked, tool_choice={"type": "none"})
         return await self._asker.ask(asked, self.round)
+
+    @property
+    def asks_in_words(self) -> bool:
+        """Whether the running round is the last, and is only told so: that leaves the cache as it is."""
+        return self.round.is_words_only and bool(self.setup.last_round_text) and "no_tools" not in self.tried
 
     async def record(self, reply: Reply, *, is_last: bool = False) -> FinishedRound:
         """Record a complete round, before any of its calls runs."""

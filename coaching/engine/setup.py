@@ -53,6 +53,8 @@ class PartSetup(Generic[C]):
     `is_held` is asked after a round is recorded: a held call waits for the user's yes, whatever its kind.
     So is `has_to_ask` about calls of the kind `evidence`, which run at once or wait for a yes. `runs_written`
     is asked before each request: whether a call that a model without a profile writes as text may run.
+    `last_round_text` tells the model in its last round to answer, where a tool choice would make the cache of
+    the messages useless.
     """
 
     request: ModelRequest
@@ -74,3 +76,4 @@ class PartSetup(Generic[C]):
     is_held: Callable[[ToolCall], bool] = holds_none
     has_to_ask: Callable[[ToolCall], bool] = holds_none
     runs_written: Callable[[], bool] = runs_none
+    last_round_text: str = ""

@@ -10,7 +10,7 @@ from coaching.engine.messages import ModelRequest
 from coaching.engine.ports import PartWords
 
 Outcome = Literal["completed", "awaiting_user", "stopped", "failed"]
-Remedy = Literal["more_tokens", "smaller_window", "format_in_words"]
+Remedy = Literal["more_tokens", "smaller_window", "format_in_words", "no_tools"]
 """What is changed when a round is requested again. Each but the window is tried once in a part."""
 
 _log = logging.getLogger(__name__)

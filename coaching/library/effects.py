@@ -46,6 +46,8 @@ PLACE_GONE = gettext_noop("The client or project it belonged to no longer exists
 FILING_UNDONE = gettext_noop("You undid the filing. Choose a type and a folder.")
 
 _PLACE = frozenset({"client_id", "project_id"})
+_FOUND_LATER = frozenset({"key_facts", "dropped_facts", "facts_found_at"})
+"""What a job finds in a document after it was filed, which doesn't keep the filing from being undone."""
 _MADE_FIELDS: Mapping[type[Changeable], Collection[str]] = {
     KnowledgeEntry: (
         "client_id", "project_id", "title", "content", "entry_type", "key_points", "tags", "quote", "page",
@@ -98,6 +100,8 @@ def undo(*, user_id: int, effect_id: int) -> LibraryEffect:
             raise Refused(UNDONE_ALREADY)
         is_made = not effect.before
         watched = set(effect.after) - (_PLACE if is_made else frozenset())
+        if effect.kind != EffectKind.FACTS_FOUND:
+            watched -= _FOUND_LATER
         if any(value != effect.after[name] for name, value in _values_of(row, watched).items()):
             raise Refused(CHANGED_SINCE)
         if is_made:

@@ -24,6 +24,7 @@ from coaching.tools.context import ToolContext
 from coaching.tools.create_action_item import CREATE_ACTION_ITEM
 from coaching.tools.create_knowledge_entry import CREATE_KNOWLEDGE_ENTRY
 from coaching.tools.enter_structured_arc import ENTER_STRUCTURED_ARC
+from coaching.tools.extract_facts import EXTRACT_FACTS
 from coaching.tools.forget_lines import FORGET_LINES
 from coaching.tools.get_client_context import GET_CLIENT_CONTEXT
 from coaching.tools.list_action_items import LIST_ACTION_ITEMS
@@ -35,6 +36,7 @@ from coaching.tools.presentation import Presentation, SageTool
 from coaching.tools.read_file import READ_FILE
 from coaching.tools.read_result import READ_RESULT
 from coaching.tools.recall_context import RECALL_CONTEXT
+from coaching.tools.refile_document import REFILE_DOCUMENT
 from coaching.tools.resolve_action_item import RESOLVE_ACTION_ITEM
 from coaching.tools.resolve_placement import RESOLVE_PLACEMENT
 from coaching.tools.save_file import SAVE_FILE
@@ -74,6 +76,8 @@ _OF_LIBRARY: tuple[SageTool[Any], ...] = (
     CLASSIFY_DOCUMENT,
     SUMMARIZE_DOCUMENT,
     ANALYZE_TRANSCRIPT,
+    EXTRACT_FACTS,
+    REFILE_DOCUMENT,
 )
 TOOLS = (*_ALWAYS_OFFERED, *_OF_LIBRARY)
 
@@ -90,6 +94,7 @@ def _prompt_tools(tools: Iterable[SageTool[Any]], **how: Any) -> PromptTools[Too
             CLASSIFY_DOCUMENT.name: "classification",
             SUMMARIZE_DOCUMENT.name: "summary",
             ANALYZE_TRANSCRIPT.name: "transcript",
+            EXTRACT_FACTS.name: "facts",
         },
         **how,
     )

@@ -8,8 +8,8 @@ from coaching.tools.document_findings import DocumentInput, check_id, run_findin
 from coaching.tools.presentation import Presentation, SageTool
 
 DESCRIPTION = (
-    "Find speakers, decisions and action items in the transcript of a call or meeting. Use it when the user "
-    "asks what was agreed or who does what. Each item has the sentence that it comes from."
+    "Find speakers, decisions and action items in the transcript of a call or meeting, each with its "
+    "sentence. Use it when the user asks what was agreed or who does what."
 )
 
 

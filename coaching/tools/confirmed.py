@@ -69,9 +69,12 @@ def checks(check: Check[InputT]) -> Callable[[ToolContext, InputT], Awaitable[Ma
 
 
 def answers(
-    write: Write[InputT], fields: Sequence[CardField]
+    write: Write[InputT], fields: Sequence[CardField], *, shown_by: Check[InputT] | None = None
 ) -> Callable[[AnswerContext, InputT, Any], AnsweredCall]:
-    """Return the code that takes the user's answer: no, or yes with the fields as the user edited them."""
+    """Return the code that takes the user's answer: no, or yes with the fields as the user edited them.
+
+    `shown_by` gives what the card says afterwards, of a write whose place isn't a field of its card.
+    """
 
     def answer(context: AnswerContext, given: InputT, value: Any) -> AnsweredCall:
         if not isinstance(value, Mapping) or not isinstance(value.get("accept"), bool):
@@ -83,7 +86,10 @@ def answers(
             return AnsweredCall(result=said_no, value={"accept": False})
         edits = value.get("input") or {}
         edited = _edited(given, edits, fields)
-        shown, placed, facts = _placed(context, edited, edits)
+        if shown_by is None:
+            shown, placed, facts = _placed(context, edited, edits)
+        else:
+            shown, placed, facts = edited, edited, shown_by(context, edited)
         result = write(context, placed)
         before, after = _plain(given), _plain(shown)
         if changed := sorted(name for name in {*before, *after} if before.get(name) != after.get(name)):

@@ -41,7 +41,7 @@ async def run_finding(context: ToolContext, *, document_id: int, kind: FindingKi
         raise ToolError(NO_DOCUMENT) from None
     if found is None:
         return ToolResult(content=IN_PROGRESS)
-    if found.entry is None:
+    if not found.has_something:
         raise ToolError(found.reason)
     names = await in_database(names_of_documents, user_id, [document_id])
     return ToolResult(content=finding_text(document_id, found), foreign=names)

@@ -16,6 +16,7 @@ READING_TOOLS = frozenset(
     {
         "analyze_transcript",
         "classify_document",
+        "extract_facts",
         "get_client_context",
         "list_action_items",
         "list_documents",

@@ -21,8 +21,8 @@ from coaching.tools.results import Id, document_link, line, passage, plain
 from sessions_app.database import in_database
 
 DESCRIPTION = (
-    "Get an overview of one client: type, status, notes, projects, counts, newest documents, open action "
-    "items, newest knowledge. Use it when the talk turns to a client and before you write something for one."
+    "Get an overview of one client: type, status, notes, projects, counts, newest documents and "
+    "knowledge, open next steps. Use it when talk turns to a client, and before you write for one."
 )
 MOST = 6
 MAX_PROJECTS = 20

@@ -17,8 +17,8 @@ from sessions_app.database import in_database
 MOST = 30
 
 DESCRIPTION = (
-    "List documents, newest first, with id, type, folder, state and link; by client, project or folder. Use "
-    "it to see what there is; for what documents say, use search_knowledge_bank."
+    "List documents, newest first, with id, type, folder, state and link; by client, project or folder. "
+    "Use it to see what there is; search_knowledge_bank finds what they say."
 )
 
 

@@ -18,8 +18,8 @@ OTHERS = 4
 """How many further references are named."""
 
 DESCRIPTION = (
-    "Read how to recognise a type of document, what to take from it and how it differs from its look-alikes. "
-    "Use it when none of the references that you were given fits a document."
+    "Read how to recognise a type of document, what to take from it and how it differs from look-alikes. "
+    "Use it when no reference that you were given fits a document."
 )
 
 

@@ -1,28 +1,25 @@
 """`resolve_placement`: where a document of a type is filed, by the rules."""
 
-from typing import Annotated, Literal
+from typing import Literal
 
 from django.utils.translation import gettext_noop as _
-from pydantic import Field
 
 from coaching.engine.tools import ToolInput, ToolResult
-from coaching.files.attributes import StorableText
 from coaching.library.references.current import current_references
 from coaching.tools.context import ToolContext
 from coaching.tools.presentation import Presentation, SageTool
+from coaching.tools.results import Name
 from sessions_app.database import in_database
 
 DESCRIPTION = (
-    "Get the folder and the level (client or project) where the rules file a document of a type. Use it when "
-    "you are asked where something belongs; what is filed follows the rules anyway."
+    "Get the folder and level (client or project) where the rules file a document of a type. Use it when "
+    "asked where something belongs; filing follows the rules anyway."
 )
-
-Word = Annotated[StorableText, Field(min_length=1, max_length=64)]
 
 
 class ResolvePlacementInput(ToolInput):
-    file_type: Word
-    category: Word
+    file_type: Name
+    category: Name
     client_type: Literal["self", "person", "household", "company"] | None = None
 
 

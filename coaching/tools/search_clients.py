@@ -13,8 +13,8 @@ from sessions_app.database import in_database
 MOST = 20
 
 DESCRIPTION = (
-    "Find clients by words in their name, notes or projects; without a query, list them. The first client "
-    "(type self) is the user. Use it to get the id that other tools want; never guess one."
+    "Find clients by words in their name, notes or projects; without a query, list them. The first (type "
+    "self) is the user. Use it to get the id that other tools want; never guess one."
 )
 
 

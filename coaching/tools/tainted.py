@@ -47,6 +47,8 @@ TREATMENTS: Mapping[str, Treatment] = {
     "classify_document": "free",
     "summarize_document": "free",
     "analyze_transcript": "free",
+    "extract_facts": "free",
+    "refile_document": "confirm",
 }
 """By tool. `free`: it reads, or asks the person. `confirm`: it waits for their yes. `undo`: it runs if it
 only adds, shown with the names of the texts and *Undo*; what would replace something waits."""

@@ -46,9 +46,7 @@ def verdict_on(references: References, text: str, *, name: str = "") -> Verdict:
     """Return what the practice model says of a document of its own call."""
     selected = select_references(references, name=name, text=text).file_types
     item = Item(document=Document(id=1, name=name or "document"), text=text, references=selected)
-    knowledge = Knowledge(
-        skill="Classify.", facts_skill="Note facts.", compact_skill="Classify.", references=references
-    )
+    knowledge = Knowledge(skill="Classify.", compact_skill="Classify.", references=references)
     around = Surroundings(client=Client(id=1), corrections=())
     request = build_request([item], knowledge=knowledge, around=around, tools=())
     reply = classify({"messages": request.messages, "output_config": {"format": request.output_format}})

@@ -90,6 +90,8 @@ INPUTS: dict[str, dict[str, Any]] = {
     "classify_document": {"document_id": OWN},
     "summarize_document": {"document_id": OWN},
     "analyze_transcript": {"document_id": OWN},
+    "extract_facts": {"document_id": OWN},
+    "refile_document": {"document_id": OWN, "file_type": "lease", "folder": "Leases"},
 }
 LIBRARY_TOKENS = 1_700
 """What the definitions of the library's tools may take together."""

@@ -18,6 +18,8 @@ from coaching.library.documents.calls import forget_calls
 from coaching.library.documents.drawn_pages import forget_pages
 from coaching.library.documents.intake import clean_name, destination_of
 from coaching.library.documents.locks import lock_for_deletion, lock_with_attachments, locked_document
+from coaching.library.documents.readings import queue_readings
+from coaching.library.documents.reasons import STILL_READING
 from coaching.library.effects import change
 from coaching.library.moves import moving
 from coaching.library.places import locked_place
@@ -41,7 +43,6 @@ from coaching.models import (
 from sessions_app.errors import Refused
 
 NO_PROJECT = gettext_noop("Documents of this type belong in a project. Choose a project first.")
-STILL_READING = gettext_noop("Sage is still reading this document. Wait until it’s done.")
 NOTHING_STORED = gettext_noop("The file wasn’t accepted, so it isn’t stored. Upload it again.")
 FOLDER_NAME = gettext_noop("A folder’s name can have 1 to 120 characters, on one line.")
 NAME_NEEDED = gettext_noop("A document needs a name.")
@@ -77,6 +78,7 @@ class Decision:
             "summary": self.summary,
             "key_facts": [dict(fact) for fact in self.key_facts],
             "dropped_facts": self.dropped_facts,
+            "facts_found_at": None,
             "alternatives": [dict(other) for other in self.alternatives],
             "proposal": dict(self.proposal),
             "decided_by": self.decided_by,
@@ -97,7 +99,10 @@ class Download:
 def file_document(
     *, user_id: int, document_id: int, decision: Decision, made_by: MadeBy = MadeBy.PIPELINE
 ) -> Document:
-    """File a document as decided; one for a project goes to review where it has none."""
+    """File a document as decided; one for a project goes to review where it has none.
+
+    Filed, it is read as a whole for its facts.
+    """
     document = locked_document(user_id, document_id)
     if decision.level == FilingLevel.PROJECT and document.project_id is None:
         return _put_to_review(document, reason=NO_PROJECT, decision=decision)
@@ -108,6 +113,7 @@ def file_document(
         "decided_at": timezone.now(),
     }
     change(document, kind=EffectKind.FILED, made_by=made_by, values=values)
+    queue_readings(document)
     return document
 
 

@@ -20,9 +20,10 @@ from coaching.models import (
     KnowledgeEntry,
 )
 
-FindingKind = Literal["summary", "transcript"]
+FindingKind = Literal["summary", "transcript", "facts"]
 SUMMARY_KEY: FindingKind = "summary"
 TRANSCRIPT_KEY: FindingKind = "transcript"
+FACTS_KEY: FindingKind = "facts"
 
 READING_SECONDS, BUDGET_SECONDS = 2, 600
 """How long the job waits, at first and at most, before it looks again whether its document has a text.
@@ -39,7 +40,7 @@ NOTHING = "Nothing was found that the document's own text bears out."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """How far it is: `is_ready` with the entry and its next steps, or with the reason why there is none.
+    """How far it is: `is_ready` with the entry and its next steps or the facts, or why there are none.
 
     `reading_note` says what of the document isn't in its text.
     """
@@ -48,7 +49,12 @@ class Finding:
     reading_note: str = ""
     entry: KnowledgeEntry | None = None
     actions: Sequence[ActionItem] = ()
+    facts: Sequence[Mapping[str, Any]] = ()
     reason: str = ""
+
+    @property
+    def has_something(self) -> bool:
+        return self.entry is not None or bool(self.facts)
 
 
 IN_PROGRESS = Finding(is_ready=False)
@@ -70,7 +76,7 @@ def begin_finding(
         found = _found(document, kind)
         calls = DocumentCall.of(user_id).filter(key__startswith=prefix)
         is_answered = calls.exists() and not calls.exclude(state=CallState.ANSWERED).exists()
-        if found is not None and is_answered and not is_queued(key):
+        if found is not None and (is_answered or kind == FACTS_KEY) and not is_queued(key):
             return found, False
     enqueue_analysis(document_id=document_id, kind=kind, session_id=session_id, key=key)
     return IN_PROGRESS, True
@@ -99,16 +105,26 @@ def call_prefix(document: Document, kind: FindingKind) -> str:
     text = DocumentText.within(document).values_list("text", flat=True).first()
     if not text or not text.strip():
         return ""
-    return f"{kind}:{document.pk}:{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:12]}:"
+    return f"{kind}:{document.pk}:{digest_of(text)}:"
+
+
+def digest_of(text: str) -> str:
+    """Name a text in the keys of calls about it."""
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:12]
 
 
 def wait_for_text(
-    *, document_id: int, kind: FindingKind, session_id: uuid.UUID | None, waited_seconds: int
+    *,
+    document_id: int,
+    kind: FindingKind,
+    session_id: uuid.UUID | None,
+    waited_seconds: int,
+    **how: Any,
 ) -> bool:
     """Return whether the document is still being read and has no text yet: then the job is queued once more.
 
     Each wait is longer than the one before, and after `MAX_SECONDS` there is none. A document whose own job
-    was lost is queued again.
+    was lost is queued again. `how` are further arguments of the job.
     """
     document = Document.unscoped.filter(id=document_id, state__in=UNFINISHED_STATES).first()
     if document is None or call_prefix(document, kind):
@@ -123,6 +139,7 @@ def wait_for_text(
         session_id=session_id,
         wait_seconds=BUDGET_SECONDS if is_over_budget else longer,
         waited_seconds=waited_seconds,
+        **how,
     )
     return True
 
@@ -134,6 +151,7 @@ def wait_again(
     session_id: uuid.UUID | None,
     waited_seconds: int,
     wait_seconds: int = BUDGET_SECONDS,
+    **how: Any,
 ) -> None:
     """Queue the job once more, for a text or for the budget of the next day; after `MAX_SECONDS` no more."""
     if waited_seconds >= MAX_SECONDS:
@@ -145,6 +163,7 @@ def wait_again(
         key=job_key(document_id, kind),
         wait_seconds=wait_seconds,
         waited_seconds=waited_seconds + wait_seconds,
+        **how,
     )
 
 
@@ -156,9 +175,11 @@ def job_key(document_id: int, kind: FindingKind) -> str:
 def finding_values(finding: Finding) -> Mapping[str, Any]:
     """Return what was found, in plain values."""
     entry = finding.entry
+    noted = {"reading_note": finding.reading_note} if finding.reading_note else {}
+    if finding.facts:
+        return {"facts": list(finding.facts), **noted}
     if entry is None:
         return {"reason": finding.reason}
-    noted = {"reading_note": finding.reading_note} if finding.reading_note else {}
     return {
         "entry_id": entry.pk,
         "state": entry.state,
@@ -191,6 +212,12 @@ def _action_values(item: ActionItem) -> Mapping[str, Any]:
 
 
 def _found(document: Document, kind: FindingKind) -> Finding | None:
+    note = reason_for_models(document.reading_note)
+    if kind == FACTS_KEY:
+        if document.facts_found_at is None:
+            return None
+        reason = "" if document.key_facts else NOTHING
+        return Finding(is_ready=True, reading_note=note, facts=document.key_facts, reason=reason)
     entries = KnowledgeEntry.of(document.user_id).filter(document=document, origin_key=kind)
     entry = entries.first()
     if entry is None:
@@ -198,7 +225,7 @@ def _found(document: Document, kind: FindingKind) -> Finding | None:
     items = ActionItem.of(document.user_id).filter(document=document, origin_key__startswith=f"{kind}:")
     return Finding(
         is_ready=True,
-        reading_note=reason_for_models(document.reading_note),
+        reading_note=note,
         entry=entry,
         actions=list(items.exclude(state=ActionState.DISMISSED).order_by("id")),
     )

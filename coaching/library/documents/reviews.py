@@ -19,16 +19,18 @@ from coaching.library.documents.corrections import remember_correction
 from coaching.library.documents.filing import (
     NO_PROJECT,
     NOTHING_STORED,
-    STILL_READING,
     clean_folder,
 )
 from coaching.library.documents.locks import locked_document
+from coaching.library.documents.readings import queue_readings
+from coaching.library.documents.reasons import STILL_READING
 from coaching.library.effects import change
 from coaching.library.moves import moving
 from coaching.library.places import locked_place
 from coaching.library.references.placement import Placement, PlacementTable, Rule
 from coaching.models import (
     UNFINISHED_STATES,
+    Client,
     DecidedBy,
     Document,
     DocumentState,
@@ -70,7 +72,11 @@ def accept_review(*, user_id: int, document_id: int, seen_at: datetime | None = 
         if not document.file_type or not document.folder:
             raise Refused(UNDECIDED)
         known = Reference.objects.filter(file_type=document.file_type).first()
-        if known and _place_of(known, document).level == FilingLevel.PROJECT and document.project_id is None:
+        if (
+            known
+            and _place_in_review(known, document).level == FilingLevel.PROJECT
+            and document.project_id is None
+        ):
             raise Refused(NO_PROJECT)
         values = {
             "state": DocumentState.FILED,
@@ -78,7 +84,9 @@ def accept_review(*, user_id: int, document_id: int, seen_at: datetime | None = 
             "decided_by": DecidedBy.USER,
             "decided_at": timezone.now(),
         }
-        return change(document, kind=EffectKind.FILED, made_by=MadeBy.USER, values=values)
+        effect = change(document, kind=EffectKind.FILED, made_by=MadeBy.USER, values=values)
+        queue_readings(document)
+        return effect
 
 
 def accept_reviews(
@@ -110,7 +118,7 @@ def correct_document(
         locked_place(
             user_id=user_id, client_id=document.client_id, project_id=project_id or None, document_id=None
         )
-        place = _place_of(reference, document)
+        place = _place_in_review(reference, document)
         if place.level == FilingLevel.PROJECT and not (project or document.project_id):
             raise Refused(NO_PROJECT)
         before = (document.file_type, document.folder)
@@ -127,9 +135,12 @@ def correct_document(
         }
         if project:
             values["project_id"] = project.id
+        if reference.file_type != document.file_type:  # papers of another type are kept for other facts
+            values["facts_found_at"] = None
         effect = change(document, kind=EffectKind.CORRECTED, made_by=MadeBy.USER, values=values)
         if before != (document.file_type, document.folder):
             remember_correction(document, from_type=before[0])
+        queue_readings(document)
         return effect
 
 
@@ -165,7 +176,11 @@ def _project_of(document: Document, project_id: int) -> Project:
     return project
 
 
-def _place_of(reference: Reference, document: Document) -> Placement:
+def _place_in_review(reference: Reference, document: Document) -> Placement:
+    return place_of(reference, document.client, has_project=document.project_id is not None)
+
+
+def place_of(reference: Reference, client: Client, *, has_project: bool) -> Placement:
     """Return where documents of a type are filed for this client; without a rule, as the reference says."""
     concerned = Q(file_type=reference.file_type) | Q(category=reference.category)
     rules = [
@@ -182,6 +197,6 @@ def _place_of(reference: Reference, document: Document) -> Placement:
     return PlacementTable.of([own, *rules], {}).place(
         file_type=reference.file_type,
         category=reference.category,
-        client_type=document.client.client_type,
-        has_project=document.project_id is not None,
+        client_type=client.client_type,
+        has_project=has_project,
     )

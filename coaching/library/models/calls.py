@@ -14,6 +14,7 @@ class CallPurpose(models.TextChoices):
     SUMMARY = "summary", "Summary"
     TRANSCRIPT = "transcript", "Transcript"
     PAGES = "pages", "Pages read from pictures"
+    FACTS = "facts", "Facts"
 
 
 class CallState(models.TextChoices):

@@ -93,6 +93,9 @@ class Document(Owned):
     tags = models.JSONField(default=list, blank=True)
     summary = models.TextField(blank=True, default="")
     key_facts = models.JSONField(default=list, blank=True)
+    facts_found_at = models.DateTimeField(
+        null=True, blank=True, help_text="When the key facts were taken from the whole text."
+    )
     # In the database, too: processes of the version before, which don't know the column, store documents.
     dropped_facts = models.PositiveIntegerField(
         default=0, db_default=0, help_text="Facts that were left out because the text doesn't have them."

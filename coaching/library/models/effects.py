@@ -16,6 +16,7 @@ class EffectKind(models.TextChoices):
     CORRECTED = "corrected", _("Corrected")
     RENAMED = "renamed", _("Renamed")
     WITHHELD = "withheld", _("AI model access changed")
+    FACTS_FOUND = "facts_found", _("Facts found")
     KNOWLEDGE_CREATED = "knowledge_created", _("Knowledge added")
     KNOWLEDGE_CHANGED = "knowledge_changed", _("Knowledge changed")
     ACTION_CREATED = "action_created", _("Next step added")

@@ -17,6 +17,8 @@ from coaching.library.documents.filing import (
     rename_document,
     withhold_document,
 )
+from coaching.library.documents.findings import FACTS_KEY, TRANSCRIPT_KEY
+from coaching.library.documents.readings import read_whole_again
 from coaching.library.documents.reviews import accept_review, correct_document
 from coaching.library.pages.forms import ids_in, seen_in
 from coaching.library.pages.frame import frame_of
@@ -30,6 +32,7 @@ from coaching.library.pages.viewer import (
     text_pages,
     viewer_at_once,
 )
+from coaching.library.pages.readings import shown_readings
 from coaching.library.proposals import accept_shown
 from coaching.library.rows.documents import attachments_of, document_with_text
 from coaching.library.rows.folders import folder_names, reference_choices
@@ -92,6 +95,7 @@ def _page(request: HttpRequest, document: Document, *, refusal: str = "") -> Htt
         "types": reference_choices(),
         "folder_names": folder_names(user_id=user_id, client_id=document.client_id),
         "attachments": attachments_of(user_id=user_id, document_id=document.pk)[:ATTACHMENTS_SHOWN],
+        "readings": shown_readings(document),
         "refusal": refusal,
     }
     waiting: list[KnowledgeEntry | ActionItem] = [
@@ -101,7 +105,8 @@ def _page(request: HttpRequest, document: Document, *, refusal: str = "") -> Htt
     context["seen_at"] = max((made.updated_at for made in waiting), default=None)
     status = HTTPStatus.UNPROCESSABLE_ENTITY if refusal else HTTPStatus.OK
     response = render(request, "coaching/pages/document.html", context, status=status)
-    if wants_part(request) and not context["is_unfinished"]:
+    is_busy = context["is_unfinished"] or context["readings"].are_under_way
+    if wants_part(request) and not is_busy:
         response["HX-Refresh"] = "true"  # what was found belongs to the whole page
     return response
 
@@ -160,6 +165,8 @@ ACTS: Mapping[str, Callable[..., Any]] = {
     "rename": lambda form, **whose: rename_document(**whose, name=form.get("name", "")),
     "accept": lambda _form, **whose: accept_review(**whose),
     "again": lambda _form, **whose: read_again(**whose),
+    "facts": lambda _form, **whose: read_whole_again(**whose, kind=FACTS_KEY),
+    "analyse": lambda _form, **whose: read_whole_again(**whose, kind=TRANSCRIPT_KEY),
     "withhold": lambda _form, **whose: withhold_document(**whose, is_withheld=True),
     "allow": lambda _form, **whose: withhold_document(**whose, is_withheld=False),
     "proposals": _accept_proposals,
@@ -171,6 +178,8 @@ SAID: Mapping[str, str] = {
     "rename": gettext_noop("Renamed."),
     "accept": gettext_noop("Filed."),
     "again": gettext_noop("Sage is reading it again."),
+    "facts": gettext_noop("Sage is looking for facts in the whole text."),
+    "analyse": gettext_noop("Sage is analysing what was said."),
     "withhold": gettext_noop("Sage won’t send this document to the AI model any more."),
     "allow": gettext_noop("Sage can send this document to the AI model again."),
     "proposals": gettext_noop("The suggestions that were shown here are accepted."),

@@ -10,8 +10,10 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from coaching.engine.json_text import scrub_surrogates, without_fence
-from coaching.library.evidence import MAX_QUOTE, Source
+from coaching.library.evidence import Source
 from coaching.library.pipeline.batch import Verdict
+from coaching.library.pipeline.checked_facts import fact_row, on_one_line
+from coaching.library.pipeline.forms import STRING
 from coaching.library.references.text import Vocabulary
 
 MAX_SUMMARY = 1_500
@@ -19,7 +21,6 @@ MAX_FACTS = 20
 MAX_WHY = 600
 MAX_TAGS = 8
 
-_STRING = {"type": "string"}
 _NUMBER = {"type": "number"}
 
 
@@ -32,7 +33,6 @@ class _Fact(BaseModel):
     name: str
     value: str
     quote: str = ""
-    page: int = 0
 
 
 class _Proposal(BaseModel):
@@ -68,12 +68,10 @@ def build_output_format(vocabulary: Vocabulary) -> dict[str, Any]:
         "confidence": _NUMBER,
         "alternatives": _list(_object({"file_type": file_type, "confidence": _NUMBER})),
         "tags": _list({"type": "string", "enum": list(vocabulary.tags)}),
-        "summary": _STRING,
-        "key_facts": _list(
-            _object({"name": _STRING, "value": _STRING, "quote": _STRING, "page": {"type": "integer"}})
-        ),
-        "why": _STRING,
-        "proposal": _object({"file_type": _STRING, "folder": _STRING, "tags": _list(_STRING)}),
+        "summary": STRING,
+        "key_facts": _list(_object({"name": STRING, "value": STRING, "quote": STRING})),
+        "why": STRING,
+        "proposal": _object({"file_type": STRING, "folder": STRING, "tags": _list(STRING)}),
     }
     return {"type": "json_schema", "schema": _object({"documents": _list(_object(document))})}
 
@@ -85,8 +83,8 @@ def build_compact_format(vocabulary: Vocabulary) -> dict[str, Any]:
         "file_type": {"type": "string", "enum": list(vocabulary.file_types)},
         "confidence": _NUMBER,
         "tags": _list({"type": "string", "enum": list(vocabulary.tags)}),
-        "summary": _STRING,
-        "key_facts": _list(_object({"name": _STRING, "value": _STRING, "quote": _STRING})),
+        "summary": STRING,
+        "key_facts": _list(_object({"name": STRING, "value": STRING, "quote": STRING})),
     }
     return {"type": "json_schema", "schema": _object({"documents": _list(_object(document))})}
 
@@ -142,7 +140,8 @@ def _verdict(said: _Classified, source: Source, vocabulary: Vocabulary) -> Verdi
         if each.file_type in vocabulary.file_types and each.file_type != known
     ]
     examined = said.key_facts[:MAX_FACTS]
-    facts = _facts(examined, source)
+    rows = (fact_row(fact.name, fact.value, fact.quote, source) for fact in examined)
+    facts = [row for row in rows if row]
     return Verdict(
         file_type=known,
         confidence=_share(said.confidence) if known else 0.0,
@@ -156,22 +155,9 @@ def _verdict(said: _Classified, source: Source, vocabulary: Vocabulary) -> Verdi
     )
 
 
-def _facts(facts: Sequence[_Fact], source: Source) -> list[dict[str, Any]]:
-    """Return the facts that the document bears out, with quote and page as they are there."""
-    kept: list[dict[str, Any]] = []
-    for fact in facts:
-        value = _line(fact.value, 300)
-        passage = source.bears_out(value, fact.quote) if len(fact.quote) <= MAX_QUOTE else None
-        if passage is None:
-            continue
-        row: dict[str, Any] = {"name": _line(fact.name), "value": value, "quote": passage.quote}
-        kept.append(row if passage.page is None else row | {"page": passage.page})
-    return kept
-
-
 def _share(value: float) -> float:
     return round(min(1.0, max(0.0, value)), 3) if value == value else 0.0  # noqa: PLR0124 - not a number
 
 
 def _line(text: str, most: int = 120) -> str:
-    return " ".join(text.replace("\x00", "").split())[:most]
+    return on_one_line(text, most)

@@ -33,6 +33,9 @@ from sessions_app.database import in_database
 
 MAX_ROUNDS = 3
 MAX_TOOL_CALLS = 24
+LAST_ROUND = (
+    "This is the last round: no tool can be called any more. Answer now, in the form that was asked for."
+)
 CALL_SECONDS = 180.0
 _POLL_SECONDS = 0.2
 
@@ -175,6 +178,7 @@ def _setup(
         resumed=resumed,
         waiting_kinds=frozenset(),
         used_call_ids=[each for stored in rounds for each in stored["call_ids"]],
+        last_round_text=LAST_ROUND if tools.toolset.definitions() else "",
     )
 
 

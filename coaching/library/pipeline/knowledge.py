@@ -6,12 +6,11 @@ from typing import Any
 
 from coaching.library.documents.corrections import read_corrections
 from coaching.library.references.current import References, current_references
-from coaching.library.references.text import ReferenceText, Vocabulary
+from coaching.library.references.text import HEADINGS, ReferenceText, Vocabulary
 from coaching.models import Client, DocumentCorrection
 from coaching.skills.loader import skill_text
 
 SKILL = "document-classify"
-FACTS_SKILL = "intelligence-extract"
 COMPACT_SKILL = "compact-classify"
 """For a model whose context is small; it says of the facts, too, what it must."""
 MAX_CORRECTIONS = 10
@@ -22,7 +21,6 @@ class Knowledge:
     """What classifications are built from: the texts of the skills and the references."""
 
     skill: str
-    facts_skill: str
     compact_skill: str
     references: References
 
@@ -35,15 +33,18 @@ class Knowledge:
         return replace(self, references=self.references.only(file_types))
 
     def text_of(self, file_type: str) -> str:
-        """Return a reference as a call carries it; empty for an unknown type."""
+        """Return how a type is recognised, as a call carries it; empty for an unknown one."""
         found = self.references.by_type.get(file_type)
-        return f"{found.guidance}\n## Phrases\n\n{'; '.join(found.phrases)}" if found else ""
+        if found is None:
+            return ""
+        # What to extract is for the job that reads the whole text.
+        guidance = found.guidance.partition(f"## {HEADINGS[-1]}")[0].strip()
+        return f"{guidance}\n\n## Phrases\n\n{'; '.join(found.phrases)}"
 
     def system(self) -> list[dict[str, Any]]:
         types = "\n".join(map(_line, self.references.in_category()))
         return _system(
             self.skill.strip(),
-            f"# The key facts of each document\n\n{self.facts_skill.strip()}",
             f"## Folders\n\n{'; '.join(self.vocabulary.folders)}",
             f"## Tags\n\n{', '.join(self.vocabulary.tags)}",
             f"## File types\n\n{types}",
@@ -82,7 +83,6 @@ def read_knowledge() -> Knowledge:
     """Read what all classifications are built from. Sync ORM code."""
     return Knowledge(
         skill=skill_text(SKILL),
-        facts_skill=skill_text(FACTS_SKILL),
         compact_skill=skill_text(COMPACT_SKILL),
         references=current_references(),
     )

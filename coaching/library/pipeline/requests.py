@@ -2,7 +2,8 @@
 
 The system prompt is the same for everybody and is cached: the skill, the vocabulary and a line a reference.
 A model with a small context gets a short skill, only the types that its documents may be, and a shorter form
-to fill in. What belongs to the documents stands in the user message, each text fenced: it is data.
+to fill in. What belongs to the documents stands in the user message, each text fenced: it is data. Where
+tools are offered, that message is cached, too, so that no text is sent anew in a later round.
 """
 
 from collections.abc import Iterable, Sequence
@@ -118,6 +119,8 @@ def _request(
     documents: int,
 ) -> ModelRequest:
     is_short = is_compact(model)
+    if tools:  # its rounds read from the cache what the first one has sent
+        content[-1] = {**content[-1], "cache_control": {"type": "ephemeral"}}
     of_each = COMPACT_ANSWER_TOKENS if is_short else LOCAL_ANSWER_TOKENS
     build_format = build_compact_format if is_short else build_output_format
     return ModelRequest(

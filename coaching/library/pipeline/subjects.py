@@ -3,13 +3,13 @@
 What is stored are proposals, of what the text bears out. No model call.
 """
 
-import hashlib
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from coaching.library.documents.findings import SUMMARY_KEY, TRANSCRIPT_KEY
+from coaching.library.documents.findings import SUMMARY_KEY, TRANSCRIPT_KEY, digest_of
 from coaching.library.drafts import NewAction, NewEntry
+from coaching.library.evidence import Source
 from coaching.library.pipeline.checked_answers import Point, Summary, Transcript
 from coaching.library.proposals import propose
 from coaching.models import (
@@ -28,22 +28,31 @@ ONLY_BEGINNING = "The document is very long: this is from its first part only."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """A document with its text, for the conversation that asked, and the skill for it."""
+    """A document with its text, for the conversation that asked, and the skill for it.
+
+    `run` names one that was asked for anew: its calls are other ones.
+    """
 
     document: Document
     text: str
     pages_read: Sequence[int]
     session_id: uuid.UUID | None
     skill: str
+    run: str = ""
 
     @property
     def key(self) -> str:
-        """Name the text: a call about another text is another call."""
-        digest = hashlib.sha256(self.text.encode("utf-8", "replace")).hexdigest()[:12]
-        return f"{self.document.pk}:{digest}"
+        """Name text and run: a call about another text is another call."""
+        named = f"{self.document.pk}:{digest_of(self.text)}"
+        return f"{named}:{self.run}" if self.run else named
+
+    @property
+    def source(self) -> Source:
+        """The text, as what is said of it is checked against it."""
+        return Source(self.text, pages_read=self.pages_read)
 
 
-def read_subject(document_id: int, session_id: uuid.UUID | None, skill: str) -> Subject | None:
+def read_subject(document_id: int, session_id: uuid.UUID | None, skill: str, run: str = "") -> Subject | None:
     """Return a document that may be sent and has a text."""
     found = Document.unscoped.filter(id=document_id, is_withheld=False).select_related("client").first()
     if found is None:
@@ -57,6 +66,7 @@ def read_subject(document_id: int, session_id: uuid.UUID | None, skill: str) -> 
         pages_read=text.pages_read,
         session_id=session_id,
         skill=skill_text(skill),
+        run=run,
     )
 
 
@@ -115,7 +125,7 @@ def store_transcript(subject: Subject, found: Transcript, *, is_cut: bool) -> No
             origin_key=action.key,
             origin=ActionOrigin.TRANSCRIPT,
         )
-        propose(user_id=document.user_id, new=new, made_by=MadeBy.CHAT)
+        propose(user_id=document.user_id, new=new, made_by=_made_by(subject))
 
 
 def _store_entry(
@@ -133,7 +143,11 @@ def _store_entry(
         key_points=key_points,
         origin_key=key,
     )
-    propose(user_id=document.user_id, new=new, made_by=MadeBy.CHAT)
+    propose(user_id=document.user_id, new=new, made_by=_made_by(subject))
+
+
+def _made_by(subject: Subject) -> MadeBy:
+    return MadeBy.CHAT if subject.session_id else MadeBy.PIPELINE
 
 
 def _cited(point: Point) -> str:

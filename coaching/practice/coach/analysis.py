@@ -1,7 +1,8 @@
-"""Sums up documents and analyses transcripts without a real model: with sentences of the text."""
+"""Sums up documents, analyses transcripts, notes facts without a real model: with sentences of the text."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import orjson
@@ -28,12 +29,14 @@ _DUE = re.compile(
     re.IGNORECASE,
 )
 _NOT_SPEAKERS = frozenset({"Date", "Meeting", "Subject", "Attendees", "Present", "Recorded", "Note", "Notes"})
+_FACT = re.compile(r"^(?:[-*#]|[^\S\n])*+([A-ZÄÖÜ][^:\n|]{1,40}):[ \t]+(\S[^\n]{0,120})$", re.MULTILINE)
 _POINTS, _A_PAGE = 8, 2
+_FACTS = 20
 
 
 def is_analysis(body: Mapping[str, Any]) -> bool:
-    """Return whether a request asks for a summary or the analysis of a transcript."""
-    return bool({"points", "action_items"} & set(_properties(body)))
+    """Return whether a request asks for a summary, the analysis of a transcript, or facts."""
+    return bool({"points", "action_items", "facts"} & set(_properties(body)))
 
 
 def analyse(body: Mapping[str, Any]) -> Reply:
@@ -41,8 +44,19 @@ def analyse(body: Mapping[str, Any]) -> Reply:
     sent = _sent(body)
     found = _DOCUMENT.search(sent)
     text = found[1] if found else ""
-    rows = _transcript(text) if "action_items" in _properties(body) else _summary(text, sent)
+    asked = _properties(body)
+    if "facts" in asked:
+        rows: Mapping[str, Any] = {"facts": list(facts_in(text))}
+    else:
+        rows = _transcript(text) if "action_items" in asked else _summary(text, sent)
     return Reply.of(orjson.dumps(rows).decode(), tokens_per_second=0.0)
+
+
+def facts_in(text: str, most: int = _FACTS) -> Iterator[dict[str, Any]]:
+    """Yield what lines of a text give a name to: `Rent: EUR 900`."""
+    for found in islice(_FACT.finditer(text), most):
+        quote = " ".join(found[0].split())
+        yield {"name": found[1].strip(), "value": found[2].strip(), "quote": quote, "is_main": True}
 
 
 def _summary(text: str, sent: str) -> Mapping[str, Any]:

@@ -13,6 +13,7 @@ from typing import Any
 import orjson
 
 from coaching.practice.api.prefix import content_blocks
+from coaching.practice.coach.analysis import facts_in
 from coaching.practice.coach.file_names import clip
 from coaching.practice.script import Reply
 
@@ -26,11 +27,10 @@ _DOCUMENT = re.compile(
 )
 _ATTRIBUTE = re.compile(r'(?<!\w)(\w++)="([^"]*+)"')
 _PHRASES = re.compile(r"^## Phrases\n\n(.*)", re.MULTILINE)
-_FACT = re.compile(r"^(?:[-*#]|[^\S\n])*+([A-ZÄÖÜ][^:\n|]{1,40}):[ \t]+(\S[^\n]{0,120})$", re.MULTILINE)
 _SENTENCE = re.compile(r"[^.!?\n…]{12,}[.!?…]?")
 _PAGE = re.compile(r"^\[page (\d+)\]$", re.MULTILINE)
 _WORDS = re.compile(r"[^\W_]++")
-_FACTS = 5
+_FACTS = 3
 _SURE, _FAIRLY_SURE, _UNSURE = 0.93, 0.85, 0.5
 _SURE_PHRASES = 2
 _TITLE = 100
@@ -156,14 +156,8 @@ def _has(words: str, phrase: str) -> bool:
 
 
 def _facts(text: str) -> Iterator[dict[str, Any]]:
-    for found in list(_FACT.finditer(text))[:_FACTS]:
-        pages = [int(page[1]) for page in _PAGE.finditer(text, 0, found.start())]
-        yield {
-            "name": found[1].strip(),
-            "value": found[2].strip(),
-            "quote": " ".join(found[0].split()),
-            "page": pages[-1] if pages else 1,
-        }
+    for fact in facts_in(text, _FACTS):
+        yield {name: fact[name] for name in ("name", "value", "quote")}
 
 
 def _summary(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Prints how many documents workers read, and how soon one of a conversation is read while a thousand wait.
+"""Prints how many documents workers read, how soon one of a conversation is, and what models are sent for it.
 
   python -m tests.bench.library
 
@@ -27,7 +27,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.bench.library", description=__doc__)
     parser.add_argument("--documents", type=int, default=320)
     parser.add_argument("--seconds", type=float, default=2.0, help="how long an answer takes (default: 2)")
-    parser.add_argument("rows", nargs="*", default=["one", "two", "mix", "chat"])
+    parser.add_argument("rows", nargs="*", default=["one", "two", "mix", "chat", "cost"])
     chosen = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="sage-library-"))
     os.environ.update(dict.fromkeys(variable_names(), ""))
@@ -43,6 +43,9 @@ def main() -> int:
         _tell(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
         for row in asyncio.run(measure.run(chosen.rows, documents=chosen.documents, seconds=chosen.seconds)):
             _tell(row)
+        if "cost" in chosen.rows:
+            for row in asyncio.run(import_module("tests.bench.library.cost").run()):
+                _tell(row)
         return 0
     finally:
         server.leave()

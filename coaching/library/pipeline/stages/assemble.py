@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from django.utils.translation import gettext_noop
 
-from coaching.library.documents.reasons import PROPOSED, SIMILAR, join_reasons
+from coaching.library.documents.reasons import PROPOSED, SIMILAR, UNSUPPORTED, join_reasons
 from coaching.library.pipeline.batch import Batch, Ending, Item, Services, Verdict
 from coaching.library.pipeline.confidence import SURE, is_close, is_unsupported
 from coaching.models import DocumentState
@@ -13,7 +13,6 @@ UNKNOWN = gettext_noop("Sage found no document type that fits.")
 UNSEEN = gettext_noop("Sage chose a type without having read its description.")
 UNSURE = gettext_noop("Sage isn’t sure about the type. Confidence:")
 TWO_TYPES = gettext_noop("It could also be another type:")
-UNSUPPORTED = gettext_noop("None of the facts that Sage noted is in the document.")
 UNLIKELY = gettext_noop("The document’s own words don’t suggest this type.")
 
 

@@ -1,0 +1,53 @@
+"""Stores the key facts that were found in a document's whole text."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.utils import timezone
+
+from coaching.library.documents.filing import put_to_review
+from coaching.library.documents.findings import digest_of
+from coaching.library.documents.reasons import UNSUPPORTED
+from coaching.library.effects import change
+from coaching.library.moves import moving
+from coaching.models import DecidedBy, Document, DocumentState, DocumentText, EffectKind, MadeBy
+
+_READ_STATES = (DocumentState.FILED, DocumentState.REVIEW)
+
+
+def keep_facts(
+    *,
+    user_id: int,
+    document_id: int,
+    of_type: str,
+    of_text: str,
+    facts: Sequence[Mapping[str, Any]],
+    dropped: int,
+) -> bool:
+    """Store the facts of a text that is still the document's; without any, those that it has stay.
+
+    `dropped` is how many others the text doesn't bear out. If that were all, and nobody but a first reading
+    has decided what the document is, it goes to review. Returns whether there were facts.
+    """
+    with moving(Document.of(user_id).filter(id=document_id)):
+        rows = Document.of(user_id).select_for_update()
+        document = rows.filter(id=document_id, is_withheld=False, state__in=_READ_STATES).first()
+        if document is None or document.file_type != of_type or _digest(document) != of_text:
+            return False
+        now = timezone.now()
+        kept = [dict(fact) for fact in facts]
+        if kept and kept != document.key_facts:
+            values = {"key_facts": kept, "dropped_facts": dropped, "facts_found_at": now}
+            change(document, kind=EffectKind.FACTS_FOUND, made_by=MadeBy.PIPELINE, values=values)
+        else:
+            document.dropped_facts, document.facts_found_at = dropped, now
+            document.save(update_fields=["dropped_facts", "facts_found_at", "updated_at"])
+        is_first_reading = document.state == DocumentState.FILED and document.decided_by == DecidedBy.MODEL
+        if dropped and not document.key_facts and is_first_reading:
+            put_to_review(user_id=user_id, document_id=document_id, reason=UNSUPPORTED)
+        return bool(kept)
+
+
+def _digest(document: Document) -> str:
+    text = DocumentText.within(document).values_list("text", flat=True).first()
+    return digest_of(text or "")

@@ -1,0 +1,115 @@
+"""What follows once a document is filed: its whole text is read for facts, and a transcript is analysed.
+
+Each is a job, one at a time for a document, that a person can also ask for anew.
+"""
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.utils.translation import gettext_noop
+
+from coaching.job_queue import enqueue_analysis, is_queued
+from coaching.library.documents.findings import (
+    FACTS_KEY,
+    TRANSCRIPT_KEY,
+    FindingKind,
+    call_prefix,
+    job_key,
+)
+from coaching.library.documents.reasons import STILL_READING
+from coaching.models import (
+    UNFINISHED_STATES,
+    CallState,
+    Document,
+    DocumentCall,
+    DocumentSource,
+    DocumentText,
+    KnowledgeEntry,
+    Reference,
+)
+from sessions_app.errors import Refused
+
+TRANSCRIPT_TAG = "transcript"
+"""The tag of the types whose documents are analysed as transcripts."""
+IS_WITHHELD = gettext_noop("This document is never sent to the AI model. Allow it first.")
+WITHOUT_TEXT = gettext_noop("Sage found no text in this document.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """How far a reading of a whole text is: it waits or runs, has run before, or why there was no answer."""
+
+    kind: FindingKind
+    is_under_way: bool
+    has_run: bool = False
+    reason: str = ""
+
+
+def queue_readings(document: Document) -> None:
+    """Queue what follows a document's filing, as far as it hasn't been done. Sync ORM code."""
+    if document.is_withheld or not has_text(document):
+        return
+    if document.facts_found_at is None:
+        _queue(document, FACTS_KEY)
+    if is_transcript(document) and not _is_analysed(document):
+        _queue(document, TRANSCRIPT_KEY)
+
+
+def read_whole_again(*, user_id: int, document_id: int, kind: FindingKind) -> None:
+    """Queue a reading anew, whose calls are other ones; one that is under way goes on. Raises `Refused`."""
+    document = Document.of(user_id).get(id=document_id)
+    if document.state in UNFINISHED_STATES:
+        raise Refused(STILL_READING)
+    if document.is_withheld:
+        raise Refused(IS_WITHHELD)
+    if not has_text(document):
+        raise Refused(WITHOUT_TEXT)
+    _queue(document, kind, run=secrets.token_hex(4), is_bulk=False)
+
+
+def readings_of(document: Document) -> Sequence[Reading]:
+    """Return how far the readings are that a document can have. Sync ORM code."""
+    if not has_text(document):
+        return []
+    kinds = [FACTS_KEY, *([TRANSCRIPT_KEY] if is_transcript(document) else [])]
+    return [_reading(document, kind) for kind in kinds]
+
+
+def is_transcript(document: Document) -> bool:
+    known = Reference.objects.filter(file_type=document.file_type, tags__contains=[TRANSCRIPT_TAG])
+    return bool(document.file_type) and known.exists()
+
+
+def has_text(document: Document) -> bool:
+    return DocumentText.within(document).filter(text__regex=r"\S").exists()
+
+
+def _queue(document: Document, kind: FindingKind, *, run: str = "", is_bulk: bool | None = None) -> None:
+    enqueue_analysis(
+        document_id=document.pk,
+        kind=kind,
+        session_id=None,
+        key=job_key(document.pk, kind),
+        run=run,
+        is_bulk=document.source != DocumentSource.CHAT if is_bulk is None else is_bulk,
+    )
+
+
+def _is_analysed(document: Document) -> bool:
+    entries = KnowledgeEntry.of(document.user_id).filter(document=document, origin_key=TRANSCRIPT_KEY)
+    return entries.exists()
+
+
+def _reading(document: Document, kind: FindingKind) -> Reading:
+    if is_queued(job_key(document.pk, kind)):
+        return Reading(kind=kind, is_under_way=True)
+    calls = DocumentCall.of(document.user_id).filter(key__startswith=call_prefix(document, kind) or "-")
+    newest = calls.order_by("-id").values_list("state", "error").first()
+    state, error = newest or ("", "")
+    return Reading(
+        kind=kind,
+        is_under_way=False,
+        has_run=state == CallState.ANSWERED,
+        reason=error if state == CallState.FAILED else "",
+    )

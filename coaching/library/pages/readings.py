@@ -1,0 +1,101 @@
+"""What a document's page says about the readings of its whole text, and what the model's replies cost."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.utils.formats import number_format
+from django.utils.translation import gettext, ngettext
+
+from coaching.library.documents.findings import FACTS_KEY, TRANSCRIPT_KEY
+from coaching.library.documents.readings import Reading, readings_of
+from coaching.library.documents.reasons import shown_reason
+from coaching.library.rows.costs import DocumentCost, costs_of_documents
+from coaching.models import Document, KnowledgeEntry
+from sessions_app.money import small_dollars
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownReading:
+    """How far a reading is, in words. `act` asks for it with the button `label`; empty while it runs."""
+
+    words: str
+    act: str
+    label: str
+    is_under_way: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Readings:
+    """The readings of a document; `cost` is empty where it isn't known."""
+
+    shown: Sequence[ShownReading]
+    cost: str
+
+    @property
+    def are_under_way(self) -> bool:
+        return any(each.is_under_way for each in self.shown)
+
+
+def shown_readings(document: Document) -> Readings:
+    """Return how far the readings of a document are, and what they have cost. Sync ORM code."""
+    say = {FACTS_KEY: _of_facts, TRANSCRIPT_KEY: _of_transcript}
+    costs = costs_of_documents(user_ids=[document.user_id], document_ids=[document.pk])
+    return Readings(
+        shown=[say[reading.kind](document, reading) for reading in readings_of(document)],
+        cost=_cost_in_words(costs.get(document.pk)),
+    )
+
+
+def _of_facts(document: Document, reading: Reading) -> ShownReading:
+    is_done = document.facts_found_at is not None
+    if reading.is_under_way:
+        words = gettext("Sage is reading the whole text for its facts.")
+    elif reading.reason:
+        words = gettext("Sage couldn’t look for facts in the whole text.")
+    elif is_done:
+        words = gettext("The key facts are from the whole text.")
+    else:
+        words = gettext("Sage hasn’t looked for facts in the whole text yet.")
+    label = gettext("Find facts again") if is_done else gettext("Find facts")
+    return _shown(reading, words, act="facts", label=label)
+
+
+def _of_transcript(document: Document, reading: Reading) -> ShownReading:
+    entries = KnowledgeEntry.of(document.user_id).filter(document=document, origin_key=TRANSCRIPT_KEY)
+    is_done = entries.exists()
+    if reading.is_under_way:
+        words = gettext("Sage is analysing what was said.")
+    elif reading.reason:
+        words = gettext("Sage couldn’t analyse what was said.")
+    elif is_done:
+        words = gettext("Sage has analysed what was said.")
+    elif reading.has_run:
+        words = gettext("Sage has found nothing that was agreed or left open.")
+    else:
+        words = gettext("Sage hasn’t analysed what was said yet.")
+    label = gettext("Analyse again") if is_done or reading.has_run else gettext("Analyse")
+    return _shown(reading, words, act="analyse", label=label)
+
+
+def _shown(reading: Reading, words: str, *, act: str, label: str) -> ShownReading:
+    return ShownReading(
+        words=" ".join(filter(None, [words, shown_reason(reading.reason)])),
+        act="" if reading.is_under_way else act,
+        label=label,
+        is_under_way=reading.is_under_way,
+    )
+
+
+def _cost_in_words(cost: DocumentCost | None) -> str:
+    if cost is None or cost.micro_usd is None:
+        return ""
+    counted = ngettext(
+        "Reading it took %(count)s request to the AI model with about %(tokens)s tokens. Cost: %(cost)s.",
+        "Reading it took %(count)s requests to the AI model with about %(tokens)s tokens. Cost: %(cost)s.",
+        cost.replies,
+    )
+    return counted % {
+        "count": number_format(cost.replies, force_grouping=True),
+        "tokens": number_format(round(cost.tokens, -2) or round(cost.tokens), force_grouping=True),
+        "cost": small_dollars(cost.micro_usd),
+    }
