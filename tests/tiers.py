@@ -53,7 +53,7 @@ _PURE = """
     skills/test_calls skills/test_check skills/test_prompt_rules skills/test_signals skills/test_texts
     sockets/test_streamed steps/test_repeats tools/test_help_lines_never_wait tools/test_show_options
     steps/test_promises steps/test_training steps/test_worst_inputs
-    turns/test_words
+    turns/test_citations turns/test_words
 """
 _SLOW = """
     architecture/test_audit architecture/test_pure_run architecture/test_recipes belongings/test_removal

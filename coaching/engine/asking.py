@@ -45,10 +45,22 @@ class ShownText:
             self._filter.feed(str(self))
         return self._keep(text if self._filter is None else self._filter.feed(text))
 
-    def finish(self) -> str:
+    @property
+    def has_claims(self) -> bool:
+        return self._filter is not None and self._filter.has_claims
+
+    async def check(self) -> str:
+        """Check what the filter holds, and return what of it can be shown."""
+        return self._keep(await self._filter.check()) if self._filter is not None else ""
+
+    async def finish(self) -> str:
         """Return what the filter held."""
-        held, self._filter = self._filter, None
-        return self._keep(held.close()) if held else ""
+        if self._filter is None:
+            return ""
+        shown = self._keep(self._filter.close())
+        shown += await self.check() if self.has_claims else ""
+        self._filter = None
+        return shown
 
     def clear(self) -> None:
         self._filter = None
@@ -111,10 +123,20 @@ class RunningRound:
         elif self._shows_notes:
             self._show_note(self._notes.add(delta.text))
 
-    def finish(self) -> None:
+    @property
+    def has_claims(self) -> bool:
+        """Whether text is held that is to be checked."""
+        return self._text.has_claims or self._notes.has_claims
+
+    async def check(self) -> None:
+        """Check what is held, and show what can be shown then."""
+        self._show_note(await self._notes.check())
+        self._show_text(await self._text.check())
+
+    async def finish(self) -> None:
         """Show what was held: the reply has ended."""
-        self._show_note(self._notes.finish())
-        self._show_text(self._text.finish())
+        self._show_note(await self._notes.finish())
+        self._show_text(await self._text.finish())
 
     def _show_text(self, text: str) -> None:
         if text:
@@ -197,6 +219,8 @@ class Asker:
                     async for deltas in stream:
                         for delta in deltas:
                             running.show(delta)
+                        if running.has_claims:
+                            await running.check()
                 finally:
                     reply = stream.reply()
             # The stream is closed by now: nothing is stored while an upstream connection is open.

@@ -82,7 +82,7 @@ class Part(Generic[C]):
     async def record(self, reply: Reply, *, is_last: bool = False) -> FinishedRound:
         """Record a complete round, before any of its calls runs."""
         self.round.begin()
-        self.round.finish()
+        await self.round.finish()
         reply = with_unique_ids(reply, self._used_call_ids)
         finished = FinishedRound(
             number=self.round.number,
@@ -105,7 +105,7 @@ class Part(Generic[C]):
         `reply` is None for a round that never ended.
         """
         self.round.begin()
-        self.round.finish()
+        await self.round.finish()
         words = self.round.text
         blocks = ({"type": "text", "text": words},) if words.strip() else ()
         await self._record(
@@ -137,7 +137,7 @@ class Part(Generic[C]):
 
     async def close(self, result: PartResult) -> PartResult:
         """Record what a round has shown that was never recorded, and return the result."""
-        self.round.finish()
+        await self.round.finish()
         if self.round.has_shown:
             await self.record_words(None)
         await self._record_usage()

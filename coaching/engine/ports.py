@@ -45,14 +45,23 @@ class PartWords:
 
 
 class TextFilter(Protocol):
-    """Decides what of a streamed text is shown; it may hold some until more has come."""
+    """Decides what of a streamed text is shown; it may hold some until more has come, or it was checked."""
 
     def feed(self, text: str) -> str:
         """Return what can be shown now."""
         ...
 
     def close(self) -> str:
-        """Return what was held: nothing follows."""
+        """Return what was held, but for what is to be checked: nothing follows."""
+        ...
+
+    @property
+    def has_claims(self) -> bool:
+        """Whether held text waits to be checked."""
+        ...
+
+    async def check(self) -> str:
+        """Check what is held, and return what can be shown then. Does nothing of it twice if cancelled."""
         ...
 
 

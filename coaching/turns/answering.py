@@ -6,7 +6,7 @@ a sentence for the user.
 
 import asyncio
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -23,10 +23,11 @@ from coaching.engine.messages import ModelRequest
 from coaching.engine.setup import PartSetup
 from coaching.engine.steps import PartResult
 from coaching.events import Publish, TurnDone
-from coaching.legacy_text.blocks import TagFilter
 from coaching.model_client.patience import timeouts_within
 from coaching.tools import CHAT_TOOLS
 from coaching.tools.tiers import CHAT
+from coaching.turns.citations import Citation, CitationFilter
+from coaching.turns.cited import citations_held
 from coaching.turns.reading import tell_reading
 from coaching.turns.recorder import TurnRecorder
 from coaching.turns.resume import load_setup, shrink_turn
@@ -119,13 +120,24 @@ async def _run(
         rounds_before=len(setup.rounds),
         resumed=setup.resumed,
         used_call_ids=setup.call_ids,
-        bracket_filter=TagFilter,
+        bracket_filter=lambda: CitationFilter(partial(_citations_held, setup)),
         is_held=tool_session.is_held,
         has_to_ask=tool_session.has_to_ask,
         runs_written=lambda: not tool_session.sources,
     )
     result = await note_end(client, await run_part(part), user_id=setup.user_id)
     return replace(result, pending=tuple(map(tool_session.with_sources, result.pending))), recorder.last_round
+
+
+async def _citations_held(setup: TurnSetup, citations: Sequence[Citation]) -> Sequence[bool]:
+    """Say which citations hold: none where that can't be read."""
+    try:
+        return await in_database(
+            citations_held, citations, user_id=setup.user_id, session_id=setup.session_id
+        )
+    except DatabaseError as error:
+        logger.warning("citations_not_checked", count=len(citations), error=type(error).__name__)
+        return [False] * len(citations)
 
 
 async def _shrink(key: TurnKey, request: ModelRequest) -> ModelRequest | None:

@@ -26,6 +26,13 @@ class WithoutBrackets:
     def close(self) -> str:
         return self._held
 
+    @property
+    def has_claims(self) -> bool:
+        return False
+
+    async def check(self) -> str:
+        return ""
+
 
 async def test_what_is_left_out_is_kept_in_the_blocks_only(bench: Bench) -> None:
     bench.upstream.script(

@@ -125,7 +125,7 @@ def store_transcript(subject: Subject, found: Transcript, *, is_cut: bool) -> No
             origin_key=action.key,
             origin=ActionOrigin.TRANSCRIPT,
         )
-        propose(user_id=document.user_id, new=new, made_by=_made_by(subject))
+        propose(user_id=document.user_id, new=new, made_by=_made_by(subject, TRANSCRIPT_KEY))
 
 
 def _store_entry(
@@ -143,11 +143,13 @@ def _store_entry(
         key_points=key_points,
         origin_key=key,
     )
-    propose(user_id=document.user_id, new=new, made_by=_made_by(subject))
+    propose(user_id=document.user_id, new=new, made_by=_made_by(subject, key))
 
 
-def _made_by(subject: Subject) -> MadeBy:
-    return MadeBy.CHAT if subject.session_id else MadeBy.PIPELINE
+def _made_by(subject: Subject, kind: str) -> MadeBy:
+    """Return who asked: only transcripts are analysed without a conversation."""
+    is_unasked = kind == TRANSCRIPT_KEY and subject.session_id is None
+    return MadeBy.PIPELINE if is_unasked else MadeBy.CHAT
 
 
 def _cited(point: Point) -> str:

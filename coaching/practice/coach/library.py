@@ -47,7 +47,8 @@ def say_what_was_found(call: Call) -> str:
     hits: Sequence[Mapping[str, Any]] = call.values.get("hits") or []
     if call.is_error or not hits:
         return texts.said("library_nothing")
-    pages = [hit for hit in hits if _document_of(hit) == _document_of(hits[0])]
+    of_first = [hit for hit in hits if _document_of(hit) == _document_of(hits[0])]
+    pages = [hit for hit in of_first if hit.get("page")] or of_first
     best, quote = _best_sentence(pages, str(call.input.get("query", "")))
     page = texts.said("library_page", page=str(best["page"])) if best.get("page") else ""
     title = str(best.get("title", "")).replace("[", "(").replace("]", ")")

@@ -18,6 +18,7 @@ from coaching.library.documents.intake import destination_of, take_in
 from coaching.library.jobs.reading import resume_waiting
 from coaching.library.references.files import sync_reference_files
 from coaching.models import UNFINISHED_STATES, Document, DocumentSource
+from coaching.practice.coach.analysis import analyse, is_analysis
 from coaching.practice.coach.documents import answer_of, row_for, sent_documents
 from coaching.practice.script import Reply
 from coaching.practice.server import PracticeServer
@@ -45,6 +46,8 @@ class Bench:
         self._seconds = seconds
 
     def answer(self, body: Mapping[str, Any]) -> Reply:
+        if is_analysis(body):
+            return analyse(body)
         documents = sent_documents(body)
         self.asked.update(dict.fromkeys((document.id for document in documents), time.monotonic()))
         reply = answer_of([row_for(document, "letter", 0.95, why="It is one.") for document in documents])

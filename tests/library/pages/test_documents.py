@@ -10,7 +10,7 @@ from django.test import Client as Browser
 from django.utils import timezone
 from procrastinate.contrib.django.models import ProcrastinateJob
 
-from coaching.job_queue import DOCUMENTS_JOB
+from coaching.job_queue import ANALYSIS_JOB, DOCUMENTS_JOB
 from coaching.library.clients import create_client, create_project, own_client
 from coaching.library.documents.reasons import SIMILAR
 from coaching.library.effects import FILING_UNDONE
@@ -21,15 +21,19 @@ from coaching.library.rows.attached import own_documents
 from coaching.library.rows.reading_notes import pictures_note
 from coaching.models import (
     ActionItem,
+    CallUsage,
     Client,
     ClientType,
     Document,
+    DocumentCall,
     DocumentCorrection,
     DocumentState,
     KnowledgeEntry,
     LibraryEffect,
     Project,
 )
+from sessions_app.models import ModelUsage
+from tests.library.rows import make_document
 
 pytestmark = pytest.mark.django_db
 
@@ -356,3 +360,41 @@ def test_all_ticked_get_the_type_that_is_chosen(
     assert (first.file_type, first.folder) == ("invoice", "Bills")
     assert DocumentCorrection.of(mill.user_id).count() == 2
     assert not DocumentCorrection.of(other_user.pk).exists()
+
+
+@pytest.mark.usefixtures("references")
+def test_a_transcripts_page_has_two_buttons_for_reading_it_again(signed_in: Browser, user: User) -> None:
+    document = make_document(own_client(user.pk), text="Ada: Hello.", file_type="call-transcript")
+    address = f"/library/documents/{document.pk}/"
+    page = signed_in.get(address).content.decode()
+    assert "Sage hasn’t looked for facts in the whole text yet." in page
+    assert "Sage hasn’t analysed what was said yet." in page
+    for do, said in (("facts", "is reading the whole text for"), ("analyse", "is analysing what was said")):
+        assert f'value="{do}"' in page
+        acted(signed_in, document, do=do)
+        page = signed_in.get(address).content.decode()
+        assert f"Sage {said}" in page
+        assert f'value="{do}"' not in page
+    jobs = ProcrastinateJob.objects.filter(task_name=ANALYSIS_JOB).order_by("id")
+    assert [job.args["kind"] for job in jobs] == ["facts", "transcript"]
+    part = signed_in.get(address, headers={"HX-Request": "true", "HX-Target": "readings"})
+    assert "HX-Refresh" not in part.headers
+
+
+@pytest.mark.usefixtures("references")
+def test_a_page_says_what_the_calls_about_its_document_cost(signed_in: Browser, user: User) -> None:
+    document = make_document(own_client(user.pk), text="A letter.", file_type="letter")
+    address = f"/library/documents/{document.pk}/"
+    assert "Cost:" not in signed_in.get(address).content.decode()
+    call = DocumentCall.of(user.pk).create(
+        client_id=document.client_id, purpose="classify", key="classify:1", documents=[document.pk, 0]
+    )
+    usage = ModelUsage.of(user.pk).create(
+        model="m", input_tokens=2_000, cache_read_tokens=6_000, output_tokens=400, cost_micro_usd=12_000
+    )
+    CallUsage.of(user.pk).create(call=call, usage=usage)
+    words = "Reading it took 1 request to the AI model with about 4,200 tokens. Cost: $0.0060."
+    assert words in signed_in.get(address).content.decode()
+    usage.cost_micro_usd = None
+    usage.save()
+    assert "Cost:" not in signed_in.get(address).content.decode()

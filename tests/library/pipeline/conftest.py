@@ -14,7 +14,7 @@ from coaching.library.references.files import sync_reference_files
 from coaching.models import Document, DocumentSource, DocumentText
 from coaching.practice import PracticeServer
 from coaching.practice.api.records import ReceivedRequest
-from coaching.practice.coach.pages import shows_pages
+from coaching.practice.coach.documents import is_classification
 from sessions_app.database import in_database
 from tests.jobs.conftest import queue, work_off
 from tests.library.pipeline.truth import TruthfulModel
@@ -116,8 +116,4 @@ async def fresh(*documents: Document) -> Sequence[Document]:
 
 def calls_to(practice: PracticeServer) -> list[ReceivedRequest]:
     """Return the requests that asked what documents are."""
-    return [
-        request
-        for request in practice.requests
-        if (request.body.get("output_config") or {}).get("format") and not shows_pages(request.body)
-    ]
+    return [request for request in practice.requests if is_classification(request.body)]

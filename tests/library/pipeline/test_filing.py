@@ -9,7 +9,7 @@ from pytest_django import Settings
 from coaching.context.budget import count_json_tokens
 from coaching.library.documents.filing import withhold_document
 from coaching.library.documents.reviews import correct_documents
-from coaching.library.pipeline.knowledge import COMPACT_SKILL, FACTS_SKILL, SKILL
+from coaching.library.pipeline.knowledge import COMPACT_SKILL, SKILL
 from coaching.models import DecidedBy, DocumentCall, DocumentState, LibraryEffect
 from coaching.practice import PracticeServer
 from coaching.skills.loader import skill_text
@@ -37,8 +37,7 @@ async def test_documents_are_filed_with_their_reasons_in_one_call(
     (call,) = calls_to(practice)
     assert len(json.dumps(call.body)) > 4 * 4_096
     (system,) = call.body["system"]
-    for skill in await in_database(lambda: [skill_text(SKILL), skill_text(FACTS_SKILL)]):
-        assert skill.strip() in system["text"]
+    assert (await in_database(skill_text, SKILL)).strip() in system["text"]
     rows = await in_database(lambda: list(DocumentCall.of(user.pk)))
     assert [(row.state, row.request, row.documents) for row in rows] == [
         ("answered", "", [payslip.pk, lease.pk])

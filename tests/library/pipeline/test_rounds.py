@@ -12,7 +12,14 @@ from coaching.engine.messages import ModelRequest
 from coaching.engine.tools import Tool, ToolCall, ToolInput, ToolResult, Toolset
 from coaching.library.clients import own_client
 from coaching.library.pipeline.call_records import CallPlan, run_effect
-from coaching.library.pipeline.calls import MAX_ROUNDS, CallFailed, CallTools, make_call, prefix_of
+from coaching.library.pipeline.calls import (
+    LAST_ROUND,
+    MAX_ROUNDS,
+    CallFailed,
+    CallTools,
+    make_call,
+    prefix_of,
+)
 from coaching.model_client.connection import ModelConnection
 from coaching.models import CallPurpose, DocumentCall, DocumentCorrection
 from coaching.practice import PracticeServer
@@ -119,8 +126,11 @@ async def test_a_call_ends_after_three_rounds_in_words(user: User, practice: Pra
     practice.script([Reply.of(ToolUse("note", {"word": f"word {number}"})) for number in range(9)])
     call = await asked(user)
     assert call.answer
-    assert len(practice.requests) == MAX_ROUNDS
-    assert practice.requests[-1].body["tool_choice"] == {"type": "none"}
+    told, asked_again = practice.requests[-2:]
+    assert len(practice.requests) == MAX_ROUNDS + 1
+    assert told.body["messages"][-1]["content"][-1]["text"] == LAST_ROUND
+    assert "tool_choice" not in told.body
+    assert asked_again.body["tool_choice"] == {"type": "none"}
     assert len(await in_database(words_noted, user)) == MAX_ROUNDS - 1
 
 

@@ -7,7 +7,7 @@ from pytest_django import Settings
 from coaching.context.budget import count_json_tokens
 from coaching.engine.messages import canonical_json
 from coaching.library.pipeline.batch import Item
-from coaching.library.pipeline.knowledge import COMPACT_SKILL, FACTS_SKILL, SKILL, Knowledge, Surroundings
+from coaching.library.pipeline.knowledge import COMPACT_SKILL, SKILL, Knowledge, Surroundings
 from coaching.library.pipeline.requests import (
     LOCAL_ANSWER_TOKENS,
     MAX_ANSWER_TOKENS,
@@ -31,12 +31,8 @@ def test_a_small_context_gets_only_the_types_that_the_document_may_be(
     shipped: References, settings: Settings, context: int
 ) -> None:
     settings.SAGE_CONTEXT_TOKENS = context
-    skill, facts_skill, compact_skill = (
-        read_skill(skills_root() / name).text for name in (SKILL, FACTS_SKILL, COMPACT_SKILL)
-    )
-    knowledge = Knowledge(
-        skill=skill, facts_skill=facts_skill, compact_skill=compact_skill, references=shipped
-    )
+    skill, compact_skill = (read_skill(skills_root() / name).text for name in (SKILL, COMPACT_SKILL))
+    knowledge = Knowledge(skill=skill, compact_skill=compact_skill, references=shipped)
     around = Surroundings(client=Client(id=1), corrections=())
     for labelled in read_labelled_texts()[::10]:
         types = select_references(shipped, name=labelled.name, text=labelled.text).file_types
@@ -54,9 +50,7 @@ def test_a_small_context_gets_only_the_types_that_the_document_may_be(
 
 
 def test_a_local_server_writes_no_more_than_the_documents_need(shipped: References) -> None:
-    knowledge = Knowledge(
-        skill="Classify.", facts_skill="Note facts.", compact_skill="Classify.", references=shipped
-    )
+    knowledge = Knowledge(skill="Classify.", compact_skill="Classify.", references=shipped)
     around = Surroundings(client=Client(id=1), corrections=())
     items = [
         Item(document=Document(id=number, name="letter"), text="Hi", references=["letter"])

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from coaching.practice.api.errors import invalid
+from coaching.practice.coach.analysis import analyse, is_analysis
 from coaching.practice.coach.documents import answer_of, classify, row_for, sent_documents
 from coaching.practice.coach.pages import shows_pages, write_down
 from coaching.practice.script import Reply
@@ -32,6 +33,8 @@ class TruthfulModel:
             return scripted
         if shows_pages(body):
             return write_down(body, {})
+        if is_analysis(body):
+            return analyse(body)
         documents = sent_documents(body)
         if any(word in document.name for document in documents for word in self.poison):
             raise invalid("messages.0: this can't be read")

@@ -1,0 +1,260 @@
+"""Citations of documents in a streamed reply: each is shown as a link only if it holds. No database here.
+
+A citation is a link to a document's page, `[Lease, page 3](/library/documents/12/#page-3)`. It is held with
+the rest of its sentence until that has been checked; one that doesn't hold is shown as its words alone. What
+is shown is what is stored, so the stream, a reload and an export have the same text.
+"""
+
+import re
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from html import unescape
+from urllib.parse import unquote
+
+from coaching.legacy_text.blocks import TagFilter
+
+MAX_LABEL = 300
+MAX_TARGET = 200
+MAX_SENTENCE = 2_000
+"""The characters of a sentence that are held, and of what came before it in its line."""
+LEAST_QUOTED = 8
+"""Fewer letters and digits in quotation marks are a word, and no quote."""
+PAGES = "/library/documents/"
+_TARGET = re.compile(rf"{PAGES}(\d{{1,18}})/?(?:[#?]page[-=](\d{{1,6}}))?")
+_ESCAPE = re.compile(r"\\(.)")
+_QUOTES = {"“": "”", "„": "“”", "«": "»", "»": "«", '"': '"'}
+_ENDS = ".!?…"
+_FIRST = "/<\\%&"
+"""What the address of a document's page can begin with, as it is or escaped."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Citation:
+    """A document, perhaps a page of it, and what the sentence quotes."""
+
+    document_id: int
+    page: int | None = None
+    quotes: tuple[str, ...] = ()
+
+    @property
+    def link(self) -> str:
+        return f"{PAGES}{self.document_id}/" + (f"#page-{self.page}" if self.page else "")
+
+
+Check = Callable[[Sequence[Citation]], Awaitable[Sequence[bool]]]
+"""Says of each citation whether it holds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Link:
+    """A link in a text from `start` to `end`; `citation` is None if it leads to no page of a document."""
+
+    start: int
+    end: int
+    label: str
+    citation: Citation | None
+
+
+@dataclass(slots=True)
+class CitationFilter:
+    """The engine's `TextFilter` for replies: blocks of old replies are left out, and citations checked."""
+
+    check_all: Check
+    _tags: TagFilter = field(default_factory=TagFilter)
+    _line: str = ""
+    _held: str = ""
+    _ready: int = 0
+    _is_closed: bool = False
+
+    def feed(self, text: str) -> str:
+        """Return what can be shown now."""
+        self._held += self._tags.feed(text)
+        return self._release()
+
+    def close(self) -> str:
+        """Return what was held, but for a sentence that is still to be checked."""
+        self._held += self._tags.close()
+        self._is_closed = True
+        return self._release()
+
+    @property
+    def has_claims(self) -> bool:
+        """Whether a held sentence is to be checked."""
+        return bool(self._ready)
+
+    async def check(self) -> str:
+        """Check held sentences, and return what can be shown then."""
+        shown = ""
+        while self._ready:
+            before = _sentence_before(self._line)
+            unit = self._held[: self._ready]
+            links = list(_with_quotes(before + unit, _links_in(unit), offset=len(before)))
+            claims = [link.citation for link in links if link.citation]
+            holds = dict(zip(claims, await self.check_all(claims), strict=True)) if claims else {}
+            self._held, self._ready = self._held[self._ready :], 0
+            shown += self._shown(_replaced(unit, links, holds)) + self._release()
+        return shown
+
+    def _release(self) -> str:
+        """Return what is certain of the held text: all of it, or what stands before a possible citation."""
+        text, place = self._held, 0
+        while not self._ready and (found := text.find("[", place)) >= 0:
+            link = _link_at(text, found, is_closed=self._is_closed)
+            if link is not None and link.end == link.start:  # no link to a document
+                place = found + 1
+                continue
+            if link is not None:
+                self._ready = _sentence_end(text, link.end, is_closed=self._is_closed)
+                self._ready -= found if self._ready else 0
+            place = found
+            break
+        else:
+            place = len(text)
+        self._held = text[place:]
+        return self._shown(text[:place])
+
+    def _shown(self, text: str) -> str:
+        self._line = (self._line + text).rpartition("\n")[2][-MAX_SENTENCE:]
+        return text
+
+
+def _link_at(text: str, start: int, *, is_closed: bool) -> _Link | None:
+    """Return the link to documents that begins at a bracket, an empty one for anything else, None if unclear.
+
+    Links may have an address in angle brackets, a title, and escapes; and its address may stand elsewhere.
+    """
+    nothing = _Link(start=start, end=start, label="", citation=None)
+    unclear = nothing if is_closed else None
+    close = text.find("]", start, start + MAX_LABEL + 2)
+    label = text[start + 1 : close if close >= 0 else start + MAX_LABEL + 2]
+    if "\n" in label or "[" in label:
+        return nothing
+    if close < 0 and len(label) > MAX_LABEL:
+        return nothing
+    if close < 0 or close + 1 == len(text):
+        return unclear
+    if text[close + 1] not in "(:":
+        return nothing
+    begin, last = close + 2, ")" if text[close + 1] == "(" else "\n"
+    end = text.find(last, begin, begin + MAX_TARGET + 1)
+    first = text[begin : begin + MAX_TARGET].lstrip()[:1]
+    if first and first not in _FIRST:
+        return nothing
+    if end < 0:
+        is_over = is_closed and last == "\n"
+        target = text[begin:] if is_over else text[begin : begin + MAX_TARGET + 1]
+        if not is_over:
+            return nothing if "\n" in target or len(target) > MAX_TARGET else unclear
+        end = len(text)
+    address = _address(text[begin:end])
+    if not address.startswith(PAGES):
+        return nothing
+    found = _TARGET.fullmatch(address) if last == ")" else None
+    citation = None
+    if found and int(found[1]) < 2**63:
+        citation = Citation(document_id=int(found[1]), page=int(found[2]) if found[2] else None)
+    return _Link(start=start, end=end + (last == ")"), label=label, citation=citation)
+
+
+def _address(target: str) -> str:
+    """Return the address of a link's target as browsers would find it, without its title."""
+    plain = unquote(unescape(_ESCAPE.sub(r"\1", target))).strip()
+    return plain.removeprefix("<").partition(">")[0] if plain.startswith("<") else plain.partition(" ")[0]
+
+
+def _links_in(text: str) -> Iterator[_Link]:
+    place = text.find("[")
+    while place >= 0:
+        link = _link_at(text, place, is_closed=True)
+        if link and link.end > link.start:
+            yield link
+        place = text.find("[", max(place + 1, link.end if link else 0))
+
+
+def _with_quotes(text: str, links: Iterator[_Link], *, offset: int) -> Iterator[_Link]:
+    """Yield links of a sentence, each with the quotes before it, or after it if it is the last.
+
+    `text` is the sentence from its beginning, `offset` where the links' text begins in it.
+    """
+    found = list(links)
+    quotes: dict[int, list[str]] = {}
+    for start, end in _quoted(text):
+        if any(link.start <= start - offset < link.end for link in found):
+            continue
+        owner = next((n for n, link in enumerate(found) if link.start + offset >= end), len(found) - 1)
+        words = text[start + 1 : end - 1]
+        if sum(map(str.isalnum, words)) >= LEAST_QUOTED:
+            quotes.setdefault(owner, []).append(words)
+    for number, link in enumerate(found):
+        cited = link.citation
+        if cited:
+            cited = Citation(
+                document_id=cited.document_id, page=cited.page, quotes=tuple(quotes.get(number, ()))
+            )
+        yield _Link(start=link.start, end=link.end, label=link.label, citation=cited)
+
+
+def _quoted(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where quotes begin and end, with their marks; each stands within a line."""
+    place = 0
+    while place < len(text):
+        end = _quote_end(text, place)
+        if end:
+            yield place, end
+        place = end or place + 1
+
+
+def _quote_end(text: str, start: int) -> int:
+    """Return where the quote ends that begins at a place; 0 if none does."""
+    closing = _QUOTES.get(text[start], "")
+    line_end = text.find("\n", start)
+    line_end = len(text) if line_end < 0 else line_end
+    ends = (text.find(mark, start + 1, line_end) for mark in closing)
+    return min((end + 1 for end in ends if end >= 0), default=0)
+
+
+def _sentence_before(line: str) -> str:
+    """Return the beginning of the sentence in which a line breaks off."""
+    start = place = 0
+    while place < len(line):
+        quote = _quote_end(line, place)
+        if not quote and _is_end(line, place):
+            start = place + 1
+        place = quote or place + 1
+    return line[start:]
+
+
+def _sentence_end(text: str, start: int, *, is_closed: bool) -> int:
+    """Return where the sentence ends that goes on at a place; 0 if that isn't known yet."""
+    place = start
+    while place < len(text):
+        if text[place] == "\n" or place - start > MAX_SENTENCE:
+            return place
+        quote = _quote_end(text, place)
+        if not quote and _is_end(text, place):
+            return place + 1
+        place = quote or place + 1
+    return len(text) if is_closed else 0
+
+
+def _is_end(text: str, place: int) -> bool:
+    """Return whether a sentence ends with a character.
+
+    A space follows then, and no citation, digit or small letter: what stands before a citation belongs to it.
+    """
+    if text[place] not in _ENDS:
+        return False
+    following = text[place + 1 : place + 3]
+    is_new = following[1:] != "" and following[1] not in "[(" and not following[1].isdigit()
+    return following[:1] == " " and is_new and not following[1].islower()
+
+
+def _replaced(text: str, links: Sequence[_Link], holds: dict[Citation, bool]) -> str:
+    """Return a sentence with the citations that hold, and the words of the others."""
+    parts, place = [], 0
+    for link in links:
+        is_held = link.citation is not None and holds.get(link.citation, False)
+        shown = f"[{link.label}]({link.citation.link})" if is_held and link.citation else link.label
+        parts += [text[place : link.start], shown]
+        place = link.end
+    return "".join([*parts, text[place:]])

@@ -1,0 +1,331 @@
+"""Key facts of whole texts: each in its quote, each quote on its page, each part of a text paid once."""
+
+import json
+import re
+from collections.abc import AsyncIterator, Iterator, Mapping
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import override_settings
+from procrastinate.contrib.django.models import ProcrastinateJob
+from pytest_django import Settings
+
+from coaching.context.budget import count_tokens
+from coaching.engine.errors import UpstreamError
+from coaching.job_queue import ANALYSIS_JOB, BULK_QUEUE
+from coaching.library.documents.filing import Decision, file_document, withhold_document
+from coaching.library.documents.findings import FACTS_KEY, TRANSCRIPT_KEY
+from coaching.library.documents.readings import read_whole_again, readings_of
+from coaching.library.documents.reasons import UNSUPPORTED
+from coaching.library.documents.reviews import accept_review, correct_document
+from coaching.library.effects import undo
+from coaching.library.pipeline.facts import find_facts
+from coaching.model_client.connection import ModelConnection
+from coaching.models import (
+    DecidedBy,
+    Document,
+    DocumentCall,
+    DocumentState,
+    DocumentText,
+    FilingLevel,
+    KnowledgeEntry,
+    LibraryEffect,
+    MadeBy,
+)
+from coaching.practice import PracticeServer
+from coaching.practice.coach.analysis import analyse
+from coaching.practice.faults.fault import Fault
+from coaching.practice.script import Reply
+from sessions_app.database import in_database
+from sessions_app.errors import Refused
+from sessions_app.models import ModelUsage
+from tests.jobs.conftest import WorkOff, queue, work_off
+from tests.library.rows import make_client, make_document
+from tests.thoroughness import size
+
+__all__ = ["queue", "work_off"]
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("references")]
+
+DOCUMENTS = size(60, long=200)
+DATES = ("1 May 2027", "01.05.2027", "2027-05-01", "1er mai 2027", "1 de mayo de 2027", "1. Mai 2027")
+MADE_UP = [
+    {"name": "Rent", "value": "EUR 5,000,000", "quote": "the rent is EUR 5,000,000 a year", "is_main": True},
+    {"name": "Page", "value": "2", "quote": "[page 2]", "is_main": True},
+    {"name": "Owner", "value": "Mallory", "quote": "", "is_main": True},
+]
+SENTENCE = re.compile(r"The (fee|deposit|end) (?:of|is|comes) [^\n]*?(?:EUR ([\d,]+)|on ([^\n]+?))\.")
+
+
+class Cooperating:
+    """A model that notes the sums and days of a part, with some that aren't there among them."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.only_invents = False
+
+    def answer(self, body: Mapping[str, Any]) -> Reply:
+        sent = "\n".join(block["text"] for block in body["messages"][0]["content"])
+        if '"facts"' not in json.dumps(body.get("output_config")):
+            return analyse(body)
+        self.asked.append(sent)
+        found = [] if self.only_invents else list(_noted(sent))
+        return Reply.of(json.dumps({"facts": [*MADE_UP, *found]}))
+
+
+def _noted(sent: str) -> Iterator[dict[str, Any]]:
+    for found in SENTENCE.finditer(sent):
+        value = f"EUR {found[2]}" if found[2] else found[3]
+        fact = {"name": found[1].title(), "value": value, "quote": found[0], "is_main": found[1] == "fee"}
+        yield fact
+        yield fact | {"value": f"{value} or so"}
+        if found[2]:
+            yield fact | {"value": f"€{int(found[2].replace(',', '')) + 1}"}
+
+
+def text_of(number: int, pages: int = 3) -> str:
+    """Return a text whose pages each have a sum and a day that no other page has."""
+    return "\f".join(
+        f"Page heading {page}\nThe fee of part {page} is EUR {number + 1},{page:03}.\n"
+        f"The end comes of part {page} on {DATES[(number + page) % len(DATES)]}.\n{'Filler words. ' * 20}"
+        for page in range(1, pages + 1)
+    )
+
+
+@pytest.fixture
+def model() -> Cooperating:
+    return Cooperating()
+
+
+@pytest.fixture
+async def practice(model: Cooperating) -> AsyncIterator[PracticeServer]:
+    """The model that this process asks."""
+    async with PracticeServer(tokens_per_second=0, answer=model.answer) as server:
+        with override_settings(
+            IS_PRACTICE_MODEL=False, ANTHROPIC_BASE_URL=server.url, ANTHROPIC_API_KEY="practice"
+        ):
+            yield server
+
+
+async def read(*documents: Document, run: str = "") -> list[Document]:
+    models = ModelConnection()
+    try:
+        for document in documents:
+            await find_facts(document.pk, client=await models.client(), run=run)
+    finally:
+        await models.close()
+    ids = [document.pk for document in documents]
+    return await in_database(lambda: list(Document.unscoped.filter(id__in=ids).order_by("id")))
+
+
+def stored(user: User, text: str, **values: Any) -> Document:
+    return make_document(make_client(user), text=text, **values)
+
+
+def queued() -> list[tuple[str, str]]:
+    """Return kinds and queues of the readings that wait."""
+    jobs = ProcrastinateJob.objects.filter(task_name=ANALYSIS_JOB, status="todo").order_by("id")
+    return [(job.args["kind"], job.queue_name) for job in jobs]
+
+
+async def test_of_many_documents_every_value_stands_in_its_quote_and_every_quote_on_its_page(
+    user: User, practice: PracticeServer
+) -> None:
+    texts = [text_of(number) for number in range(DOCUMENTS)]
+    documents = await in_database(lambda: [stored(user, text) for text in texts])
+    for document, text in zip(await read(*documents), texts, strict=True):
+        pages = text.split("\f")
+        assert len(document.key_facts) == 6
+        for fact in document.key_facts:
+            assert fact["quote"] in pages[fact["page"] - 1]
+            assert fact["value"] in fact["quote"]
+        assert [fact["name"] for fact in document.key_facts] == ["Fee"] * 3 + ["End"] * 3, "main ones first"
+        assert document.dropped_facts == len(MADE_UP) + 9
+        assert document.facts_found_at
+
+
+async def test_a_fact_in_the_middle_of_a_long_lease_is_found_and_its_text_sent_once(
+    user: User, practice: PracticeServer, model: Cooperating
+) -> None:
+    filler = "The tenant keeps the premises in repair and pays for what it uses. " * 40
+    pages = [f"Clause {number}.\n{filler}" for number in range(1, 61)]
+    pages[30] += "\nThe deposit is kept by the agent, EUR 31,500."
+    (document,) = await read(await in_database(stored, user, "\f".join(pages)))
+    assert [(fact["name"], fact["value"], fact["page"]) for fact in document.key_facts] == [
+        ("Deposit", "EUR 31,500", 31)
+    ]
+    assert len(model.asked) > 1
+    usage = await in_database(lambda: list(ModelUsage.of(user.pk)))
+    sent = sum(each.input_tokens + each.cache_creation_5m_tokens for each in usage)
+    assert sent <= 1.2 * count_tokens("\f".join(pages))
+
+
+async def test_a_reading_that_was_interrupted_pays_no_part_twice(
+    user: User, practice: PracticeServer, model: Cooperating
+) -> None:
+    document = await in_database(stored, user, text_of(1, pages=4).replace("Filler words.", "Filler " * 200))
+    practice.faults.push(Fault(kind="status", status=401, skip=1))
+    with override_settings(SAGE_CONTEXT_TOKENS=16_000):
+        with pytest.raises(UpstreamError):
+            await read(document)
+        assert len(model.asked) == 1
+        (document,) = await read(document)
+        assert len(model.asked) == len(set(model.asked)) == len(document.key_facts) / 2
+        await read(document)
+        assert len(model.asked) == len(set(model.asked)), "a second job pays nothing either"
+
+
+async def test_asked_for_anew_the_text_is_read_anew(
+    user: User, practice: PracticeServer, model: Cooperating
+) -> None:
+    document = await in_database(stored, user, text_of(1))
+    await read(document)
+    await read(document, run="again")
+    assert len(model.asked) == 2
+
+
+async def test_a_small_context_gets_parts_that_fit_or_none(
+    user: User, practice: PracticeServer, model: Cooperating, settings: Settings
+) -> None:
+    document = await in_database(stored, user, text_of(1, pages=4).replace("Filler words.", "Filler " * 200))
+    settings.SAGE_CONTEXT_TOKENS = 8_192
+    (document,) = await read(document)
+    assert len(document.key_facts) == 8
+    assert max(map(count_tokens, model.asked)) < 4_096
+    settings.SAGE_CONTEXT_TOKENS = 2_048
+    await read(await in_database(stored, user, text_of(2)))
+    assert len(practice.requests) == len(model.asked)
+    assert not any("EUR 3,001" in sent for sent in model.asked)
+
+
+@pytest.mark.parametrize("change", ["withheld", "deleted", "other text", "other type"])
+async def test_what_is_found_in_another_text_than_the_documents_is_not_stored(
+    user: User, practice: PracticeServer, model: Cooperating, change: str
+) -> None:
+    document = await in_database(stored, user, text_of(1))
+    rows = Document.of(user.pk).filter(id=document.pk)
+
+    def answer(body: Mapping[str, Any]) -> Reply:
+        return Cooperating.answer(model, body)
+
+    def changed() -> None:
+        match change:
+            case "withheld":
+                withhold_document(user_id=user.pk, document_id=document.pk, is_withheld=True)
+            case "deleted":
+                rows.delete()
+            case "other text":
+                DocumentText.unscoped.filter(document=document).update(text="Another text.")
+            case _:
+                rows.update(file_type="invoice")
+
+    practice.faults.push(Fault(kind="status", status=401))
+    with pytest.raises(UpstreamError):
+        await read(document)  # the call is recorded
+    await in_database(changed)
+    await read(document)
+    found = await in_database(lambda: list(rows.values_list("key_facts", flat=True)))
+    if change in ("withheld", "deleted"):
+        assert not model.asked
+    assert found in ([], [[]]) or change.startswith("other")
+    if change == "other text":
+        assert found == [[]]
+
+
+async def test_a_document_whose_facts_are_all_made_up_goes_to_review(
+    user: User, practice: PracticeServer, model: Cooperating
+) -> None:
+    model.only_invents = True
+    by_model, by_user = await in_database(
+        lambda: [stored(user, text_of(1), decided_by=by) for by in (DecidedBy.MODEL, DecidedBy.USER)]
+    )
+    by_model, by_user = await read(by_model, by_user)
+    assert (by_model.state, by_model.reason) == (DocumentState.REVIEW, UNSUPPORTED)
+    assert (by_user.state, by_user.dropped_facts) == (DocumentState.FILED, len(MADE_UP))
+
+
+def decision(file_type: str = "lease") -> Decision:
+    facts = [{"name": "Fee", "value": "EUR 2,001", "quote": "is EUR 2,001", "page": 1}]
+    return Decision(
+        file_type=file_type, category="leases", folder="Leases", level=FilingLevel.CLIENT, key_facts=facts
+    )
+
+
+async def test_a_filed_document_is_read_for_its_facts_and_the_filing_can_still_be_undone(
+    user: User, practice: PracticeServer, work_off: WorkOff
+) -> None:
+    document = await in_database(stored, user, text_of(1), state=DocumentState.READING, folder="")
+    await in_database(file_document, user_id=user.pk, document_id=document.pk, decision=decision())
+    assert await in_database(queued) == [(FACTS_KEY, BULK_QUEUE)]
+    await work_off()
+    await in_database(document.refresh_from_db)
+    assert len(document.key_facts) == 6
+    found, filed = await in_database(lambda: list(LibraryEffect.of(user.pk)))
+    assert (found.kind, filed.kind, found.made_by) == ("facts_found", "filed", MadeBy.PIPELINE)
+    await in_database(undo, user_id=user.pk, effect_id=found.pk)
+    await in_database(document.refresh_from_db)
+    assert len(document.key_facts) == 1
+    await read(document)
+    await in_database(undo, user_id=user.pk, effect_id=filed.pk)
+    await in_database(document.refresh_from_db)
+    assert (document.state, document.key_facts) == (DocumentState.REVIEW, [])
+
+
+async def test_a_review_that_is_decided_has_the_text_read_by_its_type(
+    user: User, practice: PracticeServer, work_off: WorkOff, model: Cooperating
+) -> None:
+    document = await in_database(stored, user, text_of(1), state=DocumentState.REVIEW)
+    await in_database(accept_review, user_id=user.pk, document_id=document.pk)
+    await work_off()
+    await in_database(
+        correct_document, user_id=user.pk, document_id=document.pk, file_type="lease", folder="Old"
+    )
+    assert await in_database(queued) == []
+    await in_database(correct_document, user_id=user.pk, document_id=document.pk, file_type="invoice")
+    await work_off()
+    assert len(model.asked) == 2
+    calls = await in_database(lambda: list(DocumentCall.of(user.pk)))
+    assert len({call.prefix for call in calls}) == 2, "each with what its type holds"
+
+
+async def test_a_filed_transcript_is_analysed_once(
+    user: User, practice: PracticeServer, work_off: WorkOff
+) -> None:
+    text = "Ada: I'll call the bank by Friday.\nBen: We have agreed that the roof is repaired."
+    document = await in_database(stored, user, text, state=DocumentState.READING, folder="")
+    made = decision("call-transcript")
+    await in_database(file_document, user_id=user.pk, document_id=document.pk, decision=made)
+    assert [kind for kind, _ in await in_database(queued)] == [FACTS_KEY, TRANSCRIPT_KEY]
+    await work_off()
+    entry = await in_database(KnowledgeEntry.of(user.pk).get)
+    assert (entry.made_by, entry.origin_key) == (MadeBy.PIPELINE, TRANSCRIPT_KEY)
+    document = await in_database(Document.unscoped.get, id=document.pk)
+    readings = await in_database(readings_of, document)
+    assert [(each.kind, each.is_under_way, each.has_run) for each in readings] == [
+        (FACTS_KEY, False, True), (TRANSCRIPT_KEY, False, True),
+    ]  # fmt: skip
+    await in_database(correct_document, user_id=user.pk, document_id=document.pk, file_type="meeting-minutes")
+    assert [kind for kind, _ in await in_database(queued)] == [FACTS_KEY]
+
+
+async def test_what_cannot_be_read_is_not_queued(user: User, practice: PracticeServer, queue: None) -> None:
+    picture = await in_database(stored, user, " \n", state=DocumentState.REVIEW)
+    secret = await in_database(stored, user, text_of(1), state=DocumentState.REVIEW, is_withheld=True)
+    for document in (picture, secret):
+        await in_database(accept_review, user_id=user.pk, document_id=document.pk)
+        with pytest.raises(Refused):
+            await in_database(read_whole_again, user_id=user.pk, document_id=document.pk, kind=FACTS_KEY)
+    assert await in_database(queued) == []
+
+
+async def test_over_the_budget_the_facts_wait(
+    user: User, practice: PracticeServer, work_off: WorkOff, settings: Settings, model: Cooperating
+) -> None:
+    document = await in_database(stored, user, text_of(1))
+    settings.SAGE_DAILY_TOKENS = 0
+    await in_database(read_whole_again, user_id=user.pk, document_id=document.pk, kind=FACTS_KEY)
+    await work_off()
+    assert not model.asked
+    job = await in_database(ProcrastinateJob.objects.get, task_name=ANALYSIS_JOB, status="todo")
+    assert job.args["run"]
