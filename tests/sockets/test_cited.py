@@ -1,4 +1,4 @@
-"""Citations of documents on a real socket: links only where they hold, the same in stream, reload and export."""
+"""Citations on a real socket: links only where they hold, the same in stream, reload and export."""
 
 import json
 from collections.abc import Sequence
