@@ -27,6 +27,7 @@ PROPOSED = (
     "These are proposals: tell the user what you found, with its pages. What they say yes to, create with "
     "its tool under the same title; they can also accept it on the document's page."
 )
+CITE = "Cite a page in the sentence that rests on it, as [title, page 3](link#page-3)."
 FINDING_KEY = "finding:"
 """The prefix of a finding's key in a statement, before the id of the call that asked for it."""
 MAX_FINDINGS = 3
@@ -85,6 +86,8 @@ def finding_parts(
 def finding_text(document_id: int, finding: Finding) -> str:
     """Return what was found in a document, as a tool's result has it: fenced, with a link and what to do."""
     values = {"document_id": document_id, "link": _link(document_id), **finding_values(finding)}
+    if finding.has_something:
+        values["cite"] = CITE
     if finding.facts:
         values["facts"] = [
             {**fact, "quote": fence_value(fact.get("quote", ""), FACT_QUOTE)} for fact in finding.facts

@@ -97,8 +97,10 @@ class CitationFilter:
 
     def _release(self) -> str:
         """Return what is certain of the held text: all of it, or what stands before a possible citation."""
+        if self._ready:
+            return ""
         text, place = self._held, 0
-        while not self._ready and (found := text.find("[", place)) >= 0:
+        while (found := text.find("[", place)) >= 0:
             link = _link_at(text, found, is_closed=self._is_closed)
             if link is not None and link.end == link.start:  # no link to a document
                 place = found + 1

@@ -47,7 +47,8 @@ async def test_nothing_is_shown_of_a_citation_before_its_sentence_has_ended() ->
     assert not kept.has_claims
     assert kept.feed("rent is 900. Always” or so. N") == ""
     assert kept.has_claims
-    assert await kept.check() == f"{LEASE}: “the rent is 900. Always” or so. N"
+    assert kept.feed("ext, and on") == ""
+    assert await kept.check() == f"{LEASE}: “the rent is 900. Always” or so. Next, and on"
 
 
 @pytest.mark.parametrize(

@@ -67,20 +67,21 @@ def refiled(*, user_id: int, document_id: int, to: Refiling) -> tuple[Filed, Fil
     project = Project.of(user_id).get(id=project_id) if project_id else None
     titles = dict(Reference.objects.values_list("file_type", "title"))
     before, after = document.file_type, values.get("file_type", document.file_type)
-    return (
-        Filed(
-            file_type=titles.get(before, before),
-            folder=document.folder,
-            client=document.client.name,
-            project=document.project.name if document.project else "",
-        ),
-        Filed(
-            file_type=titles.get(after, after),
-            folder=values["folder"],
-            client=client.name,
-            project=project.name if project else "",
-        ),
+    was = Filed(
+        file_type=titles.get(before, before),
+        folder=document.folder,
+        client=document.client.name,
+        project=document.project.name if document.project else "",
     )
+    becomes = Filed(
+        file_type=titles.get(after, after),
+        folder=values["folder"],
+        client=client.name,
+        project=project.name if project else "",
+    )
+    if was == becomes and not _decided(document):
+        raise Refused(SAME_PLACE)
+    return was, becomes
 
 
 @transaction.atomic
