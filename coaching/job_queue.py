@@ -71,6 +71,7 @@ class JobPriority(IntEnum):
     TITLE = 10
     ORDINARY = 0
     BULK = -10
+    AFTERWARDS = -20
 
 
 class DatabaseConnector(DjangoConnector):
@@ -332,7 +333,8 @@ def enqueue_analysis(
     return enqueue(
         ANALYSIS_JOB,
         key=key,
-        priority=JobPriority.BULK if is_bulk else JobPriority.CHAT_UPLOAD,
+        # First all are filed: where the day's budget doesn't last, that matters more.
+        priority=JobPriority.AFTERWARDS if is_bulk else JobPriority.CHAT_UPLOAD,
         queue=BULK_QUEUE if is_bulk else None,
         wait_seconds=wait_seconds,
         document_id=document_id,

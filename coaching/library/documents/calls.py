@@ -31,6 +31,12 @@ def use_answers(*, user_id: int, call_ids: Collection[int], document_ids: Collec
     _clear_used(user_id=user_id, call_ids=call_ids)
 
 
+def clear_requests(*, user_id: int, keys: str) -> None:
+    """Forget what was sent in answered calls whose keys begin so; their answers stay, paid once."""
+    answered = DocumentCall.of(user_id).filter(key__startswith=keys, state=CallState.ANSWERED)
+    answered.update(request="", rounds="")
+
+
 def _clear_used(*, user_id: int, call_ids: Collection[int]) -> None:
     answered = DocumentCall.of(user_id).filter(id__in=call_ids, state=CallState.ANSWERED).exclude(request="")
     for pk, documents, used in answered.order_by().values_list("id", "documents", "used"):

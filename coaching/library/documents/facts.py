@@ -40,7 +40,8 @@ def keep_facts(
             values = {"key_facts": kept, "dropped_facts": dropped, "facts_found_at": now}
             change(document, kind=EffectKind.FACTS_FOUND, made_by=MadeBy.PIPELINE, values=values)
         else:
-            document.dropped_facts, document.facts_found_at = dropped, now
+            document.dropped_facts = dropped if kept else max(dropped, document.dropped_facts)
+            document.facts_found_at = now
             document.save(update_fields=["dropped_facts", "facts_found_at", "updated_at"])
         is_first_reading = document.state == DocumentState.FILED and document.decided_by == DecidedBy.MODEL
         if dropped and not document.key_facts and is_first_reading:

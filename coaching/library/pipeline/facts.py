@@ -11,6 +11,7 @@ import structlog
 
 from coaching.context.budget import count_tokens
 from coaching.engine.ports import ModelClient
+from coaching.library.documents.calls import clear_requests
 from coaching.library.documents.facts import keep_facts
 from coaching.library.documents.findings import FACTS_KEY, digest_of
 from coaching.library.pipeline.checked_answers import parse
@@ -56,23 +57,12 @@ async def find_facts(document_id: int, *, client: ModelClient, run: str = "") ->
     if room < LEAST_PART_TOKENS:
         logger.info("no_room_for_facts", document_id=document_id, tokens=room)
         return False
-    parts = parts_of(subject, room)
-    said: list[FactSaid] = []
-    for number, part in enumerate(_within_limits(parts), 1):
-        request = request_about(
-            [document_block(subject, part), text_block(TASK)],
-            FORM,
-            system=system,
-            answer_tokens=ANSWER_TOKENS,
-        )
-        answer = await ask(subject, request, CallPurpose.FACTS, _key(subject, number), client)
-        if found := parse(answer, FactsSaid):
-            said += found.facts[:MAX_OF_PART]
+    said = await _said(subject, _within_limits(parts_of(subject, room)), system, client)
     checked = check_facts(said, subject.source)
     if checked.dropped:
         logger.info("facts_not_in_document", document_id=document_id, facts=checked.dropped)
     document = subject.document
-    return await in_database(
+    are_there = await in_database(
         keep_facts,
         user_id=document.user_id,
         document_id=document_id,
@@ -81,6 +71,23 @@ async def find_facts(document_id: int, *, client: ModelClient, run: str = "") ->
         facts=checked.rows,
         dropped=checked.dropped,
     )
+    keys = f"{FACTS_KEY}:{subject.key}:"
+    await in_database(clear_requests, user_id=document.user_id, keys=keys)
+    return are_there
+
+
+async def _said(
+    subject: Subject, parts: Sequence[str], system: str, client: ModelClient
+) -> Sequence[FactSaid]:
+    """Return what the model notes of the parts, one call each."""
+    said: list[FactSaid] = []
+    for number, part in enumerate(parts, 1):
+        content = [document_block(subject, part), text_block(TASK)]
+        request = request_about(content, FORM, system=system, answer_tokens=ANSWER_TOKENS)
+        answer = await ask(subject, request, CallPurpose.FACTS, _key(subject, number), client)
+        if found := parse(answer, FactsSaid):
+            said += found.facts[:MAX_OF_PART]
+    return said
 
 
 def _key(subject: Subject, number: int) -> str:

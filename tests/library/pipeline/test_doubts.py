@@ -42,7 +42,7 @@ async def test_a_second_model_reads_again_what_the_first_is_unsure_of(
     assert (first.body["model"], second.body["model"]) == ("claude-haiku-5-5", "claude-sonnet-5-5")
     assert [document.id for document in sent_documents(second.body)] == [unsure.pk]
     purposes = await in_database(lambda: sorted(ModelUsage.of(user.pk).values_list("purpose", flat=True)))
-    assert purposes == ["classify", "critic"]
+    assert purposes == ["classify", "critic", "document", "document"], "at last their facts"
 
 
 async def test_a_document_that_stays_doubtful_waits_in_review_with_the_reason(

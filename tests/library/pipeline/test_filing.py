@@ -33,18 +33,20 @@ async def test_documents_are_filed_with_their_reasons_in_one_call(
     assert payslip.summary
     assert ("Net pay", "2,712.40") in [(fact["name"], fact["value"]) for fact in payslip.key_facts]
     assert (lease.file_type, lease.folder) == ("lease", "Home")
-    assert await in_database(LibraryEffect.of(user.pk).count) == 2
+    kinds = await in_database(lambda: list(LibraryEffect.of(user.pk).values_list("kind", flat=True)))
+    assert kinds.count("filed") == 2
     (call,) = calls_to(practice)
     assert len(json.dumps(call.body)) > 4 * 4_096
     (system,) = call.body["system"]
     assert (await in_database(skill_text, SKILL)).strip() in system["text"]
     rows = await in_database(lambda: list(DocumentCall.of(user.pk)))
-    assert [(row.state, row.request, row.documents) for row in rows] == [
-        ("answered", "", [payslip.pk, lease.pk])
+    assert [(row.state, row.request, row.documents) for row in reversed(rows)] == [
+        ("answered", "", [payslip.pk, lease.pk]),
+        ("answered", "", [payslip.pk]),
+        ("answered", "", [lease.pk]),
     ]
-    assert await in_database(lambda: set(ModelUsage.of(user.pk).values_list("purpose", flat=True))) == {
-        "classify"
-    }
+    purposes = await in_database(lambda: list(ModelUsage.of(user.pk).values_list("purpose", flat=True)))
+    assert sorted(purposes) == ["classify", "document", "document"]
 
     await in_database(
         correct_documents,

@@ -84,7 +84,7 @@ async def test_over_the_budget_documents_wait_and_go_on_the_next_day(
 
 
 def tokens_of(user: User) -> int:
-    rows = ModelUsage.of(user.pk)
+    rows = ModelUsage.of(user.pk).filter(purpose="classify")
     return sum(
         row.input_tokens + row.output_tokens + row.cache_read_tokens + row.cache_creation_5m_tokens
         for row in rows
