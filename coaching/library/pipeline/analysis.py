@@ -113,7 +113,7 @@ async def _summary_said(subject: Subject, parts: Sequence[str], client: ModelCli
 
 
 def _request(subject: Subject, content: Sequence[dict[str, Any]], form: dict[str, Any]) -> ModelRequest:
-    return request_about(content, form, system=subject.skill)
+    return request_about(content, form, system=[subject.skill])
 
 
 def _parts(subject: Subject) -> Sequence[str]:

@@ -19,14 +19,14 @@ Row = dict[str, Any]
 
 
 class FactSaid(BaseModel):
-    """A fact as a model gives it. `is_main`: somebody would open the document for it."""
+    """A fact as a model gives it. `main`: somebody would open the document for it."""
 
     model_config = ConfigDict(extra="ignore")
 
     name: str
     value: str
     quote: str = ""
-    is_main: bool = False
+    main: bool = False
 
 
 class FactsSaid(BaseModel):
@@ -57,8 +57,8 @@ def check_facts(said: Iterable[FactSaid], source: Source) -> CheckedFacts:
         same = next((place for place in named if _is_same_value(kept[place][1], row, source)), None)
         if same is None:
             named.append(len(kept))
-            kept.append((fact.is_main, row))
-        elif fact.is_main:
+            kept.append((fact.main, row))
+        elif fact.main:
             kept[same] = (True, kept[same][1])
     kept.sort(key=lambda each: not each[0])
     return CheckedFacts(rows=[row for _, row in kept[:MAX_FACTS]], dropped=dropped)

@@ -53,22 +53,26 @@ async def ask(
 
 
 def request_about(
-    content: Sequence[Block], form: dict[str, Any], *, system: str, answer_tokens: int = MAX_ANSWER_TOKENS
+    content: Sequence[Block],
+    form: dict[str, Any],
+    *,
+    system: Sequence[str],
+    answer_tokens: int = MAX_ANSWER_TOKENS,
 ) -> ModelRequest:
-    """Build a request with structured output, whose system prompt is read from the cache."""
+    """Build a request with structured output. Each text of its system prompt is cached with those before."""
     cached = {"type": "ephemeral"}
     return ModelRequest(
         model=settings.SAGE_MODEL,
         max_tokens=job_tokens(answer_tokens),
-        system=[{"type": "text", "text": system, "cache_control": cached}],
+        system=[{"type": "text", "text": text, "cache_control": cached} for text in system],
         messages=[{"role": "user", "content": list(content)}],
         output_format={"type": "json_schema", "schema": form},
     )
 
 
-def part_tokens(system: str = "") -> int:
+def part_tokens(system: Sequence[str] = ()) -> int:
     """Return how many tokens of a text fit into a call of `SAGE_MODEL` beside its system prompt."""
-    beside = count_tokens(system) if system else 0
+    beside = sum(map(count_tokens, system))
     return most_input(settings.SAGE_MODEL, PART_TOKENS + beside) - beside
 
 

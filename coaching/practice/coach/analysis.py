@@ -56,7 +56,7 @@ def facts_in(text: str, most: int = _FACTS) -> Iterator[dict[str, Any]]:
     """Yield what lines of a text give a name to: `Rent: EUR 900`."""
     for found in islice(_FACT.finditer(text), most):
         quote = " ".join(found[0].split())
-        yield {"name": found[1].strip(), "value": found[2].strip(), "quote": quote, "is_main": True}
+        yield {"name": found[1].strip(), "value": found[2].strip(), "quote": quote, "main": True}
 
 
 def _summary(text: str, sent: str) -> Mapping[str, Any]:

@@ -53,9 +53,9 @@ DOCUMENTS = size(20, long=60)
 DATES = ("{} May 2027", "2{}.05.2027", "2027-05-0{}", "{} mai 2027", "{} de mayo de 2027", "{}. Mai 2027")
 """A day in the ways of several languages."""
 MADE_UP = [
-    {"name": "Rent", "value": "EUR 5,000,000", "quote": "the rent is EUR 5,000,000 a year", "is_main": True},
-    {"name": "Page", "value": "2", "quote": "[page 2]", "is_main": True},
-    {"name": "Owner", "value": "Mallory", "quote": "", "is_main": True},
+    {"name": "Rent", "value": "EUR 5,000,000", "quote": "the rent is EUR 5,000,000 a year", "main": True},
+    {"name": "Page", "value": "2", "quote": "[page 2]", "main": True},
+    {"name": "Owner", "value": "Mallory", "quote": "", "main": True},
 ]
 SENTENCE = re.compile(r"The (fee|deposit|end) (?:of|is|comes) .*?(?:EUR ([\d,]+)|on (.+))\.$", re.MULTILINE)
 
@@ -79,7 +79,7 @@ class Cooperating:
 def _noted(sent: str) -> Iterator[dict[str, Any]]:
     for found in SENTENCE.finditer(sent):
         value = f"EUR {found[2]}" if found[2] else found[3]
-        fact = {"name": found[1].title(), "value": value, "quote": found[0], "is_main": found[1] == "fee"}
+        fact = {"name": found[1].title(), "value": value, "quote": found[0], "main": found[1] == "fee"}
         yield fact
         yield fact | {"value": f"{value} or so"}
         if found[2]:
