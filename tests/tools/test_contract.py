@@ -105,6 +105,7 @@ ANSWERS: dict[str, Any] = {
     "show_options": "ok",
     "show_pulse_check": {"ratings": {"health": 4}},
     "create_knowledge_entry": {"accept": True},
+    "refile_document": {"accept": True},
     "create_action_item": {"accept": True, "input": {"due_date": "2027-03-02"}},
     "resolve_action_item": {"accept": True},
 }
