@@ -425,6 +425,6 @@ def test_every_argument_of_a_job_that_names_a_row_is_understood() -> None:
         names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         # `arc` is an index in its session's list, `lane` counts jobs; the others say what to write or send.
         no_rows = {"context", "timestamp", "user_id", "waited_seconds"}
-        no_rows |= {"arc", "is_anew", "is_open", "kind", "lane", "day", "month", "at"}
+        no_rows |= {"arc", "is_anew", "is_bulk", "is_open", "kind", "lane", "day", "month", "at", "run"}
         for argument in set(names) - no_rows:
             assert owner_of_argument(argument) is not None, f"{name}: what does {argument} name a row of?"
