@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.utils import timezone
 from playwright.async_api import FilePayload, Page, expect
 
 from coaching.library.clients import own_client
@@ -14,7 +15,7 @@ from sessions_app.database import in_database
 from tests.browser.fixtures import OpenContext, Watcher
 from tests.browser.page_layout import layout_faults
 from tests.browser.test_accessibility import serious_findings
-from tests.library.rows import make_document
+from tests.library.rows import make_document, make_reference
 from tests.sockets.tenant_library import fill_library, ids_of_library
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -92,6 +93,34 @@ async def test_an_email_and_its_attachments_lead_to_each_other(
     await phone.get_by_role("link", name="lease.pdf").click()
     await phone.get_by_role("link", name="papers.eml").click()
     await expect(phone.get_by_role("heading", name="papers.eml")).to_be_visible()
+
+
+async def test_a_transcripts_page_says_how_far_its_readings_are_and_begins_them_anew(
+    open_context: OpenContext, cookie: str, user: User
+) -> None:
+    def fill() -> int:
+        make_reference("call-transcript", tags=["transcript"])
+        facts = [{"name": "Call on", "value": "3 March", "quote": "we speak on 3 March", "page": 1}]
+        call = make_document(
+            own_client(user.pk),
+            "call.txt",
+            text="Ada: we speak on 3 March.",
+            file_type="call-transcript",
+            key_facts=facts,
+            facts_found_at=timezone.now(),
+        )
+        return call.pk
+
+    call_id = await in_database(fill)
+    phone = await (await open_context(cookie, viewport={"width": 360, "height": 740})).new_page()
+    await phone.goto(f"/library/documents/{call_id}/")
+    readings = phone.locator("#readings")
+    await expect(readings).to_contain_text("The key facts are from the whole text.")
+    await readings.get_by_role("button", name="Analyse").click()
+    await expect(readings.get_by_role("status")).to_have_text("Sage is analysing what was said.")
+    await expect(readings.get_by_role("button")).to_have_text(["Find facts again"])
+    findings = [*await layout_faults(phone), *await serious_findings(phone)]
+    assert not findings, "\n".join(findings)
 
 
 async def test_pages_fit_every_width_and_axe_finds_nothing_serious(
