@@ -9,7 +9,7 @@ from coaching.tools.presentation import Presentation, SageTool
 
 DESCRIPTION = (
     "Find speakers, decisions and action items in the transcript of a call or meeting, each with its "
-    "sentence. Use it when the user asks what was agreed or who does what."
+    "sentence. Use it when they ask what was agreed or who does what."
 )
 
 

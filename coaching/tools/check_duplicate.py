@@ -15,8 +15,8 @@ from coaching.tools.results import Id, Name, document_link, line, listed
 from sessions_app.database import in_database
 
 DESCRIPTION = (
-    "Find documents that may be the same as one with this file name: numbered copies, same bytes, nearly "
-    "the same text. Use it where it may be there already. An amended version is no duplicate."
+    "Find documents that may be the same as one with this file name: copies, same bytes, nearly the same "
+    "text. Use it where one may be there already. An amended one is none."
 )
 
 

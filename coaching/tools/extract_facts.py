@@ -8,8 +8,8 @@ from coaching.tools.document_findings import DocumentInput, check_id, run_findin
 from coaching.tools.presentation import Presentation, SageTool
 
 DESCRIPTION = (
-    "List the key facts of one of the user's documents, from its whole text: parties, sums, dates, terms. "
-    "Use it when they ask for several. Each has its quote and page."
+    "List the key facts of one of the user's documents, from its whole text, with quotes and pages: "
+    "parties, sums, dates, terms. Use it when they ask for several."
 )
 
 

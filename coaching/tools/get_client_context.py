@@ -22,7 +22,7 @@ from sessions_app.database import in_database
 
 DESCRIPTION = (
     "Get an overview of one client: type, status, notes, projects, counts, newest documents and "
-    "knowledge, open next steps. Use it when talk turns to a client, and before you write for one."
+    "knowledge, open next steps. Use it when talk turns to a client."
 )
 MOST = 6
 MAX_PROJECTS = 20

@@ -18,8 +18,8 @@ from sessions_app.database import in_database
 MOST = 30
 
 DESCRIPTION = (
-    "List next steps by due date; status defaults to open. Use it when next_steps (the nearest ten) isn't "
-    "enough. A proposed one isn't accepted: never present it as agreed."
+    "List next steps by due date, by default open ones. Use it when next_steps (the nearest ten) isn't "
+    "enough. A proposed one isn't accepted: never call it agreed."
 )
 
 

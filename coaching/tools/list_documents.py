@@ -18,7 +18,7 @@ MOST = 30
 
 DESCRIPTION = (
     "List documents, newest first, with id, type, folder, state and link; by client, project or folder. "
-    "Use it to see what there is; search_knowledge_bank finds what they say."
+    "Use it to see what there is, not to find what they say."
 )
 
 

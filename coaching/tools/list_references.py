@@ -14,8 +14,8 @@ from coaching.tools.presentation import Presentation, SageTool
 from sessions_app.database import in_database
 
 DESCRIPTION = (
-    "List the types of documents that the library knows, with their categories. Use it when you need the "
-    "exact name of a type, or when no type that you know fits a document."
+    "List the types of documents that the library knows, with their categories. Use it for the exact name "
+    "of a type, or when no type that you know fits one."
 )
 
 

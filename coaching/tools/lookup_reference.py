@@ -19,14 +19,12 @@ OTHERS = 4
 
 DESCRIPTION = (
     "Read how to recognise a type of document, what to take from it and how it differs from look-alikes. "
-    "Use it when no reference that you were given fits a document."
+    "Use it when no reference that you were given fits one."
 )
 
 
 class LookupReferenceInput(ToolInput):
-    query: Annotated[StorableText, Field(min_length=1, max_length=300)] = Field(
-        description="A file type, or telling words of the document."
-    )
+    query: Annotated[StorableText, Field(min_length=1, max_length=300)]
     tags: Annotated[list[StorableText], Field(max_length=8)] | None = None
 
 

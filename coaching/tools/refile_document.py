@@ -18,8 +18,8 @@ from coaching.tools.reach import check_document, place_to_write
 from coaching.tools.results import Id, Name
 
 DESCRIPTION = (
-    "File one of the user's documents under another type, folder, client or project. Use it when they say "
-    "it is filed wrongly, or where it belongs. They see it and decide."
+    "File one of the user's documents under another type, folder, client or project, after their yes. Use "
+    "it when they say it is filed wrongly or belongs elsewhere."
 )
 NOTHING_SAID = "Say where it belongs: file_type, folder, client_id or project_id."
 LABELS = {"file_type": _("Type"), "folder": _("Folder"), "client": _("For"), "project": _("Project")}

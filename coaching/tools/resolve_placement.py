@@ -13,7 +13,7 @@ from sessions_app.database import in_database
 
 DESCRIPTION = (
     "Get the folder and level (client or project) where the rules file a document of a type. Use it when "
-    "asked where something belongs; filing follows the rules anyway."
+    "asked where it belongs; filing follows the rules anyway."
 )
 
 

@@ -14,7 +14,7 @@ MOST = 20
 
 DESCRIPTION = (
     "Find clients by words in their name, notes or projects; without a query, list them. The first (type "
-    "self) is the user. Use it to get the id that other tools want; never guess one."
+    "self) is the user. Use it for the ids that other tools want."
 )
 
 

@@ -8,8 +8,8 @@ from coaching.tools.document_findings import DocumentInput, check_id, run_findin
 from coaching.tools.presentation import Presentation, SageTool
 
 DESCRIPTION = (
-    "Sum up one of the user's documents, with pages and quotes. Use it when they ask what a document says "
-    "and you don't have its whole text. Cite the pages that it gives."
+    "Sum up one of the user's documents, with pages and quotes. Use it when they ask what it says and you "
+    "don't have its whole text. Cite the pages that it gives."
 )
 
 

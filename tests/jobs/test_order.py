@@ -74,7 +74,7 @@ async def test_due_jobs_run_by_priority_whatever_was_queued_first(work_off: Work
             name = priority.name.lower()
             await in_database(enqueue, name, key=name, place=name)
         await work_off()
-    assert ran == ["removal", "chat_upload", "brief", "title", "ordinary", "bulk"]
+    assert ran == ["removal", "chat_upload", "brief", "title", "ordinary", "bulk", "afterwards"]
 
 
 async def test_each_job_has_the_place_of_what_it_does(queue: None) -> None:
