@@ -21,9 +21,9 @@ from coaching.tools.results import Id
 from coaching.tools.sourced import Origin, Sourced, origin_of
 
 DESCRIPTION = (
-    "Keep something about a client: a note, an update, the summary of a document or call. Use it for what "
-    "will be needed again, only that. In a conversation the user decides: it is kept only if the result "
-    "has written: true."
+    "Keep something about a client: a note, an update, the summary of a document or call. Use it only for "
+    "what will be needed again. In a conversation the user decides: it is kept only if the result has "
+    "written: true."
 )
 POINTS_LEFT_OUT = "{count} key points were left out: the quote doesn't have their dates, numbers or names."
 FIELDS = (

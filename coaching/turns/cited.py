@@ -40,7 +40,7 @@ def _is_read(user_id: int, session_id: uuid.UUID, document_id: int) -> bool:
 
 
 def _holds(citation: Citation, text: DocumentText | None) -> bool:
-    if text is None:  # a picture, which has no pages and can't be quoted
+    if text is None or not text.text.strip():  # a picture, which can't be quoted
         return citation.page in (None, 1) and not citation.quotes
     pages = text.text.split("\f")
     numbers = text.pages_read if len(text.pages_read) == len(pages) else range(1, len(pages) + 1)
