@@ -7,6 +7,7 @@ from procrastinate.contrib.django.models import ProcrastinateJob
 from coaching.library.documents import filing, reviews
 from coaching.library.documents.corrections import MAX_CORRECTIONS, read_corrections
 from coaching.library.documents.filing import Decision, file_document, put_to_review, read_again
+from coaching.library.documents.reasons import STILL_READING
 from coaching.library.documents.reviews import (
     accept_review,
     accept_reviews,
@@ -149,7 +150,7 @@ def test_it_is_read_again_with_all_attempts(user: User) -> None:
     document.refresh_from_db()
     assert (document.state, document.attempts, document.reason) == ("queued", 0, "")
     assert ProcrastinateJob.objects.filter(args__user_id=user.pk).exists(), "workers read it now"
-    with pytest.raises(Refused, match=filing.STILL_READING):
+    with pytest.raises(Refused, match=STILL_READING):
         read_again(user_id=user.pk, document_id=document.id)
     slow = make_document(make_client(user), state=DocumentState.REFUSED, reason="It takes too long.")
     assert read_again(user_id=user.pk, document_id=slow.id).state == DocumentState.QUEUED
