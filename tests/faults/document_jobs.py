@@ -18,7 +18,15 @@ from django.contrib.auth.models import User
 
 from coaching.job_queue import DOCUMENT_QUEUES, enqueue_documents
 from coaching.library.references.files import sync_reference_files
-from coaching.models import UNFINISHED_STATES, Document, DocumentCall, DocumentState, LibraryEffect
+from coaching.models import (
+    UNFINISHED_STATES,
+    Document,
+    DocumentCall,
+    DocumentState,
+    EffectKind,
+    LibraryEffect,
+)
+from coaching.practice.coach.analysis import analyse, is_analysis
 from coaching.practice.coach.documents import answer_of, row_for, sent_documents
 from coaching.practice.script import Reply
 from coaching.practice.server import PracticeServer
@@ -44,6 +52,8 @@ class _Model:
     asked: list[tuple[float, tuple[int, ...]]] = field(default_factory=list)
 
     def answer(self, body: Mapping[str, Any]) -> Reply:
+        if is_analysis(body):
+            return analyse(body)
         documents = sent_documents(body)
         self.asked.append((time.time(), tuple(document.id for document in documents)))
         reply = answer_of([row_for(document, "letter", 0.95, why="It is one.") for document in documents])
@@ -106,9 +116,11 @@ def _audit(report: Report, user: User, model: _Model) -> None:
     documents = Document.of(user.pk)
     report.count("documents", documents.count())
     report.expect(not documents.exclude(state=DocumentState.FILED).exists(), "R17 a document wasn't filed")
-    effects = Counter(LibraryEffect.of(user.pk).values_list("document_id", flat=True))
+    filings = LibraryEffect.of(user.pk).filter(kind=EffectKind.FILED)
+    effects = Counter(filings.values_list("document_id", flat=True))
     report.expect(set(effects.values()) == {1}, "R17 a document was filed twice")
-    calls = list(DocumentCall.of(user.pk).filter(state="answered"))
+    answered = DocumentCall.of(user.pk).filter(state="answered")
+    calls = list(answered.filter(purpose="classify"))
     covered = Counter(each for call in calls for each in call.documents)
     report.expect(set(covered.values()) == {1}, "R17 a document has two answers")
     for call in calls:
@@ -119,8 +131,11 @@ def _audit(report: Report, user: User, model: _Model) -> None:
             if at > call.answered_at.timestamp() and set(ids) & set(call.documents)
         ]
         report.expect(not again, f"R17 call {call.pk} was asked again after its answer was committed")
-    paid = ModelUsage.of(user.pk).count()
+    paid = ModelUsage.of(user.pk).filter(purpose="classify").count()
     report.expect(paid == len(calls), f"R17 {paid} answers were paid for, {len(calls)} were used")
+    facts = answered.filter(purpose="facts").count()
+    paid = ModelUsage.of(user.pk).filter(purpose="document").count()
+    report.expect(paid == facts, f"R17 {paid} answers with facts were paid for, {facts} were used")
     report.count("calls", len(calls))
     repeated = len(model.asked) - len(calls)
     report.count("repeated in flight", repeated)
