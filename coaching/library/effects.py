@@ -92,7 +92,10 @@ def change(
 
 
 def undo(*, user_id: int, effect_id: int) -> LibraryEffect:
-    """Undo one effect. Raises `Refused` with a sentence, and `LibraryEffect.DoesNotExist`."""
+    """Undo one effect. Raises `Refused` with a sentence, and `LibraryEffect.DoesNotExist`.
+
+    What is to be read anew then, `library.documents.undoing` queues.
+    """
     with moving(Document.of(user_id).filter(effects=effect_id)):
         row = _locked_row(LibraryEffect.of(user_id).get(id=effect_id))
         effect = LibraryEffect.of(user_id).select_for_update().get(id=effect_id)
@@ -100,8 +103,7 @@ def undo(*, user_id: int, effect_id: int) -> LibraryEffect:
             raise Refused(UNDONE_ALREADY)
         is_made = not effect.before
         watched = set(effect.after) - (_PLACE if is_made else frozenset())
-        if effect.kind != EffectKind.FACTS_FOUND:
-            watched -= _FOUND_LATER
+        watched = watched & {"key_facts"} if effect.kind == EffectKind.FACTS_FOUND else watched - _FOUND_LATER
         if any(value != effect.after[name] for name, value in _values_of(row, watched).items()):
             raise Refused(CHANGED_SINCE)
         if is_made:
@@ -147,6 +149,9 @@ def _restore(row: Changeable, effect: LibraryEffect) -> None:
     if isinstance(row, Document) and row.state in UNFINISHED_STATES:
         row.state, row.reason = DocumentState.REVIEW, FILING_UNDONE
         changed += ["state", "reason"]
+    if isinstance(row, Document) and effect.kind in (EffectKind.FILED, EffectKind.CORRECTED):
+        row.facts_found_at = None  # the facts that it has now are others than those of its type
+        changed += ["facts_found_at"]
     _save(row, changed)
 
 

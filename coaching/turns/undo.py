@@ -9,6 +9,7 @@ from django.utils.translation import gettext_noop as _
 
 from coaching.files.organising import delete_file
 from coaching.library import effects
+from coaching.library.documents import undoing
 from coaching.library.effects import CHANGED_SINCE
 from coaching.library.proposals import TOO_LATE, UNDO_HOURS
 from coaching.models import LibraryEffect, UserFileVersion
@@ -56,7 +57,7 @@ def undo_write(*, user_id: int, session_id: uuid.UUID, tool_use_id: object) -> N
     if effect is None:
         raise Refused(GONE)
     if effect.undone_at is None:
-        effects.undo(user_id=user_id, effect_id=effect_id)
+        undoing.undo_effect(user_id=user_id, effect_id=effect_id)
     call.metadata[UNDONE] = True
     call.save(update_fields=["metadata"])
 

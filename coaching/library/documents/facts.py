@@ -37,12 +37,12 @@ def keep_facts(
         now = timezone.now()
         kept = [dict(fact) for fact in facts]
         if kept and kept != document.key_facts:
-            values = {"key_facts": kept, "dropped_facts": dropped, "facts_found_at": now}
+            values = {"key_facts": kept, "dropped_facts": dropped}
             change(document, kind=EffectKind.FACTS_FOUND, made_by=MadeBy.PIPELINE, values=values)
         else:
             document.dropped_facts = dropped if kept else max(dropped, document.dropped_facts)
-            document.facts_found_at = now
-            document.save(update_fields=["dropped_facts", "facts_found_at", "updated_at"])
+        document.facts_found_at = now  # no part of the effect: the text has been read, whatever is undone
+        document.save(update_fields=["dropped_facts", "facts_found_at", "updated_at"])
         is_first_reading = document.state == DocumentState.FILED and document.decided_by == DecidedBy.MODEL
         if dropped and not document.key_facts and is_first_reading:
             put_to_review(user_id=user_id, document_id=document_id, reason=UNSUPPORTED)

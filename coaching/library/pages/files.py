@@ -14,8 +14,8 @@ from django.views.decorators.http import require_POST, require_safe
 from coaching.downloads.zip_stream import safe_name
 from coaching.files.errors import StorageFailed
 from coaching.files.objects import stream_object
+from coaching.library.documents import undoing
 from coaching.library.documents.filing import read_download
-from coaching.library.effects import undo
 from coaching.models import LibraryEffect
 from coaching.people.accounts import user_id_of
 from coaching.views.parts import back_to, or_404
@@ -67,7 +67,7 @@ def undo_effect(request: HttpRequest, effect_id: int) -> HttpResponse:
         effect = LibraryEffect.of(user_id).get(id=effect_id)
     try:
         with or_404():
-            undo(user_id=user_id, effect_id=effect_id)
+            undoing.undo_effect(user_id=user_id, effect_id=effect_id)
     except Refused as refusal:
         warning(request, refusal.shown())
     else:
