@@ -183,7 +183,10 @@ def withhold_document(*, user_id: int, document_id: int, is_withheld: bool) -> L
     values = {"is_withheld": is_withheld}
     for attachment in Document.of(user_id).filter(id__in=withheld - {document_id}).order_by("id"):
         change(attachment, kind=EffectKind.WITHHELD, made_by=MadeBy.USER, values=values)
-    return change(document, kind=EffectKind.WITHHELD, made_by=MadeBy.USER, values=values)
+    effect = change(document, kind=EffectKind.WITHHELD, made_by=MadeBy.USER, values=values)
+    if effect and document.state == DocumentState.FILED:
+        queue_readings(document)
+    return effect
 
 
 def read_again(*, user_id: int, document_id: int) -> Document:

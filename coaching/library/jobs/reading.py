@@ -6,9 +6,12 @@ call and queues the next, so that users take turns.
 
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
+from datetime import timedelta
 
 import structlog
 from django.conf import settings
+from django.db.models import Exists, OuterRef, TextField, Value
+from django.db.models.functions import Cast, Concat
 from django.utils import timezone
 from procrastinate import JobContext
 from procrastinate.contrib.django import app
@@ -24,14 +27,24 @@ from coaching.job_queue import (
 )
 from coaching.jobs.tasks import BULK_CALLS, MODELS, Retries
 from coaching.library.documents.drawn_pages import expire_pages
+from coaching.library.documents.findings import FACTS_KEY
 from coaching.library.documents.locks import update_documents
+from coaching.library.documents.readings import queue_readings
 from coaching.library.pipeline.batch import Services
 from coaching.library.pipeline.batches import collect
 from coaching.library.pipeline.call_records import calls_in_batches
 from coaching.library.pipeline.claims import claim_chosen, claim_uploads, free_silent
 from coaching.library.pipeline.reading import read_batch
 from coaching.model_client.connection import ModelConnection
-from coaching.models import Document, DocumentSource, DocumentState
+from coaching.models import (
+    CallPurpose,
+    CallState,
+    Document,
+    DocumentCall,
+    DocumentSource,
+    DocumentState,
+    DocumentText,
+)
 from sessions_app.database import in_database
 from sessions_app.usage import read_tokens_of_day
 
@@ -39,6 +52,9 @@ logger = structlog.get_logger(__name__)
 
 UNREACHABLE_SECONDS = 30
 """How long documents wait where the model can't be reached."""
+READINGS_AT_ONCE = 100
+SEARCHED_LATER = timedelta(days=30)
+"""So long after its filing a document that was never searched for facts is queued unasked."""
 
 
 @app.task(name=DOCUMENT_JOB, pass_context=True, retry=Retries(), priority=JobPriority.CHAT_UPLOAD)
@@ -78,7 +94,8 @@ async def resume_documents(context: JobContext, timestamp: int) -> None:  # noqa
         await collect(calls, await models.batch_client())
     freed = await in_database(free_silent, timezone.now())
     resumed = await in_database(resume_waiting)
-    logger.info("documents_resumed", freed=freed, resumed=resumed)
+    unread = await in_database(queue_lost_readings)
+    logger.info("documents_resumed", freed=freed, resumed=resumed, unread=unread)
 
 
 @app.periodic(cron="41 * * * *")
@@ -103,6 +120,33 @@ def resume_waiting() -> int:
     for document in Document.unscoped.filter(state=DocumentState.QUEUED, source=DocumentSource.CHAT):
         enqueue_document(document)
     return resumed
+
+
+def queue_lost_readings() -> int:
+    """Queue the readings of documents that were filed and never searched for facts; return how many. Sync.
+
+    Their job was lost, or had neither budget nor model for too long. What failed for another reason, and what
+    was filed long ago, waits for its person.
+    """
+    now = timezone.now()
+    key = Concat(
+        Value(f"{FACTS_KEY}:"), Cast(OuterRef("pk"), TextField()), Value(":"), output_field=TextField()
+    )
+    failed = DocumentCall.unscoped.filter(
+        user=OuterRef("user"), purpose=CallPurpose.FACTS, state=CallState.FAILED, key__startswith=key
+    )
+    texts = DocumentText.unscoped.filter(document=OuterRef("pk"), text__regex=r"\S")
+    filed = Document.unscoped.filter(
+        state=DocumentState.FILED, facts_found_at=None, is_withheld=False, decided_at__gt=now - SEARCHED_LATER
+    )
+    unread = filed.filter(~Exists(failed), Exists(texts))
+    users = unread.order_by().values_list("user_id", flat=True).distinct()
+    within_budget = [user_id for user_id in users if not _is_over_budget(user_id)]
+    # In any order: those that can't be read now don't keep the others waiting.
+    found = list(unread.filter(user_id__in=within_budget).order_by("?")[:READINGS_AT_ONCE])
+    for document in found:
+        queue_readings(document)
+    return len(found)
 
 
 def _users_with_queued() -> Sequence[int]:

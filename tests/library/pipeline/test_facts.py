@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.test import override_settings
+from django.utils import timezone
 from procrastinate.contrib.django.models import ProcrastinateJob
 from pytest_django import Settings
 
@@ -20,10 +21,13 @@ from coaching.library.documents.findings import FACTS_KEY, TRANSCRIPT_KEY, diges
 from coaching.library.documents.readings import read_whole_again, readings_of
 from coaching.library.documents.reasons import UNSUPPORTED
 from coaching.library.documents.reviews import accept_review, correct_document
-from coaching.library.effects import undo
+from coaching.library.documents.undoing import undo_effect
+from coaching.library.jobs.reading import queue_lost_readings
 from coaching.library.pipeline.facts import find_facts
 from coaching.model_client.connection import ModelConnection
 from coaching.models import (
+    CallPurpose,
+    CallState,
     DecidedBy,
     Document,
     DocumentCall,
@@ -281,11 +285,11 @@ async def test_a_filed_document_is_read_for_its_facts_and_the_filing_can_still_b
     assert len(document.key_facts) == 6
     found, filed = await in_database(lambda: list(LibraryEffect.of(user.pk)))
     assert (found.kind, filed.kind, found.made_by) == ("facts_found", "filed", MadeBy.PIPELINE)
-    await in_database(undo, user_id=user.pk, effect_id=found.pk)
+    await in_database(undo_effect, user_id=user.pk, effect_id=found.pk)
     await in_database(document.refresh_from_db)
     assert len(document.key_facts) == 1
     await read(document)
-    await in_database(undo, user_id=user.pk, effect_id=filed.pk)
+    await in_database(undo_effect, user_id=user.pk, effect_id=filed.pk)
     await in_database(document.refresh_from_db)
     assert (document.state, document.key_facts) == (DocumentState.REVIEW, [])
 
@@ -347,3 +351,85 @@ async def test_over_the_budget_the_facts_wait(
     assert not model.asked
     job = await in_database(ProcrastinateJob.objects.get, task_name=ANALYSIS_JOB, status="todo")
     assert job.args["run"]
+
+
+def test_a_reading_that_was_lost_is_queued_again_but_not_a_failed_or_forbidden_one(
+    user: User, queue: None, settings: Settings
+) -> None:
+    def filed(text: str = "A text.", **values: Any) -> Document:
+        return stored(user, text, decided_at=timezone.now(), **values)
+
+    lost, failed = filed(), filed()
+    filed(" \n")
+    filed(is_withheld=True)
+    filed(facts_found_at=timezone.now())
+    filed(state=DocumentState.REVIEW)
+    DocumentCall.of(user.pk).create(
+        client=failed.client,
+        purpose=CallPurpose.FACTS,
+        key=f"facts:{failed.pk}:abc:1",
+        documents=[failed.pk],
+        state=CallState.FAILED,
+    )
+    settings.SAGE_DAILY_TOKENS = 0
+    assert queue_lost_readings() == 0, "over the budget"
+    settings.SAGE_DAILY_TOKENS = None
+    assert queue_lost_readings() == 1
+    jobs = ProcrastinateJob.objects.filter(task_name=ANALYSIS_JOB, status="todo")
+    assert [job.args["document_id"] for job in jobs] == [lost.pk]
+
+
+def test_a_document_that_may_be_sent_again_is_read(user: User, queue: None) -> None:
+    document = stored(user, "A text.", is_withheld=True)
+    withhold_document(user_id=user.pk, document_id=document.pk, is_withheld=False)
+    assert queued() == [(FACTS_KEY, BULK_QUEUE)]
+
+
+def facts_stored(document: Document, *values: str) -> None:
+    facts = [{"name": "Fee", "value": value, "quote": value} for value in values]
+    keep_facts(
+        user_id=document.user_id,
+        document_id=document.pk,
+        of_type=document.file_type,
+        of_text=digest_of(text_of(1)),
+        facts=facts,
+        dropped=0,
+    )
+    document.refresh_from_db()
+
+
+def test_a_filing_that_is_undone_and_accepted_again_has_the_text_read_again(user: User, queue: None) -> None:
+    document = stored(user, text_of(1), state=DocumentState.REVIEW)
+    filed = accept_review(user_id=user.pk, document_id=document.pk)
+    assert filed
+    document.refresh_from_db()
+    facts_stored(document, "EUR 1")
+    ProcrastinateJob.objects.all().delete()
+    undo_effect(user_id=user.pk, effect_id=filed.pk)
+    document.refresh_from_db()
+    assert (document.state, document.facts_found_at) == (DocumentState.REVIEW, None)
+    assert queued() == []
+    accept_review(user_id=user.pk, document_id=document.pk)
+    assert queued() == [(FACTS_KEY, BULK_QUEUE)]
+
+
+def test_a_corrected_type_can_be_undone_after_its_facts_were_found(user: User, queue: None) -> None:
+    document = stored(user, text_of(1))
+    facts_stored(document, "EUR 1")
+    correct_document(user_id=user.pk, document_id=document.pk, file_type="invoice")
+    document.refresh_from_db()
+    facts_stored(document, "EUR 2")
+    ProcrastinateJob.objects.all().delete()
+    undo_effect(user_id=user.pk, effect_id=LibraryEffect.of(user.pk).get(kind="corrected").pk)
+    document.refresh_from_db()
+    assert (document.file_type, document.facts_found_at) == ("lease", None)
+    assert queued() == [(FACTS_KEY, BULK_QUEUE)], "for the type that it has again"
+
+
+def test_facts_that_were_found_twice_alike_can_be_undone(user: User) -> None:
+    document = stored(user, text_of(1), key_facts=[{"name": "Fee", "value": "EUR 7", "quote": "EUR 7"}])
+    facts_stored(document, "EUR 1")
+    facts_stored(document, "EUR 1")
+    undo_effect(user_id=user.pk, effect_id=LibraryEffect.of(user.pk).get().pk)
+    document.refresh_from_db()
+    assert document.key_facts[0]["value"] == "EUR 7"
