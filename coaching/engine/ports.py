@@ -61,7 +61,7 @@ class TextFilter(Protocol):
         ...
 
     async def check(self) -> str:
-        """Check what is held, and return what can be shown then. Does nothing of it twice if cancelled."""
+        """Check what is held, and return what can be shown then. A cancelled check changes nothing."""
         ...
 
 

@@ -102,6 +102,6 @@ REFILE_DOCUMENT: SageTool[RefileDocumentInput] = SageTool(
         once=_("asked to file a document elsewhere"),
         often=_("asked {count} times to file a document elsewhere"),
         activity=_("Writing"),
-        question=card(_("Shall I file this document so?"), FIELDS, yes=_("File it"), done=_("Filed.")),
+        question=card(_("File this document like this?"), FIELDS, yes=_("File it"), done=_("Filed.")),
     ),
 )

@@ -31,7 +31,7 @@ def citations_held(citations: Sequence[Citation], *, user_id: int, session_id: u
 
 
 def _is_read(user_id: int, session_id: uuid.UUID, document_id: int) -> bool:
-    """Return whether a tool of the conversation has told of a document."""
+    """Return whether a tool call of the conversation returned something about a document."""
     calls = ToolCallRecord.of(user_id).filter(
         turn__session_id=session_id, name__in=READING_TOOLS, is_error=False
     )

@@ -57,7 +57,7 @@ def queue_readings(document: Document) -> None:
 
 
 def read_whole_again(*, user_id: int, document_id: int, kind: FindingKind) -> None:
-    """Queue a reading anew, whose calls are other ones; one that is under way goes on. Raises `Refused`."""
+    """Queue a new reading with new calls, unless one is under way. Raises `Refused`."""
     document = Document.of(user_id).get(id=document_id)
     if document.state in UNFINISHED_STATES:
         raise Refused(STILL_READING)

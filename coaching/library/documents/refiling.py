@@ -1,6 +1,6 @@
 """Filing a document elsewhere in one step: under another type, in another folder, for another client.
 
-What would change is told before, and what was done is one effect, which one click undoes.
+`refiled` returns what would change. What was done is one effect, which one click undoes.
 """
 
 from dataclasses import dataclass

@@ -135,7 +135,7 @@ def correct_document(
         }
         if project:
             values["project_id"] = project.id
-        if reference.file_type != document.file_type:  # papers of another type are kept for other facts
+        if reference.file_type != document.file_type:  # each type has other facts
             values["facts_found_at"] = None
         effect = change(document, kind=EffectKind.CORRECTED, made_by=MadeBy.USER, values=values)
         if before != (document.file_type, document.folder):
