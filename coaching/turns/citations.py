@@ -9,12 +9,13 @@ import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from html import unescape
-from urllib.parse import unquote
+from urllib.parse import unquote, urljoin
 
 from coaching.legacy_text.blocks import TagFilter
 
-MAX_LABEL = 300
-MAX_TARGET = 200
+MAX_LABEL = 500
+MAX_TARGET = 400
+"""Longer ones are no citations: such a label keeps its brackets, and such a target is no link any more."""
 MAX_SENTENCE = 2_000
 """The characters of a sentence that are held, and of what came before it in its line."""
 LEAST_QUOTED = 8
@@ -22,10 +23,14 @@ LEAST_QUOTED = 8
 PAGES = "/library/documents/"
 _TARGET = re.compile(rf"{PAGES}(\d{{1,18}})/?(?:[#?]page[-=](\d{{1,6}}))?")
 _ESCAPE = re.compile(r"\\(.)")
+_MARK = re.compile(r"\\.|[\[\]]|\n[ \t]*+\n")
+_SPACE = re.compile(r"\s*+")
 _QUOTES = {"“": "”", "„": "“”", "«": "»", "»": "«", '"': '"'}
 _ENDS = ".!?…"
-_FIRST = "/<\\%&"
+_FIRST = "/.<\\%&"
 """What the address of a document's page can begin with, as it is or escaped."""
+_CHAT = "/chat/0/"
+"""An address of the pages on which links are relative."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,19 +104,12 @@ class CitationFilter:
         """Return what is certain of the held text: all of it, or what stands before a possible citation."""
         if self._ready:
             return ""
-        text, place = self._held, 0
-        while (found := text.find("[", place)) >= 0:
-            link = _link_at(text, found, is_closed=self._is_closed)
-            if link is not None and link.end == link.start:  # no link to a document
-                place = found + 1
-                continue
-            if link is not None:
-                self._ready = _sentence_end(text, link.end, is_closed=self._is_closed)
-                self._ready -= found if self._ready else 0
-            place = found
-            break
-        else:
-            place = len(text)
+        text = self._held
+        link, place = _next_link(text, 0, is_closed=self._is_closed)
+        if link is not None:
+            place = link.start
+            end = _unit_end(text, link.end, is_closed=self._is_closed)
+            self._ready = end - place if end else 0
         self._held = text[place:]
         return self._shown(text[:place])
 
@@ -120,57 +118,114 @@ class CitationFilter:
         return text
 
 
-def _link_at(text: str, start: int, *, is_closed: bool) -> _Link | None:
-    """Return the link to documents that begins at a bracket, an empty one for anything else, None if unclear.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Target:
+    """What follows a label; `end` is 0 if it leads to no document. One that `is_broken` has no end."""
 
-    Links may have an address in angle brackets, a title, and escapes; and its address may stand elsewhere.
+    end: int
+    citation: Citation | None = None
+    is_broken: bool = False
+
+
+_NO_TARGET = _Target(end=0)
+
+
+def _next_link(text: str, place: int, *, is_closed: bool) -> tuple[_Link | None, int]:
+    """Return the next link to documents, if there is one, and the place before which there is none.
+
+    Found by its target. Without a label that begins at a bracket, its target alone is the link.
     """
-    nothing = _Link(start=start, end=start, label="", citation=None)
-    unclear = nothing if is_closed else None
-    close = text.find("]", start, start + MAX_LABEL + 2)
-    label = text[start + 1 : close if close >= 0 else start + MAX_LABEL + 2]
-    if "\n" in label or "[" in label:
-        return nothing
-    if close < 0 and len(label) > MAX_LABEL:
-        return nothing
-    if close < 0 or close + 1 == len(text):
+    openings: list[int] = []
+    seen = place
+    for found in _MARK.finditer(text, place):
+        at, seen = found.start(), found.end()
+        if found[0] == "[":
+            openings.append(at)
+        elif found[0] == "]":
+            opening = openings.pop() if openings else at
+            start = opening if at - opening <= MAX_LABEL else at
+            target = _target_at(text, at + 1, is_closed=is_closed)
+            if target is None:
+                return None, _first_recent([*openings, start], at)
+            if target.is_broken:
+                return _Link(start=at, end=at + 2, label=f"] {text[at + 1]}", citation=None), at
+            if target.end:
+                label = text[start + 1 : at] if start < at else "]"
+                citation = target.citation if start < at else None
+                return _Link(start=start, end=target.end, label=label, citation=citation), start
+        elif found[0][0] == "\n":  # no label goes over it
+            openings.clear()
+    if is_closed:
+        return None, len(text)
+    is_escaping = seen < len(text) and text.endswith("\\")
+    return None, _first_recent(openings, len(text) - is_escaping)
+
+
+def _first_recent(openings: Sequence[int], place: int) -> int:
+    """Return the first bracket that begins a label which can still end, or the place."""
+    return next((each for each in openings if place - each <= MAX_LABEL), place)
+
+
+def _target_at(text: str, start: int, *, is_closed: bool) -> _Target | None:
+    """Return the target that follows a label, in parentheses or after a colon; None if that isn't clear yet.
+
+    Its address may stand on the next line and in angle brackets, and have escapes and a title.
+    """
+    unclear = _NO_TARGET if is_closed else None
+    if start == len(text):
         return unclear
-    if text[close + 1] not in "(:":
-        return nothing
-    begin, last = close + 2, ")" if text[close + 1] == "(" else "\n"
+    begin = _SPACE.match(text, start + 1).end() if text[start] in "(:" else start  # type: ignore[union-attr]
+    if begin == len(text):
+        return unclear
+    if begin == start or text[begin] not in _FIRST:
+        return _NO_TARGET
+    last = ")" if text[start] == "(" else "\n"
     end = text.find(last, begin, begin + MAX_TARGET + 1)
-    first = text[begin : begin + MAX_TARGET].lstrip()[:1]
-    if first and first not in _FIRST:
-        return nothing
-    if end < 0:
-        is_over = is_closed and last == "\n"
-        target = text[begin:] if is_over else text[begin : begin + MAX_TARGET + 1]
-        if not is_over:
-            return nothing if "\n" in target or len(target) > MAX_TARGET else unclear
-        end = len(text)
-    address = _address(text[begin:end])
+    is_long = end < 0 and len(text) - begin > MAX_TARGET
+    if end < 0 and not is_long and not is_closed:
+        return None
+    address = _address(text[begin : end if end >= 0 else begin + MAX_TARGET])
     if not address.startswith(PAGES):
-        return nothing
+        return _Target(end=0, is_broken=is_long)
+    if end < 0 and (is_long or last == ")"):
+        return _Target(end=0, is_broken=True)
     found = _TARGET.fullmatch(address) if last == ")" else None
     citation = None
     if found and int(found[1]) < 2**63:
         citation = Citation(document_id=int(found[1]), page=int(found[2]) if found[2] else None)
-    return _Link(start=start, end=end + (last == ")"), label=label, citation=citation)
+    return _Target(end=len(text) if end < 0 else end + (last == ")"), citation=citation)
 
 
 def _address(target: str) -> str:
     """Return the address of a link's target as browsers would find it, without its title."""
     plain = unquote(unescape(_ESCAPE.sub(r"\1", target))).strip()
-    return plain.removeprefix("<").partition(">")[0] if plain.startswith("<") else plain.partition(" ")[0]
+    words = plain[1:].partition(">")[:1] if plain.startswith("<") else plain.split()[:1]
+    try:
+        return urljoin(_CHAT, "".join(words))
+    except ValueError:  # what looks like a host is none
+        return ""
 
 
 def _links_in(text: str) -> Iterator[_Link]:
-    place = text.find("[")
-    while place >= 0:
-        link = _link_at(text, place, is_closed=True)
-        if link and link.end > link.start:
-            yield link
-        place = text.find("[", max(place + 1, link.end if link else 0))
+    link, _ = _next_link(text, 0, is_closed=True)
+    while link is not None:
+        yield link
+        link, _ = _next_link(text, link.end, is_closed=True)
+
+
+def _unit_end(text: str, start: int, *, is_closed: bool) -> int:
+    """Return where the sentence of a link ends, and all links that begin in it; 0 if that isn't known yet."""
+    end = _sentence_end(text, start, is_closed=is_closed)
+    while end:
+        link, sure = _next_link(text[: end + MAX_LABEL + MAX_TARGET], start, is_closed=is_closed)
+        if link is None:
+            return end if sure >= end else 0
+        start = link.end
+        if link.start < end < link.end:
+            end = _sentence_end(text, link.end, is_closed=is_closed)
+        elif link.start >= end:
+            break
+    return end
 
 
 def _with_quotes(text: str, links: Iterator[_Link], *, offset: int) -> Iterator[_Link]:

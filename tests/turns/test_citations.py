@@ -87,10 +87,44 @@ async def test_each_quote_belongs_to_the_citation_after_it() -> None:
         "[A](/library/documents/9/%23page-1)",
         "[A](/library/documents/99999999999999999999/)",
         "[A](/library/documents/9/?page=2)",
+        "[A](\n/library/documents/9/)",
+        "[A](/files/../library/documents/9/)",
+        "[A](../../library/documents/9/)",
+        f"[A]({' ' * 500}/library/documents/9/)",
     ],
 )
 async def test_no_way_of_writing_a_link_gets_around_the_check(link: str) -> None:
     assert await streamed(Checker(), f"See {link} there.") == "See A there."
+    assert await streamed(Checker(), *f"See {link} there.") == "See A there."
+
+
+LONG = "very " * 200
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("[Lease [signed], page 3](/library/documents/9/#page-3)", "Lease [signed], page 3"),
+        ("[Lease \\[final\\]](/library/documents/9/)", "Lease \\[final\\]"),
+        ("[The\nlease](/library/documents/9/)", "The\nlease"),
+        (f"[{LONG}](/library/documents/9/)", f"[{LONG}]"),
+        (f"[A](/library/documents/9/?{'x' * 600})", f"[A] (/library/documents/9/?{'x' * 600})"),
+        (f"[1]: /library/documents/9/?{'x' * 600}", f"[1] : /library/documents/9/?{'x' * 600}"),
+        ("[A](/library/documents/9/", "[A] (/library/documents/9/"),
+        ("[1]:\n/library/documents/9/\nEnd", "1\nEnd"),
+        ("[1]:/library/documents/9/", "1"),
+        ("A](/library/documents/9/)", "A]"),
+        ("\\[A](/library/documents/9/)", "\\[A]"),
+        ("[A `]` b](/library/documents/9/)", "[A `]` b]"),
+        ("[A\n\nb](/library/documents/9/)", "[A\n\nb]"),
+        ("[A [b](/library/documents/9/) c](/library/documents/8/)", "[A b c]"),
+        (f"{LEASE} and [Dr. Brown](/library/documents/9/)", f"{LEASE} and Dr. Brown"),
+        (f"{LEASE} and [a\nb](/library/documents/9/)", f"{LEASE} and a\nb"),
+    ],
+)
+async def test_no_label_and_no_length_gets_a_link_around_the_check(text: str, shown: str) -> None:
+    assert await streamed(Checker(12), text) == shown
+    assert await streamed(Checker(12), *text) == shown
 
 
 async def test_an_address_that_stands_elsewhere_is_no_citation() -> None:
@@ -109,7 +143,8 @@ async def test_other_brackets_are_shown_as_they_are(text: str) -> None:
 
 
 async def test_a_reply_of_brackets_is_shown_in_time() -> None:
-    assert await streamed(Checker(), "[" * 50_000) == "[" * 50_000
+    for text in ("[" * 50_000, "]" * 50_000, "[a](" * 20_000, "[a](/x" * 2_000 + ")", "](" * 20_000):
+        assert len(await streamed(Checker(), text)) >= len(text)
 
 
 async def test_an_address_is_written_as_the_page_has_it() -> None:
