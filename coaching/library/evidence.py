@@ -7,7 +7,7 @@ adds to it. The page is where the quote stands, never what the model says. The r
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
@@ -99,6 +99,26 @@ class Source:
         closing = plain[asked[-1][2] :].strip("\"“”„«»' ")
         end += len(closing) if text.startswith(closing, end) else 0
         return Passage(quote=_on_one_line(text[begin:end]), page=self._page_at(text, begin))
+
+    def has_parts(self, parts: Sequence[str], *, cut: Collection[int] = ()) -> bool:
+        """Say whether the text has all parts of a quote, in their order, one of which is long enough.
+
+        `cut` has the numbers of the parts whose last word may be just the beginning of one.
+        """
+        joined = self._read[2]
+        place, longest = 0, 0
+        for number, part in enumerate(parts):
+            tokens = [token for token, _, _ in _tokens(_plain(part))]
+            if not tokens:
+                continue
+            wanted = " ".join(tokens)
+            is_whole = number not in cut or not tokens[-1].isalpha()
+            place = joined.find(f" {wanted} " if is_whole else f" {wanted}", place)
+            if place < 0:
+                return False
+            place += len(wanted) + 1
+            longest = max(longest, len(wanted))
+        return longest >= MIN_QUOTE_CHARACTERS
 
     def bears_out(self, value: str, quote: str) -> Passage | None:
         """Return the passage that a quote repeats, if the value stands in it."""

@@ -5,11 +5,11 @@ Synchronous ORM code.
 
 import re
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from django.db.models import Q
 
-from coaching.library.evidence import MIN_QUOTE_CHARACTERS, Source
+from coaching.library.evidence import Source
 from coaching.models import Document, DocumentText
 from coaching.tools.foreign import READING_TOOLS
 from coaching.tools.results import document_link
@@ -17,7 +17,6 @@ from coaching.turns.citations import Citation
 from sessions_app.models import ToolCallRecord
 
 _LEFT_OUT = re.compile(r"\[?(?:…|\.\.\.)\]?")
-_CUT_WORD = re.compile(r"(?<!\w)\w++$")
 
 
 def citations_held(citations: Sequence[Citation], *, user_id: int, session_id: uuid.UUID) -> Sequence[bool]:
@@ -54,14 +53,12 @@ def _holds(citation: Citation, text: DocumentText | None) -> bool:
 
 
 def _stands_in(source: Source, quote: str) -> bool:
-    """Return whether all parts of a quote stand in a text; what it leaves out is marked by dots."""
-    parts = [part for part in _parts(quote) if sum(map(str.isalnum, part)) >= MIN_QUOTE_CHARACTERS]
-    return bool(parts) and all(source.find(part) is not None for part in parts)
+    """Return whether all parts of a quote stand in a text, in their order: dots mark what it leaves out.
 
-
-def _parts(quote: str) -> Iterator[str]:
-    place = 0
-    for gap in _LEFT_OUT.finditer(quote):
-        yield _CUT_WORD.sub("", quote[place : gap.start()])  # perhaps only the beginning of a word
-        place = gap.end()
-    yield quote[place:]
+    Of a word that dots follow at once, only the beginning may have been quoted.
+    """
+    gaps = list(_LEFT_OUT.finditer(quote))
+    starts = [0, *(gap.end() for gap in gaps)]
+    ends = [*(gap.start() for gap in gaps), len(quote)]
+    parts = [quote[start:end] for start, end in zip(starts, ends, strict=True)]
+    return source.has_parts(parts, cut=[n for n, part in enumerate(parts[:-1]) if part[-1:].isalpha()])
