@@ -1,7 +1,6 @@
 """`refile_document`: files one of the user's documents elsewhere, once they said yes."""
 
 from collections.abc import Mapping
-from dataclasses import fields
 from typing import Any
 
 from django.utils.translation import gettext_noop as _
@@ -14,7 +13,7 @@ from coaching.tools.confirmed import answers, checks, runs
 from coaching.tools.context import CallContext
 from coaching.tools.document_findings import NO_DOCUMENT, check_id
 from coaching.tools.presentation import CardField, Presentation, SageTool, card
-from coaching.tools.reach import check_document, place_to_write
+from coaching.tools.reach import check_document, default_place
 from coaching.tools.results import Id, Name
 
 DESCRIPTION = (
@@ -23,6 +22,8 @@ DESCRIPTION = (
 )
 NOTHING_SAID = "Say where it belongs: file_type, folder, client_id or project_id."
 LABELS = {"file_type": _("Type"), "folder": _("Folder"), "client": _("For"), "project": _("Project")}
+COMPARED = {"client": "client_id", "project": "project_id"}
+"""Two may have the same name."""
 FIELDS = (CardField(name="folder", label=_("Folder (leave empty for the usual one)"), max_length=120),)
 
 
@@ -44,10 +45,11 @@ def _check(context: CallContext, given: RefileDocumentInput) -> Mapping[str, Any
     except (Client.DoesNotExist, Project.DoesNotExist):
         raise ToolError(NO_DOCUMENT) from None
     changes = {}
-    for field in fields(before):
-        was, becomes = (getattr(each, field.name) or "–" for each in (before, after))
-        if was != becomes:
-            changes[LABELS[field.name]] = f"{was} → {becomes}"
+    for name, label in LABELS.items():
+        was, becomes = (getattr(each, name) or "–" for each in (before, after))
+        compared = COMPARED.get(name, name)
+        if getattr(before, compared) != getattr(after, compared):
+            changes[label] = f"{was} → {becomes}"
     return {_("Document"): document.name, **changes}
 
 
@@ -80,7 +82,8 @@ def _refiling(context: CallContext, given: RefileDocumentInput) -> Refiling:
         raise ToolError(NOTHING_SAID)
     client_id, project_id = None, None
     if given.client_id or given.project_id:
-        client, project = place_to_write(context, client_id=given.client_id, project_id=given.project_id)
+        # The same before and after the yes: what the card shows is what is written.
+        client, project = default_place(context, client_id=given.client_id, project_id=given.project_id)
         client_id, project_id = client.pk, project.pk if project else None
     return Refiling(
         file_type=given.file_type or "",

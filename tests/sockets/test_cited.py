@@ -10,7 +10,7 @@ from django.test import Client as Browser
 
 from coaching.belongings.transcript import write_transcript
 from coaching.library.references.files import sync_reference_files
-from coaching.models import Document, DocumentSource
+from coaching.models import Document, DocumentSource, SessionScope
 from coaching.people.profile_changes import offer_library
 from coaching.practice.script import Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer
@@ -18,7 +18,7 @@ from coaching.turns.citations import Citation
 from coaching.turns.cited import citations_held
 from sessions_app.database import in_database
 from sessions_app.models import Message, MessageRole, Session
-from tests.library.rows import make_client, make_document
+from tests.library.rows import make_client, make_document, make_project
 from tests.live_sage import LiveSage, open_socket, text_of
 from tests.sockets.questions import ask
 
@@ -139,3 +139,24 @@ async def test_a_document_is_filed_elsewhere_after_a_yes_and_back_by_an_undo(
     await in_database(browser.post, f"/chat/{session.id}/undo/", form)
     await in_database(document.refresh_from_db)
     assert (document.file_type, document.folder) == ("lease", "Leases")
+
+
+async def test_a_document_goes_where_the_card_says_in_a_conversation_about_a_project(
+    live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str, user: User
+) -> None:
+    await in_database(sync_reference_files)
+    document = await in_database(library_of, user)
+    project = await in_database(make_project, document.client)
+    place = {"client_id": project.client_id, "project": project}
+    await in_database(lambda: SessionScope.of(user.pk).create(session=session, **place))
+    practice.script([Reply.of(Text("Shall I?"), refile(document, client_id=document.client_id)), "Done."])
+    async with open_socket(live_sage, session.id, cookie) as client:
+        await ask(client, "File it here.")
+        browser = Browser()
+        await in_database(browser.force_login, user)
+        card = (await in_database(browser.get, f"/chat/{session.id}/")).content.decode()
+        assert f"– → {project.name}" in card
+        await client.send(type="answer", toolUseId="toolu_file", value={"accept": True})
+        await client.until("done")
+    await in_database(document.refresh_from_db)
+    assert document.project_id == project.pk

@@ -50,12 +50,14 @@ class Refiling:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filed:
-    """Where a document is filed, in words."""
+    """Where a document is filed, in words and by the ids of its place."""
 
     file_type: str
     folder: str
     client: str
+    client_id: int
     project: str
+    project_id: int | None
 
 
 def refiled(*, user_id: int, document_id: int, to: Refiling) -> tuple[Filed, Filed]:
@@ -71,12 +73,16 @@ def refiled(*, user_id: int, document_id: int, to: Refiling) -> tuple[Filed, Fil
         file_type=titles.get(before, before),
         folder=document.folder,
         client=document.client.name,
+        client_id=document.client_id,
+        project_id=document.project_id,
         project=document.project.name if document.project else "",
     )
     becomes = Filed(
         file_type=titles.get(after, after),
         folder=values["folder"],
         client=client.name,
+        client_id=client.id,
+        project_id=project_id,
         project=project.name if project else "",
     )
     if was == becomes and not _decided(document):
