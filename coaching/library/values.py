@@ -6,7 +6,7 @@ stands there only as it is written; an amount between two currencies doesn't.
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -66,6 +66,15 @@ class _Unit:
     readings: frozenset[Decimal] = frozenset()
     currencies: frozenset[str] = frozenset()
 
+    @property
+    def meaning(self) -> Hashable:
+        """What is equal for two units just if each is in the other."""
+        if self.days:
+            return (self.days, self.word if len(self.days) > 1 else "")
+        if self.readings:
+            return (self.readings, self.currencies, self.word if len(self.readings) > 1 else "")
+        return self.word
+
     def is_in(self, other: "_Unit") -> bool:
         """Say whether a value's unit means what a sentence's does."""
         if self.days or other.days:
@@ -89,6 +98,11 @@ def stands_in(
     return bool(wanted) and any(
         all(one.is_in(there[start + n]) for n, one in enumerate(wanted)) for start in range(last + 1)
     )
+
+
+def meaning_of(value: str, *, order: DateOrder | None, mark: DecimalMark | None) -> Hashable:
+    """Return what is equal for two values just if each stands in the other."""
+    return tuple(unit.meaning for unit in _units(value, order, mark))
 
 
 def unsupported(

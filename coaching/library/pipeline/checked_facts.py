@@ -1,13 +1,13 @@
 """The key facts that a document's own text bears out, each once, the most important first. No database."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from coaching.library.evidence import MAX_QUOTE, Source
-from coaching.library.values import stands_in
+from coaching.library.values import meaning_of
 
 MAX_FACTS = 40
 """As many of a whole text are kept."""
@@ -46,20 +46,19 @@ class CheckedFacts:
 def check_facts(said: Iterable[FactSaid], source: Source) -> CheckedFacts:
     """Return the facts that a text bears out. Of those with one name and value, the first is kept."""
     kept: list[tuple[bool, Row]] = []
-    by_name: dict[str, list[int]] = {}
+    places: dict[Hashable, int] = {}
     dropped = 0
     for fact in said:
         row = fact_row(fact.name, fact.value, fact.quote, source)
         if row is None:
             dropped += 1
             continue
-        named = by_name.setdefault(row["name"].casefold(), [])
-        same = next((place for place in named if _is_same_value(kept[place][1], row, source)), None)
-        if same is None:
-            named.append(len(kept))
+        meant = meaning_of(row["value"], order=source.order, mark=source.mark)
+        place = places.setdefault((row["name"].casefold(), meant), len(kept))
+        if place == len(kept):
             kept.append((fact.main, row))
         elif fact.main:
-            kept[same] = (True, kept[same][1])
+            kept[place] = (True, kept[place][1])
     kept.sort(key=lambda each: not each[0])
     return CheckedFacts(rows=[row for _, row in kept[:MAX_FACTS]], dropped=dropped)
 
@@ -77,9 +76,3 @@ def fact_row(name: str, value: str, quote: str, source: Source) -> Row | None:
 
 def on_one_line(text: str, most: int) -> str:
     return " ".join(text.replace("\x00", "").split())[:most]
-
-
-def _is_same_value(one: Mapping[str, str], other: Mapping[str, str], source: Source) -> bool:
-    how: Mapping[str, Any] = {"order": source.order, "mark": source.mark}
-    pairs = ((one["value"], other["value"]), (other["value"], one["value"]))
-    return all(stands_in(value, sentence, **how) for value, sentence in pairs)
