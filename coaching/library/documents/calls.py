@@ -37,6 +37,17 @@ def clear_requests(*, user_id: int, keys: str) -> None:
     answered.update(request="", rounds="")
 
 
+def fail_unreadable(*, user_id: int, key: str, sentence: str) -> None:
+    """Note that a call's answer couldn't be read, so that it is asked again when its person wants it."""
+    answered = DocumentCall.of(user_id).filter(key=key, state=CallState.ANSWERED)
+    answered.update(state=CallState.FAILED, error=sentence, request="", rounds="", answer="")
+
+
+def forget_failed(*, user_id: int, keys: str) -> None:
+    """Delete the failed calls whose keys begin so: they are made again, and what was answered isn't."""
+    DocumentCall.of(user_id).filter(key__startswith=keys, state=CallState.FAILED).delete()
+
+
 def _clear_used(*, user_id: int, call_ids: Collection[int]) -> None:
     answered = DocumentCall.of(user_id).filter(id__in=call_ids, state=CallState.ANSWERED).exclude(request="")
     for pk, documents, used in answered.order_by().values_list("id", "documents", "used"):

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from django.utils.translation import gettext_noop
+
 from coaching.job_queue import ANALYSIS_JOB, enqueue_analysis, enqueue_document, is_queued
 from coaching.library.documents.reasons import reason_for_models
 from coaching.models import (
@@ -25,6 +27,9 @@ SUMMARY_KEY: FindingKind = "summary"
 TRANSCRIPT_KEY: FindingKind = "transcript"
 FACTS_KEY: FindingKind = "facts"
 
+SEARCHED_STATES = (DocumentState.FILED, DocumentState.REVIEW)
+"""Those of documents whose texts are searched for facts."""
+
 READING_SECONDS, BUDGET_SECONDS = 2, 600
 """How long the job waits, at first and at most, before it looks again whether its document has a text.
 
@@ -35,6 +40,7 @@ MAX_SECONDS = 24 * 3_600
 NO_TEXT = "There is no text in this document."
 STILL_UNREAD = "This document hasn’t been read yet. Try again later."
 UNFINISHED = "This wasn’t finished: the day’s budget was used up, or it was interrupted. Try again later."
+NOT_SEARCHED = gettext_noop("Sage looks for facts only in documents that are filed or to be reviewed.")
 NOTHING = "Nothing was found that the document's own text bears out."
 
 
@@ -71,6 +77,8 @@ def begin_finding(
     prefix = call_prefix(document, kind)
     if not prefix and document.state not in UNFINISHED_STATES:
         return _unread(document), False
+    if kind == FACTS_KEY and document.state not in (*SEARCHED_STATES, *UNFINISHED_STATES):
+        return Finding(is_ready=True, reason=NOT_SEARCHED), False
     key = job_key(document_id, kind)
     if prefix:
         found = _found(document, kind)

@@ -10,8 +10,11 @@ from dataclasses import dataclass
 from django.utils.translation import gettext_noop
 
 from coaching.job_queue import enqueue_analysis, is_queued
+from coaching.library.documents.calls import forget_failed
 from coaching.library.documents.findings import (
     FACTS_KEY,
+    NOT_SEARCHED,
+    SEARCHED_STATES,
     TRANSCRIPT_KEY,
     FindingKind,
     call_prefix,
@@ -57,7 +60,10 @@ def queue_readings(document: Document) -> None:
 
 
 def read_whole_again(*, user_id: int, document_id: int, kind: FindingKind) -> None:
-    """Queue a new reading with new calls, unless one is under way. Raises `Refused`."""
+    """Queue a new reading with new calls, unless one is under way. Raises `Refused`.
+
+    One that failed goes on instead: only what failed is asked again.
+    """
     document = Document.of(user_id).get(id=document_id)
     if document.state in UNFINISHED_STATES:
         raise Refused(STILL_READING)
@@ -65,7 +71,12 @@ def read_whole_again(*, user_id: int, document_id: int, kind: FindingKind) -> No
         raise Refused(IS_WITHHELD)
     if not has_text(document):
         raise Refused(WITHOUT_TEXT)
-    _queue(document, kind, run=secrets.token_hex(4), is_bulk=False)
+    if kind == FACTS_KEY and document.state not in SEARCHED_STATES:
+        raise Refused(NOT_SEARCHED)
+    is_unfinished = kind == FACTS_KEY and document.facts_found_at is None
+    if is_unfinished:
+        forget_failed(user_id=user_id, keys=call_prefix(document, kind))
+    _queue(document, kind, run="" if is_unfinished else secrets.token_hex(4), is_bulk=False)
 
 
 def readings_of(document: Document) -> Sequence[Reading]:

@@ -10,6 +10,7 @@ from coaching.library.documents.findings import FACTS_KEY, TRANSCRIPT_KEY
 from coaching.library.documents.readings import Reading, readings_of
 from coaching.library.documents.reasons import shown_reason
 from coaching.library.rows.costs import DocumentCost, costs_of_documents
+from coaching.library.rows.reading_notes import BEGINNING_SEARCHED
 from coaching.models import Document, KnowledgeEntry
 from sessions_app.money import small_dollars
 
@@ -52,6 +53,8 @@ def _of_facts(document: Document, reading: Reading) -> ShownReading:
         words = gettext("Sage is reading the whole text for its facts.")
     elif reading.reason:
         words = gettext("Sage couldn’t look for facts in the whole text.")
+    elif is_done and BEGINNING_SEARCHED in document.reading_note:
+        words = gettext("The key facts are from the beginning of the text.")
     elif is_done:
         words = gettext("The key facts are from the whole text.")
     else:

@@ -10,6 +10,7 @@ PICTURES = gettext_noop("Sage hasn’t read the pages that are pictures:")
 """Their numbers follow in a line of their own."""
 FROM_PICTURES = gettext_noop("These pages were read from their pictures. Check names and numbers:")
 """Their numbers follow, too."""
+BEGINNING_SEARCHED = gettext_noop("It’s very long: Sage looked for facts in its beginning only.")
 MAX_NOTE = 500
 MAX_RANGES = 25
 """A note has room for so many."""
@@ -26,6 +27,13 @@ def with_page_texts(note: str, *, read: Sequence[int], unread: Sequence[int]) ->
     rest = [line for before, line in pairwise(lines) if not {before, line} & {PICTURES, FROM_PICTURES}]
     named = f"{FROM_PICTURES}\n{page_ranges(read)}." if read else ""
     return "\n".join(filter(None, [pictures_note(unread), named, *rest]))[:MAX_NOTE]
+
+
+def with_line(note: str, sentence: str, *, is_there: bool) -> str:
+    """Return a note with a sentence that no other line follows, or without it; unchanged if it is full."""
+    lines = [line for line in note.splitlines() if line != sentence]
+    longer = "\n".join([*lines, sentence] if is_there else lines)
+    return longer if len(longer) <= MAX_NOTE else note
 
 
 def page_ranges(numbers: Iterable[int]) -> str:

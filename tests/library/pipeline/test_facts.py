@@ -17,13 +17,24 @@ from coaching.engine.errors import UpstreamError
 from coaching.job_queue import ANALYSIS_JOB, BULK_QUEUE
 from coaching.library.documents.facts import keep_facts
 from coaching.library.documents.filing import Decision, file_document, withhold_document
-from coaching.library.documents.findings import FACTS_KEY, TRANSCRIPT_KEY, digest_of
+from coaching.library.documents.findings import (
+    FACTS_KEY,
+    NOT_SEARCHED,
+    TRANSCRIPT_KEY,
+    begin_finding,
+    digest_of,
+)
 from coaching.library.documents.readings import read_whole_again, readings_of
 from coaching.library.documents.reasons import UNSUPPORTED
 from coaching.library.documents.reviews import accept_review, correct_document
 from coaching.library.documents.undoing import undo_effect
+from coaching.library.evidence import Source
 from coaching.library.jobs.reading import queue_lost_readings
+from coaching.library.pages.readings import shown_readings
+from coaching.library.pipeline.calls import CallFailed
+from coaching.library.pipeline.checked_facts import FactSaid, check_facts
 from coaching.library.pipeline.facts import find_facts
+from coaching.library.rows.reading_notes import BEGINNING_SEARCHED
 from coaching.model_client.connection import ModelConnection
 from coaching.models import (
     CallPurpose,
@@ -70,12 +81,15 @@ class Cooperating:
     def __init__(self) -> None:
         self.asked: list[str] = []
         self.only_invents = False
+        self.mumbles_about = ""
 
     def answer(self, body: Mapping[str, Any]) -> Reply:
         sent = "\n".join(block["text"] for block in body["messages"][0]["content"])
         if '"facts"' not in json.dumps(body.get("output_config")):
             return analyse(body)
         self.asked.append(sent)
+        if self.mumbles_about and self.mumbles_about in sent:
+            return Reply.of("I have read it.")
         found = [] if self.only_invents else list(_noted(sent))
         return Reply.of(json.dumps({"facts": [*MADE_UP, *found]}))
 
@@ -344,7 +358,7 @@ async def test_what_cannot_be_read_is_not_queued(user: User, practice: PracticeS
 async def test_over_the_budget_the_facts_wait(
     user: User, practice: PracticeServer, work_off: WorkOff, settings: Settings, model: Cooperating
 ) -> None:
-    document = await in_database(stored, user, text_of(1))
+    document = await in_database(stored, user, text_of(1), facts_found_at=timezone.now())
     settings.SAGE_DAILY_TOKENS = 0
     await in_database(read_whole_again, user_id=user.pk, document_id=document.pk, kind=FACTS_KEY)
     await work_off()
@@ -433,3 +447,56 @@ def test_facts_that_were_found_twice_alike_can_be_undone(user: User) -> None:
     undo_effect(user_id=user.pk, effect_id=LibraryEffect.of(user.pk).get().pk)
     document.refresh_from_db()
     assert document.key_facts[0]["value"] == "EUR 7"
+
+
+async def test_of_a_reading_that_failed_in_one_part_only_this_part_is_asked_again(
+    user: User, practice: PracticeServer, model: Cooperating, work_off: WorkOff
+) -> None:
+    document = await in_database(stored, user, text_of(1, pages=4).replace("Filler words.", "Filler " * 100))
+    model.mumbles_about = "part 3"
+    with override_settings(SAGE_CONTEXT_TOKENS=8_192):
+        with pytest.raises(CallFailed, match="couldn’t be read"):
+            await read(document)
+        calls = await in_database(lambda: list(DocumentCall.of(user.pk).order_by("id")))
+        assert calls[-1].state == CallState.FAILED
+        assert not any(call.request for call in calls)
+        assert await in_database(queue_lost_readings) == 0
+        model.mumbles_about = ""
+        asked = len(model.asked)
+        await in_database(read_whole_again, user_id=user.pk, document_id=document.pk, kind=FACTS_KEY)
+        await work_off()
+    await in_database(document.refresh_from_db)
+    assert len(document.key_facts) == 8
+    assert len(set(model.asked)) == len(model.asked) - 1, "the part that failed"
+    assert "part 3" in model.asked[asked]
+
+
+async def test_of_a_very_long_text_the_page_says_that_only_its_beginning_was_searched(
+    user: User, practice: PracticeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("coaching.library.pipeline.facts.MAX_PARTS", 1)
+    document = await in_database(stored, user, text_of(1, pages=4).replace("Filler words.", "Filler " * 100))
+    with override_settings(SAGE_CONTEXT_TOKENS=8_192):
+        (document,) = await read(document)
+    assert document.reading_note == BEGINNING_SEARCHED
+    shown = (await in_database(shown_readings, document)).shown[0]
+    assert shown.words == "The key facts are from the beginning of the text."
+    (document,) = await read(document, run="again")
+    assert document.reading_note == ""
+
+
+def test_only_filed_and_reviewed_documents_are_searched(user: User, queue: None) -> None:
+    document = stored(user, "A text.", state=DocumentState.DUPLICATE)
+    with pytest.raises(Refused, match="only in documents that are filed"):
+        read_whole_again(user_id=user.pk, document_id=document.pk, kind=FACTS_KEY)
+    found, _ = begin_finding(user_id=user.pk, document_id=document.pk, kind=FACTS_KEY, session_id=None)
+    assert (found.reason, queued()) == (NOT_SEARCHED, [])
+
+
+def test_values_that_mean_the_same_are_one_fact() -> None:
+    source = Source("The fee is EUR 2,000.00 on 3 May 2027, or about 2,000 of them.")
+    quote = source.text
+    values = ["EUR 2,000.00", "EUR 2,000", "2,000", "3 May 2027", "3 May 2027", "of them"]
+    said = [FactSaid(name="Fee", value=value, quote=quote) for value in values]
+    kept = [row["value"] for row in check_facts(said, source).rows]
+    assert kept == ["EUR 2,000.00", "2,000", "3 May 2027", "of them"]
