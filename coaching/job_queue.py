@@ -176,6 +176,12 @@ def is_queued(key: str) -> bool:
     return jobs.exists()
 
 
+def is_scheduled(key: str) -> bool:
+    """Return whether a job with this key waits for a later time. Sync ORM code."""
+    jobs = ProcrastinateJob.objects.filter(queueing_lock=key, status="todo", scheduled_at__gt=Now())
+    return jobs.exists()
+
+
 def enqueue_arc_summary(session: Session) -> bool:
     """Queue the summary of the arc that has just ended; False if it has one. Sync ORM code."""
     arc = unsummarised_arc(session)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext_noop
 
-from coaching.job_queue import enqueue_analysis, is_queued
+from coaching.job_queue import enqueue_analysis, is_queued, is_scheduled
 from coaching.library.documents.calls import forget_failed
 from coaching.library.documents.findings import (
     FACTS_KEY,
@@ -41,10 +41,14 @@ WITHOUT_TEXT = gettext_noop("Sage found no text in this document.")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """How far a reading of a whole text is: it waits or runs, has run before, or why there was no answer."""
+    """How far a reading of a whole text is: under way, has run before, or why there was no answer.
+
+    One that is under way `is_waiting` if it goes on at a later time, for the budget or the model.
+    """
 
     kind: FindingKind
     is_under_way: bool
+    is_waiting: bool = False
     has_run: bool = False
     reason: str = ""
 
@@ -113,8 +117,9 @@ def _is_analysed(document: Document) -> bool:
 
 
 def _reading(document: Document, kind: FindingKind) -> Reading:
-    if is_queued(job_key(document.pk, kind)):
-        return Reading(kind=kind, is_under_way=True)
+    key = job_key(document.pk, kind)
+    if is_queued(key):
+        return Reading(kind=kind, is_under_way=True, is_waiting=is_scheduled(key))
     calls = DocumentCall.of(document.user_id).filter(key__startswith=call_prefix(document, kind) or "-")
     newest = calls.order_by("-id").values_list("state", "error").first()
     state, error = newest or ("", "")

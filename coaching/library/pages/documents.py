@@ -96,6 +96,7 @@ def _page(request: HttpRequest, document: Document, *, refusal: str = "") -> Htt
         "folder_names": folder_names(user_id=user_id, client_id=document.client_id),
         "attachments": attachments_of(user_id=user_id, document_id=document.pk)[:ATTACHMENTS_SHOWN],
         "readings": shown_readings(document),
+        "is_readings_part": _is_readings_part(request),
         "refusal": refusal,
     }
     waiting: list[KnowledgeEntry | ActionItem] = [
@@ -105,10 +106,23 @@ def _page(request: HttpRequest, document: Document, *, refusal: str = "") -> Htt
     context["seen_at"] = max((made.updated_at for made in waiting), default=None)
     status = HTTPStatus.UNPROCESSABLE_ENTITY if refusal else HTTPStatus.OK
     response = render(request, "coaching/pages/document.html", context, status=status)
-    is_busy = context["is_unfinished"] or context["readings"].are_under_way
-    if wants_part(request) and not is_busy:
+    if wants_part(request) and not context["is_unfinished"] and not _is_readings_part(request):
         response["HX-Refresh"] = "true"  # what was found belongs to the whole page
     return response
+
+
+def _is_readings_part(request: HttpRequest) -> bool:
+    """Return whether the page replaces only its readings, while somebody may fill in its forms."""
+    return wants_part(request) and request.headers.get("HX-Target") == "readings"
+
+
+def _pages_of(document: Document) -> Sequence[TextPage]:
+    text = getattr(document, "text", None)
+    if text is None or not text.text.strip():
+        return []
+    parts = text.text[:MAX_SHOWN_CHARACTERS].split("\f")
+    numbers = text.pages_read or range(1, len(parts) + 1)
+    return [TextPage(number=number, text=part) for number, part in zip(numbers, parts, strict=False)]
 
 
 def _act(request: HttpRequest, user_id: int, document_id: int, *, is_withheld: bool) -> HttpResponse:

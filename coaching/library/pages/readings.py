@@ -14,6 +14,8 @@ from coaching.library.rows.reading_notes import BEGINNING_SEARCHED
 from coaching.models import Document, KnowledgeEntry
 from sessions_app.money import small_dollars
 
+POLL_SECONDS, WAITING_POLL_SECONDS = 3, 60
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownReading:
@@ -23,6 +25,7 @@ class ShownReading:
     act: str
     label: str
     is_under_way: bool
+    is_waiting: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +38,12 @@ class Readings:
     @property
     def are_under_way(self) -> bool:
         return any(each.is_under_way for each in self.shown)
+
+    @property
+    def poll_seconds(self) -> int:
+        """After how many seconds the page asks again how far they are."""
+        are_running = any(each.is_under_way and not each.is_waiting for each in self.shown)
+        return POLL_SECONDS if are_running else WAITING_POLL_SECONDS
 
 
 def shown_readings(document: Document) -> Readings:
@@ -49,7 +58,9 @@ def shown_readings(document: Document) -> Readings:
 
 def _of_facts(document: Document, reading: Reading) -> ShownReading:
     is_done = document.facts_found_at is not None
-    if reading.is_under_way:
+    if reading.is_waiting:
+        words = gettext("The search for facts in the whole text waits. Sage goes on with it by itself.")
+    elif reading.is_under_way:
         words = gettext("Sage is reading the whole text for its facts.")
     elif reading.reason:
         words = gettext("Sage couldn’t look for facts in the whole text.")
@@ -66,7 +77,9 @@ def _of_facts(document: Document, reading: Reading) -> ShownReading:
 def _of_transcript(document: Document, reading: Reading) -> ShownReading:
     entries = KnowledgeEntry.of(document.user_id).filter(document=document, origin_key=TRANSCRIPT_KEY)
     is_done = entries.exists()
-    if reading.is_under_way:
+    if reading.is_waiting:
+        words = gettext("The analysis of what was said waits. Sage goes on with it by itself.")
+    elif reading.is_under_way:
         words = gettext("Sage is analysing what was said.")
     elif reading.reason:
         words = gettext("Sage couldn’t analyse what was said.")
@@ -86,6 +99,7 @@ def _shown(reading: Reading, words: str, *, act: str, label: str) -> ShownReadin
         act="" if reading.is_under_way else act,
         label=label,
         is_under_way=reading.is_under_way,
+        is_waiting=reading.is_waiting,
     )
 
 

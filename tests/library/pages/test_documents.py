@@ -12,6 +12,7 @@ from procrastinate.contrib.django.models import ProcrastinateJob
 
 from coaching.job_queue import ANALYSIS_JOB, DOCUMENTS_JOB
 from coaching.library.clients import create_client, create_project, own_client
+from coaching.library.documents.findings import wait_again
 from coaching.library.documents.reasons import SIMILAR
 from coaching.library.effects import FILING_UNDONE
 from coaching.library.extractors.content_types import WRONG_NAME
@@ -377,8 +378,23 @@ def test_a_transcripts_page_has_two_buttons_for_reading_it_again(signed_in: Brow
         assert f'value="{do}"' not in page
     jobs = ProcrastinateJob.objects.filter(task_name=ANALYSIS_JOB, args__document_id=document.pk)
     assert sorted(job.args["kind"] for job in jobs) == ["facts", "transcript"]
-    part = signed_in.get(address, headers={"HX-Request": "true", "HX-Target": "readings"})
-    assert "HX-Refresh" not in part.headers
+    part = {"HX-Request": "true", "HX-Target": "readings"}
+    assert "every 3s" in signed_in.get(address, headers=part).content.decode()
+    jobs.delete()
+    over = signed_in.get(address, headers=part)
+    assert "HX-Refresh" not in over.headers, "somebody may be typing"
+    assert "Load the page again" in over.content.decode()
+    assert "Load the page again" not in signed_in.get(address).content.decode()
+
+
+@pytest.mark.usefixtures("references")
+def test_a_page_says_that_a_reading_waits(signed_in: Browser, user: User) -> None:
+    document = make_document(own_client(user.pk), text="Ada: Hello.")
+    job: dict[str, Any] = {"document_id": document.pk, "kind": "facts", "session_id": None}
+    wait_again(**job, waited_seconds=0)
+    page = signed_in.get(f"/library/documents/{document.pk}/").content.decode()
+    assert "The search for facts in the whole text waits." in page
+    assert "every 60s" in page
 
 
 @pytest.mark.usefixtures("references")
