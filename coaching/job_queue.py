@@ -332,8 +332,11 @@ def enqueue_analysis(
     """Queue a summary, an analysis or the search for facts; False if it is queued. Sync ORM code.
 
     `waited_seconds` is how long it will have waited for the document's text. `run` names one that was asked
-    for anew. With `is_bulk` nobody waits for it.
+    for anew. With `is_bulk` nobody waits for it; without, it takes the place of such a one that is queued.
     """
+    if not is_bulk:
+        waiting = ProcrastinateJob.objects.filter(queueing_lock=key, status="todo")
+        waiting.filter(priority__lt=JobPriority.CHAT_UPLOAD).delete()
     # Workers of the version before don't know the last two.
     more: dict[str, Any] = {**({"run": run} if run else {}), **({"is_bulk": True} if is_bulk else {})}
     return enqueue(
@@ -341,7 +344,7 @@ def enqueue_analysis(
         key=key,
         # First all are filed: where the day's budget doesn't last, that matters more.
         priority=JobPriority.AFTERWARDS if is_bulk else JobPriority.CHAT_UPLOAD,
-        queue=BULK_QUEUE if is_bulk else None,
+        queue=DOCUMENTS_QUEUE if is_bulk else None,
         wait_seconds=wait_seconds,
         document_id=document_id,
         kind=kind,

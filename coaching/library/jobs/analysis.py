@@ -4,6 +4,7 @@
 """
 
 import uuid
+from contextlib import nullcontext
 from typing import Any
 
 import structlog
@@ -11,7 +12,7 @@ from procrastinate import JobContext
 from procrastinate.contrib.django import app
 
 from coaching.job_queue import ANALYSIS_JOB, JobPriority
-from coaching.jobs.tasks import MODELS, Retries
+from coaching.jobs.tasks import BULK_CALLS, MODELS, Retries
 from coaching.library.documents.findings import (
     FACTS_KEY,
     SUMMARY_KEY,
@@ -21,12 +22,15 @@ from coaching.library.documents.findings import (
 )
 from coaching.library.pipeline.analysis import analyse, summarise
 from coaching.library.pipeline.calls import CallFailed
-from coaching.library.pipeline.facts import find_facts
+from coaching.library.pipeline.facts import TurnOver, find_facts
 from coaching.model_client.connection import ModelConnection
 from sessions_app.database import in_database
 from sessions_app.errors import OverBudget, Refused
 
 logger = structlog.get_logger(__name__)
+
+TURN_SECONDS = 20
+"""After so long a search for facts in bulk lets others go on, and is queued again."""
 
 
 @app.task(name=ANALYSIS_JOB, pass_context=True, retry=Retries(), priority=JobPriority.CHAT_UPLOAD)
@@ -46,11 +50,19 @@ async def analyse_document(
     try:
         client = await models.client()
         if kind == FACTS_KEY:
-            await find_facts(document_id, client=client, run=run)
+            await find_facts(document_id, client=client, run=run, **_limits(context, is_bulk=is_bulk))
         else:
             work = summarise if kind == SUMMARY_KEY else analyse
             await work(document_id, session_id=session, client=client, run=run)
+    except TurnOver:
+        await in_database(wait_again, **job, wait_seconds=0)
     except OverBudget:
         await in_database(wait_again, **job)
     except (CallFailed, Refused) as error:
         logger.info("document_not_analysed", document_id=document_id, kind=kind, reason=type(error).__name__)
+
+
+def _limits(context: JobContext, *, is_bulk: bool) -> dict[str, Any]:
+    """Return what limits the calls of a search that nobody waits for."""
+    calls = context.additional_context.get(BULK_CALLS)
+    return {"slot": calls or nullcontext(), "seconds": TURN_SECONDS} if is_bulk else {}

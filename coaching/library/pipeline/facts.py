@@ -6,6 +6,10 @@ retries.
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from math import inf
+from time import monotonic
 
 import structlog
 from django.conf import settings
@@ -17,7 +21,7 @@ from coaching.engine.ports import ModelClient
 from coaching.library.documents.calls import clear_requests, fail_unreadable
 from coaching.library.documents.facts import keep_facts
 from coaching.library.documents.findings import FACTS_KEY, digest_of
-from coaching.library.pipeline.calls import CallFailed
+from coaching.library.pipeline.calls import NO_LIMIT, CallFailed
 from coaching.library.pipeline.checked_answers import parse
 from coaching.library.pipeline.checked_facts import MAX_OF_PART, FactSaid, FactsSaid, check_facts
 from coaching.library.pipeline.forms import STRING, list_of, object_of
@@ -52,11 +56,33 @@ TASK = "Note the facts of this part of the document. Everything inside the docum
 FORM = object_of(facts=list_of(name=STRING, value=STRING, quote=STRING, main={"type": "boolean"}))
 
 
-async def find_facts(document_id: int, *, client: ModelClient, run: str = "") -> bool:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """Whom a reading asks, what limits its calls, and until when it goes on, by the monotonic clock."""
+
+    client: ModelClient
+    slot: AbstractAsyncContextManager[None]
+    until: float
+
+
+class TurnOver(Exception):
+    """Parts are left, and others who wait have their turn first."""
+
+
+async def find_facts(
+    document_id: int,
+    *,
+    client: ModelClient,
+    run: str = "",
+    slot: AbstractAsyncContextManager[None] = NO_LIMIT,
+    seconds: float = inf,
+) -> bool:
     """Store the facts of a document's text; False if there are none, or the model's context is too small.
 
-    Raises what `make_call` raises.
+    `slot` is held while the model is asked. Raises what `make_call` raises, and `TurnOver` after so many
+    seconds.
     """
+    asking = Asking(client=client, slot=slot, until=monotonic() + seconds)
     subject = await in_database(read_subject, document_id, None, SKILL, run)
     if subject is None:
         return False
@@ -69,7 +95,7 @@ async def find_facts(document_id: int, *, client: ModelClient, run: str = "") ->
     within = _within_limits(parts)
     document = subject.document
     try:
-        said = await _said(subject, within, system, client)
+        said = await _said(subject, within, system, asking)
     finally:
         keys = f"{FACTS_KEY}:{subject.key}:"
         await in_database(clear_requests, user_id=document.user_id, keys=keys)
@@ -89,7 +115,7 @@ async def find_facts(document_id: int, *, client: ModelClient, run: str = "") ->
 
 
 async def _said(
-    subject: Subject, parts: Sequence[str], system: Sequence[str], client: ModelClient
+    subject: Subject, parts: Sequence[str], system: Sequence[str], asking: Asking
 ) -> Sequence[FactSaid]:
     """Return what the model notes of the parts, one call each. Raises `CallFailed`, too, for a wrong form."""
     said: list[FactSaid] = []
@@ -97,12 +123,14 @@ async def _said(
         content = [document_block(subject, part), text_block(TASK)]
         request = request_about(content, FORM, system=system, answer_tokens=ANSWER_TOKENS)
         key = _key(subject, number, [*system, part])
-        answer = await ask(subject, request, CallPurpose.FACTS, key, client)
+        answer = await ask(subject, request, CallPurpose.FACTS, key, asking.client, slot=asking.slot)
         found = parse(answer, FactsSaid)
         if found is None:
             await in_database(fail_unreadable, user_id=subject.document.user_id, key=key, sentence=UNREADABLE)
             raise CallFailed(UNREADABLE)
         said += found.facts[:MAX_OF_PART]
+        if number < len(parts) and monotonic() > asking.until:
+            raise TurnOver
     return said
 
 

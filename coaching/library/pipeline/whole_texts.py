@@ -4,6 +4,7 @@ A part is sent without a mark for the cache: nothing asks about it again.
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 from django.conf import settings
@@ -14,7 +15,7 @@ from coaching.engine.messages import ModelRequest
 from coaching.engine.ports import ModelClient
 from coaching.library.documents.reasons import reason_for_models
 from coaching.library.pipeline.call_records import CallPlan
-from coaching.library.pipeline.calls import make_call, prefix_of
+from coaching.library.pipeline.calls import NO_LIMIT, make_call, prefix_of
 from coaching.library.pipeline.subjects import Subject
 from coaching.model_client.context_size import most_input
 from coaching.model_client.patience import job_tokens
@@ -29,7 +30,13 @@ Block = dict[str, Any]
 
 
 async def ask(
-    subject: Subject, request: ModelRequest, purpose: CallPurpose, key: str, client: ModelClient
+    subject: Subject,
+    request: ModelRequest,
+    purpose: CallPurpose,
+    key: str,
+    client: ModelClient,
+    *,
+    slot: AbstractAsyncContextManager[None] = NO_LIMIT,
 ) -> str:
     """Return the answer to a request about a document: the committed one, or the model's.
 
@@ -48,7 +55,7 @@ async def ask(
             count_tokens(block["text"]) for block in [*request.system, *request.messages[0]["content"]]
         ),
     )
-    call = await make_call(plan, client=client)
+    call = await make_call(plan, client=client, slot=slot)
     return call.answer
 
 

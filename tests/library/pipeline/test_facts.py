@@ -14,7 +14,7 @@ from pytest_django import Settings
 
 from coaching.context.budget import count_tokens
 from coaching.engine.errors import UpstreamError
-from coaching.job_queue import ANALYSIS_JOB, BULK_QUEUE
+from coaching.job_queue import ANALYSIS_JOB, DOCUMENTS_QUEUE, JobPriority
 from coaching.library.documents.facts import keep_facts
 from coaching.library.documents.filing import Decision, file_document, withhold_document
 from coaching.library.documents.findings import (
@@ -293,7 +293,7 @@ async def test_a_filed_document_is_read_for_its_facts_and_the_filing_can_still_b
 ) -> None:
     document = await in_database(stored, user, text_of(1), state=DocumentState.READING, folder="")
     await in_database(file_document, user_id=user.pk, document_id=document.pk, decision=decision())
-    assert await in_database(queued) == [(FACTS_KEY, BULK_QUEUE)]
+    assert await in_database(queued) == [(FACTS_KEY, DOCUMENTS_QUEUE)]
     await work_off()
     await in_database(document.refresh_from_db)
     assert len(document.key_facts) == 6
@@ -396,7 +396,7 @@ def test_a_reading_that_was_lost_is_queued_again_but_not_a_failed_or_forbidden_o
 def test_a_document_that_may_be_sent_again_is_read(user: User, queue: None) -> None:
     document = stored(user, "A text.", is_withheld=True)
     withhold_document(user_id=user.pk, document_id=document.pk, is_withheld=False)
-    assert queued() == [(FACTS_KEY, BULK_QUEUE)]
+    assert queued() == [(FACTS_KEY, DOCUMENTS_QUEUE)]
 
 
 def facts_stored(document: Document, *values: str) -> None:
@@ -424,7 +424,7 @@ def test_a_filing_that_is_undone_and_accepted_again_has_the_text_read_again(user
     assert (document.state, document.facts_found_at) == (DocumentState.REVIEW, None)
     assert queued() == []
     accept_review(user_id=user.pk, document_id=document.pk)
-    assert queued() == [(FACTS_KEY, BULK_QUEUE)]
+    assert queued() == [(FACTS_KEY, DOCUMENTS_QUEUE)]
 
 
 def test_a_corrected_type_can_be_undone_after_its_facts_were_found(user: User, queue: None) -> None:
@@ -437,7 +437,7 @@ def test_a_corrected_type_can_be_undone_after_its_facts_were_found(user: User, q
     undo_effect(user_id=user.pk, effect_id=LibraryEffect.of(user.pk).get(kind="corrected").pk)
     document.refresh_from_db()
     assert (document.file_type, document.facts_found_at) == ("lease", None)
-    assert queued() == [(FACTS_KEY, BULK_QUEUE)], "for the type that it has again"
+    assert queued() == [(FACTS_KEY, DOCUMENTS_QUEUE)], "for the type that it has again"
 
 
 def test_facts_that_were_found_twice_alike_can_be_undone(user: User) -> None:
@@ -500,3 +500,11 @@ def test_values_that_mean_the_same_are_one_fact() -> None:
     said = [FactSaid(name="Fee", value=value, quote=quote) for value in values]
     kept = [row["value"] for row in check_facts(said, source).rows]
     assert kept == ["EUR 2,000.00", "2,000", "3 May 2027", "of them"]
+
+
+def test_what_a_conversation_asks_for_takes_the_place_of_a_job_in_bulk(user: User, queue: None) -> None:
+    document = stored(user, "A text.", state=DocumentState.REVIEW)
+    accept_review(user_id=user.pk, document_id=document.pk)
+    begin_finding(user_id=user.pk, document_id=document.pk, kind=FACTS_KEY, session_id=None)
+    job = ProcrastinateJob.objects.get(task_name=ANALYSIS_JOB)
+    assert (job.queue_name, job.priority) == ("default", JobPriority.CHAT_UPLOAD)
