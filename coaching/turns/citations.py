@@ -3,6 +3,8 @@
 A citation is a link to a document's page, `[Lease, page 3](/library/documents/12/#page-3)`. It is held with
 the rest of its sentence until that has been checked; one that doesn't hold is shown as its words alone. What
 is shown is what is stored, so the stream, a reload and an export have the same text.
+
+More than 300 lines: the filter, the links and the quotes of a sentence share the rules of where each ends.
 """
 
 import re
