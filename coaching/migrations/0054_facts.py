@@ -29,7 +29,7 @@ def known(field: str, choices: list[tuple[str, str]], name: str) -> models.Check
 
 
 class Migration(migrations.Migration):
-    dependencies = [("coaching", "0052_page_texts")]
+    dependencies = [("coaching", "0053_document_pages")]
 
     operations = [
         migrations.AddField(

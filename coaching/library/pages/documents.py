@@ -24,6 +24,7 @@ from coaching.library.pages.forms import ids_in, seen_in
 from coaching.library.pages.frame import frame_of
 from coaching.library.pages.places import place_choices_for, place_in
 from coaching.library.pages.program_values import document_as_json
+from coaching.library.pages.readings import shown_readings
 from coaching.library.pages.viewer import (
     beginning_of,
     chosen_in,
@@ -32,7 +33,6 @@ from coaching.library.pages.viewer import (
     text_pages,
     viewer_at_once,
 )
-from coaching.library.pages.readings import shown_readings
 from coaching.library.proposals import accept_shown
 from coaching.library.rows.documents import attachments_of, document_with_text
 from coaching.library.rows.folders import folder_names, reference_choices
@@ -114,15 +114,6 @@ def _page(request: HttpRequest, document: Document, *, refusal: str = "") -> Htt
 def _is_readings_part(request: HttpRequest) -> bool:
     """Return whether the page replaces only its readings, while somebody may fill in its forms."""
     return wants_part(request) and request.headers.get("HX-Target") == "readings"
-
-
-def _pages_of(document: Document) -> Sequence[TextPage]:
-    text = getattr(document, "text", None)
-    if text is None or not text.text.strip():
-        return []
-    parts = text.text[:MAX_SHOWN_CHARACTERS].split("\f")
-    numbers = text.pages_read or range(1, len(parts) + 1)
-    return [TextPage(number=number, text=part) for number, part in zip(numbers, parts, strict=False)]
 
 
 def _act(request: HttpRequest, user_id: int, document_id: int, *, is_withheld: bool) -> HttpResponse:
