@@ -11,7 +11,8 @@ from coaching.models import Document, DocumentState, LibraryEffect
 def undo_effect(*, user_id: int, effect_id: int) -> LibraryEffect:
     """Undo one effect. Raises `Refused` with a sentence, and `LibraryEffect.DoesNotExist`."""
     effect = undo(user_id=user_id, effect_id=effect_id)
-    filed = Document.of(user_id).filter(id=effect.document_id, state=DocumentState.FILED)
-    if document := filed.first():
-        queue_readings(document)
+    if effect.document_id is not None:
+        filed = Document.of(user_id).filter(id=effect.document_id, state=DocumentState.FILED)
+        if document := filed.first():
+            queue_readings(document)
     return effect
