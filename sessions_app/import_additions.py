@@ -33,11 +33,11 @@ def append_recorded(*, user_id: int, import_id: int, additions: Sequence[Additio
     wanted = {each.session_id: each for each in additions}
     locked = Session.of(user_id).filter(pk__in=wanted).select_for_update(no_key=True).order_by("pk")
     sessions = list(locked.defer("opening", "summary"))
-    in_use = _in_use(user_id, wanted)
+    used = in_use(user_id, wanted)
     done = []
     for session in sessions:
         each = wanted[session.pk]
-        if session.pk not in in_use and each.after == session.imported_until == session.last_message_number:
+        if session.pk not in used and each.after == session.imported_until == session.last_message_number:
             _append(session, import_id, each)
             done.append(session.pk)
     return done
@@ -59,18 +59,18 @@ def remove_additions(
     """
     locked = Session.of(user_id).filter(pk__in=session_ids).select_for_update(no_key=True).order_by("pk")
     sessions = list(locked.defer("opening", "summary"))
-    in_use = _in_use(user_id, session_ids)
+    used = in_use(user_id, session_ids)
     kept = []
     for session in sessions:
         first, last = session.metadata[ADDED_KEY][str(import_id)]
-        if session.last_message_number > last or session.pk in in_use:
+        if session.last_message_number > last or session.pk in used:
             kept.append(session.pk)
         else:
             _cut(session, import_id, first)
     return kept
 
 
-def _in_use(user_id: int, session_ids: Collection[uuid.UUID]) -> Collection[uuid.UUID]:
+def in_use(user_id: int, session_ids: Collection[uuid.UUID]) -> Collection[uuid.UUID]:
     """Return the sessions that another continues, or whose turn is open."""
     others = continuing(user_id).filter(continues__in=session_ids)
     turns = Turn.of(user_id).filter(session__in=session_ids, status__in=OPEN_TURN_STATUSES)

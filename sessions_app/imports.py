@@ -30,6 +30,8 @@ from sessions_app.models import (
 
 IMPORT_KEY = "import"
 """In a session's metadata: the import that made it."""
+COMPLETED_KEY = "completed"
+"""In a session's metadata: by the key of a later import, the numbers of the messages that it completed."""
 ADDED_KEY = "added"
 """In a session's metadata: by the key of a later import, the first and the last message that it appended."""
 _ROWS_A_STATEMENT = 2_000
@@ -38,13 +40,22 @@ _PLAIN_ID_CHARACTERS = 80
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedMessage:
-    """A message as it was recorded; `imported_id` is unique in its session."""
+    """A message as it was recorded; `imported_id` is unique in its session.
+
+    `shorter` is how earlier imports stored it, if they left something out: as many characters of its content,
+    and how it then ended.
+    """
 
     imported_id: str
     role: MessageRole
     content: str
     created_at: datetime
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    shorter: tuple[int, str] | None = None
+
+    @property
+    def shorter_content(self) -> str | None:
+        return None if self.shorter is None else shortened(self.content, self.shorter)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,13 +77,15 @@ class KnownSession:
     """A session that exists under an imported id.
 
     `import_id` is that of the import that made it. Until the message `until` it is imported, `added` says by
-    which later imports. `is_used_here`: its user went on in it since, or in one that continues it.
+    which later imports, and `completed` which messages these have completed. `is_used_here`: its user went on
+    in it since, or in one that continues it.
     """
 
     session_id: uuid.UUID
     import_id: int | None
     until: int
     added: Mapping[str, Sequence[int]]
+    completed: Mapping[str, Sequence[int]]
     is_deleted: bool
     is_used_here: bool
 
@@ -89,6 +102,7 @@ def known_sessions(*, user_id: int, imported_ids: Collection[str]) -> Mapping[st
                 import_id=session.metadata.get(IMPORT_KEY),
                 until=session.imported_until,
                 added=session.metadata.get(ADDED_KEY) or {},
+                completed=session.metadata.get(COMPLETED_KEY) or {},
                 is_deleted=session.deleted_at is not None,
                 is_used_here=session.is_continued or session.last_message_number > session.imported_until,
             )
@@ -134,6 +148,12 @@ def remove_unchanged(*, user_id: int, session_ids: Collection[uuid.UUID]) -> Col
     kept |= set(continuing(user_id).filter(continues__in=session_ids).values_list("continues_id", flat=True))
     Session.of(user_id).filter(pk__in=set(session_ids) - kept).delete()
     return kept
+
+
+def shortened(content: str, shorter: tuple[int, str]) -> str:
+    """Return a message's content without what a later import added to it."""
+    kept, ending = shorter
+    return content[:kept] + ending
 
 
 def message_id_of(imported_id: str) -> str:

@@ -6,7 +6,7 @@ as it is, also where its words were edited elsewhere since.
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -48,8 +48,13 @@ class _Compared:
         return Problem(where=self.recorded.where, text=text, is_lost=False)
 
 
-def store_newer(*, user_id: int, import_id: int | None, found: Found, tally: Tally) -> None:
-    """Append what is new in sessions that other imports have brought; without an import only count it."""
+def store_newer(
+    *, user_id: int, import_id: int | None, found: Found, tally: Tally, completed: Collection[UUID] = ()
+) -> None:
+    """Append what is new in sessions that other imports have brought; without an import only count it.
+
+    Sessions that were `completed` don't count as skipped.
+    """
     mine = [held.added[str(import_id)] for held, _ in found if str(import_id) in held.added]
     tally.continued += len(mine)
     tally.messages += sum(last - first + 1 for first, last in mine)
@@ -61,15 +66,17 @@ def store_newer(*, user_id: int, import_id: int | None, found: Found, tally: Tal
         additions = [_addition(each) for each in wanted]
         appended = set(append_recorded(user_id=user_id, import_id=import_id, additions=additions))
     for each in compared:
-        _count(each, tally, is_appended=each.held.session_id in appended)
+        is_appended = each.held.session_id in appended
+        _count(each, tally, is_appended=is_appended)
+        tally.skipped += not is_appended and each.held.session_id not in completed
 
 
 def _compare(user_id: int, found: Found) -> Sequence[_Compared]:
-    stored = _stored(user_id, [held.session_id for held, _ in found])
+    stored = stored_digests(user_id, [held.session_id for held, _ in found])
     return [_compared(held, recorded, stored[held.session_id]) for held, recorded in found]
 
 
-def _stored(user_id: int, session_ids: Sequence[UUID]) -> Mapping[UUID, Digests]:
+def stored_digests(user_id: int, session_ids: Sequence[UUID]) -> Mapping[UUID, Digests]:
     """Return what is stored, without a text leaving the database."""
     words = Coalesce(KeyTextTransform(ORIGINAL_KEY, "metadata"), "content")
     rows = Message.of(user_id).filter(session__in=session_ids, client_id__startswith="imported:")
@@ -87,8 +94,8 @@ def _compared(held: KnownSession, recorded: RecordedSession, stored: Digests) ->
     keys = [message_id_of(message.imported_id) for message in recorded.messages]
     new = [message for message, key in zip(recorded.messages, keys, strict=True) if key not in stored]
     edited = sum(
-        stored.get(key, digest) != digest
-        for key, digest in zip(keys, map(_digest, recorded.messages), strict=True)
+        key in stored and not _is_same(message, stored[key])
+        for key, message in zip(keys, recorded.messages, strict=True)
     )
     follows = new == list(recorded.messages[len(keys) - len(new) :])
     has_end = not stored or list(stored)[-1] in keys
@@ -115,11 +122,16 @@ def _count(each: _Compared, tally: Tally, *, is_appended: bool) -> None:
     if is_appended:
         tally.continued += 1
         tally.messages += len(each.new)
-        return
-    tally.skipped += 1
-    if each.new:
+    elif each.new:
         tally.report(each.problem(each.refusal or USED_HERE))
 
 
-def _digest(message: RecordedMessage) -> str:
-    return hashlib.md5(message.content.encode(), usedforsecurity=False).hexdigest()
+def _is_same(message: RecordedMessage, digest: str) -> bool:
+    """Return whether a stored message has these words, or those of them that an earlier version read."""
+    shorter = message.shorter_content
+    return digest == digest_of(message.content) or (shorter is not None and digest == digest_of(shorter))
+
+
+def digest_of(words: str) -> str:
+    """Return a digest as PostgreSQL's `md5` computes it."""
+    return hashlib.md5(words.encode(), usedforsecurity=False).hexdigest()

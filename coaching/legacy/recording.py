@@ -91,6 +91,7 @@ def _messages(
             content=mended(message.text[:MAX_MESSAGE_CHARACTERS]),
             created_at=earlier,
             metadata=_metadata(message),
+            shorter=_shorter(message),
         )
 
 
@@ -98,11 +99,11 @@ def _with_danger(messages: Sequence[RecordedMessage], *, now: datetime) -> Seque
     """Mark words of danger that were said less than two weeks ago.
 
     They get no card, since nobody is writing them now; Sage remembers them as it does words that were said
-    here.
+    here. A document's words aren't the user's.
     """
     said = [message for message in messages if message.role == MessageRole.USER]
     recent = [message for message in said if now - message.created_at <= RECENT]
-    found = {message.imported_id: danger for message in recent if (danger := danger_in(message.content))}
+    found = {message.imported_id: danger for message in recent if (danger := danger_in(_own_words(message)))}
     return [
         replace(
             message,
@@ -112,6 +113,19 @@ def _with_danger(messages: Sequence[RecordedMessage], *, now: datetime) -> Seque
         else message
         for message in messages
     ]
+
+
+def _own_words(message: RecordedMessage) -> str:
+    shorter = message.shorter_content
+    return message.content if shorter is None else shorter
+
+
+def _shorter(message: FoundMessage) -> tuple[int, str] | None:
+    """Return how an earlier version stored a message, within the limit that it had."""
+    if message.shorter is None:
+        return None
+    kept, ending = message.shorter
+    return min(kept, MAX_MESSAGE_CHARACTERS), mended(ending)[: max(0, MAX_MESSAGE_CHARACTERS - kept)]
 
 
 def _metadata(message: FoundMessage) -> dict[str, Any]:
@@ -143,7 +157,7 @@ def _title(found: FoundConversation, messages: Sequence[RecordedMessage]) -> tup
 
     A title of the export counts as Sage's, so that one of the user's own shows that they changed it.
     """
-    said = next((message.content for message in messages if message.role == MessageRole.USER), "")
+    said = next((_own_words(message) for message in messages if message.role == MessageRole.USER), "")
     title = title_from(mended(found.title))
     if danger_in(title or title_from(said)):
         return "", TitleSource.WITHHELD

@@ -18,6 +18,7 @@ from coaching.files.edits import build_imported
 from coaching.files.errors import FileMoved, FileRefused
 from coaching.files.paths import type_of_path
 from coaching.files.store import store_imported
+from coaching.legacy.completing import complete
 from coaching.legacy.importers.things import FoundFile, FoundProfile, FoundRating, Problem
 from coaching.legacy.newer import store_newer
 from coaching.legacy.tally import Tally
@@ -71,8 +72,10 @@ def store_sessions(target: Target, recorded: Sequence[RecordedSession], tally: T
         tally.brief_tokens += sum(count_tokens(said.content) + LINE_TOKENS for said in each.messages)
     if target.import_id is not None and new:
         store_recorded(user_id=target.user_id, import_id=target.import_id, recorded=new)
-    others = [(held, each) for held, each in old if held.import_id != target.import_id]
-    store_newer(user_id=target.user_id, import_id=target.import_id, found=others, tally=tally)
+    user_id, import_id = target.user_id, target.import_id
+    completed = complete(user_id=user_id, import_id=import_id, found=old, tally=tally)
+    others = [(held, each) for held, each in old if held.import_id != import_id]
+    store_newer(user_id=user_id, import_id=import_id, found=others, tally=tally, completed=completed)
 
 
 def store_file(target: Target, found: FoundFile, tally: Tally) -> None:

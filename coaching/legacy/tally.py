@@ -16,12 +16,14 @@ UNKNOWN_FIELD = gettext_noop("Sage doesn’t know this field, so it was skipped.
 class Tally:
     """Numbers of what was made, of what exists already (`skipped`), and of what couldn't be read.
 
-    `continued` are earlier imports' sessions that got newer messages.
+    `continued` are earlier imports' sessions that got newer messages, `completed` messages of earlier imports
+    that got text which had been left out.
     """
 
     sessions: int = 0
     continued: int = 0
     messages: int = 0
+    completed: int = 0
     files: int = 0
     ratings: int = 0
     skipped: int = 0
@@ -52,7 +54,7 @@ class Tally:
 
     def counts(self) -> dict[str, int]:
         """Return the numbers of `import_legacy --json`."""
-        names = ("sessions", "continued", "messages", "files", "ratings", "skipped", "unread")
+        names = ("sessions", "continued", "messages", "completed", "files", "ratings", "skipped", "unread")
         return {name: getattr(self, name) for name in names}
 
     def keep_more(self, counts: Mapping[str, int]) -> None:

@@ -22,6 +22,7 @@ from coaching.models import (
     UserFileVersion,
 )
 from sessions_app.import_additions import remove_additions, sessions_added_to
+from sessions_app.import_completions import remove_completions, sessions_completed_by
 from sessions_app.imports import remove_unchanged, sessions_of_import
 from sessions_app.models import Session
 
@@ -34,6 +35,7 @@ WENT_ON = gettext_noop("You wrote in this conversation, renamed it or pinned it.
 ADDED_SINCE = gettext_noop(
     "You wrote in this conversation or imported newer messages, so the messages of this import stay."
 )
+COMPLETED_SINCE = gettext_noop("You wrote in this conversation, so the texts that this import added stay.")
 EDITED = gettext_noop("You changed this file.")
 TICKED = gettext_noop("You ticked something off in this plan.")
 
@@ -51,6 +53,12 @@ def undo_steps(row: Import) -> Iterator[None]:
     while ids := _next_added_to(row, last):
         kept = remove_additions(user_id=row.user_id, import_id=row.pk, session_ids=ids)
         _keep(row, [{"session": str(pk), "text": ADDED_SINCE} for pk in sorted(kept)])
+        last = ids[-1]
+        yield
+    last = None
+    while ids := _next(sessions_completed_by(user_id=row.user_id, import_id=row.pk), last):
+        kept = remove_completions(user_id=row.user_id, import_id=row.pk, session_ids=ids)
+        _keep(row, [{"session": str(pk), "text": COMPLETED_SINCE} for pk in sorted(kept)])
         last = ids[-1]
         yield
     after = 0

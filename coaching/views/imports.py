@@ -158,13 +158,14 @@ def _row(row: Import, *, has_briefs: bool) -> ImportRow:
 
 
 def _made(counts: Mapping[str, int]) -> Sequence[str]:
-    sessions, continued, messages, files, ratings = (
-        counts.get(key, 0) for key in ("sessions", "continued", "messages", "files", "ratings")
+    sessions, continued, messages, completed, files, ratings = (
+        counts.get(key, 0) for key in ("sessions", "continued", "messages", "completed", "files", "ratings")
     )
     parts = (
         (sessions, ngettext("{count} conversation", "{count} conversations", sessions)),
         (continued, ngettext("{count} continued conversation", "{count} continued conversations", continued)),
         (messages, ngettext("{count} message", "{count} messages", messages)),
+        (completed, ngettext("{count} completed message", "{count} completed messages", completed)),
         (files, ngettext("{count} file", "{count} files", files)),
         (ratings, ngettext("{count} rating", "{count} ratings", ratings)),
     )

@@ -10,7 +10,10 @@ from coaching.legacy.importers.formats import ADAPTERS
 from coaching.legacy.importers.json_stream import Item
 from coaching.legacy.importers.things import (
     CHANGED_DOCUMENT,
+    CUT_ATTACHMENT,
+    LONG_ATTACHMENT,
     MAX_ID_CHARACTERS,
+    MAX_MESSAGE_CHARACTERS,
     NO_ID,
     Problem,
     Thing,
@@ -170,18 +173,59 @@ def test_claudes_thinking_and_calls_stay_out_of_its_words() -> None:
     assert [text for _, text in texts(claude(silent, said, flat))] == ["Found.", "Let me see.\n\nDone."]
 
 
-def test_what_was_pasted_into_claude_is_kept_and_files_are_named() -> None:
-    def attached(name: str, text: str = "") -> dict[str, Any]:
-        return {"file_name": name, "file_type": "txt", "extracted_content": text}
+def attached(name: str, text: str = "") -> dict[str, Any]:
+    return {"file_name": name, "file_type": "txt", "extracted_content": text}
 
+
+def test_what_was_pasted_into_claude_is_kept_and_files_are_named() -> None:
     pasted = claude_message("a", "human", "", minute=1) | {"content": []}
     pasted["attachments"] = [
         attached("", "My diary."),
         attached("paste-2.txt", "More."),
-        attached("cv.pdf", "CV"),
+        attached("photo.pdf"),
     ]
-    pasted["files"] = [attached("cv.pdf"), attached("paste-2.txt"), attached("")]
-    assert texts(claude(pasted)) == [("user", "My diary.\n\nMore.\n\n(Attached: cv.pdf, a file)")]
+    pasted["files"] = [attached("photo.pdf"), attached("paste-2.txt"), attached("")]
+    assert texts(claude(pasted)) == [("user", "My diary.\n\nMore.\n\n(Attached: photo.pdf, a file)")]
+
+
+def test_the_text_of_a_file_attached_in_claude_stands_under_its_name() -> None:
+    said = claude_message("a", "human", "Is this fair?", minute=1)
+    said["attachments"] = [
+        attached("lease.pdf", "The tenant pays ```monthly```."),
+        attached("", "My diary."),
+        attached("lease.pdf", "The tenant pays ```monthly```."),
+        attached("lease.pdf", "Second lease."),
+    ]
+    said["files"] = [attached("lease.pdf"), attached("photo.jpg")]
+    (message,) = conversation(claude(said)).messages
+    assert message.text == (
+        "Is this fair?\n\nMy diary.\n\n**lease.pdf**\n\n````\nThe tenant pays ```monthly```.\n````\n\n"
+        "**lease.pdf**\n\n```\nSecond lease.\n```\n\n(Attached: photo.jpg)"
+    )
+    # Earlier versions read it without the files' texts.
+    assert message.shorter is not None
+    kept, ending = message.shorter
+    assert message.text[:kept] + ending == "Is this fair?\n\nMy diary.\n\n(Attached: lease.pdf, photo.jpg)"
+
+
+@pytest.mark.parametrize("length", [1, 1_000, 199_000, 199_900, 200_000, 2_000_000])
+@pytest.mark.parametrize("text", ["The tenant pays. ", "`", "\n"])
+def test_the_text_of_a_file_fits_into_its_message_or_says_that_it_was_cut(length: int, text: str) -> None:
+    contract = (text * (length // len(text) + 1))[:length] + "END"
+    said = claude_message("a", "human", "Is this fair?", minute=1)
+    said["attachments"] = [attached("lease.pdf", contract), attached("note.txt", "Ring twice.")]
+    things = claude(said)
+    (message,) = conversation(things).messages
+    assert len(message.text) <= MAX_MESSAGE_CHARACTERS
+    assert message.text.startswith("Is this fair?\n\n")
+    found = [thing for thing in things if isinstance(thing, Problem)]
+    assert all(thing.where.endswith((", lease.pdf", ", note.txt")) for thing in found)
+    reasons = {thing.where.rpartition(", ")[2]: thing.text for thing in found}
+    for name, words in (("lease.pdf", contract.strip()), ("note.txt", "Ring twice.")):
+        is_cut = f"(Only the beginning of {name} fits into this message.)" in message.text
+        is_named = name in message.text.rpartition("(Attached: ")[2]
+        expected = {CUT_ATTACHMENT: is_cut, LONG_ATTACHMENT: is_named, None: words in message.text}
+        assert expected[reasons.get(name)], name
 
 
 def test_documents_that_claude_wrote_are_kept_in_their_complete_versions() -> None:

@@ -93,6 +93,7 @@ def test_an_import_keeps_times_order_and_words(export: Path, user: User) -> None
         "sessions": 12,
         "continued": 0,
         "messages": 120,
+        "completed": 0,
         "files": 6 + logs,
         "ratings": 10,
         "skipped": 0,

@@ -12,9 +12,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from coaching.legacy.importers.bounded import Unreadable
+from coaching.legacy.importers.claude_attachments import Composed, attached_to, composed
 from coaching.legacy.importers.json_stream import Item
 from coaching.legacy.importers.things import (
     CHANGED_DOCUMENT,
+    CUT_ATTACHMENT,
+    LONG_ATTACHMENT,
     NO_ID,
     NOT_A_CONVERSATION,
     Format,
@@ -59,8 +62,6 @@ _LANGUAGES: Mapping[str, str] = {
     "text/html": "html",
 }
 _CODE = "application/vnd.ant.code"
-# A text that is pasted and long becomes an attachment.
-_PASTED = re.compile(r"(?:paste(?:-\d+)?\.txt)?")
 # Exports have it in place of calls.
 _PLACEHOLDER = re.compile(
     r"(?:```[ \t]*\n)?This block is not supported on your current device yet\.(?:[ \t]*\n```)?"
@@ -99,9 +100,14 @@ class ClaudeAdapter:
             yield UnknownFields(names=unknown)
         if any(_artifacts(message, "update") for message in said):
             yield Problem(where=where_of(item), text=CHANGED_DOCUMENT, is_lost=False)
+        messages: list[FoundMessage] = []
+        for message in said:
+            read = _composed(message, documents)
+            messages += _message(message, read)
+            yield from _problems(where_of(item), read)
         yield FoundConversation(
             imported_id=imported_id,
-            messages=[read for message in said if (read := _message(message, documents)) is not None],
+            messages=messages,
             title=text_of(found.get("name")),
             started_at=moment_of(found.get("created_at")),
             where=where_of(item),
@@ -130,27 +136,34 @@ def _age(placed: tuple[int, Mapping[str, Any]]) -> tuple[datetime, int]:
     return moment_of(message.get("created_at")) or datetime.min.replace(tzinfo=UTC), place
 
 
-def _message(message: Mapping[str, Any], documents: Documents) -> FoundMessage | None:
-    """Return a message as it was shown, None where it has no words."""
-    imported_id, text = id_of(message.get("uuid")), _text(message, documents)
-    sender = message.get("sender")
-    if sender not in _SENDERS or not imported_id or not text.strip():
-        return None
-    return FoundMessage(
-        imported_id=imported_id,
-        role="user" if sender == "human" else "assistant",
-        text=text,
-        created_at=moment_of(message.get("created_at")),
-    )
+def _message(message: Mapping[str, Any], read: Composed) -> Iterator[FoundMessage]:
+    """Yield a message as it was shown, nothing where it has no words."""
+    imported_id, sender = id_of(message.get("uuid")), message.get("sender")
+    if sender in _SENDERS and imported_id and read.text.strip():
+        yield FoundMessage(
+            imported_id=imported_id,
+            role="user" if sender == "human" else "assistant",
+            text=read.text,
+            created_at=moment_of(message.get("created_at")),
+            shorter=read.shorter,
+        )
 
 
-def _text(message: Mapping[str, Any], documents: Documents) -> str:
+def _problems(where: str, read: Composed) -> Iterator[Problem]:
+    for name in read.cut:
+        yield Problem(where=f"{where}, {name}", text=CUT_ATTACHMENT, is_lost=False)
+    for name in read.left_out:
+        yield Problem(where=f"{where}, {name}", text=LONG_ATTACHMENT)
+
+
+def _composed(message: Mapping[str, Any], documents: Documents) -> Composed:
     blocks = _blocks(message)
     texts = [_words(block, documents) for block in blocks]
     if not any(map(str.strip, texts)) and all(block.get("type") == "text" for block in blocks):
         texts = [text_of(message.get("text"))]
     texts = [_PLACEHOLDER.sub("", text).strip() for text in texts]
-    return "\n\n".join(filter(None, [*texts, *_attached(message)]))
+    attachments, files = _mappings(message.get("attachments")), _mappings(message.get("files"))
+    return composed(texts, attached_to(attachments, files))
 
 
 def _words(block: Mapping[str, Any], documents: Documents) -> str:
@@ -179,21 +192,6 @@ def _artifacts(message: Mapping[str, Any], command: str) -> Sequence[Mapping[str
     calls = [block for block in _blocks(message) if block.get("name") == _ARTIFACTS]
     inputs = [_mapping(call.get("input")) for call in calls if call.get("type") == "tool_use"]
     return [given for given in inputs if given.get("command") == command]
-
-
-def _attached(message: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the texts that were pasted, and the names of other files."""
-    names: dict[str, None] = {}
-    pasted: set[str] = set()
-    for each in (*_mappings(message.get("attachments")), *_mappings(message.get("files"))):
-        name, words_inside = text_of(each.get("file_name")), text_of(each.get("extracted_content")).strip()
-        if words_inside and _PASTED.fullmatch(name):
-            pasted.add(name)
-            yield words_inside
-        elif not name or name not in pasted:
-            names[name or "a file"] = None
-    if names:
-        yield f"(Attached: {', '.join(names)})"
 
 
 def _blocks(message: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:

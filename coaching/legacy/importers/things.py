@@ -14,6 +14,8 @@ Format = Literal["sage", "chatgpt", "claude"]
 
 MAX_MESSAGE_CHARACTERS = 200_000
 MAX_METADATA_CHARACTERS = 16_000
+MAX_ENDING_CHARACTERS = 16_000
+"""Of a shorter text; one that ends longer counts as edited."""
 MAX_PROBLEMS = 200
 """More aren't listed, only counted."""
 MAX_NAMES = 100
@@ -24,6 +26,12 @@ NOT_A_CONVERSATION = gettext_noop("This isn’t a conversation.")
 NO_ID = gettext_noop("This conversation has no ID.")
 CHANGED_DOCUMENT = gettext_noop(
     "A document in this conversation was changed in parts. Only its complete versions were imported."
+)
+CUT_ATTACHMENT = gettext_noop(
+    "The text of this attachment was too long for a message, so only its beginning was imported."
+)
+LONG_ATTACHMENT = gettext_noop(
+    "The text of this attachment didn’t fit into its message, so only its name was imported."
 )
 _NO_LANGUAGE = re.compile(r"[^\w+#.-]")
 LATEST_SECONDS = 32_503_680_000
@@ -41,13 +49,18 @@ class NotImportable(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundMessage:
-    """A message as its export has it. `metadata` is what it has besides words."""
+    """A message as its export has it. `metadata` is what it has besides words.
+
+    `shorter` is how earlier versions read it, if they left something out: as many characters of its text, and
+    how it then ended.
+    """
 
     imported_id: str
     role: Literal["user", "assistant"]
     text: str
     created_at: datetime | None
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    shorter: tuple[int, str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

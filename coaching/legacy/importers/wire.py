@@ -13,6 +13,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, NonNegativeInt
 
 from coaching.legacy.importers.bounded import MAX_ITEM_BYTES, MAX_TOKEN_BYTES
 from coaching.legacy.importers.things import (
+    MAX_ENDING_CHARACTERS,
     MAX_ID_CHARACTERS,
     MAX_MESSAGE_CHARACTERS,
     MAX_METADATA_CHARACTERS,
@@ -67,6 +68,7 @@ class _Message(_Sent):
     text: Words
     created_at: AwareDatetime | None
     metadata: dict[str, Any]
+    shorter: tuple[NonNegativeInt, Annotated[str, Field(max_length=MAX_ENDING_CHARACTERS)]] | None = None
 
 
 class _End(_Sent):
@@ -214,7 +216,12 @@ def _message(message: FoundMessage) -> Mapping[str, Any]:
         "text": message.text[: MAX_MESSAGE_CHARACTERS + 1],
         "created_at": message.created_at and message.created_at.isoformat(),
         "metadata": _small(message.metadata),
+        "shorter": message.shorter if len(_ending(message)) <= MAX_ENDING_CHARACTERS else None,
     }
+
+
+def _ending(message: FoundMessage) -> str:
+    return message.shorter[1] if message.shorter else ""
 
 
 def _small(metadata: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -265,6 +272,7 @@ class Assembly:
                 text=sent.text,
                 created_at=sent.created_at,
                 metadata=sent.metadata,
+                shorter=sent.shorter,
             )
         )
 

@@ -98,7 +98,8 @@ class Command(BaseCommand):
         verb = "would be imported" if options["dry_run"] else "imported"
         self.stdout.write(
             f"{tally.sessions:,} new and {tally.continued:,} continued conversations with {tally.messages:,} "
-            f"messages, {tally.files:,} files and {tally.ratings:,} ratings {verb}; "
+            f"messages, {tally.completed:,} completed messages, {tally.files:,} files and {tally.ratings:,} "
+            f"ratings {verb}; "
             f"{tally.skipped:,} {SKIPPED}; {tally.unread:,} couldn't be read."
         )
 

@@ -1,0 +1,50 @@
+"""Completes what earlier versions imported without a part of its text, such as that of attachments.
+
+Only messages that are still stored as those versions read them, in conversations that didn't go on here.
+"""
+
+from collections.abc import Collection
+from uuid import UUID
+
+from django.utils.translation import gettext_noop
+
+from coaching.legacy.importers.things import Problem
+from coaching.legacy.newer import Digests, Found, digest_of, stored_digests
+from coaching.legacy.tally import Tally
+from sessions_app.import_completions import Completion, complete_recorded
+from sessions_app.imports import RecordedMessage, RecordedSession, message_id_of
+
+NOT_COMPLETED = gettext_noop(
+    "You continued this conversation in Sage, so the texts that an earlier import left out weren’t added."
+)
+
+
+def complete(*, user_id: int, import_id: int | None, found: Found, tally: Tally) -> Collection[UUID]:
+    """Complete known sessions, without an import only count; return those that this import completed."""
+    by_me = {held.session_id: len(held.completed.get(str(import_id), ())) for held, _ in found}
+    may_lack = [pair for pair in found if any(said.shorter for said in pair[1].messages)]
+    stored = stored_digests(user_id, [held.session_id for held, _ in may_lack])
+    wanted = {}
+    for held, recorded in may_lack:
+        missing = [said for said in recorded.messages if _is_shorter(said, stored[held.session_id])]
+        if missing and not held.is_deleted:
+            wanted[held.session_id] = Completion(session_id=held.session_id, messages=missing)
+    used = {held.session_id for held, _ in found if held.is_used_here}
+    free = [each for key, each in wanted.items() if key not in used]
+    done = {each.session_id: len(each.messages) for each in free}
+    if import_id is not None and free:
+        done = dict(complete_recorded(user_id=user_id, import_id=import_id, completions=free))
+    for held, recorded in may_lack:
+        if held.session_id in wanted and held.session_id not in done:
+            tally.report(_not_completed(recorded))
+    tally.completed += sum(by_me.values()) + sum(done.values())
+    return {key for key, count in by_me.items() if count} | done.keys()
+
+
+def _is_shorter(said: RecordedMessage, stored: Digests) -> bool:
+    shorter = said.shorter_content
+    return shorter is not None and stored.get(message_id_of(said.imported_id)) == digest_of(shorter)
+
+
+def _not_completed(recorded: RecordedSession) -> Problem:
+    return Problem(where=recorded.where, text=NOT_COMPLETED, is_lost=False)
