@@ -61,7 +61,7 @@ class ImportForm(forms.Form):
         allow_empty_file=True,
         max_length=1_000,
         error_messages={"required": _("Please choose a file first.")},
-        widget=forms.FileInput(attrs={"accept": ".json,.zip,application/json,application/zip"}),
+        widget=forms.FileInput(attrs={"accept": ".json,.jsonl,.zip,application/json,application/zip"}),
     )
 
 

@@ -87,13 +87,47 @@ def test_what_is_cut_anywhere_is_no_json(value: Any, place: int, size: int) -> N
 @pytest.mark.parametrize(
     "data",
     [b"[1,]", b"[,1]", b"[1 2]", b"[1]]", b"[1] x", b"{1: 2}", b'{"a" 1}', b'{"a": 1,}', b"[}", b"[1}",
-     b'{"a": [1}', b"[NaN]", b"[-Infinity]", b"[01]", b"[tru]", b'["\\x"]', b'["\n"]', b"[\\]", b"",
+     b'{"a": [1}', b"[Nan]", b"[+Infinity]", b"[01]", b"[tru]", b'["\\x"]', b'["\n"]', b"[\\]", b"",
      b"1", b'"x"'],
 )  # fmt: skip
 @pytest.mark.parametrize("size", [1, 1000])
 def test_anything_else_is_no_json(data: bytes, size: int) -> None:
     with pytest.raises(NotJson):
         values_of(data, size)
+
+
+@unhurried
+@given(
+    st.lists(st.dictionaries(st.text(), VALUES), min_size=1),
+    st.sampled_from(["", "\n", "\r\n\n "]),
+    st.integers(1, 9),
+)
+def test_objects_after_one_another_are_items(values: list[Any], between: str, size: int) -> None:
+    data = between.join(map(json.dumps, values)).encode() + b"\n"
+    found = list(read_items(in_blocks(data, size), is_sequence=True))
+    assert [(item.path, item.value) for item in found] == [((n,), value) for n, value in enumerate(values)]
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"\n", b"[1]", b'{"a": 1}\n[1]', b'{"a": 1},{"b": 1}', b'{"a": 1}\n{"b', b"1"]
+)
+def test_anything_else_after_an_object_is_no_json(data: bytes) -> None:
+    with pytest.raises(NotJson):
+        list(read_items(in_blocks(data, 1), is_sequence=True))
+
+
+def test_the_limits_hold_for_objects_after_one_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounded, "MAX_TOKEN_BYTES", 50_000)
+    monkeypatch.setattr(bounded, "MAX_ITEMS", 3)
+    long = b'{"a": "' + b"x" * 60_000 + b'"}\n'
+    large, last = read_pieces(in_blocks(long + b'{"b": 1}', 1_000), is_sequence=True)
+    assert (large.data, last.data, last.line) == (bounded.TOO_LARGE, b'{"b": 1}', 2)
+    with pytest.raises(TooMuch):
+        list(read_pieces(in_blocks(b'{"b": 1}\n' * 4, 1_000), is_sequence=True))
+
+
+def test_what_is_no_number_is_null() -> None:
+    assert values_of(b'[NaN, {"a": [-Infinity, Infinity]}, "NaN"]') == [None, {"a": [None, None]}, "NaN"]
 
 
 def test_a_long_string_is_passed_over_before_it_is_parsed(monkeypatch: pytest.MonkeyPatch) -> None:

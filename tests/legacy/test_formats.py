@@ -4,7 +4,7 @@ import io
 import json
 import struct
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from io import BytesIO
 from typing import Any
 
@@ -90,7 +90,7 @@ def test_claude_gives_the_branch_that_was_shown() -> None:
     assert [(message.role, message.text) for message in found.messages] == [
         ("user", "Help me write to my landlord."),
         ("assistant", "Gladly."),
-        ("user", "Begin with the boiler.\n\n(Attached: boiler.pdf)"),
+        ("user", "Begin with the boiler.\n\n**boiler.pdf**\n\n```\n…\n```"),
         ("assistant", "Dear Ms Ferro, the boiler…"),
     ]
     assert not [thing for thing in things if isinstance(thing, UnknownFields | Problem)]
@@ -125,6 +125,57 @@ def test_a_zip_is_read_as_it_was_downloaded() -> None:
     assert read(zipped(my_export_json=sage))[0] == "sage"
 
 
+CONVERSATIONS: Mapping[str, Any] = {
+    "chatgpt": chatgpt_conversation() | {"title": "Zürich 😀 \u2028"},
+    "claude": claude_conversation() | {"name": "Zürich 😀 \u2028"},
+}
+
+
+@pytest.mark.parametrize("name", CONVERSATIONS)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-be"])
+@pytest.mark.parametrize("is_zipped", [False, True])
+def test_conversations_come_one_a_line_and_in_other_encodings(
+    name: str, encoding: str, *, is_zipped: bool
+) -> None:
+    told = CONVERSATIONS[name]
+    expected = conversation(read([told])[1])
+    mark = "\ufeff" if encoding == "utf-16-be" else ""
+    layouts = {
+        "list": json.dumps([told], ensure_ascii=False),
+        "one": json.dumps(told, ensure_ascii=False),
+        "one, indented": json.dumps(told, indent=1),
+        "lines": "\n" + "\r\n".join(json.dumps(each, ensure_ascii=False) for each in [told, {"x": 1}, told]),
+        "another first": json.dumps({"x": 1}) + "\n" + json.dumps(told),
+        "long line": json.dumps(told | {"summary": "x" * 300_000}) + "\n" + json.dumps(told),
+    }
+    for layout, text in layouts.items():
+        data = (mark + text).encode(encoding)
+        ending = "conversations.jsonl" if "line" in layout else "conversations_json"
+        kind, things = read(zipped(**{ending: data}) if is_zipped else data)
+        found = [thing for thing in things if isinstance(thing, FoundConversation)]
+        assert kind == name
+        assert len(found) == (2 if "line" in layout else 1), layout
+        assert (found[0].title, found[0].messages) == (expected.title, expected.messages)
+
+
+def test_an_export_of_the_earlier_app_is_no_single_conversation() -> None:
+    for indent in (None, 1):
+        told = {"profile": {"name": "x"}, "sessions": [{"id": "s", "messages": [], "mapping": {}}]}
+        kind, things = read(json.dumps(told, indent=indent).encode("utf-16"))
+        assert (kind, conversation(things).imported_id) == ("sage", "s")
+
+
+@pytest.mark.parametrize("data", [b"\xd8\x00", b"x"])
+def test_half_a_character_of_utf_16_ends_no_reader(data: bytes) -> None:
+    with pytest.raises(NotImportable):
+        read(b"\xfe\xff" + '[{"a": "'.encode("utf-16-be") + data)
+
+
+def test_a_line_that_is_no_json_refuses_the_file_with_its_line() -> None:
+    line = json.dumps(chatgpt_conversation()).encode()
+    assert "Line 2 " in refusal(line + b'\n{"a" 1}\n' + line)
+
+
 @pytest.mark.slow
 def test_a_bomb_is_not_opened() -> None:
     assert refusal(zipped(conversations_json=b"[" + b" " * (30 << 20) + b"]")) == source.BOMB
@@ -142,7 +193,9 @@ def test_a_zip_that_lies_about_its_size_is_damaged() -> None:
     [
         (b"", source.EMPTY),
         (b"%PDF-1.7 ...", source.NOT_JSON_OR_ZIP),
-        (b"\xff\xfe[\x00]\x00", source.NOT_JSON_OR_ZIP),
+        (b"\xff\xfe\x00\x00[\x00\x00\x00", source.NOT_JSON_OR_ZIP),
+        (b"\x00[\x00]", source.NOT_JSON_OR_ZIP),
+        (b"\xff\xfe%\x00P\x00", source.NOT_JSON_OR_ZIP),
         (b"PK\x03\x04 and no more", source.BROKEN_ZIP),
         (zipped(photos_json=b"[]", notes_json=b"[]"), source.NO_CONVERSATIONS),
         (zipped(**{"chat.html": b"x"}), source.NO_CONVERSATIONS),

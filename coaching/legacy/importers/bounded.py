@@ -1,9 +1,9 @@
 """Splits a JSON file into its items before anything parses them, in bounded memory and linear time.
 
-The items are the elements of a list, or of the lists in an object. A regular expression passes over strings
-and everything between brackets at the speed of C, so an item's size, its longest string and its depth are
-known, and limited, before a parser gets its bytes. An item over a limit is passed over; one that goes on for
-very long refuses the file. The items' own syntax is their parser's business.
+The items are the elements of a list, or of the lists in an object, or objects after one another. A regular
+expression passes over strings and everything between brackets at the speed of C, so an item's size, its
+longest string and its depth are known, and limited, before a parser gets its bytes. An item over a limit is
+passed over; one that goes on for very long refuses the file. Their own syntax is their parser's business.
 
 A little over 300 lines: the parts of one scanner, which share its patterns and its place in a block.
 """
@@ -71,9 +71,13 @@ class Piece:
     data: bytes | Unreadable
 
 
-def read_pieces(read: Callable[[int], bytes]) -> Iterator[Piece]:
-    """Yield the items of a JSON file, given how its next bytes are read. Raises `NotJson`, `TooMuch`."""
-    return _Splitter(read).pieces()
+def read_pieces(read: Callable[[int], bytes], *, is_sequence: bool = False) -> Iterator[Piece]:
+    """Yield the items of a JSON file, given how its next bytes are read. Raises `NotJson`, `TooMuch`.
+
+    In a sequence (JSONL) the items are objects after one another.
+    """
+    splitter = _Splitter(read)
+    return splitter.objects() if is_sequence else splitter.pieces()
 
 
 class _Kept:
@@ -134,6 +138,15 @@ class _Splitter:
         else:
             raise self._not_json()
         if self._peek():
+            raise self._not_json()
+
+    def objects(self) -> Iterator[Piece]:
+        """Yield objects after one another."""
+        number = 0
+        while self._peek() == b"{":
+            yield self._item((number,))
+            number += 1
+        if self._peek() or not number:
             raise self._not_json()
 
     def _elements(self, path: Path) -> Iterator[Piece]:

@@ -8,18 +8,15 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from json.decoder import JSONDecoder, scanstring  # type: ignore[attr-defined]  # not in the stubs
-from typing import Any, NoReturn
+from typing import Any
 
 from coaching.legacy.importers.bounded import TOO_LARGE, NotJson, Path, Piece, Unreadable, read_pieces
 
 _BLANKS = " \t\r\n"
 
 
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} isn't JSON")
-
-
-_decoder = JSONDecoder(parse_constant=_refuse_constant)
+# `NaN` and `Infinity` aren't JSON, but some programs write them where there is no number.
+_decoder = JSONDecoder(parse_constant=lambda _: None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,9 +100,9 @@ class Item:
         return name.removeprefix(".")
 
 
-def read_items(read: Callable[[int], bytes]) -> Iterator[Item]:
+def read_items(read: Callable[[int], bytes], *, is_sequence: bool = False) -> Iterator[Item]:
     """Yield the items of a JSON file, given how its next bytes are read. Raises `NotJson`, `TooMuch`."""
-    return map(_parsed, read_pieces(read))
+    return map(_parsed, read_pieces(read, is_sequence=is_sequence))
 
 
 def _parsed(piece: Piece) -> Item:
@@ -123,6 +120,6 @@ def _value(piece: Piece) -> tuple[Any, _Lines | None]:
         return TOO_LARGE, None
     except json.JSONDecodeError as error:
         raise NotJson(piece.line + error.lineno - 1) from error
-    except ValueError as error:  # not UTF-8, a constant, or a number with thousands of digits
+    except ValueError as error:  # not UTF-8, or a number with thousands of digits
         raise NotJson(piece.line) from error
     return value, _Lines(text, piece.line) if "\n" in text else None

@@ -1,4 +1,4 @@
-"""The file that is imported: JSON, or a ZIP with JSON in it, checked before anything is unpacked.
+"""The file that is imported: JSON or JSONL, or a ZIP with JSON in it, checked before anything is unpacked.
 
 Nothing is unpacked to disk: members are read as a stream, so a ZIP bomb costs some time and no space.
 """
@@ -8,13 +8,16 @@ import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
-from typing import BinaryIO, cast
+from functools import partial
+from io import BytesIO
+from typing import IO, BinaryIO
 
 from coaching.legacy.importers.bounded import NotJson, TooMuch
 from coaching.legacy.importers.json_stream import Item, read_items
+from coaching.legacy.importers.layouts import HEAD_BYTES, holds_conversations, in_utf8
 from coaching.legacy.importers.sentences import gettext_noop
 from coaching.legacy.importers.things import NotImportable
 
@@ -51,7 +54,7 @@ REFUSALS = (
     EMPTY, NOT_JSON, TOO_MUCH,
 )  # fmt: skip
 
-_CONVERSATIONS = re.compile(r"conversations(?:-\d+)?\.json")
+_CONVERSATIONS = re.compile(r"conversations(?:-\d+)?\.jsonl?")
 _ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, struct.error, UnicodeDecodeError)
 _STARTS_ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _STARTS_JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*[\[{]")
@@ -73,22 +76,30 @@ class Source:
         """Yield the items of all its JSON. Raises `NotImportable` with a sentence."""
         self.read_bytes = 0
         if not self.members:
-            self.file.seek(0)
-            yield from self._items(self.file)
+            yield from self._items(self._again)
             return
         with _zip_errors(), zipfile.ZipFile(self.file) as archive:
             for name in self.members:
-                with archive.open(name) as member:
-                    yield from self._items(cast("BinaryIO", member))
+                yield from self._items(partial(archive.open, name))
 
-    def _items(self, file: BinaryIO) -> Iterator[Item]:
+    def _again(self) -> AbstractContextManager[BinaryIO]:
+        self.file.seek(0)
+        return nullcontext(self.file)
+
+    def _items(self, opened: Callable[[], AbstractContextManager[IO[bytes]]]) -> Iterator[Item]:
+        with opened() as file:
+            is_sequence = holds_conversations(in_utf8(file.read))
+        with opened() as file:
+            yield from self._items_of(file, is_sequence=is_sequence)
+
+    def _items_of(self, file: IO[bytes], *, is_sequence: bool) -> Iterator[Item]:
         def read(size: int) -> bytes:
             block = file.read(size)
             self.read_bytes += len(block)
             return block
 
         try:
-            yield from read_items(read)
+            yield from read_items(in_utf8(read), is_sequence=is_sequence)
         except NotJson as error:
             raise NotImportable(NOT_JSON, str(error)) from error
         except TooMuch as error:
@@ -99,7 +110,7 @@ def open_source(file: BinaryIO) -> Source:
     """Check a seekable file. Raises `NotImportable` with a sentence."""
     size = file.seek(0, 2)
     file.seek(0)
-    start = file.read(1024)
+    start = file.read(HEAD_BYTES)
     if not size:
         raise NotImportable(EMPTY)
     if size > MAX_FILE_BYTES:
@@ -107,7 +118,7 @@ def open_source(file: BinaryIO) -> Source:
     if start.startswith(_STARTS_ZIP):
         with _zip_errors(), zipfile.ZipFile(file) as archive:
             return _zipped(file, archive)
-    if not _STARTS_JSON.match(start):
+    if not _STARTS_JSON.match(in_utf8(BytesIO(start).read)(len(start))):
         raise NotImportable(NOT_JSON_OR_ZIP)
     return Source(file=file, json_bytes=size)
 
@@ -119,7 +130,7 @@ def _zipped(file: BinaryIO, archive: zipfile.ZipFile) -> Source:
         raise NotImportable(TOO_MANY_MEMBERS)
     found = [member for member in held if _CONVERSATIONS.fullmatch(_last_part(member.filename))]
     if not found:
-        found = [member for member in held if member.filename.endswith(".json")]
+        found = [member for member in held if member.filename.endswith((".json", ".jsonl"))]
         if len(found) != 1:
             raise NotImportable(NO_CONVERSATIONS)
     if any(member.flag_bits & 1 for member in found):
