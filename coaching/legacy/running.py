@@ -11,6 +11,7 @@ from typing import BinaryIO
 from django.conf import settings
 from django.db import transaction
 
+from coaching.legacy.importers.left import LeftBehind, MoreLeftBehind
 from coaching.legacy.importers.things import (
     FoundConversation,
     FoundFile,
@@ -110,6 +111,12 @@ class _Run:
                 return False
             case MoreProblems():
                 self._tally.report_more(thing)
+                return False
+            case LeftBehind():
+                self._tally.left.add(thing)
+                return False
+            case MoreLeftBehind():
+                self._tally.left.add_more(thing)
                 return False
             case UnknownFields():
                 self._tally.report_unknown(thing.names)

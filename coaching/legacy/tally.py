@@ -6,8 +6,10 @@ from typing import Any
 
 from django.utils.translation import gettext_noop
 
+from coaching.legacy.importers.left import LeftBehind, Leftovers
 from coaching.legacy.importers.things import MAX_NAMES, MAX_PROBLEMS, MoreProblems, Problem
 from coaching.models import Import
+from sessions_app.text import mended_json
 
 UNKNOWN_FIELD = gettext_noop("Sage doesn’t know this field, so it was skipped.")
 
@@ -34,6 +36,7 @@ class Tally:
     problem_count: int = 0
     problems: list[Problem] = field(default_factory=list)
     unknown: set[str] = field(default_factory=set)
+    left: Leftovers = field(default_factory=Leftovers)
 
     def report(self, problem: Problem) -> None:
         self.unread += problem.is_lost
@@ -51,6 +54,7 @@ class Tally:
         for name in sorted(names - self.unknown)[: max(0, MAX_NAMES - len(self.unknown))]:
             self.unknown.add(name)
             self.report(Problem(where=name, text=UNKNOWN_FIELD, is_lost=False))
+            self.left.add(LeftBehind(kind="field", name=name))
 
     def counts(self) -> dict[str, int]:
         """Return the numbers of `import_legacy --json`."""
@@ -67,11 +71,12 @@ class Tally:
         """Set an import's fields to the tally; return their names."""
         values: dict[str, Any] = {
             "counts": self.counts(),
-            "problems": [{"where": each.where, "text": each.text} for each in self.problems],
+            "problems": mended_json([{"where": each.where, "text": each.text} for each in self.problems]),
             "problem_count": self.problem_count,
             "done": self.done,
             "total": self.total,
             "brief_tokens": self.brief_tokens,
+            "left_behind": mended_json(self.left.by_kind()),
         }
         for name, value in values.items():
             setattr(row, name, value)

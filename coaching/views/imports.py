@@ -44,6 +44,15 @@ SHOWN_PROBLEMS = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LeftGroup:
+    """What an import left behind of one kind; `more` aren't named."""
+
+    title: str
+    named: Sequence[Mapping[str, Any]]
+    more: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ImportRow:
     """An import in the list. `cost` is that of its briefs, None where none can be asked for."""
 
@@ -52,6 +61,7 @@ class ImportRow:
     cost: str | None
     problems: Sequence[Mapping[str, str]]
     kept: Sequence[Mapping[str, str]]
+    left_behind: Sequence[LeftGroup]
 
     @property
     def more_problems(self) -> int:
@@ -154,7 +164,46 @@ def _row(row: Import, *, has_briefs: bool) -> ImportRow:
         cost=dollars(cost_of(row)) if can_have_briefs else None,
         problems=[{**each, "text": gettext(each["text"])} for each in row.problems[:SHOWN_PROBLEMS]],
         kept=names_of_kept(row) if row.kept else (),
+        left_behind=_left_behind(row.left_behind),
     )
+
+
+def _left_behind(left: Mapping[str, Mapping[str, Any]]) -> Sequence[LeftGroup]:
+    """Return what was left behind; fields that aren't known stand among the problems."""
+    counts = {kind: each["count"] for kind, each in left.items()}
+    titles = (
+        ("file", ngettext("{count} attached file", "{count} attached files", counts.get("file", 0))),
+        ("picture", ngettext("{count} picture", "{count} pictures", counts.get("picture", 0))),
+        ("voice", ngettext("{count} recording", "{count} recordings", counts.get("voice", 0))),
+        (
+            "branch",
+            ngettext(
+                "{count} message of another version of a conversation",
+                "{count} messages of other versions of conversations",
+                counts.get("branch", 0),
+            ),
+        ),
+        ("instructions", gettext("What the other app knew about you")),
+        ("member", ngettext("{count} file in the ZIP", "{count} files in the ZIP", counts.get("member", 0))),
+        ("tool", ngettext("{count} use of a tool", "{count} uses of tools", counts.get("tool", 0))),
+        (
+            "thinking",
+            ngettext(
+                "{count} thought before an answer",
+                "{count} thoughts before answers",
+                counts.get("thinking", 0),
+            ),
+        ),
+    )
+    return [
+        LeftGroup(
+            title=title.format(count=number_format(counts[kind], force_grouping=True)),
+            named=left[kind]["named"],
+            more=counts[kind] - sum(each["count"] for each in left[kind]["named"]),
+        )
+        for kind, title in titles
+        if kind in left
+    ]
 
 
 def _made(counts: Mapping[str, int]) -> Sequence[str]:

@@ -21,6 +21,7 @@ from coaching.legacy import reading, watching
 from coaching.legacy.importers import reader, source, wire
 from coaching.legacy.importers.bounded import MAX_ITEMS, TOO_LARGE
 from coaching.legacy.importers.formats import ADAPTERS, UNKNOWN, read_things
+from coaching.legacy.importers.left import LeftBehind
 from coaching.legacy.importers.sage import Domain
 from coaching.legacy.importers.wire import Assembly, Misread, decode, encode
 from coaching.legacy.imports import job_steps, queue_upload
@@ -241,7 +242,16 @@ def test_what_a_reader_sends_is_what_it_found() -> None:
     found = [thing for frame in frames for thing in assembly.take(frame.found)]
     told = source.open_source(io.BytesIO(data))
     expected = list(read_things(told, ADAPTERS["chatgpt"]))
+    left = [thing for thing in expected if isinstance(thing, LeftBehind)]
+    assert left == [
+        LeftBehind(kind="branch", name="Growing artichokes", count=3),
+        LeftBehind(kind="tool", name="web"),
+        LeftBehind(kind="tool", name="tool"),
+        LeftBehind(kind="picture", name="x", where="Growing artichokes"),
+    ]
+    expected = [thing for thing in expected if thing not in left]
     assert found[:2] == expected[:2]
+    assert sorted(map(str, found[3:])) == sorted(map(str, left))
     assert found[2].imported_id == "\ufffd"  # type: ignore[union-attr]
     assert frames[-1].is_last
 

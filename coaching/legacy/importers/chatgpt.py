@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from coaching.legacy.importers.bounded import Unreadable
+from coaching.legacy.importers.chatgpt_left import PICTURE, SOUNDS, left_in
 from coaching.legacy.importers.json_stream import Item
 from coaching.legacy.importers.things import (
     CHANGED_DOCUMENT,
@@ -25,6 +26,8 @@ from coaching.legacy.importers.things import (
     UnknownFields,
     id_of,
     in_markdown,
+    list_of,
+    mapping_of,
     moment_of,
     text_of,
     too_large,
@@ -55,15 +58,7 @@ _NOT_SHOWN = words(
     """
 )
 _SHOWN = frozenset({"text", "multimodal_text"})
-_PICTURE = "image_asset_pointer"
-_SOUNDS = frozenset(
-    {
-        "audio_asset_pointer",
-        "real_time_user_audio_video_asset_pointer",
-        "video_container_asset_pointer",
-    }
-)
-_KNOWN_PARTS = {_PICTURE, "audio_transcription", *_SOUNDS}
+_KNOWN_PARTS = {PICTURE, "audio_transcription", *SOUNDS}
 _UNTITLED = "New chat"
 _WHOLE_TEXT = ".*"
 # What is between private characters is shown as a name, a link or the mark of a source. Marks of sources mean
@@ -105,6 +100,7 @@ class ChatGptAdapter:
         if any(_is_partly_changed(node["message"]) for node in nodes):
             yield Problem(where=where_of(item), text=CHANGED_DOCUMENT, is_lost=False)
         title = text_of(found.get("title"))
+        yield from left_in(found, nodes, title or where_of(item), is_said=_is_said)
         yield FoundConversation(
             imported_id=imported_id,
             messages=list(_messages(nodes)),
@@ -137,7 +133,7 @@ def _newest_leaf(mapping: Mapping[str, Any]) -> str | None:
 
 
 def _written_at(node: Mapping[str, Any]) -> datetime:
-    moment = moment_of(_mapping(node.get("message")).get("create_time"))
+    moment = moment_of(mapping_of(node.get("message")).get("create_time"))
     return moment or datetime.min.replace(tzinfo=UTC)
 
 
@@ -145,10 +141,10 @@ def _messages(nodes: Sequence[Mapping[str, Any]]) -> Iterator[FoundMessage]:
     canvas: Mapping[str, Any] = {}
     for node in nodes:
         message = node["message"]
-        if _mapping(message.get("metadata")).get("is_visually_hidden_from_conversation"):
+        if mapping_of(message.get("metadata")).get("is_visually_hidden_from_conversation"):
             continue
         canvas, has_changed = _canvas_after(message, canvas)
-        role = _mapping(message.get("author")).get("role")
+        role = mapping_of(message.get("author")).get("role")
         text = _document(canvas) if has_changed else _text(message, role)
         imported_id = id_of(message.get("id")) or id_of(node.get("id"))
         if text.strip() and imported_id:
@@ -160,24 +156,29 @@ def _messages(nodes: Sequence[Mapping[str, Any]]) -> Iterator[FoundMessage]:
             )
 
 
+def _is_said(message: Mapping[str, Any]) -> bool:
+    role = mapping_of(message.get("author")).get("role")
+    return role in ("user", "assistant") and bool(_text(message, role).strip())
+
+
 def _text(message: Mapping[str, Any], role: object) -> str:
-    metadata = _mapping(message.get("metadata"))
+    metadata = mapping_of(message.get("metadata"))
     if role == "tool":
         return _pictures(message, metadata)
     if role not in ("user", "assistant") or message.get("recipient") not in (None, "all"):
         return ""
-    names = [text_of(_mapping(each).get("name")) for each in _list(metadata.get("attachments"))]
+    names = [text_of(mapping_of(each).get("name")) for each in list_of(metadata.get("attachments"))]
     attached = ", ".join(filter(None, names))
-    text = _words(_mapping(message.get("content")))
+    text = _words(mapping_of(message.get("content")))
     return f"{text}\n\n(Attached: {attached})".strip() if attached else text
 
 
 def _words(content: Mapping[str, Any]) -> str:
     if _kind(content) not in _SHOWN:
         return ""
-    parts = _list(content.get("parts"))
+    parts = list_of(content.get("parts"))
     texts = [text for part in parts if (text := _part(part)).strip()]
-    if not texts and any(_kind(part) in _SOUNDS for part in parts):
+    if not texts and any(_kind(part) in SOUNDS for part in parts):
         texts = ["(A voice message)"]
     text = _SOURCE.sub("", _MARK.sub(_shown, "\n\n".join(texts)))
     return _WRITING.sub("", text) if ":::writing{" in text else text
@@ -186,7 +187,7 @@ def _words(content: Mapping[str, Any]) -> str:
 def _part(part: object) -> str:
     if isinstance(part, str):
         return part
-    return "(An image)" if _kind(part) == _PICTURE else text_of(_mapping(part).get("text"))
+    return "(An image)" if _kind(part) == PICTURE else text_of(mapping_of(part).get("text"))
 
 
 def _shown(mark: re.Match[str]) -> str:
@@ -206,10 +207,10 @@ def _shown(mark: re.Match[str]) -> str:
 def _pictures(message: Mapping[str, Any], metadata: Mapping[str, Any]) -> str:
     """Return words for the pictures that a tool has made; others are pages that it has read."""
     title = text_of(metadata.get("image_gen_title"))
-    parts = _list(_mapping(message.get("content")).get("parts"))
-    pictures = [part for part in parts if _kind(part) == _PICTURE]
+    parts = list_of(mapping_of(message.get("content")).get("parts"))
+    pictures = [part for part in parts if _kind(part) == PICTURE]
     is_made = bool(title) or any(
-        _mapping(part.get("metadata")).keys() & {"dalle", "generation"} for part in pictures
+        mapping_of(part.get("metadata")).keys() & {"dalle", "generation"} for part in pictures
     )
     shown = f"(An image: {title})" if title else "(An image)"
     return "\n\n".join([shown] * len(pictures)) if is_made else ""
@@ -227,17 +228,17 @@ def _canvas_after(message: Mapping[str, Any], before: Mapping[str, Any]) -> tupl
 
 def _canvas_call(message: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the JSON of a call, which is a text or the only part of one."""
-    content = _mapping(message.get("content"))
-    texts = [content.get("text"), *_list(content.get("parts"))]
+    content = mapping_of(message.get("content"))
+    texts = [content.get("text"), *list_of(content.get("parts"))]
     try:
-        return _mapping(json.loads("".join(map(text_of, texts))))
+        return mapping_of(json.loads("".join(map(text_of, texts))))
     except (ValueError, RecursionError):
         return {}
 
 
 def _is_rewritten(given: Mapping[str, Any]) -> bool:
-    updates = _list(given.get("updates"))
-    return len(updates) == 1 and _mapping(updates[0]).get("pattern") == _WHOLE_TEXT
+    updates = list_of(given.get("updates"))
+    return len(updates) == 1 and mapping_of(updates[0]).get("pattern") == _WHOLE_TEXT
 
 
 def _is_partly_changed(message: Mapping[str, Any]) -> bool:
@@ -252,21 +253,13 @@ def _document(canvas: Mapping[str, Any]) -> str:
 
 
 def _unknown_content(message: Mapping[str, Any]) -> frozenset[str]:
-    content = _mapping(message.get("content"))
+    content = mapping_of(message.get("content"))
     where = "[].mapping[].message.content"
     if content and _kind(content) not in _SHOWN | _NOT_SHOWN:
         return frozenset({f"{where} of type {_kind(content)[:40]}"})
-    kinds = {_kind(part) for part in _list(content.get("parts")) if isinstance(part, Mapping)}
+    kinds = {_kind(part) for part in list_of(content.get("parts")) if isinstance(part, Mapping)}
     return frozenset(f"{where}.parts of type {kind[:40]}" for kind in kinds - _KNOWN_PARTS)
 
 
 def _kind(value: object) -> str:
-    return text_of(_mapping(value).get("content_type"))
-
-
-def _mapping(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
-
-
-def _list(value: object) -> Sequence[Any]:
-    return value if isinstance(value, list) else ()
+    return text_of(mapping_of(value).get("content_type"))

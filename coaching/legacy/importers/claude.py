@@ -13,6 +13,7 @@ from typing import Any
 
 from coaching.legacy.importers.bounded import Unreadable
 from coaching.legacy.importers.claude_attachments import Composed, attached_to, composed
+from coaching.legacy.importers.claude_left import left_file, left_in
 from coaching.legacy.importers.json_stream import Item
 from coaching.legacy.importers.things import (
     CHANGED_DOCUMENT,
@@ -28,6 +29,8 @@ from coaching.legacy.importers.things import (
     UnknownFields,
     id_of,
     in_markdown,
+    mapping_of,
+    mappings_of,
     moment_of,
     text_of,
     too_large,
@@ -100,11 +103,14 @@ class ClaudeAdapter:
             yield UnknownFields(names=unknown)
         if any(_artifacts(message, "update") for message in said):
             yield Problem(where=where_of(item), text=CHANGED_DOCUMENT, is_lost=False)
+        shown_as = text_of(found.get("name")) or where_of(item)
+        yield from left_in(found, said, shown_as, is_document=lambda block: bool(_words(block, documents)))
         messages: list[FoundMessage] = []
         for message in said:
             read = _composed(message, documents)
             messages += _message(message, read)
             yield from _problems(where_of(item), read)
+            yield from (left_file(name, shown_as) for name in read.names)
         yield FoundConversation(
             imported_id=imported_id,
             messages=messages,
@@ -162,7 +168,7 @@ def _composed(message: Mapping[str, Any], documents: Documents) -> Composed:
     if not any(map(str.strip, texts)) and all(block.get("type") == "text" for block in blocks):
         texts = [text_of(message.get("text"))]
     texts = [_PLACEHOLDER.sub("", text).strip() for text in texts]
-    attachments, files = _mappings(message.get("attachments")), _mappings(message.get("files"))
+    attachments, files = mappings_of(message.get("attachments")), mappings_of(message.get("files"))
     return composed(texts, attached_to(attachments, files))
 
 
@@ -172,7 +178,7 @@ def _words(block: Mapping[str, Any], documents: Documents) -> str:
         return text_of(block.get("text"))
     if block.get("type") != "tool_use":
         return ""
-    given = _mapping(block.get("input"))
+    given = mapping_of(block.get("input"))
     if block.get("name") == _ARTIFACTS and given.get("command") in ("create", "rewrite"):
         made = documents.get(id_of(given.get("id")), {})
         title, kind, language = (given.get(key) or made.get(key) for key in ("title", "type", "language"))
@@ -190,12 +196,12 @@ def _words(block: Mapping[str, Any], documents: Documents) -> str:
 def _artifacts(message: Mapping[str, Any], command: str) -> Sequence[Mapping[str, Any]]:
     """Return the inputs of a message's calls that create, rewrite or update documents."""
     calls = [block for block in _blocks(message) if block.get("name") == _ARTIFACTS]
-    inputs = [_mapping(call.get("input")) for call in calls if call.get("type") == "tool_use"]
+    inputs = [mapping_of(call.get("input")) for call in calls if call.get("type") == "tool_use"]
     return [given for given in inputs if given.get("command") == command]
 
 
 def _blocks(message: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    return _mappings(message.get("content"))
+    return mappings_of(message.get("content"))
 
 
 def _unknown_kinds(message: Mapping[str, Any]) -> frozenset[str]:
@@ -204,11 +210,3 @@ def _unknown_kinds(message: Mapping[str, Any]) -> frozenset[str]:
     if message.get("sender") not in _SENDERS:
         unknown.add(f"[].chat_messages[].sender {str(message.get('sender'))[:40]}")
     return frozenset(unknown)
-
-
-def _mapping(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
-
-
-def _mappings(value: object) -> Sequence[Mapping[str, Any]]:
-    return [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else ()

@@ -34,6 +34,8 @@ class Attached:
 class Composed:
     """A message's text with its attachments; `cut` and `left_out` are files whose texts didn't fit.
 
+    `names` are files without a text.
+
     `shorter` is the text without those of files, as earlier versions read it: as many characters of it, and
     how it then ended.
     """
@@ -42,6 +44,7 @@ class Composed:
     shorter: tuple[int, str] | None = None
     cut: Sequence[str] = ()
     left_out: Sequence[str] = ()
+    names: Sequence[str] = ()
 
 
 def attached_to(attachments: Sequence[Mapping[str, Any]], files: Sequence[Mapping[str, Any]]) -> Attached:
@@ -81,9 +84,10 @@ def composed(words: Sequence[str], attached: Attached) -> Composed:
         shown.append(part)
         cut += [name] if is_cut else []
     if not shown:
-        return Composed(text=earlier, left_out=left_out)
+        return Composed(text=earlier, left_out=left_out, names=attached.names)
     text = _BREAK.join(filter(None, [own, *shown, _named([*attached.names, *left_out])]))
-    return Composed(text=text, shorter=(len(own), earlier[len(own) :]), cut=cut, left_out=left_out)
+    shorter = (len(own), earlier[len(own) :])
+    return Composed(text=text, shorter=shorter, cut=cut, left_out=left_out, names=attached.names)
 
 
 def _fitting(name: str, text: str, room: int) -> tuple[str, bool] | None:

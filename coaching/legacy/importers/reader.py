@@ -12,6 +12,7 @@ from typing import Any, BinaryIO
 
 from coaching.legacy.importers.formats import ADAPTERS, Recognition
 from coaching.legacy.importers.json_stream import Item
+from coaching.legacy.importers.left import LeftBehind, Leftovers
 from coaching.legacy.importers.source import Source, open_source
 from coaching.legacy.importers.things import (
     MAX_NAMES,
@@ -98,6 +99,8 @@ def _is_conversation(item: Item) -> bool:
 
 def _read(source: Source, read_as: Format, frames: _Frames) -> Iterator[bytes]:
     adapter, listed = ADAPTERS[read_as], _Listed()
+    for name in source.others:
+        listed.left.add(LeftBehind(kind="member", name=name))
     for item in source.items():
         for thing in adapter.read(item):
             kept = listed.kept(thing)
@@ -106,21 +109,28 @@ def _read(source: Source, read_as: Format, frames: _Frames) -> Iterator[bytes]:
         frames.items += 1
         if frames.is_due():
             yield frames.made()
-    if listed.more.count:
-        yield from frames.add(listed.more)
+    for thing in listed.rest():
+        yield from frames.add(thing)
     yield frames.made(is_last=True)
 
 
 class _Listed:
-    """Problems and unknown fields, as many as are listed; `more` are the others."""
+    """Problems and unknown fields, as many as are listed; `more` are the others.
+
+    What was `left` behind is sent at the end.
+    """
 
     def __init__(self) -> None:
         self.more = MoreProblems(count=0, lost=0)
+        self.left = Leftovers()
         self._problems = 0
         self._names: set[str] = set()
 
     def kept(self, thing: Thing) -> Thing | None:
         """Return what is sent on, None where it was only counted."""
+        if isinstance(thing, LeftBehind):
+            self.left.add(thing)
+            return None
         if isinstance(thing, UnknownFields):
             new = sorted(thing.names - self._names)[: MAX_NAMES - len(self._names)]
             self._names.update(new)
@@ -132,3 +142,9 @@ class _Listed:
                 self.more = MoreProblems(count=more.count + 1, lost=more.lost + thing.is_lost)
                 return None
         return thing
+
+    def rest(self) -> Iterator[Thing]:
+        """Yield what was only counted, and what was left behind."""
+        yield from self.left.all()
+        if self.more.count:
+            yield self.more

@@ -62,7 +62,8 @@ _STARTS_JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*[\[{]")
 
 @dataclass(slots=True, kw_only=True)
 class Source:
-    """An export's file, which can be read several times. `members` are empty for plain JSON.
+    """An export's file, which can be read several times. `members` are empty for plain JSON, `others` are
+    the rest of a ZIP.
 
     `json_bytes` are in it once unpacked, `read_bytes` of these have been read.
     """
@@ -70,6 +71,7 @@ class Source:
     file: BinaryIO
     json_bytes: int
     members: Sequence[str] = ()
+    others: Sequence[str] = ()
     read_bytes: int = field(default=0, init=False)
 
     def items(self) -> Iterator[Item]:
@@ -139,7 +141,9 @@ def _zipped(file: BinaryIO, archive: zipfile.ZipFile) -> Source:
     if unpacked > MAX_JSON_BYTES or unpacked > max(SMALL_BYTES, packed * MAX_RATIO):
         raise NotImportable(BOMB)
     members = sorted(member.filename for member in found)
-    return Source(file=file, json_bytes=unpacked, members=members)
+    read = {id(member) for member in found}
+    others = [each.filename for each in held if id(each) not in read and not each.is_dir()]
+    return Source(file=file, json_bytes=unpacked, members=members, others=others)
 
 
 def _sizes(member: zipfile.ZipInfo) -> tuple[int, int]:

@@ -8,6 +8,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 from coaching.legacy.importers.bounded import Unreadable
 from coaching.legacy.importers.json_stream import Item
+from coaching.legacy.importers.left import LeftBehind, MoreLeftBehind
 from coaching.legacy.importers.sentences import gettext_noop
 
 Format = Literal["sage", "chatgpt", "claude"]
@@ -128,7 +129,15 @@ class MoreProblems:
 
 
 Thing: TypeAlias = (
-    FoundConversation | FoundFile | FoundRating | FoundProfile | Problem | MoreProblems | UnknownFields
+    FoundConversation
+    | FoundFile
+    | FoundRating
+    | FoundProfile
+    | LeftBehind
+    | MoreLeftBehind
+    | Problem
+    | MoreProblems
+    | UnknownFields
 )
 
 
@@ -175,6 +184,21 @@ def moment_of(value: object) -> datetime | None:
 def text_of(value: object) -> str:
     """Return text, empty for anything else."""
     return value if isinstance(value, str) else ""
+
+
+def mapping_of(value: object) -> Mapping[str, Any]:
+    """Return a JSON object, an empty one for anything else."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def list_of(value: object) -> Sequence[Any]:
+    """Return a list, an empty one for anything else."""
+    return value if isinstance(value, list) else ()
+
+
+def mappings_of(value: object) -> Sequence[Mapping[str, Any]]:
+    """Return the objects in a list, none for anything else."""
+    return [each for each in list_of(value) if isinstance(each, Mapping)]
 
 
 def id_of(value: object) -> str:

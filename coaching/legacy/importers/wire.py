@@ -2,6 +2,8 @@
 
 The reader may have been taken over by the file, so each value has its type and its limit here. A conversation
 is sent in parts, so that nothing holds up the other threads of the process that stores it.
+
+Over 300 lines: what is sent, beside how it is written and read again.
 """
 
 import json
@@ -12,6 +14,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, NonNegativeInt, ValidationError
 
 from coaching.legacy.importers.bounded import MAX_ITEM_BYTES, MAX_TOKEN_BYTES
+from coaching.legacy.importers.left import LeftBehind, LeftKind, MoreLeftBehind
 from coaching.legacy.importers.things import (
     MAX_ENDING_CHARACTERS,
     MAX_ID_CHARACTERS,
@@ -113,13 +116,37 @@ class _MoreProblems(_Sent):
     lost: NonNegativeInt
 
 
+class _Left(_Sent):
+    kind: Literal["left"] = "left"
+    what: LeftKind
+    name: Line
+    where: Line
+    count: Annotated[int, Field(ge=1)]
+
+
+class _MoreLeft(_Sent):
+    kind: Literal["more_left"] = "more_left"
+    what: LeftKind
+    count: NonNegativeInt
+
+
 class _UnknownFields(_Sent):
     kind: Literal["unknown"] = "unknown"
     names: Annotated[list[Line], Field(max_length=MAX_NAMES)]
 
 
 Entry = Annotated[
-    _Conversation | _Message | _End | _File | _Rating | _Profile | _Problem | _MoreProblems | _UnknownFields,
+    _Conversation
+    | _Message
+    | _End
+    | _File
+    | _Rating
+    | _Profile
+    | _Left
+    | _MoreLeft
+    | _Problem
+    | _MoreProblems
+    | _UnknownFields,
     Field(discriminator="kind"),
 ]
 
@@ -195,6 +222,16 @@ def entries_of(thing: Thing) -> Iterator[Mapping[str, Any]]:
                 "timezone": _cut(thing.timezone),
                 "where": _cut(thing.where),
             }
+        case LeftBehind():
+            yield {
+                "kind": "left",
+                "what": thing.kind,
+                "name": _cut(thing.name),
+                "where": _cut(thing.where),
+                "count": thing.count,
+            }
+        case MoreLeftBehind():
+            yield {"kind": "more_left", "what": thing.kind, "count": thing.count}
         case Problem():
             yield {
                 "kind": "problem",
@@ -291,7 +328,9 @@ class Assembly:
         )
 
 
-def _thing(sent: _File | _Rating | _Profile | _Problem | _MoreProblems | _UnknownFields) -> Thing:
+def _thing(
+    sent: _File | _Rating | _Profile | _Left | _MoreLeft | _Problem | _MoreProblems | _UnknownFields,
+) -> Thing:
     match sent:
         case _File(path=path, content=content, updated_at=updated_at, where=where):
             return FoundFile(path=path, content=content, updated_at=updated_at, where=where)
@@ -299,6 +338,10 @@ def _thing(sent: _File | _Rating | _Profile | _Problem | _MoreProblems | _Unknow
             return FoundRating(domain=domain, rating=rating, rated_at=rated_at, where=where)
         case _Profile(name=name, timezone=timezone, where=where):
             return FoundProfile(name=name, timezone=timezone, where=where)
+        case _Left(what=what, name=name, where=where, count=count):
+            return LeftBehind(kind=what, name=name, where=where, count=count)
+        case _MoreLeft(what=what, count=count):
+            return MoreLeftBehind(kind=what, count=count)
         case _Problem(where=where, text=text, is_lost=is_lost):
             return Problem(where=where, text=text, is_lost=is_lost)
         case _MoreProblems(count=count, lost=lost):

@@ -3,7 +3,7 @@
 import json
 import sys
 from argparse import ArgumentParser
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +61,7 @@ class Command(BaseCommand):
         if options["briefs"]:
             self._queue_briefs(row, tally)
         if options["json"]:
-            self.stdout.write(json.dumps(tally.counts()))
+            self.stdout.write(json.dumps({**tally.counts(), "left_behind": tally.left.by_kind()}))
 
     def _checked(self, export: Export, wanted: Format | None) -> Checked:
         watch = _Checking()
@@ -93,6 +93,11 @@ class Command(BaseCommand):
             self.stderr.write(f"{problem.where}: {problem.text}")
         if (more := tally.problem_count - len(tally.problems)) > 0:
             self.stderr.write(f"and {more:,} more")
+        for kind, left in tally.left.by_kind().items():
+            for each in left["named"]:
+                self.stderr.write(f"left behind, {kind}: {_in_words(each)}")
+            if (more := left["count"] - sum(each["count"] for each in left["named"])) > 0:
+                self.stderr.write(f"left behind, {kind}: and {more:,} more")
         if options["json"]:
             return
         verb = "would be imported" if options["dry_run"] else "imported"
@@ -109,6 +114,11 @@ class Command(BaseCommand):
         self.stderr.write(f"Briefs of {tally.sessions:,} conversations will cost about {cost}.")
         if row is not None:
             self.stderr.write(f"{enqueue_briefs(row):,} briefs are queued, behind all other jobs.")
+
+
+def _in_words(left: Mapping[str, Any]) -> str:
+    times = f" ({left['count']:,} times)" if left["count"] > 1 else ""
+    return f"{left['name']}{times}" + (f", in “{left['where']}”" if left["where"] else "")
 
 
 class _Checking(RowWatch):

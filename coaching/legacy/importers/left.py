@@ -1,0 +1,77 @@
+"""What an export holds besides what is imported, by name, so that nothing is lost without a word."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+LeftKind = Literal[
+    "member", "file", "picture", "voice", "branch", "instructions", "tool", "thinking", "field"
+]
+"""`member` is a file of a ZIP; `branch` are messages of branches that weren't shown; `instructions` are a
+person's own for the other app, and its memories of them; `field` is one that the reader doesn't know."""
+
+MAX_NAMED = 100
+"""Of each kind; more are only counted."""
+MAX_NAME_CHARACTERS = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftBehind:
+    """Something that wasn't imported; `where` is its conversation, empty where that says nothing."""
+
+    kind: LeftKind
+    name: str
+    where: str = ""
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MoreLeftBehind:
+    """How many more of a kind there were than are named."""
+
+    kind: LeftKind
+    count: int
+
+
+@dataclass(slots=True)
+class Leftovers:
+    """Collects what was left behind, the same name once."""
+
+    _named: dict[LeftKind, Counter[tuple[str, str]]] = field(default_factory=dict)
+    _more: Counter[LeftKind] = field(default_factory=Counter)
+
+    def add(self, left: LeftBehind) -> None:
+        named = self._named.setdefault(left.kind, Counter())
+        key = (_short(left.name), _short(left.where))
+        if key in named or len(named) < MAX_NAMED:
+            named[key] += left.count
+        else:
+            self._more[left.kind] += left.count
+
+    def add_more(self, more: MoreLeftBehind) -> None:
+        self._more[more.kind] += more.count
+
+    def all(self) -> Iterator[LeftBehind | MoreLeftBehind]:
+        """Yield everything once, with its numbers."""
+        for kind, named in self._named.items():
+            for (name, where), count in named.items():
+                yield LeftBehind(kind=kind, name=name, where=where, count=count)
+        for kind, count in self._more.items():
+            yield MoreLeftBehind(kind=kind, count=count)
+
+    def by_kind(self) -> Mapping[str, Mapping[str, Any]]:
+        """Return it as it is stored and printed: by kind `count` and `named`."""
+        return {
+            kind: {
+                "count": sum(named.values()) + self._more[kind],
+                "named": [
+                    {"name": name, "where": where, "count": count} for (name, where), count in named.items()
+                ],
+            }
+            for kind, named in self._named.items()
+        }
+
+
+def _short(text: str) -> str:
+    return " ".join(text[: 2 * MAX_NAME_CHARACTERS].split())[:MAX_NAME_CHARACTERS]

@@ -1,0 +1,17 @@
+"""An import names what it left behind."""
+
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    dependencies = [
+        ('coaching', '0052_page_texts'),
+    ]
+
+    operations = [
+        migrations.AddField(
+            model_name='import',
+            name='left_behind',
+            field=models.JSONField(blank=True, db_default={}, default=dict),
+        ),
+    ]

@@ -1,0 +1,163 @@
+"""Whatever an export holds is stored, or named among what was left behind."""
+
+import io
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from coaching.legacy.importers.left import MAX_NAMED
+from coaching.models import Import
+from sessions_app.models import Message
+from tests.legacy.exports import (
+    chatgpt_conversation,
+    chatgpt_node,
+    claude_conversation,
+    claude_message,
+)
+from tests.legacy.test_import_command import run_import
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+POINTER = "sediment://file_7"
+
+
+def chatgpt() -> dict[str, Any]:
+    """Return a conversation with everything that isn't imported."""
+    made = chatgpt_conversation()
+    picture = {"content_type": "image_asset_pointer", "asset_pointer": POINTER}
+    sound = {"content_type": "audio_asset_pointer", "asset_pointer": "sediment://file_8"}
+    attachments = [
+        {"id": "file_7", "name": "garden.jpg", "mime_type": "image/jpeg"},
+        {"id": "file_9", "name": "seeds.pdf", "mime_type": "application/pdf"},
+    ]
+    about = chatgpt_node("about", "system", "user", kind="user_editable_context", children=("new",))
+    about["about"]["message"]["content"] |= {"user_profile": "I keep bees."}
+    made["mapping"] |= about
+    made["mapping"] |= chatgpt_node("thought", "last", "assistant", kind="thoughts", children=("more",))
+    made["mapping"] |= chatgpt_node(
+        "more", "thought", "user", picture, sound, "And this?", kind="multimodal_text",
+        metadata={"attachments": attachments},
+    )  # fmt: skip
+    made["mapping"]["new"]["parent"] = "about"
+    return made | {"current_node": "more"}
+
+
+def claude() -> dict[str, Any]:
+    """Return a conversation with everything that isn't imported."""
+    made = claude_conversation()
+    said = claude_message("q4", "human", "And these?", parent="a3", minute=7)
+    said["files"] = [{"file_name": "roof.png"}, {"file_name": "plan.dwg"}]
+    called = claude_message("a4", "assistant", "Let me see.", parent="q4", minute=8)
+    called["content"].append({"type": "tool_use", "name": "web_search", "input": {"query": "boiler"}})
+    made["chat_messages"] += [said, called]
+    return made
+
+
+def zipped(path: Path, conversations: list[Any], **members: bytes) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("conversations.json", json.dumps(conversations))
+        for name, data in members.items():
+            archive.writestr(name.replace("_dot_", "."), data)
+    return path
+
+
+def named(left: dict[str, Any]) -> set[tuple[str, str, str, int]]:
+    return {
+        (kind, each["name"], each["where"], each["count"])
+        for kind, group in left.items()
+        for each in group["named"]
+    }
+
+
+def test_what_is_left_behind_of_chatgpt_is_named(tmp_path: Path, user: User) -> None:
+    path = zipped(tmp_path / "x.zip", [chatgpt()], chat_dot_html=b"x", file_7_dot_jpg=b"y")
+    predicted = run_import(path, user, "--dry-run")
+    counts = run_import(path, user)
+    assert counts == predicted
+    title = "Growing artichokes"
+    assert named(counts["left_behind"]) == {
+        ("member", "chat.html", "", 1),
+        ("member", "file_7.jpg", "", 1),
+        ("branch", title, "", 3),
+        ("tool", "web", "", 1),
+        ("tool", "tool", "", 1),
+        ("picture", "x", title, 1),
+        ("picture", "garden.jpg", title, 1),
+        ("file", "seeds.pdf", title, 1),
+        ("voice", title, "", 1),
+        ("thinking", "thoughts", "", 1),
+        ("instructions", "Custom instructions", "", 1),
+    }
+    assert Import.of(user.pk).get().left_behind == counts["left_behind"]
+    assert run_import(path, user)["left_behind"] == counts["left_behind"]
+
+
+def test_what_is_left_behind_of_claude_is_named(tmp_path: Path, user: User) -> None:
+    path = zipped(tmp_path / "x.zip", [claude() | {"horoscope": 1}], memories_dot_json=b"[]")
+    left = run_import(path, user)["left_behind"]
+    title = "A letter to the landlord"
+    assert named(left) == {
+        ("member", "memories.json", "", 1),
+        ("branch", title, "", 2),
+        ("thinking", "thinking", "", 6),
+        ("tool", "web_search", "", 1),
+        ("picture", "roof.png", title, 1),
+        ("file", "plan.dwg", title, 1),
+        ("field", "[].horoscope", "", 1),
+    }
+
+
+def words_in(value: Any, key: str = "") -> set[str]:
+    """Return the texts of an export that a person has written or read, or that name a file."""
+    if isinstance(value, dict):
+        return set().union(*(words_in(each, name) for name, each in value.items()))
+    if isinstance(value, list):
+        return set().union(*(words_in(each, key) for each in value))
+    is_words = key in ("text", "parts", "extracted_content", "file_name")
+    return {value} if isinstance(value, str) and value.strip() and is_words else set()
+
+
+@pytest.mark.parametrize("make", [chatgpt, claude])
+def test_every_word_of_an_export_is_stored_or_belongs_to_something_named(
+    tmp_path: Path, user: User, make: Any
+) -> None:
+    made = make()
+    left = run_import(zipped(tmp_path / "x.zip", [made]), user)["left_behind"]
+    stored = "\n".join(Message.of(user.pk).values_list("content", flat=True))
+    names = {name for _, name, _, _ in named(left)}
+    missing = {words for words in words_in(made) if words not in stored and words not in names}
+    # Of what isn't there in its own words: other branches, a tool's result, and marks of sources.
+    assert missing <= {
+        "How do I grow beans?", "The abandoned branch.", "The first try.", "A page.",
+        "In deep soil \ue200cite\ue202turn0search0\ue201with sun【3†source】.",
+        "An abandoned question.", "An abandoned answer.",
+    }  # fmt: skip
+    abandoned = [
+        words
+        for words in missing
+        if "bandoned" in words or words in ("How do I grow beans?", "The first try.")
+    ]
+    assert left["branch"]["count"] == len(abandoned)
+
+
+def test_many_things_are_named_up_to_a_limit_and_counted(tmp_path: Path, user: User, client: Client) -> None:
+    out = tmp_path / "x.zip"
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("conversations.json", json.dumps([claude() | {"name": "\x00<b>A\ud83d"}]))
+        for number in range(MAX_NAMED + 1_234):
+            archive.writestr(f"photos/{number}.jpg", b"")
+    left = run_import(out, user)["left_behind"]
+    assert left["member"]["count"] == MAX_NAMED + 1_234
+    assert len(left["member"]["named"]) == MAX_NAMED
+    client.force_login(user)
+    page = client.get("/settings/import/").content.decode()
+    assert "What was left behind" in page
+    assert "photos/7.jpg" in page
+    assert "and 1,234 more" in page
+    assert "&lt;b&gt;A" in page
+    assert io.StringIO(page).read().count("<b>A") == 0
