@@ -19,7 +19,7 @@ from tests.legacy.exports import chatgpt_conversation
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 PAGE = "/settings/import/"
-EXPORT = json.dumps([chatgpt_conversation() | {"horoscope": "x" * 200}]).encode()
+EXPORT = json.dumps([chatgpt_conversation() | {"horoscope": "x" * 200, "title": "x" * 200}]).encode()
 NAME = f"conversations-{'x' * 120}.json"
 
 
@@ -74,6 +74,7 @@ async def test_an_upload_shows_its_progress_and_is_undone(page: Page, watcher: W
     for width in (360, 1440):
         await page.set_viewport_size({"width": width, "height": 900})
         await page.get_by_text("What was skipped or changed").click()
+        await page.get_by_text("What was left behind").click()
         assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         assert await serious_findings(page) == []
     await page.get_by_label("Undo the import of").click()
