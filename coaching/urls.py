@@ -107,6 +107,7 @@ urlpatterns = [
     path("settings/import/", imports.show_imports, name="imports"),
     path("settings/import/<int:import_id>/cancel/", imports.cancel_import, name="cancel_import"),
     path("settings/import/<int:import_id>/undo/", imports.undo_import, name="undo_import"),
+    path("settings/import/<int:import_id>/about/", imports.answer_about, name="import_about"),
     path("settings/import/<int:import_id>/briefs/", imports.write_briefs, name="import_briefs"),
     path("settings/reminders/", reminders.reminders, name="reminders"),
     path("settings/reminders/devices/", devices.devices, name="push_devices"),

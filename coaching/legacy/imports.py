@@ -19,6 +19,7 @@ from django.utils.translation import gettext_noop
 
 from coaching.files.objects import erase_object_now, open_object, store_upload_now
 from coaching.job_queue import BULK_QUEUE, IMPORT_JOB, JobPriority, enqueue, is_queued
+from coaching.legacy.about import propose
 from coaching.legacy.endings import BROKEN_OFF, break_off, end_cancelled, fail, forget_upload
 from coaching.legacy.importers.things import NotImportable
 from coaching.legacy.one_at_a_time import BUSY, only_import_of
@@ -153,7 +154,8 @@ def run_steps(
             end_cancelled(row)
         raise
     row.state, row.ended_at, row.is_cancelling = ImportState.FINISHED, timezone.now(), False
-    row.save(update_fields=["state", "ended_at", "is_cancelling", *tally.put_into(row)])
+    propose(row, tally.notes)
+    row.save(update_fields=["state", "ended_at", "is_cancelling", "about", *tally.put_into(row)])
     logger.info("import_finished", import_id=row.pk, user_id=row.user_id, **tally.counts())
 
 

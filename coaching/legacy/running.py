@@ -11,16 +11,12 @@ from typing import BinaryIO
 from django.conf import settings
 from django.db import transaction
 
-from coaching.legacy.importers.left import LeftBehind, MoreLeftBehind
 from coaching.legacy.importers.things import (
     FoundConversation,
     FoundFile,
     FoundProfile,
     FoundRating,
-    MoreProblems,
-    Problem,
     Thing,
-    UnknownFields,
 )
 from coaching.legacy.reading import Checked, Watch, thing_steps
 from coaching.legacy.recording import record
@@ -106,20 +102,8 @@ class _Run:
                 store_file(self._target, thing, self._tally)
             case FoundProfile():
                 fill_profile(self._target, thing, self._tally)
-            case Problem():
-                self._tally.report(thing)
-                return False
-            case MoreProblems():
-                self._tally.report_more(thing)
-                return False
-            case LeftBehind():
-                self._tally.left.add(thing)
-                return False
-            case MoreLeftBehind():
-                self._tally.left.add_more(thing)
-                return False
-            case UnknownFields():
-                self._tally.report_unknown(thing.names)
+            case _:
+                self._tally.take(thing)
                 return False
         return True
 

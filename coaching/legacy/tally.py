@@ -6,8 +6,16 @@ from typing import Any
 
 from django.utils.translation import gettext_noop
 
-from coaching.legacy.importers.left import LeftBehind, Leftovers
-from coaching.legacy.importers.things import MAX_NAMES, MAX_PROBLEMS, MoreProblems, Problem
+from coaching.legacy.importers.about import MAX_NOTES, FoundNote
+from coaching.legacy.importers.left import LeftBehind, Leftovers, MoreLeftBehind
+from coaching.legacy.importers.things import (
+    MAX_NAMES,
+    MAX_PROBLEMS,
+    MoreProblems,
+    Problem,
+    Thing,
+    UnknownFields,
+)
 from coaching.models import Import
 from sessions_app.text import mended_json
 
@@ -36,7 +44,26 @@ class Tally:
     problem_count: int = 0
     problems: list[Problem] = field(default_factory=list)
     unknown: set[str] = field(default_factory=set)
+    notes: list[FoundNote] = field(default_factory=list)
     left: Leftovers = field(default_factory=Leftovers)
+
+    def take(self, thing: Thing) -> None:
+        """Take in what is shown and not stored."""
+        match thing:
+            case Problem():
+                self.report(thing)
+            case MoreProblems():
+                self.unread += thing.lost
+                self.problem_count += thing.count
+            case UnknownFields():
+                self._report_unknown(thing.names)
+            case FoundNote():
+                if len(self.notes) < MAX_NOTES:
+                    self.notes.append(thing)
+            case LeftBehind():
+                self.left.add(thing)
+            case MoreLeftBehind():
+                self.left.add_more(thing)
 
     def report(self, problem: Problem) -> None:
         self.unread += problem.is_lost
@@ -44,12 +71,7 @@ class Tally:
         if len(self.problems) < MAX_PROBLEMS:
             self.problems.append(problem)
 
-    def report_more(self, more: MoreProblems) -> None:
-        """Take in problems that were only counted."""
-        self.unread += more.lost
-        self.problem_count += more.count
-
-    def report_unknown(self, names: frozenset[str]) -> None:
+    def _report_unknown(self, names: frozenset[str]) -> None:
         """Take in names of unknown fields, each once."""
         for name in sorted(names - self.unknown)[: max(0, MAX_NAMES - len(self.unknown))]:
             self.unknown.add(name)

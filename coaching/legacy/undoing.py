@@ -9,6 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop
 
 from coaching.files.quota import lock_usage
+from coaching.legacy.about import PAGE, withdraw
 from coaching.legacy.storing import mark_of
 from coaching.models import (
     DayPlan,
@@ -37,6 +38,7 @@ ADDED_SINCE = gettext_noop(
 )
 COMPLETED_SINCE = gettext_noop("You wrote in this conversation, so the texts that this import added stay.")
 EDITED = gettext_noop("You changed this file.")
+ADDED_BY_YOU = gettext_noop("You added to this page what the other app knew about you.")
 TICKED = gettext_noop("You ticked something off in this plan.")
 
 
@@ -113,8 +115,10 @@ def _remove_files(row: Import, versions: Sequence[UserFileVersion]) -> None:
 def _end(row: Import) -> None:
     PulseRating.of(row.user_id).filter(made_by_import=row).delete()
     _empty_profile(row)
+    if withdraw(row):
+        _keep(row, [{"path": PAGE, "text": ADDED_BY_YOU}])
     row.state, row.ended_at = ImportState.UNDONE, timezone.now()
-    row.save(update_fields=["state", "ended_at", "kept", "profile"])
+    row.save(update_fields=["state", "ended_at", "kept", "profile", "about"])
 
 
 def _empty_profile(row: Import) -> None:

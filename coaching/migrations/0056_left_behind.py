@@ -1,4 +1,4 @@
-"""An import names what it left behind."""
+"""An import names what it left behind, and proposes what the other app knew about its person."""
 
 from django.db import migrations, models
 
@@ -12,6 +12,11 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='import',
             name='left_behind',
+            field=models.JSONField(blank=True, db_default={}, default=dict),
+        ),
+        migrations.AddField(
+            model_name='import',
+            name='about',
             field=models.JSONField(blank=True, db_default={}, default=dict),
         ),
     ]

@@ -18,6 +18,7 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext, gettext_lazy, ngettext
 from django.views.decorators.http import require_http_methods, require_POST
 
+from coaching.legacy.about import PROPOSED, add_to_page, dismiss, text_of_proposal
 from coaching.legacy.costs import cost_of, enqueue_briefs, imports_without_briefs
 from coaching.legacy.endings import UNDO_BROKEN_OFF, cancel
 from coaching.legacy.importers.source import MAX_FILE_BYTES, MEGABYTE, TOO_LARGE
@@ -41,6 +42,7 @@ from sessions_app.money import dollars
 
 TOO_MANY_WAITING = gettext_lazy("Your other uploads are still being stored. Please try again in a moment.")
 SHOWN_PROBLEMS = 50
+NOTHING_FAILED: Mapping[int, "Proposal"] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +55,14 @@ class LeftGroup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """What the other app knew, as it would be added; `error` says why it wasn't."""
+
+    text: str
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ImportRow:
     """An import in the list. `cost` is that of its briefs, None where none can be asked for."""
 
@@ -62,6 +72,7 @@ class ImportRow:
     problems: Sequence[Mapping[str, str]]
     kept: Sequence[Mapping[str, str]]
     left_behind: Sequence[LeftGroup]
+    about: Proposal | None
 
     @property
     def more_problems(self) -> int:
@@ -128,6 +139,23 @@ def _changed(request: HttpRequest, import_id: int, change: Callable[..., object]
 
 @login_required
 @require_POST
+def answer_about(request: HttpRequest, import_id: int) -> HttpResponse:
+    """Add what the other app knew to Sage's page about the person, or dismiss it."""
+    user_id, text = user_id_of(request), request.POST.get("text", "")
+    try:
+        with or_404():
+            if request.POST.get("answer") == "add":
+                add_to_page(user_id=user_id, import_id=import_id, text=text)
+                success(request, gettext("Added to what Sage knows about you."))
+            else:
+                dismiss(user_id=user_id, import_id=import_id)
+    except Refused as refusal:
+        return _page(request, failed={import_id: Proposal(text=text, error=refusal.shown())})
+    return redirect("imports")
+
+
+@login_required
+@require_POST
 def write_briefs(request: HttpRequest, import_id: int) -> HttpResponse:
     """Queue the briefs of an import's conversations, whose cost the page has said."""
     with or_404():
@@ -138,11 +166,16 @@ def write_briefs(request: HttpRequest, import_id: int) -> HttpResponse:
     return redirect("imports")
 
 
-def _page(request: HttpRequest, form: ImportForm | None = None) -> HttpResponse:
+def _page(
+    request: HttpRequest, form: ImportForm | None = None, *, failed: Mapping[int, Proposal] = NOTHING_FAILED
+) -> HttpResponse:
     user_id, profile = user_id_of(request), load_profile(request)
     settle(user_id)
     without_briefs = imports_without_briefs(user_id)
-    rows = [_row(row, has_briefs=row.pk not in without_briefs) for row in imports_of(user_id)]
+    rows = [
+        _row(row, has_briefs=row.pk not in without_briefs, failed=failed.get(row.pk))
+        for row in imports_of(user_id)
+    ]
     context = {
         "here": "settings",
         "zone": profile.zone,
@@ -152,11 +185,11 @@ def _page(request: HttpRequest, form: ImportForm | None = None) -> HttpResponse:
         "most_megabytes": MAX_FILE_BYTES // MEGABYTE,
         "too_large": TOO_LARGE,
     }
-    status = HTTPStatus.UNPROCESSABLE_ENTITY if form else HTTPStatus.OK
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if form or failed else HTTPStatus.OK
     return render(request, "coaching/pages/imports.html", context, status=status)
 
 
-def _row(row: Import, *, has_briefs: bool) -> ImportRow:
+def _row(row: Import, *, has_briefs: bool, failed: Proposal | None) -> ImportRow:
     can_have_briefs = row.state == ImportState.FINISHED and not has_briefs
     return ImportRow(
         row=row,
@@ -165,6 +198,8 @@ def _row(row: Import, *, has_briefs: bool) -> ImportRow:
         problems=[{**each, "text": gettext(each["text"])} for each in row.problems[:SHOWN_PROBLEMS]],
         kept=names_of_kept(row) if row.kept else (),
         left_behind=_left_behind(row.left_behind),
+        about=failed
+        or (Proposal(text=text_of_proposal(row)) if row.about.get("state") == PROPOSED else None),
     )
 
 

@@ -14,12 +14,14 @@ from sessions_app.database import in_database
 from sessions_app.models import Session
 from tests.browser.fixtures import OpenContext, Watcher
 from tests.browser.test_accessibility import serious_findings
-from tests.legacy.exports import chatgpt_conversation
+from tests.legacy.test_imported_notes import chatgpt
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 PAGE = "/settings/import/"
-EXPORT = json.dumps([chatgpt_conversation() | {"horoscope": "x" * 200, "title": "x" * 200}]).encode()
+EXPORT = json.dumps(
+    [chatgpt("c-1", about="I keep bees.", memories="y" * 200, day=1) | {"horoscope": 1, "title": "x" * 200}]
+).encode()
 NAME = f"conversations-{'x' * 120}.json"
 
 
@@ -75,6 +77,7 @@ async def test_an_upload_shows_its_progress_and_is_undone(page: Page, watcher: W
         await page.set_viewport_size({"width": width, "height": 900})
         await page.get_by_text("What was skipped or changed").click()
         await page.get_by_text("What was left behind").click()
+        await page.get_by_text("What ChatGPT knew about you").click()
         assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         assert await serious_findings(page) == []
     await page.get_by_label("Undo the import of").click()

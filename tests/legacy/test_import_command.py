@@ -98,6 +98,7 @@ def test_an_import_keeps_times_order_and_words(export: Path, user: User) -> None
         "ratings": 10,
         "skipped": 0,
         "unread": 0,
+        "about": [],
         "left_behind": {},
     }
     first = Session.of(user.pk).order_by("started_at")[0]

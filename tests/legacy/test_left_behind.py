@@ -91,18 +91,18 @@ def test_what_is_left_behind_of_chatgpt_is_named(tmp_path: Path, user: User) -> 
         ("file", "seeds.pdf", title, 1),
         ("voice", title, "", 1),
         ("thinking", "thoughts", "", 1),
-        ("instructions", "Custom instructions", "", 1),
     }
+    assert counts["about"] == [{"kind": "instructions", "project": ""}]
     assert Import.of(user.pk).get().left_behind == counts["left_behind"]
     assert run_import(path, user)["left_behind"] == counts["left_behind"]
 
 
 def test_what_is_left_behind_of_claude_is_named(tmp_path: Path, user: User) -> None:
-    path = zipped(tmp_path / "x.zip", [claude() | {"horoscope": 1}], memories_dot_json=b"[]")
+    path = zipped(tmp_path / "x.zip", [claude() | {"horoscope": 1}], users_dot_json=b"[]")
     left = run_import(path, user)["left_behind"]
     title = "A letter to the landlord"
     assert named(left) == {
-        ("member", "memories.json", "", 1),
+        ("member", "users.json", "", 1),
         ("branch", title, "", 2),
         ("thinking", "thinking", "", 6),
         ("tool", "web_search", "", 1),

@@ -370,6 +370,12 @@ ROUTES = {
     "undo_import": Row(
         path=f"/settings/import/{IMPORT_ID}/undo/", missing="/settings/import/7000000/undo/", method="post"
     ),
+    "import_about": Row(
+        path=f"/settings/import/{IMPORT_ID}/about/",
+        missing="/settings/import/7000000/about/",
+        method="post",
+        form={"answer": "dismiss"},
+    ),
     "import_briefs": Row(
         path=f"/settings/import/{IMPORT_ID}/briefs/",
         missing="/settings/import/7000000/briefs/",

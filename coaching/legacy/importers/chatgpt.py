@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from coaching.legacy.importers.about import chatgpt_notes
 from coaching.legacy.importers.bounded import Unreadable
 from coaching.legacy.importers.chatgpt_left import PICTURE, SOUNDS, left_in
 from coaching.legacy.importers.json_stream import Item
@@ -100,12 +101,15 @@ class ChatGptAdapter:
         if any(_is_partly_changed(node["message"]) for node in nodes):
             yield Problem(where=where_of(item), text=CHANGED_DOCUMENT, is_lost=False)
         title = text_of(found.get("title"))
+        written_at = moment_of(found.get("create_time"))
+        for node in nodes:
+            yield from chatgpt_notes(node["message"], written_at)
         yield from left_in(found, nodes, title or where_of(item), is_said=_is_said)
         yield FoundConversation(
             imported_id=imported_id,
             messages=list(_messages(nodes)),
             title="" if title == _UNTITLED else title,
-            started_at=moment_of(found.get("create_time")),
+            started_at=written_at,
             where=where_of(item),
         )
 

@@ -16,10 +16,7 @@ SOUNDS = frozenset(
         "video_container_asset_pointer",
     }
 )
-_INSTRUCTIONS: Mapping[str, str] = {
-    "user_editable_context": "Custom instructions",
-    "model_editable_context": "Memories",
-}
+_NOTES = frozenset({"user_editable_context", "model_editable_context"})
 _THINKING = frozenset({"thoughts", "reasoning_recap"})
 _SPEAKERS = ("user", "assistant")
 _SHOWN_CALL = "canmore."
@@ -48,12 +45,12 @@ def left_in(
 
 
 def _steps(message: Message) -> Iterator[LeftBehind]:
-    """Yield a message that is no part of what was said: a call, a result, thinking, instructions."""
+    """Yield a message that is no part of what was said: a call, a result, thinking."""
     author, recipient = mapping_of(message.get("author")), message.get("recipient")
     kind = text_of(mapping_of(message.get("content")).get("content_type"))
-    if kind in _INSTRUCTIONS:
-        yield LeftBehind(kind="instructions", name=_INSTRUCTIONS[kind])
-    elif kind in _THINKING:
+    if kind in _NOTES:
+        return
+    if kind in _THINKING:
         yield LeftBehind(kind="thinking", name=kind)
     elif author.get("role") not in _SPEAKERS:
         parts = list_of(mapping_of(message.get("content")).get("parts"))

@@ -10,6 +10,8 @@ import time
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
+from coaching.legacy.importers.about import FoundNote, Notes
+from coaching.legacy.importers.claude_about import ClaudeNotes
 from coaching.legacy.importers.formats import ADAPTERS, Recognition
 from coaching.legacy.importers.json_stream import Item
 from coaching.legacy.importers.left import LeftBehind, Leftovers
@@ -99,13 +101,11 @@ def _is_conversation(item: Item) -> bool:
 
 def _read(source: Source, read_as: Format, frames: _Frames) -> Iterator[bytes]:
     adapter, listed = ADAPTERS[read_as], _Listed()
-    for name in source.others:
-        listed.left.add(LeftBehind(kind="member", name=name))
+    for thing in _beside_conversations(source, read_as):
+        yield from _add(listed.kept(thing), frames)
     for item in source.items():
         for thing in adapter.read(item):
-            kept = listed.kept(thing)
-            if kept is not None:
-                yield from frames.add(kept)
+            yield from _add(listed.kept(thing), frames)
         frames.items += 1
         if frames.is_due():
             yield frames.made()
@@ -114,15 +114,30 @@ def _read(source: Source, read_as: Format, frames: _Frames) -> Iterator[bytes]:
     yield frames.made(is_last=True)
 
 
+def _add(kept: Thing | None, frames: _Frames) -> Iterator[bytes]:
+    return iter(()) if kept is None else frames.add(kept)
+
+
+def _beside_conversations(source: Source, read_as: Format) -> Iterator[Thing]:
+    """Yield what a ZIP has beside conversations, and the names of the files that aren't read."""
+    if read_as == "claude":
+        notes = ClaudeNotes()
+        for value in source.about_person():
+            yield from notes.read(value)
+    for name in source.others:
+        yield LeftBehind(kind="member", name=name)
+
+
 class _Listed:
     """Problems and unknown fields, as many as are listed; `more` are the others.
 
-    What was `left` behind is sent at the end.
+    What was `left` behind is sent at the end, and so are `notes`.
     """
 
     def __init__(self) -> None:
         self.more = MoreProblems(count=0, lost=0)
         self.left = Leftovers()
+        self.notes = Notes()
         self._problems = 0
         self._names: set[str] = set()
 
@@ -130,6 +145,9 @@ class _Listed:
         """Return what is sent on, None where it was only counted."""
         if isinstance(thing, LeftBehind):
             self.left.add(thing)
+            return None
+        if isinstance(thing, FoundNote):
+            self.notes.add(thing)
             return None
         if isinstance(thing, UnknownFields):
             new = sorted(thing.names - self._names)[: MAX_NAMES - len(self._names)]
@@ -144,7 +162,12 @@ class _Listed:
         return thing
 
     def rest(self) -> Iterator[Thing]:
-        """Yield what was only counted, and what was left behind."""
+        """Yield the notes, what was left behind, and what was only counted."""
+        for thing in self.notes.all():
+            if isinstance(thing, LeftBehind):
+                self.left.add(thing)
+            else:
+                yield thing
         yield from self.left.all()
         if self.more.count:
             yield self.more

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from io import BytesIO
-from typing import IO, BinaryIO
+from typing import IO, Any, BinaryIO
 
 from coaching.legacy.importers.bounded import NotJson, TooMuch
 from coaching.legacy.importers.json_stream import Item, read_items
@@ -28,6 +28,9 @@ MAX_JSON_BYTES = 2_000 * MEGABYTE
 MAX_MEMBERS = 50_000
 MAX_RATIO = 100
 """Text packs to a tenth, logs to a thirtieth; a bomb to a thousandth."""
+MAX_ABOUT_BYTES = 20 * MEGABYTE
+"""Of one file about a person in a ZIP, packed and unpacked."""
+MAX_ABOUT_MEMBERS = 500
 SMALL_BYTES = 10 * MEGABYTE
 """Below it any ratio is harmless."""
 
@@ -83,6 +86,32 @@ class Source:
         with _zip_errors(), zipfile.ZipFile(self.file) as archive:
             for name in self.members:
                 yield from self._items(partial(archive.open, name))
+
+    def about_person(self) -> Iterator[Any]:
+        """Yield the values that Claude's exports have about a person, and take their members out of `others`.
+
+        A member that can't be read stays there.
+        """
+        named = sorted(filter(_is_about_person, self.others), reverse=True)[:MAX_ABOUT_MEMBERS]
+        if not named:
+            return
+        done = set()
+        with zipfile.ZipFile(self.file) as archive:
+            for name in named:
+                try:
+                    if sum(_sizes(archive.getinfo(name))) > MAX_ABOUT_BYTES:
+                        continue
+                    with archive.open(name) as file:
+                        is_object = (
+                            in_utf8(file.read)(HEAD_BYTES).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
+                        )
+                    with archive.open(name) as file:
+                        for item in read_items(in_utf8(file.read), is_sequence=is_object):
+                            yield item.value
+                except (*_ZIP_ERRORS, NotImplementedError, RuntimeError, NotJson, TooMuch):
+                    continue
+                done.add(name)
+        self.others = [name for name in self.others if name not in done]
 
     def _again(self) -> AbstractContextManager[BinaryIO]:
         self.file.seek(0)
@@ -144,6 +173,14 @@ def _zipped(file: BinaryIO, archive: zipfile.ZipFile) -> Source:
     read = {id(member) for member in found}
     others = [each.filename for each in held if id(each) not in read and not each.is_dir()]
     return Source(file=file, json_bytes=unpacked, members=members, others=others)
+
+
+def _is_about_person(name: str) -> bool:
+    """Return whether a member is `memories.json`, `projects.json`, or in the folder `projects`."""
+    folder, _, last = name.rpartition("/")
+    return last.endswith(".json") and (
+        last.startswith(("memories", "projects")) or folder.rpartition("/")[2] == "projects"
+    )
 
 
 def _sizes(member: zipfile.ZipInfo) -> tuple[int, int]:

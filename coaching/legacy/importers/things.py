@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal, Protocol, TypeAlias
 
+from coaching.legacy.importers.about import FoundNote
 from coaching.legacy.importers.bounded import Unreadable
 from coaching.legacy.importers.json_stream import Item
 from coaching.legacy.importers.left import LeftBehind, MoreLeftBehind
@@ -133,6 +134,7 @@ Thing: TypeAlias = (
     | FoundFile
     | FoundRating
     | FoundProfile
+    | FoundNote
     | LeftBehind
     | MoreLeftBehind
     | Problem

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, NonNegativeInt, ValidationError
 
+from coaching.legacy.importers.about import MAX_NOTES_CHARACTERS, FoundNote, NoteKind
 from coaching.legacy.importers.bounded import MAX_ITEM_BYTES, MAX_TOKEN_BYTES
 from coaching.legacy.importers.left import LeftBehind, LeftKind, MoreLeftBehind
 from coaching.legacy.importers.things import (
@@ -116,6 +117,13 @@ class _MoreProblems(_Sent):
     lost: NonNegativeInt
 
 
+class _Note(_Sent):
+    kind: Literal["note"] = "note"
+    what: NoteKind
+    project: Line
+    text: Annotated[str, Field(min_length=1, max_length=MAX_NOTES_CHARACTERS)]
+
+
 class _Left(_Sent):
     kind: Literal["left"] = "left"
     what: LeftKind
@@ -142,6 +150,7 @@ Entry = Annotated[
     | _File
     | _Rating
     | _Profile
+    | _Note
     | _Left
     | _MoreLeft
     | _Problem
@@ -222,16 +231,8 @@ def entries_of(thing: Thing) -> Iterator[Mapping[str, Any]]:
                 "timezone": _cut(thing.timezone),
                 "where": _cut(thing.where),
             }
-        case LeftBehind():
-            yield {
-                "kind": "left",
-                "what": thing.kind,
-                "name": _cut(thing.name),
-                "where": _cut(thing.where),
-                "count": thing.count,
-            }
-        case MoreLeftBehind():
-            yield {"kind": "more_left", "what": thing.kind, "count": thing.count}
+        case FoundNote() | LeftBehind() | MoreLeftBehind():
+            yield _beside(thing)
         case Problem():
             yield {
                 "kind": "problem",
@@ -243,6 +244,22 @@ def entries_of(thing: Thing) -> Iterator[Mapping[str, Any]]:
             yield {"kind": "more_problems", "count": thing.count, "lost": thing.lost}
         case UnknownFields():
             yield {"kind": "unknown", "names": sorted(map(_cut, thing.names))[:MAX_NAMES]}
+
+
+def _beside(thing: FoundNote | LeftBehind | MoreLeftBehind) -> Mapping[str, Any]:
+    match thing:
+        case FoundNote():
+            return {"kind": "note", "what": thing.kind, "project": _cut(thing.project), "text": thing.text}
+        case LeftBehind():
+            return {
+                "kind": "left",
+                "what": thing.kind,
+                "name": _cut(thing.name),
+                "where": _cut(thing.where),
+                "count": thing.count,
+            }
+        case MoreLeftBehind():
+            return {"kind": "more_left", "what": thing.kind, "count": thing.count}
 
 
 def _message(message: FoundMessage) -> Mapping[str, Any]:
@@ -329,7 +346,7 @@ class Assembly:
 
 
 def _thing(
-    sent: _File | _Rating | _Profile | _Left | _MoreLeft | _Problem | _MoreProblems | _UnknownFields,
+    sent: _File | _Rating | _Profile | _Note | _Left | _MoreLeft | _Problem | _MoreProblems | _UnknownFields,
 ) -> Thing:
     match sent:
         case _File(path=path, content=content, updated_at=updated_at, where=where):
@@ -338,6 +355,8 @@ def _thing(
             return FoundRating(domain=domain, rating=rating, rated_at=rated_at, where=where)
         case _Profile(name=name, timezone=timezone, where=where):
             return FoundProfile(name=name, timezone=timezone, where=where)
+        case _Note(what=what, project=project, text=text):
+            return FoundNote(kind=what, project=project, text=text)
         case _Left(what=what, name=name, where=where, count=count):
             return LeftBehind(kind=what, name=name, where=where, count=count)
         case _MoreLeft(what=what, count=count):

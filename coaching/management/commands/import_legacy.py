@@ -61,7 +61,11 @@ class Command(BaseCommand):
         if options["briefs"]:
             self._queue_briefs(row, tally)
         if options["json"]:
-            self.stdout.write(json.dumps({**tally.counts(), "left_behind": tally.left.by_kind()}))
+            self.stdout.write(json.dumps(self._result(tally)))
+
+    def _result(self, tally: Tally) -> dict[str, Any]:
+        about = [{"kind": note.kind, "project": note.project} for note in tally.notes]
+        return {**tally.counts(), "about": about, "left_behind": tally.left.by_kind()}
 
     def _checked(self, export: Export, wanted: Format | None) -> Checked:
         watch = _Checking()
@@ -93,6 +97,9 @@ class Command(BaseCommand):
             self.stderr.write(f"{problem.where}: {problem.text}")
         if (more := tally.problem_count - len(tally.problems)) > 0:
             self.stderr.write(f"and {more:,} more")
+        for note in tally.notes:
+            project = f" of the project “{note.project}”" if note.project else ""
+            self.stderr.write(f"to be read and accepted on the page of imports: {note.kind}{project}")
         for kind, left in tally.left.by_kind().items():
             for each in left["named"]:
                 self.stderr.write(f"left behind, {kind}: {_in_words(each)}")

@@ -1,0 +1,50 @@
+"""Reads what a Claude export has about a person: `memories.json` and `projects.json`."""
+
+from collections.abc import Iterator
+
+from coaching.legacy.importers.about import FoundNote
+from coaching.legacy.importers.left import MAX_NAME_CHARACTERS, LeftBehind
+from coaching.legacy.importers.things import (
+    UnknownFields,
+    mapping_of,
+    mappings_of,
+    text_of,
+    unknown_in,
+    words,
+)
+
+_KNOWN = words(
+    """
+    account_uuid archived_at conversations_memory created_at creator description docs docs_count files
+    files_count is_harmony_project is_private is_starred is_starter_project name project_memories
+    prompt_template updated_at uuid
+    """
+)
+
+
+class ClaudeNotes:
+    """Reads the values of both files; projects come first, since memories name them by their ids."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, str] = {}
+
+    def read(self, value: object) -> Iterator[FoundNote | LeftBehind | UnknownFields]:
+        """Yield what a value says, and the names of a project's documents."""
+        found = mapping_of(value)
+        if unknown := unknown_in(found, _KNOWN, "about you[]"):
+            yield UnknownFields(names=unknown)
+        if text := text_of(found.get("conversations_memory")).strip():
+            yield FoundNote(kind="memories", text=text)
+        for key, memory in mapping_of(found.get("project_memories")).items():
+            if text := text_of(memory).strip():
+                project = self._names.get(str(key), str(key))
+                yield FoundNote(kind="memories", text=text, project=project[:MAX_NAME_CHARACTERS])
+        name = " ".join(text_of(found.get("name")).split())[:MAX_NAME_CHARACTERS]
+        if name:
+            self._names[text_of(found.get("uuid"))] = name
+        told = [text_of(found.get(key)).strip() for key in ("description", "prompt_template")]
+        if any(told):
+            yield FoundNote(kind="instructions", text="\n\n".join(filter(None, told)), project=name or "?")
+        for document in (*mappings_of(found.get("docs")), *mappings_of(found.get("files"))):
+            title = text_of(document.get("filename")) or text_of(document.get("file_name"))
+            yield LeftBehind(kind="file", name=title or "?", where=name)
