@@ -1,22 +1,30 @@
 """Completes messages that an earlier import stored without a part of their text, and takes it back.
 
-Only where a message is still as that import stored it, and nothing was said in its session since. A session
-notes in its metadata which import completed which messages, and each of these how it was before.
+Only where a message is still as that import stored it, and nothing was said in its session since. Each
+message notes in its metadata which import completed it and how it was before, its session how many there are.
+What Sage remembered of such messages is withdrawn.
 """
 
 import uuid
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from django.db import transaction
 from django.db.models import QuerySet
 
+from sessions_app.briefs import withdraw_briefs
 from sessions_app.import_additions import in_use
-from sessions_app.imports import COMPLETED_KEY, RecordedMessage, message_id_of, shortened
+from sessions_app.imports import COMPLETED_KEY, IMPORT_KEY, RecordedMessage, message_id_of, shortened
 from sessions_app.models import Message, Session
+from sessions_app.summaries import withdraw_summary
 
+Measure = Callable[[str], int]
+"""Says how long a text is, in the unit of its caller."""
+ROWS_AT_ONCE = 200
 SHORTER_KEY = "imported_shorter"
 """In a message's metadata: how it was before it was completed, as in `RecordedMessage.shorter`."""
+COMPLETED_BY_KEY = "completed_by"
+"""In a message's metadata: the import that completed it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,26 +35,38 @@ class Completion:
     messages: Sequence[RecordedMessage]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changed:
+    """A session whose messages were completed or shortened.
+
+    `made_by` is the import that made it, `count` how many messages changed, and `size` how much longer they
+    are now, as measured by the caller.
+    """
+
+    session_id: uuid.UUID
+    made_by: int | None
+    count: int
+    size: int
+
+
 @transaction.atomic
 def complete_recorded(
-    *, user_id: int, import_id: int, completions: Sequence[Completion]
-) -> Mapping[uuid.UUID, int]:
-    """Complete messages; return how many by session, without the sessions that are in use."""
-    wanted = {each.session_id: each for each in completions}
-    done = {}
+    *, user_id: int, import_id: int, completions: Sequence[Completion], measure: Measure
+) -> Sequence[Changed]:
+    """Complete messages of the sessions that aren't in use; return these."""
+    wanted = {each.session_id: each.messages for each in completions}
+    done = []
     for session in _unused(user_id, wanted):
-        recorded = {message_id_of(each.imported_id): each for each in wanted[session.pk].messages}
-        rows = [
-            row
-            for row in Message.within(session).filter(client_id__in=recorded).order_by("number")
-            if row.content == recorded[row.client_id or ""].shorter_content
-        ]
-        for row in rows:
-            whole = recorded[row.client_id or ""]
-            row.content, row.metadata = whole.content, {**row.metadata, SHORTER_KEY: whole.shorter}
-        Message.within(session).bulk_update(rows, ["content", "metadata"])
-        _note(session, import_id, [row.number for row in rows])
-        done[session.pk] = len(rows)
+        changed: list[tuple[int, int]] = []
+        messages = wanted[session.pk]
+        for start in range(0, len(messages), ROWS_AT_ONCE):
+            part = messages[start : start + ROWS_AT_ONCE]
+            changed += _complete(session, import_id, part, measure)
+        if changed:
+            noted = session.metadata.get(COMPLETED_KEY, {})
+            count = noted.get(str(import_id), 0) + len(changed)
+            session.metadata[COMPLETED_KEY] = {**noted, str(import_id): count}
+        done.append(_changed(session, changed))
     return done
 
 
@@ -58,20 +78,67 @@ def sessions_completed_by(*, user_id: int, import_id: int) -> QuerySet[Session]:
 
 @transaction.atomic
 def remove_completions(
-    *, user_id: int, import_id: int, session_ids: Collection[uuid.UUID]
-) -> Collection[uuid.UUID]:
-    """Take back what an import has completed; return the sessions that are in use, where it stays."""
-    kept = set(session_ids)
+    *, user_id: int, import_id: int, session_ids: Collection[uuid.UUID], measure: Measure
+) -> Sequence[Changed]:
+    """Take back what an import has completed in the sessions that aren't in use; return these."""
+    done = []
     for session in _unused(user_id, session_ids):
-        numbers = session.metadata[COMPLETED_KEY][str(import_id)]
-        rows = list(Message.within(session).filter(number__in=numbers, metadata__has_key=SHORTER_KEY))
-        for row in rows:
-            row.content = shortened(row.content, row.metadata.pop(SHORTER_KEY))
-        Message.within(session).bulk_update(rows, ["content", "metadata"])
+        changed: list[tuple[int, int]] = []
+        completed = Message.within(session).filter(metadata__contains={COMPLETED_BY_KEY: import_id})
+        last = 0
+        while rows := list(completed.filter(number__gt=last).order_by("number")[:ROWS_AT_ONCE]):
+            changed += _shorten(rows, measure)
+            Message.within(session).bulk_update(rows, ["content", "metadata"])
+            last = rows[-1].number
         del session.metadata[COMPLETED_KEY][str(import_id)]
-        session.save(update_fields=["metadata"])
-        kept.discard(session.pk)
-    return kept
+        done.append(_changed(session, changed))
+    return done
+
+
+def _complete(
+    session: Session, import_id: int, messages: Sequence[RecordedMessage], measure: Measure
+) -> Sequence[tuple[int, int]]:
+    """Complete messages; return the number of each that was, and how much it has grown."""
+    recorded = {message_id_of(each.imported_id): each for each in messages}
+    rows = [
+        row
+        for row in Message.within(session).filter(client_id__in=recorded)
+        if row.content == recorded[row.client_id or ""].shorter_content
+    ]
+    changed = []
+    for row in rows:
+        whole = recorded[row.client_id or ""]
+        changed.append((row.number, measure(whole.content) - measure(row.content)))
+        row.content = whole.content
+        row.metadata = {**row.metadata, SHORTER_KEY: whole.shorter, COMPLETED_BY_KEY: import_id}
+    Message.within(session).bulk_update(rows, ["content", "metadata"])
+    return changed
+
+
+def _shorten(rows: Sequence[Message], measure: Measure) -> Sequence[tuple[int, int]]:
+    """Take back what was added; return the number of each message, and how much it has grown."""
+    changed = []
+    for row in rows:
+        del row.metadata[COMPLETED_BY_KEY]
+        shorter = shortened(row.content, row.metadata.pop(SHORTER_KEY))
+        changed.append((row.number, measure(shorter) - measure(row.content)))
+        row.content = shorter
+    return changed
+
+
+def _changed(session: Session, changed: Sequence[tuple[int, int]]) -> Changed:
+    """Store a session, without what Sage remembered of messages that have changed."""
+    session.save(update_fields=["metadata"])
+    if changed:
+        since = min(number for number, _ in changed)
+        withdraw_briefs(session, since=since)
+        withdraw_summary(session, since=since)
+    return Changed(
+        session_id=session.pk,
+        made_by=session.metadata.get(IMPORT_KEY),
+        count=len(changed),
+        size=sum(size for _, size in changed),
+    )
 
 
 def _unused(user_id: int, session_ids: Collection[uuid.UUID]) -> Sequence[Session]:
@@ -84,10 +151,3 @@ def _unused(user_id: int, session_ids: Collection[uuid.UUID]) -> Sequence[Sessio
         for session in sessions
         if session.pk not in used and session.last_message_number == session.imported_until
     ]
-
-
-def _note(session: Session, import_id: int, numbers: Sequence[int]) -> None:
-    noted = session.metadata.get(COMPLETED_KEY, {})
-    numbers = [*noted.get(str(import_id), ()), *numbers]
-    session.metadata[COMPLETED_KEY] = {**noted, str(import_id): numbers}
-    session.save(update_fields=["metadata"])

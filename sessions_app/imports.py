@@ -31,7 +31,7 @@ from sessions_app.models import (
 IMPORT_KEY = "import"
 """In a session's metadata: the import that made it."""
 COMPLETED_KEY = "completed"
-"""In a session's metadata: by the key of a later import, the numbers of the messages that it completed."""
+"""In a session's metadata: by the key of a later import, how many messages it completed."""
 ADDED_KEY = "added"
 """In a session's metadata: by the key of a later import, the first and the last message that it appended."""
 _ROWS_A_STATEMENT = 2_000
@@ -77,15 +77,15 @@ class KnownSession:
     """A session that exists under an imported id.
 
     `import_id` is that of the import that made it. Until the message `until` it is imported, `added` says by
-    which later imports, and `completed` which messages these have completed. `is_used_here`: its user went on
-    in it since, or in one that continues it.
+    which later imports, and `completed` how many messages these have completed. `is_used_here`: its user
+    went on in it since, or in one that continues it.
     """
 
     session_id: uuid.UUID
     import_id: int | None
     until: int
     added: Mapping[str, Sequence[int]]
-    completed: Mapping[str, Sequence[int]]
+    completed: Mapping[str, int]
     is_deleted: bool
     is_used_here: bool
 

@@ -3,11 +3,14 @@
 Only messages that are still stored as those versions read them, in conversations that didn't go on here.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from uuid import UUID
 
+from django.db import transaction
 from django.utils.translation import gettext_noop
 
+from coaching.context.budget import count_tokens
+from coaching.legacy.costs import change_brief_tokens
 from coaching.legacy.importers.things import Problem
 from coaching.legacy.newer import Digests, Found, digest_of, stored_digests
 from coaching.legacy.tally import Tally
@@ -21,7 +24,7 @@ NOT_COMPLETED = gettext_noop(
 
 def complete(*, user_id: int, import_id: int | None, found: Found, tally: Tally) -> Collection[UUID]:
     """Complete known sessions, without an import only count; return those that this import completed."""
-    by_me = {held.session_id: len(held.completed.get(str(import_id), ())) for held, _ in found}
+    by_me = {held.session_id: held.completed.get(str(import_id), 0) for held, _ in found}
     may_lack = [pair for pair in found if any(said.shorter for said in pair[1].messages)]
     stored = stored_digests(user_id, [held.session_id for held, _ in may_lack])
     wanted = {}
@@ -33,12 +36,22 @@ def complete(*, user_id: int, import_id: int | None, found: Found, tally: Tally)
     free = [each for key, each in wanted.items() if key not in used]
     done = {each.session_id: len(each.messages) for each in free}
     if import_id is not None and free:
-        done = dict(complete_recorded(user_id=user_id, import_id=import_id, completions=free))
+        done = _completed(user_id, import_id, free)
     for held, recorded in may_lack:
         if held.session_id in wanted and held.session_id not in done:
             tally.report(_not_completed(recorded))
     tally.completed += sum(by_me.values()) + sum(done.values())
     return {key for key, count in by_me.items() if count} | done.keys()
+
+
+@transaction.atomic
+def _completed(user_id: int, import_id: int, wanted: Sequence[Completion]) -> dict[UUID, int]:
+    changed = complete_recorded(
+        user_id=user_id, import_id=import_id, completions=wanted, measure=count_tokens
+    )
+    # What this import made is in its tally.
+    change_brief_tokens(user_id, [each for each in changed if each.made_by != import_id])
+    return {each.session_id: each.count for each in changed}
 
 
 def _is_shorter(said: RecordedMessage, stored: Digests) -> bool:

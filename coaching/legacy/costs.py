@@ -1,8 +1,10 @@
 """What it would cost to write the briefs of imported conversations, before anybody asks for them."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from django.conf import settings
+from django.db.models import F
+from django.db.models.functions import Greatest
 from django.utils import timezone
 
 from coaching.context.brief_lines import MAX_TOKENS
@@ -10,6 +12,7 @@ from coaching.engine.profiles import cost_micro_usd
 from coaching.engine.usage import TokenCounts
 from coaching.job_queue import enqueue_bulk_briefs
 from coaching.models import Import
+from sessions_app.import_completions import Changed
 from sessions_app.imports import sessions_of_import
 from sessions_app.models import Session
 
@@ -31,6 +34,13 @@ def estimate_cost(*, tokens: int, sessions: int) -> int | None:
 def cost_of(row: Import) -> int | None:
     """Estimate what the briefs of an import's conversations would cost."""
     return estimate_cost(tokens=row.brief_tokens, sessions=row.counts.get("sessions", 0))
+
+
+def change_brief_tokens(user_id: int, changed: Iterable[Changed]) -> None:
+    """Count what was added to sessions, or taken from them, in the estimates of the imports that made them."""
+    for each in changed:
+        made_by = Import.of(user_id).filter(pk=each.made_by)
+        made_by.update(brief_tokens=Greatest(F("brief_tokens") + each.size, 0))
 
 
 def enqueue_briefs(row: Import) -> int:

@@ -1,6 +1,6 @@
 """Removes what an import made, except what its person has changed since, which is listed."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from uuid import UUID
 
 from django.db import transaction
@@ -8,8 +8,10 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop
 
+from coaching.context.budget import count_tokens
 from coaching.files.quota import lock_usage
 from coaching.legacy.about import PAGE, withdraw
+from coaching.legacy.costs import change_brief_tokens
 from coaching.legacy.storing import mark_of
 from coaching.models import (
     DayPlan,
@@ -59,7 +61,7 @@ def undo_steps(row: Import) -> Iterator[None]:
         yield
     last = None
     while ids := _next(sessions_completed_by(user_id=row.user_id, import_id=row.pk), last):
-        kept = remove_completions(user_id=row.user_id, import_id=row.pk, session_ids=ids)
+        kept = _remove_completions(row, ids)
         _keep(row, [{"session": str(pk), "text": COMPLETED_SINCE} for pk in sorted(kept)])
         last = ids[-1]
         yield
@@ -69,6 +71,13 @@ def undo_steps(row: Import) -> Iterator[None]:
         after = versions[-1].file_id
         yield
     _end(row)
+
+
+@transaction.atomic
+def _remove_completions(row: Import, ids: Sequence[UUID]) -> Collection[UUID]:
+    changed = remove_completions(user_id=row.user_id, import_id=row.pk, session_ids=ids, measure=count_tokens)
+    change_brief_tokens(row.user_id, changed)
+    return set(ids) - {each.session_id for each in changed}
 
 
 def _next_sessions(row: Import, last: UUID | None) -> Sequence[UUID]:

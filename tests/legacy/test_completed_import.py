@@ -10,11 +10,13 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.utils import timezone
 
+from coaching.context.budget import count_tokens
 from coaching.legacy.completing import NOT_COMPLETED
 from coaching.legacy.undoing import COMPLETED_SINCE
 from coaching.models import Import, ImportState
+from sessions_app import import_completions
 from sessions_app.limits import RateLimit
-from sessions_app.models import Message, Session, Turn
+from sessions_app.models import Message, Session, SessionBrief, Turn
 from sessions_app.organising import delete_session
 from sessions_app.services import open_turn
 from tests.jobs.conftest import empty_queue
@@ -51,6 +53,27 @@ def imported_before(tmp_path: Path, user: User) -> Session:
     session = Session.of(user.pk).get()
     Message.of(user.pk).filter(number=1).update(content=AS_BEFORE)
     return session
+
+
+def remember(user: User) -> None:
+    """Store a brief and a summary as their jobs do."""
+    session = Session.of(user.pk).get()
+    SessionBrief.within(session).create(
+        session=session,
+        version=SessionBrief.within(session).count() + 1,
+        text="- A walrus.",
+        covers_from=1,
+        covers_until=2,
+        input_version=1,
+        model="test",
+        cost_micro_usd=0,
+    )
+    Session.of(user.pk).update(brief_covers=2, summary="About a lease.", summary_covers=2)
+
+
+def completing(user: User) -> Import:
+    """Return the import that has completed messages."""
+    return Import.of(user.pk).filter(counts__completed__gt=0).get()
 
 
 def go_on(user: User, session: Session) -> None:
@@ -131,6 +154,59 @@ def test_an_undo_keeps_what_was_completed_where_the_conversation_went_on(tmp_pat
     row = Import.of(user.pk).filter(counts__completed=1).get()
     assert [each["text"] for each in undo(user, row).kept] == [COMPLETED_SINCE]
     assert CLAUSE in Message.of(user.pk).get(number=1).content
+
+
+def test_what_sage_remembered_of_a_completed_message_is_withdrawn(tmp_path: Path, user: User) -> None:
+    imported_before(tmp_path, user)
+    for step in (lambda: run_import(write(tmp_path, export()), user), lambda: undo(user, completing(user))):
+        remember(user)
+        step()
+        session = Session.of(user.pk).get()
+        assert (session.brief_covers, session.summary, session.summary_covers) == (0, "", 0)
+        assert not SessionBrief.within(session).filter(is_withdrawn=False).exists()
+
+
+def test_the_estimated_price_of_briefs_follows_the_length_of_the_conversation(
+    tmp_path: Path, user: User
+) -> None:
+    imported_before(tmp_path, user)
+    made_by = Import.of(user.pk).get()
+    less = made_by.brief_tokens - count_tokens(Message.of(user.pk).get(number=1).content)
+    Import.of(user.pk).update(brief_tokens=less)
+    shorter = count_tokens(AS_BEFORE)
+    run_import(write(tmp_path, export()), user)
+    made_by.refresh_from_db()
+    longer = count_tokens(Message.of(user.pk).get(number=1).content)
+    assert longer > shorter
+    assert made_by.brief_tokens == less + longer - shorter
+    undo(user, completing(user))
+    made_by.refresh_from_db()
+    assert made_by.brief_tokens == less
+
+
+def test_many_messages_are_completed_in_parts(
+    tmp_path: Path, user: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(import_completions, "ROWS_AT_ONCE", 2)
+    said = [
+        claude_message(f"q{number}", "human", "Is this fair?", minute=number)
+        | {"attachments": [{"file_name": "lease.pdf", "extracted_content": CLAUSE}]}
+        for number in range(5)
+    ]
+    path = write(
+        tmp_path, [claude_conversation() | {"chat_messages": said, "current_leaf_message_uuid": None}]
+    )
+    empty_queue()
+    run_import(path, user)
+    Message.of(user.pk).update(content="Is this fair?\n\n(Attached: lease.pdf)")
+    before = rows_of(user)
+    assert run_import(path, user)["completed"] == 5
+    session = Session.of(user.pk).get()
+    assert session.metadata["completed"] == {str(completing(user).pk): 5}
+    assert Message.of(user.pk).filter(content__contains=CLAUSE).count() == 5
+    undo(user, completing(user))
+    assert rows_of(user) == before
+    assert not Message.of(user.pk).filter(metadata__has_key="completed_by").exists()
 
 
 def test_danger_in_a_document_is_not_its_readers(tmp_path: Path, user: User) -> None:
