@@ -1,8 +1,8 @@
 """Stores what an export holds, a batch at a time: conversations, files, ratings, the profile.
 
 What exists stays as it is, but for messages that an earlier version stored without a part of their text, and
-conversations to which a newer export adds. Each batch is a transaction of its own that can be repeated: what this import
-made already counts as made, what others made as skipped.
+conversations to which a newer export adds. Each batch is a transaction of its own that can be repeated: what
+this import made already counts as made, what others made as skipped.
 """
 
 from collections.abc import Iterable, Sequence
