@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from coaching.legacy.importers import bounded, source
+from coaching.legacy.importers import bounded, layouts, source
 from coaching.legacy.importers.formats import ADAPTERS, Recognition, read_things
 from coaching.legacy.importers.json_stream import Item, read_items
 from coaching.legacy.importers.source import open_source
@@ -156,6 +156,29 @@ def test_conversations_come_one_a_line_and_in_other_encodings(
         assert kind == name
         assert len(found) == (2 if "line" in layout else 1), layout
         assert (found[0].title, found[0].messages) == (expected.title, expected.messages)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_lines_may_begin_with_a_long_conversation_without_messages(encoding: str) -> None:
+    told = claude_conversation()
+    empty = told | {"chat_messages": [], "uuid": "c-0", "name": "x" * 2_000}
+    lines = json.dumps(empty) + "\n" + json.dumps(told)
+    found = [thing for thing in read(lines.encode(encoding))[1] if isinstance(thing, FoundConversation)]
+    assert [each.imported_id for each in found] == ["c-0", told["uuid"]]
+
+
+@pytest.mark.parametrize("limit", [5_000, 300_000])
+def test_text_of_utf_16_never_makes_a_read_negative(limit: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(layouts, "MAX_PASSED_OVER_BYTES", limit)
+    file = BytesIO(('{"title": "' + "€" * 400_000 + '", "mapping": {}}').encode("utf-16"))
+    sizes: list[int] = []
+
+    def reader(size: int) -> bytes:
+        sizes.append(size)
+        return file.read(size)
+
+    layouts.holds_conversations(layouts.in_utf8(reader))
+    assert min(sizes) >= 0
 
 
 def test_an_export_of_the_earlier_app_is_no_single_conversation() -> None:

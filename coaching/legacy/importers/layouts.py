@@ -20,7 +20,9 @@ _OF_EXPORTS = frozenset({"sessions", "files", "ratings", "profile"})
 def in_utf8(read: Read) -> Read:
     """Return a reader of the same text in UTF-8, given a reader of UTF-8 or of UTF-16 with its mark.
 
-    Both return nothing only at the end. What is no character of UTF-16 becomes U+FFFD.
+    Both return nothing only at the end. Invalid UTF-16 becomes U+FFFD.
+
+    A read of UTF-16 may return more bytes than asked for.
     """
     start = read(HEAD_BYTES)
     rest = _after(start, read)
@@ -41,9 +43,9 @@ def in_utf8(read: Read) -> Read:
 def holds_conversations(read: Read) -> bool:
     """Return whether a file has one conversation after another, or one alone, instead of a list of them.
 
-    Of a file that isn't JSON the answer may be either.
+    For a file that isn't JSON, either answer is possible.
     """
-    start = read(BLOCK_BYTES)
+    start = _first(BLOCK_BYTES, read)
     line, _, following = start.removeprefix(codecs.BOM_UTF8).lstrip(_BLANKS).partition(b"\n")
     if not line.startswith(b"{"):
         return False
@@ -58,7 +60,7 @@ def _begins_with_conversation(read: Read) -> bool:
 
     def limited(size: int) -> bytes:
         nonlocal left
-        block = read(min(size, left))
+        block = read(max(0, min(size, left)))  # more than asked for may have come
         left -= len(block)
         return block
 
@@ -71,6 +73,14 @@ def _begins_with_conversation(read: Read) -> bool:
     except (NotJson, TooMuch):
         return False
     return False
+
+
+def _first(size: int, read: Read) -> bytes:
+    """Return the first bytes, about `size` unless there are fewer."""
+    start = bytearray()
+    while len(start) < size and (block := read(size - len(start))):
+        start += block
+    return bytes(start)
 
 
 def _after(start: bytes, read: Read) -> Read:
