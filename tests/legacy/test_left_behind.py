@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.management import call_command
 from django.test import Client
 
 from coaching.legacy.importers.left import MAX_NAMED
@@ -110,6 +111,19 @@ def test_what_is_left_behind_of_claude_is_named(tmp_path: Path, user: User) -> N
         ("file", "plan.dwg", title, 1),
         ("field", "[].horoscope", "", 1),
     }
+
+
+def test_nothing_of_a_file_steers_the_terminal(tmp_path: Path, user: User) -> None:
+    escape = "\x1b]0;x\x07\x9b2J\u202e"
+    made = claude() | {"name": f"A{escape}", escape: 1}
+    made["chat_messages"][-1]["content"][-1]["name"] = f"👩‍👧{escape}"
+    path = zipped(tmp_path / "x.zip", [made, {"name": escape}])
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr(f"{escape}.jpg", b"")
+    errors = io.StringIO()
+    call_command("import_legacy", str(path), "--user", user.username, stdout=io.StringIO(), stderr=errors)
+    assert "left behind, tool: 👩‍👧\ufffd]0;x" in errors.getvalue()
+    assert all(each.isprintable() or each in "\n\u200d" for each in errors.getvalue())
 
 
 def words_in(value: Any, key: str = "") -> set[str]:

@@ -14,6 +14,8 @@ person's own for the other app, and its memories of them; `field` is one that th
 MAX_NAMED = 100
 """Of each kind; more are only counted."""
 MAX_NAME_CHARACTERS = 200
+_JOINERS = "\u200c\u200d"
+"""Parts of words and of emoji."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,5 +75,11 @@ class Leftovers:
         }
 
 
+def printable(text: str) -> str:
+    """Return a text in one line, without characters that would steer a terminal."""
+    line = " ".join(text.split())
+    return "".join(each if each.isprintable() or each in _JOINERS else "\ufffd" for each in line)
+
+
 def _short(text: str) -> str:
-    return " ".join(text[: 2 * MAX_NAME_CHARACTERS].split())[:MAX_NAME_CHARACTERS]
+    return printable(text[: 2 * MAX_NAME_CHARACTERS])[:MAX_NAME_CHARACTERS]

@@ -10,6 +10,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from coaching.legacy.costs import enqueue_briefs, estimate_cost
+from coaching.legacy.importers.left import printable
 from coaching.legacy.importers.things import Format, NotImportable
 from coaching.legacy.imports import Export, dry_run_steps, run_steps, take_up
 from coaching.legacy.one_at_a_time import only_import_of
@@ -56,7 +57,7 @@ class Command(BaseCommand):
         except NotStarted as error:
             raise CommandError("The process that reads the file can't be started.") from error
         except (NotImportable, Refused) as refusal:
-            raise CommandError(str(refusal)) from refusal
+            raise CommandError(printable(str(refusal))) from refusal
         self._report(tally, options)
         if options["briefs"]:
             self._queue_briefs(row, tally)
@@ -94,11 +95,11 @@ class Command(BaseCommand):
 
     def _report(self, tally: Tally, options: dict[str, Any]) -> None:
         for problem in tally.problems:
-            self.stderr.write(f"{problem.where}: {problem.text}")
+            self.stderr.write(printable(f"{problem.where}: {problem.text}"))
         if (more := tally.problem_count - len(tally.problems)) > 0:
             self.stderr.write(f"and {more:,} more")
         for note in tally.notes:
-            project = f" of the project “{note.project}”" if note.project else ""
+            project = f" of the project “{printable(note.project)}”" if note.project else ""
             self.stderr.write(f"to be read and accepted on the page of imports: {note.kind}{project}")
         for kind, left in tally.left.by_kind().items():
             for each in left["named"]:
