@@ -213,9 +213,25 @@ def _left_behind(left: Mapping[str, Mapping[str, Any]]) -> Sequence[LeftGroup]:
         (
             "branch",
             ngettext(
-                "{count} message of another version of a conversation",
-                "{count} messages of other versions of conversations",
+                "{count} message from another branch",
+                "{count} messages from other branches",
                 counts.get("branch", 0),
+            ),
+        ),
+        (
+            "message",
+            ngettext(
+                "{count} message that was hidden or had no ID",
+                "{count} messages that were hidden or had no ID",
+                counts.get("message", 0),
+            ),
+        ),
+        (
+            "summary",
+            ngettext(
+                "{count} summary of a conversation",
+                "{count} summaries of conversations",
+                counts.get("summary", 0),
             ),
         ),
         ("instructions", gettext("What the other app knew about you")),
@@ -224,8 +240,8 @@ def _left_behind(left: Mapping[str, Mapping[str, Any]]) -> Sequence[LeftGroup]:
         (
             "thinking",
             ngettext(
-                "{count} thought before an answer",
-                "{count} thoughts before answers",
+                "{count} reasoning step",
+                "{count} reasoning steps",
                 counts.get("thinking", 0),
             ),
         ),

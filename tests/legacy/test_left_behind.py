@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.test import Client
 
-from coaching.legacy.importers.left import MAX_NAMED
+from coaching.legacy.importers.left import MAX_NAMED, LeftBehind, Leftovers
 from coaching.models import Import
 from sessions_app.models import Message
 from tests.legacy.exports import (
@@ -20,6 +20,7 @@ from tests.legacy.exports import (
     claude_conversation,
     claude_message,
 )
+from tests.legacy.test_formats import read
 from tests.legacy.test_import_command import run_import
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -86,7 +87,6 @@ def test_what_is_left_behind_of_chatgpt_is_named(tmp_path: Path, user: User) -> 
         ("member", "file_7.jpg", "", 1),
         ("branch", title, "", 3),
         ("tool", "web", "", 1),
-        ("tool", "tool", "", 1),
         ("picture", "x", title, 1),
         ("picture", "garden.jpg", title, 1),
         ("file", "seeds.pdf", title, 1),
@@ -124,6 +124,66 @@ def test_nothing_of_a_file_steers_the_terminal(tmp_path: Path, user: User) -> No
     call_command("import_legacy", str(path), "--user", user.username, stdout=io.StringIO(), stderr=errors)
     assert "left behind, tool: 👩‍👧\ufffd]0;x" in errors.getvalue()
     assert all(each.isprintable() or each in "\n\u200d" for each in errors.getvalue())
+
+
+def left_of(made: dict[str, Any]) -> set[tuple[str, str, int]]:
+    left = Leftovers()
+    for thing in read([made])[1]:
+        if isinstance(thing, LeftBehind):
+            left.add(thing)
+    return {(kind, name, count) for kind, name, _, count in named(left.by_kind())}
+
+
+def test_calls_of_chatgpt_count_once_and_only_shown_documents_are_left_out() -> None:
+    title = "Growing artichokes"
+    made = chatgpt_conversation() | {"current_node": "n9", "title": title}
+    tool = {"role": "tool", "metadata": {}}
+    written = json.dumps({"name": "Letter", "type": "document", "content": "Dear Ada,"})
+    nodes: list[tuple[str, str, dict[str, Any]]] = [
+        ("assistant", written, {"recipient": "canmore.create_textdoc"}),
+        ("tool", "Created.", {"author": tool | {"name": "canmore.create_textdoc"}}),
+        ("assistant", '{"comments": []}', {"recipient": "canmore.comment_textdoc"}),
+        ("tool", "Commented.", {"author": tool | {"name": "canmore.comment_textdoc"}}),
+        ("assistant", '{"name": ', {"recipient": "canmore.create_textdoc"}),
+        ("tool", "Found.", {"author": tool | {"name": "myfiles_browser"}}),
+        ("user", "Unseen.", {"metadata": {"is_visually_hidden_from_conversation": True}}),
+        ("assistant", "print(1)", {"kind": "code"}),
+        ("user", "Nameless.", {"id": ""}),
+        ("assistant", "The end.", {}),
+    ]
+    for number, (role, text, fields) in enumerate(nodes):
+        parent = f"n{number - 1}" if number else "last"
+        made["mapping"] |= chatgpt_node(f"n{number}", parent, role, text, **fields)
+    made["mapping"]["n8"]["id"] = ""
+    assert left_of(made) == {
+        ("branch", title, 3),
+        ("picture", "x", 1),
+        ("tool", "web", 1),
+        ("tool", "canmore.comment_textdoc", 1),
+        ("tool", "canmore.create_textdoc", 1),
+        ("tool", "myfiles_browser", 1),
+        ("tool", "code", 1),
+        ("message", title, 2),
+    }
+
+
+def test_sources_files_and_summaries_of_claude_are_named() -> None:
+    said = claude_message("q1", "human", "Hello.") | {
+        "files_v2": [{"file_name": "roof.png"}, {"file_uuid": "f-2"}],
+        "sync_sources": [{"type": "gdrive", "config": {"name": "Budget"}}, {"type": "github"}, 5],
+    }
+    nameless = claude_message("", "human", "Nameless.", minute=1)
+    made = claude_conversation() | {"chat_messages": [said, nameless], "summary": "They said hello."}
+    title = "A letter to the landlord"
+    assert left_of(made) == {
+        ("thinking", "thinking", 2),
+        ("picture", "roof.png", 1),
+        ("file", "f-2", 1),
+        ("file", "Budget", 1),
+        ("file", "github", 1),
+        ("summary", title, 1),
+        ("message", title, 1),
+    }
 
 
 def words_in(value: Any, key: str = "") -> set[str]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from coaching.legacy.importers.about import chatgpt_notes
 from coaching.legacy.importers.bounded import Unreadable
-from coaching.legacy.importers.chatgpt_left import PICTURE, SOUNDS, left_in
+from coaching.legacy.importers.chatgpt_left import PICTURE, SOUNDS, key_of, left_in
 from coaching.legacy.importers.json_stream import Item
 from coaching.legacy.importers.things import (
     CHANGED_DOCUMENT,
@@ -104,10 +104,12 @@ class ChatGptAdapter:
         written_at = moment_of(found.get("create_time"))
         for node in nodes:
             yield from chatgpt_notes(node["message"], written_at)
-        yield from left_in(found, nodes, title or where_of(item), is_said=_is_said)
+        messages = list(_messages(nodes))
+        taken = {message.imported_id for message in messages}
+        yield from left_in(found, nodes, title or where_of(item), taken=taken, is_said=_is_said)
         yield FoundConversation(
             imported_id=imported_id,
-            messages=list(_messages(nodes)),
+            messages=messages,
             title="" if title == _UNTITLED else title,
             started_at=written_at,
             where=where_of(item),
@@ -150,7 +152,7 @@ def _messages(nodes: Sequence[Mapping[str, Any]]) -> Iterator[FoundMessage]:
         canvas, has_changed = _canvas_after(message, canvas)
         role = mapping_of(message.get("author")).get("role")
         text = _document(canvas) if has_changed else _text(message, role)
-        imported_id = id_of(message.get("id")) or id_of(node.get("id"))
+        imported_id = key_of(node)
         if text.strip() and imported_id:
             yield FoundMessage(
                 imported_id=imported_id,

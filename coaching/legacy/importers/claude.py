@@ -15,6 +15,7 @@ from coaching.legacy.importers.bounded import Unreadable
 from coaching.legacy.importers.claude_attachments import Composed, attached_to, composed
 from coaching.legacy.importers.claude_left import left_file, left_in
 from coaching.legacy.importers.json_stream import Item
+from coaching.legacy.importers.left import LeftBehind
 from coaching.legacy.importers.things import (
     CHANGED_DOCUMENT,
     CUT_ATTACHMENT,
@@ -108,7 +109,10 @@ class ClaudeAdapter:
         messages: list[FoundMessage] = []
         for message in said:
             read = _composed(message, documents)
-            messages += _message(message, read)
+            found_here = list(_message(message, read))
+            messages += found_here
+            if read.text.strip() and not found_here:
+                yield LeftBehind(kind="message", name=shown_as)
             yield from _problems(where_of(item), read)
             yield from (left_file(name, shown_as) for name in read.names)
         yield FoundConversation(

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from coaching.legacy.importers.left import LeftBehind
-from coaching.legacy.importers.things import mappings_of, text_of
+from coaching.legacy.importers.things import id_of, mapping_of, mappings_of, text_of
 
 _PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".heic")
 _THINKING = ("thinking", "redacted_thinking")
@@ -26,12 +26,26 @@ def left_in(
     said = sum(bool(text_of(each.get("text")).strip() or each.get("content")) for each in others)
     if said:
         yield LeftBehind(kind="branch", name=where, count=said)
+    if text_of(conversation.get("summary")).strip():
+        yield LeftBehind(kind="summary", name=where)
     for message in shown:
+        yield from _sources(message, where)
         for block in mappings_of(message.get("content")):
             if block.get("type") == "tool_use" and not is_document(block):
                 yield LeftBehind(kind="tool", name=text_of(block.get("name")) or "?")
             elif block.get("type") in _THINKING:
                 yield LeftBehind(kind="thinking", name=text_of(block.get("type")))
+
+
+def _sources(message: Mapping[str, Any], where: str) -> Iterator[LeftBehind]:
+    """Yield files that stand beside those of `files`: newer ones, and those of connected services."""
+    if not message.get("files"):
+        for each in mappings_of(message.get("files_v2")):
+            yield left_file(text_of(each.get("file_name")) or id_of(each.get("file_uuid")) or "?", where)
+    for each in mappings_of(message.get("sync_sources")):
+        config = mapping_of(each.get("config"))
+        names = [text_of(config.get("name")), text_of(each.get("name")), text_of(each.get("type")), "?"]
+        yield LeftBehind(kind="file", name=next(filter(None, names)), where=where)
 
 
 def left_file(name: str, where: str) -> LeftBehind:

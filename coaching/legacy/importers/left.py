@@ -6,10 +6,22 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 LeftKind = Literal[
-    "member", "file", "picture", "voice", "branch", "instructions", "tool", "thinking", "field"
+    "member",
+    "file",
+    "picture",
+    "voice",
+    "branch",
+    "message",
+    "summary",
+    "instructions",
+    "tool",
+    "thinking",
+    "field",
 ]
-"""`member` is a file of a ZIP; `branch` are messages of branches that weren't shown; `instructions` are a
-person's own for the other app, and its memories of them; `field` is one that the reader doesn't know."""
+"""`member` is a file of a ZIP; `branch` are messages of branches that weren't shown; `message` is one that
+was hidden, or that has no ID or no known sender; `summary` is the other app's of a conversation;
+`instructions` are a person's own for the other app, and its memories of them; `field` is one that the reader
+doesn't know."""
 
 MAX_NAMED = 100
 """Of each kind; more are only counted."""
