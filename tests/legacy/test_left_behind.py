@@ -126,6 +126,14 @@ def test_nothing_of_a_file_steers_the_terminal(tmp_path: Path, user: User) -> No
     assert all(each.isprintable() or each in "\n\u200d" for each in errors.getvalue())
 
 
+def test_unknown_fields_above_the_limit_are_counted(tmp_path: Path, user: User) -> None:
+    made = claude() | {f"field{number}": 1 for number in range(MAX_NAMED + 20)}
+    result = run_import(zipped(tmp_path / "x.zip", [made, made | {"uuid": "k-2"}]), user)
+    assert result["left_behind"]["field"]["count"] == MAX_NAMED + 20
+    assert len(result["left_behind"]["field"]["named"]) == MAX_NAMED
+    assert Import.of(user.pk).get().problem_count == MAX_NAMED + 20
+
+
 def left_of(made: dict[str, Any]) -> set[tuple[str, str, int]]:
     left = Leftovers()
     for thing in read([made])[1]:

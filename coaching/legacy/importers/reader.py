@@ -14,7 +14,7 @@ from coaching.legacy.importers.about import FoundNote, Notes
 from coaching.legacy.importers.claude_about import ClaudeNotes
 from coaching.legacy.importers.formats import ADAPTERS, Recognition
 from coaching.legacy.importers.json_stream import Item
-from coaching.legacy.importers.left import LeftBehind, Leftovers
+from coaching.legacy.importers.left import LeftBehind, Leftovers, MoreLeftBehind
 from coaching.legacy.importers.source import Source, open_source
 from coaching.legacy.importers.things import (
     MAX_NAMES,
@@ -29,6 +29,8 @@ from coaching.legacy.importers.things import (
 from coaching.legacy.importers.wire import FRAME_BYTES, encode, entries_of
 
 FRAME_SECONDS = 0.25
+MAX_COUNTED_FIELDS = 10_000
+"""Of unknown fields, by name; a file with more has them to take up memory."""
 
 
 def request(*, wanted: Format | None = None, read_as: Format | None = None) -> bytes:
@@ -150,9 +152,7 @@ class _Listed:
             self.notes.add(thing)
             return None
         if isinstance(thing, UnknownFields):
-            new = sorted(thing.names - self._names)[: MAX_NAMES - len(self._names)]
-            self._names.update(new)
-            return UnknownFields(names=frozenset(new)) if new else None
+            return self._new_fields(thing.names)
         if isinstance(thing, Problem):
             self._problems += 1
             if self._problems > MAX_PROBLEMS:
@@ -168,6 +168,16 @@ class _Listed:
                 self.left.add(thing)
             else:
                 yield thing
+        if (fields := len(self._names) - MAX_NAMES) > 0:
+            self.left.add_more(MoreLeftBehind(kind="field", count=fields))
+            self.more = MoreProblems(count=self.more.count + fields, lost=self.more.lost)
         yield from self.left.all()
         if self.more.count:
             yield self.more
+
+    def _new_fields(self, names: frozenset[str]) -> UnknownFields | None:
+        """Return the names that are listed and weren't yet; more are counted, each once."""
+        new = sorted(names - self._names)[: MAX_COUNTED_FIELDS - len(self._names)]
+        listed = new[: max(0, MAX_NAMES - len(self._names))]
+        self._names.update(new)
+        return UnknownFields(names=frozenset(listed)) if listed else None
