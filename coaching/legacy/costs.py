@@ -39,7 +39,7 @@ def cost_of(row: Import) -> int | None:
 def change_brief_tokens(user_id: int, changed: Iterable[Changed]) -> None:
     """Count what sessions have gained or lost in the estimates of the imports that made them."""
     for each in changed:
-        made_by = Import.of(user_id).filter(pk=each.made_by)
+        made_by = Import.of(user_id).filter(pk=each.made_by or 0)
         made_by.update(brief_tokens=Greatest(F("brief_tokens") + each.size, 0))
 
 

@@ -139,7 +139,7 @@ def left_of(made: dict[str, Any]) -> set[tuple[str, str, int]]:
     for thing in read([made])[1]:
         if isinstance(thing, LeftBehind):
             left.add(thing)
-    return {(kind, name, count) for kind, name, _, count in named(left.by_kind())}
+    return {(kind, name, count) for kind, name, _, count in named(dict(left.by_kind()))}
 
 
 def test_calls_of_chatgpt_count_once_and_only_shown_documents_are_left_out() -> None:
