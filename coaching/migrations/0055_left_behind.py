@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ('coaching', '0052_page_texts'),
+        ("coaching", "0054_facts"),
     ]
 
     operations = [
