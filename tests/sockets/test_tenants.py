@@ -375,6 +375,7 @@ ROUTES = {
         missing="/settings/import/7000000/about/",
         method="post",
         form={"answer": "dismiss"},
+        is_refused=True,  # it proposes nothing
     ),
     "import_briefs": Row(
         path=f"/settings/import/{IMPORT_ID}/briefs/",
