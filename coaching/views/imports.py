@@ -42,6 +42,8 @@ from sessions_app.money import dollars
 
 TOO_MANY_WAITING = gettext_lazy("Your other uploads are still being stored. Please try again in a moment.")
 SHOWN_PROBLEMS = 50
+SHOWN_NAMES = 25
+"""Of what was left behind, of each kind; the command names more."""
 NOTHING_FAILED: Mapping[int, "Proposal"] = {}
 
 
@@ -249,8 +251,8 @@ def _left_behind(left: Mapping[str, Mapping[str, Any]]) -> Sequence[LeftGroup]:
     return [
         LeftGroup(
             title=title.format(count=number_format(counts[kind], force_grouping=True)),
-            named=left[kind]["named"],
-            more=counts[kind] - sum(each["count"] for each in left[kind]["named"]),
+            named=left[kind]["named"][:SHOWN_NAMES],
+            more=counts[kind] - sum(each["count"] for each in left[kind]["named"][:SHOWN_NAMES]),
         )
         for kind, title in titles
         if kind in left

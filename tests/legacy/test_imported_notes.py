@@ -19,8 +19,9 @@ from coaching.files.store import store_edit
 from coaching.legacy.about import MAX_TEXT_CHARACTERS, PAGE, PROPOSED, text_of_proposal
 from coaching.legacy.importers import reader
 from coaching.legacy.importers.about import MAX_NOTES_CHARACTERS, FoundNote
+from coaching.legacy.importers.bounded import TOO_DEEP
 from coaching.legacy.importers.left import LeftBehind
-from coaching.legacy.importers.things import Format, Thing, UnknownFields
+from coaching.legacy.importers.things import Format, Problem, Thing, UnknownFields
 from coaching.legacy.importers.wire import Assembly, decode
 from coaching.legacy.undoing import ADDED_BY_YOU
 from coaching.models import FileSource, FileType, Import, UserFile
@@ -114,8 +115,15 @@ def test_claudes_memories_and_the_instructions_of_projects_are_found() -> None:
 )
 def test_what_is_damaged_there_is_named_and_stops_nothing(damaged: bytes) -> None:
     things = sent(claude_zip(memories_copy_json=damaged), "claude")
-    assert ("member", "memories_copy.json", "") in left(things) or damaged == b"[" * 5_000
+    assert ("member", "memories_copy.json", "") in left(things)
     assert ("memories", "") in notes(things)
+
+
+def test_a_project_that_is_too_large_or_nested_too_deeply_is_named() -> None:
+    deep = b"[" + b"[" * 5_000 + b"]" * 5_000 + b', {"name": "Garden", "prompt_template": "Speak of soil."}]'
+    things = sent(claude_zip(projects__g_json=deep), "claude")
+    assert Problem(where="projects/g.json, line 1, [0]", text=TOO_DEEP.reason) in things
+    assert notes(things)["instructions", "Garden"] == "Speak of soil."
 
 
 def test_notes_that_do_not_fit_on_a_page_are_named() -> None:

@@ -3,13 +3,17 @@
 from collections.abc import Iterator
 
 from coaching.legacy.importers.about import FoundNote
+from coaching.legacy.importers.bounded import Unreadable
+from coaching.legacy.importers.json_stream import Item
 from coaching.legacy.importers.left import MAX_NAME_CHARACTERS, LeftBehind
 from coaching.legacy.importers.things import (
+    Problem,
     UnknownFields,
     mapping_of,
     mappings_of,
     text_of,
     unknown_in,
+    where_of,
     words,
 )
 
@@ -28,9 +32,11 @@ class ClaudeNotes:
     def __init__(self) -> None:
         self._names: dict[str, str] = {}
 
-    def read(self, value: object) -> Iterator[FoundNote | LeftBehind | UnknownFields]:
-        """Yield what a value says, and the names of a project's documents."""
-        found = mapping_of(value)
+    def read(self, member: str, item: Item) -> Iterator[FoundNote | LeftBehind | Problem | UnknownFields]:
+        """Yield what an item of a ZIP's member says, and the names of a project's documents."""
+        if isinstance(item.value, Unreadable):
+            yield Problem(where=f"{member}, {where_of(item)}", text=item.value.reason)
+        found = mapping_of(item.value)
         if unknown := unknown_in(found, _KNOWN, "about you[]"):
             yield UnknownFields(names=unknown)
         if text := text_of(found.get("conversations_memory")).strip():

@@ -124,8 +124,8 @@ def _beside_conversations(source: Source, read_as: Format) -> Iterator[Thing]:
     """Yield what a ZIP has beside conversations, and the names of the files that aren't read."""
     if read_as == "claude":
         notes = ClaudeNotes()
-        for value in source.about_person():
-            yield from notes.read(value)
+        for member, item in source.about_person():
+            yield from notes.read(member, item)
     for name in source.others:
         yield LeftBehind(kind="member", name=name)
 

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from io import BytesIO
-from typing import IO, Any, BinaryIO
+from typing import IO, BinaryIO
 
 from coaching.legacy.importers.bounded import NotJson, TooMuch
 from coaching.legacy.importers.json_stream import Item, read_items
@@ -28,8 +28,8 @@ MAX_JSON_BYTES = 2_000 * MEGABYTE
 MAX_MEMBERS = 50_000
 MAX_RATIO = 100
 """Text packs to a tenth, logs to a thirtieth; a bomb to a thousandth."""
-MAX_ABOUT_BYTES = 20 * MEGABYTE
-"""Of one file about a person in a ZIP, packed and unpacked."""
+MAX_ABOUT_BYTES = 100 * MEGABYTE
+"""Of all files about a person in a ZIP, packed and unpacked."""
 MAX_ABOUT_MEMBERS = 500
 SMALL_BYTES = 10 * MEGABYTE
 """Below it any ratio is harmless."""
@@ -87,27 +87,22 @@ class Source:
             for name in self.members:
                 yield from self._items(partial(archive.open, name))
 
-    def about_person(self) -> Iterator[Any]:
-        """Yield the values that Claude's exports have about a person, and take their members out of `others`.
+    def about_person(self) -> Iterator[tuple[str, Item]]:
+        """Yield what Claude's exports have about a person, by member; those that were read leave `others`.
 
         A member that can't be read stays there.
         """
         named = sorted(filter(_is_about_person, self.others), reverse=True)[:MAX_ABOUT_MEMBERS]
         if not named:
             return
-        done = set()
-        with zipfile.ZipFile(self.file) as archive:
+        done, room = set(), MAX_ABOUT_BYTES
+        with _zip_errors(), zipfile.ZipFile(self.file) as archive:
             for name in named:
+                room -= sum(_sizes(archive.getinfo(name)))
+                if room < 0:
+                    break
                 try:
-                    if sum(_sizes(archive.getinfo(name))) > MAX_ABOUT_BYTES:
-                        continue
-                    with archive.open(name) as file:
-                        is_object = (
-                            in_utf8(file.read)(HEAD_BYTES).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
-                        )
-                    with archive.open(name) as file:
-                        for item in read_items(in_utf8(file.read), is_sequence=is_object):
-                            yield item.value
+                    yield from ((name, item) for item in _items_of_member(archive, name))
                 except (*_ZIP_ERRORS, NotImplementedError, RuntimeError, NotJson, TooMuch):
                     continue
                 done.add(name)
@@ -181,6 +176,15 @@ def _is_about_person(name: str) -> bool:
     return last.endswith(".json") and (
         last.startswith(("memories", "projects")) or folder.rpartition("/")[2] == "projects"
     )
+
+
+def _items_of_member(archive: zipfile.ZipFile, name: str) -> Iterator[Item]:
+    """Yield the objects of a list in a member, or its only one. Raises what reading it raises."""
+    with archive.open(name) as file:
+        start = in_utf8(file.read)(HEAD_BYTES)
+    is_object = start.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
+    with archive.open(name) as file:
+        yield from read_items(in_utf8(file.read), is_sequence=is_object)
 
 
 def _sizes(member: zipfile.ZipInfo) -> tuple[int, int]:
