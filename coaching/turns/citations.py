@@ -176,7 +176,8 @@ def _target_at(text: str, start: int, *, is_closed: bool) -> _Target | None:
     unclear = _NO_TARGET if is_closed else None
     if start == len(text):
         return unclear
-    begin = _SPACE.match(text, start + 1).end() if text[start] in "(:" else start  # type: ignore[union-attr]
+    spaces = _SPACE.match(text, start + 1) if text[start] in "(:" else None
+    begin = spaces.end() if spaces else start
     if begin == len(text):
         return unclear
     if begin == start or text[begin] not in _FIRST:

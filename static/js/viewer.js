@@ -26,9 +26,9 @@ function setUp() {
   sheet.addEventListener("close", onClosed);
   if (NARROW.matches && location.hash === "#viewer") open();
   NARROW.addEventListener("change", () => sheet.close());
-  for (const home of [place, sheet]) {
-    home.addEventListener("click", onPress);
-    home.addEventListener("keydown", onKey);
+  for (const container of [place, sheet]) {
+    container.addEventListener("click", onPress);
+    container.addEventListener("keydown", onKey);
   }
   show(viewer());
   showPageOfAnchor();

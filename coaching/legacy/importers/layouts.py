@@ -1,7 +1,7 @@
 """How a file of JSON is laid out: in UTF-8 or UTF-16, as one value or as values after one another (JSONL)."""
 
 import codecs
-import encodings.utf_16  # noqa: F401 - where nothing can be loaded any more
+import encodings.utf_16  # noqa: F401 - the reader can load no module once it has begun
 from collections.abc import Callable
 
 from coaching.legacy.importers.bounded import MAX_PASSED_OVER_BYTES, NotJson, TooMuch, read_pieces
