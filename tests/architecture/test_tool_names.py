@@ -43,7 +43,8 @@ def test_no_text_outside_the_tools_names_one() -> None:
     found = [
         f"{path.relative_to(PROJECT)}:{literal.lineno}: {name[0]}"
         for path in python_files()
-        for literal in literals_in(path.read_text())
+        if NAMED.search(text := path.read_text())
+        for literal in literals_in(text)
         if (name := NAMED.search(str(literal.value)))
     ]
     assert not found, "\n".join(found)

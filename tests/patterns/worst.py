@@ -1,7 +1,8 @@
 """Generates, from a pattern, the texts that cost it most: what backtracks, and what nearly matches."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from random import Random
 from re import _constants as codes  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
@@ -40,6 +41,8 @@ _CATEGORIES = {
     codes.CATEGORY_SPACE: " \n",
     codes.CATEGORY_NOT_SPACE: "ab.",
 }
+_REPEATS = frozenset({codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT})
+_HOLD_OTHERS = _REPEATS | {codes.SUBPATTERN, codes.BRANCH, codes.ASSERT, codes.ASSERT_NOT, codes.ATOMIC_GROUP}
 
 Text = Callable[[int], str]
 
@@ -47,21 +50,30 @@ Text = Callable[[int], str]
 def worst_texts(pattern: str, flags: int) -> Sequence[Text]:
     """Return functions that make texts of a length."""
     parsed = list(parser.parse(pattern, flags))
-    random = Random(7)
-    units: list[tuple[str, str, str]] = []
-    for before, inner in _loops(parsed, "", random):
-        units += [(before, inner, FAILING), (before, inner, ""), ("", before + inner, FAILING)]
-    for number in range(4):
-        whole = _sample(parsed, random, number)
-        units += [("", whole, ""), ("", whole[:-1], ""), ("", f"{whole[:-1]}{FAILING}", "")]
-    for end in range(1, len(parsed)):
-        units.append(("", _sample(parsed[:end], random, 1), FAILING))
-    known = dict.fromkeys(unit for unit in units if unit[1])
-    chosen = [*known][:MAX_UNITS]
+    chosen = [*islice(_distinct(_units(parsed, Random(7))), MAX_UNITS)]
     chosen += [("", plain, "") for plain in PLAIN]
     return [_repeated(*unit) for unit in dict.fromkeys(chosen)] + [
         lambda n: "[" * (n // 2) + "]" * (n - n // 2)
     ]
+
+
+def _units(parsed: Sequence[Any], random: Random) -> Iterator[tuple[str, str, str]]:
+    """Yield what comes first, what is repeated, and what follows."""
+    for before, inner in _loops(parsed, "", random):
+        yield from ((before, inner, FAILING), (before, inner, ""), ("", before + inner, FAILING))
+    for number in range(4):
+        whole = _sample(parsed, random, number)
+        yield from (("", whole, ""), ("", whole[:-1], ""), ("", f"{whole[:-1]}{FAILING}", ""))
+    for end in range(1, len(parsed)):
+        yield ("", _sample(parsed[:end], random, 1), FAILING)
+
+
+def _distinct(units: Iterable[tuple[str, str, str]]) -> Iterator[tuple[str, str, str]]:
+    known = set()
+    for unit in units:
+        if unit[1] and unit not in known:
+            known.add(unit)
+            yield unit
 
 
 def _repeated(before: str, unit: str, after: str) -> Text:
@@ -74,8 +86,10 @@ def _repeated(before: str, unit: str, after: str) -> Text:
 def _loops(parsed: Sequence[Any], before: str, random: Random) -> Iterator[tuple[str, str]]:
     """Yield, for each repetition without an end, what leads to it and what it repeats."""
     for position, (code, value) in enumerate(parsed):
+        if code not in _HOLD_OTHERS:
+            continue
         lead = before + _sample(parsed[:position], random, 1)
-        if code in {codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT}:
+        if code in _REPEATS:
             if value[1] > UNBOUNDED:
                 yield from ((lead, _sample(value[2], random, number)) for number in range(2))
             yield from _loops(list(value[2]), lead, random)
@@ -107,7 +121,7 @@ def _one(code: Any, value: Any, random: Random, repetitions: int) -> str:
         return "a"
     if code is codes.IN:
         return random.choice(_members(value))
-    if code in {codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT}:
+    if code in _REPEATS:
         least, most, inner = value
         return "".join(_sample(inner, random, repetitions) for _ in range(min(max(least, repetitions), most)))
     if code is codes.BRANCH:
