@@ -14,7 +14,7 @@ PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentatio
 ODT, ODS, ODP = (
     f"application/vnd.oasis.opendocument.{name}" for name in ("text", "spreadsheet", "presentation")
 )
-HTML, EML, MSG = "text/html", "message/rfc822", "application/vnd.ms-outlook"
+HTML, EML, MSG, RTF = "text/html", "message/rfc822", "application/vnd.ms-outlook", "application/rtf"
 TXT, MD, VTT, SRT = "text/plain", "text/markdown", "text/vtt", "application/x-subrip"
 CSV = "text/csv"
 JPEG, PNG, GIF, WEBP, TIFF, BMP = (f"image/{name}" for name in ("jpeg", "png", "gif", "webp", "tiff", "bmp"))
@@ -31,6 +31,7 @@ NAMES = {
     ODT: gettext_noop("an OpenDocument text."),
     ODS: gettext_noop("an OpenDocument spreadsheet."),
     ODP: gettext_noop("an OpenDocument presentation."),
+    RTF: gettext_noop("a text in RTF."),
     CSV: gettext_noop("a table."),
     HTML: gettext_noop("a web page."),
     EML: gettext_noop("an email."),
@@ -43,7 +44,7 @@ NAMES = {
 _EXTENSIONS = {
     ".pdf": PDF, ".docx": DOCX, ".docm": DOCX, ".xlsx": XLSX, ".xlsm": XLSX, ".pptx": PPTX, ".pptm": PPTX,
     ".odt": ODT, ".ott": ODT, ".ods": ODS, ".ots": ODS, ".odp": ODP, ".otp": ODP, ".csv": CSV, ".tsv": CSV,
-    ".tab": CSV, ".html": HTML, ".htm": HTML, ".eml": EML, ".msg": MSG, ".txt": TXT, ".md": MD,
+    ".tab": CSV, ".html": HTML, ".htm": HTML, ".eml": EML, ".msg": MSG, ".rtf": RTF, ".txt": TXT, ".md": MD,
     ".markdown": MD, ".vtt": VTT, ".srt": SRT, ".jpg": JPEG, ".jpeg": JPEG, ".png": PNG, ".gif": GIF,
     ".webp": WEBP, ".tif": TIFF, ".tiff": TIFF, ".bmp": BMP,
 }  # fmt: skip

@@ -21,6 +21,7 @@ from coaching.library.extractors.content_types import (
     ODT,
     PDF,
     PPTX,
+    RTF,
     SRT,
     TXT,
     VTT,
@@ -67,7 +68,6 @@ DAMAGED = gettext_noop("This file is damaged: parts of it are missing.")
 ARCHIVE = gettext_noop("Sage doesn’t open archives. Upload the files in it instead.")
 OPEN_DOCUMENT = gettext_noop("Sage can’t read this kind of OpenDocument file.")
 OLD_OFFICE = gettext_noop("Sage can’t read Office formats from before 2007.")
-RTF = gettext_noop("Sage can’t read RTF files.")
 OTHER_IMAGE = gettext_noop("Sage can’t read this kind of image, but it can read JPEG and PNG.")
 AUDIO = gettext_noop("Sage can’t read audio files.")
 VIDEO = gettext_noop("Sage can’t read videos.")
@@ -139,7 +139,7 @@ def _in_container(data: bytes) -> str:
 
 def _kind_of_text(data: bytes, name: str) -> str:
     if data.startswith(b"{\\rtf"):
-        raise Unread("refused", f"{RTF}\n{USABLE}")
+        return RTF
     text = decode(data[:_SAMPLE]).lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     if not is_text(text):
         raise Unread("refused", f"{_unread_kind(data)}\n{USABLE}")

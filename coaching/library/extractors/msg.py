@@ -21,7 +21,8 @@ from coaching.library.extractors.attached import MAX_BYTES, MAX_NAME, Found, tak
 from coaching.library.extractors.decoding import decode
 from coaching.library.extractors.extracted import Extracted
 from coaching.library.extractors.markup import MAX_TAGS, ONLY_BEGINNING, parse_html, up_to_tags
-from coaching.library.extractors.rtf import decompressed, text_of
+from coaching.library.extractors.rtf_compressed import decompressed
+from coaching.library.extractors.rtf_reader import html_of, text_of
 
 MAX_PEOPLE = 200
 MAX_PARTS = 500
@@ -207,10 +208,10 @@ def _body(message: _Storage) -> tuple[str, bool]:
         return plain, False
     html = decode(data, message.encoding) if (data := message.data(_HTML)) else message.text(_HTML)
     if not html:
-        text, is_html = text_of(decompressed(message.data(_RTF)))
-        if not is_html:
-            return "\n".join(line.strip() for line in text.splitlines()).strip(), False
-        html = text
+        rtf = decompressed(message.data(_RTF))
+        html = html_of(rtf)
+        if html is None:
+            return "\n".join(line.strip() for line in text_of(rtf).splitlines()).strip(), False
     if not html:
         return "", False
     kept, _ = up_to_tags(html, MAX_TAGS)

@@ -26,6 +26,10 @@ _MASTER, _NAME, _MASTER_NAME = (
     qualified("draw:master-page-name"),
 )
 _NUMBER = qualified("text:page-number")
+_STYLE, _STYLE_OF = qualified("style:style"), qualified("draw:style-name")
+_SHOWN_BY_STYLE = (
+    f"{qualified('style:drawing-page-properties')}[@{qualified('presentation:display-page-number')}='true']"
+)
 _MARGIN_NAME = qualified("presentation:name")
 _MARGIN_TEXTS = qualified("presentation:header-decl"), qualified("presentation:footer-decl")
 _MARGIN_USES = qualified("presentation:use-header-name"), qualified("presentation:use-footer-name")
@@ -43,7 +47,9 @@ def extract(data: bytes) -> Extracted:
     for number, slide in enumerate(slides, 1):
         for shown in slide.iter(_NUMBER):
             shown.text = str(number)  # stored is “<number>”
-    pages = tuple("\n".join([*_lines(slide), *around.lines(slide)]) for slide in slides) or ("",)
+    pages = tuple(
+        "\n".join([*_lines(slide), *around.lines(slide, number)]) for number, slide in enumerate(slides, 1)
+    ) or ("",)
     return Extracted(pages=pages, page_count=len(pages), hints=hints)
 
 
@@ -53,9 +59,16 @@ class _Around:
     def __init__(self, content: etree._Element, styles: etree._Element | None) -> None:
         masters = styles.iter(_MASTER) if styles is not None else ()
         self._masters = {master.get(_NAME, ""): master for master in masters}
+        self._numbered = {name: set(_kinds_with_number(master)) for name, master in self._masters.items()}
+        self._styles = {
+            style.get(_NAME, "") for style in content.iter(_STYLE) if style.find(_SHOWN_BY_STYLE) is not None
+        }
         self._margins = {margin.get(_MARGIN_NAME, ""): margin for margin in content.iter(*_MARGIN_TEXTS)}
 
-    def lines(self, slide: etree._Element) -> Iterator[str]:
+    def lines(self, slide: etree._Element, number: int) -> Iterator[str]:
+        kinds = self._numbered.get(slide.get(_MASTER_NAME, ""), set())
+        if "" in kinds or ("page-number" in kinds and slide.get(_STYLE_OF) in self._styles):
+            yield str(number)
         master = self._masters.pop(slide.get(_MASTER_NAME, ""), None)
         for shape in master.iterchildren(etree.Element) if master is not None else ():
             is_text = shape.get(_KIND, "footer") in ("header", "footer") and shape.tag != _NOTES
@@ -66,6 +79,13 @@ class _Around:
             text = " ".join("".join(margin.itertext()).split()) if margin is not None else ""
             if text:
                 yield text
+
+
+def _kinds_with_number(master: etree._Element) -> Iterator[str]:
+    """Yield what the shapes of a master are that have the slide's number; empty if all slides show it."""
+    for shape in master.iterchildren(etree.Element):
+        if shape.tag != _NOTES and next(shape.iter(_NUMBER), None) is not None:
+            yield shape.get(_KIND, "")
 
 
 def _lines(slide: etree._Element) -> Iterator[str]:

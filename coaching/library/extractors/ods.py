@@ -3,6 +3,7 @@
 The content is parsed row by row and forgotten: a tree of all of it would take a multiple of its size.
 """
 
+import re
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -27,6 +28,8 @@ from coaching.library.extractors.opendocument import (
 MAX_CHARACTERS = 4_000_000
 """Of all sheets together. A row that says it stands there a million times ends here."""
 _NAME, _REPEATED = qualified("table:name"), qualified("table:number-rows-repeated")
+_DATE, _TIME = qualified("office:date-value"), qualified("office:time-value")
+_SECONDS = re.compile(r"PT(\d{1,4}+)H(\d{1,2}+)M(\d{1,2}+)(?:[.,]\d*+)?+S")
 _COLUMNS_REPEATED = qualified("table:number-columns-repeated")
 _VALUES = tuple(
     qualified(f"office:{name}")
@@ -111,8 +114,16 @@ def _cells(row: etree._Element) -> list[tuple[str, int]]:
 
 
 def _shown(cell: etree._Element) -> str:
-    """Return a cell's text as its program shows it, or else its value. Comments aren't part of it."""
+    """Return a cell's text as its program shows it, or else its value. Comments aren't part of it.
+
+    Of a date without its century, and of a time without its seconds, the value is returned.
+    """
     shown = " ".join(" ".join("".join(line.itertext()) for line in cell.iterchildren(P)).split())
+    day, moment = cell.get(_DATE, ""), _SECONDS.fullmatch(cell.get(_TIME, ""))
+    if shown and day and day[:4] not in shown:
+        return day.partition(".")[0].replace("T", " ").removesuffix(" 00:00:00")
+    if shown and moment and int(moment[3]) and moment[3] not in shown:
+        return ":".join(moment.groups())
     return shown or next((value for name in _VALUES if (value := cell.get(name))), "")
 
 

@@ -42,10 +42,11 @@ class Drawings:
                 continue
             self._read.add(name)
             root = etree.fromstring(content, etree.XMLParser(resolve_entities=False, no_network=True))
-            yield from _chart(root) if is_chart else _paragraphs(root)
+            yield from _chart(root) if is_chart else paragraphs(root)
 
 
-def _paragraphs(root: etree._Element) -> Iterator[str]:
+def paragraphs(root: etree._Element) -> Iterator[str]:
+    """Yield the paragraphs of what is drawn, or of the part of a diagram that has its words."""
     for paragraph in root.iter(_PARAGRAPH):
         text = " ".join("".join(each.text or "" for each in paragraph.iter(_TEXT)).split())
         if text:
@@ -55,7 +56,7 @@ def _paragraphs(root: etree._Element) -> Iterator[str]:
 def _chart(root: etree._Element) -> Iterator[str]:
     """Yield the titles, and a table of the series: a column each."""
     for title in root.iter(f"{_CHARTS}title"):
-        yield from _paragraphs(title)
+        yield from paragraphs(title)
     columns: list[Mapping[int, str]] = []
     names: list[str] = []
     rows: dict[int, str] = {}

@@ -1,6 +1,7 @@
-"""Excel workbooks: a page for each sheet, a line for each row, as values."""
+"""Excel workbooks: a page for each sheet, a line for each row, as values, then what stands beside them."""
 
 import io
+import zipfile
 from collections.abc import Iterator
 from datetime import date, datetime, time
 
@@ -8,13 +9,14 @@ from openpyxl import load_workbook
 
 from coaching.library.extractors.extracted import Extracted
 from coaching.library.extractors.office import MAX_COLUMNS, MAX_ROWS, ROWS_READ, checked_package
+from coaching.library.extractors.xlsx_beside import Beside
 
 
 def extract(data: bytes) -> Extracted:
     """Return the rows of each sheet under its name. Raises `Unread`."""
-    workbook = load_workbook(
-        io.BytesIO(checked_package(data)), read_only=True, data_only=True, keep_links=False
-    )
+    package = checked_package(data)
+    workbook = load_workbook(io.BytesIO(package), read_only=True, data_only=True, keep_links=False)
+    beside = Beside(zipfile.ZipFile(io.BytesIO(package)))
     pages = []
     is_cut = False
     for sheet in workbook.worksheets:
@@ -24,6 +26,7 @@ def extract(data: bytes) -> Extracted:
                 is_cut = True
                 break
             lines += _line(cells)
+        lines += beside.lines(sheet.title)
         pages.append("\n".join(lines) if len(lines) > 1 else "")
     return Extracted(pages=tuple(pages), page_count=len(pages), note=ROWS_READ if is_cut else "")
 

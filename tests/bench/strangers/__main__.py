@@ -3,8 +3,9 @@
   uv run python -m tests.bench.strangers FOLDER PYTHON [--fresh] [--answers FOLDER]
 
 FOLDER has a clone of each repository that `sample.txt` names, under its owner's and its own name, with the
-commit. PYTHON is an interpreter with the libraries of `libraries.py`. poppler-utils, w3m and LibreOffice
-(Writer and Impress) must be installed. What they read is kept in the folder of answers.
+commit. PYTHON is an interpreter with the libraries of `libraries.py`. poppler-utils, poppler-data, w3m,
+faketime and LibreOffice (Writer, Calc and Impress) must be installed. What they read is kept in the folder of
+answers. A word counts as often as most of the programs that read a file have it.
 """
 
 import argparse
@@ -16,18 +17,20 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 from pathlib import Path
 
 from coaching.library.pipeline import extraction
 from coaching.library.pipeline.extracted import Extraction
 from tests.bench.strangers.clones import FRESH, SAMPLE, Member, members
 from tests.bench.strangers.references import Programs, Reference
-from tests.bench.strangers.words import in_lines, recall, words
+from tests.bench.strangers.words import agreed, in_lines, recall, words
 
 ENOUGH = 0.9
 COLUMNS = (
-    "type", "files", "read", "compared", "median recall", "below .9", "by lines", "unread", "failed",
-    "longest s",
+    "type", "files", "read", "compared", "median recall", "below .9", "by lines", "by one", "unread",
+    "failed", "longest s",
 )  # fmt: skip
 _FAILED = (extraction._BROKEN, extraction._TOO_COSTLY)
 """The sentences of a reader that ended without an answer."""
@@ -39,7 +42,7 @@ class Row:
 
     `share` is None without a reference text, and where a person is told that the file isn't read. That it has
     no text is no such sentence if others read some. `share_by_lines` also counts the words of lines that
-    stand in the text with other spaces.
+    stand in the text with other spaces. `share_of_first` is that by the first program alone.
     """
 
     member: Member
@@ -47,6 +50,7 @@ class Row:
     seconds: float
     share: float | None
     share_by_lines: float | None
+    share_of_first: float | None
     expected: Reference
     missing: tuple[str, ...]
 
@@ -85,12 +89,13 @@ def _row(member: Member, clones: Path, programs: Programs) -> Row:
     began = time.perf_counter()
     found = extraction.extract_now(io.BytesIO(data), size=len(data), name=member.name)
     seconds = time.perf_counter() - began
-    pages = expected.pages
-    if found.pages_read and len(pages) == found.page_count:
-        pages = tuple(pages[number - 1] for number in found.pages_read)
-    text = "\n".join([*pages, expected.values])
+    readings = [_read_pages(pages, found) for pages in (expected.pages, *expected.others)]
+    values = words(expected.values)
+    first = words(readings[0])
+    reference = (agreed(map(words, readings)) or first) | values
     own_text = "\n".join([found.text, *found.hints.values()])
-    reference, own = words("\n".join(pages)) | words(expected.values), words(own_text)
+    own = words(own_text)
+    by_lines = reduce(or_, (in_lines(f"{text}\n{expected.values}", own_text) for text in readings), own)
     is_said_empty = found.outcome == "no_text" and not found.picture_pages
     is_compared = (found.outcome == "text" or is_said_empty) and reference.total() > 0
     return Row(
@@ -98,10 +103,18 @@ def _row(member: Member, clones: Path, programs: Programs) -> Row:
         found=found,
         seconds=seconds,
         share=recall(reference, own) if is_compared else None,
-        share_by_lines=recall(reference, own | in_lines(text, own_text)) if is_compared else None,
+        share_by_lines=recall(reference, by_lines) if is_compared else None,
+        share_of_first=recall(first | values, own) if is_compared and first else None,
         expected=expected,
         missing=tuple(word for word, _ in (reference - own).most_common(12)),
     )
+
+
+def _read_pages(pages: Sequence[str], found: Extraction) -> str:
+    """Return the text of those pages that Sage says that it read."""
+    if found.pages_read and len(pages) == found.page_count:
+        pages = [pages[number - 1] for number in found.pages_read]
+    return "\n".join(pages)
 
 
 def _table(rows: Sequence[Row]) -> Iterator[str]:
@@ -119,6 +132,7 @@ def _table(rows: Sequence[Row]) -> Iterator[str]:
             f"{statistics.median(shares):.3f}" if shares else "",
             sum(row.is_missed for row in of_kind),
             sum(row.share_by_lines is not None and row.share_by_lines < ENOUGH for row in of_kind),
+            sum(row.share_of_first is not None and row.share_of_first < ENOUGH for row in of_kind),
             sum(row.is_named_unread for row in of_kind),
             sum(row.has_failed for row in of_kind),
             f"{max(row.seconds for row in of_kind):.1f}",
@@ -130,7 +144,7 @@ def _misses(rows: Iterable[Row]) -> Iterator[str]:
     yield "\nBelow .9:"
     for row in rows:
         if row.is_missed:
-            shares = f"{row.share:.2f} {row.share_by_lines:.2f}"
+            shares = f"{row.share:.2f} {row.share_by_lines:.2f} {row.share_of_first or 0:.2f}"
             yield f"{shares} {_title(row)} pictures {row.found.picture_pages}: {' '.join(row.missing)}"
 
 

@@ -1,6 +1,7 @@
 """Prints what libraries that Sage doesn't use read in a file: `PYTHON libraries.py KIND FILE`.
 
-It runs in an environment of its own, with pypdf, python-calamine, extract-msg, chardet and webvtt-py.
+It runs in an environment of its own, with pypdf, pdfminer.six, python-calamine, extract-msg, chardet and
+webvtt-py.
 """
 
 import importlib
@@ -32,6 +33,20 @@ def _value(field: Any) -> str:
         above = field["/Parent"].get_object()
         field = {**above, **{name: field[name] for name in ("/FT", "/V") if name in field}}
     return str(field["/V"]) if field["/FT"] in ("/Tx", "/Ch") else ""
+
+
+def by_pypdf(file: str) -> str:
+    """Return the pages of a PDF, separated by form feeds."""
+    reader = importlib.import_module("pypdf").PdfReader(file)
+    if reader.is_encrypted:
+        reader.decrypt("")
+    return "\f".join(page.extract_text().replace("\f", " ") for page in reader.pages)
+
+
+def by_pdfminer(file: str) -> str:
+    """Return the pages of a PDF, separated by form feeds."""
+    text = importlib.import_module("pdfminer.high_level").extract_text(file)
+    return str(text).removesuffix("\f")
 
 
 def workbook(file: str) -> str:
@@ -98,6 +113,8 @@ def _spoken(captions: Any) -> Iterator[str]:
 
 READERS: dict[str, Callable[[str], str]] = {
     "form": form_values,
+    "pypdf": by_pypdf,
+    "pdfminer": by_pdfminer,
     "workbook": workbook,
     "message": message,
     "text": text,

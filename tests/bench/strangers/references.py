@@ -1,14 +1,19 @@
 """What other programs read in the files: the texts that Sage's are compared with.
 
-poppler reads PDFs, LibreOffice texts and presentations, w3m web pages, the standard library emails, and
-libraries in an environment of their own (`libraries.py`) forms, workbooks, Outlook's messages and plain text.
+poppler, pypdf and pdfminer.six read PDFs, LibreOffice texts and presentations, w3m web pages, the standard
+library emails, and libraries in an environment of their own (`libraries.py`) forms, workbooks, Outlook's
+messages and plain text.
+
+What LibreOffice reads depends on the time: a field may show the day on which a file is opened. It reads each
+file twice, with two clocks.
 """
 
 import json
 import re
 import subprocess
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
 from email import message_from_bytes
 from email.message import EmailMessage
 from email.policy import default
@@ -19,6 +24,8 @@ from tests.bench.strangers.clones import Member
 from tests.bench.strangers.words import words
 
 SECONDS = 120
+CLOCKS = ("@2001-02-03 04:05:06", "@2023-11-12 13:14:15")
+"""For `faketime`."""
 AS_SHOWN = "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,false,false,false,-1"
 """Commas, quotes, UTF-8, all sheets."""
 FEWEST_CHARACTERS = 10
@@ -29,11 +36,12 @@ FEWEST_CHARACTERS = 10
 class Reference:
     """A file by other programs: its text by page, without any if none can read it.
 
-    `values` were typed into its form, `picture_pages` have an image and hardly a letter, `attached` are files
-    in an email.
+    `others` are the pages as other programs, or the same one at another time, read them. `values` were typed
+    into its form, `picture_pages` have an image and hardly a letter, `attached` are files in an email.
     """
 
     pages: tuple[str, ...] = ()
+    others: tuple[tuple[str, ...], ...] = ()
     values: str = ""
     picture_pages: tuple[int, ...] = ()
     attached: tuple[str, ...] = ()
@@ -62,19 +70,30 @@ class Programs:
     def _pdf(self, file: Path) -> Reference:
         pages, pictures = pdf_pages(file)
         values = self._library("form", file)
-        return Reference(pages=tuple(pages), values=values, picture_pages=tuple(pictures))
+        return Reference(
+            pages=tuple(pages), others=self._others(file), values=values, picture_pages=tuple(pictures)
+        )
+
+    def _others(self, file: Path) -> tuple[tuple[str, ...], ...]:
+        return tuple(tuple(self._library(name, file).split("\f")) for name in ("pypdf", "pdfminer"))
 
     _form = _mixed = _pdf
 
     def _docx(self, file: Path) -> Reference:
-        return _whole(self._converted(file, "txt:Text (encoded):UTF8", "txt"))
+        return _agreed(self._converted(file, "txt:Text (encoded):UTF8", "txt", clock) for clock in CLOCKS)
 
     _odt = _rtf = _docx
 
     def _pptx(self, file: Path) -> Reference:
-        if not self._converted(file, "pdf", "pdf"):
-            return Reference()
-        return _whole(written_by("pdftotext", "-enc", "UTF-8", str(file.with_suffix(".pdf")), "-"))
+        texts: list[str] = []
+        for clock in CLOCKS:
+            if self._converted(file, "pdf", "pdf", clock):
+                made = file.with_suffix(".pdf")
+                texts += [
+                    written_by("pdftotext", "-enc", "UTF-8", str(made), "-"),
+                    *map("\n".join, self._others(made)),
+                ]
+        return _agreed(texts)
 
     _odp = _pptx
 
@@ -83,9 +102,12 @@ class Programs:
 
     def _ods(self, file: Path) -> Reference:
         """Return the cells of all sheets as they are shown, which is how Sage reads them."""
-        self._converted(file, AS_SHOWN, "csv")
-        sheets = sorted(self.folder.glob(f"{file.stem}-*.csv"))
-        return _whole("\n".join(sheet.read_text("utf-8-sig", "replace") for sheet in sheets))
+        texts: list[str] = []
+        for clock in CLOCKS:
+            self._converted(file, AS_SHOWN, "csv", clock)
+            sheets = sorted(self.folder.glob(f"{file.stem}-*.csv"))
+            texts.append("\n".join(sheet.read_text("utf-8-sig", "replace") for sheet in sheets))
+        return _agreed(texts)
 
     def _html(self, file: Path) -> Reference:
         data = file.read_bytes()
@@ -141,10 +163,10 @@ class Programs:
     def _library(self, kind: str, file: Path) -> str:
         return written_by(self.python, str(Path(__file__).with_name("libraries.py")), kind, str(file))
 
-    def _converted(self, file: Path, filter_name: str, suffix: str) -> str:
+    def _converted(self, file: Path, filter_name: str, suffix: str, clock: str) -> str:
         profile = f"-env:UserInstallation={(self.folder / 'profile').absolute().as_uri()}"
         to = ("--convert-to", filter_name, "--outdir", str(self.folder))
-        written_by("soffice", profile, "--headless", *to, str(file))
+        written_by("faketime", "-f", clock, "soffice", profile, "--headless", *to, str(file))
         made = file.with_suffix(f".{suffix}")
         return made.read_text("utf-8-sig", "replace") if made.exists() else ""
 
@@ -185,10 +207,17 @@ def _in_utf8(data: bytes) -> bytes:
     return data.decode("utf-16-be" if data.startswith(b"\0") else "utf-16-le", "replace").encode()
 
 
+def _agreed(texts: Iterable[str]) -> Reference:
+    """Return a reference by several readings; those without a text don't count."""
+    first, *others = [*filter(str.strip, texts)] or [""]
+    return replace(_whole(first), others=tuple((text,) for text in others))
+
+
 def _whole(text: str) -> Reference:
     return Reference(pages=(text,) if text.strip() else ())
 
 
 def _kept(said: dict[str, Any]) -> Reference:
+    others = tuple(map(tuple, said.pop("others")))
     lists: dict[str, Any] = {name: tuple(said.pop(name)) for name in ("pages", "picture_pages", "attached")}
-    return Reference(**said, **lists)
+    return Reference(**said, **lists, others=others)

@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections import Counter
+from collections.abc import Iterable
 
 _BROKEN = re.compile("[-\u00ad\u2010]\n[ \t]*")
 """Where a line ends within a word."""
@@ -20,6 +21,20 @@ def words(text: str) -> Counter[str]:
     """Return the words, in small letters, and how often each stands there."""
     plain = unicodedata.normalize("NFKC", text.replace("\r\n", "\n")).lower()
     return Counter(_WORD.findall(_UNSEEN.sub("", _BROKEN.sub("", plain))))
+
+
+def agreed(readings: Iterable[Counter[str]]) -> Counter[str]:
+    """Return the words that several readings of a text have: of the counts of a word, the middle one.
+
+    Of two readings it is the smaller one. A reading without words doesn't count.
+    """
+    counted = [reading for reading in readings if reading]
+    return Counter(
+        {
+            word: sorted(reading[word] for reading in counted)[(len(counted) - 1) // 2]
+            for word in set().union(*counted)
+        }
+    )
 
 
 def recall(reference: Counter[str], found: Counter[str]) -> float:

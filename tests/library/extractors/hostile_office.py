@@ -140,6 +140,10 @@ def message_in_rtf(rtf: bytes) -> bytes:
     return outlook.container(outlook.message(outlook.binary(0x1009, rtf)))
 
 
+def rtf_of(piece: bytes) -> bytes:
+    return b"{\\rtf1 A lease" + piece * (24 * MEGABYTE // len(piece))
+
+
 def rtf_that_multiplies() -> bytes:
     """Every two bytes stand for sixteen, of two gigabytes that are promised."""
     packed = (b"\xff" + b"\x00\x0e" * 8) * (MEGABYTE // 8)
@@ -203,6 +207,12 @@ HOSTILE: Mapping[str, tuple[Callable[[], bytes], str, str]] = {
         lambda: message_in_rtf(outlook.stored_rtf(b"{\\rtf1 A lease" + b"\\'e9" * (MEGABYTE // 4))),
         "text", "",
     ),
+    "RTF of groups": (lambda: rtf_of(b"{\\b"), "text", "This file is very long"),
+    "RTF of surplus ends": (lambda: rtf_of(b"}") + b"\\par", "text", "This file is very long"),
+    "RTF of notes": (lambda: rtf_of(b"{\\footnote x"), "text", "This file is very long"),
+    "RTF of fonts": (lambda: rtf_of(b"\\f1\\plain\\v0 a"), "text", "This file is very long"),
+    "RTF of binary data": (lambda: rtf_of(b"\\bin1 x"), "text", "This file is very long"),
+    "RTF of letters by number": (lambda: rtf_of(b"\\u-10179?"), "text", "This file is very long"),
     "message of HTML": (
         lambda: outlook.container(outlook.message(outlook.binary(0x1013, b"<p>A lease" * (MEGABYTE // 6)))),
         "text", "This email is very long",

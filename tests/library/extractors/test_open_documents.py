@@ -172,3 +172,38 @@ def test_footers_and_numbers_of_slides_are_read_once() -> None:
     unused = f'<style:master-page style:name="N">{shape("Unused")}</style:master-page>'
     found = read(document("presentation", f"{declared}{slides}", margins=f"{master}{unused}"))
     assert found.pages == ("Slide 1\nSmith & Co\nLeases\nConfidential", "Slide 2")
+
+
+def test_dates_have_their_century_and_times_their_seconds() -> None:
+    def stated(kind: str, value: str, shown: str) -> str:
+        return f'<table:table-cell office:{kind}-value="{value}">{paragraph(shown)}</table:table-cell>'
+
+    cells = (
+        stated("date", "2076-11-19T17:46:39.998", "19 Nov 76, 17:46"),
+        stated("date", "2026-06-01T00:00:00", "1/6/26"),
+        stated("date", "2026-06-01", "1 June 2026"),
+        stated("time", "PT00H27M09.003S", "00:27"),
+        stated("time", "PT08H30M00S", "8:30 in the morning"),
+        stated("time", "PT1H", "1 hour"),
+    )
+    found = read(document("spreadsheet", sheet("A", f"<table:table-row>{''.join(cells)}</table:table-row>")))
+    shown = "2076-11-19 17:46:39 | 2026-06-01 | 1 June 2026 | 00:27:09 | 8:30 in the morning | 1 hour"
+    assert found.text == f"Sheet: A\n{shown}"
+
+
+def test_slides_have_the_numbers_that_they_show() -> None:
+    shown = "<style:drawing-page-properties presentation:display-page-number='true'/>"
+    style = f"<style:style style:name='dp1'>{shown}</style:style>"
+    number = "<draw:text-box><text:p><text:page-number>1</text:page-number></text:p></draw:text-box>"
+
+    def master(name: str, kind: str) -> str:
+        shape = f"<draw:frame {kind}>{number}</draw:frame>"
+        return f'<style:master-page style:name="{name}">{shape}</style:master-page>'
+
+    masters = master("always", "") + master("asked", 'presentation:class="page-number"')
+    slides = "".join(
+        f'<draw:page draw:master-page-name="{name}" draw:style-name="{look}"/>'
+        for name, look in (("always", "dp2"), ("asked", "dp1"), ("asked", "dp2"))
+    )
+    found = read(document("presentation", slides, styles=style, margins=masters))
+    assert found.pages == ("1", "2", "")

@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from coaching.library.extractors import content_types
-from coaching.library.extractors.rtf import decompressed
+from coaching.library.extractors.rtf_compressed import decompressed
 from coaching.library.pipeline.extracted import Extraction
 from coaching.library.pipeline.extraction import extract_now
 from tests.library.extractors import files, open_documents, outlook
@@ -94,6 +94,7 @@ TEXTS: dict[str, tuple[Callable[[], bytes], str, str]] = {
         EML_TEXT,
     ),
     "msg": (outlook.msg, content_types.MSG, MSG_TEXT),
+    "rtf": (lambda: RTF, content_types.RTF, "Für dich\n€5 😀"),
     "vtt": (
         lambda: files.VTT,
         content_types.VTT,
@@ -263,7 +264,6 @@ def test_of_a_very_long_text_the_beginning_and_the_end_are_read() -> None:
     [
         (b"", "This file is empty."),
         (b" \n ", "This file is empty."),
-        (b"{\\rtf1 Hello}", "Sage can’t read RTF files."),
         (b"ID3\x03\x00" + bytes(200), "Sage can’t read audio files."),
         (bytes(range(256)) * 20, "Sage doesn’t know this kind of file."),
     ],

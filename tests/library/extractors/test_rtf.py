@@ -1,0 +1,72 @@
+"""RTF is read as it is shown: with margins, tables, notes and shapes, in the letters of its fonts."""
+
+import io
+
+import pytest
+
+from coaching.library.extractors import content_types
+from coaching.library.pipeline.extracted import Extraction
+from coaching.library.pipeline.extraction import extract_now
+
+HEAD = (
+    rb"{\rtf1\ansi\ansicpg1252\deff0{\fonttbl{\f0 Arial;}{\f1\fcharset204 Arial Cyr;}{\f2\fcharset128 MS;}}"
+)
+
+
+def read(body: bytes, head: bytes = HEAD) -> Extraction:
+    return extract_now(io.BytesIO(head + body + b"}"), size=len(head) + len(body) + 1, name="upload")
+
+
+def test_all_that_a_page_shows_is_read_in_its_place() -> None:
+    found = read(
+        rb"{\info{\title Lease}{\author Ann}{\creatim\yr2026\mo5\dy4\hr3}{\*\company Smith}}"
+        rb"{\header Smith & Co\par}"
+        rb"{\*\listtable{\list{\listname x;}}}{\headerf Smith & Co\par}"
+        rb"Two rooms{\footnote\pard{\super\chftn} Without\par heating.}, one bath."
+        rb"{\*\annotation By whom?}\par"
+        rb"{\listtext 1.\tab}First{\v hidden}{\deleted gone}\par"
+        rb"\trowd Item\cell Sum\cell\row Deposit\cell 2,400\cell\row"
+        rb"{\field{\*\fldinst HYPERLINK x}{\fldrslt here}}"
+        rb"{\shp{\*\shpinst{\sp{\sn name}{\sv value}}{\shptxt In a box\par}}"
+        rb"{\shprslt{\*\do{\dptxbxtext In a box}}}}"
+        rb"{\object{\*\objdata 0102}{\result shown}}\page Page two"
+    )
+    assert found.content_type == content_types.RTF
+    assert found.text == (
+        "Smith & Co\nTwo rooms, one bath.\nNote: Without heating.\nComment: By whom?\n1.\tFirst\n"
+        "Item | Sum\nDeposit | 2,400\nhereshown\nIn a box\fPage two"
+    )
+    assert found.hints == {"title": "Lease", "author": "Ann", "created": "2026-05-04"}
+    assert found.page_count == 2
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (rb"F\'fcr \'80 5", "Für € 5"),
+        (rb"\f1 \'cc\'e8\'f0 \f0 F\'fcr", "Мир Für"),
+        (b"\\f2 \\'8d\\'87\r\n\\'8d\\'87{\\plain\\'e9}", "合合é"),
+        (rb"\u8364?5 \uc2\u1052\'8c\'8c\uc0\u1080 x", "€5 Миx"),
+        (rb"{\uc9\u8364 ?}5", "€5"),
+        (rb"\u-10179?\u-8704?", "😀"),
+        (rb"\ansicpg99999 \'e9 \'zz \bogus1 x", "é 'zz x"),
+    ],
+)
+def test_letters_are_those_of_their_font_or_number(body: bytes, text: str) -> None:
+    assert read(body).text == text
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (b"before \\bin5 }}}}}after", "before after"),
+        (b"before \\bin-5 after", "before after"),
+        (b"before \\bin999999999 after", "before"),
+        (b"before }} after \\par end", "before  after \nend"),
+        (b"{{{{before", "before"),
+        (b"before}\0\0junk", "before"),
+        (b"{\\pict " + b"{" * 9 + b"no}", ""),
+    ],
+)
+def test_lengths_and_braces_may_lie(body: bytes, text: str) -> None:
+    assert read(body).text == text

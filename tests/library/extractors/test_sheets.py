@@ -1,0 +1,95 @@
+"""What stands beside the cells of a sheet is read: text boxes, diagrams, comments and threads of them."""
+
+import io
+import zipfile
+
+from openpyxl import Workbook
+
+from coaching.library.extractors.office_drawings import MAX_BYTES
+from coaching.library.pipeline.extracted import Extraction
+from coaching.library.pipeline.extraction import extract_now
+
+OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+DRAWING = "http://schemas.openxmlformats.org/drawingml/2006"
+NAMES = (
+    f'xmlns:xdr="{DRAWING}/spreadsheetDrawing" xmlns:a="{DRAWING}/main" xmlns:dgm="{DRAWING}/diagram" '
+    f'xmlns:r="{OFFICE}" xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"'
+)
+MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+THREADS = "http://schemas.microsoft.com/office/spreadsheetml/2018/threadedcomments"
+
+
+def read(data: bytes) -> Extraction:
+    return extract_now(io.BytesIO(data), size=len(data), name="upload")
+
+
+def relations(**parts: str) -> str:
+    each = "".join(
+        f'<Relationship Id="{kind}" Type="{OFFICE}/{kind}" Target="{target}"/>'
+        for kind, target in parts.items()
+    )
+    namespace = "http://schemas.openxmlformats.org/package/2006/relationships"
+    return f'<Relationships xmlns="{namespace}">{each}</Relationships>'
+
+
+def shape(text: str) -> str:
+    return f"<xdr:sp><xdr:txBody><a:p><a:r><a:t>{text}</a:t></a:r></a:p></xdr:txBody></xdr:sp>"
+
+
+def workbook(parts: dict[str, str], *, cell: str = "") -> bytes:
+    book = Workbook()
+    sheet = book.active
+    assert sheet is not None
+    sheet.title = "Rents"
+    sheet["A1"] = cell
+    book.create_sheet("Empty")
+    written = io.BytesIO()
+    book.save(written)
+    with zipfile.ZipFile(written, "a") as package:
+        for name, content in parts.items():
+            package.writestr(name, content)
+    return written.getvalue()
+
+
+def test_text_boxes_diagrams_and_comments_stand_below_the_cells() -> None:
+    diagram = '<dgm:relIds r:dm="diagramData"/>'
+    drawn = (
+        f"<mc:AlternateContent><mc:Choice>{shape('In a box')}</mc:Choice>"
+        f"<mc:Fallback>{shape('In a box')}</mc:Fallback></mc:AlternateContent>{diagram}"
+    )
+    remark = "<comment><text><r><t>By </t></r><r><t>whom?</t></r><rPh><t>x</t></rPh></text></comment>"
+    stand_in = "<comment><text><t>[Threaded comment] Your version of Excel</t></text></comment>"
+    parts = {
+        "xl/worksheets/_rels/sheet1.xml.rels": relations(
+            drawing="../drawings/drawing1.xml",
+            comments="/xl/comments1.xml",
+            threadedComment="../threads.xml",
+            image="../gone.xml",
+        ),
+        "xl/drawings/drawing1.xml": f"<xdr:wsDr {NAMES}>{drawn}</xdr:wsDr>",
+        "xl/drawings/_rels/drawing1.xml.rels": relations(diagramData="../diagrams/data1.xml"),
+        "xl/diagrams/data1.xml": f"<dgm:dataModel {NAMES}><a:p><a:t>Step one</a:t></a:p></dgm:dataModel>",
+        "xl/comments1.xml": f'<comments xmlns="{MAIN}">{remark}{stand_in}</comments>',
+        "xl/threads.xml": (
+            f'<ThreadedComments xmlns="{THREADS}"><threadedComment><text>Paid?</text></threadedComment>'
+            "</ThreadedComments>"
+        ),
+    }
+    found = read(workbook(parts, cell="1a"))
+    assert found.pages == (
+        "Sheet: Rents\n1a\nIn a box\nStep one\nComment: By whom?\nComment: Paid?",
+        "",
+    )
+    assert read(workbook(parts)).text.startswith("Sheet: Rents\nIn a box"), "also without a cell"
+
+
+def test_drawings_that_lie_cost_only_themselves() -> None:
+    huge = f"<xdr:wsDr {NAMES}>{shape('x' * 60) * (MAX_BYTES // 100)}</xdr:wsDr>"
+    for drawing in (huge, "<xdr:wsDr", f"<xdr:wsDr {NAMES}><dgm:relIds r:dm='none'/></xdr:wsDr>"):
+        parts = {
+            "xl/worksheets/_rels/sheet1.xml.rels": relations(drawing="../drawings/drawing1.xml"),
+            "xl/drawings/drawing1.xml": drawing,
+        }
+        assert read(workbook(parts, cell="1a")).text == "Sheet: Rents\n1a\f"
+    itself = relations(drawing="../worksheets/sheet1.xml", comments="../../../../etc/passwd")
+    assert read(workbook({"xl/worksheets/_rels/sheet1.xml.rels": itself}, cell="1a")).outcome == "text"
