@@ -45,12 +45,21 @@ class AttemptLimit:
         """Count an attempt. Raises `TooOften` over the limit."""
         now = time.monotonic()
         with self._lock:
-            for known in list(self._made):
-                while self._made[known] and now - self._made[known][0] > self._seconds:
-                    self._made[known].popleft()
-                if not self._made[known]:
-                    del self._made[known]
+            self._forget(now)
             made = self._made.setdefault(user_id, deque())
             if len(made) >= self._attempts:
                 raise TooOften(self._seconds - now + made[0])
             made.append(now)
+
+    def has_room(self, user_id: int) -> bool:
+        """Return whether another attempt would be allowed now."""
+        with self._lock:
+            self._forget(time.monotonic())
+            return len(self._made.get(user_id, ())) < self._attempts
+
+    def _forget(self, now: float) -> None:
+        for known in list(self._made):
+            while self._made[known] and now - self._made[known][0] > self._seconds:
+                self._made[known].popleft()
+            if not self._made[known]:
+                del self._made[known]

@@ -8,12 +8,14 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from coaching.library.documents.facts import fact_key
 from coaching.library.documents.reasons import shown_reason
 from coaching.library.rows.reading_notes import is_read_in_part
 from coaching.models import ActionItem, DocumentState, KnowledgeEntry, LibraryEffect
 
 register = template.Library()
 register.filter(is_read_in_part)
+register.filter(fact_key)
 
 
 @register.filter

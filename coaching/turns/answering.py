@@ -27,7 +27,7 @@ from coaching.model_client.patience import timeouts_within
 from coaching.tools import CHAT_TOOLS
 from coaching.tools.tiers import CHAT
 from coaching.turns.citations import Citation, CitationFilter
-from coaching.turns.cited import citations_held
+from coaching.turns.cited import CitedTexts
 from coaching.turns.reading import tell_reading
 from coaching.turns.recorder import TurnRecorder
 from coaching.turns.resume import load_setup, shrink_turn
@@ -104,6 +104,7 @@ async def _run(
     await tell_reading(setup, publish)
     tool_session = ToolSession(setup)
     recorder = TurnRecorder(tool_session, publish)
+    cited = CitedTexts(user_id=setup.user_id, session_id=setup.session_id)
     part = PartSetup(
         request=setup.request,
         client=client.of(setup.user_id),
@@ -120,7 +121,7 @@ async def _run(
         rounds_before=len(setup.rounds),
         resumed=setup.resumed,
         used_call_ids=setup.call_ids,
-        bracket_filter=lambda: CitationFilter(partial(_citations_held, setup)),
+        bracket_filter=lambda: CitationFilter(partial(_citations_held, cited)),
         is_held=tool_session.is_held,
         has_to_ask=tool_session.has_to_ask,
         runs_written=lambda: not tool_session.sources,
@@ -129,12 +130,10 @@ async def _run(
     return replace(result, pending=tuple(map(tool_session.with_sources, result.pending))), recorder.last_round
 
 
-async def _citations_held(setup: TurnSetup, citations: Sequence[Citation]) -> Sequence[bool]:
+async def _citations_held(cited: CitedTexts, citations: Sequence[Citation]) -> Sequence[bool]:
     """Say which citations hold: none where that can't be read."""
     try:
-        return await in_database(
-            citations_held, citations, user_id=setup.user_id, session_id=setup.session_id
-        )
+        return await in_database(cited.held, citations)
     except DatabaseError as error:
         logger.warning("citations_not_checked", count=len(citations), error=type(error).__name__)
         return [False] * len(citations)

@@ -6,6 +6,7 @@ Synchronous ORM code.
 import re
 import uuid
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from django.db.models import Q
 
@@ -16,30 +17,63 @@ from coaching.tools.results import document_link
 from coaching.turns.citations import Citation
 from sessions_app.models import ToolCallRecord
 
+MAX_KEPT = 4_000_000
+"""Characters of texts that are kept for the rest of a turn: two of the longest."""
 _LEFT_OUT = re.compile(r"\[?(?:…|\.\.\.)\]?")
 
 
-def citations_held(citations: Sequence[Citation], *, user_id: int, session_id: uuid.UUID) -> Sequence[bool]:
-    """Say of each citation whether it holds."""
-    ids = {each.document_id for each in citations}
-    documents = Document.of(user_id).filter(id__in=ids, is_withheld=False)
-    attached = dict(documents.values_list("id", "session_id"))
-    read = {each for each in attached if attached[each] == session_id or _is_read(user_id, session_id, each)}
-    texts = {text.document_id: text for text in DocumentText.of(user_id).filter(document_id__in=read)}
-    return [each.document_id in read and _holds(each, texts.get(each.document_id)) for each in citations]
+class CitedTexts:
+    """Checks the citations of a turn. A document's text is loaded once, as the turn found it."""
+
+    def __init__(self, *, user_id: int, session_id: uuid.UUID) -> None:
+        self._user_id = user_id
+        self._session_id = session_id
+        self._texts: dict[int, _Text] = {}
+
+    def held(self, citations: Sequence[Citation]) -> Sequence[bool]:
+        """Say of each citation whether it holds."""
+        ids = {each.document_id for each in citations}
+        documents = Document.of(self._user_id).filter(id__in=ids, is_withheld=False)
+        attached = dict(documents.values_list("id", "session_id"))
+        read = {each for each in attached if attached[each] == self._session_id or self._is_read(each)}
+        return [each.document_id in read and _holds(each, self._text(each.document_id)) for each in citations]
+
+    def _text(self, document_id: int) -> "_Text":
+        """Return a text; of those that are kept, the oldest make room for it."""
+        if document_id not in self._texts:
+            row = DocumentText.of(self._user_id).filter(document=document_id).first()
+            found = _Text(row.text, tuple(row.pages_read)) if row else _Text("", ())
+            while self._texts and len(found.text) + sum(map(len, self._texts.values())) > MAX_KEPT:
+                del self._texts[next(iter(self._texts))]
+            self._texts[document_id] = found
+        return self._texts[document_id]
+
+    def _is_read(self, document_id: int) -> bool:
+        """Return whether a tool call of the conversation returned something about a document.
+
+        `check_duplicate` and `refile_document` are no such tools: they return names and places, none of what
+        a document says.
+        """
+        calls = ToolCallRecord.of(self._user_id).filter(
+            turn__session_id=self._session_id, name__in=READING_TOOLS, is_error=False
+        )
+        told = Q(result__contains=document_link(document_id)) | Q(input__document_id=document_id)
+        return calls.filter(told).exists()
 
 
-def _is_read(user_id: int, session_id: uuid.UUID, document_id: int) -> bool:
-    """Return whether a tool call of the conversation returned something about a document."""
-    calls = ToolCallRecord.of(user_id).filter(
-        turn__session_id=session_id, name__in=READING_TOOLS, is_error=False
-    )
-    told = Q(result__contains=document_link(document_id)) | Q(input__document_id=document_id)
-    return calls.filter(told).exists()
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A document's text, and the numbers of its pages, without any if all were read."""
+
+    text: str
+    pages_read: Sequence[int]
+
+    def __len__(self) -> int:
+        return len(self.text)
 
 
-def _holds(citation: Citation, text: DocumentText | None) -> bool:
-    if text is None or not text.text.strip():  # a picture, which can't be quoted
+def _holds(citation: Citation, text: _Text) -> bool:
+    if not text.text.strip():  # a picture, which can't be quoted
         return citation.page in (None, 1) and not citation.quotes
     pages = text.text.split("\f")
     numbers = text.pages_read if len(text.pages_read) == len(pages) else range(1, len(pages) + 1)

@@ -7,6 +7,7 @@ import pytest
 from django.contrib.auth.models import User
 from playwright.async_api import Locator, Page, expect
 
+from coaching.library.documents.facts import fact_key
 from coaching.library.documents.filing import delete_document
 from coaching.library.documents.intake import destination_of, take_in
 from coaching.library.extractors.content_types import PDF
@@ -93,7 +94,7 @@ async def test_a_fact_leads_to_its_marked_sentence_and_the_page_stays(
     assert await serious_findings(page) == []
     await page.get_by_role("link", name="Previous page").click()
     await expect(viewer).to_contain_text("Page 1 of 2")
-    await page.goto(f"/library/documents/{document.pk}/?fact=2#viewer")
+    await page.goto(f"/library/documents/{document.pk}/?fact={fact_key(FACTS[1])}#viewer")
     await expect(viewer.locator("rect")).to_have_count(1)
     await page.goto(f"/library/documents/{document.pk}/#page-2")
     await page.reload()

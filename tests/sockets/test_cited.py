@@ -6,7 +6,10 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
 from django.test import Client as Browser
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from coaching.belongings.transcript import write_transcript
 from coaching.library.references.files import sync_reference_files
@@ -14,10 +17,12 @@ from coaching.models import Document, DocumentSource, SessionScope
 from coaching.people.profile_changes import offer_library
 from coaching.practice.script import Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer
+from coaching.tools.results import document_link
+from coaching.turns import cited
 from coaching.turns.citations import Citation
-from coaching.turns.cited import citations_held
+from coaching.turns.cited import CitedTexts
 from sessions_app.database import in_database
-from sessions_app.models import Message, MessageRole, Session
+from sessions_app.models import CallState, Message, MessageRole, Session, ToolCallRecord, Turn, TurnStatus
 from tests.library.rows import make_client, make_document, make_project
 from tests.live_sage import LiveSage, open_socket, text_of
 from tests.sockets.questions import ask
@@ -68,7 +73,7 @@ async def test_what_holds_is_a_link_in_stream_reload_and_export_and_nothing_else
 
 
 def checked(user: User, session: Session, *citations: Citation) -> Sequence[bool]:
-    return citations_held(citations, user_id=user.pk, session_id=session.id)
+    return CitedTexts(user_id=user.pk, session_id=session.id).held(citations)
 
 
 async def test_a_document_that_the_conversation_has_not_read_is_not_cited(
@@ -109,6 +114,44 @@ def test_a_quote_stands_on_the_cited_page(
     document = make_document(make_client(user), text=TEXT, session=session)
     cited = Citation(document_id=document.pk, page=page, quotes=(quote,) if quote else ())
     assert checked(user, session, cited) == [is_held]
+
+
+@pytest.mark.parametrize(
+    ("name", "is_read"),
+    [("summarize_document", True), ("check_duplicate", False), ("refile_document", False)],
+)
+def test_what_only_says_where_a_document_is_has_not_read_it(
+    session: Session, user: User, name: str, is_read: bool
+) -> None:
+    document = library_of(user)
+    turn = Turn.unscoped.create(session=session, status=TurnStatus.COMPLETED, ended_at=timezone.now())
+    ToolCallRecord.unscoped.create(
+        turn=turn, round_number=1, position=0, tool_use_id="toolu_1", name=name,
+        input={"document_id": document.pk}, result=json.dumps({"link": document_link(document.pk)}),
+        state=CallState.ANSWERED, finished_at=timezone.now(),
+    )  # fmt: skip
+    assert checked(user, session, Citation(document_id=document.pk)) == [is_read]
+
+
+def test_a_text_is_loaded_once_a_turn_and_few_are_kept(
+    session: Session, user: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = make_client(user)
+    first, second = (make_document(client, text=f"{TEXT} {n}", session=session) for n in range(2))
+    texts = CitedTexts(user_id=user.pk, session_id=session.id)
+
+    def loads(document: Document, quote: str = "The yearly rent is EUR 24,000") -> int:
+        cited_there = Citation(document_id=document.pk, page=2, quotes=(quote,))
+        with CaptureQueriesContext(connection) as made:
+            assert texts.held([cited_there]) == [True]
+        return sum('FROM "coaching_documenttext"' in each["sql"] for each in made)
+
+    assert [loads(each) for each in (first, first, second, first)] == [1, 0, 1, 0]
+    monkeypatch.setattr(cited, "MAX_KEPT", len(TEXT) + 10)
+    texts = CitedTexts(user_id=user.pk, session_id=session.id)
+    assert [loads(each) for each in (first, first, second, first)] == [1, 0, 1, 1]
+    Document.of(user.pk).filter(id=first.pk).update(is_withheld=True)
+    assert texts.held([Citation(document_id=first.pk)]) == [False], "also of a text that is kept"
 
 
 def refile(document: Document, **to: object) -> ToolUse:

@@ -1,5 +1,7 @@
 """Stores the key facts that were found in a document's whole text."""
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,6 +14,8 @@ from coaching.library.effects import change
 from coaching.library.moves import moving
 from coaching.library.rows.reading_notes import BEGINNING_SEARCHED, with_line
 from coaching.models import DecidedBy, Document, DocumentState, DocumentText, EffectKind, MadeBy
+
+KEY_LENGTH = 12
 
 
 def keep_facts(
@@ -49,6 +53,12 @@ def keep_facts(
         if dropped and not document.key_facts and is_first_reading:
             put_to_review(user_id=user_id, document_id=document_id, reason=UNSUPPORTED)
         return bool(kept)
+
+
+def fact_key(fact: Mapping[str, Any]) -> str:
+    """Name a fact of a document by what it says, so that a link to it never leads to another one."""
+    said = [fact.get(name, "") for name in ("name", "value", "quote")]
+    return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:KEY_LENGTH]
 
 
 def _digest(document: Document) -> str:

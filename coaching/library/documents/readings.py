@@ -4,9 +4,10 @@ Each is a job, one at a time for a document, that a person can also ask for anew
 """
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from django.db.models import QuerySet
 from django.utils.translation import gettext_noop
 
 from coaching.job_queue import enqueue_analysis, is_queued, is_scheduled
@@ -35,6 +36,7 @@ from sessions_app.errors import Refused
 
 TRANSCRIPT_TAG = "transcript"
 """The tag of the types whose documents are analysed as transcripts."""
+KINDS = (FACTS_KEY, TRANSCRIPT_KEY)
 IS_WITHHELD = gettext_noop("This document is never sent to the AI model. Allow it first.")
 WITHOUT_TEXT = gettext_noop("Sage found no text in this document.")
 
@@ -53,13 +55,13 @@ class Reading:
     reason: str = ""
 
 
-def queue_readings(document: Document) -> None:
+def queue_readings(document: Document, *, kinds: Collection[FindingKind] = KINDS) -> None:
     """Queue what follows a document's filing, as far as it hasn't been done. Sync ORM code."""
     if document.is_withheld or not has_text(document):
         return
-    if document.facts_found_at is None:
+    if FACTS_KEY in kinds and document.facts_found_at is None:
         _queue(document, FACTS_KEY)
-    if is_transcript(document) and not _is_analysed(document):
+    if TRANSCRIPT_KEY in kinds and is_transcript(document) and not _is_analysed(document):
         _queue(document, TRANSCRIPT_KEY)
 
 
@@ -92,8 +94,12 @@ def readings_of(document: Document) -> Sequence[Reading]:
 
 
 def is_transcript(document: Document) -> bool:
-    known = Reference.objects.filter(file_type=document.file_type, tags__contains=[TRANSCRIPT_TAG])
-    return bool(document.file_type) and known.exists()
+    return bool(document.file_type) and transcript_types().filter(file_type=document.file_type).exists()
+
+
+def transcript_types() -> QuerySet[Reference, str]:
+    """Return the types whose documents are analysed."""
+    return Reference.objects.filter(tags__contains=[TRANSCRIPT_TAG]).values_list("file_type", flat=True)
 
 
 def has_text(document: Document) -> bool:

@@ -210,9 +210,7 @@ def _body(message: _Storage) -> tuple[str, bool]:
     if not html:
         rtf = decompressed(message.data(_RTF))
         html = html_of(rtf)
-        if html is None:
+        if not html:
             return "\n".join(line.strip() for line in text_of(rtf).splitlines()).strip(), False
-    if not html:
-        return "", False
     kept, _ = up_to_tags(html, MAX_TAGS)
     return parse_html(kept)[1], len(kept) < len(html)

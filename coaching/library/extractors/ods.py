@@ -121,7 +121,7 @@ def _shown(cell: etree._Element) -> str:
     shown = " ".join(" ".join("".join(line.itertext()) for line in cell.iterchildren(P)).split())
     day, moment = cell.get(_DATE, ""), _SECONDS.fullmatch(cell.get(_TIME, ""))
     if shown and day and day[:4] not in shown:
-        return day.partition(".")[0].replace("T", " ").removesuffix(" 00:00:00")
+        return str(day.partition(".")[0].replace("T", " ").removesuffix(" 00:00:00"))
     if shown and moment and int(moment[3]) and moment[3] not in shown:
         return ":".join(moment.groups())
     return shown or next((value for name in _VALUES if (value := cell.get(name))), "")

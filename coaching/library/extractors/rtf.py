@@ -10,7 +10,9 @@ def extract(data: bytes) -> Extracted:
     """Return the text by page."""
     reader = Reader()
     reader.read(data)
-    margins = dict.fromkeys(_lines(decoded_pairs(parts)).replace(PAGE, "\n") for parts in reader.margins)
+    margins = dict.fromkeys(
+        _lines(decoded_pairs(parts)).replace(PAGE, "\n").strip("\n") for parts in reader.margins
+    )
     text = "\n".join([*filter(None, margins), _lines(decoded_pairs(reader.said))])
     pages = tuple(page.strip("\n") for page in text.split(PAGE))
     hints = {name: decoded_pairs(parts).strip() for name, parts in reader.info.items()}

@@ -28,10 +28,10 @@ def decoded_pairs(parts: list[str]) -> str:
     return "".join(parts).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def html_of(rtf: bytes) -> str | None:
-    """Return the HTML that RTF stands for; None if it is a text of its own."""
+def html_of(rtf: bytes) -> str:
+    """Return the HTML that RTF stands for; empty if it is a text of its own."""
     if b"\\fromhtml" not in rtf[:4_096]:
-        return None
+        return ""
     reader = Reader(is_html=True)
     reader.read(rtf)
     return decoded_pairs(reader.said)
@@ -148,10 +148,14 @@ class Reader:
             self._encoded += kept
 
     def _say(self, text: str) -> None:
-        if text and self._is_shown():
-            self._group.said.append(text)
-            if text in ("\n", PAGE) and self._group.said is self.said:
-                self._end_paragraph()
+        if not text or not self._is_shown():
+            return
+        is_main = self._group.said is self.said
+        if is_main and text == PAGE:
+            self._end_paragraph()
+        self._group.said.append(text)
+        if is_main and text == "\n":
+            self._end_paragraph()
 
     def _own(self) -> _Group:
         """Return the group, which may then be changed: one around it may be the same object."""
@@ -166,7 +170,7 @@ class Reader:
     def _end_paragraph(self) -> None:
         for name, parts in self._remarks:
             if text := " ".join("".join(parts).split()):
-                start = "" if self.said[-1:] == ["\n"] else "\n"
+                start = "" if not self.said or self.said[-1].endswith("\n") else "\n"
                 self.said.append(f"{start}{name}{text}\n")
         self._remarks.clear()
 

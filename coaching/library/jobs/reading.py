@@ -4,13 +4,13 @@ A document of a conversation has a job of its own. The others of a user are read
 call and queues the next, so that users take turns.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from datetime import timedelta
 
 import structlog
 from django.conf import settings
-from django.db.models import Exists, OuterRef, TextField, Value
+from django.db.models import Exists, OuterRef, QuerySet, TextField, Value
 from django.db.models.functions import Cast, Concat
 from django.utils import timezone
 from procrastinate import JobContext
@@ -27,14 +27,16 @@ from coaching.job_queue import (
 )
 from coaching.jobs.tasks import BULK_CALLS, MODELS, Retries
 from coaching.library.documents.drawn_pages import expire_pages
-from coaching.library.documents.findings import FACTS_KEY
+from coaching.library.documents.findings import FACTS_KEY, TRANSCRIPT_KEY, FindingKind
 from coaching.library.documents.locks import update_documents
-from coaching.library.documents.readings import queue_readings
+from coaching.library.documents.readings import queue_readings, transcript_types
 from coaching.library.pipeline.batch import Services
 from coaching.library.pipeline.batches import collect
 from coaching.library.pipeline.call_records import calls_in_batches
 from coaching.library.pipeline.claims import claim_chosen, claim_uploads, free_silent
+from coaching.library.pipeline.page_reading import may_recognise
 from coaching.library.pipeline.reading import read_batch
+from coaching.library.pipeline.stages.read_pictures import PAGES_OF_DAY
 from coaching.model_client.connection import ModelConnection
 from coaching.models import (
     CallPurpose,
@@ -44,6 +46,7 @@ from coaching.models import (
     DocumentSource,
     DocumentState,
     DocumentText,
+    KnowledgeEntry,
 )
 from sessions_app.database import in_database
 from sessions_app.usage import read_tokens_of_day
@@ -113,6 +116,8 @@ def resume_waiting() -> int:
     for user_id in waiting.order_by().values_list("user_id", flat=True).distinct():
         if not _is_over_budget(user_id):
             own = Document.of(user_id).filter(state=DocumentState.WAITING)
+            if not may_recognise(user_id):
+                own = own.exclude(reason=PAGES_OF_DAY)
             resumed += update_documents(own, state=DocumentState.QUEUED, reason="", updated_at=timezone.now())
     for user_id in _users_with_queued():
         for number in range(DOCUMENT_QUEUES):
@@ -123,29 +128,42 @@ def resume_waiting() -> int:
 
 
 def queue_lost_readings() -> int:
-    """Queue the readings of documents that were filed and never searched for facts; return how many. Sync.
+    """Queue the readings of documents that were filed and never read whole; return how many. Sync ORM code.
 
     Their job was lost, or had neither budget nor model for too long. What failed for another reason, and what
     was filed long ago, waits for its person.
     """
-    now = timezone.now()
-    key = Concat(
-        Value(f"{FACTS_KEY}:"), Cast(OuterRef("pk"), TextField()), Value(":"), output_field=TextField()
-    )
-    failed = DocumentCall.unscoped.filter(
-        user=OuterRef("user"), purpose=CallPurpose.FACTS, state=CallState.FAILED, key__startswith=key
-    )
     texts = DocumentText.unscoped.filter(document=OuterRef("pk"), text__regex=r"\S")
     filed = Document.unscoped.filter(
-        state=DocumentState.FILED, facts_found_at=None, is_withheld=False, decided_at__gt=now - SEARCHED_LATER
-    )
-    unread = filed.filter(~Exists(failed), Exists(texts))
-    users = unread.order_by().values_list("user_id", flat=True).distinct()
+        state=DocumentState.FILED, is_withheld=False, decided_at__gt=timezone.now() - SEARCHED_LATER
+    ).filter(Exists(texts))
+    entries = KnowledgeEntry.unscoped.filter(document=OuterRef("pk"), origin_key=TRANSCRIPT_KEY)
+    analyses = _calls_about(CallPurpose.TRANSCRIPT, TRANSCRIPT_KEY)
+    # One whose calls are all answered has run, and found nothing.
+    has_run = Exists(analyses) & ~Exists(analyses.filter(state=CallState.OPEN))
+    failed = _calls_about(CallPurpose.FACTS, FACTS_KEY).filter(state=CallState.FAILED)
+    unread: Mapping[FindingKind, QuerySet[Document]] = {
+        FACTS_KEY: filed.filter(~Exists(failed), facts_found_at=None),
+        TRANSCRIPT_KEY: filed.filter(~Exists(entries), ~has_run, file_type__in=transcript_types()).exclude(
+            Exists(analyses.filter(state=CallState.FAILED))
+        ),
+    }
+    return sum(_queue_lost(documents, kind) for kind, documents in unread.items())
+
+
+def _calls_about(purpose: CallPurpose, kind: FindingKind) -> QuerySet[DocumentCall]:
+    """Return the calls of a reading of the outer query's document."""
+    key = Concat(Value(f"{kind}:"), Cast(OuterRef("pk"), TextField()), Value(":"), output_field=TextField())
+    return DocumentCall.unscoped.filter(user=OuterRef("user"), purpose=purpose, key__startswith=key)
+
+
+def _queue_lost(documents: QuerySet[Document], kind: FindingKind) -> int:
+    users = documents.order_by().values_list("user_id", flat=True).distinct()
     within_budget = [user_id for user_id in users if not _is_over_budget(user_id)]
     # In any order: those that can't be read now don't keep the others waiting.
-    found = list(unread.filter(user_id__in=within_budget).order_by("?")[:READINGS_AT_ONCE])
+    found = list(documents.filter(user_id__in=within_budget).order_by("?")[:READINGS_AT_ONCE])
     for document in found:
-        queue_readings(document)
+        queue_readings(document, kinds=[kind])
     return len(found)
 
 

@@ -9,9 +9,10 @@ from django.utils.translation import gettext, ngettext
 from coaching.library.documents.findings import FACTS_KEY, TRANSCRIPT_KEY
 from coaching.library.documents.readings import Reading, readings_of
 from coaching.library.documents.reasons import shown_reason
+from coaching.library.pipeline.facts import has_room
 from coaching.library.rows.costs import DocumentCost, costs_of_documents
 from coaching.library.rows.reading_notes import BEGINNING_SEARCHED
-from coaching.models import Document, KnowledgeEntry
+from coaching.models import Document, EffectKind, KnowledgeEntry, LibraryEffect
 from sessions_app.money import small_dollars
 
 POLL_SECONDS, WAITING_POLL_SECONDS = 3, 60
@@ -64,14 +65,26 @@ def _of_facts(document: Document, reading: Reading) -> ShownReading:
         words = gettext("Sage is reading the whole text for its facts.")
     elif reading.reason:
         words = gettext("Sage couldn’t look for facts in the whole text.")
+    elif is_done and _are_undone(document):
+        words = gettext("The facts that Sage found in the whole text were undone.")
     elif is_done and BEGINNING_SEARCHED in document.reading_note:
         words = gettext("The key facts are from the beginning of the text.")
     elif is_done:
         words = gettext("The key facts are from the whole text.")
     else:
         words = gettext("Sage hasn’t looked for facts in the whole text yet.")
+    if not reading.is_under_way and not has_room(document.file_type):
+        tells = gettext("The AI model reads too little at once to look for facts in whole texts.")
+        return _shown(reading, tells if not is_done else f"{words} {tells}", act="", label="")
     label = gettext("Find facts again") if is_done else gettext("Find facts")
     return _shown(reading, words, act="facts", label=label)
+
+
+def _are_undone(document: Document) -> bool:
+    """Return whether what the newest search has found was undone after it."""
+    found = LibraryEffect.of(document.user_id).filter(document=document, kind=EffectKind.FACTS_FOUND)
+    undone_at = found.order_by("-id").values_list("undone_at", flat=True).first()
+    return bool(undone_at and document.facts_found_at and undone_at > document.facts_found_at)
 
 
 def _of_transcript(document: Document, reading: Reading) -> ShownReading:

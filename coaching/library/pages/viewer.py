@@ -14,6 +14,7 @@ from django.views.decorators.http import require_safe
 
 from coaching.files.errors import StorageFailed
 from coaching.library.documents.drawn_pages import HIDDEN_STATES
+from coaching.library.documents.facts import fact_key
 from coaching.library.documents.page_marks import NO_MARKS, Marked, Marks, marked, marks_of
 from coaching.library.pages.forms import ids_in
 from coaching.library.pipeline.page_images import Busy, has_pages, known_page, page_for
@@ -185,6 +186,8 @@ def chosen_in(request: HttpRequest, document: Document) -> Chosen | None:
     name = next((name for name in CHOICES if name in request.GET), None)
     if name is None:
         return None
+    if name == "fact":
+        return _fact(document, request.GET[name])
     numbers = ids_in([request.GET[name]])
     if not numbers or not numbers[0]:
         raise Http404
@@ -192,11 +195,6 @@ def chosen_in(request: HttpRequest, document: Document) -> Chosen | None:
     quote, page = "", None
     if name == "page":
         page = number
-    elif name == "fact":
-        if number > len(document.key_facts):
-            return None
-        fact = document.key_facts[number - 1]
-        quote, page = fact.get("quote", ""), fact.get("page")
     else:
         made = (KnowledgeEntry if name == "entry" else ActionItem).of(document.user_id)
         found = made.filter(id=number, document=document).values_list("quote", "page").first()
@@ -206,6 +204,13 @@ def chosen_in(request: HttpRequest, document: Document) -> Chosen | None:
     if (page or 1) > MAX_NUMBER:
         raise Http404
     return Chosen(query=f"{name}={number}", number=page or 1, quote=quote)
+
+
+def _fact(document: Document, key: str) -> Chosen | None:
+    fact = next((each for each in document.key_facts if fact_key(each) == key), None)
+    if fact is None:
+        return None
+    return Chosen(query=f"fact={key}", number=fact.get("page") or 1, quote=fact.get("quote", ""))
 
 
 def viewer_at_once(document: Document, chosen: Chosen | None, pages: Sequence[TextPage]) -> Viewer:

@@ -38,6 +38,7 @@ from coaching.library.references.current import current_references
 from coaching.library.references.text import HEADINGS
 from coaching.model_client.context_size import is_compact
 from coaching.models import CallPurpose
+from coaching.skills.loader import skill_text
 from sessions_app.database import in_database
 
 logger = structlog.get_logger(__name__)
@@ -86,12 +87,11 @@ async def find_facts(
     subject = await in_database(read_subject, document_id, None, SKILL, run)
     if subject is None:
         return False
-    system = await in_database(_system, subject)
-    room = part_tokens(system)
-    if room < LEAST_PART_TOKENS:
-        logger.info("no_room_for_facts", document_id=document_id, tokens=room)
+    system = await in_database(_system, subject.document.file_type)
+    if not _is_enough(system):
+        logger.info("no_room_for_facts", document_id=document_id)
         return False
-    parts = parts_of(subject, room)
+    parts = parts_of(subject, part_tokens(system))
     within = _within_limits(parts)
     document = subject.document
     try:
@@ -112,6 +112,15 @@ async def find_facts(
         dropped=checked.dropped,
         is_cut=len(within) < len(parts),
     )
+
+
+def has_room(file_type: str) -> bool:
+    """Return whether the model reads enough at once to be asked about a type's documents. Sync ORM code."""
+    return not is_compact(settings.SAGE_MODEL) or _is_enough(_system(file_type))
+
+
+def _is_enough(system: Sequence[str]) -> bool:
+    return part_tokens(system) >= LEAST_PART_TOKENS
 
 
 async def _said(
@@ -139,15 +148,15 @@ def _key(subject: Subject, number: int, sent: Sequence[str]) -> str:
     return f"{FACTS_KEY}:{subject.key}:{digest_of(canonical_json(sent))}:{number}"
 
 
-def _system(subject: Subject) -> Sequence[str]:
+def _system(file_type: str) -> Sequence[str]:
     """Return the skill, which is the same for all documents, and what papers of this type hold.
 
     Sync ORM code.
     """
-    skill = subject.skill.strip()
+    skill = skill_text(SKILL).strip()
     if is_compact(settings.SAGE_MODEL):
         skill = skill.partition(f"\n\n{EXAMPLE}")[0]
-    reference = current_references().by_type.get(subject.document.file_type)
+    reference = current_references().by_type.get(file_type)
     if reference is None:
         return [skill]
     wanted = reference.guidance.partition(f"## {HEADINGS[-1]}")[2].strip()

@@ -31,6 +31,7 @@ from coaching.library.pipeline.recognition import is_installed, recognise_now
 from coaching.library.pipeline.requests import request_tokens
 from coaching.model_client.context_size import most_input
 from coaching.models import CallPurpose, Document, DocumentSource
+from coaching.people.attempts import AttemptLimit, TooOften
 from coaching.sandbox.errors import AllBusy, NotStarted
 from sessions_app.database import in_database
 
@@ -44,6 +45,8 @@ PAGE_TOKENS = 4_000
 CALL_TOKENS = 20_000
 MAX_PAGES, MAX_RECOGNISED = 40, 200
 """Of one document, by a model and without one. The others are named as unread."""
+RECOGNISED_A_DAY = 500
+"""Pages of one person without a model, within any 24 hours and by this process: half an hour of a core."""
 SHOWN_PIXELS, RECOGNISED_PIXELS = 1_568, 2_480
 """The longer side. Above the first, models reduce images themselves (docs.claude.com, Vision).
 
@@ -52,6 +55,7 @@ The second is a letter at 210 dots an inch.
 
 # Recognising takes seconds of a core: one page at a time. A conversation's document doesn't wait for others.
 _bulk = ThreadPoolExecutor(max_workers=1, thread_name_prefix="pages in bulk")
+_recognised_pages = AttemptLimit(attempts=RECOGNISED_A_DAY, seconds=24 * 3_600)
 _urgent = ThreadPoolExecutor(max_workers=1, thread_name_prefix="pages")
 
 
@@ -59,12 +63,14 @@ _urgent = ThreadPoolExecutor(max_workers=1, thread_name_prefix="pages")
 class PageReader:
     """How pages are read: so many at once, at most so many of a document.
 
-    `read` returns a text, or None, for each page that it is given.
+    `read` returns a text, or None, for each page that it is given. `may_read` says whether a person's pages
+    are read now.
     """
 
     at_once: int
     most: int
     read: Callable[[Batch, Item, Sequence[int], Services], Awaitable[PageTexts]]
+    may_read: Callable[[int], bool] = lambda _user_id: True
 
 
 def sees_pictures() -> bool:
@@ -78,8 +84,15 @@ def page_reader() -> PageReader | None:
         room = most_input(settings.SAGE_CLASSIFY_MODEL, CALL_TOKENS) // PAGE_TOKENS
         return PageReader(at_once=max(1, min(PAGES_A_CALL, room)), most=MAX_PAGES, read=_by_model)
     if is_installed():
-        return PageReader(at_once=PAGES_A_CALL, most=MAX_RECOGNISED, read=_by_recognition)
+        return PageReader(
+            at_once=PAGES_A_CALL, most=MAX_RECOGNISED, read=_by_recognition, may_read=may_recognise
+        )
     return None
+
+
+def may_recognise(user_id: int) -> bool:
+    """Return whether a person's pages of a day aren't used up."""
+    return _recognised_pages.has_room(user_id)
 
 
 async def _by_model(batch: Batch, item: Item, numbers: Sequence[int], services: Services) -> PageTexts:
@@ -136,6 +149,9 @@ async def _ask(
 async def _by_recognition(
     _batch: Batch, item: Item, numbers: Sequence[int], _services: Services
 ) -> PageTexts:
+    with suppress(TooOften):  # the last ones of a day may be a few more
+        for _ in numbers:
+            _recognised_pages.count(item.document.user_id)
     return {number: await _in_threads(item.document, _recognised, item, number) for number in numbers}
 
 

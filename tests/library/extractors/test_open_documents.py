@@ -154,7 +154,7 @@ def test_an_odd_object_costs_only_itself(content: str) -> None:
     assert read(with_object(document("text", f"{OBJECT}{paragraph('A lease')}"), content)).text == "A lease"
 
 
-def test_footers_and_numbers_of_slides_are_read_once() -> None:
+def test_footers_are_read_once_and_numbers_on_each_slide() -> None:
     def shape(content: str, kind: str = "") -> str:
         return f"<draw:frame {kind}><draw:text-box><text:p>{content}</text:p></draw:text-box></draw:frame>"
 
@@ -171,7 +171,7 @@ def test_footers_and_numbers_of_slides_are_read_once() -> None:
     master = f'<style:master-page style:name="M">{"".join(shapes)}</style:master-page>'
     unused = f'<style:master-page style:name="N">{shape("Unused")}</style:master-page>'
     found = read(document("presentation", f"{declared}{slides}", margins=f"{master}{unused}"))
-    assert found.pages == ("Slide 1\nSmith & Co\nLeases\nConfidential", "Slide 2")
+    assert found.pages == ("Slide 1\n1\nSmith & Co\nLeases\nConfidential", "Slide 2\n2")
 
 
 def test_dates_have_their_century_and_times_their_seconds() -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import io
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from http import HTTPStatus
@@ -17,6 +18,7 @@ from PIL import Image
 from coaching.library.clients import own_client
 from coaching.library.documents import drawn_pages
 from coaching.library.documents.drawn_pages import expire_pages, keep_page, trim_pages
+from coaching.library.documents.facts import fact_key
 from coaching.library.documents.filing import delete_document, read_again, withhold_document
 from coaching.library.documents.intake import destination_of, take_in
 from coaching.library.documents.page_marks import Marked
@@ -93,6 +95,11 @@ def viewer_of(document: Document, query: str = "") -> str:
     return f"/library/documents/{document.pk}/viewer/{query}"
 
 
+def fact(number: int = 1, facts: Sequence[Mapping[str, Any]] = FACTS) -> str:
+    """Return what asks for a fact."""
+    return f"?fact={fact_key(facts[number - 1])}"
+
+
 def marks_in(markup: str) -> list[str]:
     return re.findall(r"<rect ", markup)
 
@@ -123,9 +130,9 @@ def test_a_withheld_document_gives_nothing_until_it_is_allowed_again(
     assert signed_in.get(image_of(letter)).status_code == HTTPStatus.OK
     withhold_document(user_id=user.pk, document_id=letter.pk, is_withheld=True)
     assert not DocumentPage.of(user.pk).exists()
-    for address in (image_of(letter), viewer_of(letter), viewer_of(letter, "?fact=2")):
+    for address in (image_of(letter), viewer_of(letter), viewer_of(letter, fact(2))):
         assert signed_in.get(address).status_code == HTTPStatus.NOT_FOUND
-    shown = signed_in.get(f"/library/documents/{letter.pk}/?fact=2").content.decode()
+    shown = signed_in.get(f"/library/documents/{letter.pk}/{fact(2)}").content.decode()
     assert f"<mark>{QUOTE}</mark>" in shown, "its own text is still there"
     assert "webp" not in shown
     withhold_document(user_id=user.pk, document_id=letter.pk, is_withheld=False)
@@ -139,7 +146,7 @@ def test_nobody_else_gets_a_page_and_a_deleted_document_leaves_none(
     theirs = Browser()
     assert theirs.get(image_of(letter)).status_code == HTTPStatus.FOUND
     theirs.force_login(other_user)
-    for address in (image_of(letter), viewer_of(letter), viewer_of(letter, "?fact=1")):
+    for address in (image_of(letter), viewer_of(letter), viewer_of(letter, fact())):
         assert theirs.get(address).status_code == HTTPStatus.NOT_FOUND
     delete_document(user_id=user.pk, document_id=letter.pk)
     assert not DocumentPage.unscoped.exists()
@@ -166,7 +173,7 @@ def test_fifty_pages_are_drawn_in_a_minute_and_those_that_are_kept_are_not_count
     assert refused.status_code == HTTPStatus.TOO_MANY_REQUESTS
     assert int(refused["Retry-After"]) > 0
     assert "too often" in refused.content.decode()
-    shown = signed_in.get(viewer_of(letter, "?fact=2"), headers={"HX-Request": "true"})
+    shown = signed_in.get(viewer_of(letter, fact(2)), headers={"HX-Request": "true"})
     assert (shown.status_code, shown["HX-Retarget"]) == (HTTPStatus.TOO_MANY_REQUESTS, "#viewer")
     assert "too often" in shown.content.decode()
     assert f"<mark>{QUOTE}</mark>" in shown.content.decode(), "the sentence is there without the image"
@@ -267,18 +274,31 @@ def test_pages_are_kept_for_a_week_and_only_so_many_of_a_person(
 def test_a_fact_leads_to_its_page_and_marks_its_sentence(signed_in: Browser, letter: Document) -> None:
     address = f"/library/documents/{letter.pk}/"
     page = signed_in.get(address).content.decode()
-    assert f'href="{address}?fact=2#viewer" hx-get="{viewer_of(letter)}?fact=2" hx-target="#viewer"' in page
-    assert "fact=3" not in page, "a fact without a sentence or a page leads nowhere"
+    assert (
+        f'href="{address}{fact(2)}#viewer" hx-get="{viewer_of(letter)}{fact(2)}" hx-target="#viewer"' in page
+    )
+    assert fact(3) not in page, "a fact without a sentence or a page leads nowhere"
     assert not DocumentPage.unscoped.exists(), "the page doesn't wait for an image"
-    waiting = signed_in.get(f"{address}?fact=2").content.decode()
-    assert f'hx-get="{viewer_of(letter)}?fact=2" hx-trigger="intersect once"' in waiting
-    for shown in (signed_in.get(viewer_of(letter, "?fact=2")), signed_in.get(f"{address}?fact=2")):
+    waiting = signed_in.get(f"{address}{fact(2)}").content.decode()
+    assert f'hx-get="{viewer_of(letter)}{fact(2)}" hx-trigger="intersect once"' in waiting
+    for shown in (signed_in.get(viewer_of(letter, fact(2))), signed_in.get(f"{address}{fact(2)}")):
         markup = shown.content.decode()
         assert f'src="{image_of(letter, 2)}"' in markup
         assert len(marks_in(markup)) == 1
         assert "The sentence is marked on page 2." in markup
         assert f"<mark>{QUOTE}</mark>" in markup
     assert 'style="' not in markup
+
+
+def test_a_link_to_a_fact_leads_to_this_one_or_none_after_the_text_was_read_anew(
+    signed_in: Browser, letter: Document
+) -> None:
+    Document.unscoped.filter(pk=letter.pk).update(key_facts=[*FACTS[2:], *FACTS[1::-1]])
+    shown = signed_in.get(viewer_of(letter, fact(2))).content.decode()
+    assert f"<mark>{QUOTE}</mark>" in shown
+    Document.unscoped.filter(pk=letter.pk).update(key_facts=[FACTS[1] | {"value": "EUR 950"}])
+    shown = signed_in.get(viewer_of(letter, fact(2))).content.decode()
+    assert "<mark>" not in shown
 
 
 def test_an_entry_and_a_next_step_lead_to_their_sentence(
@@ -305,13 +325,13 @@ def test_an_entry_and_a_next_step_lead_to_their_sentence(
     assert marks_in(signed_in.get(viewer_of(letter, f"?entry={entry.pk}")).content.decode()) == []
 
 
-@pytest.mark.parametrize("query", ["?fact=0", "?fact=x", "?step=-1", "?page=", "?page=²"])
+@pytest.mark.parametrize("query", ["?step=0", "?step=-1", "?page=", "?page=²"])
 def test_what_cannot_be_chosen_is_not_found(signed_in: Browser, letter: Document, query: str) -> None:
     for address in (viewer_of(letter, query), f"/library/documents/{letter.pk}/{query}"):
         assert signed_in.get(address).status_code == HTTPStatus.NOT_FOUND
 
 
-@pytest.mark.parametrize("query", ["?fact=9", "?entry=1", "?step=1"])
+@pytest.mark.parametrize("query", ["?fact=2", "?fact=x", "?fact=", "?entry=1", "?step=1"])
 def test_for_what_is_not_there_any_more_the_document_is_shown(
     signed_in: Browser, letter: Document, query: str
 ) -> None:
@@ -325,7 +345,7 @@ def test_a_type_without_pages_shows_its_text_with_the_sentence(signed_in: Browse
     text = f"{'Word. ' * 5_000}{QUOTE}{' More.' * 5_000}"
     facts = [{"name": "Rent", "value": "EUR 900", "quote": QUOTE}]
     letter = stored(user, b"unused", text=text, content_type=DOCX, page_count=1, key_facts=facts)
-    shown = signed_in.get(viewer_of(letter, "?fact=1")).content.decode()
+    shown = signed_in.get(viewer_of(letter, fact(1, facts))).content.decode()
     assert f"<mark>{QUOTE}</mark>" in shown
     assert len(shown) < 30_000
     assert "<img" not in shown
@@ -367,7 +387,7 @@ def test_the_text_of_a_page_that_was_read_from_its_picture_stands_below_the_imag
     scans = files.pdf([["Dear Ada"], [], []])
     scan = stored(user, scans, text=f"Dear Ada\f{QUOTE}", page_count=3, key_facts=facts)
     DocumentText.unscoped.filter(document=scan).update(pages_read=[1, 3], page_texts={"3": QUOTE, "2": None})
-    shown = signed_in.get(viewer_of(scan, "?fact=1")).content.decode()
+    shown = signed_in.get(viewer_of(scan, fact(1, facts))).content.decode()
     assert 'alt="Page 3. Its text is below."' in shown
     assert f'<q dir="auto">{QUOTE}</q>' in shown
     assert f"<mark>{QUOTE}</mark>" in shown
@@ -382,7 +402,7 @@ def test_a_sentence_that_is_not_among_the_words_of_the_image_stands_below_it(
 ) -> None:
     facts = [{"name": "Deposit", "value": "EUR 5", "quote": "A deposit of EUR 5 is due.", "page": 1}]
     Document.unscoped.filter(pk=letter.pk).update(key_facts=facts)
-    shown = signed_in.get(viewer_of(letter, "?fact=1")).content.decode()
+    shown = signed_in.get(viewer_of(letter, fact(1, facts))).content.decode()
     assert marks_in(shown) == []
     assert "The sentence isn’t marked in the image. It is below it." in shown
     assert '<q dir="auto">A deposit of EUR 5 is due.</q>' in shown
@@ -395,7 +415,7 @@ def test_of_a_sentence_that_goes_on_on_the_next_page_the_beginning_is_marked_and
     facts = [{"name": "What", "value": "flat", "quote": quote, "page": 1}]
     text = "\f".join("\n".join(lines) for lines in PAGES)
     letter = stored(user, files.pdf(PAGES), text=text, key_facts=facts)
-    shown = signed_in.get(viewer_of(letter, "?fact=1")).content.decode()
+    shown = signed_in.get(viewer_of(letter, fact(1, facts))).content.decode()
     assert len(marks_in(shown)) == 1
     assert "The beginning of the sentence is marked on page 1." in shown
     assert f'<q dir="auto">{quote}</q>' in shown
@@ -406,7 +426,7 @@ def test_of_a_sentence_that_a_text_without_pages_lacks_no_image_is_spoken_of(
 ) -> None:
     facts = [{"name": "Deposit", "value": "EUR 5", "quote": "A deposit of EUR 5 is due.", "page": 1}]
     letter = stored(user, b"unused", text="Dear Ada", content_type=DOCX, page_count=1, key_facts=facts)
-    shown = signed_in.get(viewer_of(letter, "?fact=1")).content.decode()
+    shown = signed_in.get(viewer_of(letter, fact(1, facts))).content.decode()
     assert "The sentence isn’t marked in the text. It is above it." in shown
 
 
@@ -432,7 +452,7 @@ def test_the_review_shows_the_original_of_the_next_document(
 ) -> None:
     page = signed_in.get("/library/review/").content.decode()
     assert f'hx-get="{viewer_of(queue[0])}?page=1" hx-trigger="intersect once"' in page
-    assert f'hx-get="{viewer_of(queue[3])}?fact=1"' in page
+    assert f'hx-get="{viewer_of(queue[3])}{fact()}"' in page
     response = signed_in.post("/library/review/", {"accept": str(queue[18].pk)})
     following = queue[19].pk
     assert response["Location"] == f"/library/review/?document={following}#review-{following}"

@@ -23,6 +23,9 @@ from sessions_app.database import in_database
 
 PAGES_A_JOB = 8
 """After them other people's jobs have their turn."""
+PAGES_OF_DAY = gettext_noop(
+    "Sage has read as many pages from pictures for you as it can in a day. It goes on with this by itself."
+)
 NO_SIGHT = gettext_noop(
     "This is an image, and the practice model can’t look at images. Please file it yourself."
 )
@@ -52,6 +55,8 @@ async def _read(batch: Batch, item: Item, services: Services, room: int) -> tupl
     reader = page_reader()
     left = [page for page in item.picture_pages[: reader.most] if page not in known] if reader else []
     while reader and left and room > 0:
+        if not reader.may_read(item.document.user_id):
+            return item.ended(DocumentState.WAITING, PAGES_OF_DAY), room
         some = left[: min(reader.at_once, room)]
         try:
             texts = await reader.read(batch, item, some, services)
