@@ -54,3 +54,9 @@ def _clear_used(*, user_id: int, call_ids: Collection[int]) -> None:
         left = Document.of(user_id).filter(id__in=set(documents) - set(used), state__in=UNFINISHED_STATES)
         if not left.exists():
             DocumentCall.of(user_id).filter(id=pk).update(request="", rounds="", answer="")
+
+
+def answered_keys(document: Document, prefix: str) -> Collection[str]:
+    """Return the keys of answered calls about a document that begin so. Sync ORM code."""
+    calls = DocumentCall.of(document.user_id).filter(key__startswith=prefix, state=CallState.ANSWERED)
+    return set(calls.values_list("key", flat=True))

@@ -18,7 +18,7 @@ from django.utils.translation import gettext_noop
 from coaching.context.budget import count_tokens
 from coaching.engine.messages import canonical_json
 from coaching.engine.ports import ModelClient
-from coaching.library.documents.calls import clear_requests, fail_unreadable
+from coaching.library.documents.calls import answered_keys, clear_requests, fail_unreadable
 from coaching.library.documents.facts import keep_facts
 from coaching.library.documents.findings import FACTS_KEY, digest_of
 from coaching.library.pipeline.calls import NO_LIMIT, CallFailed
@@ -128,6 +128,7 @@ async def _said(
 ) -> Sequence[FactSaid]:
     """Return what the model notes of the parts, one call each. Raises `CallFailed`, too, for a wrong form."""
     said: list[FactSaid] = []
+    known = await in_database(answered_keys, subject.document, f"{FACTS_KEY}:{subject.key}:")
     for number, part in enumerate(parts, 1):
         content = [document_block(subject, part), text_block(TASK)]
         request = request_about(content, FORM, system=system, answer_tokens=ANSWER_TOKENS)
@@ -138,7 +139,8 @@ async def _said(
             await in_database(fail_unreadable, user_id=subject.document.user_id, key=key, sentence=UNREADABLE)
             raise CallFailed(UNREADABLE)
         said += found.facts[:MAX_OF_PART]
-        if number < len(parts) and monotonic() > asking.until:
+        # Each turn asks at least once: otherwise one that only reads known answers would never end.
+        if number < len(parts) and key not in known and monotonic() > asking.until:
             raise TurnOver
     return said
 

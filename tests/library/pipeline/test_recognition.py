@@ -10,9 +10,15 @@ from django.test import override_settings
 from PIL import Image, ImageDraw, ImageFont
 
 from coaching.library.extractors.recognition_data import FOLDER_VARIABLE, is_installed, languages_in
+from coaching.library.jobs.reading import resume_waiting
+from coaching.library.pipeline import page_reading
 from coaching.library.pipeline.recognition import recognise_now
+from coaching.library.pipeline.stages.read_pictures import PAGES_OF_DAY
 from coaching.library.rows.reading_notes import FROM_PICTURES
+from coaching.models import DocumentState
+from coaching.people.attempts import AttemptLimit
 from coaching.practice import PracticeServer
+from sessions_app.database import in_database
 from tests.groups import require_recognition
 from tests.jobs.conftest import WorkOff
 from tests.library.pipeline.test_read_pictures import fresh, upload
@@ -58,6 +64,27 @@ async def test_a_scan_is_read_and_its_words_are_found(
     assert first.split() == second.split() == NOTICE.split()
     assert document.reading_note == f"{FROM_PICTURES}\n1–2."
     assert document.file_type == "tenancy-termination"
+
+
+async def test_over_a_persons_pages_of_a_day_a_scan_waits_and_goes_on_by_itself(
+    user: User, practice: PracticeServer, work_off: WorkOff, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page_reading, "_recognised_pages", AttemptLimit(attempts=2, seconds=60))
+    with override_settings(IS_PRACTICE_MODEL=True):
+        first = await upload(user, scan(NOTICE))
+        await work_off()
+        second = await upload(user, scan(f"{NOTICE} Once more.", pages=5))
+        await work_off()
+        assert (await fresh(first)).file_type == "tenancy-termination"
+        waiting = await fresh(second)
+        assert (waiting.state, waiting.reason) == (DocumentState.WAITING, PAGES_OF_DAY)
+        assert await in_database(resume_waiting) == 0, "as long as there is no room"
+        monkeypatch.setattr(page_reading, "_recognised_pages", AttemptLimit(attempts=9, seconds=60))
+        assert await in_database(resume_waiting) == 1
+        await work_off()
+    document = await fresh(second)
+    assert document.state != DocumentState.WAITING
+    assert document.reading_note == f"{FROM_PICTURES}\n1–5."
 
 
 def test_a_picture_that_is_none_has_no_text() -> None:
