@@ -88,6 +88,7 @@ UNSCOPED: Mapping[str, str] = {
     "coaching/library/jobs/reading.py:_queue_again": "a job reads a document",
     "coaching/library/jobs/reading.py:_users_with_queued": "a job looks for documents that wait",
     "coaching/library/jobs/reading.py:resume_waiting": "a job looks for documents that wait",
+    "coaching/library/jobs/reading.py:_calls_about": "a job looks for documents that wait",
     "coaching/library/jobs/reading.py:queue_lost_readings": "a job looks for documents that wait",
     "coaching/library/pipeline/call_records.py:begin_call": "a prefix's cache is shared by everybody's calls",
     "coaching/library/pipeline/call_records.py:calls_in_batches": "a job fetches the answers of batches",

@@ -124,7 +124,8 @@ class Reader:
             if brace == b"{":
                 self._outer.append(self._group)
             else:
-                self._group = self._outer.pop() if self._outer else _Group(self.said)
+                if self._outer:
+                    self._group = self._outer.pop()
                 if not self._outer and token.end() > self._last_word:
                     return len(token.string)  # what follows isn't RTF
         elif symbol is not None:
