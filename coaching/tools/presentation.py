@@ -81,6 +81,8 @@ class CardField:
         return value if value.strip() else None
 
 
+DOCUMENT = gettext_noop("Document")
+"""The label that a card begins with, if it is about a document."""
 PLACE = CardField(name="place", label=gettext_noop("For"), kind="place", is_required=True)
 """Whom something is for, and in which project. Its choices are the user's, and come with a call's facts."""
 

@@ -12,7 +12,7 @@ from coaching.models import Client, Document, Project
 from coaching.tools.confirmed import answers, checks, runs
 from coaching.tools.context import CallContext
 from coaching.tools.document_findings import NO_DOCUMENT, check_id
-from coaching.tools.presentation import CardField, Presentation, SageTool, card
+from coaching.tools.presentation import DOCUMENT, CardField, Presentation, SageTool, card
 from coaching.tools.reach import check_document, default_place
 from coaching.tools.results import Id, Name
 
@@ -50,7 +50,7 @@ def _check(context: CallContext, given: RefileDocumentInput) -> Mapping[str, Any
         compared = COMPARED.get(name, name)
         if getattr(before, compared) != getattr(after, compared):
             changes[label] = f"{was} → {becomes}"
-    return {_("Document"): document.name, **changes}
+    return {DOCUMENT: document.name, **changes}
 
 
 def _write(context: CallContext, given: RefileDocumentInput) -> ToolResult:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from django.utils.translation import gettext
 
 from coaching.tools.places import PLACES, choices_in
-from coaching.tools.presentation import CardField
+from coaching.tools.presentation import DOCUMENT, CardField
 from coaching.transcript.made_files import values_in
 from sessions_app.models import CallState, ToolCallRecord
 from sessions_app.pending_calls import UNDONE
@@ -20,16 +20,14 @@ def card_parts(
     fields: Sequence[CardField], facts: Mapping[str, Any], *, is_pending: bool
 ) -> tuple[Sequence[CardField], Sequence[tuple[str, str]]]:
     """Return a card's fields and what else it says: the place is a field where it can still be chosen."""
-    words = (
-        [(gettext(label), str(text)) for label, text in facts.items() if label != PLACES] if fields else []
-    )
+    shown = sorted(facts.items(), key=lambda fact: fact[0] != DOCUMENT)  # stored JSON has another order
+    words = [(gettext(label), str(text)) for label, text in shown if label != PLACES] if fields else []
     chosen, choices = choices_in(facts)
     if not is_pending or not choices:
         return [field for field in fields if field.kind != "place"], words
-    shown = [
+    return [
         replace(field, value=chosen, choices=choices) if field.kind == "place" else field for field in fields
-    ]
-    return shown, []
+    ], []
 
 
 def given_fields(fields: Sequence[CardField], given: Mapping[str, Any]) -> Sequence[CardField]:

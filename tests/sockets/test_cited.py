@@ -171,6 +171,7 @@ async def test_a_document_is_filed_elsewhere_after_a_yes_and_back_by_an_undo(
         await in_database(browser.force_login, user)
         card = (await in_database(browser.get, f"/chat/{session.id}/")).content.decode()
         assert "Commercial lease → Invoice" in card
+        assert card.index("<dt>Document</dt>") < card.index("<dt>Type</dt>")
         await client.send(type="answer", toolUseId="toolu_file", value={"accept": True})
         await client.until("done")
         await in_database(document.refresh_from_db)
