@@ -15,6 +15,7 @@ import pypdfium2.raw as pdfium
 
 from coaching.library.extractors.extracted import LOCKED, Extracted, Unread, gettext_noop
 from coaching.library.extractors.pdf_added import Added, AddedText
+from coaching.library.extractors.pdf_stamps import Stamps
 from coaching.library.extractors.xfa import form_data
 
 MAX_PAGES = 200
@@ -77,9 +78,13 @@ def is_password_missing(error: pypdfium2.PdfiumError) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Page:
-    """A page's own text and what was added to it. `is_picture` if most of what it shows isn't text."""
+    """A page's own text, what its stamps and buttons show, and what else was added to it.
+
+    `is_picture` if most of what it shows isn't text.
+    """
 
     text: str = ""
+    shown: str = ""
     added: Added = field(default_factory=Added)
     is_picture: bool = False
 
@@ -87,7 +92,7 @@ class _Page:
     def whole(self) -> str:
         """The text with what was added below it."""
         return "\n\n".join(
-            filter(None, (self.text, *map("\n".join, (self.added.filled, self.added.comments))))
+            filter(None, (self.text, self.shown, *map("\n".join, (self.added.filled, self.added.comments))))
         )
 
 
@@ -99,6 +104,7 @@ def _numbers(count: int) -> tuple[int, ...]:
 
 def _pages(document: pypdfium2.PdfDocument, numbers: tuple[int, ...], added: AddedText) -> Iterator[_Page]:
     """Yield the pages; a damaged one has no text."""
+    stamps = Stamps(document, added.form)
     for number in numbers:
         try:
             page = document[number - 1]
@@ -109,11 +115,16 @@ def _pages(document: pypdfium2.PdfDocument, numbers: tuple[int, ...], added: Add
             text_page = page.get_textpage()
             text: str = text_page.get_text_bounded()
             text_page.close()
+            shown = stamps.on(page, number, text)
         except pypdfium2.PdfiumError:
-            text = ""
-        text = _HYPHEN.sub("", text.replace("\r\n", "\n"))
-        yield _Page(text=text, added=added.of(page), is_picture=_is_picture(page, text))
+            text = shown = ""
+        text = _plain(text)
+        yield _Page(text=text, shown=_plain(shown), added=added.of(page), is_picture=_is_picture(page, text))
         page.close()
+
+
+def _plain(text: str) -> str:
+    return _HYPHEN.sub("", text.replace("\r\n", "\n"))
 
 
 def _is_picture(page: pypdfium2.PdfPage, text: str) -> bool:

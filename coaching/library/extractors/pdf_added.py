@@ -52,13 +52,13 @@ class AddedText:
         self._left = MAX_ANNOTATIONS
         self._own_form = None
         if document.formenv:  # for drawing it
-            self._form = document.formenv
+            self.form = document.formenv
             return
         # Not by pypdfium2, whose pages then have every field drawn: that takes long, and nobody looks.
         self._config = pdfium.FPDF_FORMFILLINFO(version=2)
         if pdfium.FPDF_GetFormType(document) != pdfium.FORMTYPE_NONE:
             self._own_form = pdfium.FPDFDOC_InitFormFillEnvironment(document, self._config)
-        self._form = self._own_form
+        self.form = self._own_form
 
     def close(self) -> None:
         """Free the fields, before the document is closed."""
@@ -89,7 +89,7 @@ class AddedText:
         kind = pdfium.FPDFAnnot_GetSubtype(annotation)
         text, is_comment = "", False
         if kind == pdfium.FPDF_ANNOT_WIDGET:
-            text = self._field(annotation) if self._form else ""
+            text = self._field(annotation) if self.form else ""
         elif kind not in _NO_COMMENTS and (said := _value_of(annotation, b"Contents")):
             # A text that was written on the page, as into forms without fields, isn't one about it.
             is_comment = kind != pdfium.FPDF_ANNOT_FREETEXT
@@ -106,7 +106,7 @@ class AddedText:
 
     def _field(self, annotation: pdfium.FPDF_ANNOTATION) -> str:
         """Return the line of a field; empty for one without a value, for buttons and signatures."""
-        kind = pdfium.FPDFAnnot_GetFormFieldType(self._form, annotation)
+        kind = pdfium.FPDFAnnot_GetFormFieldType(self.form, annotation)
         label = self._label(annotation)
         if kind in _TICKED:
             # PDFium's own answer needs every field drawn.
@@ -122,7 +122,7 @@ class AddedText:
         return f"{label}: {value}" if value else ""
 
     def _is_password(self, annotation: pdfium.FPDF_ANNOTATION) -> bool:
-        return bool(pdfium.FPDFAnnot_GetFormFieldFlags(self._form, annotation) & _PASSWORD)
+        return bool(pdfium.FPDFAnnot_GetFormFieldFlags(self.form, annotation) & _PASSWORD)
 
     def _label(self, annotation: pdfium.FPDF_ANNOTATION) -> str:
         """Return the tooltip, which says what to enter, or else the name."""
@@ -131,16 +131,16 @@ class AddedText:
         return " ".join(label.split())[:MAX_LABEL_CHARACTERS].rstrip(": ")
 
     def _chosen(self, annotation: pdfium.FPDF_ANNOTATION) -> str:
-        count = min(pdfium.FPDFAnnot_GetOptionCount(self._form, annotation), MAX_OPTIONS)
+        count = min(pdfium.FPDFAnnot_GetOptionCount(self.form, annotation), MAX_OPTIONS)
         labels = (
-            _read(partial(pdfium.FPDFAnnot_GetOptionLabel, self._form, annotation, number))
+            _read(partial(pdfium.FPDFAnnot_GetOptionLabel, self.form, annotation, number))
             for number in range(count)
-            if pdfium.FPDFAnnot_IsOptionSelected(self._form, annotation, number)
+            if pdfium.FPDFAnnot_IsOptionSelected(self.form, annotation, number)
         )
         return ", ".join(filter(None, labels))
 
     def _text(self, function: Callable[..., int], annotation: pdfium.FPDF_ANNOTATION) -> str:
-        return _read(partial(function, self._form, annotation))
+        return _read(partial(function, self.form, annotation))
 
 
 def _value_of(annotation: pdfium.FPDF_ANNOTATION, key: bytes) -> str:

@@ -74,6 +74,27 @@ def pdf_with_annotations(*annotations: bytes) -> bytes:
     )
 
 
+def pdf_with_shown(*annotations: str, drawn: bytes = b"BT /F 12 Tf 5 5 Td (PAID 3 May 2026) Tj ET") -> bytes:
+    """Return a page that says "A lease", with annotations that all show the same words."""
+    stream = b"BT /F 12 Tf 50 700 Td (A lease of ten years) Tj ET"
+    kids = b" ".join(b"%d 0 R" % number for number in range(7, 7 + len(annotations)))
+    form = b"/Type /XObject /Subtype /Form /BBox [0 0 200 20] /Resources << /Font << /F 5 0 R >>"
+    form += b" /XObject << /A 6 0 R >> >>"
+    return written_pdf(
+        b"<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [%s] >> >>" % kids,
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Resources << /Font << /F 5 0 R >> >>"
+        b" /Contents 4 0 R /Annots [%s] >>" % kids,
+        b"<< /Length %d >> stream\n%s\nendstream" % (len(stream), stream),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+        b"<< %s /Length %d >> stream\n%s\nendstream" % (form, len(drawn), drawn),
+        *(
+            f"<< /Type /Annot /Rect [50 600 250 620] /AP << /N 6 0 R >> {each} >>".encode()
+            for each in annotations
+        ),
+    )
+
+
 def annotation(kind: str, contents: str, *, more: str = "") -> bytes:
     return f"<< /Type /Annot /Subtype /{kind} /Rect [9 9 99 99] /Contents ({contents}) {more} >>".encode(
         "latin-1"

@@ -130,6 +130,11 @@ HOSTILE_FORMS: Mapping[str, tuple[Callable[[], bytes], str, str]] = {
     "values of megabytes": (large_values, "", ""),
     "one widget a million times": (one_widget_many_times, "", ""),
     "a choice of 200,000": (many_options, "", ""),
+    "stamp that draws itself": (
+        lambda: forms.pdf_with_shown("/Subtype /Stamp", drawn=b"/A Do " * 100),
+        "refused",
+        "This file takes too",
+    ),
     "page of a billion points": (page_of_a_billion_points, "", ""),
     "form data with entities": (data_with_entities, "text", ""),
     "form data of 240 MB": (data_that_unpacks_to_much, "", ""),

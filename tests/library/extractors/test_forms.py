@@ -4,6 +4,7 @@ import io
 
 import pytest
 
+from coaching.library.extractors.pdf_stamps import MAX_CHARACTERS, MAX_STAMPS
 from coaching.library.pipeline.extracted import Extraction
 from coaching.library.pipeline.extraction import extract_now
 from tests.library.extractors import files, forms, hostile
@@ -51,6 +52,29 @@ def test_comments_stand_below_the_text_unless_they_are_hidden(kind: str, more: s
     found = read(pdf_with_annotations(annotation(kind, "Too high?", more=more)))
     assert found.text == "\n\n".join(filter(None, ("A lease of ten years", line)))
     assert bool(found.filled) == (kind == "FreeText"), "a comment makes no other form of it"
+
+
+@pytest.mark.parametrize(
+    ("annotation", "shown"),
+    [
+        ("/Subtype /Stamp", "PAID 3 May 2026"),
+        ("/Subtype /Stamp /F 2", ""),
+        ("/Subtype /Widget /FT /Sig /T (s)", "PAID 3 May 2026"),
+        ("/Subtype /Widget /FT /Btn /Ff 65536 /T (b)", "PAID 3 May 2026"),
+        ("/Subtype /Widget /FT /Tx /T (t) /V (1200)", "t: 1200"),
+        ("/Subtype /Link", ""),
+    ],
+)
+def test_stamps_signatures_and_buttons_have_the_words_that_they_show(annotation: str, shown: str) -> None:
+    found = read(forms.pdf_with_shown(annotation))
+    assert found.text == "\n\n".join(filter(None, ("A lease of ten years", shown)))
+
+
+def test_of_many_or_long_stamps_some_or_none_are_read() -> None:
+    stamps = ["/Subtype /Stamp"] * MAX_STAMPS
+    assert read(forms.pdf_with_shown(*stamps, stamps[0])).text == "A lease of ten years"
+    many = forms.pdf_with_shown(*stamps, drawn=b"BT /F 12 Tf (%s) Tj ET" % (b"x" * 9_000))
+    assert len(read(many).text) < MAX_CHARACTERS + 50
 
 
 def test_data_of_an_xfa_form_stands_on_its_first_page() -> None:
