@@ -49,7 +49,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 
 QUOTE = "The rent is EUR 900 from 1 March 2027."
 PAGES = (("Dear Ada", "this is about your flat."), ("On the second page:", QUOTE, "Yours"))
-FACTS = [
+FACTS: list[dict[str, Any]] = [
     {"name": "Tenant", "value": "Ada", "quote": "Dear Ada", "page": 1},
     {"name": "Rent", "value": "EUR 900", "quote": QUOTE, "page": 2},
     {"name": "Pet", "value": "no"},

@@ -47,8 +47,10 @@ async def test_orders_in_a_picture_decide_nothing_and_reach_nobody_else(
 
     model.script = reply
     destination = await in_database(destination_of, user_id=user.pk, client_id=people.anna.id)
-    scan = {"name": "scan.pdf", "data": scanned(0, 1), "destination": destination}
-    uploaded = await in_database(lambda: take_in(user_id=user.pk, **scan))
+    data = scanned(0, 1)
+    uploaded = await in_database(
+        lambda: take_in(user_id=user.pk, name="scan.pdf", data=data, destination=destination)
+    )
     await work_off()
     assert model.shown == [[1, 2]]
     obeyed = " ".join(obedient.obeyed)
