@@ -16,14 +16,15 @@ MAX_PACKAGES = 116
 """What `uv run` may install in a new clone, for `up` and for the suite. Eleven read documents."""
 
 
-def _pinned() -> dict[str, str]:
+def pinned_versions() -> dict[str, str]:
+    """Return the packages of the lock with their versions."""
     lines = LOCK.read_text().splitlines()
     found = [re.match(r"([A-Za-z0-9._-]+)(?:\[[^]]*\])?==([^ ;]+)", line) for line in lines]
     return {canonicalize_name(match[1]): match[2] for match in found if match}
 
 
-def test_every_dependency_is_pinned_to_a_version_that_fits() -> None:
-    pinned = _pinned()
+def test_every_dependency_ispinned_versions_to_a_version_that_fits() -> None:
+    pinned = pinned_versions()
     project = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
     for line in project["dependencies"]:
         requirement = Requirement(line)
@@ -40,7 +41,7 @@ def test_every_pin_has_a_hash_and_no_line_names_a_registry() -> None:
     assert "--find-links" not in text
 
 
-def test_every_installed_direct_requirement_is_the_pinned_one_or_fits() -> None:
+def test_every_installed_direct_requirement_is_thepinned_versions_one_or_fits() -> None:
     """Installed versions may differ from the pins by a release but must fit pyproject.toml."""
     project = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
     for line in project["dependencies"]:
