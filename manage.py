@@ -18,6 +18,7 @@ from sage.ending import end_soon
 from sage.env import StartError
 from sage.garbage import collect_rarely
 from sage.schema import check_connection, check_migrations
+from sage.version import read_version
 
 
 def _exit_on_sigterm(_number: int, _frame: FrameType | None) -> None:
@@ -43,6 +44,10 @@ def _set_model_file() -> None:
 
 
 def _run_command() -> None:
+    if sys.argv[1:] in (["--version"], ["version"]):
+        # Without the settings, which may create the data folder.
+        print(f"Sage {read_version(Path(__file__).parent)}")  # noqa: T201 - the command's output
+        return
     try:
         _set_model_file()
         _start_database_early()

@@ -3,6 +3,7 @@
 from django.urls import include, path
 
 from coaching.views import (
+    about,
     answers,
     belongings,
     brief,
@@ -100,6 +101,7 @@ urlpatterns = [
     path("settings/usage/", settings.usage, name="usage"),
     path("settings/model/", model.model, name="model"),
     path("settings/data/", settings.data, name="data"),
+    path("settings/about/", about.about, name="about"),
     path("settings/delete/", belongings.delete_account, name="delete_account"),
     path("goodbye/", belongings.goodbye, name="goodbye"),
     path("settings/export/", belongings.export, name="export"),

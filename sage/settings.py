@@ -18,6 +18,7 @@ from sage.embedded_postgres import describe_embedded_database
 from sage.env import StartError, choose_mail_from, choose_vapid_subject, read_environment
 from sage.local_model import choose_server
 from sage.logs import build_logging
+from sage.version import read_version
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -47,6 +48,7 @@ except StartError as error:
 
 # --- Sage's own -----------------------------------------------------------------------------------
 
+SAGE_VERSION = read_version(BASE_DIR)
 SAGE_MODEL_FILE = ENVIRONMENT.model_file
 _server = choose_server(ENVIRONMENT)
 ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL = _server.api_key, _server.url

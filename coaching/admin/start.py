@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any, Protocol
 from urllib.parse import urlencode
 
+from django.conf import settings
 from django.http import HttpRequest
 from django.template.defaultfilters import pluralize
 from django.template.response import TemplateResponse
@@ -51,7 +52,7 @@ def with_figures(index: StartPage) -> StartPage:
 
     def start_page(request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
         figures = read_figures(request.user.has_perm, now=timezone.now())
-        return index(request, {**(extra_context or {}), "figures": figures})
+        return index(request, {**(extra_context or {}), "figures": figures, "version": settings.SAGE_VERSION})
 
     return start_page
 

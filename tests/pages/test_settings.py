@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import time_machine
 from allauth.mfa.totp.internal.auth import TOTP
+from django.conf import settings as configured
 from django.contrib.auth.models import User
 from django.test import Client
 from pytest_django import Settings
@@ -82,12 +83,17 @@ def test_wrong_settings_change_nothing_and_say_so(
     assert (profile.name, profile.timezone, profile.checkin_weekday) == ("Before", "Asia/Tokyo", 6)
 
 
+def test_the_version_that_runs_here_is_shown(signed_in: Client) -> None:
+    assert f"Sage {configured.SAGE_VERSION} runs here." in words_of(page_of(signed_in, "/settings/about/"))
+
+
 def test_every_page_leads_to_the_settings_and_they_to_all_that_is_set_elsewhere(
     signed_in: Client, user: User
 ) -> None:
     assert 'href="/settings/"' in page_of(signed_in, "/")
     page = page_of(signed_in)
-    for address in ("/settings/sign-in/", "/settings/calendar/", "/settings/usage/", "/settings/data/"):
+    pages = ("sign-in", "calendar", "usage", "data", "about")
+    for address in (f"/settings/{name}/" for name in pages):
         assert f'href="{address}"' in page
         assert page_of(signed_in, address).count(' aria-current="page"') == 1
     assert 'href="/settings/delete/"' in page_of(signed_in, "/settings/data/")

@@ -356,6 +356,7 @@ ROUTES = {
     "usage": Row(path="/settings/usage/", scope="own"),
     "model": Row(path="/settings/model/", scope="own"),
     "data": Row(path="/settings/data/", scope="own"),
+    "about": Row(path="/settings/about/", scope="own"),
     "take_timezone": Row(
         path="/settings/timezone/", method="post", form={"timezone": "Asia/Tokyo"}, scope="own"
     ),
