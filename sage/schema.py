@@ -4,6 +4,7 @@ import psycopg
 from django.conf import settings
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.loader import MigrationLoader
 
 from sage.env import StartError
 
@@ -27,3 +28,40 @@ def check_migrations() -> None:
     executor = MigrationExecutor(connection)
     if executor.migration_plan(executor.loader.graph.leaf_nodes()):
         raise StartError("the database isn't of this version: run `manage.py migrate` (or `up`) first.")
+
+
+def refuse_newer_database() -> None:
+    """Check that no newer version of Sage has migrated the database. Raises `StartError`."""
+    if newer := _newer_migrations():
+        raise StartError(
+            f"a newer version of Sage has migrated the database ({newer}), and nothing was changed: start "
+            "that version, or restore a backup that was made before the upgrade."
+        )
+
+
+def newer_database_warning() -> str | None:
+    """Return a warning if a newer version has migrated the database, as it does in a rolling upgrade."""
+    if newer := _newer_migrations():
+        return (
+            f"A newer version of Sage has migrated the database ({newer}). This version may run beside the "
+            "next one during an upgrade, but not longer (docs/upgrading.md)."
+        )
+    return None
+
+
+def _newer_migrations() -> str:
+    """Return the applied migrations that this version lacks: the last name, and how many others there are.
+
+    Those of apps that this version lacks don't count: an older version may have had such an app.
+    """
+    loader = MigrationLoader(connection)
+    known = {
+        *loader.disk_migrations,
+        *(old for each in loader.disk_migrations.values() for old in each.replaces),
+    }
+    lacking = sorted(
+        f"{app}.{name}"
+        for app, name in loader.applied_migrations
+        if app in loader.migrated_apps and (app, name) not in known
+    )
+    return f"{lacking[-1]} and {len(lacking) - 1} more" if len(lacking) > 1 else "".join(lacking)

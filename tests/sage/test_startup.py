@@ -1,21 +1,25 @@
 """Checks before a port opens."""
 
 import re
+import tomllib
 from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
 from allauth.account.models import EmailAddress
+from django.conf import settings as configured
 from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.db import connection
+from django.db.migrations.loader import MigrationLoader
 from pytest_django import Settings
 
 from sage.env import StartError, read_environment
-from sage.schema import check_migrations
+from sage.schema import check_migrations, newer_database_warning
 from sage.startup import check_services, make_demo_account, migration_lock, readable_env_file
 from sage.web_process import close_signup_off_loopback
-from tests.live_sage import free_port, start_web_process, stop_web_process
+from tests.live_sage import free_port, start_web_process, stop_web_process, url_of_test_database
+from tests.sage.processes import PROJECT, finished
 
 
 def test_a_database_that_is_not_there_is_one_line_that_names_its_variable(
@@ -88,6 +92,57 @@ def test_only_one_process_migrates_at_a_time() -> None:
     with migration_lock(), connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_lock(%s)", [0x5A6E])
         assert cursor.fetchone() == (False,)
+
+
+NEWER = ("coaching", "9998_of_a_later_release"), ("coaching", "9999_of_a_later_release")
+
+
+@pytest.fixture
+def newer_database(transactional_db: None) -> None:
+    """Let the database be one that a later version has migrated."""
+    with connection.cursor() as cursor:
+        cursor.executemany("INSERT INTO django_migrations (app, name, applied) VALUES (%s, %s, now())", NEWER)
+
+
+@pytest.mark.usefixtures("newer_database")
+def test_up_and_migrate_refuse_a_database_that_a_newer_version_has_migrated() -> None:
+    environment = {"DATABASE_URL": url_of_test_database()}
+    sentence = (
+        "a newer version of Sage has migrated the database (coaching.9999_of_a_later_release and 1 more)"
+    )
+    for command in (("up", "--port", "0"), ("migrate", "coaching", "0001")):
+        code, output = finished("manage.py", *command, environment=environment)
+        assert code == 1
+        assert f"Sage can't start: {sentence}" in output
+        assert "Traceback" not in output
+    check_migrations()  # nothing was taken back
+
+
+@pytest.mark.usefixtures("newer_database")
+def test_a_web_process_runs_on_a_newer_database_beside_the_new_version_and_warns() -> None:
+    sage = start_web_process(practice_port=free_port())
+    try:
+        assert "This version may run beside the next one during an upgrade" in sage.log.read_text()
+        assert urlopen(f"{sage.origin}/readyz").status == 200
+    finally:
+        stop_web_process(sage)
+
+
+@pytest.mark.django_db
+def test_squashed_migrations_and_apps_of_an_older_version_are_nothing_newer() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("INSERT INTO django_migrations (app, name, applied) VALUES ('gone', '0001_a', now())")
+    replaced = MigrationLoader(connection, replace_migrations=False).disk_migrations
+    assert ("coaching", "0031_forgotten_words") in replaced
+    assert newer_database_warning() is None
+
+
+def test_the_version_is_the_one_in_pyproject_and_needs_no_settings() -> None:
+    version = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]["version"]
+    assert version == configured.SAGE_VERSION
+    unusable = {"SAGE_DATA_DIR": "/dev/null", "DATABASE_URL": "nonsense"}
+    for command in ("--version", "version"):
+        assert finished("manage.py", command, environment=unusable) == (0, f"Sage {version}\n")
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand
 
-from sage.schema import check_migrations
+from sage.schema import check_migrations, newer_database_warning
 from sage.startup import check_model_server, check_services, prepare_static_files, readable_env_file
 from sage.web_process import add_address_arguments, check_address, serve
 
@@ -25,6 +25,8 @@ class Command(BaseCommand):
         check_model_server()
         check_services()
         check_migrations()
+        if warning := newer_database_warning():
+            self._warn(warning)
         prepare_static_files()
         serve(host=options["host"], port=options["port"], on_ready=self._announce, warn=self._warn)
 

@@ -14,7 +14,7 @@ from coaching.jobs.worker import JobWorker
 from coaching.model_client.servers import model_server
 from sage.env import StartError
 from sage.garbage import collect_as_usual
-from sage.schema import check_migrations
+from sage.schema import check_migrations, newer_database_warning
 from sage.startup import check_model_server, check_services, readable_env_file
 from sage.telemetry import start_telemetry
 from sage.web_process import DEFAULT_HOST
@@ -42,6 +42,8 @@ class Command(BaseCommand):
         check_model_server()
         check_services()
         check_migrations()
+        if warning := newer_database_warning():
+            self.stderr.write(warning)
         start_telemetry(self.stderr.write)
         model_server()  # the jobs' time depends on it
         with self._metrics(options["metrics_host"], options["metrics_port"]):
