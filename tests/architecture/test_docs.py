@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from sage.version import read_version
 from tests.sage.processes import PROJECT
 
 DOCS = PROJECT / "docs"
@@ -16,6 +17,7 @@ OF_TODAY = sorted([DOCS / "architecture.md", *DECISIONS.glob("*.md")])
 CODE = ("coaching", "sage", "sessions_app", "skills", "static", "templates", "tests", "docs", ".ci")
 SUFFIXES = {".py", ".html", ".js", ".css", ".txt", ".toml", ".yaml"}
 MAX_MAP_LINES = 150
+MAX_README_LINES = 120
 HEADINGS = ["Context", "Decision", "Consequences", "Alternatives"]
 
 LINK = re.compile(r"\]\(([^()\s]++)\)")
@@ -89,6 +91,25 @@ def test_each_decision_has_its_four_headings_and_a_line_in_the_index() -> None:
     listed = re.findall(r"^- \[(.+)\]\((\S+)\)$", (DECISIONS / "README.md").read_text(), re.MULTILINE)
     titles = {name: HEADING.findall(page.read_text())[0] for name, page in decisions.items()}
     assert {name: title for title, name in listed} == titles
+
+
+def test_the_changelog_is_by_release_and_the_newest_is_the_version() -> None:
+    """Before the first release it has *Unreleased* alone (CONTRIBUTING.md, Releasing)."""
+    headings = re.findall(r"^## (.+)$", (PROJECT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert headings[0] == "Unreleased"
+    released = [re.fullmatch(r"(\d+)\.(\d+)\.(\d+) – (\d{4}-\d\d-\d\d)", each) for each in headings[1:]]
+    assert all(released)
+    versions = [(tuple(map(int, each.groups()[:3])), each[4]) for each in released if each]
+    assert versions == sorted(versions, reverse=True)
+    assert not versions or headings[1].startswith(f"{read_version(PROJECT)} – ")
+
+
+def test_the_readme_fits_on_two_pages_and_says_how_to_begin_and_extend() -> None:
+    text = (PROJECT / "README.md").read_text()
+    assert len(text.splitlines()) < MAX_README_LINES
+    for part in ("uv run manage.py up", "uv run pytest", "docs/images/", "recipes/tool.md", "recipes/skill.md",
+                 "recipes/file-type.md", "recipes/document-kind.md"):  # fmt: skip
+        assert part in text
 
 
 def test_the_map_stays_a_map() -> None:
