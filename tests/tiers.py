@@ -32,7 +32,8 @@ _PURE = """
     architecture/test_texts architecture/test_thoroughness architecture/test_tiers
     architecture/test_tool_names calendar/test_fetch
     context/test_closeness
-    context/test_fences context/test_sizes context/test_window engine evals/test_checks evals/test_judge
+    context/test_fences context/test_sizes context/test_window deploy engine evals/test_checks
+    evals/test_judge
     evals/test_results evals/test_situations files/test_days files/test_frontmatter files/test_paths
     files/test_permissions files/test_tasks languages/test_catalogues languages/test_formats
     languages/test_notices legacy/test_bounded legacy/test_export_shapes legacy/test_formats legacy_text

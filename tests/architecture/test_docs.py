@@ -107,8 +107,8 @@ def test_the_changelog_is_by_release_and_the_newest_is_the_version() -> None:
 def test_the_readme_fits_on_two_pages_and_says_how_to_begin_and_extend() -> None:
     text = (PROJECT / "README.md").read_text()
     assert len(text.splitlines()) < MAX_README_LINES
-    for part in ("uv run manage.py up", "uv run pytest", "docs/images/", "recipes/tool.md", "recipes/skill.md",
-                 "recipes/file-type.md", "recipes/document-kind.md"):  # fmt: skip
+    recipes = [f"recipes/{name}.md" for name in ("tool", "skill", "file-type", "document-kind")]
+    for part in ("uv run manage.py up", "uv run pytest", "docs/images/", *recipes):
         assert part in text
 
 
