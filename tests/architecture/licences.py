@@ -9,7 +9,8 @@ whose metadata doesn't say enough.
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, files, metadata, requires
+from functools import cache
+from importlib.metadata import PackageNotFoundError, distribution, metadata, requires
 from pathlib import Path
 from typing import Final
 
@@ -143,6 +144,7 @@ NOT_SHIPPED: Final = {
 _SEPARATOR = re.compile(r"[-.]")
 
 
+@cache
 def licence_of(package: str) -> str | None:
     """Return the licence that an installed package's metadata states; None if it states none clearly."""
     found = metadata(package)
@@ -217,6 +219,6 @@ def _applies(requirement: Requirement) -> bool:
 
 def bundled_libraries(package: str) -> Iterator[str]:
     """Yield the names of the libraries that a wheel brings along, without hash and version."""
-    for path in files(package) or []:
-        if path.parts[0].endswith(".libs"):
-            yield _SEPARATOR.split(Path(path).name, maxsplit=1)[0]
+    folder = Path(str(distribution(package).locate_file(f"{package.replace('-', '_')}.libs")))
+    for path in folder.glob("*"):
+        yield _SEPARATOR.split(path.name, maxsplit=1)[0]

@@ -57,6 +57,7 @@ def test_it_runs_as_a_user_by_number_and_the_commands_are_lists() -> None:
     assert health.text == 'CMD ["python", "deploy/healthcheck.py"]'
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("status", "code"), [(200, 0), (503, 1), (None, 1)])
 @pytest.mark.parametrize(("hosts", "host"), [("sage.example,b", "sage.example"), ("*", "localhost")])
 def test_the_health_check_asks_for_a_host_that_sage_accepts(

@@ -48,6 +48,7 @@ def put_certificate(folder: Path) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("site", SITES)
 def test_nginx_accepts_the_site(tmp_path: Path, site: str) -> None:
     require("deploy", NGINX is not None, "Debian's package nginx-light")

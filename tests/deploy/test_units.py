@@ -70,6 +70,7 @@ def analysed(*arguments: str) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", UNITS)
 def test_systemd_accepts_the_units_and_finds_them_little_exposed(root: Path, name: str) -> None:
     unit = str(root / "etc" / "systemd" / "system" / name.replace("@", "@8001"))
