@@ -14,7 +14,7 @@ DECISIONS = DOCS / "decisions"
 PAGES = sorted([*PROJECT.glob("*.md"), *DOCS.rglob("*.md")])
 OF_TODAY = sorted([DOCS / "architecture.md", *DECISIONS.glob("*.md")])
 """Pages whose names must be those of the code."""
-CODE = ("coaching", "sage", "sessions_app", "skills", "static", "templates", "tests", "docs", ".ci")
+CODE = ("coaching", "deploy", "sage", "sessions_app", "skills", "static", "templates", "tests", "docs", ".ci")
 SUFFIXES = {".py", ".html", ".js", ".css", ".txt", ".toml", ".yaml"}
 MAX_MAP_LINES = 150
 MAX_README_LINES = 120

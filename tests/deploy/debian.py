@@ -84,9 +84,8 @@ def service_calls(names: str) -> set[str]:
     return found
 
 
-def main(folder: Path) -> None:
-    """Make the root, and run the page's commands in it."""
-    make_root(folder, ["ca-certificates", "procps", "python3-seccomp"])
+def prepare(folder: Path) -> None:
+    """Put the project and the stand-in for systemd into a root."""
     copy_project(folder / "opt" / "sage" / read_version(PROJECT))
     unit = (PROJECT / "deploy" / "systemd" / "sage-worker.service").read_text()
     allowed = re.search(r"^SystemCallFilter=(.*)$", unit, re.MULTILINE)
@@ -97,6 +96,12 @@ def main(folder: Path) -> None:
     systemctl = folder / "usr" / "local" / "sbin" / "systemctl"
     systemctl.write_text(SYSTEMCTL)
     systemctl.chmod(0o755)
+
+
+def main(folder: Path) -> None:
+    """Make the root, and run the page's commands in it."""
+    make_root(folder, ["ca-certificates", "procps", "python3-seccomp"])
+    prepare(folder)
     first, *others = [block for block in blocks() if "createsuperuser" not in block]
     run_in(folder, "set -x\n" + first + SERVICES + "".join(others) + CHECKS)
 
