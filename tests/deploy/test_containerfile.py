@@ -31,7 +31,7 @@ def test_both_stages_have_the_same_image_and_the_last_one_takes_only_the_package
 
 def test_the_packages_are_those_of_the_lock_without_extras_and_without_gpl() -> None:
     (install,) = [run.text for run in BUILD.all("RUN") if "pip install" in run.text]
-    assert install == "/opt/sage/bin/pip install --require-hashes -r /tmp/requirements.lock"
+    assert install == "/opt/sage/bin/pip install --no-deps --require-hashes -r /tmp/requirements.lock"
     assert any("bin/psql" in run.text and "libreadline*" in run.text for run in BUILD.all("RUN"))
 
 

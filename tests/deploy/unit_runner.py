@@ -15,7 +15,9 @@ import shlex
 import socket
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 CALLS = Path("/usr/local/lib/sage-calls")
 UNITS = Path("/etc/systemd/system")
@@ -61,7 +63,7 @@ def main(name: str) -> None:
 
 
 def _restrict_calls(families: list[str]) -> None:
-    import seccomp  # noqa: PLC0415 - of Debian's Python
+    seccomp: Any = import_module("seccomp")  # of Debian's Python
 
     rules = seccomp.SyscallFilter(defaction=seccomp.ERRNO(errno.EPERM))
     for call in CALLS.read_text().split():
