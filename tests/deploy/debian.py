@@ -16,6 +16,7 @@ from pathlib import Path
 
 from sage.version import read_version
 from tests.deploy.roots import copy_project, make_root, run_in
+from tests.legacy.exports import write_sage_export
 from tests.sage.processes import PROJECT
 
 PAGE = PROJECT / "docs" / "installing.md"
@@ -57,8 +58,18 @@ $curl --include --max-time 3 --header "Upgrade: websocket" --header "Connection:
     --header "Origin: $site" $site/ws/sessions/00000000-0000-0000-0000-000000000000/ | head -1
 ps -eo user:12,args | grep python | grep --invert-match grep
 if ps -eo user:12,args | grep python | grep --invert-match grep | grep "^root"; then exit 1; fi
-cat /var/log/sage-*.log
 cat /var/log/nginx/sage.log
+worker=/etc/systemd/system/sage-worker.service
+run="unshare --mount /usr/bin/python3 /usr/local/lib/unit_runner.py"
+tried="shell --no-imports -c \"exec(open('/usr/local/lib/tried.py').read())\""
+sed "s#manage.py worker#manage.py $tried#" $worker > /etc/systemd/system/sage-tried.service
+$run sage-tried | tail -3 | tee /var/log/tried.log
+grep --quiet "^tried: " /var/log/tried.log
+# The counter-check: without these calls, a layer is missing.
+sed --in-place /landlock/d /usr/local/lib/sage-calls
+sed "s#manage.py worker#manage.py check --deploy#" $worker > /etc/systemd/system/sage-checked.service
+$run sage-checked 2>&1 | grep "refuses layers .* landlock"
+echo "== all went as the page says"
 """
 
 
@@ -92,7 +103,9 @@ def prepare(folder: Path) -> None:
     assert allowed
     library = folder / "usr" / "local" / "lib"
     (library / "sage-calls").write_text("\n".join(sorted(service_calls(allowed[1]))))
-    shutil.copy(Path(__file__).with_name("unit_runner.py"), library)
+    for name in ("tried.py", "unit_runner.py"):
+        shutil.copy(Path(__file__).with_name(name), library)
+    write_sage_export(library / "sage-export.json", sessions=3, messages=12)
     systemctl = folder / "usr" / "local" / "sbin" / "systemctl"
     systemctl.write_text(SYSTEMCTL)
     systemctl.chmod(0o755)

@@ -62,7 +62,8 @@ class Image:
             self._place(self.folder).mkdir(parents=True, exist_ok=True)
         elif instruction.name == "COPY":
             *sources, target = instruction.words
-            self._copy(sources, target, stages.get(instruction.options.get("from", "")))
+            stage = instruction.options.get("from")
+            self._copy(sources, target, stages[stage] if stage else None)
 
     def _copy(self, sources: list[str], target: str, other: Path | None) -> None:
         if other is not None:

@@ -49,7 +49,8 @@ def main(name: str) -> None:
     os.setgid(account.pw_gid)
     os.setuid(account.pw_uid)
     os.umask(int(settings["UMask"], 8))
-    files = int(settings["LimitNOFILE"])
+    # Not every machine lets root raise it.
+    files = min(int(settings["LimitNOFILE"]), resource.getrlimit(resource.RLIMIT_NOFILE)[1])
     resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
     os.chdir(settings["WorkingDirectory"])
     if settings["NoNewPrivileges"] == "yes":
