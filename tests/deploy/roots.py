@@ -49,7 +49,8 @@ def copy_project(place: Path, names: Sequence[str] = COPIED) -> None:
 
 def run_in(root: Path, script: str, *, environment: Mapping[str, str] | None = None) -> None:
     """Run a script in a root, with processes and mounts of its own, which end with it. Raises if it fails."""
-    around = 'mount --bind "$1" "$1"; mount -t proc proc "$1/proc"; mount --rbind /dev "$1/dev"; exec /usr/sbin/chroot "$@"'
+    mounts = 'mount --bind "$1" "$1"; mount -t proc proc "$1/proc"; mount --rbind /dev "$1/dev"'
+    around = f'{mounts}; exec /usr/sbin/chroot "$@"'
     pip = {name: value for name, value in os.environ.items() if name.startswith("PIP_")}
     own = {"PATH": SYSTEM_PATH, "DEBIAN_FRONTEND": "noninteractive", **pip, **(environment or {})}
     command = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "/bin/sh", "-ec", around, "sh"]
