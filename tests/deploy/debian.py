@@ -40,6 +40,7 @@ enable)
     done
     ;;
 reload) nginx -s reload 2>/dev/null || nginx ;;
+restart) service "$2" restart ;;
 daemon-reload) ;;
 *) exit 1 ;;
 esac

@@ -1,8 +1,10 @@
 """deploy/systemd: units that allow no more than Sage needs, and its own sandbox all of its layers."""
 
 import re
+import shlex
 import shutil
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -47,6 +49,28 @@ def test_each_layer_of_the_sandbox_stays_possible(name: str) -> None:
     assert "AF_NETLINK" in settings["RestrictAddressFamilies"][0]
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", UNITS)
+def test_a_process_that_runs_stays_with_its_version_when_another_one_is_current(
+    tmp_path: Path, name: str
+) -> None:
+    """What it starts later, it starts by `sys.executable` and in its environment."""
+    venv = tmp_path / "0.1.0" / ".venv"
+    (venv / "bin").mkdir(parents=True)
+    (venv / "bin" / "python").symlink_to(Path(sys.executable).resolve())
+    (venv / "pyvenv.cfg").write_text("home = /usr/bin\n")
+    (tmp_path / "0.1.0" / "manage.py").write_text(
+        "import sys; print(sys.executable, sys.prefix, sys.argv[1])"
+    )
+    (tmp_path / "current").symlink_to("0.1.0")
+    settings = settings_of(UNITS[name])
+    assert settings["WorkingDirectory"] == ["/opt/sage/current"]
+    (start,) = settings["ExecStart"]
+    command = shlex.split(start.replace("%i", "8001").replace("$$", "$"))
+    told = subprocess.run(command, cwd=tmp_path / "current", capture_output=True, text=True, check=True)
+    assert told.stdout.split()[:2] == [str(venv / "bin" / "python"), str(venv)]
+
+
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """A file system with both units, the system's, and the programs that ours start."""
@@ -56,10 +80,10 @@ def root(tmp_path: Path) -> Path:
     shutil.copytree(SYSTEM_UNITS, tmp_path / SYSTEM_UNITS.relative_to("/"), symlinks=True)
     for name, unit in UNITS.items():
         shutil.copy(unit, units / name.replace("@", "@8001"))
-    python = tmp_path / "opt" / "sage" / "current" / ".venv" / "bin" / "python"
-    python.parent.mkdir(parents=True)
-    python.write_text("#!/bin/sh\n")
-    python.chmod(0o755)
+    shell = tmp_path / "bin" / "sh"
+    shell.parent.mkdir()
+    shell.write_text("")
+    shell.chmod(0o755)
     return tmp_path
 
 

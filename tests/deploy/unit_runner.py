@@ -29,7 +29,7 @@ def main(name: str) -> None:
     template, _, instance = name.partition("@")
     unit = UNITS / (f"{template}@.service" if instance else f"{name}.service")
     settings = dict(re.findall(r"^(\w+)=(.*)$", unit.read_text(), re.MULTILINE))
-    command = shlex.split(settings["ExecStart"].replace("%i", instance))
+    command = shlex.split(settings["ExecStart"].replace("%i", instance).replace("$$", "$"))
     state = f"/var/lib/{settings['StateDirectory']}"
     processes = f"subset={settings['ProcSubset']},hidepid={settings['ProtectProc']}"
     if settings["ProtectSystem"] == "strict":
