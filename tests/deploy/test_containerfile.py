@@ -1,6 +1,6 @@
 """deploy/Containerfile: two stages, no root, pinned packages, a health check, and only what Sage needs.
 
-`python -m tests.deploy.build` runs its steps; no container engine is needed for either.
+`python -m tests.deploy.image` runs its steps; no container engine is needed for either.
 """
 
 import subprocess
@@ -42,6 +42,16 @@ def test_everything_that_is_copied_is_there_and_all_packages_of_sage_are() -> No
     runtime = {"coaching", "sage", "sessions_app", "skills", "static", "templates", "locale", "manage.py"}
     assert runtime | {"pyproject.toml", "LICENSE", "NOTICE"} <= sources
     assert not {".", "tests", "docs"} & sources
+    ignored = [
+        line for line in (PROJECT / ".dockerignore").read_text().splitlines() if not line.startswith("#")
+    ]
+    assert ignored == ["*", *(f"!{source}" for source in sorted(sources)), "**/__pycache__"]
+
+
+def test_all_files_of_the_last_stage_can_be_read_by_its_user() -> None:
+    *_, last = FINAL.all("RUN")
+    assert last.text.startswith("chmod -R a+rX . && ")
+    assert FINAL.instructions.index(last) > FINAL.instructions.index(FINAL.all("COPY")[-1])
 
 
 def test_it_runs_as_a_user_by_number_and_the_commands_are_lists() -> None:
