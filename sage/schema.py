@@ -8,6 +8,8 @@ from django.db.migrations.loader import MigrationLoader
 
 from sage.env import StartError
 
+OWN_APPS = {"coaching", "sage", "sessions_app"}
+
 
 def check_connection() -> None:
     """Check that a configured database answers. Raises `StartError`."""
@@ -52,7 +54,8 @@ def newer_database_warning() -> str | None:
 def _newer_migrations() -> str:
     """Return the applied migrations that this version lacks: the last name, and how many others there are.
 
-    Those of apps that this version lacks don't count: an older version may have had such an app.
+    Only those of Sage's own apps count: a package may squash its migrations, and an older version may have
+    had other packages.
     """
     loader = MigrationLoader(connection)
     known = {
@@ -62,6 +65,6 @@ def _newer_migrations() -> str:
     lacking = sorted(
         f"{app}.{name}"
         for app, name in loader.applied_migrations
-        if app in loader.migrated_apps and (app, name) not in known
+        if app in OWN_APPS & loader.migrated_apps and (app, name) not in known
     )
     return f"{lacking[-1]} and {len(lacking) - 1} more" if len(lacking) > 1 else "".join(lacking)

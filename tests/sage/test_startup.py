@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -98,10 +99,13 @@ NEWER = ("coaching", "9998_of_a_later_release"), ("coaching", "9999_of_a_later_r
 
 
 @pytest.fixture
-def newer_database(transactional_db: None) -> None:
-    """Let the database be one that a later version has migrated."""
+def newer_database(transactional_db: None) -> Iterator[None]:
+    """Let the database be one that a later version has migrated, until the test ends."""
     with connection.cursor() as cursor:
         cursor.executemany("INSERT INTO django_migrations (app, name, applied) VALUES (%s, %s, now())", NEWER)
+    yield
+    with connection.cursor() as cursor:
+        cursor.executemany("DELETE FROM django_migrations WHERE (app, name) = (%s, %s)", NEWER)
 
 
 @pytest.mark.usefixtures("newer_database")
@@ -129,9 +133,13 @@ def test_a_web_process_runs_on_a_newer_database_beside_the_new_version_and_warns
 
 
 @pytest.mark.django_db
-def test_squashed_migrations_and_apps_of_an_older_version_are_nothing_newer() -> None:
+def test_squashed_migrations_and_those_of_other_apps_are_nothing_newer() -> None:
     with connection.cursor() as cursor:
         cursor.execute("INSERT INTO django_migrations (app, name, applied) VALUES ('gone', '0001_a', now())")
+        # A package of a version that was tried, or one that has squashed its migrations.
+        cursor.execute(
+            "INSERT INTO django_migrations (app, name, applied) VALUES ('account', '9999_a', now())"
+        )
     replaced = MigrationLoader(connection, replace_migrations=False).disk_migrations
     assert ("coaching", "0031_forgotten_words") in replaced
     assert newer_database_warning() is None
