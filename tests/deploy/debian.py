@@ -62,7 +62,7 @@ if ps -eo user:12,args | grep python | grep --invert-match grep | grep "^root"; 
 cat /var/log/nginx/sage.log
 worker=/etc/systemd/system/sage-worker.service
 run="unshare --mount /usr/bin/python3 /usr/local/lib/unit_runner.py"
-tried="shell --no-imports -c \"exec(open('/usr/local/lib/tried.py').read())\""
+tried="shell --no-imports < /usr/local/lib/tried.py"
 sed "s#manage.py worker#manage.py $tried#" $worker > /etc/systemd/system/sage-tried.service
 $run sage-tried | tail -3 | tee /var/log/tried.log
 grep --quiet "^tried: " /var/log/tried.log
