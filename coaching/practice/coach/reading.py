@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from coaching.practice.coach import texts
 from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.hearing import hear, is_about
+from coaching.practice.coach.scenes import scene_in
 from coaching.practice.coach.sense import CRIES, Sensed, features_of, sense
 from coaching.safety.grief import is_grief
 from coaching.safety.intensity import SaidWords, measure_intensity
@@ -95,11 +96,7 @@ def read(conversation: Conversation) -> Reading:
     if act == OPEN and whole.act == "confide" and len(words.split()) > 2 * _FEW_WORDS:
         act = "confide" if has_confided(conversation) else OPEN
     act, topic = _asked_or(act, topic, conversation, parts)
-    if (
-        len(conversation.exchanges) == 1
-        and act in {"tell", "goal", OPEN}
-        and len(words.split()) <= _OPENING_WORDS
-    ):
+    if len(conversation.exchanges) == 1 and act in {"tell", "goal", OPEN} and _only_opens(words):
         act, topic = "greet", ""
     if act in {"tell", OPEN} and _GLAD.search(words) and not CRIES.search(words):
         act, topic = "good", ""
@@ -110,6 +107,13 @@ def read(conversation: Conversation) -> Reading:
         topic = ""
     is_thankful = act not in {"confide", "bye"} and is_about("thanks_last", words)
     return Reading(act=act, topic=topic, questions=questions, is_leaving=is_leaving, is_thankful=is_thankful)
+
+
+def _only_opens(words: str) -> bool:
+    """Return whether first words only greet, or say little beside it."""
+    if scene_in(words):
+        return False
+    return len(words.split()) <= (_OPENING_WORDS if is_about("greets", words) else _FIRST_WORDS)
 
 
 def _asked_or(act: str, topic: str, conversation: Conversation, parts: Sequence[str]) -> tuple[str, str]:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 
 from coaching.practice.coach import texts
+from coaching.practice.coach.acts import asked_after_privacy, mended_in, plain_act
 from coaching.practice.coach.asides import answer_question, fresh, in_both_languages, pick
 from coaching.practice.coach.conversation import Conversation, Exchange
 from coaching.practice.coach.file_names import clip
@@ -25,6 +26,7 @@ from coaching.practice.coach.reading import (
     wants_no_questions,
 )
 from coaching.practice.coach.saying_back import say_back
+from coaching.practice.coach.scenes import names_situation, wordings_for
 from coaching.practice.coach.sense import CRIES, LAUGHS
 from coaching.safety.intensity import SaidWords, measure_intensity
 
@@ -43,6 +45,10 @@ _STAYS = frozenset({"tell", "open", "short", "confide", "refuse"})
 """What is still about a loss that was told a moment ago."""
 _TELLS = frozenset({"tell", "open", "confide"})
 _ADVISES = frozenset({"ask_advice", "asked"})
+_HEARS_SCENES = _TELLS | {"good", "goal", "smalltalk", "greet", "short"}
+"""Acts that are about what was told."""
+_MISTAKEN = frozenset({"complain", "refuse", "sorry", "test", "praise", "tease", "thanks"})
+"""Acts that aren't meant where a situation is named and the tour isn't."""
 _POOLS = {
     "confide": "felt", "ask_self": "self", "ask_world": "world", "ask_advice": "advice",
 }  # fmt: skip
@@ -74,8 +80,8 @@ def talk(conversation: Conversation, newest: Exchange, heard: Heard) -> str:
     if heard.kind == "empty":
         sign = next((name for name, pattern in _SIGNS if pattern.search(words)), "silence")
         return _say(conversation, sign, "short")
-    greeting = len(conversation.exchanges) == 1 and reading.act != "greet"
-    said = _answer(conversation, reading)
+    said = _say_plainly(conversation) or _answer(conversation, reading)
+    greeting = len(conversation.exchanges) == 1 and said not in texts.answers("greet")
     return f"{texts.said('hello_first')} {said}" if greeting else said
 
 
@@ -87,6 +93,20 @@ def answer_questions(conversation: Conversation) -> str:
 def stay_with(conversation: Conversation) -> str:
     """Answer what the newest words ask about the tour; else only take note of them."""
     return answer_questions(conversation) or _say(conversation, "felt", "after")
+
+
+def _say_plainly(conversation: Conversation) -> str:
+    """Answer words that plainly do one thing, whatever is sensed in them; nothing for any others."""
+    newest = conversation.exchanges[-1]
+    if question := asked_after_privacy(conversation):
+        return _answer_to(question, conversation)
+    if len(conversation.exchanges) > 1 and (mended := mended_in(newest.answer)):
+        new = [each for each in texts.answers("mended") if each.partition("}")[2] not in conversation.spoken]
+        return (new or texts.answers("mended"))[0].format(words=mended)
+    act = plain_act(newest.answer)
+    if act == "another_joke":
+        act = "joke" if any(each in conversation.spoken for each in texts.answers("joke")) else ""
+    return _say(conversation, act) if act else ""
 
 
 def _answer(conversation: Conversation, reading: Reading) -> str:
@@ -109,19 +129,35 @@ def _say_to(conversation: Conversation, reading: Reading) -> str:
         return _say_told(conversation)
     if reading.act == "show":
         return _answer_to("able", conversation)
-    if is_about("told_already", words) and (here := found_here(conversation, words)):
+    if is_about("told_already", words) and (here := found_here(conversation, words, "said_already")):
         return here
     is_of_loss = reading.topic == "loss" or reading.act in _STAYS or reading.topic == "begin"
     if is_of_loss and (reading.topic == "loss" or has_grieved(conversation)):
         return _say_to_grief(conversation, reading)
     is_heavy = reading.act == "confide" and measure_intensity([SaidWords(text=words)]).is_high
     heavy = fresh(texts.reactions("heavy"), conversation) if is_heavy else ""
-    return heavy or _say_to_question(conversation, reading) or _say_by_act(conversation, reading)
+    said = heavy or _say_to_question(conversation, reading) or _say_of_scene(conversation, reading)
+    return said or _say_by_act(conversation, reading)
+
+
+def _say_of_scene(conversation: Conversation, reading: Reading) -> str:
+    """Return what to say in the situation that was told; nothing where none was, or all of it was said."""
+    words, act = conversation.exchanges[-1].answer, reading.act
+    is_named = names_situation(words)
+    is_mistaken = act in _MISTAKEN and is_named and not is_about("of_tour", words)
+    if act == "goal" and any(is_about(name, words) for name in ("promise", "maybe")):
+        return ""
+    if not (act in _HEARS_SCENES or is_mistaken) or (act in {"short", "greet", "smalltalk"} and not is_named):
+        return ""
+    return _unsaid(conversation, wordings_for(conversation, is_hard=act == "confide"))
 
 
 def _say_to_question(conversation: Conversation, reading: Reading) -> str:
     """Return what to say to a question that isn't about the tour; nothing to other words."""
     words, act = conversation.exchanges[-1].answer, reading.act
+    is_of_words = act not in _TELLS and is_about("tip_talk", words)
+    if (act in _ADVISES or is_of_words) and (said := _unsaid(conversation, wordings_for(conversation, is_asking=True))):
+        return said
     if act in _ADVISES and has_grieved(conversation):
         return _say(conversation, "wonder", "asked")
     if act in _ADVISES and (tip := tip_for(conversation, words)):
@@ -142,6 +178,8 @@ def _say_by_act(conversation: Conversation, reading: Reading) -> str:
         pool = "presence" if has_confided(conversation) else "short"
     elif act in {"tell", "open"} and has_confided(conversation):
         pool = "after"
+    elif act in {"tell", "open"} and len(conversation.exchanges) == 1:
+        pool = "first"
     more = hint(conversation, act) or (offer_more(conversation) if act in _TELLS else [])
     return " ".join([_say(conversation, topic or pool, pool), *more])
 
@@ -176,23 +214,32 @@ def name_told(conversation: Conversation) -> str:
     return next((next(filter(None, found.groups())).capitalize() for found in reversed(told) if found), "")
 
 
-def found_here(conversation: Conversation, query: str) -> str:
+def found_here(conversation: Conversation, query: str, name: str = "found_here") -> str:
     """Return what the person said in this conversation with a word of the query, or nothing."""
     wanted = _stems(query)
     for exchange in reversed(conversation.exchanges[:-1]):
         if not exchange.value and "?" not in exchange.answer and wanted & _stems(exchange.answer):
-            return texts.said("found_here", words=clip(" ".join(exchange.answer.split()), 240))
+            return texts.said(name, words=clip(" ".join(exchange.answer.split()), 240))
     return ""
 
 
 def _say(conversation: Conversation, *pools: str) -> str:
-    """Return a wording that wasn't used yet; without its question just after one, or if they want none."""
-    is_mute = wants_no_questions(conversation)
-    has_asked = is_mute or has_just_asked(conversation)
+    """Return a wording that wasn't used yet, else the one that was used longest ago."""
     known = [each for pool in pools for each in texts.answers(pool)]
-    wordings = list(filter(None, (_without_question(each) if has_asked else each for each in known)))
+    return _unsaid(conversation, known) or min(_as_asked(conversation, known), key=conversation.spoken.rfind)
+
+
+def _unsaid(conversation: Conversation, known: Sequence[str]) -> str:
+    """Return the first wording that wasn't used yet; nothing if all were."""
+    wordings = _as_asked(conversation, known)
     new = (each for each in wordings if (_without_question(each) or each) not in conversation.spoken)
-    return next(new, "") or min(wordings, key=conversation.spoken.rfind)
+    return next(new, "")
+
+
+def _as_asked(conversation: Conversation, known: Sequence[str]) -> Sequence[str]:
+    """Return wordings: without their questions just after one, or if they want none."""
+    has_asked = wants_no_questions(conversation) or has_just_asked(conversation)
+    return list(filter(None, (_without_question(each) if has_asked else each for each in known)))
 
 
 def _without_question(wording: str) -> str:

@@ -283,7 +283,7 @@ def _reply(conversation: Conversation, newest: Exchange, heard: Heard, lead: str
             return _menu(conversation, lead, _offer(conversation) if is_first else "")
         case "yes" if has_shown or texts.stands_in("hints", newest.question, "reactions"):
             return _menu(conversation)
-    if sensed.topic in {"able", "feature"}:
+    if sensed.topic in {"able", "feature"} and not is_about("advice", newest.answer):
         return _menu(conversation, fresh(texts.questions().get(sensed.topic, ()), conversation))
     told = talk(conversation, newest, heard)
     return say(introduce(told) if is_first else told)

@@ -1,0 +1,63 @@
+"""What words plainly do, where a pattern says so with certainty: `acts.toml`. Anything else is sensed."""
+
+import re
+from collections.abc import Mapping
+from functools import cache
+
+from coaching.practice.coach import texts
+from coaching.practice.coach.conversation import Conversation
+from coaching.practice.coach.hearing import search
+from coaching.practice.coach.texts import read_table
+from coaching.safety.readable import plain_letters
+
+_AFTER = "after_privacy"
+_PRIVACY = (
+    "private", "stored", "authority", "employer", "relative", "remove", "train", "trust", "take",
+)  # fmt: skip
+"""Answers that a short question may go on from."""
+_SHORT_WORDS, _LONG_WORDS = 12, 14
+
+
+_MAX_MENDED = 60
+_GOES_ON = re.compile(r"\W*(?:(?:ok|okay|vale|gut)\W+)?(?:and|or|what about|how about|not even|und|oder|auch|y|o|ni)\b")
+"""How a question goes on from the one before, with or without its mark."""
+
+
+@cache
+def act_patterns() -> Mapping[str, Mapping[str, re.Pattern[str]]]:
+    """Return the patterns by language, then by act."""
+    return {
+        group: {name: _pattern(text) for name, text in given.items()}
+        for group, given in read_table("acts").items()
+    }
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    return re.compile(text)
+
+
+def plain_act(words: str) -> str:
+    """Return what words plainly do, or nothing; long words do more than that."""
+    letters = plain_letters(words)
+    if len(letters.split()) > _LONG_WORDS:
+        return ""
+    known = act_patterns()[texts.language()]
+    return next((name for name, pattern in known.items() if pattern.search(letters)), "")
+
+
+def mended_in(words: str) -> str:
+    """Return what words put right: "no, I meant my aunt", "not my brother, my cousin"; nothing for others."""
+    found = search("meant", words) or search("mends", words)
+    mended = " ".join((found[1] if found else "").split()).strip(" .!,;:-–“”\"'")
+    return mended if len(mended) <= _MAX_MENDED and "?" not in mended else ""
+
+
+def asked_after_privacy(conversation: Conversation) -> str:
+    """Return which question about the tour a short one is right after such an answer; nothing if none."""
+    newest = conversation.exchanges[-1]
+    letters = plain_letters(newest.answer)
+    is_after = any(texts.stands_in(name, newest.question, "questions") for name in _PRIVACY)
+    is_asked = "?" in letters or _GOES_ON.match(letters)
+    if not (is_after and is_asked and len(letters.split()) <= _SHORT_WORDS):
+        return ""
+    return next((name for name, each in act_patterns()[_AFTER].items() if each.search(letters)), "")
