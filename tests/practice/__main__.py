@@ -1,6 +1,6 @@
 """`python -m tests.practice FILE…`: plays conversations with the guided tour and prints what it says.
 
-A file has a line for each message; `> value` taps an option, and an empty line begins another conversation. To
+A file has a line for each message; `> value` taps an option, an empty line begins another conversation. To
 talk with the tour, add a line and play the file again: equal conversations get equal answers.
 """
 

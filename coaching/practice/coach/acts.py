@@ -19,8 +19,12 @@ _SHORT_WORDS, _LONG_WORDS = 12, 14
 
 
 _MAX_MENDED = 60
-_GOES_ON = re.compile(r"\W*(?:(?:ok|okay|vale|gut)\W+)?(?:and|or|what about|how about|not even|und|oder|auch|y|o|ni)\b")
+_GOES_ON = re.compile(
+    r"\W*(?:(?:ok|okay|vale|gut)\W+)?(?:and|or|what about|how about|not even|und|oder|auch|y|o|ni)\b"
+)
 """How a question goes on from the one before, with or without its mark."""
+_STORY = re.compile(r"(?:i|ich|yo|it|es|that|das|eso)\b", re.IGNORECASE)
+"""How words begin that tell more rather than put something right."""
 
 
 @cache
@@ -48,8 +52,16 @@ def plain_act(words: str) -> str:
 def mended_in(words: str) -> str:
     """Return what words put right: "no, I meant my aunt", "not my brother, my cousin"; nothing for others."""
     found = search("meant", words) or search("mends", words)
-    mended = " ".join((found[1] if found else "").split()).strip(" .!,;:-–“”\"'")
-    return mended if len(mended) <= _MAX_MENDED and "?" not in mended else ""
+    said = next(filter(None, found.groups()), "") if found else ""
+    mended = " ".join(said.split()).strip(" .!,;:-–“”\"'")
+    is_story = len(mended) > _MAX_MENDED or "?" in mended or _STORY.match(mended)
+    return "" if is_story else mended
+
+
+def named_in(words: str) -> str:
+    """Return the name of somebody else that short words give, or nothing."""
+    found = search("names", words) if len(words.split()) <= _SHORT_WORDS else None
+    return next(filter(None, found.groups()), "") if found else ""
 
 
 def asked_after_privacy(conversation: Conversation) -> str:

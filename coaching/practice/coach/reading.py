@@ -41,7 +41,7 @@ _ONLY_SHORT = frozenset({"thanks", "short", "greet", "tease", "praise"})
 _MOSTLY_SHORT = _ONLY_SHORT | {"complain"}
 _TOO_LONG = 20
 """So many words do more than that, whatever speaks for it."""
-_SURE_OF_FEELING = {"good": 0.75, "confide": 0.75, "goal": 0.75}
+_SURE_OF_FEELING = {"good": 0.75, "confide": 0.85, "goal": 0.75}
 """To be glad of what hurts is worse than any other mistake, and what is said in passing is no confession."""
 _ASKS = frozenset({"ask_self"})
 _ANSWERS_NOTHING = frozenset({"tell", "open", "short", "good", "goal", "smalltalk", "greet", "thanks"})
@@ -102,6 +102,8 @@ def read(conversation: Conversation) -> Reading:
         act, topic = "good", ""
     clauses = [sense(each) for each in _CLAUSES.split(words) if is_asking(each)] if act in _ASKS else []
     questions = _questions_in(topic, sensed if parts else clauses)
+    if act == "bye" and is_about("maybe", words):
+        act = "goal"
     is_leaving = act == "bye" or _says_goodbye(words, sensed) or is_about("takes_leave", words)
     if is_leaving and act == "bye":
         topic = ""

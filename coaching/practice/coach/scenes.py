@@ -14,15 +14,22 @@ from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.texts import LANGUAGES, Language, read_table
 from coaching.safety.readable import plain_letters
 
-_BACKGROUND = frozenset(
-    {
-        "work", "partner", "parents", "sibling", "grandparent", "friend", "pet", "study", "home", "pastime",
-        "travel", "weather", "food", "child",
-    }
-)  # fmt: skip
-"""People and things that stand in any story: a situation that was told a moment ago counts for more."""
+_PEOPLE = frozenset({"partner", "parents", "sibling", "grandparent", "friend", "pet"})
+_THINGS = frozenset({"work", "study", "home", "pastime", "travel", "weather", "food"})
+"""What stands in any story: a situation that was told a moment ago counts for more, and people for more than
+things.
+"""
+_MANY = 3
+"""So many situations at once are a lot for one person, whichever they are."""
+_ALL_AT_ONCE = "overload"
+_STEPS = frozenset({"exam", "interview", "study", "work", "putoff"})
+"""What led to something that went well."""
 _LASTS = 4
 """So many messages later a situation still counts."""
+_TURNS = re.compile(
+    r"\W*(?:but|only|however|unfortunately|sadly|aber|nur|leider|allerdings|pero|solo que|por desgracia)\b"
+)
+"""How words begin that something glad is followed by."""
 _NEVER = re.compile(r"(?!)")
 
 
@@ -44,8 +51,12 @@ class Scene:
     is_quiet: bool = False
 
     @property
+    def weight(self) -> int:
+        return 0 if self.name in _THINGS else 1 if self.name in _PEOPLE else 2
+
+    @property
     def is_background(self) -> bool:
-        return self.name in _BACKGROUND
+        return self.weight < 2
 
     def stands_in(self, letters: str) -> bool:
         """Return whether words, in plain letters, name it."""
@@ -79,7 +90,12 @@ def _pattern(text: str) -> re.Pattern[str]:
 def scene_in(words: str) -> Scene | None:
     """Return the situation that words name."""
     letters = plain_letters(words)
-    return next((each for each in scenes(texts.language()) if each.stands_in(letters)), None)
+    known = scenes(texts.language())
+    found = [each for each in known if each.stands_in(letters)]
+    heavy = [each for each in found if not (each.is_background or each.is_glad or each.is_quiet)]
+    if len(heavy) >= _MANY and len(heavy) == sum(not each.is_background for each in found):
+        return next(each for each in known if each.name == _ALL_AT_ONCE)
+    return found[0] if found else None
 
 
 def names_situation(words: str) -> bool:
@@ -88,31 +104,49 @@ def names_situation(words: str) -> bool:
     return scene is not None and not scene.is_background
 
 
+def _told(conversation: Conversation) -> Sequence[Scene]:
+    """Return the situations that were told a moment ago, the newest first."""
+    told = [each.answer for each in conversation.exchanges[-1 - _LASTS : -1] if not each.value]
+    return [scene for scene in map(scene_in, reversed(told)) if scene]
+
+
+def asks_for(conversation: Conversation, *, is_quiet: bool) -> Sequence[str]:
+    """Return what there is to say to who asks what to do in their situation; `is_quiet`: only in grief."""
+    new = scene_in(conversation.exchanges[-1].answer)
+    found = [*([new] if new else []), *_told(conversation)]
+    known = [scene for scene in found if scene.asks and (scene.is_quiet or not is_quiet)]
+    best = next((scene for scene in known if not scene.is_background), known[0] if known else None)
+    return best.asks if best else ()
+
+
 def scene_before(conversation: Conversation) -> Scene | None:
     """Return the situation that was told a moment ago, the background only where nothing else was."""
-    told = [each.answer for each in conversation.exchanges[-1 - _LASTS : -1] if not each.value]
-    found = [scene for scene in map(scene_in, reversed(told)) if scene]
+    found = _told(conversation)
     return next((scene for scene in found if not scene.is_background), found[0] if found else None)
 
 
-def wordings_for(
-    conversation: Conversation, *, is_asking: bool = False, is_hard: bool = False
-) -> Sequence[str]:
+def wordings_for(conversation: Conversation, *, is_hard: bool) -> Sequence[str]:
     """Return what there is to say to the newest words in their situation, best first.
 
     `is_hard`: they tell of something hard, so nothing glad is said.
     """
     new, before = scene_in(conversation.exchanges[-1].answer), scene_before(conversation)
-    goes_on = before and (new is None or (new.is_background and not before.is_background))
+    goes_on = before and (new is None or _goes_on(before, new))
     scene = before if goes_on else new
     if scene is None or (scene.is_glad and is_hard) or (before and before.is_glad and scene.name == "sad"):
         return ()  # tears of joy, for one, are no matter for comfort
-    if is_asking:
-        return scene.asks
     if goes_on:
-        return scene.more
+        is_turned = scene.is_glad and _TURNS.match(plain_letters(conversation.exchanges[-1].answer))
+        return () if is_turned else scene.more
     is_told = before is not None and before.name == scene.name
     return [*scene.more, *scene.says] if is_told else [*scene.says, *scene.more]
+
+
+def _goes_on(before: Scene, new: Scene) -> bool:
+    """Return whether words about something else still belong to what was told before."""
+    if before.is_glad or before.is_quiet:
+        return new.name in _STEPS if before.is_glad else not new.is_quiet
+    return new.weight < before.weight
 
 
 def patterns() -> Sequence[re.Pattern[str]]:

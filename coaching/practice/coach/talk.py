@@ -9,11 +9,11 @@ import re
 from collections.abc import Sequence
 
 from coaching.practice.coach import texts
-from coaching.practice.coach.acts import asked_after_privacy, mended_in, plain_act
+from coaching.practice.coach.acts import asked_after_privacy, mended_in, named_in, plain_act
 from coaching.practice.coach.asides import answer_question, fresh, in_both_languages, pick
 from coaching.practice.coach.conversation import Conversation, Exchange
 from coaching.practice.coach.file_names import clip
-from coaching.practice.coach.hearing import PATTERNS, Heard, is_about, search
+from coaching.practice.coach.hearing import PATTERNS, Heard, hear, is_about, search
 from coaching.practice.coach.onward import hint, offer_more, tip_for
 from coaching.practice.coach.reading import (
     FRIENDLY,
@@ -26,7 +26,7 @@ from coaching.practice.coach.reading import (
     wants_no_questions,
 )
 from coaching.practice.coach.saying_back import say_back
-from coaching.practice.coach.scenes import names_situation, wordings_for
+from coaching.practice.coach.scenes import asks_for, names_situation, wordings_for
 from coaching.practice.coach.sense import CRIES, LAUGHS
 from coaching.safety.intensity import SaidWords, measure_intensity
 
@@ -55,6 +55,7 @@ _POOLS = {
 """The wordings of acts that aren't named like them."""
 _ENDS = ".!?…"
 _MIN_PASTED = 200
+_FEW_WORDS, _MIN_ADDED = 6, 3
 
 
 def talk(conversation: Conversation, newest: Exchange, heard: Heard) -> str:
@@ -73,14 +74,15 @@ def talk(conversation: Conversation, newest: Exchange, heard: Heard) -> str:
         return pick(texts.reactions(heard.kind), conversation)
     if heard.kind == "long" or (len(words) > _MIN_PASTED and is_about("pasted", words)):
         return pick(texts.reactions("pasted"), conversation)
-    if is_about("wrote", words) or is_about("in_play", words):
+    said = _say_plainly(conversation)
+    if not said and (is_about("wrote", words) or is_about("in_play", words)):
         return answer_question(conversation, words)
     if heard.kind == "empty" and "?" in words:
         return pick(texts.questions()["again"], conversation)
     if heard.kind == "empty":
         sign = next((name for name, pattern in _SIGNS if pattern.search(words)), "silence")
         return _say(conversation, sign, "short")
-    said = _say_plainly(conversation) or _answer(conversation, reading)
+    said = said or _answer(conversation, reading)
     greeting = len(conversation.exchanges) == 1 and said not in texts.answers("greet")
     return f"{texts.said('hello_first')} {said}" if greeting else said
 
@@ -101,11 +103,12 @@ def _say_plainly(conversation: Conversation) -> str:
     if question := asked_after_privacy(conversation):
         return _answer_to(question, conversation)
     if len(conversation.exchanges) > 1 and (mended := mended_in(newest.answer)):
-        new = [each for each in texts.answers("mended") if each.partition("}")[2] not in conversation.spoken]
-        return (new or texts.answers("mended"))[0].format(words=mended)
+        return _filled(conversation, "mended", mended)
     act = plain_act(newest.answer)
     if act == "another_joke":
         act = "joke" if any(each in conversation.spoken for each in texts.answers("joke")) else ""
+    if act in texts.questions():
+        return _answer_to(act, conversation)
     return _say(conversation, act) if act else ""
 
 
@@ -147,16 +150,22 @@ def _say_of_scene(conversation: Conversation, reading: Reading) -> str:
     is_mistaken = act in _MISTAKEN and is_named and not is_about("of_tour", words)
     if act == "goal" and any(is_about(name, words) for name in ("promise", "maybe")):
         return ""
-    if not (act in _HEARS_SCENES or is_mistaken) or (act in {"short", "greet", "smalltalk"} and not is_named):
+    is_brief = act in {"short", "greet", "smalltalk"} and not (is_named or _adds(words))
+    if not (act in _HEARS_SCENES or is_mistaken) or is_brief:
         return ""
-    return _unsaid(conversation, wordings_for(conversation, is_hard=act == "confide"))
+    said = _unsaid(conversation, wordings_for(conversation, is_hard=act == "confide"))
+    name = named_in(words)
+    return f"{name}. {said}" if name and said else said
 
 
 def _say_to_question(conversation: Conversation, reading: Reading) -> str:
     """Return what to say to a question that isn't about the tour; nothing to other words."""
     words, act = conversation.exchanges[-1].answer, reading.act
     is_of_words = act not in _TELLS and is_about("tip_talk", words)
-    if (act in _ADVISES or is_of_words) and (said := _unsaid(conversation, wordings_for(conversation, is_asking=True))):
+    is_quiet = has_grieved(conversation)
+    if (act in _ADVISES or is_of_words) and (
+        said := _unsaid(conversation, asks_for(conversation, is_quiet=is_quiet))
+    ):
         return said
     if act in _ADVISES and has_grieved(conversation):
         return _say(conversation, "wonder", "asked")
@@ -171,6 +180,10 @@ def _say_by_act(conversation: Conversation, reading: Reading) -> str:
     words, act, topic = conversation.exchanges[-1].answer, reading.act, reading.topic
     if reading.is_thankful:
         return " ".join([_say(conversation, "thanks"), *hint(conversation, "thanks")])
+    if (name := named_in(words)) and (named := _filled(conversation, "named", name)):
+        return named
+    if act in _TELLS and len(words.split()) <= _FEW_WORDS and is_about("which_one", words):
+        return _say(conversation, "which")
     if not topic and (said := say_back(conversation, words, act)):
         return said
     pool = _POOLS.get(act, act)
@@ -182,6 +195,11 @@ def _say_by_act(conversation: Conversation, reading: Reading) -> str:
         pool = "first"
     more = hint(conversation, act) or (offer_more(conversation) if act in _TELLS else [])
     return " ".join([_say(conversation, topic or pool, pool), *more])
+
+
+def _adds(words: str) -> bool:
+    """Return whether a few words tell something more rather than only react."""
+    return len(words.split()) >= _MIN_ADDED and hear(words).kind == "answer"
 
 
 def _say_to_grief(conversation: Conversation, reading: Reading) -> str:
@@ -227,6 +245,13 @@ def _say(conversation: Conversation, *pools: str) -> str:
     """Return a wording that wasn't used yet, else the one that was used longest ago."""
     known = [each for pool in pools for each in texts.answers(pool)]
     return _unsaid(conversation, known) or min(_as_asked(conversation, known), key=conversation.spoken.rfind)
+
+
+def _filled(conversation: Conversation, pool: str, words: str) -> str:
+    """Return a wording with words of theirs in it, the first that wasn't used yet."""
+    known = texts.answers(pool)
+    new = [each for each in known if each.partition("}")[2] not in conversation.spoken]
+    return (new or known)[0].format(words=words)
 
 
 def _unsaid(conversation: Conversation, known: Sequence[str]) -> str:

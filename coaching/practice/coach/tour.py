@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from coaching.practice.coach import texts
+from coaching.practice.coach.acts import plain_act
 from coaching.practice.coach.after_danger import is_at_rest, question_due, words_after, words_at_rest
 from coaching.practice.coach.analysis import analyse, is_analysis
 from coaching.practice.coach.asides import about_tour, answer_question, fresh, pick
@@ -172,7 +173,12 @@ def _is_grieving(conversation: Conversation) -> bool:
     newest = conversation.newest
     is_said = newest is not None and not newest.value and not newest.ratings
     is_told = newest is not None and is_said and not wants_something(newest.answer)
-    return newest is not None and is_told and hear(newest.answer).kind == "grief"
+    return (
+        newest is not None
+        and is_told
+        and hear(newest.answer).kind == "grief"
+        and not is_about("homesick", newest.answer)
+    )
 
 
 def _begin(conversation: Conversation, walk: Walk, *lead: str) -> Reply:
@@ -283,7 +289,8 @@ def _reply(conversation: Conversation, newest: Exchange, heard: Heard, lead: str
             return _menu(conversation, lead, _offer(conversation) if is_first else "")
         case "yes" if has_shown or texts.stands_in("hints", newest.question, "reactions"):
             return _menu(conversation)
-    if sensed.topic in {"able", "feature"} and not is_about("advice", newest.answer):
+    is_of_else = is_about("advice", newest.answer) or plain_act(newest.answer)
+    if sensed.topic in {"able", "feature"} and not is_of_else:
         return _menu(conversation, fresh(texts.questions().get(sensed.topic, ()), conversation))
     told = talk(conversation, newest, heard)
     return say(introduce(told) if is_first else told)
