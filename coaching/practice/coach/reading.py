@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from coaching.practice.coach import texts
 from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.hearing import hear, is_about
-from coaching.practice.coach.scenes import scene_in
+from coaching.practice.coach.scenes import scene_in, tells_of_no_loss
 from coaching.practice.coach.sense import CRIES, Sensed, features_of, sense
 from coaching.safety.grief import is_grief
 from coaching.safety.intensity import SaidWords, measure_intensity
@@ -277,7 +277,9 @@ def has_grieved(conversation: Conversation, *, ever: bool = False) -> bool:
     exchanges = conversation.exchanges[:-1] if ever else conversation.exchanges[-1 - _LASTS : -1]
     before = [each.answer for each in exchanges if not each.value]
     told = [words for words in before if not wants_something(words)]
-    return any(is_grief(words) or sense(words).topic == "loss" for words in told)
+    return any(
+        is_grief(words) or (sense(words).topic == "loss" and not tells_of_no_loss(words)) for words in told
+    )
 
 
 def is_of_grief(reading: Reading, words: str) -> bool:

@@ -17,6 +17,22 @@ _CLAUSE_WORDS = range(4, 14)
 _MIN_WORDS, _MIN_BESIDE = 10, 4
 """So many words the message has, and so many beside the clause."""
 _CLAUSE = re.compile(r"[^.,;:!?…\n()\"“”„«»–]++")
+_ECHOED = range(3, 10)
+"""So many words a message has that is said back whole."""
+_UNFIT = re.compile(
+    r"[?:;()\"“”„«»\n]|[.!,…].*\s\w|\b(?:you|your|du|dich|dir|dein\w*|tú|te|ti|tu)\b|\A(?:and|but|und|aber|y|pero|no|nein|ja|yes|sí|si|ok|well|so|also)\b",
+    re.IGNORECASE,
+)
+"""What isn't one plain statement about anything but the tour."""
+_YOURS = {
+    "i": "you", "i'm": "you're", "i've": "you've", "i'd": "you'd", "i'll": "you'll", "my": "your",
+    "me": "you", "mine": "yours", "myself": "yourself", "i am": "you are", "i was": "you were",
+    "im": "you're",
+}  # fmt: skip
+_MINE = re.compile(r"\bi (?:am|was)\b|\b(?:i['’](?:m|ve|d|ll)|im|i|my|me|mine|myself)\b", re.IGNORECASE)
+_TURNED_WRONG = re.compile(
+    r"\b(?:am i|was i|we|us|our|thing is|lol|haha|idk|let|today i)\b|\b(?:am|was) \w+ing me\b", re.IGNORECASE
+)
 _DEPENDS = re.compile(
     r"\A(?:forgive|sorry|don't|if|which|that|who|die ich|der ich|das ich|dass|wenn|si|cuando)\b",
     re.IGNORECASE,
@@ -47,6 +63,27 @@ def say_back(conversation: Conversation, words: str, act: str) -> str:
     ):
         return ""
     return unsaid[0].format(words=last)
+
+
+def echo(conversation: Conversation, words: str, act: str) -> str:
+    """Return a short message said back, in English as said to the person, and how to go on; or nothing."""
+    said = " ".join(words.split()).strip(" .!…")
+    is_fit = act in _TELLS and len(said.split()) in _ECHOED and not _UNFIT.search(said)
+    last = conversation.exchanges[-1].question
+    is_again = any(each.partition("}")[2] in last for each in texts.answers("echo"))
+    if not is_fit or is_again or len(conversation.exchanges) == 1 or hear(words).kind != "answer":
+        return ""
+    turned = _turned(said) if texts.language() == "en" else said
+    unsaid = [each for each in _unsaid(conversation, "echo") if turned]
+    return unsaid[0].format(words=turned) if unsaid else ""
+
+
+def _turned(said: str) -> str:
+    """Return English words said to the person who said them; nothing where that could go wrong."""
+    if _TURNED_WRONG.search(said):
+        return ""
+    turned = _MINE.sub(lambda found: _YOURS[found[0].lower().replace("’", "'")], said)
+    return turned[:1].upper() + turned[1:]
 
 
 def _unsaid(conversation: Conversation, name: str) -> Sequence[str]:

@@ -10,15 +10,20 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from coaching.practice.coach import texts
+from coaching.practice.coach.acts import plain_act
+from coaching.practice.coach.asides import about_tour
 from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.texts import LANGUAGES, Language, read_table
 from coaching.safety.readable import plain_letters
 
 _PEOPLE = frozenset({"partner", "parents", "sibling", "grandparent", "friend", "pet"})
-_THINGS = frozenset({"work", "study", "home", "pastime", "travel", "weather", "food"})
+_THINGS = frozenset({"work", "study", "home", "pastime", "travel", "weather", "food", "birthday"})
 """What stands in any story: a situation that was told a moment ago counts for more, and people for more than
 things.
 """
+_FEELINGS = frozenset({"worry", "anger", "guilt", "lonely", "sad", "letdown", "tired", "bored", "joy"})
+_FOLLOWED = (1, 2, 1, 3)
+"""So often what follows is answered for things, people, feelings and situations."""
 _MANY = 3
 """So many situations at once are a lot for one person, whichever they are."""
 _ALL_AT_ONCE = "overload"
@@ -52,7 +57,8 @@ class Scene:
 
     @property
     def weight(self) -> int:
-        return 0 if self.name in _THINGS else 1 if self.name in _PEOPLE else 2
+        lighter = (_THINGS, _PEOPLE, _FEELINGS)
+        return next((weight for weight, names in enumerate(lighter) if self.name in names), len(lighter))
 
     @property
     def is_background(self) -> bool:
@@ -104,10 +110,17 @@ def names_situation(words: str) -> bool:
     return scene is not None and not scene.is_background
 
 
+def tells_of_no_loss(words: str) -> bool:
+    """Return whether words name a situation that is no loss of somebody."""
+    scene = scene_in(words)
+    return scene is not None and not (scene.is_background or scene.is_quiet)
+
+
 def _told(conversation: Conversation) -> Sequence[Scene]:
     """Return the situations that were told a moment ago, the newest first."""
     told = [each.answer for each in conversation.exchanges[-1 - _LASTS : -1] if not each.value]
-    return [scene for scene in map(scene_in, reversed(told)) if scene]
+    stories = [words for words in told if not (about_tour(words) or plain_act(words))]
+    return [scene for scene in map(scene_in, reversed(stories)) if scene]
 
 
 def asks_for(conversation: Conversation, *, is_quiet: bool) -> Sequence[str]:
@@ -137,7 +150,7 @@ def wordings_for(conversation: Conversation, *, is_hard: bool) -> Sequence[str]:
         return ()  # tears of joy, for one, are no matter for comfort
     if goes_on:
         is_turned = scene.is_glad and _TURNS.match(plain_letters(conversation.exchanges[-1].answer))
-        return () if is_turned else scene.more
+        return () if is_turned else scene.more[: _FOLLOWED[scene.weight]]
     is_told = before is not None and before.name == scene.name
     return [*scene.more, *scene.says] if is_told else [*scene.says, *scene.more]
 
@@ -146,7 +159,7 @@ def _goes_on(before: Scene, new: Scene) -> bool:
     """Return whether words about something else still belong to what was told before."""
     if before.is_glad or before.is_quiet:
         return new.name in _STEPS if before.is_glad else not new.is_quiet
-    return new.weight < before.weight
+    return new.is_background and new.weight < before.weight
 
 
 def patterns() -> Sequence[re.Pattern[str]]:

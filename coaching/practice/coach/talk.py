@@ -25,8 +25,8 @@ from coaching.practice.coach.reading import (
     read,
     wants_no_questions,
 )
-from coaching.practice.coach.saying_back import say_back
-from coaching.practice.coach.scenes import asks_for, names_situation, wordings_for
+from coaching.practice.coach.saying_back import echo, say_back
+from coaching.practice.coach.scenes import asks_for, names_situation, tells_of_no_loss, wordings_for
 from coaching.practice.coach.sense import CRIES, LAUGHS
 from coaching.safety.intensity import SaidWords, measure_intensity
 
@@ -134,8 +134,9 @@ def _say_to(conversation: Conversation, reading: Reading) -> str:
         return _answer_to("able", conversation)
     if is_about("told_already", words) and (here := found_here(conversation, words, "said_already")):
         return here
-    is_of_loss = reading.topic == "loss" or reading.act in _STAYS or reading.topic == "begin"
-    if is_of_loss and (reading.topic == "loss" or has_grieved(conversation)):
+    is_loss = reading.topic == "loss" and not tells_of_no_loss(words)
+    goes_on = (reading.act in _STAYS or reading.topic == "begin") and has_grieved(conversation)
+    if is_loss or goes_on:
         return _say_to_grief(conversation, reading)
     is_heavy = reading.act == "confide" and measure_intensity([SaidWords(text=words)]).is_high
     heavy = fresh(texts.reactions("heavy"), conversation) if is_heavy else ""
@@ -184,7 +185,7 @@ def _say_by_act(conversation: Conversation, reading: Reading) -> str:
         return named
     if act in _TELLS and len(words.split()) <= _FEW_WORDS and is_about("which_one", words):
         return _say(conversation, "which")
-    if not topic and (said := say_back(conversation, words, act)):
+    if not topic and (said := say_back(conversation, words, act) or echo(conversation, words, act)):
         return said
     pool = _POOLS.get(act, act)
     if act == "short" and topic != "tease":
