@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from coaching.practice.coach import hearing, jobs, steps
+from coaching.practice.coach import acts, hearing, jobs, scenes, steps
 from coaching.practice.coach.tables import BY_LANGUAGE, WALKS
 from coaching.safety import (
     answers,
@@ -56,6 +56,10 @@ def _of_lists() -> Patterns:
 
 
 MADE: Mapping[str, Callable[[], Patterns]] = {
+    "coaching/practice/coach/acts.py: re.compile(text)": lambda: [
+        pattern for known in acts.act_patterns().values() for pattern in known.values()
+    ],
+    "coaching/practice/coach/scenes.py: re.compile(text)": lambda: [*scenes.patterns()],
     "coaching/practice/coach/hearing.py: re.compile(text)": lambda: [
         *(pattern for patterns in hearing._WHOLE.values() for pattern in patterns.values()),
         *(pattern for patterns in hearing._WITHIN.values() for pattern in patterns.values()),

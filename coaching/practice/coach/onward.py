@@ -1,5 +1,6 @@
 """What the tour adds in an open conversation: a common tip, what could come of words, what else there is."""
 
+import re
 from collections.abc import Sequence
 
 from coaching.practice.coach import texts
@@ -10,6 +11,7 @@ from coaching.practice.coach.reading import has_confided, has_grieved
 from coaching.practice.coach.sense import features_of
 from coaching.safety.intensity import SaidWords, measure_intensity
 
+_OFFER = re.compile(r'<offer arc="([a-z_]{1,40})">')
 _TIPS = ("sleep", "talk", "start")
 _GRAVE = frozenset(
     {"<body>", "<clinic>", "<pills>", "<died>", "<pregnloss>", "<betray>", "<humiliate>", "<fear>"}
@@ -44,6 +46,12 @@ def offer_more(conversation: Conversation) -> Sequence[str]:
         return []
     offer = fresh(offers, conversation)
     return [offer] if offer else []
+
+
+def offer_due(conversation: Conversation) -> str:
+    """Return the offer of an arc that is due, or nothing."""
+    found = _OFFER.match(conversation.section("offer"))
+    return texts.offers().get(found[1], "") if found else ""
 
 
 def hint(conversation: Conversation, act: str) -> Sequence[str]:

@@ -20,7 +20,9 @@ _CLAUSE = re.compile(r"[^.,;:!?…\n()\"“”„«»–]++")
 _ECHOED = range(3, 10)
 """So many words a message has that is said back whole."""
 _UNFIT = re.compile(
-    r"[?:;()\"“”„«»\n]|[.!,…].*\s\w|\b(?:you|your|du|dich|dir|dein\w*|tú|te|ti|tu)\b|\A(?:and|but|und|aber|y|pero|no|nein|ja|yes|sí|si|ok|well|so|also)\b",
+    r"[?:;()\"“”„«»\n]|[.!,…]\s{1,3}\w|\b(?:you|your|du|dich|dir|dein\w*|tú|te|ti|tu)\b"
+    r"|\b(?:feel\w*|felt|hate|stupid|fühl\w*|siento|sentir)\b"
+    r"|\A(?:and|but|und|aber|y|pero|no|nein|ja|yes|sí|si|ok|well|so|also)\b",
     re.IGNORECASE,
 )
 """What isn't one plain statement about anything but the tour."""

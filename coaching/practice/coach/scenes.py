@@ -31,6 +31,10 @@ _STEPS = frozenset({"exam", "interview", "study", "work", "putoff"})
 """What led to something that went well."""
 _LASTS = 4
 """So many messages later a situation still counts."""
+_REFERS = re.compile(
+    r"\b(?:he|she|they|him|her|them|it|that|er|sie|ihn|ihm|ihr|ihnen|es|das|el|ella|ellos|ellas|le|les|lo|la|eso)\b"
+)
+"""How a question refers to who or what was told of."""
 _TURNS = re.compile(
     r"\W*(?:but|only|however|unfortunately|sadly|aber|nur|leider|allerdings|pero|solo que|por desgracia)\b"
 )
@@ -125,8 +129,11 @@ def _told(conversation: Conversation) -> Sequence[Scene]:
 
 def asks_for(conversation: Conversation, *, is_quiet: bool) -> Sequence[str]:
     """Return what there is to say to who asks what to do in their situation; `is_quiet`: only in grief."""
-    new = scene_in(conversation.exchanges[-1].answer)
-    found = [*([new] if new else []), *_told(conversation)]
+    words = conversation.exchanges[-1].answer
+    new = scene_in(words)
+    is_referring = bool(_REFERS.search(plain_letters(words)))
+    told = [scene for scene in _told(conversation) if is_referring or not scene.is_background]
+    found = [*([new] if new else []), *told]
     known = [scene for scene in found if scene.asks and (scene.is_quiet or not is_quiet)]
     best = next((scene for scene in known if not scene.is_background), known[0] if known else None)
     return best.asks if best else ()
@@ -159,7 +166,7 @@ def _goes_on(before: Scene, new: Scene) -> bool:
     """Return whether words about something else still belong to what was told before."""
     if before.is_glad or before.is_quiet:
         return new.name in _STEPS if before.is_glad else not new.is_quiet
-    return new.is_background and new.weight < before.weight
+    return new.is_background and (new.weight < before.weight or not before.weight)
 
 
 def patterns() -> Sequence[re.Pattern[str]]:

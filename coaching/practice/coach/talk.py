@@ -6,15 +6,14 @@ worse than a plain answer. No sentence is said twice as long as there is another
 """
 
 import re
-from collections.abc import Sequence
 
 from coaching.practice.coach import texts
 from coaching.practice.coach.acts import asked_after_privacy, mended_in, named_in, plain_act
 from coaching.practice.coach.asides import answer_question, fresh, in_both_languages, pick
 from coaching.practice.coach.conversation import Conversation, Exchange
-from coaching.practice.coach.file_names import clip
-from coaching.practice.coach.hearing import PATTERNS, Heard, hear, is_about, search
+from coaching.practice.coach.hearing import Heard, hear, is_about, search
 from coaching.practice.coach.onward import hint, offer_more, tip_for
+from coaching.practice.coach.own_words import found_here, name_told, say_name, say_told
 from coaching.practice.coach.reading import (
     FRIENDLY,
     Reading,
@@ -23,21 +22,14 @@ from coaching.practice.coach.reading import (
     has_just_asked,
     is_of_grief,
     read,
-    wants_no_questions,
 )
 from coaching.practice.coach.saying_back import echo, say_back
 from coaching.practice.coach.scenes import asks_for, names_situation, tells_of_no_loss, wordings_for
 from coaching.practice.coach.sense import CRIES, LAUGHS
+from coaching.practice.coach.wordings import choose, filled, unsaid
 from coaching.safety.intensity import SaidWords, measure_intensity
 
 _SCRIPT = re.compile(r"\b(?:script|Skript|guion)", re.IGNORECASE)
-_WORD = re.compile(r"\w{3,}")
-_NAME = re.compile(r"^Name: (?!not known yet)(.+)$", re.MULTILINE)
-_NAMED = re.compile(
-    r"(?<=[a-zà-ÿ,] )(?!(?:Mum|Mom|Dad|[MTWFS]\w+day|Dr|Mr|Mrs|Ms|God|Christmas)\b)[A-ZÀ-Þ][a-zà-ÿ]{2,20}\b"
-)
-_EVERYDAY = frozenset(PATTERNS["common"]["everyday"].split())
-_STEM = 5
 _SIGNS = (("tears", CRIES), ("tease", LAUGHS), ("sign", FRIENDLY))
 _AS_HEARD = frozenset({"nonsense", "refusal"})
 """Kinds that are answered whatever else is in the words."""
@@ -53,7 +45,6 @@ _POOLS = {
     "confide": "felt", "ask_self": "self", "ask_world": "world", "ask_advice": "advice",
 }  # fmt: skip
 """The wordings of acts that aren't named like them."""
-_ENDS = ".!?…"
 _MIN_PASTED = 200
 _FEW_WORDS, _MIN_ADDED = 6, 3
 
@@ -65,7 +56,7 @@ def talk(conversation: Conversation, newest: Exchange, heard: Heard) -> str:
     if (found := search("name", words)) and reading.act in {"greet", "tell", "open"}:
         return texts.said("named_you", name=next(filter(None, found.groups())).capitalize())
     if is_about("my_name", words):
-        return _say_name(conversation)
+        return say_name(conversation)
     if is_about("clock", words):
         return texts.said("clock")
     if heard.kind == "foreign":
@@ -81,7 +72,7 @@ def talk(conversation: Conversation, newest: Exchange, heard: Heard) -> str:
         return pick(texts.questions()["again"], conversation)
     if heard.kind == "empty":
         sign = next((name for name, pattern in _SIGNS if pattern.search(words)), "silence")
-        return _say(conversation, sign, "short")
+        return choose(conversation, sign, "short")
     said = said or _answer(conversation, reading)
     greeting = len(conversation.exchanges) == 1 and said not in texts.answers("greet")
     return f"{texts.said('hello_first')} {said}" if greeting else said
@@ -94,7 +85,7 @@ def answer_questions(conversation: Conversation) -> str:
 
 def stay_with(conversation: Conversation) -> str:
     """Answer what the newest words ask about the tour; else only take note of them."""
-    return answer_questions(conversation) or _say(conversation, "felt", "after")
+    return answer_questions(conversation) or choose(conversation, "felt", "after")
 
 
 def _say_plainly(conversation: Conversation) -> str:
@@ -103,13 +94,13 @@ def _say_plainly(conversation: Conversation) -> str:
     if question := asked_after_privacy(conversation):
         return _answer_to(question, conversation)
     if len(conversation.exchanges) > 1 and (mended := mended_in(newest.answer)):
-        return _filled(conversation, "mended", mended)
+        return filled(conversation, "mended", mended)
     act = plain_act(newest.answer)
     if act == "another_joke":
         act = "joke" if any(each in conversation.spoken for each in texts.answers("joke")) else ""
     if act in texts.questions():
         return _answer_to(act, conversation)
-    return _say(conversation, act) if act else ""
+    return choose(conversation, act) if act else ""
 
 
 def _answer(conversation: Conversation, reading: Reading) -> str:
@@ -129,7 +120,7 @@ def _say_to(conversation: Conversation, reading: Reading) -> str:
     """Return what to say to newest words that do one thing."""
     words = conversation.exchanges[-1].answer
     if reading.act == "ask_back":
-        return _say_told(conversation)
+        return say_told(conversation)
     if reading.act == "show":
         return _answer_to("able", conversation)
     if is_about("told_already", words) and (here := found_here(conversation, words, "said_already")):
@@ -154,7 +145,7 @@ def _say_of_scene(conversation: Conversation, reading: Reading) -> str:
     is_brief = act in {"short", "greet", "smalltalk"} and not (is_named or _adds(words))
     if not (act in _HEARS_SCENES or is_mistaken) or is_brief:
         return ""
-    said = _unsaid(conversation, wordings_for(conversation, is_hard=act == "confide"))
+    said = unsaid(conversation, wordings_for(conversation, is_hard=act == "confide"))
     name = named_in(words)
     return f"{name}. {said}" if name and said else said
 
@@ -165,26 +156,26 @@ def _say_to_question(conversation: Conversation, reading: Reading) -> str:
     is_of_words = act not in _TELLS and is_about("tip_talk", words)
     is_quiet = has_grieved(conversation)
     if (act in _ADVISES or is_of_words) and (
-        said := _unsaid(conversation, asks_for(conversation, is_quiet=is_quiet))
+        said := unsaid(conversation, asks_for(conversation, is_quiet=is_quiet))
     ):
         return said
     if act in _ADVISES and has_grieved(conversation):
-        return _say(conversation, "wonder", "asked")
+        return choose(conversation, "wonder", "asked")
     if act in _ADVISES and (tip := tip_for(conversation, words)):
         return tip
     if act in _TELLS and words.rstrip().endswith("?") and not has_just_asked(conversation):
-        return _say(conversation, "wonder" if act == "confide" else "asked", "asked")
+        return choose(conversation, "wonder" if act == "confide" else "asked", "asked")
     return ""
 
 
 def _say_by_act(conversation: Conversation, reading: Reading) -> str:
     words, act, topic = conversation.exchanges[-1].answer, reading.act, reading.topic
     if reading.is_thankful:
-        return " ".join([_say(conversation, "thanks"), *hint(conversation, "thanks")])
-    if (name := named_in(words)) and (named := _filled(conversation, "named", name)):
+        return " ".join([choose(conversation, "thanks"), *hint(conversation, "thanks")])
+    if (name := named_in(words)) and (named := filled(conversation, "named", name)):
         return named
     if act in _TELLS and len(words.split()) <= _FEW_WORDS and is_about("which_one", words):
-        return _say(conversation, "which")
+        return choose(conversation, "which")
     if not topic and (said := say_back(conversation, words, act) or echo(conversation, words, act)):
         return said
     pool = _POOLS.get(act, act)
@@ -195,7 +186,7 @@ def _say_by_act(conversation: Conversation, reading: Reading) -> str:
     elif act in {"tell", "open"} and len(conversation.exchanges) == 1:
         pool = "first"
     more = hint(conversation, act) or (offer_more(conversation) if act in _TELLS else [])
-    return " ".join([_say(conversation, topic or pool, pool), *more])
+    return " ".join([choose(conversation, topic or pool, pool), *more])
 
 
 def _adds(words: str) -> bool:
@@ -205,12 +196,12 @@ def _adds(words: str) -> bool:
 
 def _say_to_grief(conversation: Conversation, reading: Reading) -> str:
     if reading.act == "short":
-        return _say(conversation, "presence", "after")
+        return choose(conversation, "presence", "after")
     if reading.act == "refuse":
-        return _say(conversation, "refuse", "presence")
+        return choose(conversation, "refuse", "presence")
     own = "grief" if is_of_grief(reading, conversation.exchanges[-1].answer) else "after_grief"
     said = [fresh(texts.reactions(name), conversation) for name in dict.fromkeys((own, "after_grief"))]
-    return next(filter(None, said), "") or _say(conversation, "after", "presence")
+    return next(filter(None, said), "") or choose(conversation, "after", "presence")
 
 
 def introduce(told: str) -> str:
@@ -223,90 +214,5 @@ def say_goodbye_to(conversation: Conversation) -> str:
     if name := name_told(conversation):
         return texts.said("bye_name", name=name)
     if is_about("night", conversation.exchanges[-1].answer):
-        return _say(conversation, "good_night", "goodbye")
-    return _say(conversation, "goodbye_after" if has_confided(conversation) else "goodbye", "goodbye")
-
-
-def name_told(conversation: Conversation) -> str:
-    """Return the name that the person gave in this conversation, or nothing."""
-    told = [search("name", exchange.answer) for exchange in conversation.exchanges if not exchange.value]
-    return next((next(filter(None, found.groups())).capitalize() for found in reversed(told) if found), "")
-
-
-def found_here(conversation: Conversation, query: str, name: str = "found_here") -> str:
-    """Return what the person said in this conversation with a word of the query, or nothing."""
-    wanted = _stems(query)
-    for exchange in reversed(conversation.exchanges[:-1]):
-        if not exchange.value and "?" not in exchange.answer and wanted & _stems(exchange.answer):
-            return texts.said(name, words=clip(" ".join(exchange.answer.split()), 240))
-    return ""
-
-
-def _say(conversation: Conversation, *pools: str) -> str:
-    """Return a wording that wasn't used yet, else the one that was used longest ago."""
-    known = [each for pool in pools for each in texts.answers(pool)]
-    return _unsaid(conversation, known) or min(_as_asked(conversation, known), key=conversation.spoken.rfind)
-
-
-def _filled(conversation: Conversation, pool: str, words: str) -> str:
-    """Return a wording with words of theirs in it, the first that wasn't used yet."""
-    known = texts.answers(pool)
-    new = [each for each in known if each.partition("}")[2] not in conversation.spoken]
-    return (new or known)[0].format(words=words)
-
-
-def _unsaid(conversation: Conversation, known: Sequence[str]) -> str:
-    """Return the first wording that wasn't used yet; nothing if all were."""
-    wordings = _as_asked(conversation, known)
-    new = (each for each in wordings if (_without_question(each) or each) not in conversation.spoken)
-    return next(new, "")
-
-
-def _as_asked(conversation: Conversation, known: Sequence[str]) -> Sequence[str]:
-    """Return wordings: without their questions just after one, or if they want none."""
-    has_asked = wants_no_questions(conversation) or has_just_asked(conversation)
-    return list(filter(None, (_without_question(each) if has_asked else each for each in known)))
-
-
-def _without_question(wording: str) -> str:
-    """Return a wording without the question at its end; nothing if it only asks."""
-    if not wording.endswith("?"):
-        return wording
-    return wording[: 1 + max(wording.rfind(end, 0, -1) for end in _ENDS)].strip()
-
-
-def _stems(text: str) -> set[str]:
-    return {word[:_STEM] for word in _WORD.findall(text.lower()) if word not in _EVERYDAY}
-
-
-def _say_name(conversation: Conversation) -> str:
-    if name := name_told(conversation):
-        return texts.said("your_name", name=name)
-    account = _NAME.search(conversation.section("session_context"))
-    return texts.said("account_name", name=account[1]) if account else texts.said("no_name")
-
-
-def _say_told(conversation: Conversation) -> str:
-    """Return what the person said: first, last, or with the most words in common with what they ask."""
-    asked = conversation.exchanges[-1].answer
-    said = [
-        exchange.answer
-        for exchange in conversation.exchanges[:-1]
-        if not exchange.value and "?" not in exchange.answer and len(exchange.answer.split()) > 1
-    ]
-    if is_about("a_name", asked) and (name := _name_of_another(said)):
-        return texts.said("your_name", name=name)
-    wanted = _stems(asked)
-    near = max(said[-8:], key=lambda text: len(wanted & _stems(text)), default="")
-    if not wanted & _stems(near):
-        near = said[0 if is_about("at_first", asked) else -1] if said else ""
-    words = clip(" ".join(near.split()), 240)
-    name = "was_read" if is_about("did_read", asked) else "found_here"
-    return texts.said(name, words=words) if words else texts.said("told_nothing")
-
-
-def _name_of_another(said: Sequence[str]) -> str:
-    """Return the last name inside a sentence of theirs; in German, where nouns look the same, none."""
-    if texts.language() == "de":
-        return ""
-    return next((found[-1] for words in reversed(said) if (found := _NAMED.findall(words))), "")
+        return choose(conversation, "good_night", "goodbye")
+    return choose(conversation, "goodbye_after" if has_confided(conversation) else "goodbye", "goodbye")

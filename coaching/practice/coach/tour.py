@@ -25,17 +25,18 @@ from coaching.practice.coach.file_names import reason_in_words
 from coaching.practice.coach.hearing import Heard, hear, is_about
 from coaching.practice.coach.jobs import do_job
 from coaching.practice.coach.library import SEARCH, say_what_was_found, say_what_was_said, search_documents
+from coaching.practice.coach.onward import offer_due
+from coaching.practice.coach.own_words import found_here
 from coaching.practice.coach.pages import shows_pages, write_down
 from coaching.practice.coach.reading import wants_something
 from coaching.practice.coach.replay import choice_in, replay
 from coaching.practice.coach.sense import sense
 from coaching.practice.coach.steps import CREATE, RESOLVE, say_step, step_call
 from coaching.practice.coach.tables import STATIONS, WALKS, Walk, walk_called
-from coaching.practice.coach.talk import found_here, introduce, stay_with, talk
+from coaching.practice.coach.talk import introduce, stay_with, talk
 from coaching.practice.coach.walking import Walking, ask, say, say_goodbye, with_end, with_lead
 from coaching.practice.script import Reply, ToolUse
 
-_OFFER = re.compile(r'<offer arc="([a-z_]{1,40})">')
 _KNOWN = re.compile(r"^last session\s*:\s*(?!none|never|no\b|-)\S", re.IGNORECASE | re.MULTILINE)
 _NAMED = re.compile(
     r"\b(domain[ _-]deep[ _-]dive|capture[ _-]review|life[ _-]plan[ _-]revision|crisis[ _-]support)\b",
@@ -171,14 +172,9 @@ def _in_walk(conversation: Conversation, walking: Walking) -> Reply:
 
 def _is_grieving(conversation: Conversation) -> bool:
     newest = conversation.newest
-    is_said = newest is not None and not newest.value and not newest.ratings
-    is_told = newest is not None and is_said and not wants_something(newest.answer)
-    return (
-        newest is not None
-        and is_told
-        and hear(newest.answer).kind == "grief"
-        and not is_about("homesick", newest.answer)
-    )
+    if newest is None or newest.value or newest.ratings or wants_something(newest.answer):
+        return False
+    return hear(newest.answer).kind == "grief" and not is_about("homesick", newest.answer)
 
 
 def _begin(conversation: Conversation, walk: Walk, *lead: str) -> Reply:
@@ -218,7 +214,7 @@ def _open(conversation: Conversation) -> Reply:
     if newest is None and is_at_rest(conversation):
         return say(lead, texts.said("care_here"))
     if newest is None:
-        return _menu(conversation, lead, _offer(conversation) if is_first else "")
+        return _menu(conversation, lead, offer_due(conversation) if is_first else "")
     if suggests_danger(conversation):  # no step, tip, offer or praise follows
         told = stay_with(conversation)
         return say(introduce(told) if is_first else told)
@@ -249,7 +245,8 @@ def _answer(conversation: Conversation, newest: Exchange, lead: str, *, is_first
         name = re.sub(r"[ _]", "-", named[1].lower())
         if name not in conversation.skills:
             return Reply.of(ToolUse("load_skill", {"name": name}))
-    if heard.kind == "wish":
+    is_story = heard.words == "decision" and is_about("tells_choice", newest.answer)
+    if heard.kind == "wish" and not is_story:
         return _begin(conversation, walk_called(heard.words), lead)
     if not newest.value and (call := step_call(conversation, newest.answer)):
         return Reply.of(call)
@@ -284,9 +281,9 @@ def _reply(conversation: Conversation, newest: Exchange, heard: Heard, lead: str
         case kind if is_resting and kind != "menu":
             return say(lead, *words_at_rest(conversation, newest, heard))
         case "hello" if is_first or sensed.act == "show":
-            return _menu(conversation, lead, _offer(conversation))
+            return _menu(conversation, lead, offer_due(conversation))
         case "menu" | "continue":
-            return _menu(conversation, lead, _offer(conversation) if is_first else "")
+            return _menu(conversation, lead, offer_due(conversation) if is_first else "")
         case "yes" if has_shown or texts.stands_in("hints", newest.question, "reactions"):
             return _menu(conversation)
     is_of_else = is_about("advice", newest.answer) or plain_act(newest.answer)
@@ -294,11 +291,6 @@ def _reply(conversation: Conversation, newest: Exchange, heard: Heard, lead: str
         return _menu(conversation, fresh(texts.questions().get(sensed.topic, ()), conversation))
     told = talk(conversation, newest, heard)
     return say(introduce(told) if is_first else told)
-
-
-def _offer(conversation: Conversation) -> str:
-    found = _OFFER.match(conversation.section("offer"))
-    return texts.offers().get(found[1], "") if found else ""
 
 
 def _recall(conversation: Conversation, query: str) -> Reply:

@@ -1,0 +1,42 @@
+"""Which of several wordings is said: one that wasn't said yet, and no question right after another."""
+
+from collections.abc import Sequence
+
+from coaching.practice.coach import texts
+from coaching.practice.coach.conversation import Conversation
+from coaching.practice.coach.reading import has_just_asked, wants_no_questions
+
+_ENDS = ".!?…"
+
+
+def choose(conversation: Conversation, *pools: str) -> str:
+    """Return a wording that wasn't used yet, else the one that was used longest ago."""
+    known = [each for pool in pools for each in texts.answers(pool)]
+    return unsaid(conversation, known) or min(_as_asked(conversation, known), key=conversation.spoken.rfind)
+
+
+def filled(conversation: Conversation, pool: str, words: str) -> str:
+    """Return a wording with words of theirs in it, the first that wasn't used yet."""
+    known = texts.answers(pool)
+    new = [each for each in known if each.partition("}")[2] not in conversation.spoken]
+    return (new or known)[0].format(words=words)
+
+
+def unsaid(conversation: Conversation, known: Sequence[str]) -> str:
+    """Return the first wording that wasn't used yet; nothing if all were."""
+    wordings = _as_asked(conversation, known)
+    new = (each for each in wordings if (_without_question(each) or each) not in conversation.spoken)
+    return next(new, "")
+
+
+def _as_asked(conversation: Conversation, known: Sequence[str]) -> Sequence[str]:
+    """Return wordings: without their questions just after one, or if they want none."""
+    has_asked = wants_no_questions(conversation) or has_just_asked(conversation)
+    return list(filter(None, (_without_question(each) if has_asked else each for each in known)))
+
+
+def _without_question(wording: str) -> str:
+    """Return a wording without the question at its end; nothing if it only asks."""
+    if not wording.endswith("?"):
+        return wording
+    return wording[: 1 + max(wording.rfind(end, 0, -1) for end in _ENDS)].strip()
