@@ -98,6 +98,8 @@ def read(conversation: Conversation) -> Reading:
     act, topic = _asked_or(act, topic, conversation, parts)
     if len(conversation.exchanges) == 1 and act in {"tell", "goal", OPEN} and _only_opens(words):
         act, topic = "greet", ""
+    elif act == "greet" and len(words.split()) > _FIRST_WORDS and not is_about("greets", words):
+        act = OPEN
     if act in {"tell", OPEN} and _GLAD.search(words) and not CRIES.search(words):
         act, topic = "good", ""
     clauses = [sense(each) for each in _CLAUSES.split(words) if is_asking(each)] if act in _ASKS else []

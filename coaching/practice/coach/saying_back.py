@@ -29,11 +29,15 @@ _UNFIT = re.compile(
 _YOURS = {
     "i": "you", "i'm": "you're", "i've": "you've", "i'd": "you'd", "i'll": "you'll", "my": "your",
     "me": "you", "mine": "yours", "myself": "yourself", "i am": "you are", "i was": "you were",
-    "im": "you're",
+    "im": "you're", "we": "you", "our": "your", "we're": "you're", "we've": "you've",
 }  # fmt: skip
-_MINE = re.compile(r"\bi (?:am|was)\b|\b(?:i['’](?:m|ve|d|ll)|im|i|my|me|mine|myself)\b", re.IGNORECASE)
+_MINE = re.compile(
+    r"\bi (?:am|was)\b|\b(?:i['’](?:m|ve|d|ll)|we['’](?:re|ve)|im|i|my|me|mine|myself|we|our)\b",
+    re.IGNORECASE,
+)
 _TURNED_WRONG = re.compile(
-    r"\b(?:am i|was i|we|us|our|thing is|lol|haha|idk|let|today i)\b|\b(?:am|was) \w+ing me\b", re.IGNORECASE
+    r"\b(?:am i|was i|us|we'll|we'd|thing is|lol|haha|idk|let|today i)\b|\b(?:am|was) \w+ing me\b",
+    re.IGNORECASE,
 )
 _DEPENDS = re.compile(
     r"\A(?:forgive|sorry|don't|if|which|that|who|die ich|der ich|das ich|dass|wenn|si|cuando)\b",

@@ -24,6 +24,8 @@ things.
 _FEELINGS = frozenset({"worry", "anger", "guilt", "lonely", "sad", "letdown", "tired", "bored", "joy"})
 _FOLLOWED = (1, 2, 1, 3)
 """So often what follows is answered for things, people, feelings and situations."""
+_STORY_WORDS = 12
+"""In more words than that a thing is mentioned by the way."""
 _MANY = 3
 """So many situations at once are a lot for one person, whichever they are."""
 _ALL_AT_ONCE = "overload"
@@ -150,13 +152,20 @@ def wordings_for(conversation: Conversation, *, is_hard: bool) -> Sequence[str]:
 
     `is_hard`: they tell of something hard, so nothing glad is said.
     """
-    new, before = scene_in(conversation.exchanges[-1].answer), scene_before(conversation)
+    words = conversation.exchanges[-1].answer
+    new, before = scene_in(words), scene_before(conversation)
     goes_on = before and (new is None or _goes_on(before, new))
     scene = before if goes_on else new
-    if scene is None or (scene.is_glad and is_hard) or (before and before.is_glad and scene.name == "sad"):
+    is_incidental = scene is not None and not scene.weight and len(words.split()) > _STORY_WORDS
+    if (
+        scene is None
+        or is_incidental
+        or (scene.is_glad and is_hard)
+        or (before and before.is_glad and scene.name == "sad")
+    ):
         return ()  # tears of joy, for one, are no matter for comfort
     if goes_on:
-        is_turned = scene.is_glad and _TURNS.match(plain_letters(conversation.exchanges[-1].answer))
+        is_turned = scene.is_glad and _TURNS.match(plain_letters(words))
         return () if is_turned else scene.more[: _FOLLOWED[scene.weight]]
     is_told = before is not None and before.name == scene.name
     return [*scene.more, *scene.says] if is_told else [*scene.says, *scene.more]

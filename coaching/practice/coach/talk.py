@@ -145,7 +145,8 @@ def _say_of_scene(conversation: Conversation, reading: Reading) -> str:
     is_brief = act in {"short", "greet", "smalltalk"} and not (is_named or _adds(words))
     if not (act in _HEARS_SCENES or is_mistaken) or is_brief:
         return ""
-    said = unsaid(conversation, wordings_for(conversation, is_hard=act == "confide"))
+    said = "" if is_named else echo(conversation, words, act)
+    said = said or unsaid(conversation, wordings_for(conversation, is_hard=act == "confide"))
     name = named_in(words)
     return f"{name}. {said}" if name and said else said
 
