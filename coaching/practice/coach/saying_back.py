@@ -17,8 +17,8 @@ _CLAUSE_WORDS = range(4, 14)
 _MIN_WORDS, _MIN_BESIDE = 10, 4
 """So many words the message has, and so many beside the clause."""
 _CLAUSE = re.compile(r"[^.,;:!?…\n()\"“”„«»–]++")
-_ECHOED = range(3, 10)
-"""So many words a message has that is said back whole."""
+_ECHOED, _QUOTED = range(3, 10), range(4, 10)
+"""So many words a message has that is said back whole, in English and quoted in the others."""
 _UNFIT = re.compile(
     r"[?:;()\"“”„«»\n]|[.!,…]\s{1,3}\w|\b(?:you|your|du|dich|dir|dein\w*|tú|te|ti|tu)\b"
     r"|\b(?:feel\w*|felt|hate|stupid|fühl\w*|siento|sentir)\b"
@@ -74,12 +74,17 @@ def say_back(conversation: Conversation, words: str, act: str) -> str:
 def echo(conversation: Conversation, words: str, act: str) -> str:
     """Return a short message said back, in English as said to the person, and how to go on; or nothing."""
     said = " ".join(words.split()).strip(" .!…")
-    is_fit = act in _TELLS and len(said.split()) in _ECHOED and not _UNFIT.search(said)
+    is_english = texts.language() == "en"
+    is_fit = (
+        act in _TELLS
+        and len(said.split()) in (_ECHOED if is_english else _QUOTED)
+        and not _UNFIT.search(said)
+    )
     last = conversation.exchanges[-1].question
     is_again = any(each.partition("}")[2] in last for each in texts.answers("echo"))
     if not is_fit or is_again or len(conversation.exchanges) == 1 or hear(words).kind != "answer":
         return ""
-    turned = _turned(said) if texts.language() == "en" else said
+    turned = _turned(said) if is_english else said[:1].upper() + said[1:]
     unsaid = [each for each in _unsaid(conversation, "echo") if turned]
     return unsaid[0].format(words=turned) if unsaid else ""
 

@@ -16,7 +16,7 @@ from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.texts import LANGUAGES, Language, read_table
 from coaching.safety.readable import plain_letters
 
-_PEOPLE = frozenset({"partner", "parents", "sibling", "grandparent", "friend", "pet"})
+_PEOPLE = frozenset({"child", "partner", "parents", "sibling", "grandparent", "friend", "pet"})
 _THINGS = frozenset({"work", "study", "home", "pastime", "travel", "weather", "food", "birthday"})
 """What stands in any story: a situation that was told a moment ago counts for more, and people for more than
 things.
@@ -29,7 +29,7 @@ _STORY_WORDS = 12
 _MANY = 3
 """So many situations at once are a lot for one person, whichever they are."""
 _ALL_AT_ONCE = "overload"
-_STEPS = frozenset({"exam", "interview", "study", "work", "putoff"})
+_STEPS = frozenset({"exam", "interview", "putoff"})
 """What led to something that went well."""
 _LASTS = 4
 """So many messages later a situation still counts."""
@@ -174,7 +174,7 @@ def wordings_for(conversation: Conversation, *, is_hard: bool) -> Sequence[str]:
 def _goes_on(before: Scene, new: Scene) -> bool:
     """Return whether words about something else still belong to what was told before."""
     if before.is_glad or before.is_quiet:
-        return new.name in _STEPS if before.is_glad else not new.is_quiet
+        return (new.is_background or new.name in _STEPS) if before.is_glad else not new.is_quiet
     return new.is_background and (new.weight < before.weight or not before.weight)
 
 

@@ -90,12 +90,10 @@ def stay_with(conversation: Conversation) -> str:
 
 def _say_plainly(conversation: Conversation) -> str:
     """Answer words that plainly do one thing, whatever is sensed in them; nothing for any others."""
-    newest = conversation.exchanges[-1]
-    if question := asked_after_privacy(conversation):
-        return _answer_to(question, conversation)
-    if len(conversation.exchanges) > 1 and (mended := mended_in(newest.answer)):
+    words = conversation.exchanges[-1].answer
+    if len(conversation.exchanges) > 1 and (mended := mended_in(words)):
         return filled(conversation, "mended", mended)
-    act = plain_act(newest.answer)
+    act = plain_act(words) or asked_after_privacy(conversation)
     if act == "another_joke":
         act = "joke" if any(each in conversation.spoken for each in texts.answers("joke")) else ""
     if act in texts.questions():
@@ -145,9 +143,9 @@ def _say_of_scene(conversation: Conversation, reading: Reading) -> str:
     is_brief = act in {"short", "greet", "smalltalk"} and not (is_named or _adds(words))
     if not (act in _HEARS_SCENES or is_mistaken) or is_brief:
         return ""
-    said = "" if is_named else echo(conversation, words, act)
-    said = said or unsaid(conversation, wordings_for(conversation, is_hard=act == "confide"))
     name = named_in(words)
+    said = "" if is_named or name else echo(conversation, words, act)
+    said = said or unsaid(conversation, wordings_for(conversation, is_hard=act == "confide"))
     return f"{name}. {said}" if name and said else said
 
 
