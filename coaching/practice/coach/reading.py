@@ -43,6 +43,7 @@ _TOO_LONG = 20
 """So many words do more than that, whatever speaks for it."""
 _SURE_OF_FEELING = {"good": 0.75, "confide": 0.85, "goal": 0.75}
 """To be glad of what hurts is worse than any other mistake, and what is said in passing is no confession."""
+_THANKS, _PLANS = frozenset({"thanks", "praise"}), frozenset({"tell", "smalltalk", "good", "tease", "open"})
 _ASKS = frozenset({"ask_self"})
 _ANSWERS_NOTHING = frozenset({"tell", "open", "short", "good", "goal", "smalltalk", "greet", "thanks"})
 """Acts that leave a question in one of the sentences unanswered."""
@@ -65,7 +66,7 @@ _OPENING_WORDS = 14
 """So few words at the beginning are welcomed, whatever they tell."""
 FRIENDLY = re.compile("[🎉🥳😊😀😁❤💪👍🙂😍🙌✨😘🤗💕🙏]")
 _GLAD = re.compile("[🎉🥳]")
-"""The signs of joy alone: the other friendly ones also stand beside what hurts."""
+"""Signs of joy alone: other friendly ones also stand beside what hurts."""
 OPEN = "open"
 
 
@@ -106,6 +107,10 @@ def read(conversation: Conversation) -> Reading:
     questions = _questions_in(topic, sensed if parts else clauses)
     if act == "bye" and is_about("maybe", words):
         act = "goal"
+    elif act == "bye" and scene_in(words) and not is_about("takes_leave", words):
+        act, topic = OPEN, ""
+    elif act in _THANKS and len(words.split()) > _FEW_WORDS and not is_about("thanks_words", words):
+        act = act if is_about("of_tour", words) else OPEN
     is_leaving = act == "bye" or _says_goodbye(words, sensed) or is_about("takes_leave", words)
     if is_leaving and act == "bye":
         topic = ""
@@ -132,7 +137,7 @@ def _asked_or(act: str, topic: str, conversation: Conversation, parts: Sequence[
         act = "ask_world" if _SUM.search(words) else "asked"
     elif act == OPEN and hear(words).kind == "remark":
         act = "complain"
-    elif act in {"tell", OPEN} and any(is_about(name, words) for name in ("promise", "maybe")):
+    elif act in _PLANS and any(is_about(name, words) for name in ("promise", "maybe")):
         act = "goal"
     recent = [exchange.answer for exchange in conversation.exchanges[-_LASTS:]]
     if act in {"asked", "ask_world"} and any(_OF_BODIES & features_of(each) for each in recent):

@@ -34,9 +34,9 @@ _STEPS = frozenset({"exam", "interview", "putoff"})
 _LASTS = 4
 """So many messages later a situation still counts."""
 _REFERS = re.compile(
-    r"\b(?:he|she|they|him|her|them|it|that|er|sie|ihn|ihm|ihr|ihnen|es|das|el|ella|ellos|ellas|le|les|lo|la|eso)\b"
+    r"\b(?:he|she|they|him|her|them|er|sie|ihn|ihm|ihr|ihnen|el|ella|ellos|ellas|le|les|[a-z]+[aei]rl[ae]s?)\b"
 )
-"""How a question refers to who or what was told of."""
+"""How a question refers to who was told of."""
 _TURNS = re.compile(
     r"\W*(?:but|only|however|unfortunately|sadly|aber|nur|leider|allerdings|pero|solo que|por desgracia)\b"
 )

@@ -24,7 +24,13 @@ from coaching.practice.coach.reading import (
     read,
 )
 from coaching.practice.coach.saying_back import echo, say_back
-from coaching.practice.coach.scenes import asks_for, names_situation, tells_of_no_loss, wordings_for
+from coaching.practice.coach.scenes import (
+    asks_for,
+    names_situation,
+    scene_before,
+    tells_of_no_loss,
+    wordings_for,
+)
 from coaching.practice.coach.sense import CRIES, LAUGHS
 from coaching.practice.coach.wordings import choose, filled, unsaid
 from coaching.safety.intensity import SaidWords, measure_intensity
@@ -94,6 +100,8 @@ def _say_plainly(conversation: Conversation) -> str:
     if len(conversation.exchanges) > 1 and (mended := mended_in(words)):
         return filled(conversation, "mended", mended)
     act = plain_act(words) or asked_after_privacy(conversation)
+    if act == "begin" and has_grieved(conversation):
+        return ""
     if act == "another_joke":
         act = "joke" if any(each in conversation.spoken for each in texts.answers("joke")) else ""
     if act in texts.questions():
@@ -138,13 +146,16 @@ def _say_of_scene(conversation: Conversation, reading: Reading) -> str:
     words, act = conversation.exchanges[-1].answer, reading.act
     is_named = names_situation(words)
     is_mistaken = act in _MISTAKEN and is_named and not is_about("of_tour", words)
-    if act == "goal" and any(is_about(name, words) for name in ("promise", "maybe")):
+    is_plan = act == "goal" and any(is_about(name, words) for name in ("promise", "maybe"))
+    if not is_named and (is_plan or _asks_which(words)):
         return ""
     is_brief = act in {"short", "greet", "smalltalk"} and not (is_named or _adds(words))
     if not (act in _HEARS_SCENES or is_mistaken) or is_brief:
         return ""
     name = named_in(words)
-    said = "" if is_named or name else echo(conversation, words, act)
+    before = scene_before(conversation)
+    is_echoed = not (is_named or name or (before and before.is_quiet))
+    said = echo(conversation, words, act) if is_echoed else ""
     said = said or unsaid(conversation, wordings_for(conversation, is_hard=act == "confide"))
     return f"{name}. {said}" if name and said else said
 
@@ -173,7 +184,7 @@ def _say_by_act(conversation: Conversation, reading: Reading) -> str:
         return " ".join([choose(conversation, "thanks"), *hint(conversation, "thanks")])
     if (name := named_in(words)) and (named := filled(conversation, "named", name)):
         return named
-    if act in _TELLS and len(words.split()) <= _FEW_WORDS and is_about("which_one", words):
+    if act in _TELLS and _asks_which(words):
         return choose(conversation, "which")
     if not topic and (said := say_back(conversation, words, act) or echo(conversation, words, act)):
         return said
@@ -186,6 +197,11 @@ def _say_by_act(conversation: Conversation, reading: Reading) -> str:
         pool = "first"
     more = hint(conversation, act) or (offer_more(conversation) if act in _TELLS else [])
     return " ".join([choose(conversation, topic or pool, pool), *more])
+
+
+def _asks_which(words: str) -> bool:
+    """Return whether a few words refer to one of several things, which the tour can't count."""
+    return len(words.split()) <= _FEW_WORDS and is_about("which_one", words)
 
 
 def _adds(words: str) -> bool:
