@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from coaching.practice.coach import texts
 from coaching.practice.coach.asides import fresh
 from coaching.practice.coach.conversation import Conversation
+from coaching.practice.coach.grieving import has_grieved
 from coaching.practice.coach.hearing import is_about
-from coaching.practice.coach.reading import has_confided, has_grieved
+from coaching.practice.coach.reading import has_confided
 from coaching.practice.coach.sense import features_of
 from coaching.safety.intensity import SaidWords, measure_intensity
 

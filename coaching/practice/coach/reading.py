@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from coaching.practice.coach import texts
 from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.hearing import hear, is_about
-from coaching.practice.coach.scenes import scene_in, tells_of_no_loss
+from coaching.practice.coach.scenes import scene_in
 from coaching.practice.coach.sense import CRIES, Sensed, features_of, sense
-from coaching.safety.grief import is_grief
 from coaching.safety.intensity import SaidWords, measure_intensity
 
 _CLAUSES = re.compile(r",\s|\s(?:and|und|y|or|oder)\s")
@@ -25,7 +24,7 @@ _SURE_OF_ASKING = 0.35
 _SURE_OF_COMPLAINT = 0.5
 _SURE_OF_REFUSING = 0.7
 """Of acts whose words are common in stories, too."""
-_LASTS = 3
+LASTS = 3
 """So many messages later something confided still counts."""
 _FEW_WORDS = 3
 _AS_WHOLE = {
@@ -139,7 +138,7 @@ def _asked_or(act: str, topic: str, conversation: Conversation, parts: Sequence[
         act = "complain"
     elif act in _PLANS and any(is_about(name, words) for name in ("promise", "maybe")):
         act = "goal"
-    recent = [exchange.answer for exchange in conversation.exchanges[-_LASTS:]]
+    recent = [exchange.answer for exchange in conversation.exchanges[-LASTS:]]
     if act in {"asked", "ask_world"} and any(_OF_BODIES & features_of(each) for each in recent):
         return "ask_world", "medical"
     return _asked_of(words, act, topic)
@@ -270,28 +269,13 @@ def has_just_asked(conversation: Conversation) -> bool:
 
 def has_confided(conversation: Conversation, *, ever: bool = False) -> bool:
     """Return whether something hard was told a moment ago."""
-    before = conversation.exchanges[:-1] if ever else conversation.exchanges[-1 - _LASTS : -1]
+    before = conversation.exchanges[:-1] if ever else conversation.exchanges[-1 - LASTS : -1]
     return any(_is_confided(each.answer) for each in before if not each.value)
 
 
 def _is_confided(words: str) -> bool:
     sensed = sense(words)
     return (sensed.act == "confide" and sensed.is_sure) or measure_intensity([SaidWords(text=words)]).is_high
-
-
-def has_grieved(conversation: Conversation, *, ever: bool = False) -> bool:
-    """Return whether a loss was told a moment ago."""
-    exchanges = conversation.exchanges[:-1] if ever else conversation.exchanges[-1 - _LASTS : -1]
-    before = [each.answer for each in exchanges if not each.value]
-    told = [words for words in before if not wants_something(words)]
-    return any(
-        is_grief(words) or (sense(words).topic == "loss" and not tells_of_no_loss(words)) for words in told
-    )
-
-
-def is_of_grief(reading: Reading, words: str) -> bool:
-    """Return whether words tell of a loss themselves."""
-    return reading.topic == "loss" or is_grief(words)
 
 
 def wants_no_questions(conversation: Conversation) -> bool:

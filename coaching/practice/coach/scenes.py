@@ -28,7 +28,7 @@ _STORY_WORDS = 12
 """In more words than that a thing is mentioned by the way."""
 _MANY = 3
 """So many situations at once are a lot for one person, whichever they are."""
-_ALL_AT_ONCE = "overload"
+_ALL_AT_ONCE, _DEATH = "overload", "death"
 _STEPS = frozenset({"exam", "interview", "putoff"})
 """What led to something that went well."""
 _LASTS = 4
@@ -116,6 +116,12 @@ def names_situation(words: str) -> bool:
     return scene is not None and not scene.is_background
 
 
+def tells_of_death(words: str) -> bool:
+    """Return whether words plainly tell of somebody's death."""
+    scene = scene_in(words)
+    return scene is not None and scene.name == _DEATH
+
+
 def tells_of_no_loss(words: str) -> bool:
     """Return whether words name a situation that is no loss of somebody."""
     scene = scene_in(words)
@@ -125,8 +131,9 @@ def tells_of_no_loss(words: str) -> bool:
 def _told(conversation: Conversation) -> Sequence[Scene]:
     """Return the situations that were told a moment ago, the newest first."""
     told = [each.answer for each in conversation.exchanges[-1 - _LASTS : -1] if not each.value]
-    stories = [words for words in told if not (about_tour(words) or plain_act(words))]
-    return [scene for scene in map(scene_in, reversed(stories)) if scene]
+    stories = [words for words in reversed(told) if not (about_tour(words) or plain_act(words))]
+    found = [(scene_in(words), words) for words in stories]
+    return [scene for scene, words in found if scene and not (scene.is_background and "?" in words)]
 
 
 def asks_for(conversation: Conversation, *, is_quiet: bool) -> Sequence[str]:

@@ -11,6 +11,7 @@ from coaching.practice.coach import texts
 from coaching.practice.coach.acts import asked_after_privacy, mended_in, named_in, plain_act
 from coaching.practice.coach.asides import answer_question, fresh, in_both_languages, pick
 from coaching.practice.coach.conversation import Conversation, Exchange
+from coaching.practice.coach.grieving import has_grieved, is_of_grief
 from coaching.practice.coach.hearing import Heard, hear, is_about, search
 from coaching.practice.coach.onward import hint, offer_more, tip_for
 from coaching.practice.coach.own_words import found_here, name_told, say_name, say_told
@@ -18,9 +19,7 @@ from coaching.practice.coach.reading import (
     FRIENDLY,
     Reading,
     has_confided,
-    has_grieved,
     has_just_asked,
-    is_of_grief,
     read,
 )
 from coaching.practice.coach.saying_back import echo, say_back

@@ -1,0 +1,26 @@
+"""Whether somebody tells of a loss, or told of one a moment ago: then nothing else is offered."""
+
+from coaching.practice.coach.conversation import Conversation
+from coaching.practice.coach.reading import LASTS, Reading, wants_something
+from coaching.practice.coach.scenes import tells_of_death, tells_of_no_loss
+from coaching.practice.coach.sense import sense
+from coaching.safety.grief import is_grief
+
+
+def has_grieved(conversation: Conversation, *, ever: bool = False) -> bool:
+    """Return whether a loss was told a moment ago."""
+    exchanges = conversation.exchanges[:-1] if ever else conversation.exchanges[-1 - LASTS : -1]
+    before = [each.answer for each in exchanges if not each.value]
+    told = [words for words in before if not wants_something(words)]
+    return any(is_of_loss(words) for words in told)
+
+
+def is_of_loss(words: str) -> bool:
+    """Return whether words tell of a loss."""
+    is_sensed = sense(words).topic == "loss" and not tells_of_no_loss(words)
+    return is_grief(words) or tells_of_death(words) or is_sensed
+
+
+def is_of_grief(reading: Reading, words: str) -> bool:
+    """Return whether words tell of a loss themselves."""
+    return reading.topic == "loss" or is_grief(words)
