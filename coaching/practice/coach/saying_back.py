@@ -54,7 +54,7 @@ def say_back(conversation: Conversation, words: str, act: str) -> str:
     """Return a single word, or a longer message's last clause, with something to go on with; or nothing."""
     word = words.strip(" .,!").lower()
     if act in {*_TELLS, "short"} and word.isalpha() and word not in _REACTS and hear(words).kind == "answer":
-        return next((each.format(words=word) for each in _unsaid(conversation, "word")), "")
+        return next((each.format(words=words.strip(" .,!")) for each in _unsaid(conversation, "word")), "")
     if act not in _TELLS or len(conversation.exchanges) == 1 or len(words.split()) < _MIN_WORDS:
         return ""
     last = _JOINS.sub("", [each.strip() for each in _CLAUSE.findall(words) if each.strip()][-1])

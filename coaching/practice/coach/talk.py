@@ -105,6 +105,8 @@ def _say_plainly(conversation: Conversation) -> str:
         act = "joke" if any(each in conversation.spoken for each in texts.answers("joke")) else ""
     if act in texts.questions():
         return _answer_to(act, conversation)
+    if act == "advice" and (said := unsaid(conversation, asks_for(conversation, is_quiet=False))):
+        return said
     return choose(conversation, act) if act else ""
 
 
