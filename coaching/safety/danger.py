@@ -66,7 +66,8 @@ def find_danger(text: str) -> Danger | None:
     if found and (found.level, found.about, found.topic) != ("concern", "self", "life"):
         return found
     is_weighed = found is not None or not (is_ruled_out or languages.names_danger(letters))
-    weighed = weighed_level(weighable, of_any=is_weighed)
+    is_ordinary = harmless.ORDINARY.fullmatch(whole)
+    weighed = None if is_ordinary else weighed_level(weighable, of_any=is_weighed)
     joined = _level_of_joining(letters, weighable) if joining.is_wished(letters) else None
     if weighed != "immediate":
         weighed = joined or weighed

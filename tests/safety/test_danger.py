@@ -206,3 +206,20 @@ def _seconds(text: str) -> float:
     began = time.thread_time()
     find_danger(text)
     return time.thread_time() - began
+
+
+@pytest.mark.parametrize(
+    ("ordinary", "danger"),
+    [
+        ("I'm scared I can't do it", "I wrote the letters and now I'm scared I can't do it"),
+        ("I'm scared that I can't do it!", "I'm scared I can't stop myself"),
+        ("I know what to do, I just don't do it", "I know how I would do it"),
+        ("im gonna be a grandma!!!", "I'm gonna be dead by Sunday"),
+        ("I don't want to be there", "I don't want to be there any more"),
+        ("They put him to sleep at four and I don't want to be there.", "I don't want to be here"),
+    ],
+)
+def test_everyday_words_alone_bring_no_card_and_with_more_they_count(ordinary: str, danger: str) -> None:
+    assert find_danger(ordinary) is None
+    assert find_danger(danger) is not None
+    assert find_danger(f"{ordinary.rstrip('!.')}. I want to die.") is not None
