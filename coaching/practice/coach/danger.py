@@ -14,6 +14,7 @@ from coaching.practice.coach.hearing import hear
 from coaching.practice.coach.replay import is_safe
 from coaching.practice.coach.talk import answer_questions
 from coaching.practice.coach.walking import say
+from coaching.practice.coach.wordings import without_question
 from coaching.practice.script import Reply, ToolUse
 from coaching.safety.card import danger_in
 from coaching.safety.lines import Line, shipped_offer
@@ -63,7 +64,7 @@ def answer_danger(conversation: Conversation) -> Reply | None:
         return point_to_help(conversation)
     if _suggested_level(conversation) != "immediate":
         return None
-    heard = answer_questions(conversation) or texts.answers("felt")[0]
+    heard = answer_questions(conversation) or without_question(texts.answers("felt")[0])
     return say(heard, texts.said("help_maybe"))
 
 

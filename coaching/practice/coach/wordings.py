@@ -25,17 +25,17 @@ def filled(conversation: Conversation, pool: str, words: str) -> str:
 def unsaid(conversation: Conversation, known: Sequence[str]) -> str:
     """Return the first wording that wasn't used yet; nothing if all were."""
     wordings = _as_asked(conversation, known)
-    new = (each for each in wordings if (_without_question(each) or each) not in conversation.spoken)
+    new = (each for each in wordings if (without_question(each) or each) not in conversation.spoken)
     return next(new, "")
 
 
 def _as_asked(conversation: Conversation, known: Sequence[str]) -> Sequence[str]:
     """Return wordings: without their questions just after one, or if they want none."""
     has_asked = wants_no_questions(conversation) or has_just_asked(conversation)
-    return list(filter(None, (_without_question(each) if has_asked else each for each in known)))
+    return list(filter(None, (without_question(each) if has_asked else each for each in known)))
 
 
-def _without_question(wording: str) -> str:
+def without_question(wording: str) -> str:
     """Return a wording without the question at its end; nothing if it only asks."""
     if not wording.endswith("?"):
         return wording
