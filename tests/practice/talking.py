@@ -61,4 +61,4 @@ def _shown(walk: Walk) -> Sequence[str]:
     if walk.pending["name"] != "show_options":
         return [f"[shows {walk.pending['name']}]"]
     given = ShowOptionsInput.model_validate(walk.pending["input"])
-    return [given.prompt, f"[{'] ['.join(str(option.label) for option in given.options)}]"]
+    return [given.prompt or "", f"[{'] ['.join(str(option.label) for option in given.options)}]"]
