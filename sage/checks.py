@@ -59,6 +59,31 @@ def warn_of_mail_settings(**_: object) -> list[checks.CheckMessage]:
     return found
 
 
+def check_inbox(**_: object) -> list[checks.CheckMessage]:
+    """Report settings of incoming mail with which none is ever taken."""
+    environment = settings.ENVIRONMENT
+    has_place, has_server = environment.inbox is not None, bool(environment.inbox_server)
+    found: list[checks.CheckMessage] = []
+    if has_place != has_server:
+        given, missing = ("SAGE_INBOX_URL", "SAGE_INBOX_AUTHSERV_ID")[:: 1 if has_place else -1]
+        found.append(
+            checks.Error(
+                f"{given} is set and {missing} isn’t, so no mail is read.",
+                hint="Set both, or neither.",
+                id="sage.E007",
+            )
+        )
+    elif has_place and not settings.HAS_MAIL:
+        found.append(
+            checks.Warning(
+                "SAGE_INBOX_URL is set and EMAIL_URL isn’t: no address is confirmed, so no mail is taken.",
+                hint="Set EMAIL_URL.",
+                id="sage.W008",
+            )
+        )
+    return found
+
+
 def warn_of_missing_layers(**_: object) -> list[checks.CheckMessage]:
     """Warn before a deployment if the system lets readers of untrusted files keep rights."""
     missing = missing_layers()

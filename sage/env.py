@@ -28,12 +28,14 @@ from sage.env_values import (
     Folder,
     Hosts,
     HttpUrl,
+    Inbox,
     MailServer,
     Origins,
     Rate,
     RedisUrl,
     Secret,
     Sender,
+    ServerName,
     Signup,
     VapidKey,
     is_local,
@@ -169,6 +171,19 @@ class Environment(BaseModel):
         alias="DEFAULT_FROM_EMAIL",
         description="The sender of all mails, like Sage <sage@sage.example>. Unset: the address in "
         "EMAIL_URL, otherwise sage@ the first public name in ALLOWED_HOSTS.",
+    )
+    inbox: Inbox = Field(
+        None,
+        alias="SAGE_INBOX_URL",
+        description="The mailbox whose mails become documents, like "
+        "imaps://sage%40sage.example:password@host:993/INBOX. Needs the next variable and EMAIL_URL "
+        '(docs/operating.md, "Incoming mail"). Unset: no mail comes in.',
+    )
+    inbox_server: ServerName = Field(
+        "",
+        alias="SAGE_INBOX_AUTHSERV_ID",
+        description="The name that the mailbox’s own server gives itself in Authentication-Results headers, "
+        "like mx.sage.example.",
     )
     vapid_private_key: VapidKey = Field(
         "",

@@ -16,6 +16,7 @@ from django.core.exceptions import ImproperlyConfigured
 from environ import Env
 from pydantic import BeforeValidator, ValidationInfo
 
+from coaching.inbox.place import InboxPlace, place_of
 from sessions_app.rate import RateLimit
 
 Signup = Literal["open", "closed"]
@@ -110,6 +111,12 @@ def _read_email(value: str) -> dict[str, Any]:
     return email
 
 
+def _read_mail_server_name(value: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9._-]{1,253}", value):
+        raise ValueError(f"must be a name like mx.sage.example, not {value!r}.")
+    return value.lower()
+
+
 def _read_mail_from(value: str) -> str:
     if not is_mail_address(parseaddr(value)[1]) or "\n" in value or "\r" in value:
         raise ValueError(f"must be an address like Sage <sage@sage.example>, not {value!r}.")
@@ -179,6 +186,8 @@ RedisUrl = Annotated[str, url("redis", "rediss", "unix")]
 Flag = Annotated[bool, BeforeValidator(_read_flag)]
 Database = Annotated[dict[str, Any] | None, BeforeValidator(_read_database)]
 MailServer = Annotated[dict[str, Any] | None, BeforeValidator(_read_email)]
+Inbox = Annotated[InboxPlace | None, BeforeValidator(place_of)]
+ServerName = Annotated[str, BeforeValidator(_read_mail_server_name)]
 Sender = Annotated[str, BeforeValidator(_read_mail_from)]
 VapidKey = Annotated[str, BeforeValidator(_read_vapid_key)]
 Contact = Annotated[str, BeforeValidator(_read_vapid_subject)]

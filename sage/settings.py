@@ -81,6 +81,9 @@ SAGE_MAX_FILES_MB = ENVIRONMENT.max_files_mb
 SAGE_METRICS_TOKEN = ENVIRONMENT.metrics_token
 SAGE_EMBEDDING_MODEL = ENVIRONMENT.embedding_model
 SAGE_VAPID_SUBJECT = choose_vapid_subject(ENVIRONMENT)
+# Without the name of its server no mail can be trusted, so both are needed.
+SAGE_INBOX = ENVIRONMENT.inbox if ENVIRONMENT.inbox_server else None
+SAGE_INBOX_AUTHSERV_ID = ENVIRONMENT.inbox_server
 REDIS_URL = ENVIRONMENT.redis_url
 
 # --- Django ---------------------------------------------------------------------------------------
@@ -200,6 +203,8 @@ PROCRASTINATE_IMPORT_PATHS = [
     "coaching.jobs.letters",
     "coaching.jobs.reminders",
 ]
+if SAGE_INBOX:
+    PROCRASTINATE_IMPORT_PATHS.append("coaching.jobs.inbox")
 PROCRASTINATE_ON_APP_READY = "coaching.job_queue.use_our_threads"
 
 # --- Cache and channel layer ----------------------------------------------------------------------

@@ -32,6 +32,7 @@ _executor = ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="database
 _unhurried_executor = ThreadPoolExecutor(
     max_workers=UNHURRIED_THREADS, thread_name_prefix="database unhurried"
 )
+_beside_executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="database beside")
 _page_executor = ThreadPoolExecutor(max_workers=PAGE_THREADS, thread_name_prefix="database page")
 _heartbeat_executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="database heartbeat")
 
@@ -55,6 +56,11 @@ async def in_database_unhurried(
 ) -> ResultT:
     """Run slow work such as an export, in threads that no conversation needs."""
     return await _run_in(_unhurried_executor, partial(function, *args, **kwargs))
+
+
+async def in_database_beside(function: Callable[P, ResultT], /, *args: P.args, **kwargs: P.kwargs) -> ResultT:
+    """Run work that mostly waits for a server of others, in a thread that nothing else needs."""
+    return await _run_in(_beside_executor, partial(function, *args, **kwargs))
 
 
 async def in_database_page(function: Callable[P, ResultT], /, *args: P.args, **kwargs: P.kwargs) -> ResultT:

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 from urllib.parse import urlencode
 
 from django.conf import settings
+from django.db.models import Sum
 from django.http import HttpRequest
 from django.template.defaultfilters import pluralize
 from django.template.response import TemplateResponse
@@ -16,13 +17,14 @@ from procrastinate.contrib.django.models import ProcrastinateJob
 
 from coaching.admin.usage import period_of
 from coaching.job_queue import BRIEF_ATTEMPTS, count_jobs
-from coaching.models import CareAsk
+from coaching.models import CareAsk, InboxRefusal, InboxState
 from sessions_app.figures import FAILED, read_brief_figures, read_turn_figures
 from sessions_app.money import dollars
 from sessions_app.usage_report import UsageSum, read_usage_sum
 
 TEMPLATE = "admin/start.html"
 CARE_PERIOD = timedelta(days=7)
+REFUSED_PERIOD = timedelta(days=7)
 
 
 class StartPage(Protocol):
@@ -76,6 +78,8 @@ def read_figures(may: Callable[[str], bool], *, now: datetime) -> Sequence[Figur
     if may("coaching.view_cardcount"):
         asked = CareAsk.unscoped.filter(created_at__gte=now - CARE_PERIOD).count()
         figures.append(Figure(name="Asked after danger, 7 days", value=f"{asked:,}"))
+    if may("coaching.view_inboxstate") and settings.SAGE_INBOX:
+        figures += _inbox_figures(now)
     return figures
 
 
@@ -133,6 +137,26 @@ def _brief_figures(now: datetime) -> Iterator[Figure]:
         value=f"{briefs.failing:,}",
         address=f"{sessions}failing",
         is_alert=briefs.failing > 0,
+    )
+
+
+def _inbox_figures(now: datetime) -> Iterator[Figure]:
+    state = InboxState.objects.first() or InboxState()
+    age = _age(max(1, int((now - state.read_at).total_seconds()))) if state.read_at else ""
+    yield Figure(
+        name="Incoming mail was read",
+        value=f"{age} ago" if age else "never",
+        note=f"fails since {state.failing_since:%Y-%m-%d %H:%M} UTC: {state.error}"
+        if state.failing_since
+        else "",
+        address=reverse("admin:coaching_inboxstate_changelist"),
+        is_alert=state.failures > 0,
+    )
+    refused = InboxRefusal.unscoped.filter(day__gt=(now - REFUSED_PERIOD).date())
+    yield Figure(
+        name="Refused mails, 7 days",
+        value=f"{refused.aggregate(count=Sum('count', default=0))['count']:,}",
+        address=reverse("admin:coaching_inboxrefusal_changelist"),
     )
 
 

@@ -51,6 +51,14 @@ from coaching.models.files import (
     is_private,
 )
 from coaching.models.imports import Import, ImportFormat, ImportState
+from coaching.models.inbox import (
+    InboxAddress,
+    InboxMail,
+    InboxRefusal,
+    InboxRefusalReason,
+    InboxState,
+    InboxWaiting,
+)
 from coaching.models.letters import Letter
 from coaching.models.life import Capture, DayPlan, LifeDomain, PulseRating, ReflectionPrompt
 from coaching.models.people import Profile, TimezoneSource, Weekday
@@ -112,6 +120,12 @@ __all__ = [
     "Import",
     "ImportFormat",
     "ImportState",
+    "InboxAddress",
+    "InboxMail",
+    "InboxRefusal",
+    "InboxRefusalReason",
+    "InboxState",
+    "InboxWaiting",
     "KnowledgeEntry",
     "Letter",
     "LibraryEffect",

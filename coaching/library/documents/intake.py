@@ -5,6 +5,7 @@ shown is stored, and is read. Of pictures, nothing is stored that says where the
 """
 
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from django.conf import settings
@@ -78,20 +79,35 @@ def destination_of(
 
 
 def take_in(
-    *, user_id: int, name: str, data: bytes, destination: Destination, is_withheld: bool = False
+    *,
+    user_id: int,
+    name: str,
+    data: bytes,
+    destination: Destination,
+    is_withheld: bool = False,
+    together_with: Callable[[Document], None] | None = None,
 ) -> Document:
     """Store a document and queue its reading; one that is over a limit becomes `refused`, with the reason.
 
-    Sync code, outside transactions. Raises `StorageFailed`, and `QuotaReached` where there is no room for it.
+    `together_with` runs in the transaction of the row; what it raises leaves no document. Sync code, outside
+    transactions. Raises `StorageFailed`, and `QuotaReached` where there is no room for it.
     """
     name = clean_name(name)
-    if reason := refusal_of_size(len(data)):
-        return refuse(user_id=user_id, name=name, size=len(data), destination=destination, reason=reason)
-    try:
-        data = without_metadata(data)
-    except MetadataStays:
-        size = len(data)
-        return refuse(user_id=user_id, name=name, size=size, destination=destination, reason=UNUSUAL_PICTURE)
+    reason = refusal_of_size(len(data))
+    if not reason:
+        try:
+            data = without_metadata(data)
+        except MetadataStays:
+            reason = UNUSUAL_PICTURE
+    if reason:
+        return refuse(
+            user_id=user_id,
+            name=name,
+            size=len(data),
+            destination=destination,
+            reason=reason,
+            together_with=together_with,
+        )
     refuse_when_full(user_id=user_id, size=len(data))
     stored = store_object_now(user_id=user_id, data=data)
     with adding(destination.session_id) as added:
@@ -106,11 +122,21 @@ def take_in(
         )
         offer_library(user_id)
         enqueue_document(document)
+        if together_with:
+            together_with(document)
         added.append(document)
     return document
 
 
-def refuse(*, user_id: int, name: str, size: int, destination: Destination, reason: str) -> Document:
+def refuse(
+    *,
+    user_id: int,
+    name: str,
+    size: int,
+    destination: Destination,
+    reason: str,
+    together_with: Callable[[Document], None] | None = None,
+) -> Document:
     """Record a document that is over a limit, without its bytes, and forget the oldest of many such."""
     with adding(destination.session_id) as added:
         _lock_email(user_id, destination)
@@ -121,6 +147,8 @@ def refuse(*, user_id: int, name: str, size: int, destination: Destination, reas
             state=DocumentState.REFUSED,
             reason=reason,
         )
+        if together_with:
+            together_with(document)
         added.append(document)
     unread = Document.of(user_id).filter(state=DocumentState.REFUSED, storage_key=None).order_by("-id")
     oldest = unread.values_list("id", flat=True)[MAX_REFUSED:]

@@ -1,0 +1,131 @@
+"""How far the mailbox was read, in one row that one reader at a time may write.
+
+A reader that finds another lease in the row has been replaced, for instance because its process was frozen:
+it writes nothing any more. Each function is a transaction, or belongs into its caller's.
+"""
+
+import uuid
+from datetime import datetime, timedelta
+
+import structlog
+from django.db import transaction
+from django.db.models import F
+
+from coaching.models import InboxMail, InboxRefusal, InboxRefusalReason, InboxState, InboxWaiting
+
+FIRST_WAIT = timedelta(minutes=1)
+LONGEST_WAIT = timedelta(hours=1)
+REFUSALS_KEPT = timedelta(days=90)
+
+logger = structlog.get_logger(__name__)
+
+
+class LeaseLost(Exception):
+    """Another reader has taken over."""
+
+
+@transaction.atomic
+def take_lease(*, now: datetime, is_due_only: bool) -> uuid.UUID | None:
+    """Become the reader; None while the wait after a failure lasts, and `is_due_only`."""
+    state, _ = InboxState.objects.select_for_update().get_or_create(pk=1)
+    if is_due_only and state.next_try_at is not None and state.next_try_at > now:
+        return None
+    state.lease = uuid.uuid4()
+    state.save(update_fields=["lease"])
+    return state.lease
+
+
+def lock_state(lease: uuid.UUID) -> InboxState:
+    """Return the row, locked in the caller's transaction. Raises `LeaseLost`."""
+    state = InboxState.objects.select_for_update().filter(lease=lease).first()
+    if state is None:
+        raise LeaseLost
+    return state
+
+
+@transaction.atomic
+def begin_reading(lease: uuid.UUID, *, uid_validity: int) -> int:
+    """Return the last number that is decided. Where the server has numbered anew, begin again."""
+    state = lock_state(lease)
+    if state.uid_validity != uid_validity:
+        state.uid_validity, state.last_uid = uid_validity, 0
+        state.save(update_fields=["uid_validity", "last_uid"])
+        InboxWaiting.unscoped.all().delete()
+        InboxMail.unscoped.filter(is_moved=False).update(is_moved=True)
+    return state.last_uid
+
+
+def settle(state: InboxState, uid: int) -> None:
+    """Note that a mail is decided, in the caller's transaction."""
+    InboxWaiting.unscoped.filter(uid=uid).delete()
+    if uid > state.last_uid:
+        state.last_uid = uid
+        state.save(update_fields=["last_uid"])
+
+
+@transaction.atomic
+def settle_up_to(lease: uuid.UUID, uid: int) -> None:
+    """Note that there is no other mail up to a number."""
+    state = lock_state(lease)
+    state.last_uid = max(state.last_uid, uid)
+    state.save(update_fields=["last_uid"])
+
+
+@transaction.atomic
+def pass_over(lease: uuid.UUID, uid: int) -> None:
+    """Settle a mail that is gone, or was taken before."""
+    settle(lock_state(lease), uid)
+
+
+@transaction.atomic
+def refuse(
+    lease: uuid.UUID, uid: int, reason: InboxRefusalReason, *, user_id: int | None, now: datetime
+) -> None:
+    """Leave a mail on the server for good, and count it."""
+    state = lock_state(lease)
+    day = now.date()
+    # The lease's lock keeps others from counting at once.
+    row, _ = InboxRefusal.unscoped.get_or_create(
+        user_id=user_id,  # type: ignore[misc]  # the stubs take no null
+        day=day,
+        reason=reason,
+    )
+    InboxRefusal.unscoped.filter(pk=row.pk).update(count=F("count") + 1)
+    settle(state, uid)
+    logger.info("mail_refused", reason=str(reason), user_id=user_id)
+
+
+@transaction.atomic
+def let_wait(lease: uuid.UUID, uid: int, *, user_id: int, now: datetime, until: datetime) -> None:
+    """Leave a mail on the server until a moment."""
+    state = lock_state(lease)
+    kept = InboxWaiting.of(user_id).filter(uid=uid).values_list("since", flat=True).first()
+    settle(state, uid)
+    InboxWaiting.of(user_id).create(uid=uid, since=kept or now, due_at=until)
+
+
+@transaction.atomic
+def note_success(lease: uuid.UUID, *, now: datetime) -> None:
+    """Note that the mailbox was read to its end, and forget old refusals."""
+    state = lock_state(lease)
+    state.read_at, state.failures, state.failing_since, state.error, state.next_try_at = (
+        now,
+        0,
+        None,
+        "",
+        None,
+    )
+    state.save()
+    InboxRefusal.unscoped.filter(day__lt=(now - REFUSALS_KEPT).date()).delete()
+
+
+@transaction.atomic
+def note_failure(lease: uuid.UUID, *, error: str, now: datetime) -> None:
+    """Note a failure, after which the mailbox is left alone for longer each time."""
+    state = lock_state(lease)
+    state.failures += 1
+    state.failing_since = state.failing_since or now
+    state.error = error
+    state.next_try_at = now + min(LONGEST_WAIT, FIRST_WAIT * 2 ** min(state.failures - 1, 10))
+    state.save()
+    logger.warning("inbox_not_read", error=error, failures=state.failures)

@@ -1,0 +1,177 @@
+"""Decides about one mail by its headers, and stores one that is taken, together with the row that says so."""
+
+import uuid
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from hashlib import sha256
+from zoneinfo import ZoneInfo
+
+from allauth.account.models import EmailAddress
+from django.conf import settings
+from django.db.models import Count, Sum
+
+from coaching.clock.days import day_bounds, local_day
+from coaching.clock.timezones import UNKNOWN_TIMEZONE
+from coaching.inbox.claims import Claims
+from coaching.inbox.state import lock_state, settle
+from coaching.library.documents.intake import MEGABYTE, destination_of, take_in
+from coaching.models import (
+    Document,
+    InboxAddress,
+    InboxMail,
+    InboxRefusalReason,
+    InboxWaiting,
+    Profile,
+)
+
+MAILS_A_DAY = 50
+BYTES_A_DAY = 100 * MEGABYTE
+MAX_MAIL_MB = 25
+"""As much as readers of documents take; a lower SAGE_MAX_UPLOAD_MB counts."""
+MAX_WAITING = 500
+MAX_WAIT = timedelta(days=30)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """A mail that stays on the server; `user_id` is None if it names no person."""
+
+    reason: InboxRefusalReason
+    user_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waits:
+    """A mail that is tried again at a moment."""
+
+    user_id: int
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taken:
+    """A mail that may be fetched and stored."""
+
+    user_id: int
+    claims: Claims
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fetched:
+    """A mail's bytes and its number on the server."""
+
+    data: bytes
+    uid: int
+    uid_validity: int
+
+
+class DayIsFull(Exception):
+    """The person has had enough mail for the day."""
+
+
+def most_bytes() -> int:
+    """Return how large a mail may be."""
+    return min(settings.SAGE_MAX_UPLOAD_MB, MAX_MAIL_MB) * MEGABYTE
+
+
+def decide(claims: Claims, *, uid: int, size: int, now: datetime) -> Refused | Waits | Taken:
+    """Decide about a mail whose headers were read. Sync ORM code."""
+    found = InboxAddress.unscoped.filter(token__in=claims.tokens, user__is_active=True)
+    people = list(found.values_list("user_id", flat=True)) if claims.tokens else []
+    if len(claims.tokens) > 1:
+        return Refused(reason=InboxRefusalReason.SEVERAL)
+    if not people:
+        return Refused(reason=InboxRefusalReason.ADDRESS)
+    (user_id,) = people
+    if claims.refusal:
+        known = claims.refusal in InboxRefusalReason.values
+        reason = InboxRefusalReason(claims.refusal) if known else InboxRefusalReason.UNUSUAL
+        return Refused(reason=reason, user_id=user_id)
+    if not _is_confirmed(user_id, claims.sender):
+        return Refused(reason=InboxRefusalReason.SENDER, user_id=user_id)
+    if size > most_bytes():
+        return Refused(reason=InboxRefusalReason.LARGE, user_id=user_id)
+    return _today(user_id, claims, uid=uid, size=size, now=now)
+
+
+def _today(user_id: int, claims: Claims, *, uid: int, size: int, now: datetime) -> Refused | Waits | Taken:
+    if _has_room_today(user_id, size=size, now=now):
+        return Taken(user_id=user_id, claims=claims)
+    return put_off(user_id, uid=uid, now=now, reason=InboxRefusalReason.WAITING)
+
+
+def put_off(user_id: int, *, uid: int, now: datetime, reason: InboxRefusalReason) -> Refused | Waits:
+    """Let a mail wait for the person's next day, unless it has waited too long or too many do."""
+    waiting = InboxWaiting.of(user_id)
+    since = waiting.filter(uid=uid).values_list("since", flat=True).first()
+    is_too_long = since is not None and now - since > MAX_WAIT
+    if is_too_long or (since is None and waiting.count() >= MAX_WAITING):
+        return Refused(reason=reason, user_id=user_id)
+    return Waits(user_id=user_id, until=_day_of(user_id, now)[1])
+
+
+def key_of(claims: Claims, data: bytes) -> dict[str, str]:
+    """Return what makes a mail the same as another of its person."""
+    body = data.partition(b"\r\n\r\n")[2]
+    return {"message_digest": claims.message, "body_digest": sha256(body).hexdigest()}
+
+
+def was_taken(user_id: int, key: dict[str, str]) -> bool:
+    return InboxMail.of(user_id).filter(**key).exists()
+
+
+def store(taken: Taken, mail: Fetched, *, lease: uuid.UUID, now: datetime) -> InboxMail:
+    """Store a mail as a document, and in the same transaction that it was taken.
+
+    Sync code, outside transactions. Raises `DayIsFull`, `QuotaReached`, `StorageFailed` and `LeaseLost`.
+    """
+    rows: list[InboxMail] = []
+
+    def note(document: Document) -> None:
+        state = lock_state(lease)
+        if not _has_room_today(taken.user_id, size=len(mail.data), now=now):
+            raise DayIsFull
+        row = InboxMail.of(taken.user_id).create(
+            **key_of(taken.claims, mail.data),
+            document=document,
+            size=len(mail.data),
+            uid_validity=mail.uid_validity,
+            uid=mail.uid,
+            taken_at=now,
+        )
+        settle(state, mail.uid)
+        rows.append(row)
+
+    take_in(
+        user_id=taken.user_id,
+        name=_name_of(taken.claims.subject),
+        data=mail.data,
+        destination=destination_of(user_id=taken.user_id),
+        together_with=note,
+    )
+    return rows[0]
+
+
+def _name_of(subject: str) -> str:
+    words = " ".join(subject.replace("/", "-").replace("\\", "-").split())
+    return f"{words[:200] or 'Email'}.eml"
+
+
+def _is_confirmed(user_id: int, sender: str) -> bool:
+    """Whether a sender, in small letters and ASCII, is the person's confirmed address."""
+    confirmed = EmailAddress.objects.filter(user_id=user_id, verified=True).values_list("email", flat=True)
+    # Letters of other alphabets become ASCII in small letters: such an address is nobody's here.
+    return any(email.isascii() and email.lower() == sender for email in confirmed)
+
+
+def _has_room_today(user_id: int, *, size: int, now: datetime) -> bool:
+    begin, end = _day_of(user_id, now)
+    today = InboxMail.of(user_id).filter(taken_at__gte=begin, taken_at__lt=end)
+    sums = today.aggregate(mails=Count("pk"), bytes=Sum("size", default=0))
+    return bool(sums["mails"] < MAILS_A_DAY and sums["bytes"] + size <= BYTES_A_DAY)
+
+
+def _day_of(user_id: int, now: datetime) -> tuple[datetime, datetime]:
+    profile = Profile.of(user_id).first()
+    zone = profile.zone if profile else ZoneInfo(UNKNOWN_TIMEZONE)
+    return day_bounds(local_day(now, zone), zone)
