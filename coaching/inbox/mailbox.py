@@ -6,6 +6,7 @@ kind of failure leaves this module.
 """
 
 import imaplib
+import socket
 import ssl
 import threading
 from collections.abc import Iterator, Mapping
@@ -40,6 +41,11 @@ class _BoundedImap(imaplib.IMAP4_SSL):
         line: bytes = super().readline()
         self._count(len(line))
         return line
+
+    def cut(self) -> None:
+        """End the connection, from any thread: closing it would wait for a thread that reads."""
+        with suppress(OSError):
+            self.sock.shutdown(socket.SHUT_RDWR)
 
     def _count(self, size: int) -> None:
         self.left -= size
@@ -102,8 +108,7 @@ class Mailbox:
             self._uid("EXPUNGE", str(uid))
 
     def close(self) -> None:
-        with suppress(OSError):
-            self._imap.shutdown()
+        self._imap.cut()
 
     def _made_target(self) -> str:
         """Create the folder, below the account's own prefix if the server has one, and return its name."""
@@ -161,17 +166,24 @@ def open_mailbox(place: InboxPlace, *, seconds: float = CONNECTION_SECONDS) -> I
         imap = _BoundedImap(
             place.host, place.port, ssl_context=ssl.create_default_context(), timeout=WAIT_SECONDS
         )
-    ending = threading.Timer(seconds, imap.shutdown)
+    is_over = threading.Event()
+    ending = threading.Timer(seconds, lambda: (is_over.set(), imap.cut()))
     ending.daemon = True
     ending.start()
     try:
         _sign_in(imap, place)
         yield Mailbox(imap, place.folder)
-    finally:
-        ending.cancel()
         with suppress(Exception):
             imap.left = COMMAND_BYTES
             imap.logout()
+    except InboxFailed:
+        if is_over.is_set():
+            raise InboxFailed("timeout") from None
+        raise
+    finally:
+        ending.cancel()
+        with suppress(OSError):
+            imap.shutdown()
 
 
 def _sign_in(imap: _BoundedImap, place: InboxPlace) -> None:

@@ -25,7 +25,6 @@ from coaching.inbox.taking import (
     Taken,
     Waits,
     decide,
-    key_of,
     most_bytes,
     put_off,
     store,
@@ -133,12 +132,12 @@ class Reading:
         if not data.startswith(header):
             self._settle(uid, Refused(reason=InboxRefusalReason.UNUSUAL, user_id=user_id), now)
             return
-        if was_taken(user_id, key_of(taken.claims, data)):
+        mail = Fetched(data=data, header_size=len(header), uid=uid, uid_validity=box.uid_validity)
+        if was_taken(taken, mail):
             box.move(uid)
             state.pass_over(self._lease, uid)
             self.counts["known"] += 1
             return
-        mail = Fetched(data=data, uid=uid, uid_validity=box.uid_validity)
         try:
             row = store(taken, mail, lease=self._lease, now=now)
         except (DayIsFull, QuotaReached) as full:

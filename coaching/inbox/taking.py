@@ -12,7 +12,7 @@ from django.db.models import Count, Sum
 
 from coaching.clock.days import day_bounds, local_day
 from coaching.clock.timezones import UNKNOWN_TIMEZONE
-from coaching.inbox.claims import Claims
+from coaching.inbox.claims import UNUSUAL, Claims
 from coaching.inbox.state import lock_state, settle
 from coaching.library.documents.intake import MEGABYTE, destination_of, take_in
 from coaching.models import (
@@ -58,9 +58,10 @@ class Taken:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fetched:
-    """A mail's bytes and its number on the server."""
+    """A mail's bytes, of which so many are its headers, and its number on the server."""
 
     data: bytes
+    header_size: int
     uid: int
     uid_validity: int
 
@@ -81,7 +82,8 @@ def decide(claims: Claims, *, uid: int, size: int, now: datetime) -> Refused | W
     if len(claims.tokens) > 1:
         return Refused(reason=InboxRefusalReason.SEVERAL)
     if not people:
-        return Refused(reason=InboxRefusalReason.ADDRESS)
+        is_unread = claims.refusal == UNUSUAL and not claims.tokens
+        return Refused(reason=InboxRefusalReason.UNUSUAL if is_unread else InboxRefusalReason.ADDRESS)
     (user_id,) = people
     if claims.refusal:
         known = claims.refusal in InboxRefusalReason.values
@@ -110,14 +112,14 @@ def put_off(user_id: int, *, uid: int, now: datetime, reason: InboxRefusalReason
     return Waits(user_id=user_id, until=_day_of(user_id, now)[1])
 
 
-def key_of(claims: Claims, data: bytes) -> dict[str, str]:
+def was_taken(taken: Taken, mail: Fetched) -> bool:
+    return InboxMail.of(taken.user_id).filter(**_key_of(taken.claims, mail)).exists()
+
+
+def _key_of(claims: Claims, mail: Fetched) -> dict[str, str]:
     """Return what makes a mail the same as another of its person."""
-    body = data.partition(b"\r\n\r\n")[2]
+    body = memoryview(mail.data)[mail.header_size :]
     return {"message_digest": claims.message, "body_digest": sha256(body).hexdigest()}
-
-
-def was_taken(user_id: int, key: dict[str, str]) -> bool:
-    return InboxMail.of(user_id).filter(**key).exists()
 
 
 def store(taken: Taken, mail: Fetched, *, lease: uuid.UUID, now: datetime) -> InboxMail:
@@ -132,7 +134,7 @@ def store(taken: Taken, mail: Fetched, *, lease: uuid.UUID, now: datetime) -> In
         if not _has_room_today(taken.user_id, size=len(mail.data), now=now):
             raise DayIsFull
         row = InboxMail.of(taken.user_id).create(
-            **key_of(taken.claims, mail.data),
+            **_key_of(taken.claims, mail),
             document=document,
             size=len(mail.data),
             uid_validity=mail.uid_validity,

@@ -1,0 +1,1 @@
+"""Mail that comes in, over a real IMAP server."""
