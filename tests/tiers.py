@@ -37,7 +37,7 @@ _PURE = """
     evals/test_results evals/test_situations files/test_days files/test_frontmatter files/test_paths
     files/test_permissions files/test_tasks languages/test_catalogues languages/test_formats
     languages/test_notices legacy/test_bounded legacy/test_export_shapes legacy/test_formats legacy_text
-    letters/test_checking
+    inbox/test_results letters/test_checking
     library/documents/test_page_marks library/documents/test_picture_metadata library/documents/test_reasons
     library/extractors/test_drawn_pages
     library/extractors/test_hostile_mails
@@ -65,6 +65,7 @@ _SLOW = """
     library/pipeline/test_confident library/pipeline/test_filing
     library/pipeline/test_injection library/pipeline/test_sourced library/pipeline/test_many_documents
     library/pipeline/test_turns_taken library/test_lock_order live/test_breaker live/test_successors
+    inbox/test_hostile_attachments
     local
     pages/test_file_edits pages/test_limits pages/test_markdown pages/test_rendering patterns
     practice/test_command recall/test_odd_queries requests/test_every_view requests/test_limits

@@ -46,19 +46,6 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='InboxWaiting',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('uid', models.PositiveBigIntegerField(unique=True)),
-                ('since', models.DateTimeField()),
-                ('due_at', models.DateTimeField()),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='inbox_waiting', to=settings.AUTH_USER_MODEL)),
-            ],
-            options={
-                'ordering': ['uid'],
-            },
-        ),
-        migrations.CreateModel(
             name='InboxMail',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -90,6 +77,20 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ['-day', 'reason'],
                 'constraints': [models.UniqueConstraint(fields=('user', 'day', 'reason'), name='inbox_refusals_once', nulls_distinct=False), models.CheckConstraint(condition=models.Q(('reason__in', ['address', 'several', 'unusual', 'unproven', 'sender', 'large', 'waiting', 'room'])), name='inbox_refusal_known')],
+            },
+        ),
+        migrations.CreateModel(
+            name='InboxWaiting',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('uid', models.PositiveBigIntegerField()),
+                ('since', models.DateTimeField()),
+                ('due_at', models.DateTimeField()),
+                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='inbox_waiting', to=settings.AUTH_USER_MODEL)),
+            ],
+            options={
+                'ordering': ['uid'],
+                'constraints': [models.UniqueConstraint(fields=('user', 'uid'), name='inbox_waiting_once')],
             },
         ),
     ]

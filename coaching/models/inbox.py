@@ -83,12 +83,13 @@ class InboxWaiting(Owned):
     """A mail on the server that is tried again at `due_at`: its person’s day, or library, is full."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="inbox_waiting")
-    uid = models.PositiveBigIntegerField(unique=True)
+    uid = models.PositiveBigIntegerField()
     since = models.DateTimeField()
     due_at = models.DateTimeField()
 
     class Meta:
         ordering = ["uid"]
+        constraints = [models.UniqueConstraint(fields=["user", "uid"], name="inbox_waiting_once")]
 
     def __str__(self) -> str:
         return f"waiting mail {self.uid}"

@@ -24,6 +24,7 @@ from django.db import connection
 from PIL import Image, ImageDraw, ImageFont
 
 from coaching.calendar import reading
+from coaching.inbox import claims
 from coaching.legacy import reading as imports
 from coaching.legacy.importers import reader
 from coaching.library.pipeline import extraction, page_rendering, recognition
@@ -84,6 +85,12 @@ KINDS = {
         limits=reading.LIMITS,
         head=b"2026-10-18 2027-02-26",
         body=calendar_text(one_event("A lease")).encode(),
+    ),
+    "mails": Kind(
+        file="inbox/claims.py",
+        limits=claims.LIMITS,
+        head=b'{"server": "mx.in.example", "local": "sage", "domain": "in.example"}',
+        body=b"From: ada@example.org\r\nTo: sage+lease@in.example\r\n\r\n",
     ),
     "markdown": Kind(file="sandbox/markdown.py", limits=markdown.LIMITS, body=b"*A lease*"),
     "versions": Kind(

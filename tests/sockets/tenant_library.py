@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.contrib.auth.models import User
+from django.utils import timezone
 
 from coaching.library.extractors.content_types import PDF
 from coaching.models import (
@@ -15,6 +16,7 @@ from coaching.models import (
     DocumentState,
     DocumentText,
     EffectKind,
+    InboxMail,
     KnowledgeEntry,
     LibraryEffect,
     MadeBy,
@@ -44,6 +46,9 @@ def fill_library(user: User, secret: str) -> None:
     DocumentText.unscoped.create(document=document, text=secret)
     image = files.image("WEBP", size=(60, 80)) + secret.encode()
     DocumentPage.unscoped.create(document=document, number=1, data=image, width=60, height=80)
+    InboxMail.unscoped.create(
+        user=user, document=document, size=10, uid_validity=1, uid=1, is_moved=True, taken_at=timezone.now()
+    )
     KnowledgeEntry.unscoped.create(**place, title=secret, content=secret)
     ActionItem.unscoped.create(**place, id=STEP_ID, title=secret)
     LibraryEffect.unscoped.create(

@@ -25,8 +25,10 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
+from pytest_django import Settings
 
 from coaching.files.safety_plans import PLAN_PATH
+from coaching.inbox.place import place_of
 from coaching.models import (
     ActionItem,
     CalendarSource,
@@ -360,6 +362,8 @@ ROUTES = {
     "take_timezone": Row(
         path="/settings/timezone/", method="post", form={"timezone": "Asia/Tokyo"}, scope="own"
     ),
+    "inbox": Row(path="/settings/library/", scope="own"),
+    "renew_inbox": Row(path="/settings/library/renew/", method="post", scope="own"),
     "letters": Row(path="/settings/letters/", method="post", form={"wanted": "0"}, scope="own"),
     "imports": Row(path="/settings/import/", scope="own"),
     "imports by form": Row(path="/settings/import/", method="post", scope="own", is_refused=True),
@@ -418,8 +422,9 @@ FRAMES: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture
-def owned(user: User) -> Session:
-    """A session, a file and a calendar of the person, all containing the secret."""
+def owned(user: User, settings: Settings) -> Session:
+    """A session, a file and a calendar of the person, all containing the secret. Mail comes in."""
+    settings.SAGE_INBOX = place_of("imaps://sage%40in.example:password@mail.example/")
     session = services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
     session.title = SECRET
     session.last_message_number = 1
@@ -628,6 +633,7 @@ SHOWN_TO_THE_OWNER = (
     ("export", SECRET),
     ("imports", SECRET),
     ("calendar", SECRET),
+    ("inbox", SECRET),
     ("reminders", SECRET),
     ("captures", SECRET),
     ("home", SECRET),
