@@ -21,7 +21,7 @@ from coaching.inbox.place import InboxPlace
 from coaching.inbox.taking import (
     DayIsFull,
     Fetched,
-    Refused,
+    Refusal,
     Taken,
     Waits,
     decide,
@@ -114,7 +114,7 @@ class Reading:
             state.pass_over(self._lease, uid)
             return
         if len(header) > MAX_HEADER:
-            self._settle(uid, Refused(reason=InboxRefusalReason.UNUSUAL), now)
+            self._settle(uid, Refusal(reason=InboxRefusalReason.UNUSUAL), now)
             return
         claims = read_claims(header, place=self._place, server=self._server)
         verdict = decide(claims, uid=uid, size=size, now=now)
@@ -127,10 +127,10 @@ class Reading:
         user_id = taken.user_id
         data = box.whole(uid, most=most_bytes())
         if data is None:
-            self._settle(uid, Refused(reason=InboxRefusalReason.LARGE, user_id=user_id), now)
+            self._settle(uid, Refusal(reason=InboxRefusalReason.LARGE, user_id=user_id), now)
             return
         if not data.startswith(header):
-            self._settle(uid, Refused(reason=InboxRefusalReason.UNUSUAL, user_id=user_id), now)
+            self._settle(uid, Refusal(reason=InboxRefusalReason.UNUSUAL, user_id=user_id), now)
             return
         mail = Fetched(data=data, header_size=len(header), uid=uid, uid_validity=box.uid_validity)
         if was_taken(taken, mail):
@@ -149,7 +149,7 @@ class Reading:
         logger.info("mail_taken", user_id=user_id, bytes=len(data))
         self._move(box, row)
 
-    def _settle(self, uid: int, verdict: Refused | Waits, now: datetime) -> None:
+    def _settle(self, uid: int, verdict: Refusal | Waits, now: datetime) -> None:
         if isinstance(verdict, Waits):
             state.let_wait(self._lease, uid, user_id=verdict.user_id, now=now, until=verdict.until)
             self.counts["waiting"] += 1

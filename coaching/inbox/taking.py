@@ -33,7 +33,7 @@ MAX_WAIT = timedelta(days=30)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Refused:
+class Refusal:
     """A mail that stays on the server; `user_id` is None if it names no person."""
 
     reason: InboxRefusalReason
@@ -75,40 +75,40 @@ def most_bytes() -> int:
     return min(settings.SAGE_MAX_UPLOAD_MB, MAX_MAIL_MB) * MEGABYTE
 
 
-def decide(claims: Claims, *, uid: int, size: int, now: datetime) -> Refused | Waits | Taken:
+def decide(claims: Claims, *, uid: int, size: int, now: datetime) -> Refusal | Waits | Taken:
     """Decide about a mail whose headers were read. Sync ORM code."""
     found = InboxAddress.unscoped.filter(token__in=claims.tokens, user__is_active=True)
     people = list(found.values_list("user_id", flat=True)) if claims.tokens else []
     if len(claims.tokens) > 1:
-        return Refused(reason=InboxRefusalReason.SEVERAL)
+        return Refusal(reason=InboxRefusalReason.SEVERAL)
     if not people:
         is_unread = claims.refusal == UNUSUAL and not claims.tokens
-        return Refused(reason=InboxRefusalReason.UNUSUAL if is_unread else InboxRefusalReason.ADDRESS)
+        return Refusal(reason=InboxRefusalReason.UNUSUAL if is_unread else InboxRefusalReason.ADDRESS)
     (user_id,) = people
     if claims.refusal:
         known = claims.refusal in InboxRefusalReason.values
         reason = InboxRefusalReason(claims.refusal) if known else InboxRefusalReason.UNUSUAL
-        return Refused(reason=reason, user_id=user_id)
+        return Refusal(reason=reason, user_id=user_id)
     if not _is_confirmed(user_id, claims.sender):
-        return Refused(reason=InboxRefusalReason.SENDER, user_id=user_id)
+        return Refusal(reason=InboxRefusalReason.SENDER, user_id=user_id)
     if size > most_bytes():
-        return Refused(reason=InboxRefusalReason.LARGE, user_id=user_id)
+        return Refusal(reason=InboxRefusalReason.LARGE, user_id=user_id)
     return _today(user_id, claims, uid=uid, size=size, now=now)
 
 
-def _today(user_id: int, claims: Claims, *, uid: int, size: int, now: datetime) -> Refused | Waits | Taken:
+def _today(user_id: int, claims: Claims, *, uid: int, size: int, now: datetime) -> Refusal | Waits | Taken:
     if _has_room_today(user_id, size=size, now=now):
         return Taken(user_id=user_id, claims=claims)
     return put_off(user_id, uid=uid, now=now, reason=InboxRefusalReason.WAITING)
 
 
-def put_off(user_id: int, *, uid: int, now: datetime, reason: InboxRefusalReason) -> Refused | Waits:
+def put_off(user_id: int, *, uid: int, now: datetime, reason: InboxRefusalReason) -> Refusal | Waits:
     """Let a mail wait for the person's next day, unless it has waited too long or too many do."""
     waiting = InboxWaiting.of(user_id)
     since = waiting.filter(uid=uid).values_list("since", flat=True).first()
     is_too_long = since is not None and now - since > MAX_WAIT
     if is_too_long or (since is None and waiting.count() >= MAX_WAITING):
-        return Refused(reason=reason, user_id=user_id)
+        return Refusal(reason=reason, user_id=user_id)
     return Waits(user_id=user_id, until=_day_of(user_id, now)[1])
 
 

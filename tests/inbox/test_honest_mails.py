@@ -11,6 +11,7 @@ from django.contrib.auth.models import User
 from django.test import override_settings
 
 from coaching.inbox import taking
+from coaching.inbox.mailbox import open_mailbox
 from coaching.library.documents.intake import MEGABYTE
 from coaching.models import Document, InboxAddress, InboxMail, InboxRefusal, InboxState, InboxWaiting
 from tests.forked import ForkedProcess
@@ -145,6 +146,25 @@ def test_a_mail_waits_for_room_in_the_library_for_thirty_days(
     assert InboxRefusal.of(user.pk).get().reason == "room"
     assert (Document.of(user.pk).count(), inbox.left) == (0, 1)
     assert not InboxWaiting.unscoped.exists()
+
+
+def test_no_more_than_500_mails_of_a_person_wait(
+    inbox: Inbox, user: User, confirm: Callable[[User], None]
+) -> None:
+    confirm(user)
+    taken_before(user, taking.MAILS_A_DAY, size=1)
+    later = NOW + timedelta(days=1)
+    InboxWaiting.unscoped.bulk_create(
+        InboxWaiting(user=user, uid=1_000 + number, since=NOW, due_at=later)
+        for number in range(taking.MAX_WAITING - 1)
+    )
+    # Their numbers belong to this mailbox.
+    with open_mailbox(inbox.place) as box:
+        InboxState.objects.create(pk=1, uid_validity=box.uid_validity)
+    for number in range(2):
+        inbox.deliver(honest(inbox, user, number))
+    assert inbox.read().counts == {"waiting": 1, "refused": 1}
+    assert InboxRefusal.of(user.pk).get().reason == "waiting"
 
 
 def test_a_waiting_mail_is_decided_anew(inbox: Inbox, user: User, confirm: Callable[[User], None]) -> None:
