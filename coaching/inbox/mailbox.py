@@ -167,7 +167,12 @@ def open_mailbox(place: InboxPlace, *, seconds: float = CONNECTION_SECONDS) -> I
             place.host, place.port, ssl_context=ssl.create_default_context(), timeout=WAIT_SECONDS
         )
     is_over = threading.Event()
-    ending = threading.Timer(seconds, lambda: (is_over.set(), imap.cut()))
+
+    def end() -> None:
+        is_over.set()
+        imap.cut()
+
+    ending = threading.Timer(seconds, end)
     ending.daemon = True
     ending.start()
     try:

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -28,7 +29,7 @@ SECONDS = 120.0
 
 def honest(inbox: Inbox, user: User, number: int = 1, **fields: str) -> bytes:
     """Return one of several mails of a person to their own address."""
-    given = {"body": f"Number {number}.\n", **fields}
+    given: dict[str, Any] = {"body": f"Number {number}.\n", **fields}
     return Mail(to=inbox.address_of(user), message_id=f"<{number}@example.org>", **given).written()
 
 

@@ -25,8 +25,8 @@ ADDRESS, RENEW = "/settings/library/", "/settings/library/renew/"
 @pytest.fixture
 def place(settings: Settings) -> InboxPlace:
     """Mail comes in."""
-    settings.SAGE_INBOX = place_of(URL)
-    return settings.SAGE_INBOX
+    settings.SAGE_INBOX = place = place_of(URL)
+    return place
 
 
 def page_of(client: Client, user: User) -> str:
