@@ -149,7 +149,7 @@ def store(taken: Taken, mail: Fetched, *, lease: uuid.UUID, now: datetime) -> In
         name=_name_of(taken.claims.subject),
         data=mail.data,
         destination=destination_of(user_id=taken.user_id),
-        together_with=note,
+        also=note,
     )
     return rows[0]
 

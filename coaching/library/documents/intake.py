@@ -36,6 +36,10 @@ MEGABYTE = 1 << 20
 """As file managers count."""
 
 
+Together = Callable[[Document], None]
+"""What is written in the transaction of a new document."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Destination:
     """Whose document it is, and where it came from: `batch` is one for those that came together.
@@ -85,28 +89,17 @@ def take_in(
     data: bytes,
     destination: Destination,
     is_withheld: bool = False,
-    together_with: Callable[[Document], None] | None = None,
+    also: Together = lambda _: None,
 ) -> Document:
     """Store a document and queue its reading; one that is over a limit becomes `refused`, with the reason.
 
-    `together_with` runs in the transaction of the row; what it raises leaves no document. Sync code, outside
+    `also` runs in the transaction of the row; what it raises leaves no document. Sync code, outside
     transactions. Raises `StorageFailed`, and `QuotaReached` where there is no room for it.
     """
-    name = clean_name(name)
-    reason = refusal_of_size(len(data))
-    if not reason:
-        try:
-            data = without_metadata(data)
-        except MetadataStays:
-            reason = UNUSUAL_PICTURE
+    data, reason = _as_stored(data)
     if reason:
         return refuse(
-            user_id=user_id,
-            name=name,
-            size=len(data),
-            destination=destination,
-            reason=reason,
-            together_with=together_with,
+            user_id=user_id, name=name, size=len(data), destination=destination, reason=reason, also=also
         )
     refuse_when_full(user_id=user_id, size=len(data))
     stored = store_object_now(user_id=user_id, data=data)
@@ -114,7 +107,7 @@ def take_in(
         is_withheld = _lock_email(user_id, destination) or is_withheld
         check_room(lock_usage(user_id), size=len(data), is_new_file=True)
         document = Document.of(user_id).create(
-            **_values(name, destination),
+            **_values(clean_name(name), destination),
             size=stored.size,
             sha256=stored.sha256,
             storage_key=stored.key,
@@ -122,8 +115,7 @@ def take_in(
         )
         offer_library(user_id)
         enqueue_document(document)
-        if together_with:
-            together_with(document)
+        also(document)
         added.append(document)
     return document
 
@@ -135,7 +127,7 @@ def refuse(
     size: int,
     destination: Destination,
     reason: str,
-    together_with: Callable[[Document], None] | None = None,
+    also: Together = lambda _: None,
 ) -> Document:
     """Record a document that is over a limit, without its bytes, and forget the oldest of many such."""
     with adding(destination.session_id) as added:
@@ -147,8 +139,7 @@ def refuse(
             state=DocumentState.REFUSED,
             reason=reason,
         )
-        if together_with:
-            together_with(document)
+        also(document)
         added.append(document)
     unread = Document.of(user_id).filter(state=DocumentState.REFUSED, storage_key=None).order_by("-id")
     oldest = unread.values_list("id", flat=True)[MAX_REFUSED:]
@@ -170,6 +161,16 @@ def refusal_of_size(size: int) -> str:
     if size > limit * MEGABYTE:
         return join_reasons([TOO_LARGE, f"{size / MEGABYTE:,.1f} MB (max. {limit} MB)."])
     return "" if size else EMPTY
+
+
+def _as_stored(data: bytes) -> tuple[bytes, str]:
+    """Return a document's bytes as they are stored, and why they aren't; empty if they are."""
+    if reason := refusal_of_size(len(data)):
+        return data, reason
+    try:
+        return without_metadata(data), ""
+    except MetadataStays:
+        return data, UNUSUAL_PICTURE
 
 
 def _lock_email(user_id: int, destination: Destination) -> bool:
