@@ -25,6 +25,7 @@ from sessions_app.usage_report import UsageSum, read_usage_sum
 TEMPLATE = "admin/start.html"
 CARE_PERIOD = timedelta(days=7)
 REFUSED_PERIOD = timedelta(days=7)
+UNREAD_PERIOD = timedelta(hours=1)
 
 
 class StartPage(Protocol):
@@ -150,7 +151,7 @@ def _inbox_figures(now: datetime) -> Iterator[Figure]:
         if state.failing_since
         else "",
         address=reverse("admin:coaching_inboxstate_changelist"),
-        is_alert=state.failures > 0,
+        is_alert=bool(state.error) or (state.read_at is not None and now - state.read_at > UNREAD_PERIOD),
     )
     refused = InboxRefusal.unscoped.filter(day__gt=(now - REFUSED_PERIOD).date())
     yield Figure(
