@@ -58,6 +58,8 @@ DOCUMENTS_QUEUE = "documents"
 """The queue of documents that nobody waits for in a conversation: a worker has slots for it alone."""
 REMINDERS_QUEUE = "reminders"
 """The queue of reminders, which wait for servers of others: a worker has slots for it alone."""
+INBOX_QUEUE = "inbox"
+"""The queue of the job that reads incoming mail, for minutes if its server is slow."""
 DOCUMENT_QUEUES = 6
 """In as many queues the documents of one user are read at once."""
 

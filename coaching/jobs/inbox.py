@@ -1,6 +1,6 @@
 """The job that reads the mailbox for incoming mail. Imported only where `SAGE_INBOX_URL` is set.
 
-It waits for a server of others, so it has a thread of its own.
+It waits for a server of others, so it has a queue with a slot, and a thread, of its own.
 """
 
 import asyncio
@@ -10,6 +10,7 @@ from django.conf import settings
 from procrastinate.contrib.django import app
 
 from coaching.inbox.polling import Reading
+from coaching.job_queue import INBOX_QUEUE
 from sessions_app.database import in_database_beside
 
 READ_JOB = "read_inbox"
@@ -18,7 +19,7 @@ logger = structlog.get_logger(__name__)
 
 
 @app.periodic(cron="* * * * *")
-@app.task(name=READ_JOB, lock=READ_JOB, queueing_lock=READ_JOB)
+@app.task(name=READ_JOB, queue=INBOX_QUEUE, lock=READ_JOB, queueing_lock=READ_JOB)
 async def read_inbox(timestamp: int) -> None:  # noqa: ARG001 - every periodic job gets it
     """Take the mails that have come, unless the server failed lately."""
     if settings.SAGE_INBOX is None:

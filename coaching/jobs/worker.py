@@ -1,8 +1,8 @@
 """Runs background jobs in this process: alone in `manage.py worker`, or with the web process in `up`.
 
 It restarts by itself after a database outage, and frees the jobs of dead workers. One of its slots is never
-given to bulk jobs; documents that came in bulk, and reminders, have slots of their own. It handles no
-signals: its owner stops it.
+given to bulk jobs; documents that came in bulk, reminders, and incoming mail have slots of their own. It
+handles no signals: its owner stops it.
 """
 
 import asyncio
@@ -12,6 +12,7 @@ from typing import Any, Self
 
 import psycopg
 import structlog
+from django.conf import settings
 from django.db import DatabaseError, connection
 from procrastinate import App, PsycopgConnector
 from procrastinate.contrib.django import app, connector_params
@@ -19,7 +20,7 @@ from procrastinate.exceptions import ConnectorException
 from procrastinate.periodic import PeriodicRegistry
 from psycopg.abc import RV, PQGen
 
-from coaching.job_queue import BULK_QUEUE, DOCUMENTS_QUEUE, REMINDERS_QUEUE
+from coaching.job_queue import BULK_QUEUE, DOCUMENTS_QUEUE, INBOX_QUEUE, REMINDERS_QUEUE
 from coaching.jobs.endings import WorkersJobs
 from coaching.jobs.tasks import BULK_CALLS, MODELS, free_stalled_jobs
 from coaching.library.pipeline.extraction import warm_extraction
@@ -80,11 +81,13 @@ class JobWorker:
         self._no_bulk = open_queue(has_periodic=False)
         self._documents = open_queue(has_periodic=False)
         self._reminders = open_queue(has_periodic=False)
+        self._inbox = open_queue(has_periodic=False)
         self._tasks: list[asyncio.Task[None]] = []
 
     async def __aenter__(self) -> Self:
         get_runner().listen()  # web processes hear of what jobs change
-        queues = sorted({task.queue for task in app.tasks.values()} - {DOCUMENTS_QUEUE, REMINDERS_QUEUE})
+        alone = {DOCUMENTS_QUEUE, REMINDERS_QUEUE, INBOX_QUEUE}
+        queues = sorted({task.queue for task in app.tasks.values()} - alone)
         without_bulk = [queue for queue in queues if queue != BULK_QUEUE]
         self._tasks = [
             asyncio.create_task(self._work(self._any_jobs, queues, slots=SLOTS), name="work on any jobs"),
@@ -99,6 +102,9 @@ class JobWorker:
             asyncio.create_task(_warm_extraction(), name="warm extraction"),
             asyncio.create_task(self._warm_model(), name="warm the model's client"),
         ]
+        if settings.SAGE_INBOX:
+            reading = self._work(self._inbox, [INBOX_QUEUE], slots=1)
+            self._tasks.append(asyncio.create_task(reading, name="read incoming mail"))
         return self
 
     async def __aexit__(
