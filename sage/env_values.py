@@ -113,7 +113,8 @@ def _read_email(value: str) -> dict[str, Any]:
 
 def _read_mail_server_name(value: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9._-]{1,253}", value):
-        raise ValueError(f"must be a name like mx.sage.example, not {value!r}.")
+        # It may be a misplaced SAGE_INBOX_URL, with its password.
+        raise ValueError("must be a name like mx.sage.example.")
     return value.lower()
 
 

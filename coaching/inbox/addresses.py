@@ -46,6 +46,11 @@ def confirmed_address(user_id: int) -> str:
     return confirmed.values_list("email", flat=True).first() or ""
 
 
+def can_send(confirmed: str) -> bool:
+    """Whether mail can come from a confirmed address: only senders in ASCII are compared."""
+    return bool(confirmed) and confirmed.isascii()
+
+
 def arrived(user_id: int, *, today: date) -> Arrived:
     """Return what became of a person's mail lately."""
     mails = InboxMail.of(user_id)

@@ -1,6 +1,7 @@
 """The server, account and folder of mail that comes in, as `SAGE_INBOX_URL` names them."""
 
 from dataclasses import dataclass, field
+from hashlib import sha256
 from urllib.parse import parse_qs, unquote, urlsplit
 
 PORT = 993
@@ -21,6 +22,11 @@ class InboxPlace:
     local: str
     domain: str
 
+    @property
+    def digest(self) -> str:
+        """The hash of what tells this folder from others."""
+        return sha256("\0".join((self.host, self.user, self.folder)).encode()).hexdigest()
+
     def address_of(self, token: str) -> str:
         """Return the address that a token belongs to."""
         return f"{self.local}+{token}@{self.domain}"
@@ -40,8 +46,10 @@ def place_of(url: str) -> InboxPlace:
     folder = unquote(parts.path.removeprefix("/")) or "INBOX"
     if not (parts.hostname and user and password) or parts.fragment or asked.keys() - {"address"}:
         raise ValueError(SHAPE)
-    if not folder.isascii() or not folder.isprintable() or folder.lower() == TARGET.lower():
-        raise ValueError(f"names a folder in printable ASCII other than {TARGET}.")
+    # Servers separate the names of folders by a dot or a slash, and write other letters with an ampersand.
+    is_target = folder.replace(".", "/").rpartition("/")[2].lower() == TARGET.lower()
+    if not folder.isascii() or not folder.isprintable() or "&" in folder or is_target:
+        raise ValueError(f"names a folder in printable ASCII, without &, other than {TARGET}.")
     if not (user + password).isprintable():
         raise ValueError(SHAPE)
     local, domain = _address(asked.get("address", [user])[-1])

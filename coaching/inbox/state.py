@@ -11,10 +11,15 @@ import structlog
 from django.db import transaction
 from django.db.models import F
 
+from coaching.inbox.place import InboxPlace
 from coaching.models import InboxMail, InboxRefusal, InboxRefusalReason, InboxState, InboxWaiting
 
 FIRST_WAIT = timedelta(minutes=1)
 LONGEST_WAIT = timedelta(hours=1)
+UNREADABLE_WAIT = timedelta(hours=1)
+UNREADABLE_FOR = timedelta(hours=6)
+MAX_UNREADABLE = 500
+"""More than that many are a failure of the server."""
 REFUSALS_KEPT = timedelta(days=90)
 
 logger = structlog.get_logger(__name__)
@@ -44,12 +49,12 @@ def lock_state(lease: uuid.UUID) -> InboxState:
 
 
 @transaction.atomic
-def begin_reading(lease: uuid.UUID, *, uid_validity: int) -> int:
-    """Return the last number that is decided. Where the server has numbered anew, begin again."""
+def begin_reading(lease: uuid.UUID, *, place: InboxPlace, uid_validity: int) -> int:
+    """Return the last number that is decided. In another mailbox, or one numbered anew, begin again."""
     state = lock_state(lease)
-    if state.uid_validity != uid_validity:
-        state.uid_validity, state.last_uid = uid_validity, 0
-        state.save(update_fields=["uid_validity", "last_uid"])
+    if (state.place_digest, state.uid_validity) != (place.digest, uid_validity):
+        state.place_digest, state.uid_validity, state.last_uid = place.digest, uid_validity, 0
+        state.save(update_fields=["place_digest", "uid_validity", "last_uid"])
         InboxWaiting.unscoped.all().delete()
         InboxMail.unscoped.filter(is_moved=False).update(is_moved=True)
     return state.last_uid
@@ -83,6 +88,11 @@ def refuse(
 ) -> None:
     """Leave a mail on the server for good, and count it."""
     state = lock_state(lease)
+    _count_refusal(reason, user_id=user_id, now=now)
+    settle(state, uid)
+
+
+def _count_refusal(reason: InboxRefusalReason, *, user_id: int | None, now: datetime) -> None:
     day = now.date()
     # The lease's lock keeps others from counting at once.
     row, _ = InboxRefusal.unscoped.get_or_create(
@@ -91,7 +101,6 @@ def refuse(
         reason=reason,
     )
     InboxRefusal.unscoped.filter(pk=row.pk).update(count=F("count") + 1)
-    settle(state, uid)
     logger.info("mail_refused", reason=str(reason), user_id=user_id)
 
 
@@ -105,27 +114,45 @@ def let_wait(lease: uuid.UUID, uid: int, *, user_id: int, now: datetime, until: 
 
 
 @transaction.atomic
-def note_success(lease: uuid.UUID, *, now: datetime) -> None:
-    """Note that the mailbox was read to its end, and forget old refusals."""
+def set_aside(lease: uuid.UUID, uid: int, *, now: datetime) -> bool:
+    """Try a mail again in an hour that the server didn't hand over, so that it holds up no others.
+
+    Refuse it after hours. Return whether there is room for more of them.
+    """
     state = lock_state(lease)
-    state.read_at, state.failures, state.failing_since, state.error, state.next_try_at = (
-        now,
-        0,
-        None,
-        "",
-        None,
-    )
+    unread = InboxWaiting.unscoped.filter(user=None)
+    since = unread.filter(uid=uid).values_list("since", flat=True).first()
+    if since is None and unread.count() >= MAX_UNREADABLE:
+        return False
+    settle(state, uid)
+    if since is not None and now - since >= UNREADABLE_FOR:
+        _count_refusal(InboxRefusalReason.UNREADABLE, user_id=None, now=now)
+    else:
+        InboxWaiting.unscoped.create(user=None, uid=uid, since=since or now, due_at=now + UNREADABLE_WAIT)
+        logger.warning("mail_not_handed_over", uid=uid)
+    return True
+
+
+@transaction.atomic
+def note_success(lease: uuid.UUID, *, now: datetime, error: str = "") -> None:
+    """Note that the mailbox was read, and forget old refusals. `error` is what is wrong all the same."""
+    state = lock_state(lease)
+    state.read_at, state.failures, state.next_try_at = now, 0, None
+    state.error, state.failing_since = error, (state.failing_since or now) if error else None
     state.save()
     InboxRefusal.unscoped.filter(day__lt=(now - REFUSALS_KEPT).date()).delete()
 
 
 @transaction.atomic
-def note_failure(lease: uuid.UUID, *, error: str, now: datetime) -> None:
-    """Note a failure, after which the mailbox is left alone for longer each time."""
+def note_failure(lease: uuid.UUID, *, error: str, now: datetime, is_first: bool) -> None:
+    """Note a failure, after which the mailbox is left alone for longer each time.
+
+    `is_first`: mails were decided before it, so it isn't one of several in a row.
+    """
     state = lock_state(lease)
-    state.failures += 1
-    state.failing_since = state.failing_since or now
-    state.error = error
+    state.failures = 1 if is_first else state.failures + 1
+    state.failing_since = now if is_first else state.failing_since or now
+    state.error = error[: InboxState._meta.get_field("error").max_length]
     state.next_try_at = now + min(LONGEST_WAIT, FIRST_WAIT * 2 ** min(state.failures - 1, 10))
     state.save()
     logger.warning("inbox_not_read", error=error, failures=state.failures)

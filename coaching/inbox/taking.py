@@ -6,17 +6,20 @@ from datetime import datetime, timedelta
 from hashlib import sha256
 from zoneinfo import ZoneInfo
 
-from allauth.account.models import EmailAddress
 from django.conf import settings
-from django.db.models import Count, Sum
+from django.db.models import Count, F, Sum
 
 from coaching.clock.days import day_bounds, local_day
 from coaching.clock.timezones import UNKNOWN_TIMEZONE
+from coaching.files.errors import QuotaReached
+from coaching.files.quota import check_room
+from coaching.inbox.addresses import can_send, confirmed_address
 from coaching.inbox.claims import UNUSUAL, Claims
 from coaching.inbox.state import lock_state, settle
 from coaching.library.documents.intake import MEGABYTE, destination_of, take_in
 from coaching.models import (
     Document,
+    FileUsage,
     InboxAddress,
     InboxMail,
     InboxRefusalReason,
@@ -26,6 +29,8 @@ from coaching.models import (
 
 MAILS_A_DAY = 50
 BYTES_A_DAY = 100 * MEGABYTE
+FETCHED_A_DAY = 2 * BYTES_A_DAY
+"""Also what was fetched in vain: known mails, and what found no room."""
 MAX_MAIL_MB = 25
 """As much as readers of documents take; a lower SAGE_MAX_UPLOAD_MB counts."""
 MAX_WAITING = 500
@@ -50,10 +55,11 @@ class Waits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taken:
-    """A mail that may be fetched and stored."""
+    """A mail that may be fetched and stored; `size` is what the server says."""
 
     user_id: int
     claims: Claims
+    size: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,9 +103,26 @@ def decide(claims: Claims, *, uid: int, size: int, now: datetime) -> Refusal | W
 
 
 def _today(user_id: int, claims: Claims, *, uid: int, size: int, now: datetime) -> Refusal | Waits | Taken:
-    if _has_room_today(user_id, size=size, now=now):
-        return Taken(user_id=user_id, claims=claims)
+    try:
+        # Before anything is fetched in vain; storing checks again.
+        usage = FileUsage.of(user_id).first() or FileUsage(user_id=user_id)
+        check_room(usage, size=size, is_new_file=True)
+    except QuotaReached:
+        return put_off(user_id, uid=uid, now=now, reason=InboxRefusalReason.ROOM)
+    if _has_room_today(user_id, size=size, now=now) and _may_fetch(user_id, size=size, now=now):
+        return Taken(user_id=user_id, claims=claims, size=size)
     return put_off(user_id, uid=uid, now=now, reason=InboxRefusalReason.WAITING)
+
+
+def _may_fetch(user_id: int, *, size: int, now: datetime) -> bool:
+    """Count bytes that will be fetched for a person, unless the day's are used up.
+
+    The day is UTC's: a change of the time zone begins no other.
+    """
+    address, today = InboxAddress.of(user_id), now.date()
+    address.exclude(fetched_on=today).update(fetched_on=today, fetched_bytes=0)
+    room = address.filter(fetched_bytes__lte=FETCHED_A_DAY - size)
+    return bool(room.update(fetched_bytes=F("fetched_bytes") + size))
 
 
 def put_off(user_id: int, *, uid: int, now: datetime, reason: InboxRefusalReason) -> Refusal | Waits:
@@ -161,9 +184,9 @@ def _name_of(subject: str) -> str:
 
 def _is_confirmed(user_id: int, sender: str) -> bool:
     """Whether a sender, in small letters and ASCII, is the person's confirmed address."""
-    confirmed = EmailAddress.objects.filter(user_id=user_id, verified=True).values_list("email", flat=True)
-    # Letters of other alphabets become ASCII in small letters: such an address is nobody's here.
-    return any(email.isascii() and email.lower() == sender for email in confirmed)
+    confirmed = confirmed_address(user_id)
+    # Letters of other alphabets may become ASCII in small letters.
+    return can_send(confirmed) and confirmed.lower() == sender
 
 
 def _has_room_today(user_id: int, *, size: int, now: datetime) -> bool:

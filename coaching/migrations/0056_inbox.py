@@ -20,10 +20,12 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('token', models.CharField(default=coaching.models.inbox.new_token, max_length=32, unique=True)),
                 ('made_at', models.DateTimeField(auto_now_add=True)),
+                ('fetched_on', models.DateField(blank=True, null=True)),
+                ('fetched_bytes', models.PositiveBigIntegerField(default=0)),
                 ('user', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='inbox_address', to=settings.AUTH_USER_MODEL)),
             ],
             options={
-                'abstract': False,
+                'verbose_name_plural': 'inbox addresses',
             },
         ),
         migrations.CreateModel(
@@ -31,6 +33,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('lease', models.UUIDField(blank=True, null=True)),
+                ('place_digest', models.CharField(blank=True, default='', max_length=64)),
                 ('uid_validity', models.PositiveBigIntegerField(default=0)),
                 ('last_uid', models.PositiveBigIntegerField(default=0)),
                 ('read_at', models.DateTimeField(blank=True, help_text='When it could be read last.', null=True)),
@@ -70,13 +73,13 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('day', models.DateField()),
-                ('reason', models.CharField(choices=[('address', 'It wasn’t sent to an address that Sage knows.'), ('several', 'It was sent to several addresses of Sage.'), ('unusual', 'Its headers weren’t as mail programs write them.'), ('unproven', 'The mail server couldn’t confirm the sender.'), ('sender', 'It wasn’t sent from the confirmed address of your account.'), ('large', 'It was too large.'), ('waiting', 'Too many emails were waiting.'), ('room', 'There was no room left in your library.')], max_length=16)),
+                ('reason', models.CharField(choices=[('address', 'It wasn’t sent to an address that Sage knows.'), ('several', 'It was sent to several addresses of Sage.'), ('unusual', 'Its headers weren’t as mail programs write them.'), ('unproven', 'The mail server couldn’t confirm the sender.'), ('sender', 'It wasn’t sent from the confirmed address of your account.'), ('large', 'It was too large.'), ('waiting', 'Too many emails were waiting.'), ('room', 'There was no room left in your library.'), ('unreadable', 'The mail server couldn’t hand it over.')], max_length=16)),
                 ('count', models.PositiveIntegerField(default=0)),
                 ('user', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='inbox_refusals', to=settings.AUTH_USER_MODEL)),
             ],
             options={
                 'ordering': ['-day', 'reason'],
-                'constraints': [models.UniqueConstraint(fields=('user', 'day', 'reason'), name='inbox_refusals_once', nulls_distinct=False), models.CheckConstraint(condition=models.Q(('reason__in', ['address', 'several', 'unusual', 'unproven', 'sender', 'large', 'waiting', 'room'])), name='inbox_refusal_known')],
+                'constraints': [models.UniqueConstraint(fields=('user', 'day', 'reason'), name='inbox_refusals_once', nulls_distinct=False), models.CheckConstraint(condition=models.Q(('reason__in', ['address', 'several', 'unusual', 'unproven', 'sender', 'large', 'waiting', 'room', 'unreadable'])), name='inbox_refusal_known')],
             },
         ),
         migrations.CreateModel(
@@ -86,9 +89,10 @@ class Migration(migrations.Migration):
                 ('uid', models.PositiveBigIntegerField()),
                 ('since', models.DateTimeField()),
                 ('due_at', models.DateTimeField()),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='inbox_waiting', to=settings.AUTH_USER_MODEL)),
+                ('user', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='inbox_waiting', to=settings.AUTH_USER_MODEL)),
             ],
             options={
+                'verbose_name_plural': 'inbox waiting',
                 'ordering': ['uid'],
                 'constraints': [models.UniqueConstraint(fields=('user', 'uid'), name='inbox_waiting_once')],
             },

@@ -29,16 +29,25 @@ class InboxRefusalReason(models.TextChoices):
     LARGE = "large", _("It was too large.")
     WAITING = "waiting", _("Too many emails were waiting.")
     ROOM = "room", _("There was no room left in your library.")
+    UNREADABLE = "unreadable", _("The mail server couldn’t hand it over.")
 
 
 class InboxAddress(Owned):
-    """The token in a person's address. Another one replaces it; mail to the old one is refused."""
+    """The token in a person's address. Another one replaces it; mail to the old one is refused.
+
+    `fetched_bytes` were fetched from the server for the person on a day (of UTC), also in vain.
+    """
 
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="inbox_address"
     )
     token = models.CharField(max_length=32, unique=True, default=new_token)
     made_at = models.DateTimeField(auto_now_add=True)
+    fetched_on = models.DateField(null=True, blank=True)
+    fetched_bytes = models.PositiveBigIntegerField(default=0)
+
+    class Meta:
+        verbose_name_plural = "inbox addresses"
 
     def __str__(self) -> str:
         return f"address of {self.user_id}"
@@ -80,15 +89,25 @@ class InboxMail(Owned):
 
 
 class InboxWaiting(Owned):
-    """A mail on the server that is tried again at `due_at`: its person’s day, or library, is full."""
+    """A mail on the server that is tried again at `due_at`: its person’s day, or library, is full.
 
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="inbox_waiting")
+    Without a user, the server didn't hand it over.
+    """
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.CASCADE,
+        related_name="inbox_waiting",
+    )
     uid = models.PositiveBigIntegerField()
     since = models.DateTimeField()
     due_at = models.DateTimeField()
 
     class Meta:
         ordering = ["uid"]
+        verbose_name_plural = "inbox waiting"
         constraints = [models.UniqueConstraint(fields=["user", "uid"], name="inbox_waiting_once")]
 
     def __str__(self) -> str:
@@ -127,11 +146,12 @@ class InboxRefusal(Owned):
 class InboxState(models.Model):
     """How far the mailbox was read. One row.
 
-    Numbers up to `last_uid` are decided, except those in `InboxWaiting`. `lease` names the reader that may
-    write; another one takes it over.
+    Numbers up to `last_uid` are decided, except those in `InboxWaiting`. They are those of the mailbox whose
+    hash `place_digest` is. `lease` names the reader that may write; another one takes it over.
     """
 
     lease = models.UUIDField(null=True, blank=True)
+    place_digest = models.CharField(max_length=64, blank=True, default="")
     uid_validity = models.PositiveBigIntegerField(default=0)
     last_uid = models.PositiveBigIntegerField(default=0)
     read_at = models.DateTimeField(null=True, blank=True, help_text="When it could be read last.")

@@ -9,7 +9,14 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from coaching.inbox.addresses import SHOWN_DAYS, address_of, arrived, confirmed_address, renew_address
+from coaching.inbox.addresses import (
+    SHOWN_DAYS,
+    address_of,
+    arrived,
+    can_send,
+    confirmed_address,
+    renew_address,
+)
 from coaching.inbox.place import InboxPlace
 from coaching.inbox.taking import BYTES_A_DAY, MAILS_A_DAY, most_bytes
 from coaching.library.documents.intake import MEGABYTE
@@ -23,11 +30,13 @@ def show_inbox(request: HttpRequest) -> HttpResponse:
     """Show the person's address, and what was taken and refused. Not found where no mail comes in."""
     place = _place()
     user_id, profile = user_id_of(request), load_profile(request)
+    confirmed = confirmed_address(user_id)
     context = {
         "here": "settings",
         "zone": profile.zone,
         "address": address_of(user_id, place=place),
-        "confirmed": confirmed_address(user_id),
+        "confirmed": confirmed,
+        "can_send": can_send(confirmed),
         "arrived": arrived(user_id, today=timezone.now().date()),
         "days": SHOWN_DAYS,
         "mails_a_day": MAILS_A_DAY,

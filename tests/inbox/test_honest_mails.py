@@ -161,7 +161,7 @@ def test_no_more_than_500_mails_of_a_person_wait(
     )
     # Their numbers belong to this mailbox.
     with open_mailbox(inbox.place) as box:
-        InboxState.objects.create(pk=1, uid_validity=box.uid_validity)
+        InboxState.objects.create(pk=1, place_digest=inbox.place.digest, uid_validity=box.uid_validity)
     for number in range(2):
         inbox.deliver(honest(inbox, user, number))
     assert inbox.read().counts == {"waiting": 1, "refused": 1}

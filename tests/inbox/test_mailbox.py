@@ -10,8 +10,9 @@ from tempfile import TemporaryDirectory
 import pytest
 from django.contrib.auth.models import User
 
-from coaching.inbox import mailbox, state
-from coaching.inbox.mailbox import CHUNK, InboxFailed, open_mailbox
+from coaching.inbox import state
+from coaching.inbox.connection import CHUNK, InboxFailed, quoted
+from coaching.inbox.mailbox import open_mailbox
 from coaching.inbox.place import InboxPlace, place_of
 from coaching.inbox.polling import Reading
 from coaching.models import InboxMail, InboxState
@@ -55,13 +56,13 @@ def test_a_lying_server_costs_neither_memory_nor_time(trusted: Path, lie: str) -
 def read_one(place: InboxPlace) -> None:
     with open_mailbox(place, seconds=1) as box:
         box.uids(1, 10)
-        box.whole(1, most=3 * CHUNK)
+        box.whole(1, size=100, most=3 * CHUNK)
 
 
 def test_a_body_that_is_longer_than_its_size_says_is_given_up(trusted: Path) -> None:
     with lying_server(trusted, {"BODY": chunk}) as place, open_mailbox(place) as box:
         assert box.sizes([1]) == {1: 100}
-        assert box.whole(1, most=2 * CHUNK + 5) is None
+        assert box.whole(1, size=100, most=2 * CHUNK + 5) is None
 
 
 def test_a_mail_of_several_chunks_is_whole(inbox: Inbox) -> None:
@@ -69,7 +70,8 @@ def test_a_mail_of_several_chunks_is_whole(inbox: Inbox) -> None:
         inbox.deliver(b"A: b\r\n\r\n", hole=size)
     with open_mailbox(inbox.place) as box:
         uids = box.uids(1, 100)
-        found = [box.whole(uid, most=3 * CHUNK) for uid in uids]
+        sizes = box.sizes(uids)
+        found = [box.whole(uid, size=sizes[uid], most=3 * CHUNK) for uid in uids]
     assert [len(each or b"") for each in found] == [8, CHUNK + 1, 2 * CHUNK + 8]
 
 
@@ -163,4 +165,4 @@ def test_the_password_is_in_no_text_of_a_place() -> None:
     assert place.password == "very secret"
     assert "secret" not in repr(place) + str(place)
     assert (place.host, place.port, place.folder) == ("mail.example", 993, "INBOX")
-    assert mailbox._quoted('a"b\\c') == '"a\\"b\\\\c"'
+    assert quoted('a"b\\c') == '"a\\"b\\\\c"'

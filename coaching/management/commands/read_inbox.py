@@ -11,8 +11,10 @@ FAILURES = {
     "certificate": "The server’s certificate isn’t valid for its name, or its issuer isn’t known here.",
     "folder": "The folder can’t be opened.",
     "login": "The server refuses the name or the password.",
+    "move": "The server refuses to move taken mails to the folder Sage.",
     "protocol": "The server’s answers aren’t understood.",
     "timeout": "The server doesn’t answer in time.",
+    "tls": "The server speaks no TLS that is accepted here.",
     "unreachable": "The server can’t be reached.",
 }
 
@@ -26,10 +28,12 @@ class Command(BaseCommand):
             raise CommandError("No mail comes in: set SAGE_INBOX_URL and SAGE_INBOX_AUTHSERV_ID.")
         reading = Reading(settings.SAGE_INBOX, server=settings.SAGE_INBOX_AUTHSERV_ID)
         reading.run(is_due_only=False)
-        if reading.error:
-            raise CommandError(FAILURES.get(reading.error, f"The mailbox wasn’t read: {reading.error}."))
         counts = reading.counts
         self.stdout.write(
             f"Mails taken: {counts['taken']}. Taken before: {counts['known']}. "
             f"Refused: {counts['refused']}. Waiting: {counts['waiting']}."
         )
+        if reading.is_replaced:
+            raise CommandError("Another reader has taken over.")
+        if reading.error:
+            raise CommandError(FAILURES.get(reading.error, f"The mailbox wasn’t read: {reading.error}."))
