@@ -1,5 +1,8 @@
 """A mailbox on a server that fails, lies or has old habits."""
 
+import ssl
+import threading
+import time
 import tracemalloc
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -18,11 +21,12 @@ from coaching.inbox.polling import Reading
 from coaching.models import InboxMail, InboxState
 from tests.inbox.conftest import NOW, Inbox
 from tests.inbox.dovecot import Dovecot
-from tests.inbox.lying_server import Answer, lying_server
+from tests.inbox.lying_server import Answer, lying_server, part
 from tests.inbox.mails import SERVER, Mail
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
+GREETING_SECONDS = 20.0
 LITERAL = b"* 1 FETCH (UID 1 BODY[] {%d}\r\n"
 
 
@@ -34,6 +38,8 @@ def chunk(line: bytes) -> bytes:
 LIES: dict[str, Mapping[str, Answer]] = {
     "a literal of a terabyte": {"BODY": lambda _: LITERAL % 10**12 + b"a" * 1000},
     "lines without end": {"BODY": lambda _: b"* 1 FETCH (FLAGS ())\r\n" * 100_000},
+    "many short lines": {"BODY": lambda _: b"* 1 FETCH\r\n" * 6_000},
+    "a part without end": {"BODY": lambda _: b'* 1 FETCH (UID 1 BODY[] "a)\r\n'},
     "a line without end": {"BODY": lambda _: b"* " + b"a" * 2_000_000},
     "no numbers": {"SELECT": lambda _: b"* 1 EXISTS\r\n"},
     "no number": {"SEARCH": lambda _: b"* SEARCH 1 one\r\n"},
@@ -63,6 +69,69 @@ def test_a_body_that_is_longer_than_its_size_says_is_given_up(trusted: Path) -> 
     with lying_server(trusted, {"BODY": chunk}) as place, open_mailbox(place) as box:
         assert box.sizes([1]) == {1: 100}
         assert box.whole(1, size=100, most=2 * CHUNK + 5) is None
+
+
+def test_what_a_server_says_beside_its_answers_is_forgotten(trusted: Path) -> None:
+    junk = b"* LIST " + b"a" * CHUNK + b"\r\n"
+    with (
+        lying_server(trusted, {"SEARCH": lambda _: junk + b"* SEARCH 1\r\n"}) as place,
+        open_mailbox(place) as box,
+    ):
+        tracemalloc.start()
+        try:
+            assert all(box.uids(1, 10) == [1] for _ in range(40))
+            assert tracemalloc.get_traced_memory()[1] < 20 * CHUNK
+        finally:
+            tracemalloc.stop()
+
+
+def test_the_time_of_a_connection_begins_before_the_greeting(trusted: Path) -> None:
+    began = time.monotonic()
+    with lying_server(trusted, {}, greet=trickle) as place, pytest.raises(InboxFailed, match="timeout"):
+        read_one(place)
+    assert time.monotonic() - began < GREETING_SECONDS / 2
+
+
+def trickle(connection: ssl.SSLSocket) -> None:
+    """Greet byte by byte, each within the time that one may take."""
+    for _ in range(int(GREETING_SECONDS * 10)):
+        connection.sendall(b"*")
+        time.sleep(0.1)
+
+
+def test_a_stop_is_heard_while_the_server_greets(trusted: Path) -> None:
+    greeted = threading.Event()
+
+    def greet(connection: ssl.SSLSocket) -> None:
+        greeted.set()
+        trickle(connection)
+
+    with lying_server(trusted, {}, greet=greet) as place:
+        reading = Reading(place, server=SERVER, clock=lambda: NOW)
+        stopping = threading.Thread(target=lambda: greeted.wait(30) and reading.stop())
+        stopping.start()
+        began = time.monotonic()
+        reading.run(is_due_only=False)
+        assert time.monotonic() - began < GREETING_SECONDS / 2
+        stopping.join()
+    assert InboxState.objects.get().failures == 0
+
+
+def test_a_mail_is_whole_however_little_comes_at_once(trusted: Path) -> None:
+    parts = {
+        0: part(1, b"BODY[]<0>", b"A: b\r\n"),
+        6: b'* 1 FETCH (UID 1 BODY[]<6> "c \\"d\\"")\r\n',
+        11: b'* 1 FETCH (UID 1 BODY[]<11> "")\r\n',
+    }
+    body = {"BODY": lambda line: parts[int(line.partition(b"<")[2].partition(b".")[0])]}
+    with lying_server(trusted, body) as place, open_mailbox(place) as box:
+        assert box.whole(1, size=100, most=CHUNK) == b'A: b\r\nc "d"'
+
+
+def test_numbers_may_stand_in_several_lines(trusted: Path) -> None:
+    found = b"* SEARCH 3 1\r\n* SEARCH\r\n* SEARCH 2 3\r\n"
+    with lying_server(trusted, {"SEARCH": lambda _: found}) as place, open_mailbox(place) as box:
+        assert box.uids(1, 10) == [1, 2, 3]
 
 
 def test_a_mail_of_several_chunks_is_whole(inbox: Inbox) -> None:

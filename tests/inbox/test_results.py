@@ -3,10 +3,12 @@
 import time
 
 import pytest
+from pydantic import TypeAdapter, ValidationError
 
 from coaching.inbox.authentication import proven_domain
 from coaching.inbox.headers import MAX_SENDER, Unusual, headers_of, sender_of, tokens_in
 from coaching.inbox.place import place_of
+from sage.env_values import ServerName
 
 SERVER = "mx.example.org"
 UNUSUAL = "unusual"
@@ -98,6 +100,9 @@ def test_odd_headers_take_little_time(text: str) -> None:
         "imaps://a%40b.example:c@/",
         "imaps://a%40b.example:c@host:99999/",
         "imaps://a%40b.example:c@host/Sage",
+        "imaps://a%40b.example:c@host/INBOX.Sage",
+        "imaps://a%40b.example:c@host/INBOX/sage",
+        "imaps://a%40b.example:c@host/Entw%26APw-rfe",
         "imaps://a%40b.example:c@host/INB%0D%0AOX",
         "imaps://a%40b.example:c@host/?other=1",
         "imaps://a:topsecret@host/",
@@ -109,6 +114,14 @@ def test_other_urls_are_refused_without_repeating_them(url: str) -> None:
     with pytest.raises(ValueError, match=r"^(must|names|needs) ") as refused:
         place_of(url)
     assert "topsecret" not in str(refused.value)
+
+
+def test_a_misplaced_url_is_not_repeated() -> None:
+    with pytest.raises(ValidationError) as refused:
+        TypeAdapter(ServerName).validate_python("imaps://a:topsecret@host/")
+    assert [str(error["msg"]) for error in refused.value.errors()] == [
+        "Value error, must be a name like mx.sage.example."
+    ]
 
 
 def test_an_address_may_differ_from_the_name_of_the_account() -> None:
