@@ -164,7 +164,7 @@ TEMPLATES = [
 # --- Database -------------------------------------------------------------------------------------
 
 # Enough for all threads that can hold a connection: `sessions_app.database.THREADS` and `UNHURRIED_THREADS`,
-# `coaching.people.in_flight.MAX_RUNNING`, and some for socket handshakes.
+# the one for incoming mail, `coaching.people.in_flight.MAX_RUNNING`, and some for socket handshakes.
 DATABASE_POOL = {"min_size": 1, "max_size": 32, "timeout": 5}
 # A runner that freezes inside a transaction must not block its take-over. No statement or lock of ours takes
 # seconds; migrations, removals and archives lift all three limits.
