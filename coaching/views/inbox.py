@@ -42,6 +42,7 @@ def show_inbox(request: HttpRequest) -> HttpResponse:
         "mails_a_day": MAILS_A_DAY,
         "megabytes_a_day": BYTES_A_DAY // MEGABYTE,
         "most_megabytes": most_bytes() // MEGABYTE,
+        "attached_megabytes": most_bytes() // MEGABYTE * 72 // 100,  # in base64, with its lines
     }
     return render(request, "coaching/pages/settings_library.html", context)
 

@@ -108,7 +108,12 @@ def test_a_stop_is_heard_while_the_server_greets(trusted: Path) -> None:
 
     with lying_server(trusted, {}, greet=greet) as place:
         reading = Reading(place, server=SERVER, clock=lambda: NOW)
-        stopping = threading.Thread(target=lambda: greeted.wait(30) and reading.stop())
+
+        def stop() -> None:
+            greeted.wait(30)
+            reading.stop()
+
+        stopping = threading.Thread(target=stop)
         stopping.start()
         began = time.monotonic()
         reading.run(is_due_only=False)

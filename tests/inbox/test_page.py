@@ -53,6 +53,8 @@ def test_each_has_an_address_of_their_own_and_renews_it(
     assert f'href="{ADDRESS}" aria-current="page"' in client.get(ADDRESS).content.decode()
     old = InboxAddress.of(user.pk).get().token
     assert place.address_of(old) in page
+    assert "about 18 MB" in page
+    assert "stays on the mail server" in page
     assert old not in page_of(client, other_user)
     other = InboxAddress.of(other_user.pk).get().token
 
@@ -67,6 +69,24 @@ def test_each_has_an_address_of_their_own_and_renews_it(
     for _ in range(12):
         page = client.post(RENEW, follow=True).content.decode()
     assert "in a short time" in page
+
+
+def test_an_address_that_no_mail_can_come_from_is_told(
+    client: Client, user: User, place: InboxPlace, confirm: Callable[[User], None]
+) -> None:
+    user.email = "ada@ex\N{LATIN SMALL LETTER A WITH DIAERESIS}mple.org"
+    confirm(user)
+    assert "no mail can be taken from it" in page_of(client, user)
+
+
+def test_who_deletes_their_account_hears_of_mail_on_the_server(
+    client: Client, user: User, settings: Settings
+) -> None:
+    client.force_login(user)
+    told = "Emails that you sent to your library"
+    assert told not in client.get("/settings/delete/").content.decode()
+    settings.SAGE_INBOX = place_of(URL)
+    assert told in client.get("/settings/delete/").content.decode()
 
 
 @pytest.mark.django_db(transaction=True)
@@ -120,6 +140,11 @@ def test_operators_see_whether_mail_is_read_and_no_words(
     InboxRefusal.unscoped.create(user=None, day=NOW.date(), reason="address", count=9)
     assert figures()["Incoming mail was read"] == ("5 min ago", True)
     assert figures()["Refused mails, 7 days"] == ("12", False)
+    InboxState.objects.update(failures=0, error="", read_at=NOW - timedelta(minutes=61))
+    assert figures()["Incoming mail was read"] == ("61 min ago", True)
+    InboxState.objects.update(read_at=NOW, error="move")
+    assert figures()["Incoming mail was read"][1]
+    InboxState.objects.update(read_at=NOW, error="login")
     client.force_login(operator)
     token = InboxAddress.of(user.pk).create().token
     for name in ("inboxstate", "inboxmail", "inboxrefusal"):
