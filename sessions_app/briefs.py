@@ -1,7 +1,8 @@
 """Stores what Sage remembers of a session: versions of its brief, and what its user says about them.
 
 A version is stored only if nothing has changed since its job read the session: it started from the newest
-version, and each message that it covers is still there. Texts are written by `coaching.jobs.briefs`.
+version, and each message that it covers is still there, with the same words. Texts are written by
+`coaching.jobs.briefs`.
 """
 
 import uuid
@@ -17,6 +18,7 @@ from django.utils.translation import gettext_noop as _
 
 from sessions_app.errors import Refused
 from sessions_app.figures import sessions_with_brief_behind
+from sessions_app.fingerprints import fingerprint_of, stored_fingerprint
 from sessions_app.limits import lock_limits
 from sessions_app.models import (
     BriefCorrection,
@@ -198,9 +200,9 @@ def store_brief(work: BriefWork, written: WrittenBrief) -> SessionBrief | None:
         return None
     newest = newest_brief(session)
     first, last = work.covers_from, written.messages[-1].number
-    covered = _finished(session).filter(number__range=(first, last)).values_list("pk", flat=True)
+    covered = stored_fingerprint(_finished(session).filter(number__range=(first, last)))
     is_stale = (newest.pk if newest else None) != work.newest or (newest and last < newest.covers_until)
-    if is_stale or set(covered) != {message.pk for message in written.messages}:
+    if is_stale or covered != fingerprint_of(written.messages):
         return None
     brief = SessionBrief.within(session).create(
         session=session,

@@ -70,6 +70,18 @@ def remove_additions(
     return kept
 
 
+def unused_sessions(user_id: int, session_ids: Collection[uuid.UUID]) -> Sequence[Session]:
+    """Lock sessions; return those in which nothing was said since they were imported."""
+    locked = Session.of(user_id).filter(pk__in=session_ids).select_for_update(no_key=True).order_by("pk")
+    sessions = list(locked.defer("opening", "summary"))
+    used = in_use(user_id, session_ids)
+    return [
+        session
+        for session in sessions
+        if session.pk not in used and session.last_message_number == session.imported_until
+    ]
+
+
 def in_use(user_id: int, session_ids: Collection[uuid.UUID]) -> Collection[uuid.UUID]:
     """Return the sessions that another continues, or whose turn is open."""
     others = continuing(user_id).filter(continues__in=session_ids)
@@ -102,7 +114,8 @@ def _append_answer(session: Session, number: int, messages: list[RecordedMessage
     """Take the answer to the last stored message out of `messages` and store it in that message's turn."""
     if messages[0].role != MessageRole.ASSISTANT:
         return
-    asked = Message.within(session).select_related("turn").get(number=number - 1)
+    shown = Message.within(session).filter(number__lt=number, turn__is_withdrawn=False)
+    asked = shown.select_related("turn").latest("number")
     if asked.role == MessageRole.USER:
         answer = messages.pop(0)
         message_row(asked.turn, number, answer).save(force_insert=True)
@@ -118,8 +131,8 @@ def _cut(session: Session, import_id: int, first: int) -> None:
     turns = list(added.values_list("turn_id", flat=True))
     added.delete()
     Turn.within(session).filter(pk__in=turns, messages=None).delete()
-    last = Message.within(session).select_related("turn").get(number=first - 1)
-    said = Message.within(session)
+    said = Message.within(session).filter(turn__is_withdrawn=False)
+    last = said.select_related("turn").latest("number")
     last.turn.ended_at = said.filter(turn=last.turn).aggregate(last=Max("created_at"))["last"]
     last.turn.save(update_fields=["ended_at"])
     session.last_message_number = session.imported_until = first - 1

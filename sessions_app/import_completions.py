@@ -10,11 +10,21 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from sessions_app.briefs import withdraw_briefs
-from sessions_app.import_additions import in_use
-from sessions_app.imports import COMPLETED_KEY, IMPORT_KEY, RecordedMessage, message_id_of, shortened
+from sessions_app.import_additions import unused_sessions
+from sessions_app.import_answers import remove_answers
+from sessions_app.import_links import unlink
+from sessions_app.imports import (
+    ANSWERED_KEY,
+    COMPLETED_BY_KEY,
+    COMPLETED_KEY,
+    IMPORT_KEY,
+    RecordedMessage,
+    message_id_of,
+    shortened,
+)
 from sessions_app.models import Message, Session
 from sessions_app.summaries import withdraw_summary
 
@@ -23,8 +33,6 @@ Measure = Callable[[str], int]
 ROWS_AT_ONCE = 200
 SHORTER_KEY = "imported_shorter"
 """In a message's metadata: how it was before it was completed, as in `RecordedMessage.shorter`."""
-COMPLETED_BY_KEY = "completed_by"
-"""In a message's metadata: the import that completed it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +64,7 @@ def complete_recorded(
     """Complete messages of the sessions that aren't in use; return these."""
     wanted = {each.session_id: each.messages for each in completions}
     done = []
-    for session in _unused(user_id, wanted):
+    for session in unused_sessions(user_id, wanted):
         changed: list[tuple[int, int]] = []
         messages = wanted[session.pk]
         for start in range(0, len(messages), ROWS_AT_ONCE):
@@ -71,9 +79,11 @@ def complete_recorded(
 
 
 def sessions_completed_by(*, user_id: int, import_id: int) -> QuerySet[Session]:
-    """Return the sessions in which an import has completed messages."""
-    named = {f"metadata__{COMPLETED_KEY}__has_key": str(import_id)}
-    return Session.of(user_id).filter(metadata__has_key="imported_id", **named)
+    """Return the sessions in which an import has completed messages, or to which it brought answers."""
+    named = Q()
+    for key in (COMPLETED_KEY, ANSWERED_KEY):
+        named |= Q(**{f"metadata__{key}__has_key": str(import_id)})
+    return Session.of(user_id).filter(named, metadata__has_key="imported_id")
 
 
 @transaction.atomic
@@ -82,15 +92,20 @@ def remove_completions(
 ) -> Sequence[Changed]:
     """Take back what an import has completed in the sessions that aren't in use; return these."""
     done = []
-    for session in _unused(user_id, session_ids):
+    for session in unused_sessions(user_id, session_ids):
         changed: list[tuple[int, int]] = []
-        completed = Message.within(session).filter(metadata__contains={COMPLETED_BY_KEY: import_id})
+        remove_answers(session, import_id)
+        unlink(session, import_id)
+        completed = Message.within(session).filter(
+            metadata__contains={COMPLETED_BY_KEY: import_id}, metadata__has_key=SHORTER_KEY
+        )
         last = 0
         while rows := list(completed.filter(number__gt=last).order_by("number")[:ROWS_AT_ONCE]):
             changed += _shorten(rows, measure)
             Message.within(session).bulk_update(rows, ["content", "metadata"])
             last = rows[-1].number
-        del session.metadata[COMPLETED_KEY][str(import_id)]
+        for key in (COMPLETED_KEY, ANSWERED_KEY):
+            session.metadata.get(key, {}).pop(str(import_id), None)
         done.append(_changed(session, changed))
     return done
 
@@ -128,7 +143,7 @@ def _shorten(rows: Sequence[Message], measure: Measure) -> Sequence[tuple[int, i
 
 def _changed(session: Session, changed: Sequence[tuple[int, int]]) -> Changed:
     """Store a session, without what Sage remembered of messages that have changed."""
-    session.save(update_fields=["metadata"])
+    session.save(update_fields=["metadata", "last_message_number", "imported_until"])
     if changed:
         since = min(number for number, _ in changed)
         withdraw_briefs(session, since=since)
@@ -139,15 +154,3 @@ def _changed(session: Session, changed: Sequence[tuple[int, int]]) -> Changed:
         count=len(changed),
         size=sum(size for _, size in changed),
     )
-
-
-def _unused(user_id: int, session_ids: Collection[uuid.UUID]) -> Sequence[Session]:
-    """Lock sessions; return those in which nothing was said since they were imported."""
-    locked = Session.of(user_id).filter(pk__in=session_ids).select_for_update(no_key=True).order_by("pk")
-    sessions = list(locked.defer("opening", "summary"))
-    used = in_use(user_id, session_ids)
-    return [
-        session
-        for session in sessions
-        if session.pk not in used and session.last_message_number == session.imported_until
-    ]

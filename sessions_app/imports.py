@@ -10,12 +10,13 @@ import uuid
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import count
+from itertools import count, pairwise
 from typing import Any
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.db.models.fields.json import KeyTextTransform
+from django.utils import timezone
 
 from sessions_app.models import (
     BriefCorrection,
@@ -32,6 +33,14 @@ IMPORT_KEY = "import"
 """In a session's metadata: the import that made it."""
 COMPLETED_KEY = "completed"
 """In a session's metadata: by the key of a later import, how many messages it completed."""
+COMPLETED_BY_KEY = "completed_by"
+"""In a message's metadata: the later import that completed it, or brought it as another answer."""
+ANSWERED_KEY = "answered"
+"""In a session's metadata: by the key of a later import, how many other answers it brought."""
+ORIGIN_KEY = "origin"
+"""In a session's metadata: what its export says of where it was recorded."""
+BRANCH_KEY = "branch_of"
+"""In a session's origin: the imported id of the one of which it is another branch."""
 ADDED_KEY = "added"
 """In a session's metadata: by the key of a later import, the first and the last message that it appended."""
 _ROWS_A_STATEMENT = 2_000
@@ -43,7 +52,7 @@ class RecordedMessage:
     """A message as it was recorded; `imported_id` is unique in its session.
 
     `shorter` is how earlier imports stored it, if they left something out: as many characters of its content,
-    and how it then ended.
+    and how it then ended. `answers_to` is the message to which it is another answer.
     """
 
     imported_id: str
@@ -52,6 +61,7 @@ class RecordedMessage:
     created_at: datetime
     metadata: Mapping[str, Any] = field(default_factory=dict)
     shorter: tuple[int, str] | None = None
+    answers_to: str = ""
 
     @property
     def shorter_content(self) -> str | None:
@@ -60,7 +70,11 @@ class RecordedMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedSession:
-    """A session as it was recorded, with at least one message. `where` is its place in its file."""
+    """A session as it was recorded, with at least one message. `where` is its place in its file.
+
+    `answers` are others to its messages. `origin` says what is known of where it was recorded; with a
+    `branch_of` it is a branch of the session with that imported id.
+    """
 
     imported_id: str
     where: str
@@ -70,6 +84,12 @@ class RecordedSession:
     title_source: TitleSource
     started_at: datetime
     messages: Sequence[RecordedMessage]
+    answers: Sequence[RecordedMessage] = ()
+    origin: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def branch_of(self) -> str:
+        return self.origin.get(BRANCH_KEY, "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,8 +97,8 @@ class KnownSession:
     """A session that exists under an imported id.
 
     `import_id` is that of the import that made it. Until the message `until` it is imported, `added` says by
-    which later imports, and `completed` how many messages these have completed. `is_used_here`: its user
-    went on in it since, or in one that continues it.
+    which later imports, `completed` how many messages these have completed, and `answered` how many other
+    answers they brought. `is_used_here`: its user went on in it since, or in one that continues it.
     """
 
     session_id: uuid.UUID
@@ -86,6 +106,7 @@ class KnownSession:
     until: int
     added: Mapping[str, Sequence[int]]
     completed: Mapping[str, int]
+    answered: Mapping[str, int]
     is_deleted: bool
     is_used_here: bool
 
@@ -103,6 +124,7 @@ def known_sessions(*, user_id: int, imported_ids: Collection[str]) -> Mapping[st
                 until=session.imported_until,
                 added=session.metadata.get(ADDED_KEY) or {},
                 completed=session.metadata.get(COMPLETED_KEY) or {},
+                answered=session.metadata.get(ANSWERED_KEY) or {},
                 is_deleted=session.deleted_at is not None,
                 is_used_here=session.is_continued or session.last_message_number > session.imported_until,
             )
@@ -123,9 +145,13 @@ def store_recorded(*, user_id: int, import_id: int, recorded: Sequence[RecordedS
     for each in recorded:
         session = _session_of(user_id, import_id, each)
         sessions.append(session)
+        said_here = []
         for turn, said in rows_of(session, each.messages):
             turns.append(turn)
-            messages += said
+            said_here += said
+        others = answer_rows(session, each.answers, asked=answered_among(said_here))
+        turns += [message.turn for message in others]
+        messages += [*said_here, *others]
     Session.of(user_id).bulk_create(sessions)
     Turn.of(user_id).bulk_create(turns, batch_size=_ROWS_A_STATEMENT)
     Message.of(user_id).bulk_create(messages, batch_size=_ROWS_A_STATEMENT)
@@ -182,7 +208,12 @@ def _session_of(user_id: int, import_id: int, recorded: RecordedSession) -> Sess
         status=recorded.status,
         title=recorded.title,
         title_source=recorded.title_source,
-        metadata={"imported_id": recorded.imported_id, IMPORT_KEY: import_id},
+        metadata={
+            "imported_id": recorded.imported_id,
+            IMPORT_KEY: import_id,
+            **({ORIGIN_KEY: dict(recorded.origin)} if recorded.origin else {}),
+        },
+        archived_at=timezone.now() if recorded.branch_of else None,
         last_message_number=len(recorded.messages),
         imported_until=len(recorded.messages),
         started_at=recorded.started_at,
@@ -207,6 +238,45 @@ def rows_of(
             ended_at=max(moments),
         )
         yield turn, [message_row(turn, next(numbers), message) for message in said]
+
+
+def answered_among(messages: Sequence[Message]) -> Mapping[str, Message]:
+    """Return the user's messages that have an answer, of messages in order, by their client ids."""
+    return {
+        asked.client_id or "": asked
+        for asked, answer in pairwise(messages)
+        if (asked.role, answer.role) == (MessageRole.USER, MessageRole.ASSISTANT)
+        and asked.turn_id == answer.turn_id
+    }
+
+
+def answer_rows(
+    session: Session, recorded: Sequence[RecordedMessage], *, asked: Mapping[str, Message]
+) -> Sequence[Message]:
+    """Return unsaved other answers with their unsaved turns, numbered after all messages of the session.
+
+    They are withdrawn answers to messages that are `asked`; those to others are left out. The caller stores
+    the session's numbers and the turns of these messages, which now share them.
+    """
+    rows: list[Message] = []
+    for each in recorded:
+        message = asked.get(message_id_of(each.answers_to))
+        if message is None:
+            continue
+        message.turn.message_number = message.number
+        turn = Turn(
+            session=session,
+            status=TurnStatus.COMPLETED,
+            is_withdrawn=True,
+            message_number=message.number,
+            metadata={"is_imported": True},
+            started_at=each.created_at,
+            part_started_at=each.created_at,
+            ended_at=each.created_at,
+        )
+        session.last_message_number = session.imported_until = session.last_message_number + 1
+        rows.append(message_row(turn, session.last_message_number, each))
+    return rows
 
 
 def _turns_of(recorded: Sequence[RecordedMessage]) -> Sequence[list[RecordedMessage]]:

@@ -37,6 +37,7 @@ from sessions_app.arcs import EndedArc, store_arc_summary, unsummarised_arc
 from sessions_app.briefs import corrections_of
 from sessions_app.database import in_database
 from sessions_app.english import in_english
+from sessions_app.fingerprints import Fingerprint, fingerprint_of, stored_fingerprint
 from sessions_app.models import (
     BriefCorrection,
     CorrectionKind,
@@ -54,6 +55,7 @@ from sessions_app.verdicts import read_verdicts
 logger = structlog.get_logger(__name__)
 
 SUMMARY_SECONDS = 60.0
+TRIES = 2
 MAX_SUMMARY_TOKENS = 2_048  # thinking counts too
 MAX_SUMMARY_CHARACTERS = 2_000
 LEAST_SAID = 3
@@ -82,17 +84,23 @@ REQUEST = "Write the summary of this conversation now."
 ARC_REQUEST = "It is one part of a longer conversation: {arc}. Write the summary of that part now."
 
 
+class _Stale(Exception):
+    """Words of the session have changed since they were read."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummarySource:
     """What to summarise, perhaps nothing, and its arc (None for the whole session).
 
-    `covers` is the last of the messages that were read, and `corrections` what the person said of the brief.
+    `covers` is the last of the messages that were read, `read` their fingerprint, and `corrections` what the
+    person said of the brief.
     """
 
     user_id: int
     session_id: uuid.UUID
     said: Sequence[Said]
     covers: int
+    read: Fingerprint
     corrections: Sequence[BriefCorrection]
     zone: ZoneInfo
     arc: EndedArc | None = None
@@ -104,7 +112,19 @@ def is_answering(session_id: uuid.UUID) -> bool:
 
 
 async def write_summary(session_id: uuid.UUID, *, client: ModelClient, arc: int | None = None) -> bool:
-    """Write a missing summary; return whether this call did. Raises `UpstreamError`."""
+    """Write a missing summary; return whether this call did. Raises `UpstreamError`.
+
+    If words of the session have changed meanwhile, it is written once more.
+    """
+    for _ in range(TRIES):
+        try:
+            return await _write(session_id, client=client, arc=arc)
+        except _Stale:
+            continue
+    return False
+
+
+async def _write(session_id: uuid.UUID, *, client: ModelClient, arc: int | None) -> bool:
     source = await in_database(_read_source, session_id, arc)
     if source is None or not source.said:
         return False
@@ -174,6 +194,7 @@ def _read_source(session_id: uuid.UUID, arc_number: int | None) -> SummarySource
         session_id=session.id,
         said=said,
         covers=covers,
+        read=fingerprint_of(messages),
         corrections=corrections_of(session),
         zone=profile.zone,
         arc=arc,
@@ -218,6 +239,8 @@ def _store_summary(source: SummarySource, text: str) -> bool:
         )
     except Session.DoesNotExist:
         return False
+    if stored_fingerprint(session.messages.filter(pk__in=[pk for pk, _ in source.read])) != source.read:
+        raise _Stale
     if source.arc is not None:
         if unsummarised_arc(session, source.arc.number) is None:
             return False

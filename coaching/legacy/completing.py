@@ -18,7 +18,7 @@ from sessions_app.import_completions import Completion, complete_recorded
 from sessions_app.imports import RecordedMessage, RecordedSession, message_id_of
 
 NOT_COMPLETED = gettext_noop(
-    "You continued this conversation in Sage, so the texts that an earlier import left out weren’t added."
+    "You continued this conversation in Sage, so what an earlier import left out of it wasn’t added."
 )
 
 
@@ -39,7 +39,7 @@ def complete(*, user_id: int, import_id: int | None, found: Found, tally: Tally)
         done = _completed(user_id, import_id, free)
     for held, recorded in may_lack:
         if held.session_id in wanted and held.session_id not in done:
-            tally.report(_not_completed(recorded))
+            tally.report(not_completed(recorded))
     tally.completed += sum(by_me.values()) + sum(done.values())
     return {key for key, count in by_me.items() if count} | done.keys()
 
@@ -59,5 +59,6 @@ def _is_shorter(said: RecordedMessage, stored: Digests) -> bool:
     return shorter is not None and stored.get(message_id_of(said.imported_id)) == digest_of(shorter)
 
 
-def _not_completed(recorded: RecordedSession) -> Problem:
+def not_completed(recorded: RecordedSession) -> Problem:
+    """Return what a person is told of a conversation that wasn't completed."""
     return Problem(where=recorded.where, text=NOT_COMPLETED, is_lost=False)

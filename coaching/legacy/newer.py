@@ -7,7 +7,9 @@ as it is, also where its words were edited elsewhere since.
 import hashlib
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from itertools import pairwise
 from uuid import UUID
 
 from django.db.models.fields.json import KeyTextTransform
@@ -19,7 +21,7 @@ from coaching.legacy.tally import Tally
 from coaching.transcript.old_replies import ORIGINAL_KEY
 from sessions_app.import_additions import Addition, append_recorded
 from sessions_app.imports import KnownSession, RecordedMessage, RecordedSession, message_id_of
-from sessions_app.models import Message
+from sessions_app.models import Message, MessageRole
 
 Found = Sequence[tuple[KnownSession, RecordedSession]]
 Digests = Mapping[str, str]
@@ -50,10 +52,10 @@ class _Compared:
 
 def store_newer(
     *, user_id: int, import_id: int | None, found: Found, tally: Tally, completed: Collection[UUID] = ()
-) -> None:
+) -> Collection[UUID]:
     """Append what is new in sessions that other imports have brought; without an import only count it.
 
-    Sessions that were `completed` don't count as skipped.
+    Return the sessions that got messages. Those that were `completed` don't count as skipped.
     """
     mine = [held.added[str(import_id)] for held, _ in found if str(import_id) in held.added]
     tally.continued += len(mine)
@@ -69,11 +71,25 @@ def store_newer(
         is_appended = each.held.session_id in appended
         _count(each, tally, is_appended=is_appended)
         tally.skipped += not is_appended and each.held.session_id not in completed
+    return appended | {held.session_id for held, _ in found if str(import_id) in held.added}
 
 
 def _compare(user_id: int, found: Found) -> Sequence[_Compared]:
-    stored = stored_digests(user_id, [held.session_id for held, _ in found])
-    return [_compared(held, recorded, stored[held.session_id]) for held, recorded in found]
+    ids = [held.session_id for held, _ in found]
+    stored, hidden = stored_digests(user_id, ids), _hidden(user_id, ids)
+    return [
+        _compared(held, recorded, stored[held.session_id], hidden[held.session_id])
+        for held, recorded in found
+    ]
+
+
+def _hidden(user_id: int, session_ids: Sequence[UUID]) -> Mapping[UUID, AbstractSet[str]]:
+    """Return the client ids of other answers, which aren't shown."""
+    rows = Message.of(user_id).filter(session__in=session_ids, turn__is_withdrawn=True)
+    hidden: dict[UUID, set[str]] = defaultdict(set)
+    for session_id, key in rows.values_list("session_id", "client_id"):
+        hidden[session_id].add(key or "")
+    return hidden
 
 
 def stored_digests(user_id: int, session_ids: Sequence[UUID]) -> Mapping[UUID, Digests]:
@@ -90,15 +106,25 @@ def stored_digests(user_id: int, session_ids: Sequence[UUID]) -> Mapping[UUID, D
     return stored
 
 
-def _compared(held: KnownSession, recorded: RecordedSession, stored: Digests) -> _Compared:
+def _compared(
+    held: KnownSession, recorded: RecordedSession, stored: Digests, hidden: AbstractSet[str]
+) -> _Compared:
+    """Compare a recording with what is stored; `hidden` are those of it that aren't shown."""
     keys = [message_id_of(message.imported_id) for message in recorded.messages]
-    new = [message for message, key in zip(recorded.messages, keys, strict=True) if key not in stored]
+    as_answers = {message_id_of(answer.imported_id) for answer in switched(recorded, stored).values()}
+    new = [
+        message
+        for message, key in zip(recorded.messages, keys, strict=True)
+        if key not in stored and key not in as_answers
+    ]
     edited = sum(
         key in stored and not _is_same(message, stored[key])
         for key, message in zip(keys, recorded.messages, strict=True)
     )
     follows = new == list(recorded.messages[len(keys) - len(new) :])
-    has_end = not stored or list(stored)[-1] in keys
+    shown = [key for key in stored if key not in hidden]
+    is_switched = bool(as_answers) or not hidden.isdisjoint(keys)
+    has_end = not is_switched and (not shown or shown[-1] in keys)
     refusal = ""
     if held.is_deleted:
         refusal = DELETED
@@ -107,6 +133,22 @@ def _compared(held: KnownSession, recorded: RecordedSession, stored: Digests) ->
     elif not (follows and has_end):
         refusal = CHANGED
     return _Compared(held=held, recorded=recorded, new=new, edited=edited, refusal=refusal)
+
+
+def switched(recorded: RecordedSession, stored: Collection[str]) -> Mapping[str, RecordedMessage]:
+    """Return the answers that are shown now in place of stored ones, by the ids of their messages.
+
+    Those stay, and the new ones become other answers.
+    """
+    replaced = {each.answers_to for each in recorded.answers if message_id_of(each.imported_id) in stored}
+    return {
+        asked.imported_id: answer
+        for asked, answer in pairwise(recorded.messages)
+        if asked.imported_id in replaced
+        and answer.role == MessageRole.ASSISTANT
+        and message_id_of(asked.imported_id) in stored
+        and message_id_of(answer.imported_id) not in stored
+    }
 
 
 def _addition(compared: _Compared) -> Addition:

@@ -13,13 +13,16 @@ from dataclasses import dataclass
 from typing import BinaryIO, Protocol
 
 import structlog
+from django.conf import settings
 from django.utils.translation import gettext_noop
 
+from coaching.legacy.importers.assembly import Assembly
+from coaching.legacy.importers.bounded import MAX_TOKEN_BYTES
 from coaching.legacy.importers.formats import NAMES, OTHER, UNKNOWN
 from coaching.legacy.importers.reader import request
 from coaching.legacy.importers.source import REFUSALS
 from coaching.legacy.importers.things import Format, NotImportable, Thing
-from coaching.legacy.importers.wire import MAX_FRAME_BYTES, Assembly, Frame, Misread, decode
+from coaching.legacy.importers.wire import MAX_FRAME_BYTES, Frame, Misread, decode
 from coaching.sandbox.errors import AllBusy, NotAnswered, NotStarted, OutOfTime
 from coaching.sandbox.host import ProcessHost, Reading
 from coaching.sandbox.limits import Limits
@@ -100,8 +103,9 @@ def check_steps(file: BinaryIO, watch: Watch, *, wanted: Format | None = None) -
 
 def thing_steps(file: BinaryIO, watch: Watch, *, checked: Checked) -> Iterator[Thing | None]:
     """Yield what a checked file holds, and None after each step. Raises `NotImportable`."""
-    assembly = Assembly()
-    head = request(read_as=checked.format)
+    most_bytes = settings.SAGE_MAX_UPLOAD_MB << 20
+    assembly = Assembly(most_bytes + MAX_TOKEN_BYTES)
+    head = request(read_as=checked.format, most_bytes=most_bytes)
     for frame in _frames(file, head, watch, earlier_items=checked.items):
         if frame is not None:
             try:

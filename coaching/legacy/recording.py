@@ -1,7 +1,7 @@
 """Turns a found conversation into what is stored: known kinds and states, storable words, times."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -15,11 +15,12 @@ from coaching.legacy.importers.things import (
     Problem,
 )
 from coaching.safety.card import ELSEWHERE_KEY, RECENT, danger_in, values_of_danger
-from sessions_app.imports import RecordedMessage, RecordedSession
+from sessions_app.imports import BRANCH_KEY, RecordedMessage, RecordedSession
 from sessions_app.models import MessageRole, SessionKind, SessionStatus, TitleSource
 from sessions_app.text import mended, mended_json, title_from
 
 MAX_METADATA_CHARACTERS = 16_000
+MAX_NAME_CHARACTERS = 200
 METADATA_KEY = "imported_metadata"
 """In a message's metadata: what its export had there, which means nothing here."""
 
@@ -48,6 +49,7 @@ def record(found: FoundConversation, *, now: datetime, idle_since: datetime) -> 
     if not messages:
         return made
     kind = _kind(found, made.problems)
+    answers = list(_answers(found, messages, now=now, problems=made.problems))
     last = max(message.created_at for message in messages)
     status = _status(found, made.problems)
     if status == SessionStatus.ACTIVE and kind != SessionKind.OPEN_CONVERSATION and last <= idle_since:
@@ -62,6 +64,8 @@ def record(found: FoundConversation, *, now: datetime, idle_since: datetime) -> 
         title_source=source,
         started_at=min([message.created_at for message in messages] + _given(found.started_at)),
         messages=messages,
+        answers=answers,
+        origin=_origin(found),
     )
     return made
 
@@ -93,6 +97,38 @@ def _messages(
             metadata=_metadata(message),
             shorter=_shorter(message),
         )
+
+
+def _answers(
+    found: FoundConversation, messages: Sequence[RecordedMessage], *, now: datetime, problems: list[Problem]
+) -> Iterator[RecordedMessage]:
+    """Yield other answers to some of the messages, each once."""
+    asked = {message.imported_id: message for message in messages if message.role == MessageRole.USER}
+    seen = {message.imported_id for message in messages}
+    for answer in found.answers:
+        imported_id, answers_to = mended(answer.imported_id), mended(answer.answers_to)
+        if imported_id in seen or answers_to not in asked or not answer.text.strip():
+            continue
+        seen.add(imported_id)
+        if len(answer.text) > MAX_MESSAGE_CHARACTERS:
+            problems.append(Problem(where=found.where, text=CUT, is_lost=False))
+        yield RecordedMessage(
+            imported_id=imported_id,
+            role=MessageRole.ASSISTANT,
+            content=mended(answer.text[:MAX_MESSAGE_CHARACTERS]),
+            created_at=min(answer.created_at or asked[answers_to].created_at, now),
+            answers_to=answers_to,
+        )
+
+
+def _origin(found: FoundConversation) -> Mapping[str, str]:
+    """Return what is known of where a conversation was recorded."""
+    values = {
+        "model": found.model[:MAX_NAME_CHARACTERS],
+        "project": found.project[:MAX_NAME_CHARACTERS],
+        BRANCH_KEY: found.branch_of,
+    }
+    return {key: mended(value) for key, value in values.items() if value.strip()}
 
 
 def _with_danger(messages: Sequence[RecordedMessage], *, now: datetime) -> Sequence[RecordedMessage]:

@@ -11,8 +11,10 @@ from typing import BinaryIO
 from django.conf import settings
 from django.db import transaction
 
+from coaching.legacy.documents import DocumentStore
 from coaching.legacy.importers.things import (
     FoundConversation,
+    FoundDocument,
     FoundFile,
     FoundProfile,
     FoundRating,
@@ -72,6 +74,7 @@ class _Run:
         self._idle_since = target.now - timedelta(hours=settings.SAGE_SESSION_TTL_HOURS)
         self._batch = _Batch()
         self._blocks = WrittenBlocks(target.timezone)
+        self._documents = DocumentStore(target, tally)
 
     def has_stored(self, thing: Thing) -> bool:
         """Take something in; return whether anything was stored."""
@@ -100,6 +103,9 @@ class _Run:
             case FoundFile():
                 self._blocks.leave_out(thing.path)
                 store_file(self._target, thing, self._tally)
+            case FoundDocument():
+                self._store_batch()  # its messages
+                self._documents.take(thing)
             case FoundProfile():
                 fill_profile(self._target, thing, self._tally)
             case _:

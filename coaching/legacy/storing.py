@@ -19,6 +19,8 @@ from coaching.files.edits import build_imported
 from coaching.files.errors import FileMoved, FileRefused
 from coaching.files.paths import type_of_path
 from coaching.files.store import store_imported
+from coaching.legacy.answering import store_answers
+from coaching.legacy.branching import without_known
 from coaching.legacy.completing import complete
 from coaching.legacy.importers.things import FoundFile, FoundProfile, FoundRating, Problem
 from coaching.legacy.newer import store_newer
@@ -61,7 +63,8 @@ def mark_of(import_id: int) -> str:
 
 def store_sessions(target: Target, recorded: Sequence[RecordedSession], tally: Tally) -> None:
     """Store the sessions that the user doesn't have yet, and what is new in those of earlier imports."""
-    first = {each.imported_id: each for each in reversed(recorded)}
+    whole = without_known(target.user_id, recorded)
+    first = {each.imported_id: each for each in reversed(whole)}
     tally.skipped += len(recorded) - len(first)
     known = known_sessions(user_id=target.user_id, imported_ids=first.keys())
     new = [each for each in first.values() if each.imported_id not in known]
@@ -70,13 +73,20 @@ def store_sessions(target: Target, recorded: Sequence[RecordedSession], tally: T
     tally.sessions += len(made)
     for each in made:
         tally.messages += len(each.messages)
+        tally.answers += len(each.answers)
         tally.brief_tokens += sum(count_tokens(said.content) + LINE_TOKENS for said in each.messages)
     if target.import_id is not None and new:
         store_recorded(user_id=target.user_id, import_id=target.import_id, recorded=new)
     user_id, import_id = target.user_id, target.import_id
     completed = complete(user_id=user_id, import_id=import_id, found=old, tally=tally)
     others = [(held, each) for held, each in old if held.import_id != import_id]
-    store_newer(user_id=user_id, import_id=import_id, found=others, tally=tally, completed=completed)
+    appended = store_newer(
+        user_id=user_id, import_id=import_id, found=others, tally=tally, completed=completed
+    )
+    answered = store_answers(
+        user_id=user_id, import_id=import_id, found=others, tally=tally, appended=appended
+    )
+    tally.skipped -= len({*answered} - {*completed, *appended})
 
 
 def store_file(target: Target, found: FoundFile, tally: Tally) -> None:

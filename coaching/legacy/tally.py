@@ -27,13 +27,15 @@ class Tally:
     """Numbers of what was made, of what exists already (`skipped`), and of what couldn't be read.
 
     `continued` are earlier imports' sessions that got newer messages, `completed` messages of earlier imports
-    that got text which had been left out.
+    that got what had been left out. `answers` are others to messages, `documents` are in the library.
     """
 
     sessions: int = 0
     continued: int = 0
     messages: int = 0
     completed: int = 0
+    answers: int = 0
+    documents: int = 0
     files: int = 0
     ratings: int = 0
     skipped: int = 0
@@ -80,7 +82,10 @@ class Tally:
 
     def counts(self) -> dict[str, int]:
         """Return the numbers of `import_legacy --json`."""
-        names = ("sessions", "continued", "messages", "completed", "files", "ratings", "skipped", "unread")
+        names = (
+            "sessions", "continued", "messages", "completed", "answers", "documents", "files", "ratings",
+            "skipped", "unread",
+        )  # fmt: skip
         return {name: getattr(self, name) for name in names}
 
     def keep_more(self, counts: Mapping[str, int]) -> None:

@@ -1,6 +1,6 @@
 """Removes what an import made, except what its person has changed since, which is listed."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from uuid import UUID
 
 from django.db import transaction
@@ -12,6 +12,7 @@ from coaching.context.budget import count_tokens
 from coaching.files.quota import lock_usage
 from coaching.legacy.about import PAGE, withdraw
 from coaching.legacy.costs import change_brief_tokens
+from coaching.legacy.documents import documents_of, remove_documents
 from coaching.legacy.storing import mark_of
 from coaching.models import (
     DayPlan,
@@ -31,6 +32,7 @@ from sessions_app.models import Session
 
 SESSIONS_AT_ONCE = 25
 FILES_AT_ONCE = 100
+DOCUMENTS_AT_ONCE = 25
 MAX_KEPT = 500
 NO_ZONE = "UTC"
 
@@ -54,23 +56,31 @@ def undo_steps(row: Import) -> Iterator[None]:
         last = ids[-1]
         yield
     last = None
-    while ids := _next_added_to(row, last):
-        kept = remove_additions(user_id=row.user_id, import_id=row.pk, session_ids=ids)
-        _keep(row, [{"session": str(pk), "text": ADDED_SINCE} for pk in sorted(kept)])
-        last = ids[-1]
-        yield
-    last = None
     while ids := _next(sessions_completed_by(user_id=row.user_id, import_id=row.pk), last):
         kept = _remove_completions(row, ids)
         _keep(row, [{"session": str(pk), "text": COMPLETED_SINCE} for pk in sorted(kept)])
         last = ids[-1]
         yield
+    last = None
+    while ids := _next_added_to(row, last):
+        kept = remove_additions(user_id=row.user_id, import_id=row.pk, session_ids=ids)
+        _keep(row, [{"session": str(pk), "text": ADDED_SINCE} for pk in sorted(kept)])
+        last = ids[-1]
+        yield
+    yield from _undo_documents(row)
     after = 0
     while versions := _next_files(row, after):
         _remove_files(row, versions)
         after = versions[-1].file_id
         yield
     _end(row)
+
+
+def _undo_documents(row: Import) -> Iterator[None]:
+    ids = list(documents_of(row))
+    for start in range(0, len(ids), DOCUMENTS_AT_ONCE):
+        _keep(row, remove_documents(row, ids[start : start + DOCUMENTS_AT_ONCE]))
+        yield
 
 
 @transaction.atomic
@@ -146,6 +156,12 @@ def _keep(row: Import, kept: Sequence[dict[str, str]]) -> None:
     row.kept = [*row.kept, *kept][:MAX_KEPT]
 
 
+def _name_of(kept: Mapping[str, str], titles: Mapping[str, str]) -> str:
+    if "session" in kept:
+        return titles.get(kept["session"], gettext("Conversation"))
+    return kept["name"] if "document" in kept else kept["path"]
+
+
 def names_of_kept(row: Import) -> Sequence[dict[str, str]]:
     """Return what an undo left, each with a name and, where it still exists, the key of its page."""
     ids = [each["session"] for each in row.kept if "session" in each]
@@ -153,11 +169,10 @@ def names_of_kept(row: Import) -> Sequence[dict[str, str]]:
         str(session.pk): session.title or session.get_kind_display()
         for session in Session.of(row.user_id).filter(pk__in=ids).only("title", "kind")
     }
-    gone = gettext("Conversation")
     return [
         {
             **each,
-            "name": titles.get(each["session"], gone) if "session" in each else each["path"],
+            "name": _name_of(each, titles),
             "text": gettext(each["text"]),
         }
         for each in row.kept

@@ -125,6 +125,7 @@ def items_of(rows: HistoryRows, *, zone: ZoneInfo, rendered: Rendered | None = N
             said_next=said_after.get(messages[-1].number + 1, ""),
             answered_by=rows.answered_by.get(turn.message_number or 0, ()),
             has_message=any(message.role == MessageRole.USER for message in messages),
+            documents=rows.documents,
         )
         if item := turn_item(ended, rendered=rendered):
             items.append(item)
@@ -195,6 +196,7 @@ def turn_item(ended: TurnRows, *, rendered: Rendered | None = None) -> TurnItem 
         number=answer.number if answer else None,
         at=_time_of(answer.created_at, ended.zone) if answer else None,
         made=files_written_by(answer, rows.calls) if answer else (),
+        documents=attached_to(answer, ended.documents) if answer else (),
         why=why_of(read_trace(turn, rows.calls, ended.spent, ended.verdict)) if answer else None,
         notice=shown_notice(turn.user_notice),
         is_stopped=is_stopped,

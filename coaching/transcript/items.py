@@ -80,6 +80,7 @@ class TurnItem:
     number: int | None = None
     at: ShownTime | None = None
     made: Sequence[MadeFile] = ()
+    documents: Sequence[AttachedDocument] = ()
     why: WhyItem | None = None
     notice: str = ""
     is_stopped: bool = False

@@ -115,7 +115,7 @@ class TurnRows:
 
     `old_files` as in `HistoryRows`; `said_next` is the user's next message, where it was read, too.
     `answered_by` are all turns of its message if that has several answers. `has_message` is false for
-    imported answers to nothing.
+    imported answers to nothing, and `documents` are those of imported answers.
     """
 
     turn: Turn
@@ -128,6 +128,7 @@ class TurnRows:
     said_next: str = ""
     answered_by: Sequence[uuid.UUID] = ()
     has_message: bool = True
+    documents: Mapping[int, AttachedDocument] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -242,13 +243,15 @@ def _read_turn(
     if turn.is_open or (turn.is_withdrawn and not is_withdrawn_shown):
         return turn, shown, None
     answered_by = selectors.read_alternatives(turn.session, [turn])
+    answer = _MESSAGE.object_of(answers[0]) if answers else None
     ended = TurnRows(
         turn=turn,
-        answer=_MESSAGE.object_of(answers[0]) if answers else None,
+        answer=answer,
         shown=shown,
         spent=spending_of(content.usage) if content.usage else None,
         verdict=_VERDICT.object_of(verdicts[0]) if verdicts else None,
         zone=ZoneInfo(timezone_name or UNKNOWN_TIMEZONE),
         answered_by=answered_by.get(turn.message_number or 0, ()),
+        documents=read_attached([answer]) if answer else {},
     )
     return turn, shown, ended

@@ -24,6 +24,7 @@ from coaching.transcript import conversation
 from coaching.transcript.arcs import EndingItem, HeadItem, head_of, read_ending
 from coaching.transcript.cards import NO_CARDS, Cards, read_card_of_refused, read_cards
 from coaching.transcript.items import SaidItem
+from coaching.transcript.origins import OriginItem, read_origin
 from coaching.transcript.rows import HistoryRows, read_history
 from coaching.views.parts import or_404
 from sessions_app import selectors
@@ -46,6 +47,7 @@ class _PageRows:
     history: HistoryRows
     head: HeadItem
     ending: EndingItem | None
+    origin: OriginItem | None
     documents: Sequence[AttachedDocument]
 
 
@@ -69,6 +71,7 @@ def _read_page(
         history=history,
         head=head_of(found),
         ending=read_ending(found, now=timezone.now()),
+        origin=read_origin(found),
         documents=own_documents(user_id=found.user_id, ids=documents) if documents else (),
     )
     give_back_connections()  # rendering is slow
@@ -127,6 +130,7 @@ def _context_of(rows: _PageRows, *, draft: str, is_editing: bool, given: object)
         "is_active": is_active,
         "head": rows.head,
         "ending": rows.ending,
+        "origin": rows.origin,
         "earlier": history.first_number if history.has_earlier else None,
         "items": items,
         "open_item": open_item,

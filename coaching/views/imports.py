@@ -260,14 +260,19 @@ def _left_behind(left: Mapping[str, Mapping[str, Any]]) -> Sequence[LeftGroup]:
 
 
 def _made(counts: Mapping[str, int]) -> Sequence[str]:
-    sessions, continued, messages, completed, files, ratings = (
-        counts.get(key, 0) for key in ("sessions", "continued", "messages", "completed", "files", "ratings")
+    names = (
+        "sessions", "continued", "messages", "answers", "completed", "documents", "files", "ratings",
+    )  # fmt: skip
+    sessions, continued, messages, answers, completed, documents, files, ratings = (
+        counts.get(key, 0) for key in names
     )
     parts = (
         (sessions, ngettext("{count} conversation", "{count} conversations", sessions)),
         (continued, ngettext("{count} continued conversation", "{count} continued conversations", continued)),
         (messages, ngettext("{count} message", "{count} messages", messages)),
+        (answers, ngettext("{count} other answer", "{count} other answers", answers)),
         (completed, ngettext("{count} completed message", "{count} completed messages", completed)),
+        (documents, ngettext("{count} document", "{count} documents", documents)),
         (files, ngettext("{count} file", "{count} files", files)),
         (ratings, ngettext("{count} rating", "{count} ratings", ratings)),
     )

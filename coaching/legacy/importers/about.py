@@ -1,11 +1,9 @@
 """What another app knew about a person: its memories of them, and their instructions for it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
-
-from coaching.legacy.importers.left import LeftBehind
 
 NoteKind = Literal["memories", "instructions"]
 
@@ -40,24 +38,21 @@ class Notes:
         elif held is None or _age(note) >= _age(held):
             self._newest[key] = note
 
-    def all(self) -> Iterator[FoundNote | LeftBehind]:
-        """Yield the notes that fit together, and the names of the others."""
+    def divided(self) -> tuple[Sequence[FoundNote], Sequence[FoundNote]]:
+        """Return the notes that fit together, and the others."""
         room = MAX_NOTES_CHARACTERS
+        fitting, others = [], []
         for note in self._newest.values():
             if len(note.text) <= room:
                 room -= len(note.text)
-                yield note
+                fitting.append(note)
             else:
-                yield _left(note)
-        yield from map(_left, self._more)
+                others.append(note)
+        return fitting, [*others, *self._more]
 
 
 def _age(note: FoundNote) -> datetime:
     return note.written_at or datetime.min.replace(tzinfo=UTC)
-
-
-def _left(note: FoundNote) -> LeftBehind:
-    return LeftBehind(kind="instructions", name=NAMES[note.kind], where=note.project)
 
 
 def chatgpt_notes(message: Mapping[str, Any], written_at: datetime | None) -> Iterator[FoundNote]:

@@ -1,10 +1,12 @@
 """What a conversation of a ChatGPT export has besides the words that are imported."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from coaching.legacy.importers.left import LeftBehind
-from coaching.legacy.importers.things import id_of, list_of, mapping_of, text_of
+from coaching.legacy.importers.branches import Divided
+from coaching.legacy.importers.left import FileKind, LeftBehind
+from coaching.legacy.importers.things import FoundReference, id_of, list_of, mapping_of, text_of
 
 Message = Mapping[str, Any]
 
@@ -16,10 +18,12 @@ SOUNDS = frozenset(
         "video_container_asset_pointer",
     }
 )
+SHOWN = frozenset({"text", "multimodal_text"})
 _NOTES = frozenset({"user_editable_context", "model_editable_context"})
 _THINKING = frozenset({"thoughts", "reasoning_recap"})
 _SPEAKERS = ("user", "assistant")
-_SHOWN = frozenset({"text", "multimodal_text"})
+FILE_KEY = re.compile(r"file[-_][A-Za-z0-9]+")
+"""What a file is called in the pointers of messages, and at the beginning of its name in the ZIP."""
 
 
 def key_of(node: Mapping[str, Any]) -> str:
@@ -28,33 +32,27 @@ def key_of(node: Mapping[str, Any]) -> str:
 
 
 def left_in(
-    conversation: Mapping[str, Any],
-    shown: Sequence[Mapping[str, Any]],
-    where: str,
-    *,
-    taken: Collection[str],
-    is_said: Callable[[Message], bool],
-) -> Iterator[LeftBehind]:
-    """Yield what isn't imported of a conversation, given the nodes of the branch that was shown.
-
-    `taken` are the keys of those that are imported. `is_said` says whether a message has words that were
-    shown.
-    """
-    kept = {id(node) for node in shown}
-    others = [mapping_of(node) for node in conversation["mapping"].values() if id(node) not in kept]
-    said = sum(is_said(mapping_of(node.get("message"))) for node in others)
-    if said:
-        yield LeftBehind(kind="branch", name=where, count=said)
-    called = {_root(_recipient(node["message"])) for node in shown}
-    for node in shown:
-        if key_of(node) not in taken:
-            yield from _not_taken(node["message"], where, called=called, is_said=is_said)
-        yield from _media(node["message"], where)
+    conversation: str, nodes: Sequence[Mapping[str, Any]], where: str, *, divided: Divided
+) -> Iterator[LeftBehind | FoundReference]:
+    """Yield what isn't imported of a conversation's nodes, and which files its messages name."""
+    branches = [divided.main, *divided.others.values()]
+    taken = {each.imported_id for branch in branches for each in (*branch.messages, *branch.answers)}
+    taken |= divided.joined.keys()
+    if divided.left:
+        yield LeftBehind(kind="branch", name=where, count=divided.left)
+    called = {_root(_recipient(node["message"])) for node in nodes}
+    for node in nodes:
+        key = key_of(node)
+        if key not in taken:
+            yield from _not_taken(node["message"], where, called=called)
+        message = divided.joined.get(key, key) if key in taken else ""
+        for name, kind, pointer in _media(node["message"], where):
+            yield FoundReference(
+                key=pointer, name=name, kind=kind, conversation=conversation, message=message, where=where
+            )
 
 
-def _not_taken(
-    message: Message, where: str, *, called: Collection[str], is_said: Callable[[Message], bool]
-) -> Iterator[LeftBehind]:
+def _not_taken(message: Message, where: str, *, called: Collection[str]) -> Iterator[LeftBehind]:
     """Yield a message that isn't imported; results of calls stand for nothing but their calls."""
     author, content = mapping_of(message.get("author")), mapping_of(message.get("content"))
     role, kind, name = author.get("role"), text_of(content.get("content_type")), text_of(author.get("name"))
@@ -67,10 +65,14 @@ def _not_taken(
             yield LeftBehind(kind="tool", name=name)
     elif role in _SPEAKERS and (tool := _recipient(message)):
         yield LeftBehind(kind="tool", name=tool)
-    elif is_said(message) or (role not in _SPEAKERS and any(map(text_of, list_of(content.get("parts"))))):
+    elif (role not in _SPEAKERS or kind in SHOWN) and any(map(_words_of, list_of(content.get("parts")))):
         yield LeftBehind(kind="message", name=where)
-    elif role in _SPEAKERS and kind and kind not in _SHOWN:
+    elif role in _SPEAKERS and kind and kind not in SHOWN:
         yield LeftBehind(kind="tool", name=kind)
+
+
+def _words_of(part: object) -> str:
+    return (text_of(part) or text_of(mapping_of(part).get("text"))).strip()
 
 
 def _recipient(message: Message) -> str:
@@ -83,23 +85,37 @@ def _root(tool: str) -> str:
     return tool.partition(".")[0]
 
 
-def _media(message: Message, where: str) -> Iterator[LeftBehind]:
-    """Yield the pictures, recordings and files of a message."""
+def _media(message: Message, where: str) -> Iterator[tuple[str, FileKind, str]]:
+    """Yield name, kind and key of a message's pictures, recordings and files; a recording may have no key."""
     attachments = [
         mapping_of(each) for each in list_of(mapping_of(message.get("metadata")).get("attachments"))
     ]
-    names = {id_of(each.get("id")): text_of(each.get("name")) for each in attachments}
+    names = {_key_in(each.get("id")): text_of(each.get("name")) for each in attachments}
     pictured = set()
     for part in map(mapping_of, list_of(mapping_of(message.get("content")).get("parts"))):
         kind = text_of(part.get("content_type"))
         if kind == PICTURE:
-            key = text_of(part.get("asset_pointer")).rpartition("/")[2]
+            key = _key_in(part.get("asset_pointer"))
             pictured.add(key)
-            yield LeftBehind(kind="picture", name=names.get(key) or key or "?", where=where)
+            yield names.get(key) or key or "?", "picture", key
         elif kind in SOUNDS:
-            yield LeftBehind(kind="voice", name=where)
+            yield from ((where, "voice", key) for key in _sounds_in(part))
     for each in attachments:
-        if id_of(each.get("id")) not in pictured:
+        key = _key_in(each.get("id"))
+        if key not in pictured:
             is_picture = text_of(each.get("mime_type")).startswith("image/")
-            name = text_of(each.get("name")) or id_of(each.get("id")) or "?"
-            yield LeftBehind(kind="picture" if is_picture else "file", name=name, where=where)
+            yield text_of(each.get("name")) or key or "?", "picture" if is_picture else "file", key
+
+
+def _sounds_in(part: Mapping[str, Any]) -> Sequence[str]:
+    """Return the keys of the recordings in a part; one that is empty where there are none."""
+    inside = [part, *map(mapping_of, part.values())]
+    pointers = [each.get("asset_pointer") for each in inside]
+    pointers += [part.get("video_container_asset_pointer"), *list_of(part.get("frames_asset_pointers"))]
+    return [*dict.fromkeys(filter(None, map(_key_in, pointers)))] or [""]
+
+
+def _key_in(pointer: object) -> str:
+    """Return a file's key, which is the last one in a pointer such as `sediment://file_1#p_0`."""
+    text = id_of(pointer)
+    return next(reversed(FILE_KEY.findall(text)), text.rpartition("/")[2])

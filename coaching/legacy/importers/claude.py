@@ -1,9 +1,9 @@
 """Reads `conversations.json` of a Claude export.
 
 Newer exports have every branch of a conversation: `parent_message_uuid` leads from the newest message back
-through the branch that was shown. Older ones are a list. Documents that Claude wrote for its user are kept,
-which are calls of tools; other calls and thinking are left out. A message's `text` has its thinking, too, so
-its blocks count.
+through the branch that was shown; of the others, `branches` makes other answers and other conversations.
+Older ones are a list. Documents that Claude wrote for its user are kept, which are calls of tools; other
+calls and thinking are left out. A message's `text` has its thinking, too, so its blocks count.
 """
 
 import re
@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from coaching.legacy.importers.bounded import Unreadable
+from coaching.legacy.importers.branches import Divided, Tree, branch_id, divide
 from coaching.legacy.importers.claude_attachments import Composed, attached_to, composed
 from coaching.legacy.importers.claude_left import left_file, left_in
 from coaching.legacy.importers.json_stream import Item
@@ -93,70 +94,124 @@ class ClaudeAdapter:
         if not imported_id:
             yield Problem(where=where_of(item), text=NO_ID)
             return
-        said = _shown_branch(found)
+        messages = mappings_of(found.get("chat_messages"))
         documents = {
-            id_of(made.get("id")): made for message in said for made in _artifacts(message, "create")
+            id_of(made.get("id")): made for message in messages for made in _artifacts(message, "create")
         }
-        unknown = unknown_in(found, _KNOWN, "[]")
-        for message in said:
-            unknown |= unknown_in(message, _KNOWN_OF_MESSAGES, "[].chat_messages[]") | _unknown_kinds(message)
-        if unknown:
-            yield UnknownFields(names=unknown)
-        if any(_artifacts(message, "update") for message in said):
-            yield Problem(where=where_of(item), text=CHANGED_DOCUMENT, is_lost=False)
+        reading = _Reading(messages, documents)
+        divided = divide(_tree_of(found, reading), reading.message)
+        said = [reading.messages[key] for key in divided.nodes]
+        yield from _reports(item, found, said)
         shown_as = text_of(found.get("name")) or where_of(item)
+        taken = _taken(divided)
         yield from left_in(found, said, shown_as, is_document=lambda block: bool(_words(block, documents)))
-        messages: list[FoundMessage] = []
-        for message in said:
-            read = _composed(message, documents)
-            found_here = list(_message(message, read))
-            messages += found_here
-            if read.text.strip() and not found_here:
+        if divided.left:
+            yield LeftBehind(kind="branch", name=shown_as, count=divided.left)
+        for key in divided.nodes:
+            read = reading.composed(key)
+            if read.text.strip() and id_of(reading.messages[key].get("uuid")) not in taken:
                 yield LeftBehind(kind="message", name=shown_as)
             yield from _problems(where_of(item), read)
             yield from (left_file(name, shown_as) for name in read.names)
+        yield from _conversations(item, found, imported_id, divided)
+
+
+class _Reading:
+    """The messages of a conversation by keys: their ids, or their places where they have none."""
+
+    def __init__(self, messages: Sequence[Mapping[str, Any]], documents: Documents) -> None:
+        self.messages: dict[str, Mapping[str, Any]] = {}
+        for place, message in enumerate(messages):
+            key = id_of(message.get("uuid"))
+            self.messages[f"\0{place}" if not key or key in self.messages else key] = message
+        self._documents = documents
+        self._read: dict[str, Composed] = {}
+
+    def composed(self, key: str) -> Composed:
+        if key not in self._read:
+            self._read[key] = _composed(self.messages[key], self._documents)
+        return self._read[key]
+
+    def message(self, key: str) -> FoundMessage | None:
+        """Return a message as it was shown, None where it has no words."""
+        return _message(self.messages[key], self.composed(key))
+
+
+def _tree_of(conversation: Mapping[str, Any], reading: _Reading) -> Tree:
+    """Return the tree; an older export is a list of one branch."""
+    messages = reading.messages
+    parents = {key: id_of(message.get("parent_message_uuid")) or None for key, message in messages.items()}
+    ages = {key: (_written_at(message), place) for place, (key, message) in enumerate(messages.items())}
+    if not any(parent in messages for parent in parents.values()):
+        return Tree(
+            parents=dict.fromkeys(messages), shown=list(messages), written_at=lambda key: ages[key][0]
+        )
+    leaf: str | None = id_of(conversation.get("current_leaf_message_uuid"))
+    if leaf not in messages:
+        named = (key for key in messages if not key.startswith("\0"))
+        leaf = max(named, key=lambda key: ages[key])
+    branch: dict[str, None] = {}
+    while leaf is not None and leaf in messages and leaf not in branch:
+        branch[leaf] = None
+        leaf = parents[leaf]
+    return Tree(parents=parents, shown=[*branch][::-1], written_at=lambda key: ages[key][0])
+
+
+def _written_at(message: Mapping[str, Any]) -> datetime:
+    return moment_of(message.get("created_at")) or datetime.min.replace(tzinfo=UTC)
+
+
+def _taken(divided: Divided) -> frozenset[str]:
+    """Return the ids of the messages that are imported."""
+    branches = [divided.main, *divided.others.values()]
+    said = {each.imported_id for branch in branches for each in (*branch.messages, *branch.answers)}
+    return frozenset(said | divided.joined.keys())
+
+
+def _conversations(
+    item: Item, found: Mapping[str, Any], imported_id: str, divided: Divided
+) -> Iterator[FoundConversation]:
+    """Yield a conversation and its other branches."""
+    project = text_of(mapping_of(found.get("project")).get("name"))
+    branches = {"": divided.main, **divided.others}
+    for first, branch in branches.items():
         yield FoundConversation(
-            imported_id=imported_id,
-            messages=messages,
+            imported_id=branch_id(imported_id, first) if first else imported_id,
+            messages=branch.messages,
+            answers=branch.answers,
             title=text_of(found.get("name")),
-            started_at=moment_of(found.get("created_at")),
+            started_at=None if first else moment_of(found.get("created_at")),
             where=where_of(item),
+            model=text_of(found.get("model")),
+            project=project,
+            branch_of=imported_id if first else "",
         )
 
 
-def _shown_branch(conversation: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    """Return the messages of the branch that was shown, in order."""
-    messages = [message for message in conversation["chat_messages"] if isinstance(message, Mapping)]
-    by_id = {key: message for message in messages if (key := id_of(message.get("uuid")))}
-    if not any(id_of(message.get("parent_message_uuid")) in by_id for message in messages):
-        return messages
-    key = id_of(conversation.get("current_leaf_message_uuid"))
-    if key not in by_id:
-        _, newest = max(enumerate(by_id.values()), key=_age)
-        key = id_of(newest.get("uuid"))
-    branch: list[Mapping[str, Any]] = []
-    while (message := by_id.pop(key, None)) is not None:  # popped: a circle ends
-        branch.append(message)
-        key = id_of(message.get("parent_message_uuid"))
-    return branch[::-1]
+def _reports(
+    item: Item, found: Mapping[str, Any], said: Sequence[Mapping[str, Any]]
+) -> Iterator[UnknownFields | Problem]:
+    unknown = unknown_in(found, _KNOWN, "[]")
+    for message in said:
+        unknown |= unknown_in(message, _KNOWN_OF_MESSAGES, "[].chat_messages[]") | _unknown_kinds(message)
+    if unknown:
+        yield UnknownFields(names=unknown)
+    if any(_artifacts(message, "update") for message in said):
+        yield Problem(where=where_of(item), text=CHANGED_DOCUMENT, is_lost=False)
 
 
-def _age(placed: tuple[int, Mapping[str, Any]]) -> tuple[datetime, int]:
-    place, message = placed
-    return moment_of(message.get("created_at")) or datetime.min.replace(tzinfo=UTC), place
-
-
-def _message(message: Mapping[str, Any], read: Composed) -> Iterator[FoundMessage]:
-    """Yield a message as it was shown, nothing where it has no words."""
+def _message(message: Mapping[str, Any], read: Composed) -> FoundMessage | None:
+    """Return a message as it was shown, None where it has no words, no ID or no known sender."""
     imported_id, sender = id_of(message.get("uuid")), message.get("sender")
-    if sender in _SENDERS and imported_id and read.text.strip():
-        yield FoundMessage(
-            imported_id=imported_id,
-            role="user" if sender == "human" else "assistant",
-            text=read.text,
-            created_at=moment_of(message.get("created_at")),
-            shorter=read.shorter,
-        )
+    if sender not in _SENDERS or not imported_id or not read.text.strip():
+        return None
+    return FoundMessage(
+        imported_id=imported_id,
+        role="user" if sender == "human" else "assistant",
+        text=read.text,
+        created_at=moment_of(message.get("created_at")),
+        shorter=read.shorter,
+    )
 
 
 def _problems(where: str, read: Composed) -> Iterator[Problem]:

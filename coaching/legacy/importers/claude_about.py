@@ -1,14 +1,19 @@
 """Reads what a Claude export has about a person: `memories.json` and `projects.json`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from coaching.legacy.importers.about import FoundNote
 from coaching.legacy.importers.bounded import Unreadable
+from coaching.legacy.importers.claude_left import kind_of_file
 from coaching.legacy.importers.json_stream import Item
-from coaching.legacy.importers.left import MAX_NAME_CHARACTERS, LeftBehind
+from coaching.legacy.importers.left import MAX_NAME_CHARACTERS, NOT_IN_EXPORT, LeftBehind
 from coaching.legacy.importers.things import (
+    FoundDocument,
     Problem,
+    Thing,
     UnknownFields,
+    document_of,
     mapping_of,
     mappings_of,
     text_of,
@@ -32,8 +37,8 @@ class ClaudeNotes:
     def __init__(self) -> None:
         self._names: dict[str, str] = {}
 
-    def read(self, member: str, item: Item) -> Iterator[FoundNote | LeftBehind | Problem | UnknownFields]:
-        """Yield what an item of a ZIP's member says, and the names of a project's documents."""
+    def read(self, member: str, item: Item) -> Iterator[Thing]:
+        """Yield what an item of a ZIP's member says, and a project's documents."""
         if isinstance(item.value, Unreadable):
             yield Problem(where=f"{member}, {where_of(item)}", text=item.value.reason)
         found = mapping_of(item.value)
@@ -52,5 +57,13 @@ class ClaudeNotes:
         if any(told):
             yield FoundNote(kind="instructions", text="\n\n".join(filter(None, told)), project=name or "?")
         for document in (*mappings_of(found.get("docs")), *mappings_of(found.get("files"))):
-            title = text_of(document.get("filename")) or text_of(document.get("file_name"))
-            yield LeftBehind(kind="file", name=title or "?", where=name)
+            yield _document(document, name)
+
+
+def _document(document: Mapping[str, Any], project: str) -> FoundDocument | LeftBehind:
+    """Return a project's document, of which an export has the text, or only the name."""
+    title = text_of(document.get("filename")) or text_of(document.get("file_name")) or "?"
+    text = text_of(document.get("content"))
+    if not text.strip():
+        return LeftBehind(kind=kind_of_file(title), name=title, where=project, why=NOT_IN_EXPORT)
+    return document_of(title, text, project=project)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from coaching.legacy.importers.left import LeftBehind
+from coaching.legacy.importers.left import NOT_IN_EXPORT, FileKind, LeftBehind
 from coaching.legacy.importers.things import id_of, mapping_of, mappings_of, text_of
 
 _PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".heic")
@@ -17,15 +17,10 @@ def left_in(
     *,
     is_document: Callable[[Mapping[str, Any]], bool],
 ) -> Iterator[LeftBehind]:
-    """Yield what isn't imported of a conversation, given the messages of the branch that was shown.
+    """Yield what isn't imported of a conversation, given the messages that were read.
 
     `is_document` says whether a call has written a document that is imported.
     """
-    kept = {id(message) for message in shown}
-    others = [each for each in mappings_of(conversation["chat_messages"]) if id(each) not in kept]
-    said = sum(bool(text_of(each.get("text")).strip() or each.get("content")) for each in others)
-    if said:
-        yield LeftBehind(kind="branch", name=where, count=said)
     if text_of(conversation.get("summary")).strip():
         yield LeftBehind(kind="summary", name=where)
     for message in shown:
@@ -50,5 +45,9 @@ def _sources(message: Mapping[str, Any], where: str) -> Iterator[LeftBehind]:
 
 def left_file(name: str, where: str) -> LeftBehind:
     """Return a file of a message that stands there only by its name."""
-    is_picture = name.lower().endswith(_PICTURES)
-    return LeftBehind(kind="picture" if is_picture else "file", name=name, where=where)
+    return LeftBehind(kind=kind_of_file(name), name=name, where=where, why=NOT_IN_EXPORT)
+
+
+def kind_of_file(name: str) -> FileKind:
+    """Return what a file is by its name."""
+    return "picture" if name.lower().endswith(_PICTURES) else "file"

@@ -5,6 +5,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from coaching.legacy.importers.sentences import gettext_noop
+
+FileKind = Literal["file", "picture", "voice"]
 LeftKind = Literal[
     "member",
     "file",
@@ -23,6 +26,7 @@ was hidden, or that has no ID or no known sender; `summary` is the other app's o
 `instructions` are a person's own for the other app, and its memories of them; `field` is one that the reader
 doesn't know."""
 
+NOT_IN_EXPORT = gettext_noop("It isn’t in this export.")
 MAX_NAMED = 100
 """Of each kind; more are only counted."""
 MAX_NAME_CHARACTERS = 200
@@ -32,12 +36,16 @@ _JOINERS = "\u200c\u200d"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftBehind:
-    """Something that wasn't imported; `where` is its conversation, empty where that says nothing."""
+    """Something that wasn't imported; `where` is its conversation, empty where that says nothing.
+
+    `why` is a sentence, empty where the kind says it all.
+    """
 
     kind: LeftKind
     name: str
     where: str = ""
     count: int = 1
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,12 +60,12 @@ class MoreLeftBehind:
 class Leftovers:
     """Collects what was left behind, the same name once."""
 
-    _named: dict[LeftKind, Counter[tuple[str, str]]] = field(default_factory=dict)
+    _named: dict[LeftKind, Counter[tuple[str, str, str]]] = field(default_factory=dict)
     _more: Counter[LeftKind] = field(default_factory=Counter)
 
     def add(self, left: LeftBehind) -> None:
         named = self._named.setdefault(left.kind, Counter())
-        key = (_short(left.name), _short(left.where))
+        key = (_short(left.name), _short(left.where), left.why)
         if key in named or len(named) < MAX_NAMED:
             named[key] += left.count
         else:
@@ -69,8 +77,8 @@ class Leftovers:
     def all(self) -> Iterator[LeftBehind | MoreLeftBehind]:
         """Yield everything once, with its numbers."""
         for kind, named in self._named.items():
-            for (name, where), count in named.items():
-                yield LeftBehind(kind=kind, name=name, where=where, count=count)
+            for (name, where, why), count in named.items():
+                yield LeftBehind(kind=kind, name=name, where=where, count=count, why=why)
         for kind, count in self._more.items():
             yield MoreLeftBehind(kind=kind, count=count)
 
@@ -80,7 +88,8 @@ class Leftovers:
             kind: {
                 "count": sum(named.values()) + self._more[kind],
                 "named": [
-                    {"name": name, "where": where, "count": count} for (name, where), count in named.items()
+                    {"name": name, "where": where, "count": count, "why": why}
+                    for (name, where, why), count in named.items()
                 ],
             }
             for kind, named in self._named.items()

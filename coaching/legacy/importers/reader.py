@@ -7,24 +7,27 @@ changes nothing, then its contents are sent.
 import encodings.cp437  # noqa: F401 - for names in a ZIP, where nothing can be loaded any more
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO
 
-from coaching.legacy.importers.about import FoundNote, Notes
+from coaching.legacy.importers.about import NAMES, FoundNote, Notes
 from coaching.legacy.importers.claude_about import ClaudeNotes
 from coaching.legacy.importers.formats import ADAPTERS, Recognition
 from coaching.legacy.importers.json_stream import Item
 from coaching.legacy.importers.left import LeftBehind, Leftovers, MoreLeftBehind
+from coaching.legacy.importers.members import Files
 from coaching.legacy.importers.source import Source, open_source
 from coaching.legacy.importers.things import (
     MAX_NAMES,
     MAX_PROBLEMS,
     Format,
+    FoundReference,
     MoreProblems,
     NotImportable,
     Problem,
     Thing,
     UnknownFields,
+    document_of,
 )
 from coaching.legacy.importers.wire import FRAME_BYTES, encode, entries_of
 
@@ -33,9 +36,12 @@ MAX_COUNTED_FIELDS = 10_000
 """Of unknown fields, by name; a file with more has them to take up memory."""
 
 
-def request(*, wanted: Format | None = None, read_as: Format | None = None) -> bytes:
-    """Return the head of a check, or of a read once a check has found the format."""
-    return json.dumps({"wanted": wanted, "read_as": read_as}).encode()
+def request(*, wanted: Format | None = None, read_as: Format | None = None, most_bytes: int = 0) -> bytes:
+    """Return the head of a check, or of a read once a check has found the format.
+
+    `most_bytes` is how large a file for the library may be.
+    """
+    return json.dumps({"wanted": wanted, "read_as": read_as, "most_bytes": most_bytes}).encode()
 
 
 def answers(head: bytes, source: BinaryIO) -> Iterator[bytes]:
@@ -47,7 +53,7 @@ def answers(head: bytes, source: BinaryIO) -> Iterator[bytes]:
         if asked["read_as"] is None:
             yield from _check(found, asked["wanted"], frames)
         else:
-            yield from _read(found, asked["read_as"], frames)
+            yield from _read(found, asked["read_as"], frames, most_bytes=asked["most_bytes"])
     except NotImportable as error:
         yield frames.made(refusal=(error.sentence, error.detail))
 
@@ -65,10 +71,14 @@ class _Frames:
     def add(self, thing: Thing) -> Iterator[bytes]:
         """Take something in; yield the frames that it fills."""
         for entry in entries_of(thing):
-            self._entries.append(entry)
-            self._bytes += 200 + sum(len(value) for value in entry.values() if isinstance(value, str))
-            if self._bytes >= FRAME_BYTES:
-                yield self.made()
+            yield from self.add_entry(entry)
+
+    def add_entry(self, entry: Mapping[str, Any]) -> Iterator[bytes]:
+        """Take in what is sent as it is; yield the frame that it fills."""
+        self._entries.append(entry)
+        self._bytes += 200 + sum(len(value) for value in entry.values() if isinstance(value, str))
+        if self._bytes >= FRAME_BYTES:
+            yield self.made()
 
     def is_due(self) -> bool:
         return time.monotonic() - self._sent_at >= FRAME_SECONDS
@@ -101,8 +111,8 @@ def _is_conversation(item: Item) -> bool:
     return isinstance(item.path[-1], int) and item.path[0] not in ("files", "ratings")
 
 
-def _read(source: Source, read_as: Format, frames: _Frames) -> Iterator[bytes]:
-    adapter, listed = ADAPTERS[read_as], _Listed()
+def _read(source: Source, read_as: Format, frames: _Frames, *, most_bytes: int) -> Iterator[bytes]:
+    adapter, listed = ADAPTERS[read_as], _Listed(source)
     for thing in _beside_conversations(source, read_as):
         yield from _add(listed.kept(thing), frames)
     for item in source.items():
@@ -111,6 +121,14 @@ def _read(source: Source, read_as: Format, frames: _Frames) -> Iterator[bytes]:
         frames.items += 1
         if frames.is_due():
             yield frames.made()
+    for entry in listed.files.entries(most_bytes):
+        if isinstance(entry, LeftBehind):
+            listed.left.add(entry)
+            continue
+        yield from frames.add_entry(entry)
+        frames.items += entry["kind"] == "document_end"
+    for name in source.others:
+        listed.left.add(LeftBehind(kind="member", name=name))
     for thing in listed.rest():
         yield from frames.add(thing)
     yield frames.made(is_last=True)
@@ -121,22 +139,21 @@ def _add(kept: Thing | None, frames: _Frames) -> Iterator[bytes]:
 
 
 def _beside_conversations(source: Source, read_as: Format) -> Iterator[Thing]:
-    """Yield what a ZIP has beside conversations, and the names of the files that aren't read."""
+    """Yield what a ZIP has about its person and their projects."""
     if read_as == "claude":
         notes = ClaudeNotes()
         for member, item in source.about_person():
             yield from notes.read(member, item)
-    for name in source.others:
-        yield LeftBehind(kind="member", name=name)
 
 
 class _Listed:
     """Problems and unknown fields, as many as are listed; `more` are the others.
 
-    What was `left` behind is sent at the end, and so are `notes`.
+    What was `left` behind is sent at the end, and so are `notes` and `files`.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, source: Source) -> None:
+        self.files = Files(source)
         self.more = MoreProblems(count=0, lost=0)
         self.left = Leftovers()
         self.notes = Notes()
@@ -151,6 +168,11 @@ class _Listed:
         if isinstance(thing, FoundNote):
             self.notes.add(thing)
             return None
+        if isinstance(thing, FoundReference):
+            missing = self.files.add(thing)
+            if missing is not None:
+                self.left.add(missing)
+            return None
         if isinstance(thing, UnknownFields):
             return self._new_fields(thing.names)
         if isinstance(thing, Problem):
@@ -162,12 +184,15 @@ class _Listed:
         return thing
 
     def rest(self) -> Iterator[Thing]:
-        """Yield the notes, what was left behind, and what was only counted."""
-        for thing in self.notes.all():
-            if isinstance(thing, LeftBehind):
-                self.left.add(thing)
-            else:
-                yield thing
+        """Yield the notes, what was left behind, and what was only counted.
+
+        Notes that don't fit become documents.
+        """
+        notes, others = self.notes.divided()
+        yield from notes
+        for note in others:
+            name = " – ".join(filter(None, [NAMES[note.kind], note.project]))
+            yield document_of(f"{name}.md", note.text, project=note.project)
         if (fields := len(self._names) - MAX_NAMES) > 0:
             self.left.add_more(MoreLeftBehind(kind="field", count=fields))
             self.more = MoreProblems(count=self.more.count + fields, lost=self.more.lost)

@@ -58,7 +58,7 @@ REFUSALS = (
 )  # fmt: skip
 
 _CONVERSATIONS = re.compile(r"conversations(?:-\d+)?\.jsonl?")
-_ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, struct.error, UnicodeDecodeError)
+ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, struct.error, UnicodeDecodeError)
 _STARTS_ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _STARTS_JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*[\[{]")
 
@@ -74,7 +74,7 @@ class Source:
     file: BinaryIO
     json_bytes: int
     members: Sequence[str] = ()
-    others: Sequence[str] = ()
+    others: list[str] = field(default_factory=list)
     read_bytes: int = field(default=0, init=False)
 
     def items(self) -> Iterator[Item]:
@@ -86,6 +86,12 @@ class Source:
         with _zip_errors(), zipfile.ZipFile(self.file) as archive:
             for name in self.members:
                 yield from self._items(partial(archive.open, name))
+
+    @contextmanager
+    def archive(self) -> Iterator[zipfile.ZipFile]:
+        """Open the ZIP. Raises `NotImportable` with a sentence."""
+        with _zip_errors(), zipfile.ZipFile(self.file) as archive:
+            yield archive
 
     def about_person(self) -> Iterator[tuple[str, Item]]:
         """Yield what Claude's exports have about a person, by member; those that were read leave `others`.
@@ -103,7 +109,7 @@ class Source:
                     break
                 try:
                     yield from ((name, item) for item in _items_of_member(archive, name))
-                except (*_ZIP_ERRORS, NotImplementedError, RuntimeError, NotJson, TooMuch):
+                except (*ZIP_ERRORS, NotImplementedError, RuntimeError, NotJson, TooMuch):
                     continue
                 done.add(name)
         self.others = [name for name in self.others if name not in done]
@@ -203,5 +209,5 @@ def _zip_errors() -> Iterator[None]:
         raise NotImportable(ODD_ZIP) from error
     except RuntimeError as error:  # a password is wanted
         raise NotImportable(ENCRYPTED_ZIP) from error
-    except _ZIP_ERRORS as error:
+    except ZIP_ERRORS as error:
         raise NotImportable(BROKEN_ZIP) from error

@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 from coaching.legacy.importers.about import FoundNote
 from coaching.legacy.importers.bounded import Unreadable
 from coaching.legacy.importers.json_stream import Item
-from coaching.legacy.importers.left import LeftBehind, MoreLeftBehind
+from coaching.legacy.importers.left import FileKind, LeftBehind, MoreLeftBehind
 from coaching.legacy.importers.sentences import gettext_noop
 
 Format = Literal["sage", "chatgpt", "claude"]
@@ -22,6 +22,8 @@ MAX_PROBLEMS = 200
 """More aren't listed, only counted."""
 MAX_NAMES = 100
 """As many unknown fields are listed."""
+MAX_REFERENCES = 50
+"""Of messages to a file."""
 MAX_ID_CHARACTERS = 500
 """A database index has the ids of conversations, and its rows are limited."""
 NOT_A_CONVERSATION = gettext_noop("This isn’t a conversation.")
@@ -35,6 +37,7 @@ CUT_ATTACHMENT = gettext_noop(
 LONG_ATTACHMENT = gettext_noop(
     "The text of this attachment didn’t fit into its message, so only its name was imported."
 )
+_ENDINGS_OF_TEXTS = (".md", ".markdown", ".txt", ".csv", ".tsv", ".html", ".vtt", ".srt")
 _NO_LANGUAGE = re.compile(r"[^\w+#.-]")
 LATEST_SECONDS = 32_503_680_000
 """The year 3000: numbers above it are no seconds since 1970."""
@@ -54,7 +57,7 @@ class FoundMessage:
     """A message as its export has it. `metadata` is what it has besides words.
 
     `shorter` is how earlier versions read it, if they left something out: as many characters of its text, and
-    how it then ended.
+    how it then ended. `answers_to` is the message to which it is another answer.
     """
 
     imported_id: str
@@ -63,11 +66,16 @@ class FoundMessage:
     created_at: datetime | None
     metadata: Mapping[str, Any] = field(default_factory=dict)
     shorter: tuple[int, str] | None = None
+    answers_to: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundConversation:
-    """A conversation with the messages that were shown, in order. `status` is as its export has it."""
+    """A conversation with the messages that were shown, in order. `status` is as its export has it.
+
+    `answers` are others to its messages; `model` wrote most of them. It is another branch of the conversation
+    `branch_of`, if that isn't empty.
+    """
 
     imported_id: str
     messages: Sequence[FoundMessage]
@@ -76,6 +84,10 @@ class FoundConversation:
     title: str = ""
     kind: str = ""
     status: str = ""
+    answers: Sequence[FoundMessage] = ()
+    model: str = ""
+    project: str = ""
+    branch_of: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +98,34 @@ class FoundFile:
     content: str
     updated_at: datetime
     where: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundReference:
+    """A file that a message names by its key; without a `message` only its conversation does."""
+
+    key: str
+    name: str
+    kind: FileKind
+    conversation: str
+    message: str
+    where: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundDocument:
+    """A file for the library; `project` is the other app's, `messages` are ids of conversations and messages.
+
+    Where `refusal` says why it isn't taken, it has no `data`.
+    """
+
+    name: str
+    kind: FileKind
+    data: bytes
+    project: str = ""
+    where: str = ""
+    messages: Sequence[tuple[str, str]] = ()
+    refusal: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,6 +171,8 @@ class MoreProblems:
 
 Thing: TypeAlias = (
     FoundConversation
+    | FoundDocument
+    | FoundReference
     | FoundFile
     | FoundRating
     | FoundProfile
@@ -218,6 +260,15 @@ def unknown_in(value: Mapping[str, Any], known: frozenset[str], prefix: str) -> 
 def words(text: str) -> frozenset[str]:
     """Return the words of a table of names."""
     return frozenset(text.split())
+
+
+def document_of(name: str, text: str, *, project: str) -> FoundDocument:
+    """Return a text as a file, whose name says that it is one."""
+    is_named_so = name.lower().endswith(_ENDINGS_OF_TEXTS)
+    data = text.encode("utf-8", errors="replace")
+    return FoundDocument(
+        name=name if is_named_so else f"{name}.txt", kind="file", data=data, project=project, where=project
+    )
 
 
 def in_markdown(title: str, content: str, *, language: str | None = None) -> str:

@@ -1,29 +1,33 @@
 """What a process that reads an export sends to the one that stores it: JSON, bounded and checked.
 
 The reader may have been taken over by the file, so each value has its type and its limit here. A conversation
-is sent in parts, so that nothing holds up the other threads of the process that stores it.
+is sent in parts, so that nothing holds up the other threads of the process that stores it, and so is a file;
+`assembly` puts them together again.
 
-Over 300 lines: what is sent, beside how it is written and read again.
+Over 300 lines: what is sent, beside how it is written.
 """
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from base64 import b64encode
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, NonNegativeInt, ValidationError
 
 from coaching.legacy.importers.about import MAX_NOTES_CHARACTERS, FoundNote, NoteKind
-from coaching.legacy.importers.bounded import MAX_ITEM_BYTES, MAX_TOKEN_BYTES
-from coaching.legacy.importers.left import LeftBehind, LeftKind, MoreLeftBehind
+from coaching.legacy.importers.bounded import MAX_TOKEN_BYTES
+from coaching.legacy.importers.left import FileKind, LeftBehind, LeftKind, MoreLeftBehind
 from coaching.legacy.importers.things import (
     MAX_ENDING_CHARACTERS,
     MAX_ID_CHARACTERS,
     MAX_MESSAGE_CHARACTERS,
     MAX_METADATA_CHARACTERS,
     MAX_NAMES,
+    MAX_REFERENCES,
     Format,
     FoundConversation,
+    FoundDocument,
     FoundFile,
     FoundMessage,
     FoundProfile,
@@ -37,10 +41,12 @@ from coaching.legacy.importers.things import (
 FRAME_BYTES = 1 << 18
 """A frame is sent once it is as large; the largest holds a file more."""
 MAX_FRAME_BYTES = FRAME_BYTES + 2 * MAX_TOKEN_BYTES
+PIECE_BYTES = 1 << 17
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 Id = Annotated[str, Field(min_length=1, max_length=MAX_ID_CHARACTERS)]
+OptionalId = Annotated[str, Field(max_length=MAX_ID_CHARACTERS)]
 Line = Annotated[str, Field(max_length=1_000)]
 """A title, a place, a sentence."""
 # One more than is stored, so that what was cut can be told.
@@ -55,7 +61,7 @@ class _Sent(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-class _Conversation(_Sent):
+class SentConversation(_Sent):
     kind: Literal["conversation"] = "conversation"
     imported_id: Id
     title: Line
@@ -63,9 +69,12 @@ class _Conversation(_Sent):
     status: Line
     started_at: AwareDatetime | None
     where: Line
+    model: Line = ""
+    project: Line = ""
+    branch_of: OptionalId = ""
 
 
-class _Message(_Sent):
+class SentMessage(_Sent):
     kind: Literal["message"] = "message"
     imported_id: Id
     role: Literal["user", "assistant"]
@@ -73,15 +82,41 @@ class _Message(_Sent):
     created_at: AwareDatetime | None
     metadata: dict[str, Any]
     shorter: tuple[NonNegativeInt, Annotated[str, Field(max_length=MAX_ENDING_CHARACTERS)]] | None = None
+    answers_to: OptionalId = ""
 
 
-class _End(_Sent):
+class SentEnd(_Sent):
     """A conversation has no more messages."""
 
     kind: Literal["end"] = "end"
 
 
-class _File(_Sent):
+class SentDocument(_Sent):
+    """A file for the library, whose bytes follow in pieces."""
+
+    kind: Literal["document"] = "document"
+    name: Line
+    what: FileKind
+    project: Line
+    where: Line
+    messages: Annotated[list[tuple[Id, OptionalId]], Field(max_length=MAX_REFERENCES)]
+
+
+class SentBytes(_Sent):
+    kind: Literal["bytes"] = "bytes"
+    data: Annotated[str, Field(max_length=2 * PIECE_BYTES)]
+
+
+class SentDocumentEnd(_Sent):
+    """A file is complete, or isn't taken; `name` and `what` are better ones that its bytes have shown."""
+
+    kind: Literal["document_end"] = "document_end"
+    refusal: Line = ""
+    name: Line
+    what: FileKind
+
+
+class SentFile(_Sent):
     kind: Literal["file"] = "file"
     path: Line
     content: Annotated[str, Field(max_length=MAX_TOKEN_BYTES)]
@@ -89,7 +124,7 @@ class _File(_Sent):
     where: Line
 
 
-class _Rating(_Sent):
+class SentRating(_Sent):
     kind: Literal["rating"] = "rating"
     domain: Line
     rating: Annotated[int, Field(ge=1, le=5)]
@@ -97,65 +132,69 @@ class _Rating(_Sent):
     where: Line
 
 
-class _Profile(_Sent):
+class SentProfile(_Sent):
     kind: Literal["profile"] = "profile"
     name: Line
     timezone: Line
     where: Line
 
 
-class _Problem(_Sent):
+class SentProblem(_Sent):
     kind: Literal["problem"] = "problem"
     where: Line
     text: Line
     is_lost: bool
 
 
-class _MoreProblems(_Sent):
+class SentMoreProblems(_Sent):
     kind: Literal["more_problems"] = "more_problems"
     count: NonNegativeInt
     lost: NonNegativeInt
 
 
-class _Note(_Sent):
+class SentNote(_Sent):
     kind: Literal["note"] = "note"
     what: NoteKind
     project: Line
     text: Annotated[str, Field(min_length=1, max_length=MAX_NOTES_CHARACTERS)]
 
 
-class _Left(_Sent):
+class SentLeft(_Sent):
     kind: Literal["left"] = "left"
     what: LeftKind
     name: Line
     where: Line
     count: Annotated[int, Field(ge=1)]
+    why: Line = ""
 
 
-class _MoreLeft(_Sent):
+class SentMoreLeft(_Sent):
     kind: Literal["more_left"] = "more_left"
     what: LeftKind
     count: NonNegativeInt
 
 
-class _UnknownFields(_Sent):
+class SentUnknownFields(_Sent):
     kind: Literal["unknown"] = "unknown"
     names: Annotated[list[Line], Field(max_length=MAX_NAMES)]
 
 
 Entry = Annotated[
-    _Conversation
-    | _Message
-    | _End
-    | _File
-    | _Rating
-    | _Profile
-    | _Note
-    | _Left
-    | _MoreLeft
-    | _Problem
-    | _MoreProblems
-    | _UnknownFields,
+    SentConversation
+    | SentMessage
+    | SentEnd
+    | SentDocument
+    | SentBytes
+    | SentDocumentEnd
+    | SentFile
+    | SentRating
+    | SentProfile
+    | SentNote
+    | SentLeft
+    | SentMoreLeft
+    | SentProblem
+    | SentMoreProblems
+    | SentUnknownFields,
     Field(discriminator="kind"),
 ]
 
@@ -205,9 +244,17 @@ def entries_of(thing: Thing) -> Iterator[Mapping[str, Any]]:
                 "status": _cut(thing.status),
                 "started_at": thing.started_at and thing.started_at.isoformat(),
                 "where": _cut(thing.where),
+                "model": _cut(thing.model),
+                "project": _cut(thing.project),
+                "branch_of": thing.branch_of,
             }
             yield from map(_message, thing.messages)
+            yield from map(_message, thing.answers)
             yield {"kind": "end"}
+        case FoundDocument():
+            yield begun(thing)
+            yield from pieces(thing.data)
+            yield ended(thing.name, thing.kind)
         case FoundFile():
             yield {
                 "kind": "file",
@@ -246,6 +293,29 @@ def entries_of(thing: Thing) -> Iterator[Mapping[str, Any]]:
             yield {"kind": "unknown", "names": sorted(map(_cut, thing.names))[:MAX_NAMES]}
 
 
+def begun(document: FoundDocument) -> Mapping[str, Any]:
+    """Return what is sent before the bytes of a file."""
+    return {
+        "kind": "document",
+        "name": _cut(document.name),
+        "what": document.kind,
+        "project": _cut(document.project),
+        "where": _cut(document.where),
+        "messages": list(document.messages)[:MAX_REFERENCES],
+    }
+
+
+def pieces(data: bytes) -> Iterator[Mapping[str, Any]]:
+    """Yield bytes in pieces as they are sent."""
+    for start in range(0, len(data), PIECE_BYTES):
+        yield {"kind": "bytes", "data": b64encode(data[start : start + PIECE_BYTES]).decode()}
+
+
+def ended(name: str, kind: FileKind, *, refusal: str = "") -> Mapping[str, Any]:
+    """Return what is sent after the bytes of a file."""
+    return {"kind": "document_end", "name": _cut(name), "what": kind, "refusal": refusal}
+
+
 def _beside(thing: FoundNote | LeftBehind | MoreLeftBehind) -> Mapping[str, Any]:
     match thing:
         case FoundNote():
@@ -257,6 +327,7 @@ def _beside(thing: FoundNote | LeftBehind | MoreLeftBehind) -> Mapping[str, Any]
                 "name": _cut(thing.name),
                 "where": _cut(thing.where),
                 "count": thing.count,
+                "why": _cut(thing.why),
             }
         case MoreLeftBehind():
             return {"kind": "more_left", "what": thing.kind, "count": thing.count}
@@ -271,6 +342,7 @@ def _message(message: FoundMessage) -> Mapping[str, Any]:
         "created_at": message.created_at and message.created_at.isoformat(),
         "metadata": _small(message.metadata),
         "shorter": message.shorter if len(_ending(message)) <= MAX_ENDING_CHARACTERS else None,
+        "answers_to": message.answers_to,
     }
 
 
@@ -291,79 +363,3 @@ def _small(metadata: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _cut(text: str) -> str:
     return text[:1_000]
-
-
-class Assembly:
-    """Puts conversations together again."""
-
-    def __init__(self) -> None:
-        self._open: _Conversation | None = None
-        self._messages: list[FoundMessage] = []
-        self._characters = 0
-
-    def take(self, entries: Sequence[Entry]) -> Iterator[Thing]:
-        """Yield what is complete with these entries. Raises `Misread`."""
-        for entry in entries:
-            if isinstance(entry, _Message):
-                self._add(entry)
-            elif isinstance(entry, _End):
-                yield self._closed()
-            elif self._open is not None:
-                raise Misread
-            elif isinstance(entry, _Conversation):
-                self._open, self._messages, self._characters = entry, [], 0
-            else:
-                yield _thing(entry)
-
-    def _add(self, sent: _Message) -> None:
-        self._characters += len(sent.text) + 1
-        if self._open is None or self._characters > MAX_ITEM_BYTES:
-            raise Misread
-        self._messages.append(
-            FoundMessage(
-                imported_id=sent.imported_id,
-                role=sent.role,
-                text=sent.text,
-                created_at=sent.created_at,
-                metadata=sent.metadata,
-                shorter=sent.shorter,
-            )
-        )
-
-    def _closed(self) -> FoundConversation:
-        if self._open is None:
-            raise Misread
-        opened, self._open = self._open, None
-        return FoundConversation(
-            imported_id=opened.imported_id,
-            kind=opened.session_kind,
-            status=opened.status,
-            title=opened.title,
-            started_at=opened.started_at,
-            messages=self._messages,
-            where=opened.where,
-        )
-
-
-def _thing(
-    sent: _File | _Rating | _Profile | _Note | _Left | _MoreLeft | _Problem | _MoreProblems | _UnknownFields,
-) -> Thing:
-    match sent:
-        case _File(path=path, content=content, updated_at=updated_at, where=where):
-            return FoundFile(path=path, content=content, updated_at=updated_at, where=where)
-        case _Rating(domain=domain, rating=rating, rated_at=rated_at, where=where):
-            return FoundRating(domain=domain, rating=rating, rated_at=rated_at, where=where)
-        case _Profile(name=name, timezone=timezone, where=where):
-            return FoundProfile(name=name, timezone=timezone, where=where)
-        case _Note(what=what, project=project, text=text):
-            return FoundNote(kind=what, project=project, text=text)
-        case _Left(what=what, name=name, where=where, count=count):
-            return LeftBehind(kind=what, name=name, where=where, count=count)
-        case _MoreLeft(what=what, count=count):
-            return MoreLeftBehind(kind=what, count=count)
-        case _Problem(where=where, text=text, is_lost=is_lost):
-            return Problem(where=where, text=text, is_lost=is_lost)
-        case _MoreProblems(count=count, lost=lost):
-            return MoreProblems(count=count, lost=lost)
-        case _UnknownFields(names=names):
-            return UnknownFields(names=frozenset(names))

@@ -44,7 +44,8 @@ Together = Callable[[Document], None]
 class Destination:
     """Whose document it is, and where it came from: `batch` is one for those that came together.
 
-    `part_of_id` is the email that it was attached to.
+    `part_of_id` is the email that it was attached to, `import_id` the import that brings it, perhaps from a
+    project of the other app.
     """
 
     client: Client
@@ -53,6 +54,8 @@ class Destination:
     session_id: uuid.UUID | None = None
     batch: uuid.UUID
     part_of_id: int | None = None
+    import_id: int | None = None
+    import_project: str = ""
 
 
 def destination_of(
@@ -195,4 +198,6 @@ def _values(name: str, destination: Destination) -> dict[str, object]:
         "session_id": destination.session_id,
         "batch": destination.batch,
         "part_of_id": destination.part_of_id,
+        "made_by_import_id": destination.import_id,
+        "import_project": destination.import_project,
     }

@@ -56,7 +56,7 @@ class Document(Owned):
     `reading_note` says what of it isn't in the text, or is odd: sentences stored as those of `reason` are.
     `key_facts` are `{name, value, quote?, page?}`, `dropped_facts` is how many others the text doesn't bear
     out, `alternatives` are `{file_type, confidence}`, and `proposal` is what a model suggested that isn't in
-    the vocabulary.
+    the vocabulary. `import_project` is the project of the other app that it was imported from.
     """
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="documents")
@@ -117,6 +117,11 @@ class Document(Owned):
         "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="attachments",
         help_text="The email that it was attached to.",
     )  # fmt: skip
+
+    made_by_import = models.ForeignKey(
+        "coaching.Import", null=True, blank=True, on_delete=models.SET_NULL, related_name="documents"
+    )
+    import_project = models.CharField(max_length=200, blank=True, default="", db_default="")
 
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)

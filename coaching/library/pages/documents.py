@@ -97,6 +97,7 @@ def _page(request: HttpRequest, document: Document, *, refusal: str = "") -> Htt
         "attachments": attachments_of(user_id=user_id, document_id=document.pk)[:ATTACHMENTS_SHOWN],
         "readings": shown_readings(document),
         "is_readings_part": _is_readings_part(request),
+        "imported": document.made_by_import,
         "refusal": refusal,
     }
     waiting: list[KnowledgeEntry | ActionItem] = [

@@ -40,7 +40,12 @@ def take_attachments(email: Document, attached: Sequence[AttachedFile]) -> None:
     Does nothing if the email was deleted meanwhile. Raises `StorageFailed`.
     """
     destination = Destination(
-        client=email.client, project=email.project, batch=email.batch, part_of_id=email.pk
+        client=email.client,
+        project=email.project,
+        batch=email.batch,
+        part_of_id=email.pk,
+        import_id=email.made_by_import_id,
+        import_project=email.import_project,
     )
     own = Document.of(email.user_id).filter(part_of=email)
     known = set(own.exclude(sha256="").values_list("sha256", flat=True))

@@ -111,8 +111,8 @@ class Command(BaseCommand):
         verb = "would be imported" if options["dry_run"] else "imported"
         self.stdout.write(
             f"{tally.sessions:,} new and {tally.continued:,} continued conversations with {tally.messages:,} "
-            f"messages, {tally.completed:,} completed messages, {tally.files:,} files and {tally.ratings:,} "
-            f"ratings {verb}; "
+            f"messages and {tally.answers:,} other answers, {tally.completed:,} completed messages, "
+            f"{tally.documents:,} documents, {tally.files:,} files and {tally.ratings:,} ratings {verb}; "
             f"{tally.skipped:,} {SKIPPED}; {tally.unread:,} couldn't be read."
         )
 
@@ -126,7 +126,8 @@ class Command(BaseCommand):
 
 def _in_words(left: Mapping[str, Any]) -> str:
     times = f" ({left['count']:,} times)" if left["count"] > 1 else ""
-    return f"{left['name']}{times}" + (f", in “{left['where']}”" if left["where"] else "")
+    why = f": {left['why']}" if left["why"] else ""
+    return f"{left['name']}{times}" + (f", in “{left['where']}”" if left["where"] else "") + why
 
 
 class _Checking(RowWatch):

@@ -1,0 +1,61 @@
+"""Brings other answers to messages that earlier imports stored without them.
+
+In conversations that went on here nothing changes, so their answers are named. What an import brings to its
+own conversations is stored with them.
+"""
+
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from uuid import UUID
+
+from coaching.legacy.completing import not_completed
+from coaching.legacy.newer import Found, stored_digests, switched
+from coaching.legacy.tally import Tally
+from sessions_app.import_answers import add_answers
+from sessions_app.imports import RecordedMessage, RecordedSession, message_id_of
+from sessions_app.models import MessageRole
+
+
+def store_answers(
+    *, user_id: int, import_id: int | None, found: Found, tally: Tally, appended: Collection[UUID] = ()
+) -> Collection[UUID]:
+    """Store other answers in known sessions, without an import only count; return those that got some.
+
+    Sessions that were `appended` to have all of their messages.
+    """
+    by_me = {held.session_id: held.answered.get(str(import_id), 0) for held, _ in found}
+    may_lack = [pair for pair in found if pair[1].answers and not pair[0].is_deleted]
+    stored = stored_digests(user_id, [held.session_id for held, _ in may_lack])
+    wanted, refused = {}, []
+    for held, recorded in may_lack:
+        keys = set(stored[held.session_id])
+        if held.session_id in appended:
+            keys |= {message_id_of(message.imported_id) for message in recorded.messages}
+        if missing := list(_missing(recorded, keys)):
+            if held.is_used_here:
+                refused.append(recorded)
+            else:
+                wanted[held.session_id] = missing
+    done = {key: len(missing) for key, missing in wanted.items()}
+    if import_id is not None and wanted:
+        done = dict(add_answers(user_id=user_id, import_id=import_id, answers=wanted))
+    for recorded in refused:
+        tally.report(not_completed(recorded))
+    tally.answers += sum(by_me.values()) + sum(done.values())
+    return {key for counts in (by_me, done) for key, count in counts.items() if count}
+
+
+def _missing(recorded: RecordedSession, stored: Collection[str]) -> Iterator[RecordedMessage]:
+    """Yield the answers that aren't stored, to messages that have one."""
+    asked = None
+    shown = {}
+    for message in recorded.messages:
+        if message.role == MessageRole.ASSISTANT and asked is not None:
+            shown[asked] = message
+        asked = message.imported_id if message.role == MessageRole.USER else None
+    for answer in recorded.answers:
+        is_asked = answer.answers_to in shown and message_id_of(answer.answers_to) in stored
+        if is_asked and message_id_of(answer.imported_id) not in stored:
+            yield answer
+    for asked in switched(recorded, stored):
+        yield replace(shown[asked], answers_to=asked)

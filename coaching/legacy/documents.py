@@ -1,0 +1,180 @@
+"""Files of an export become documents in the library, the same bytes once.
+
+They are stored and read as uploads are, so what is in them is others' text. What isn't taken is named, with
+the reason.
+"""
+
+import uuid
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+
+from django.db.models import Q
+from django.utils.translation import gettext_noop
+
+from coaching.files.errors import QuotaReached
+from coaching.files.quota import check_room
+from coaching.legacy.importers.left import LeftBehind
+from coaching.legacy.importers.things import FoundDocument, Problem
+from coaching.legacy.storing import Target
+from coaching.legacy.tally import Tally
+from coaching.library.documents.filing import delete_document
+from coaching.library.documents.intake import Destination, destination_of, take_in
+from coaching.library.documents.picture_metadata import MetadataStays, without_metadata
+from coaching.models import Document, DocumentState, FileUsage, Import, LibraryEffect, MadeBy
+from sessions_app.history import DOCUMENTS_KEY
+from sessions_app.import_links import first_unused, link
+from sessions_app.imports import IMPORT_KEY
+from sessions_app.models import Message, Session
+from sessions_app.text import mended
+
+MAX_NEW = 1_000
+"""Documents of an import. Importing the same file again takes the next ones."""
+MAX_PROJECT_CHARACTERS = 200
+
+TOO_MANY = gettext_noop(
+    "Sage takes up to 1,000 files in one import. Import this file again to get the others."
+)
+NO_ROOM = gettext_noop("There’s no room left for it in your library.")
+UNUSUAL_PICTURE = gettext_noop("Sage couldn’t remove from this picture what it says of its place and time.")
+NOT_LINKED = gettext_noop(
+    "You continued this conversation in Sage, so its file is only in your library and not at its message."
+)
+IN_USE = gettext_noop("You use this document in a conversation.")
+CHANGED = gettext_noop("You changed this document.")
+
+
+@dataclass(slots=True)
+class DocumentStore:
+    """Stores the documents of one run of an import. Without an import it only counts."""
+
+    target: Target
+    tally: Tally
+    _batch: uuid.UUID = field(default_factory=uuid.uuid4)
+    _seen: set[str] = field(default_factory=set)
+    _new: int = 0
+    _bytes: int = 0
+
+    def take(self, found: FoundDocument) -> None:
+        """Store a file and link it to its messages, or name it. Raises `StorageFailed`."""
+        refusal = found.refusal
+        if not refusal:
+            try:
+                found = replace(found, data=without_metadata(found.data))
+            except MetadataStays:
+                refusal = UNUSUAL_PICTURE
+        if refusal:
+            self._name(found, refusal)
+            return
+        digest = sha256(found.data).hexdigest()
+        known = self._known(digest)
+        is_new = known is None and digest not in self._seen
+        try:
+            held = self._stored(found) if is_new else known
+        except QuotaReached:
+            self._name(found, NO_ROOM)
+            return
+        except _TooMany:
+            self._name(found, TOO_MANY)
+            return
+        if is_new or (digest not in self._seen and self._is_mine(known)):
+            self.tally.documents += 1
+        self._seen.add(digest)
+        self._link(found, held)
+
+    def _is_mine(self, known: Document | None) -> bool:
+        """Return whether an earlier run of this import has brought a document."""
+        import_id = self.target.import_id
+        return known is not None and import_id is not None and known.made_by_import_id == import_id
+
+    def _known(self, digest: str) -> Document | None:
+        """Return the person's document with these bytes, rather one that was read."""
+        same = Document.of(self.target.user_id).filter(sha256=digest, storage_key__isnull=False)
+        return min(same, key=lambda each: (each.state == DocumentState.DUPLICATE, each.pk), default=None)
+
+    def _stored(self, found: FoundDocument) -> Document | None:
+        """Store a document; None without an import."""
+        user_id, size = self.target.user_id, len(found.data)
+        if self._new >= MAX_NEW:
+            raise _TooMany
+        self._new += 1
+        if self.target.import_id is None:
+            usage = FileUsage.of(user_id).first() or FileUsage(user_id=user_id)
+            usage.files += self._new - 1
+            usage.bytes += self._bytes
+            check_room(usage, size=size, is_new_file=True)
+            self._bytes += size
+            return None
+        destination = replace(
+            destination_of(user_id=user_id, batch=self._batch),
+            session_id=first_unused(user_id, {each for each, _ in found.messages}),
+            import_id=self.target.import_id,
+            import_project=mended(found.project)[:MAX_PROJECT_CHARACTERS],
+        )
+        try:
+            return self._taken(found, destination)
+        except Session.DoesNotExist:  # it was deleted meanwhile
+            return self._taken(found, replace(destination, session_id=None))
+
+    def _taken(self, found: FoundDocument, destination: Destination) -> Document:
+        name = mended(found.name)
+        return take_in(user_id=self.target.user_id, name=name, data=found.data, destination=destination)
+
+    def _link(self, found: FoundDocument, held: Document | None) -> None:
+        if not found.messages:
+            return
+        linked = link(
+            user_id=self.target.user_id,
+            import_id=self.target.import_id,
+            document_id=held.pk if held else None,
+            messages=found.messages,
+        )
+        self.tally.completed += linked.count
+        if linked.is_refused:
+            where = ", ".join(filter(None, [found.where, found.name]))
+            self.tally.report(Problem(where=where, text=NOT_LINKED, is_lost=False))
+
+    def _name(self, found: FoundDocument, why: str) -> None:
+        self.tally.left.add(LeftBehind(kind=found.kind, name=found.name, where=found.where, why=why))
+
+
+class _TooMany(Exception):
+    """An import has brought as many documents as it may."""
+
+
+def documents_of(row: Import) -> Collection[int]:
+    """Return the ids of the documents that an import has brought, in order."""
+    return Document.of(row.user_id).filter(made_by_import=row).order_by("id").values_list("id", flat=True)
+
+
+def remove_documents(row: Import, ids: Collection[int]) -> list[dict[str, str]]:
+    """Delete documents that an undone import has brought; return those that stay, each with the reason.
+
+    One that another import names becomes that one's.
+    """
+    used = _used(row.user_id, set(ids))
+    by_person = LibraryEffect.of(row.user_id).filter(made_by=MadeBy.USER, document__in=ids, undone_at=None)
+    changed = set(by_person.values_list("document", flat=True))
+    kept = []
+    for document in Document.of(row.user_id).filter(Q(id__in=ids), made_by_import=row).order_by("id"):
+        others = used.get(document.pk, set())
+        if document.pk in changed or None in others:
+            text = CHANGED if document.pk in changed else IN_USE
+            kept.append({"document": str(document.pk), "name": document.name, "text": text})
+        elif others:
+            document.made_by_import_id = min(each for each in others if each is not None)
+            document.save(update_fields=["made_by_import"])
+        else:
+            delete_document(user_id=row.user_id, document_id=document.pk)
+    return kept
+
+
+def _used(user_id: int, ids: set[int]) -> dict[int, set[int | None]]:
+    """Return by document the imports whose messages name it, None for messages that were written here."""
+    rows = Message.of(user_id).filter(metadata__has_key=DOCUMENTS_KEY).select_related("session")
+    used: dict[int, set[int | None]] = {}
+    for row in rows.only("metadata", "client_id", "session__metadata").iterator():
+        is_imported = (row.client_id or "").startswith("imported:")
+        for each in ids.intersection(row.metadata[DOCUMENTS_KEY]):
+            used.setdefault(each, set()).add(row.session.metadata.get(IMPORT_KEY) if is_imported else None)
+    return used
