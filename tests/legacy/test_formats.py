@@ -40,7 +40,8 @@ def items_of(data: bytes) -> list[Item]:
 
 
 def conversation(things: Sequence[Thing]) -> FoundConversation:
-    (found,) = (thing for thing in things if isinstance(thing, FoundConversation))
+    """Return the only conversation, without its other branches."""
+    (found,) = (thing for thing in things if isinstance(thing, FoundConversation) and not thing.branch_of)
     return found
 
 

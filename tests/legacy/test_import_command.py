@@ -94,6 +94,8 @@ def test_an_import_keeps_times_order_and_words(export: Path, user: User) -> None
         "continued": 0,
         "messages": 120,
         "completed": 0,
+        "answers": 0,
+        "documents": 0,
         "files": 6 + logs,
         "ratings": 10,
         "skipped": 0,

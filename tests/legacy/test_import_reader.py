@@ -19,11 +19,12 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from coaching.job_queue import IMPORT_JOB, is_queued
 from coaching.legacy import reading, watching
 from coaching.legacy.importers import reader, source, wire
+from coaching.legacy.importers.assembly import Assembly
 from coaching.legacy.importers.bounded import MAX_ITEMS, TOO_LARGE
 from coaching.legacy.importers.formats import ADAPTERS, UNKNOWN, read_things
 from coaching.legacy.importers.left import LeftBehind
 from coaching.legacy.importers.sage import Domain
-from coaching.legacy.importers.wire import Assembly, Misread, decode, encode
+from coaching.legacy.importers.wire import Misread, decode, encode
 from coaching.legacy.imports import job_steps, queue_upload
 from coaching.models import Import, ImportState, LifeDomain
 from coaching.sandbox.host import ProcessHost
@@ -232,12 +233,12 @@ def test_parts_of_conversations_out_of_order_are_refused() -> None:
     progress = {"items": 0, "read_bytes": 0, "json_bytes": 0}
     for found in ([{"kind": "end"}], [entry | {"kind": "message"}]):
         with pytest.raises(Misread):
-            list(Assembly().take(decode(encode({**progress, "found": found})).found))
+            list(Assembly(9).take(decode(encode({**progress, "found": found})).found))
 
 
 def test_what_a_reader_sends_is_what_it_found() -> None:
     data = b"[" + CONVERSATION + b', 5, {"mapping": {}, "id": "\\ud83d"}]'
-    assembly, head = Assembly(), reader.request(read_as="chatgpt")
+    assembly, head = Assembly(9), reader.request(read_as="chatgpt")
     frames = [decode(sent) for sent in reader.answers(head, io.BytesIO(data))]
     found = [thing for frame in frames for thing in assembly.take(frame.found)]
     told = source.open_source(io.BytesIO(data))

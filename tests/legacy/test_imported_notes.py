@@ -19,10 +19,11 @@ from coaching.files.store import store_edit
 from coaching.legacy.about import MAX_TEXT_CHARACTERS, PAGE, PROPOSED, text_of_proposal
 from coaching.legacy.importers import reader
 from coaching.legacy.importers.about import MAX_NOTES_CHARACTERS, FoundNote
+from coaching.legacy.importers.assembly import Assembly
 from coaching.legacy.importers.bounded import TOO_DEEP
 from coaching.legacy.importers.left import LeftBehind
 from coaching.legacy.importers.things import Format, Problem, Thing, UnknownFields
-from coaching.legacy.importers.wire import Assembly, decode
+from coaching.legacy.importers.wire import decode
 from coaching.legacy.undoing import ADDED_BY_YOU
 from coaching.models import FileSource, FileType, Import, UserFile
 from tests.legacy.exports import chatgpt_conversation, chatgpt_node, claude_conversation
@@ -72,7 +73,7 @@ def claude_zip(*, memories: Any = (MEMORY,), **members: bytes) -> bytes:
 
 
 def sent(data: bytes, read_as: Format) -> Sequence[Thing]:
-    assembly = Assembly()
+    assembly = Assembly(9)
     frames = map(decode, reader.answers(reader.request(read_as=read_as), io.BytesIO(data)))
     return [thing for frame in frames for thing in assembly.take(frame.found)]
 

@@ -58,7 +58,7 @@ class Divided:
 def divide(tree: Tree, said: Said) -> Divided:
     """Read each node once: first those that were shown, then the newest leaf's, and so on."""
     division = _Division(tree, said)
-    division.take_shown(tree.shown)
+    division.take_shown([*tree.shown, *_below(tree)])
     parents = set(tree.parents.values())
     leaves = [key for key in tree.parents if key not in parents and key not in division.last]
     for leaf in sorted(leaves, key=tree.written_at, reverse=True):
@@ -66,6 +66,19 @@ def divide(tree: Tree, said: Said) -> Divided:
     circling = [key for key in tree.parents if key not in division.last]
     division.made.left += sum(said(key) is not None for key in circling)
     return division.made
+
+
+def _below(tree: Tree) -> Sequence[str]:
+    """Return the newest nodes below the last that was shown, which mostly has none."""
+    newest: dict[str | None, str] = {}
+    for key in sorted(tree.parents, key=tree.written_at):
+        newest[tree.parents[key]] = key
+    path = dict.fromkeys(tree.shown)
+    following = newest.get(tree.shown[-1]) if tree.shown else None
+    while following is not None and following not in path:
+        path[following] = None
+        following = newest.get(following)
+    return [*path][len(tree.shown) :]
 
 
 def branch_id(conversation: str, first: str) -> str:

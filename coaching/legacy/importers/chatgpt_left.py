@@ -22,6 +22,7 @@ SHOWN = frozenset({"text", "multimodal_text"})
 _NOTES = frozenset({"user_editable_context", "model_editable_context"})
 _THINKING = frozenset({"thoughts", "reasoning_recap"})
 _SPEAKERS = ("user", "assistant")
+MAX_TITLE_CHARACTERS = 80
 FILE_KEY = re.compile(r"file[-_][A-Za-z0-9]+")
 """What a file is called in the pointers of messages, and at the beginning of its name in the ZIP."""
 
@@ -40,7 +41,7 @@ def left_in(
     taken |= divided.joined.keys()
     if divided.left:
         yield LeftBehind(kind="branch", name=where, count=divided.left)
-    called = {_root(_recipient(node["message"])) for node in nodes}
+    called = {_root(_recipient(node["message"])) for node in nodes if key_of(node) not in taken}
     for node in nodes:
         key = key_of(node)
         if key not in taken:
@@ -97,7 +98,7 @@ def _media(message: Message, where: str) -> Iterator[tuple[str, FileKind, str]]:
         if kind == PICTURE:
             key = _key_in(part.get("asset_pointer"))
             pictured.add(key)
-            yield names.get(key) or key or "?", "picture", key
+            yield names.get(key) or _title_of(message, part) or key or "?", "picture", key
         elif kind in SOUNDS:
             yield from ((where, "voice", key) for key in _sounds_in(part))
     for each in attachments:
@@ -105,6 +106,15 @@ def _media(message: Message, where: str) -> Iterator[tuple[str, FileKind, str]]:
         if key not in pictured:
             is_picture = text_of(each.get("mime_type")).startswith("image/")
             yield text_of(each.get("name")) or key or "?", "picture" if is_picture else "file", key
+
+
+def _title_of(message: Message, part: Mapping[str, Any]) -> str:
+    """Return the title of a picture that was made, or the words that it was made by."""
+    dalle = mapping_of(mapping_of(part.get("metadata")).get("dalle"))
+    title = text_of(mapping_of(message.get("metadata")).get("image_gen_title")) or text_of(
+        dalle.get("prompt")
+    )
+    return " ".join(title.split())[:MAX_TITLE_CHARACTERS].strip(" .")
 
 
 def _sounds_in(part: Mapping[str, Any]) -> Sequence[str]:

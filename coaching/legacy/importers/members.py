@@ -171,7 +171,11 @@ def _name_of(member: str, named: _Named, names: Mapping[str, str]) -> str:
     """Return a file's own name, as far as the export knows it."""
     last = member.rpartition("/")[2]
     own = last[len(_key_of(member)) :].lstrip("-")
+    if named.kind == "voice":
+        return last
     told = named.name if named.name != _key_of(member) else ""
+    if told and not PurePosixPath(told).suffix:
+        told += PurePosixPath(last).suffix
     is_own = own and not own.startswith(".")
     return told or names.get(member) or names.get(last) or (own if is_own else last)
 

@@ -1,0 +1,170 @@
+"""Everything in an export is imported or listed by name; twice brings nothing; an undo leaves nothing."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+
+from coaching.models import Document, Import, UserFile
+from sessions_app.models import Message, Session, Turn
+from tests.jobs.conftest import empty_queue
+from tests.legacy.real_exports import (
+    EXPORTS,
+    chatgpt_2023,
+    chatgpt_2024,
+    chatgpt_2025,
+    claude_2024,
+    claude_2025,
+    zipped,
+)
+from tests.legacy.test_import_command import run_import
+from tests.legacy.test_undo import undo
+from tests.legacy.whole import missing_of
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+NOTHING_NEW = ("sessions", "continued", "messages", "completed", "answers", "documents")
+
+
+@pytest.fixture(autouse=True)
+def _empty_queue() -> None:
+    empty_queue()
+
+
+def written(tmp_path: Path, members: Mapping[str, bytes]) -> Path:
+    path = tmp_path / "export.zip"
+    path.write_bytes(zipped(members))
+    return path
+
+
+def made(user: User) -> dict[str, int]:
+    return {
+        model.__name__: model.of(user.pk).count() for model in (Session, Turn, Message, Document, UserFile)
+    }
+
+
+@pytest.mark.parametrize("name", EXPORTS)
+def test_everything_is_imported_or_named_and_once_and_can_be_undone(
+    name: str, tmp_path: Path, user: User
+) -> None:
+    path = written(tmp_path, EXPORTS[name]())
+    predicted = run_import(path, user, "--dry-run")
+    assert not any(made(user).values())
+    assert run_import(path, user) == predicted
+    assert missing_of(path.read_bytes(), user) == []
+    before = made(user)
+
+    again = run_import(path, user)
+    assert {key: again[key] for key in NOTHING_NEW} == dict.fromkeys(NOTHING_NEW, 0)
+    assert made(user) == before
+
+    rows = list(Import.of(user.pk).order_by("pk"))
+    for row in reversed(rows):
+        assert undo(user, row).kept == []
+    assert not any(made(user).values())
+
+
+def shown(session: Session) -> list[tuple[str, str]]:
+    said = Message.within(session).filter(turn__is_withdrawn=False).order_by("number")
+    return list(said.values_list("role", "content"))
+
+
+def test_answers_that_were_asked_for_again_are_other_answers_and_edits_are_branches(
+    tmp_path: Path, user: User
+) -> None:
+    counts = run_import(written(tmp_path, chatgpt_2023()), user)
+    assert (counts["sessions"], counts["messages"], counts["answers"]) == (3, 8, 2)
+    main = Session.of(user.pk).get(metadata__imported_id="c-2023")
+    assert [text for _, text in shown(main)] == [
+        "How do bees spend the winter?",
+        "They cluster around the queen.",
+        "What do they eat then?",
+        "Their stored honey, slowly.",
+    ]
+    (other,) = Message.within(main).filter(turn__is_withdrawn=True)
+    assert (other.content, other.turn.message_number) == ("They sleep, more or less.", 1)
+    assert Turn.within(main).get(message_number=1, is_withdrawn=False).messages.count() == 2
+    branches = Session.of(user.pk).filter(metadata__origin__branch_of="c-2023").order_by("started_at")
+    assert [[text for _, text in shown(each)] for each in branches] == [
+        ["How do wasps spend the winter?", "Only young queens survive it."],
+        ["Do they need my help?", "Leave them in peace."],
+    ]
+    assert all(each.archived_at for each in branches)
+    assert main.archived_at is None
+    assert main.metadata["origin"] == {"model": "gpt-4"}
+
+
+def documents(user: User) -> dict[str, Document]:
+    return {each.name: each for each in Document.of(user.pk)}
+
+
+def test_files_of_chatgpt_are_documents_at_their_messages(tmp_path: Path, user: User) -> None:
+    counts = run_import(written(tmp_path, chatgpt_2024()), user)
+    found = documents(user)
+    assert found.keys() == {"boiler photo.png", "lease.pdf", "A warm boiler.webp", "notes.txt"}
+    session = Session.of(user.pk).get()
+    asked = Message.within(session).get(content__startswith="(An image)\n\nIs this a leak?")
+    assert asked.metadata["documents"] == [found["boiler photo.png"].pk, found["lease.pdf"].pk]
+    drawn = Message.within(session).get(content="(An image)")
+    assert drawn.role == "assistant"
+    assert len(drawn.metadata["documents"]) == 1
+    assert {each.session_id for each in found.values() if each.name != "notes.txt"} == {session.pk}
+    assert found["notes.txt"].session_id is None
+    named = counts["left_behind"]["file"]["named"]
+    assert [(each["name"], each["why"]) for each in named] == [("missing.pdf", "It isn’t in this export.")]
+
+
+def test_names_of_newer_files_are_known_and_recordings_are_named(tmp_path: Path, user: User) -> None:
+    counts = run_import(written(tmp_path, chatgpt_2025()), user)
+    assert {each.name for each in Document.of(user.pk)} == {"plan.md", "Race poster.png"}
+    (voice,) = counts["left_behind"]["voice"]["named"]
+    assert voice["where"] == "Running again"
+    assert "recordings" in voice["why"]
+
+
+def test_documents_of_claudes_projects_and_what_is_too_long_for_the_proposal_are_in_the_library(
+    tmp_path: Path, user: User
+) -> None:
+    run_import(written(tmp_path, claude_2024()), user)
+    found = documents(user)
+    assert found.keys() == {"house rules.md", "lease.pdf.txt"}
+    assert {each.import_project for each in found.values()} == {"The flat"}
+    assert Session.of(user.pk).get().metadata["origin"] == {"model": "claude-3-opus", "project": "The flat"}
+    run_import(written(tmp_path, claude_2025()), user)
+    assert "Custom instructions – Nights.md" in documents(user)
+
+
+def test_the_same_bytes_are_one_document_and_ones_own_stays_after_an_undo(tmp_path: Path, user: User) -> None:
+    from coaching.library.documents.intake import destination_of, take_in  # noqa: PLC0415
+
+    own = take_in(
+        user_id=user.pk,
+        name="mine.pdf",
+        data=chatgpt_2024()["file-Lease001-lease.pdf"],
+        destination=destination_of(user_id=user.pk),
+    )
+    members = {**chatgpt_2024(), "file-Copy0001-copy.txt": b"Nobody names this file."}
+    counts = run_import(written(tmp_path, members), user)
+    assert counts["documents"] == 3
+    assert "lease.pdf" not in documents(user)
+    asked = Message.of(user.pk).get(content__contains="Is this a leak?")
+    assert own.pk in asked.metadata["documents"]
+    assert undo(user).kept == []
+    assert [each.pk for each in Document.of(user.pk)] == [own.pk]
+
+
+def test_a_document_that_another_import_names_goes_with_that_one(tmp_path: Path, user: User) -> None:
+    run_import(written(tmp_path, chatgpt_2024()), user)
+    first = Import.of(user.pk).get()
+    told: list[dict[str, Any]] = json.loads(chatgpt_2024()["conversations.json"])
+    told[0] |= {"conversation_id": "c-other"}
+    run_import(written(tmp_path, {**chatgpt_2024(), "conversations.json": json.dumps(told).encode()}), user)
+    assert Document.of(user.pk).count() == 4
+    assert undo(user, first).kept == []
+    assert documents(user).keys() >= {"boiler photo.png", "lease.pdf"}
+    assert "notes.txt" not in documents(user)
+    assert undo(user, Import.of(user.pk).exclude(pk=first.pk).get()).kept == []
+    assert not Document.of(user.pk).exists()
