@@ -33,7 +33,8 @@ def estimate_cost(*, tokens: int, sessions: int) -> int | None:
 
 def cost_of(row: Import) -> int | None:
     """Estimate what the briefs of an import's conversations would cost."""
-    return estimate_cost(tokens=row.brief_tokens, sessions=row.counts.get("sessions", 0))
+    sessions = row.counts.get("sessions", 0) + row.counts.get("branches", 0)
+    return estimate_cost(tokens=row.brief_tokens, sessions=sessions)
 
 
 def change_brief_tokens(user_id: int, changed: Iterable[Changed]) -> None:

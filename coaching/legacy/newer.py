@@ -70,7 +70,8 @@ def store_newer(
     for each in compared:
         is_appended = each.held.session_id in appended
         _count(each, tally, is_appended=is_appended)
-        tally.skipped += not is_appended and each.held.session_id not in completed
+        is_known = not is_appended and each.held.session_id not in completed
+        tally.skipped += is_known and not each.recorded.branch_of
     return appended | {held.session_id for held, _ in found if str(import_id) in held.added}
 
 

@@ -115,7 +115,7 @@ class _Run:
 
     def _take_conversation(self, found: FoundConversation) -> None:
         made = record(found, now=self._target.now, idle_since=self._idle_since)
-        self._tally.done += 1
+        self._tally.done += not found.branch_of
         for problem in made.problems:
             self._tally.report(problem)
         if made.session is None:

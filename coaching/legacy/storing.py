@@ -65,13 +65,14 @@ def store_sessions(target: Target, recorded: Sequence[RecordedSession], tally: T
     """Store the sessions that the user doesn't have yet, and what is new in those of earlier imports."""
     whole = without_known(target.user_id, recorded)
     first = {each.imported_id: each for each in reversed(whole)}
-    tally.skipped += len(recorded) - len(first)
+    tally.skipped += len(whole) - len(first)
     known = known_sessions(user_id=target.user_id, imported_ids=first.keys())
     new = [each for each in first.values() if each.imported_id not in known]
     old = [(known[each.imported_id], each) for each in first.values() if each.imported_id in known]
     made = [*new, *(each for held, each in old if held.import_id == target.import_id)]
-    tally.sessions += len(made)
     for each in made:
+        tally.sessions += not each.branch_of
+        tally.branches += bool(each.branch_of)
         tally.messages += len(each.messages)
         tally.answers += len(each.answers)
         tally.brief_tokens += sum(count_tokens(said.content) + LINE_TOKENS for said in each.messages)
@@ -86,7 +87,8 @@ def store_sessions(target: Target, recorded: Sequence[RecordedSession], tally: T
     answered = store_answers(
         user_id=user_id, import_id=import_id, found=others, tally=tally, appended=appended
     )
-    tally.skipped -= len({*answered} - {*completed, *appended})
+    branches = {held.session_id for held, each in others if each.branch_of}
+    tally.skipped -= len({*answered} - {*completed, *appended, *branches})
 
 
 def store_file(target: Target, found: FoundFile, tally: Tally) -> None:

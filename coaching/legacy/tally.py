@@ -27,10 +27,12 @@ class Tally:
     """Numbers of what was made, of what exists already (`skipped`), and of what couldn't be read.
 
     `continued` are earlier imports' sessions that got newer messages, `completed` messages of earlier imports
-    that got what had been left out. `answers` are others to messages, `documents` are in the library.
+    that got what had been left out. `branches` are other branches of sessions, `answers` others to messages,
+    and `documents` are in the library.
     """
 
     sessions: int = 0
+    branches: int = 0
     continued: int = 0
     messages: int = 0
     completed: int = 0
@@ -83,8 +85,8 @@ class Tally:
     def counts(self) -> dict[str, int]:
         """Return the numbers of `import_legacy --json`."""
         names = (
-            "sessions", "continued", "messages", "completed", "answers", "documents", "files", "ratings",
-            "skipped", "unread",
+            "sessions", "branches", "continued", "messages", "completed", "answers", "documents", "files",
+            "ratings", "skipped", "unread",
         )  # fmt: skip
         return {name: getattr(self, name) for name in names}
 

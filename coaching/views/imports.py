@@ -261,13 +261,15 @@ def _left_behind(left: Mapping[str, Mapping[str, Any]]) -> Sequence[LeftGroup]:
 
 def _made(counts: Mapping[str, int]) -> Sequence[str]:
     names = (
-        "sessions", "continued", "messages", "answers", "completed", "documents", "files", "ratings",
+        "sessions", "branches", "continued", "messages", "answers", "completed", "documents", "files",
+        "ratings",
     )  # fmt: skip
-    sessions, continued, messages, answers, completed, documents, files, ratings = (
+    sessions, branches, continued, messages, answers, completed, documents, files, ratings = (
         counts.get(key, 0) for key in names
     )
     parts = (
         (sessions, ngettext("{count} conversation", "{count} conversations", sessions)),
+        (branches, ngettext("{count} other branch", "{count} other branches", branches)),
         (continued, ngettext("{count} continued conversation", "{count} continued conversations", continued)),
         (messages, ngettext("{count} message", "{count} messages", messages)),
         (answers, ngettext("{count} other answer", "{count} other answers", answers)),

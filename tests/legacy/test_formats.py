@@ -41,8 +41,12 @@ def items_of(data: bytes) -> list[Item]:
 
 def conversation(things: Sequence[Thing]) -> FoundConversation:
     """Return the only conversation, without its other branches."""
-    (found,) = (thing for thing in things if isinstance(thing, FoundConversation) and not thing.branch_of)
+    (found,) = conversations(things)
     return found
+
+
+def conversations(things: Sequence[Thing]) -> list[FoundConversation]:
+    return [thing for thing in things if isinstance(thing, FoundConversation) and not thing.branch_of]
 
 
 def zipped(**members: bytes) -> bytes:
@@ -119,7 +123,16 @@ def test_a_zip_is_read_as_it_was_downloaded() -> None:
         "user_json": b"{}",
         "chat.html": b"x",
     }
-    assert len([thing for thing in read(zipped(**parts))[1] if isinstance(thing, FoundConversation)]) == 2
+    assert (
+        len(
+            [
+                thing
+                for thing in read(zipped(**parts))[1]
+                if isinstance(thing, FoundConversation) and not thing.branch_of
+            ]
+        )
+        == 2
+    )
     in_folder = zipped(export__conversations_json=data, users_json=b"[]")
     assert conversation(read(in_folder)[1]).imported_id == "c-1"
     sage = json.dumps({"sessions": [{"id": "s", "messages": []}]}).encode()
@@ -153,7 +166,7 @@ def test_conversations_come_one_a_line_and_in_other_encodings(
         data = (mark + text).encode(encoding)
         ending = "conversations.jsonl" if "line" in layout else "conversations_json"
         kind, things = read(zipped(**{ending: data}) if is_zipped else data)
-        found = [thing for thing in things if isinstance(thing, FoundConversation)]
+        found = conversations(things)
         assert kind == name
         assert len(found) == (2 if "line" in layout else 1), layout
         assert (found[0].title, found[0].messages) == (expected.title, expected.messages)
@@ -164,7 +177,11 @@ def test_lines_may_begin_with_a_long_conversation_without_messages(encoding: str
     told = claude_conversation()
     empty = told | {"chat_messages": [], "uuid": "c-0", "name": "x" * 2_000}
     lines = json.dumps(empty) + "\n" + json.dumps(told)
-    found = [thing for thing in read(lines.encode(encoding))[1] if isinstance(thing, FoundConversation)]
+    found = [
+        thing
+        for thing in read(lines.encode(encoding))[1]
+        if isinstance(thing, FoundConversation) and not thing.branch_of
+    ]
     assert [each.imported_id for each in found] == ["c-0", told["uuid"]]
 
 

@@ -32,6 +32,8 @@ def run_import(path: Path, user: User, *options: str) -> dict[str, Any]:
 def rows_of(user: User) -> dict[str, list[Any]]:
     """Return what an import makes, without keys, which are always new."""
     messages = Message.of(user.pk).order_by("session__started_at", "number")
+    shown = messages.filter(turn__is_withdrawn=False)
+    others = messages.filter(turn__is_withdrawn=True)
     return {
         "sessions": list(
             Session.of(user.pk)
@@ -43,9 +45,9 @@ def rows_of(user: User) -> dict[str, list[Any]]:
         "turns": list(
             Turn.of(user.pk).order_by("started_at", "pk").values_list("status", "started_at", "ended_at")
         ),
-        "messages": list(
-            messages.values_list("number", "role", "content", "created_at", "metadata__imported_id")
-        ),
+        # Other answers stand behind the messages that were stored when they came.
+        "messages": list(shown.values_list("role", "content", "created_at", "metadata__imported_id")),
+        "answers": list(others.order_by("created_at").values_list("content", "metadata__imported_id")),
         "files": list(UserFile.of(user.pk).order_by("path").values_list("path", "sha256", "updated_at")),
         "ratings": list(
             PulseRating.of(user.pk).order_by("rated_at", "domain").values_list("domain", "rating", "rated_at")
@@ -91,6 +93,7 @@ def test_an_import_keeps_times_order_and_words(export: Path, user: User) -> None
     assert logs > 0
     assert counts == {
         "sessions": 12,
+        "branches": 0,
         "continued": 0,
         "messages": 120,
         "completed": 0,

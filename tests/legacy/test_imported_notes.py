@@ -22,7 +22,7 @@ from coaching.legacy.importers.about import MAX_NOTES_CHARACTERS, FoundNote
 from coaching.legacy.importers.assembly import Assembly
 from coaching.legacy.importers.bounded import TOO_DEEP
 from coaching.legacy.importers.left import LeftBehind
-from coaching.legacy.importers.things import Format, Problem, Thing, UnknownFields
+from coaching.legacy.importers.things import Format, FoundDocument, Problem, Thing, UnknownFields
 from coaching.legacy.importers.wire import decode
 from coaching.legacy.undoing import ADDED_BY_YOU
 from coaching.models import FileSource, FileType, Import, UserFile
@@ -73,13 +73,17 @@ def claude_zip(*, memories: Any = (MEMORY,), **members: bytes) -> bytes:
 
 
 def sent(data: bytes, read_as: Format) -> Sequence[Thing]:
-    assembly = Assembly(9)
+    assembly = Assembly(1 << 20)
     frames = map(decode, reader.answers(reader.request(read_as=read_as), io.BytesIO(data)))
     return [thing for frame in frames for thing in assembly.take(frame.found)]
 
 
 def notes(things: Sequence[Thing]) -> dict[tuple[str, str], str]:
     return {(thing.kind, thing.project): thing.text for thing in things if isinstance(thing, FoundNote)}
+
+
+def files(things: Sequence[Thing]) -> dict[tuple[str, str], bytes]:
+    return {(thing.name, thing.project): thing.data for thing in things if isinstance(thing, FoundDocument)}
 
 
 def left(things: Sequence[Thing]) -> set[tuple[str, str, str]]:
@@ -107,7 +111,8 @@ def test_claudes_memories_and_the_instructions_of_projects_are_found() -> None:
         ("instructions", "Thesis"): "About bees.\n\nAlways cite.",
         ("instructions", "Garden"): "Speak of soil.",
     }
-    assert left(things) == {("member", "users.json", ""), ("file", "outline.md", "Thesis")}
+    assert left(things) == {("member", "users.json", "")}
+    assert files(things) == {("outline.md", "Thesis"): b"1. Bees"}
     assert UnknownFields(names=frozenset({"about you[].mood"})) in things
 
 
@@ -127,11 +132,11 @@ def test_a_project_that_is_too_large_or_nested_too_deeply_is_named() -> None:
     assert notes(things)["instructions", "Garden"] == "Speak of soil."
 
 
-def test_notes_that_do_not_fit_on_a_page_are_named() -> None:
+def test_notes_that_do_not_fit_on_a_page_become_a_document() -> None:
     long = MEMORY | {"project_memories": {"p-1": "x" * MAX_NOTES_CHARACTERS}}
     things = sent(claude_zip(memories=[long]), "claude")
     assert ("memories", "Thesis") not in notes(things)
-    assert ("instructions", "Memories", "Thesis") in left(things)
+    assert files(things)["Memories – Thesis.md", "Thesis"] == b"x" * MAX_NOTES_CHARACTERS
 
 
 ADDRESS = "/settings/import/"

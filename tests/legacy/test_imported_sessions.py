@@ -66,11 +66,18 @@ def test_the_conversations_are_listed_and_shown_by_their_dates(
     assert "Growing artichokes" in listed
     assert "A letter to the landlord" in listed
     assert "2023" in listed
-    session = Session.of(user.pk).get(title="Growing artichokes")
+    session = Session.of(user.pk).get(title="Growing artichokes", archived_at=None)
     shown = client.get(f"/chat/{session.pk}/").content.decode()
     assert "In deep soil with sun." in shown
     assert "2023" in shown
     assert "abandoned branch" not in shown
+    # Where it comes from, and the way to its other branch and back.
+    assert "From ChatGPT, " in shown
+    branch = Session.of(user.pk).get(metadata__origin__branch_of="c-1")
+    assert f'Other branches: <a href="/chat/{branch.pk}/">1</a>' in shown
+    other = client.get(f"/chat/{branch.pk}/").content.decode()
+    assert "The abandoned branch." in other
+    assert f'another branch of <a href="/chat/{session.pk}/">this conversation</a>' in other
 
 
 def test_imported_turns_count_in_no_limit(recent_export: Path, user: User) -> None:

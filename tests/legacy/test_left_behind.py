@@ -12,7 +12,7 @@ from django.core.management import call_command
 from django.test import Client
 
 from coaching.legacy.importers.left import MAX_NAMED, LeftBehind, Leftovers
-from coaching.models import Import
+from coaching.models import Document, Import
 from coaching.views.imports import SHOWN_NAMES
 from sessions_app.models import Message
 from tests.legacy.exports import (
@@ -85,17 +85,15 @@ def test_what_is_left_behind_of_chatgpt_is_named(tmp_path: Path, user: User) -> 
     title = "Growing artichokes"
     assert named(counts["left_behind"]) == {
         ("member", "chat.html", "", 1),
-        ("member", "file_7.jpg", "", 1),
-        ("branch", title, "", 3),
         ("tool", "web", "", 1),
         ("picture", "x", title, 1),
-        ("picture", "garden.jpg", title, 1),
         ("file", "seeds.pdf", title, 1),
         ("voice", title, "", 1),
         ("thinking", "thoughts", "", 1),
     }
     assert counts["about"] == [{"kind": "instructions", "project": ""}]
     assert Import.of(user.pk).get().left_behind == counts["left_behind"]
+    assert [each.name for each in Document.of(user.pk)] == ["garden.jpg"]
     assert run_import(path, user)["left_behind"] == counts["left_behind"]
 
 
@@ -105,8 +103,7 @@ def test_what_is_left_behind_of_claude_is_named(tmp_path: Path, user: User) -> N
     title = "A letter to the landlord"
     assert named(left) == {
         ("member", "users.json", "", 1),
-        ("branch", title, "", 2),
-        ("thinking", "thinking", "", 6),
+        ("thinking", "thinking", "", 8),
         ("tool", "web_search", "", 1),
         ("picture", "roof.png", title, 1),
         ("file", "plan.dwg", title, 1),
@@ -165,8 +162,6 @@ def test_calls_of_chatgpt_count_once_and_only_shown_documents_are_left_out() -> 
         made["mapping"] |= chatgpt_node(f"n{number}", parent, role, text, **fields)
     made["mapping"]["n8"]["id"] = ""
     assert left_of(made) == {
-        ("branch", title, 3),
-        ("picture", "x", 1),
         ("tool", "web", 1),
         ("tool", "canmore.comment_textdoc", 1),
         ("tool", "canmore.create_textdoc", 1),
@@ -214,18 +209,11 @@ def test_every_word_of_an_export_is_stored_or_belongs_to_something_named(
     stored = "\n".join(Message.of(user.pk).values_list("content", flat=True))
     names = {name for _, name, _, _ in named(left)}
     missing = {words for words in words_in(made) if words not in stored and words not in names}
-    # Of what isn't there in its own words: other branches, a tool's result, and marks of sources.
+    # Of what isn't there in its own words: a tool's result and marks of sources.
     assert missing <= {
-        "How do I grow beans?", "The abandoned branch.", "The first try.", "A page.",
+        "A page.",
         "In deep soil \ue200cite\ue202turn0search0\ue201with sun【3†source】.",
-        "An abandoned question.", "An abandoned answer.",
-    }  # fmt: skip
-    abandoned = [
-        words
-        for words in missing
-        if "bandoned" in words or words in ("How do I grow beans?", "The first try.")
-    ]
-    assert left["branch"]["count"] == len(abandoned)
+    }
 
 
 def test_many_things_are_named_up_to_a_limit_and_counted(tmp_path: Path, user: User, client: Client) -> None:

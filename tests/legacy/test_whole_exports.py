@@ -26,7 +26,7 @@ from tests.legacy.whole import missing_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-NOTHING_NEW = ("sessions", "continued", "messages", "completed", "answers", "documents")
+NOTHING_NEW = ("sessions", "branches", "continued", "messages", "completed", "answers", "documents")
 
 
 @pytest.fixture(autouse=True)
@@ -76,7 +76,7 @@ def test_answers_that_were_asked_for_again_are_other_answers_and_edits_are_branc
     tmp_path: Path, user: User
 ) -> None:
     counts = run_import(written(tmp_path, chatgpt_2023()), user)
-    assert (counts["sessions"], counts["messages"], counts["answers"]) == (3, 8, 2)
+    assert (counts["sessions"], counts["branches"], counts["messages"], counts["answers"]) == (1, 2, 8, 2)
     main = Session.of(user.pk).get(metadata__imported_id="c-2023")
     assert [text for _, text in shown(main)] == [
         "How do bees spend the winter?",

@@ -59,7 +59,7 @@ class Files:
         if not FILE_KEY.fullmatch(found.key) or (
             found.key not in self._named and len(self._named) >= MAX_KEYS
         ):
-            return LeftBehind(kind=found.kind, name=found.name, where=found.where, why=NOT_IN_EXPORT)
+            return _missing(found.kind, found.name, found.where)
         named = self._named.setdefault(found.key, _Named(name=found.name, kind=found.kind, where=found.where))
         if len(named.messages) < MAX_REFERENCES:
             named.messages[found.conversation, found.message] = None
@@ -80,7 +80,7 @@ class Files:
         found = set(map(_key_of, members))
         for key, named in self._named.items():
             if key not in found:
-                yield LeftBehind(kind=named.kind, name=named.name, where=named.where, why=NOT_IN_EXPORT)
+                yield _missing(named.kind, named.name, named.where)
 
     def _is_document(self, name: str) -> bool:
         folders = PurePosixPath(name).parts[:-1]
@@ -118,6 +118,10 @@ class Files:
             refusal = EMPTY
         kind = "voice" if refusal == RECORDING else _kind_of(head, named.kind)
         yield ended(_with_ending(name, head), kind, refusal=refusal)
+
+
+def _missing(kind: FileKind, name: str, where: str) -> LeftBehind:
+    return LeftBehind(kind=kind, name=name, where="" if name == where else where, why=NOT_IN_EXPORT)
 
 
 def _pieces(archive: zipfile.ZipFile, member: str) -> Iterator[bytes | None]:

@@ -111,15 +111,17 @@ class Command(BaseCommand):
         verb = "would be imported" if options["dry_run"] else "imported"
         self.stdout.write(
             f"{tally.sessions:,} new and {tally.continued:,} continued conversations with {tally.messages:,} "
-            f"messages and {tally.answers:,} other answers, {tally.completed:,} completed messages, "
-            f"{tally.documents:,} documents, {tally.files:,} files and {tally.ratings:,} ratings {verb}; "
+            f"messages, {tally.branches:,} other branches, {tally.answers:,} other answers, "
+            f"{tally.completed:,} completed messages, {tally.documents:,} documents, {tally.files:,} files "
+            f"and {tally.ratings:,} ratings {verb}; "
             f"{tally.skipped:,} {SKIPPED}; {tally.unread:,} couldn't be read."
         )
 
     def _queue_briefs(self, row: Import | None, tally: Tally) -> None:
         """Say what the briefs will cost, then queue them."""
-        cost = dollars(estimate_cost(tokens=tally.brief_tokens, sessions=tally.sessions))
-        self.stderr.write(f"Briefs of {tally.sessions:,} conversations will cost about {cost}.")
+        sessions = tally.sessions + tally.branches
+        cost = dollars(estimate_cost(tokens=tally.brief_tokens, sessions=sessions))
+        self.stderr.write(f"Briefs of {sessions:,} conversations will cost about {cost}.")
         if row is not None:
             self.stderr.write(f"{enqueue_briefs(row):,} briefs are queued, behind all other jobs.")
 
