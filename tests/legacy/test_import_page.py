@@ -211,7 +211,9 @@ async def test_briefs_cost_nothing_until_somebody_asks_for_them(
         assert "Estimated cost: under $0.01." in await in_database(page, signed_in)
         row = await in_database(Import.of(user.pk).get)
         await in_database(signed_in.post, f"{ADDRESS}{row.pk}/briefs/")
-        assert [(job.queue_name, job.priority) for job in await jobs_named(BRIEF_JOB)] == [(BULK_QUEUE, -10)] * 2
+        assert [(job.queue_name, job.priority) for job in await jobs_named(BRIEF_JOB)] == [
+            (BULK_QUEUE, -10)
+        ] * 2
         await work_off()
     assert await in_database(SessionBrief.of(user.pk).count) == 2  # of the other branch, too
     assert "Estimated cost" not in await in_database(page, signed_in)

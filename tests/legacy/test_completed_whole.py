@@ -1,0 +1,156 @@
+"""What an earlier version imported is whole once it is imported again, and an undo takes back just that.
+
+Earlier versions stored no other answers and branches, no files and no texts of attachments.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+
+from coaching.legacy.completing import NOT_COMPLETED
+from coaching.legacy.documents import NOT_LINKED
+from coaching.library.documents.filing import delete_document
+from coaching.models import Document, Import
+from sessions_app.briefs import WrittenBrief, read_brief_work, store_brief
+from sessions_app.limits import RateLimit
+from sessions_app.models import Message, Session, SessionBrief, Turn
+from sessions_app.services import open_turn
+from tests.jobs.conftest import empty_queue
+from tests.legacy.real_exports import EXPORTS, chatgpt_2023, chatgpt_2024, claude_2023
+from tests.legacy.test_import_command import rows_of, run_import
+from tests.legacy.test_newer_export import problems_of
+from tests.legacy.test_undo import undo
+from tests.legacy.test_whole_exports import written
+from tests.legacy.whole import missing_of
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+RATE = RateLimit(turns=5, seconds=60)
+LEASE_BEFORE = "What does my lease say?\n\nA text that was pasted.\n\n(Attached: lease.txt)"
+
+
+@pytest.fixture(autouse=True)
+def _empty_queue() -> None:
+    empty_queue()
+
+
+def make_as_before(user: User) -> None:
+    """Take away what the version of cfaedee didn't store."""
+    for document in Document.of(user.pk):
+        delete_document(user_id=user.pk, document_id=document.pk)
+    Session.of(user.pk).exclude(archived_at=None).delete()
+    Turn.of(user.pk).filter(is_withdrawn=True).delete()
+    Turn.of(user.pk).update(message_number=None)
+    for message in Message.of(user.pk):
+        message.metadata = {"imported_id": message.metadata["imported_id"]}
+        if "The rent is due on Monday." in message.content:
+            message.content = LEASE_BEFORE
+        message.save()
+    for session in Session.of(user.pk):
+        count = session.messages.count()
+        session.metadata = {key: session.metadata[key] for key in ("imported_id", "import")}
+        session.last_message_number = session.imported_until = count
+        session.save()
+    empty_queue()
+
+
+def whole_rows(user: User) -> dict[str, Any]:
+    """Return what an import makes, with documents and the messages that they belong to."""
+    names = dict(Document.of(user.pk).values_list("pk", "name"))
+    linked = Message.of(user.pk).filter(metadata__has_key="documents").order_by("metadata__imported_id")
+    return rows_of(user) | {
+        "documents": sorted(names.values()),
+        "linked": [
+            (row.metadata["imported_id"], sorted(names[each] for each in row.metadata["documents"]))
+            for row in linked
+        ],
+        "shared": sorted(
+            Turn.of(user.pk).exclude(message_number=None).values_list("is_withdrawn", flat=True)
+        ),
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EXPORTS)
+def test_importing_again_makes_whole_what_an_earlier_version_imported(
+    name: str, tmp_path: Path, user: User, other_user: User
+) -> None:
+    path = written(tmp_path, EXPORTS[name]())
+    run_import(path, user)
+    make_as_before(user)
+    before = whole_rows(user)
+    predicted = run_import(path, user, "--dry-run")
+    assert whole_rows(user) == before
+    counts = run_import(path, user)
+    assert counts == predicted
+    assert (counts["sessions"], counts["messages"] > 0) == (0, counts["branches"] > 0)
+    assert missing_of(path.read_bytes(), user) == []
+    run_import(path, other_user)
+    assert whole_rows(user) == whole_rows(other_user)
+    row = Import.of(user.pk).latest("pk")
+    assert undo(user, row).kept == []
+    assert whole_rows(user) == before
+
+
+def go_on(user: User, session: Session) -> None:
+    open_turn(
+        user_id=user.pk, session_id=session.pk, text="On here.", client_id=None, owner="test", rate_limit=RATE
+    )
+
+
+def test_what_was_continued_here_is_not_touched_and_its_files_are_in_the_library(
+    tmp_path: Path, user: User
+) -> None:
+    for members, sentence in ((chatgpt_2023(), NOT_COMPLETED), (chatgpt_2024(), NOT_LINKED)):
+        path = written(tmp_path, members)
+        run_import(path, user)
+        make_as_before(user)
+        go_on(user, Session.of(user.pk).latest("last_active_at"))
+        messages = list(Message.of(user.pk).order_by("pk").values_list("pk", "number", "content", "metadata"))
+        run_import(path, user)
+        after = Message.of(user.pk).filter(session__archived_at=None).order_by("pk")
+        assert list(after.values_list("pk", "number", "content", "metadata")) == messages
+        assert sentence in problems_of(user)
+        Session.of(user.pk).all().delete()
+    assert {each.name for each in Document.of(user.pk)} >= {"boiler photo.png", "lease.pdf"}
+
+
+def read_and_write(user: User, *, words: str) -> WrittenBrief:
+    """Return a brief as a job writes it from what it has read."""
+    work = read_brief_work(Session.of(user.pk).get().pk)
+    assert work is not None
+    assert work.messages[0].content.startswith("What does my lease say?")
+    return WrittenBrief(
+        messages=work.messages,
+        input_version=1,
+        left_open=(),
+        model="test",
+        usage_id=None,
+        cost_micro_usd=0,
+        finish=lambda _: f"- {words}",
+    )
+
+
+def test_a_brief_that_was_read_before_a_completion_or_an_undo_is_not_stored(
+    tmp_path: Path, user: User
+) -> None:
+    path = written(tmp_path, claude_2023())
+    run_import(path, user)
+    make_as_before(user)
+    for change in (
+        lambda: run_import(path, user),
+        lambda: undo(user, Import.of(user.pk).filter(counts__completed=1).get()),
+    ):
+        work = read_brief_work(Session.of(user.pk).get().pk)
+        brief = read_and_write(user, words="Of other words.")
+        change()
+        assert work is not None
+        assert store_brief(work, brief) is None
+        assert not SessionBrief.of(user.pk).exists()
+    # The job that reads it again has the words as they are now.
+    work = read_brief_work(Session.of(user.pk).get().pk)
+    assert work is not None
+    assert work.messages[0].content == LEASE_BEFORE
+    assert store_brief(work, read_and_write(user, words="A lease.")) is not None
