@@ -5,20 +5,17 @@ An import may complete messages, or an undo may shorten them, while a job writes
 
 import hashlib
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
+from django.db.models import QuerySet
 from django.db.models.functions import MD5
 
-if TYPE_CHECKING:
-    from django.db.models import QuerySet
-
-    from sessions_app.models import Message
+from sessions_app.models import Message
 
 Fingerprint = frozenset[tuple[int, str]]
 """Keys of messages, each with the digest of its words."""
 
 
-def fingerprint_of(messages: "Iterable[Message]") -> Fingerprint:
+def fingerprint_of(messages: Iterable[Message]) -> Fingerprint:
     """Return the fingerprint of messages that were read."""
     return frozenset((message.pk, _digest(message.content)) for message in messages)
 

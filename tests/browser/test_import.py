@@ -22,6 +22,7 @@ PAGE = "/settings/import/"
 EXPORT = json.dumps(
     [chatgpt("c-1", about="I keep bees.", memories="y" * 200, day=1) | {"horoscope": 1, "title": "x" * 200}]
 ).encode()
+IMPORTED = "1 conversation, 1 other branch, 6 messages, 1 other answer"
 NAME = f"conversations-{'x' * 120}.json"
 
 
@@ -71,7 +72,7 @@ async def test_an_upload_shows_its_progress_and_is_undone(page: Page, watcher: W
     await upload(page)
     assert await serious_findings(page) == []
     await in_database(do_the_job, user)
-    await expect(page.get_by_text("1 conversation, 4 messages")).to_be_visible()
+    await expect(page.get_by_text(IMPORTED)).to_be_visible()
     await expect(page.get_by_label("File")).to_be_visible()
     for width in (360, 1440):
         await page.set_viewport_size({"width": width, "height": 900})
@@ -99,7 +100,7 @@ async def test_it_works_without_javascript(
     # The page reloads by itself, after some seconds.
     await expect(page.locator("meta[http-equiv=refresh]")).to_have_attribute("content", f"6; url={PAGE}")
     await page.goto(PAGE)
-    await expect(page.get_by_text("1 conversation, 4 messages")).to_be_visible()
+    await expect(page.get_by_text(IMPORTED)).to_be_visible()
     await page.get_by_label("Undo the import of").click()
     await page.get_by_role("button", name="Yes, undo it").click()
     assert await in_database(lambda: Import.of(user.pk).get().state) == ImportState.UNDOING
