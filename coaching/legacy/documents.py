@@ -60,7 +60,8 @@ class DocumentStore:
         refusal = found.refusal
         if not refusal:
             try:
-                found = replace(found, data=without_metadata(found.data))
+                messages = [(mended(conversation), mended(said)) for conversation, said in found.messages]
+                found = replace(found, data=without_metadata(found.data), messages=messages)
             except MetadataStays:
                 refusal = UNUSUAL_PICTURE
         if refusal:

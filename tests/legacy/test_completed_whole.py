@@ -3,21 +3,30 @@
 Earlier versions stored no other answers and branches, no files and no texts of attachments.
 """
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.utils import timezone
 
+from coaching.jobs.briefs import StaleBriefError, write_briefs
+from coaching.jobs.summaries import REQUEST, write_summary
 from coaching.legacy.completing import NOT_COMPLETED
 from coaching.legacy.documents import NOT_LINKED
 from coaching.library.documents.filing import delete_document
+from coaching.model_client.connection import ModelConnection
 from coaching.models import Document, Import
+from coaching.practice import PracticeServer
+from coaching.practice.script import Hold, Reply
 from sessions_app.briefs import WrittenBrief, read_brief_work, store_brief
+from sessions_app.database import in_database
 from sessions_app.limits import RateLimit
 from sessions_app.models import Message, Session, SessionBrief, Turn
 from sessions_app.services import open_turn
 from tests.jobs.conftest import empty_queue
+from tests.jobs.test_briefs import BRIEF_ASKED
 from tests.legacy.real_exports import EXPORTS, chatgpt_2023, chatgpt_2024, claude_2023
 from tests.legacy.test_import_command import rows_of, run_import
 from tests.legacy.test_newer_export import problems_of
@@ -154,3 +163,41 @@ def test_a_brief_that_was_read_before_a_completion_or_an_undo_is_not_stored(
     assert work is not None
     assert work.messages[0].content == LEASE_BEFORE
     assert store_brief(work, read_and_write(user, words="A lease.")) is not None
+
+
+async def test_what_is_being_written_about_a_conversation_that_is_completed_or_undone_is_written_anew(
+    tmp_path: Path, user: User, practice: PracticeServer
+) -> None:
+    path = written(tmp_path, claude_2023())
+
+    def begin() -> Session:
+        run_import(path, user)
+        make_as_before(user)
+        Session.of(user.pk).update(status="completed", ended_at=timezone.now())
+        return Session.of(user.pk).get()
+
+    def undo_completion() -> None:
+        undo(user, Import.of(user.pk).filter(counts__completed=1).get())
+
+    session = await in_database(begin)
+    connection = ModelConnection()
+    client = await connection.client()
+    for words, change in (("Monday", lambda: run_import(path, user)), ("weekly", undo_completion)):
+        practice.script([Reply.of("- Too ", Hold("brief"), "early [1]"), f"- {words} [1]"], key=BRIEF_ASKED)
+        practice.script([Reply.of("Too ", Hold("summary"), "early."), f"{words}."], key=REQUEST)
+        brief = asyncio.create_task(write_briefs(session.id, client=client))
+        summary = asyncio.create_task(write_summary(session.id, client=client))
+        await practice.reached("brief")
+        await practice.reached("summary")
+        await in_database(change)
+        practice.release("brief")
+        practice.release("summary")
+        with pytest.raises(StaleBriefError):
+            await brief
+        assert await summary
+        assert await write_briefs(session.id, client=client) == 1
+        await in_database(session.refresh_from_db)
+        assert session.summary == f"{words}."
+        newest = await in_database(SessionBrief.of(user.pk).filter(is_withdrawn=False).get)
+        assert newest.text == f"- {words} [1]"
+    await connection.close()

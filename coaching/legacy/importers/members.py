@@ -32,7 +32,7 @@ RECORDING = gettext_noop("Sage doesn’t take recordings and videos.")
 
 _FOLDERS = ("dalle-generations", "audio", "video")
 _PICTURES = {b"\xff\xd8\xff": ".jpg", b"\x89PNG": ".png", b"GIF8": ".gif"}
-_SOUNDS = (b"ID3", b"OggS", b"fLaC", b"\xff\xfb", b"\xff\xf3", b"\x1aE\xdf\xa3")
+_SOUNDS = (b"ID3\x02", b"ID3\x03", b"ID3\x04", b"OggS", b"fLaC", b"\xff\xfb", b"\xff\xf3", b"\x1aE\xdf\xa3")
 _STILLS = (b"heic", b"heix", b"mif1", b"avif")
 
 

@@ -121,7 +121,7 @@ def _read(source: Source, read_as: Format, frames: _Frames, *, most_bytes: int) 
         frames.items += 1
         if frames.is_due():
             yield frames.made()
-    for entry in listed.files.entries(most_bytes):
+    for entry in listed.files.entries(most_bytes) if read_as == "chatgpt" else ():
         if isinstance(entry, LeftBehind):
             listed.left.add(entry)
             continue
