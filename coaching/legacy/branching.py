@@ -13,7 +13,7 @@ from django.db.models.fields.json import KeyTextTransform
 
 from sessions_app.import_links import sessions_named
 from sessions_app.imports import RecordedMessage, RecordedSession, message_id_of
-from sessions_app.models import Message
+from sessions_app.models import Message, Session
 
 Known = Mapping[str, Mapping[str, str]]
 """By the imported id of a conversation: its messages' client ids, each with its session's imported id."""
@@ -22,11 +22,17 @@ Known = Mapping[str, Mapping[str, str]]
 def without_known(user_id: int, recorded: Sequence[RecordedSession]) -> Sequence[RecordedSession]:
     """Return branches without messages that are stored in another one of their conversation, if any are left.
 
-    Those of a conversation that is deleted, or isn't there, stay whole.
+    Those of a conversation that its person has deleted are left out.
     """
     roots = {each.branch_of for each in recorded if each.branch_of}
-    known = _known(user_id, roots) if roots else {}
-    return list(_without(recorded, known))
+    if not roots:
+        return recorded
+    gone = Session.deleted_of(user_id).filter(
+        metadata__has_key="imported_id", metadata__imported_id__in=list(roots)
+    )
+    deleted = set(gone.values_list("metadata__imported_id", flat=True))
+    kept = [each for each in recorded if each.branch_of not in deleted]
+    return list(_without(kept, _known(user_id, roots)))
 
 
 def _without(recorded: Sequence[RecordedSession], known: Known) -> Iterator[RecordedSession]:

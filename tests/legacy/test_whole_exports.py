@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
+from coaching.legacy.newer import CHANGED
 from coaching.models import Document, Import, UserFile
 from sessions_app.models import Message, Session, Turn
+from sessions_app.organising import delete_session
 from tests.jobs.conftest import empty_queue
 from tests.legacy.real_exports import (
     EXPORTS,
@@ -95,6 +97,41 @@ def test_answers_that_were_asked_for_again_are_other_answers_and_edits_are_branc
     assert all(each.archived_at for each in branches)
     assert main.archived_at is None
     assert main.metadata["origin"] == {"model": "gpt-4"}
+
+
+def test_a_branch_that_is_shown_in_a_newer_export_is_not_stored_twice(tmp_path: Path, user: User) -> None:
+    members = chatgpt_2023()
+    told: list[dict[str, Any]] = json.loads(members["conversations.json"])
+    run_import(written(tmp_path, members), user)
+    before = made(user)
+    switched = [told[0] | {"current_node": "b5"}]
+    again = run_import(
+        written(tmp_path, {**members, "conversations.json": json.dumps(switched).encode()}), user
+    )
+    assert (again["branches"], again["messages"], again["answers"]) == (0, 0, 0)
+    assert made(user) == before
+    problems = Import.of(user.pk).latest("pk").problems
+    assert [each["text"] for each in problems] == [CHANGED]
+
+
+def test_an_answer_that_is_shown_in_a_newer_export_becomes_another_answer(tmp_path: Path, user: User) -> None:
+    members = chatgpt_2023()
+    told: list[dict[str, Any]] = json.loads(members["conversations.json"])
+    new = told[0]["mapping"]["a4"]
+    del told[0]["mapping"]["a4"]
+    older = {**members, "conversations.json": json.dumps(told).encode()}
+    assert run_import(written(tmp_path, older), user)["answers"] == 1
+    told[0]["mapping"]["a4"] = new
+    told[0]["current_node"] = "a4"
+    newer = {**members, "conversations.json": json.dumps(told).encode()}
+    assert run_import(written(tmp_path, newer), user)["answers"] == 1
+    assert Import.of(user.pk).latest("pk").problems == []
+    main = Session.of(user.pk).get(metadata__imported_id="c-2023")
+    assert shown(main)[1] == ("assistant", "They cluster around the queen.")
+    assert Message.within(main).get(turn__is_withdrawn=True).content == "They sleep, more or less."
+    delete_session(user_id=user.pk, session_id=main.pk)
+    Session.of(user.pk).all().delete()
+    assert run_import(written(tmp_path, members), user)["branches"] == 0
 
 
 def documents(user: User) -> dict[str, Document]:
