@@ -179,19 +179,25 @@ async def test_what_is_being_written_about_a_conversation_that_is_completed_or_u
     def undo_completion() -> None:
         undo(user, Import.of(user.pk).filter(counts__completed=1).get())
 
+    def forget() -> None:
+        SessionBrief.of(user.pk).delete()
+        Session.of(user.pk).update(brief_covers=0, summary="", summary_covers=0)
+
     session = await in_database(begin)
     connection = ModelConnection()
     client = await connection.client()
     for words, change in (("Monday", lambda: run_import(path, user)), ("weekly", undo_completion)):
-        practice.script([Reply.of("- Too ", Hold("brief"), "early [1]"), f"- {words} [1]"], key=BRIEF_ASKED)
-        practice.script([Reply.of("Too ", Hold("summary"), "early."), f"{words}."], key=REQUEST)
+        practice.script(
+            [Reply.of("- Too ", Hold(f"brief {words}"), "early [1]"), f"- {words} [1]"], key=BRIEF_ASKED
+        )
+        practice.script([Reply.of("Too ", Hold(f"summary {words}"), "early."), f"{words}."], key=REQUEST)
         brief = asyncio.create_task(write_briefs(session.id, client=client))
         summary = asyncio.create_task(write_summary(session.id, client=client))
-        await practice.reached("brief")
-        await practice.reached("summary")
+        await practice.reached(f"brief {words}")
+        await practice.reached(f"summary {words}")
         await in_database(change)
-        practice.release("brief")
-        practice.release("summary")
+        practice.release(f"brief {words}")
+        practice.release(f"summary {words}")
         with pytest.raises(StaleBriefError):
             await brief
         assert await summary
@@ -200,4 +206,5 @@ async def test_what_is_being_written_about_a_conversation_that_is_completed_or_u
         assert session.summary == f"{words}."
         newest = await in_database(SessionBrief.of(user.pk).filter(is_withdrawn=False).get)
         assert newest.text == f"- {words} [1]"
+        await in_database(forget)
     await connection.close()
