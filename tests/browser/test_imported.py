@@ -41,7 +41,7 @@ async def keep(page: Page, request: pytest.FixtureRequest, name: str) -> None:
         return
     for width, height in SCREENS:
         for scheme in ("light", "dark"):
-            await page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+            await page.emulate_media(color_scheme=scheme)
             await page.set_viewport_size({"width": width, "height": height})
             await page.screenshot(path=f"{folder}/{name}-{width}-{scheme}.png", full_page=True)
 
