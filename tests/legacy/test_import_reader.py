@@ -256,6 +256,29 @@ def test_what_a_reader_sends_is_what_it_found() -> None:
     assert frames[-1].is_last
 
 
+def test_no_frame_is_too_large_however_many_files_a_zip_has_and_however_long_their_ids_are() -> None:
+    conversation = chatgpt_conversation()
+    files = {f"file-Long{number:04}": b"x" for number in range(60)}
+    node = {"parent": None, "children": []}
+    conversation["mapping"] = {
+        key: node
+        | {"message": {
+            "id": key, "author": {"role": "user"}, "content": {"content_type": "text", "parts": ["Look."]},
+            "metadata": {"attachments": [{"id": file, "name": "a.txt"} for file in files]},
+        }}
+        for key in (f"{number:0500}" for number in range(50))
+    }  # fmt: skip
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("conversations.json", json.dumps([conversation]))
+        for name, data in files.items():
+            archive.writestr(f"{name}.txt", data)
+    asked = reader.request(read_as="chatgpt", most_bytes=9)
+    frames = list(reader.answers(asked, out))
+    assert sum(map(len, frames)) > 60 * 50 * 500
+    assert max(map(len, frames)) < 4 * wire.FRAME_BYTES
+
+
 def test_problems_are_sent_as_many_as_are_listed_and_counted(user: User) -> None:
     row = run(queued(user, b"[" + CONVERSATION + b",0" * 5_000 + b"]"))
     assert (row.state, row.problem_count, len(row.problems)) == (ImportState.FINISHED, 5_000, 200)

@@ -86,6 +86,25 @@ def test_a_zip_that_lies_about_a_file_names_it_and_goes_on(tmp_path: Path, user:
     assert Document.of(user.pk).get(name="lies0001.txt").size == 4_000
 
 
+def odd_members() -> bytes:
+    """Return a ZIP with a member whose bytes aren't bzip2, and one that begins far behind the ZIP's end."""
+    data = bytearray(zipped(export(Bzip0001=b"x" * 90, Away0001=b"y" * 90, Fine0001=b"Fine.")))
+    for at in (data.index(b"file-Bzip0001") - 30 + 8, data.rindex(b"file-Bzip0001") - 46 + 10):
+        struct.pack_into("<H", data, at, zipfile.ZIP_BZIP2)
+    at, name = data.rindex(b"file-Away0001") - 46, b"file-Away0001-away0001.txt"
+    struct.pack_into("<H", data, at + 30, 12)
+    struct.pack_into("<L", data, at + 42, 0xFFFFFFFF)
+    data[at + 46 + len(name) : at + 46 + len(name)] = struct.pack("<HHQ", 1, 8, 1 << 63)
+    struct.pack_into("<L", data, len(data) - 22 + 12, struct.unpack_from("<L", data, len(data) - 10)[0] + 12)
+    return bytes(data)
+
+
+def test_odd_members_of_a_zip_are_named_and_the_rest_is_imported(tmp_path: Path, user: User) -> None:
+    counts = imported(tmp_path, user, odd_members())
+    assert reasons(counts) == {"bzip0001.txt": members.DAMAGED, "away0001.txt": members.DAMAGED}
+    assert (counts["sessions"], names(user)) == (1, {"fine0001.txt"})
+
+
 def test_thousands_of_files_are_taken_up_to_a_limit_and_the_others_by_importing_again(
     tmp_path: Path, user: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -192,7 +192,7 @@ def _display_names(archive: zipfile.ZipFile, members: list[str]) -> Mapping[str,
         with archive.open(NAMES_MEMBER) as file:
             data = file.read(MAX_NAMES_BYTES + 1)
         found = json.loads(data) if len(data) <= MAX_NAMES_BYTES else {}
-    except (*ZIP_ERRORS, NotImplementedError, RuntimeError, ValueError, RecursionError):
+    except (*ZIP_ERRORS, NotImplementedError, RuntimeError, RecursionError):
         return {}
     pairs = found.items() if isinstance(found, dict) else ()
     return {name: shown for name, value in pairs if (shown := text_of(value).strip())}

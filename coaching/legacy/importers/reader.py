@@ -76,7 +76,9 @@ class _Frames:
     def add_entry(self, entry: Mapping[str, Any]) -> Iterator[bytes]:
         """Take in what is sent as it is; yield the frame that it fills."""
         self._entries.append(entry)
-        self._bytes += 200 + sum(len(value) for value in entry.values() if isinstance(value, str))
+        named = (name for names in entry.get("messages", ()) for name in names)
+        texts = (value for value in entry.values() if isinstance(value, str))
+        self._bytes += 200 + sum(map(len, texts)) + sum(map(len, named))
         if self._bytes >= FRAME_BYTES:
             yield self.made()
 

@@ -58,7 +58,10 @@ REFUSALS = (
 )  # fmt: skip
 
 _CONVERSATIONS = re.compile(r"conversations(?:-\d+)?\.jsonl?")
-ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, struct.error, UnicodeDecodeError)
+ZIP_ERRORS = (
+    zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, struct.error, OSError, OverflowError, ValueError
+)  # fmt: skip
+"""What a damaged ZIP makes `zipfile` raise, as `bz2` an `OSError` and a lying offset an `OverflowError`."""
 _STARTS_ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _STARTS_JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*[\[{]")
 
