@@ -14,7 +14,7 @@ from itertools import count, pairwise
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.db.models.fields.json import KeyTextTransform
 from django.utils import timezone
 
@@ -41,6 +41,12 @@ ORIGIN_KEY = "origin"
 """In a session's metadata: what its export says of where it was recorded."""
 BRANCH_KEY = "branch_of"
 """In a session's origin: the imported id of the one of which it is another branch."""
+NO_BRANCH = (
+    Q(archived_at=None)
+    | Q(**{f"metadata__{ORIGIN_KEY}__{BRANCH_KEY}__isnull": True})
+    | Q(last_message_number__gt=F("imported_until"))
+)
+"""Sessions that aren't another branch, or were taken up here: branches stay behind what was shown."""
 ADDED_KEY = "added"
 """In a session's metadata: by the key of a later import, the first and the last message that it appended."""
 _ROWS_A_STATEMENT = 2_000

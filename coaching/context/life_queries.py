@@ -19,6 +19,7 @@ from coaching.models import (
     UserFile,
 )
 from coaching.safety.card import ELSEWHERE_KEY, METADATA_KEY
+from sessions_app.imports import NO_BRANCH
 from sessions_app.models import (
     USED,
     BriefCorrection,
@@ -122,10 +123,10 @@ def waiting_captures() -> QuerySet[Any, Any]:
 def recent_sessions() -> QuerySet[Any, Any]:
     """Return the query of the last sessions before `session` in which the user said something.
 
-    They are the user's own. A session that was opened from a client adds the last ones of that client, which
+    They are the user's own, without other branches of imported ones. A session that was opened from a client adds the last ones of that client, which
     are in no other.
     """
-    others = Session.of(parameter("user")).exclude(id=parameter("session")).filter(USED)
+    others = Session.of(parameter("user")).exclude(id=parameter("session")).filter(USED, NO_BRANCH)
     own = others.filter(Q(scope=None) | Q(scope__client__client_type=ClientType.SELF))
     scope = SessionScope.of(parameter("user")).filter(session=parameter("session")).order_by()
     of_client = others.filter(scope__client=Subquery(scope.values("client")[:1]))

@@ -19,6 +19,7 @@ from coaching.library.rows.steps import DayStep, steps_of_days
 from coaching.life.plans import Priority, ShownPlan, read_plans
 from coaching.life.pulse import RatingThen
 from coaching.models import Capture, FileType, LifeDomain, PulseRating, UserFile
+from sessions_app.imports import NO_BRANCH
 from sessions_app.models import USED, Session
 
 CAPTURES_SHOWN = 50
@@ -117,7 +118,7 @@ def read_day(*, user_id: int, day: date, zone: ZoneInfo) -> JournalDay:
     """Return a day with the texts of its files, its captures, ratings, conversations and next steps."""
     glance = read_days(user_id=user_id, first=day, last=day).get(day, DayGlance(day=day))
     begin, end = day_bounds(day, zone)
-    begun = Session.of(user_id).filter(USED, started_at__gte=begin, started_at__lt=end)
+    begun = Session.of(user_id).filter(USED, NO_BRANCH, started_at__gte=begin, started_at__lt=end)
     return JournalDay(
         glance=glance,
         texts=_read_texts(user_id, glance.paths),

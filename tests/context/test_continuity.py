@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 import time_machine
@@ -12,6 +13,7 @@ from coaching.context.prompt import build_turn
 from coaching.context.statement import CONTINUITY_TOKENS
 from coaching.jobs.summaries import write_summary
 from coaching.library.clients import create_client
+from coaching.life.journal import read_day
 from coaching.models import ClientType, Profile, SessionScope
 from coaching.safety.card import metadata_of
 from coaching.tools import CHAT_TOOLS
@@ -84,6 +86,22 @@ def test_the_three_last_sessions_come_with_day_kind_and_summary(person: User) ->
         "You talked about a flat.",
         "</session>",
     ]
+
+
+def test_other_branches_of_an_import_push_out_no_session_and_no_day(person: User) -> None:
+    talked(person, *DIVORCE, days_ago=3)
+    origin = {"archived_at": NOW, "metadata": {"origin": {"branch_of": "c-1"}}}
+    for number in range(3):
+        session = talked(person, f"Branch {number}.", days_ago=2, **origin)
+        Session.unscoped.filter(id=session.id).update(imported_until=2, started_at=NOW)
+    assert "My wife wants a divorce." in opening(person)
+    assert "Branch 2." not in opening(person)
+    day = read_day(user_id=person.pk, day=NOW.date(), zone=ZoneInfo("UTC"))
+    assert not [each for each in day.sessions if each.archived_at]
+    # One that they go on in is as any other.
+    talked_on = Session.unscoped.filter(id=session.id)
+    talked_on.update(imported_until=1)
+    assert "Branch 2." in opening(person)
 
 
 def test_what_was_said_after_a_summary_comes_with_it_and_a_long_one_is_cut_at_a_sentence(
