@@ -123,8 +123,8 @@ def waiting_captures() -> QuerySet[Any, Any]:
 def recent_sessions() -> QuerySet[Any, Any]:
     """Return the query of the last sessions before `session` in which the user said something.
 
-    They are the user's own, without other branches of imported ones. A session that was opened from a client adds the last ones of that client, which
-    are in no other.
+    They are the user's own, without other branches of imported ones. A session that was opened from a client
+    adds the last ones of that client, which are in no other.
     """
     others = Session.of(parameter("user")).exclude(id=parameter("session")).filter(USED, NO_BRANCH)
     own = others.filter(Q(scope=None) | Q(scope__client__client_type=ClientType.SELF))

@@ -22,9 +22,9 @@ def lock_usage(user_id: int) -> FileUsage:
     return usage
 
 
-def check_room(usage: FileUsage, *, size: int, is_new_file: bool) -> None:
-    """Raise `QuotaReached` if a version of `size` bytes doesn't fit."""
-    if is_new_file and usage.files >= settings.SAGE_MAX_FILES:
+def check_room(usage: FileUsage, *, size: int, is_new_file: bool, share: int = 1) -> None:
+    """Raise `QuotaReached` if a version of `size` bytes doesn't fit, or not into one of `share` parts."""
+    if is_new_file and usage.files * share >= settings.SAGE_MAX_FILES:
         raise QuotaReached(
             gettext_noop(
                 "This account has %(files)s files and can have %(most)s, so no new one was created. Add to "
@@ -33,7 +33,7 @@ def check_room(usage: FileUsage, *, size: int, is_new_file: bool) -> None:
             files=usage.files,
             most=settings.SAGE_MAX_FILES,
         )
-    if usage.bytes + size > settings.SAGE_MAX_FILES_MB * BYTES_A_MB:
+    if (usage.bytes + size) * share > settings.SAGE_MAX_FILES_MB * BYTES_A_MB:
         raise QuotaReached(
             gettext_noop(
                 "This account's files and their earlier versions take up %(used)s MB of %(most)s MB, so "

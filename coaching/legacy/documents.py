@@ -31,11 +31,15 @@ from sessions_app.text import mended
 MAX_NEW = 1_000
 """Documents of an import. Importing the same file again takes the next ones."""
 MAX_PROJECT_CHARACTERS = 200
+SHARE = 2
+"""An import stops where a person's files and documents would take up more than one of so many parts."""
 
 TOO_MANY = gettext_noop(
     "Sage takes up to 1,000 files in one import. Import this file again to get the others."
 )
-NO_ROOM = gettext_noop("There’s no room left for it in your library.")
+NO_ROOM = gettext_noop(
+    "Imports leave half of your room for what you write and upload yourself, and the other half is full."
+)
 UNUSUAL_PICTURE = gettext_noop("Sage couldn’t remove from this picture what it says of its place and time.")
 NOT_LINKED = gettext_noop(
     "You continued this conversation in Sage, so its file is only in your library and not at its message."
@@ -98,13 +102,14 @@ class DocumentStore:
         user_id, size = self.target.user_id, len(found.data)
         if self._new >= MAX_NEW:
             raise _TooMany
-        self._new += 1
+        usage = FileUsage.of(user_id).first() or FileUsage(user_id=user_id)
         if self.target.import_id is None:
-            usage = FileUsage.of(user_id).first() or FileUsage(user_id=user_id)
-            usage.files += self._new - 1
+            usage.files += self._new
             usage.bytes += self._bytes
-            check_room(usage, size=size, is_new_file=True)
-            self._bytes += size
+        check_room(usage, size=size, is_new_file=True, share=SHARE)
+        self._new += 1
+        self._bytes += size
+        if self.target.import_id is None:
             return None
         destination = replace(
             destination_of(user_id=user_id, batch=self._batch),

@@ -117,14 +117,18 @@ def test_thousands_of_files_are_taken_up_to_a_limit_and_the_others_by_importing_
     assert len(names(user)) == 5
 
 
-def test_what_finds_no_room_is_named(tmp_path: Path, user: User, settings: Any) -> None:
-    settings.SAGE_MAX_FILES = 1
+def test_files_take_half_of_the_room_and_the_others_are_named(
+    tmp_path: Path, user: User, settings: Any
+) -> None:
+    settings.SAGE_MAX_FILES = 2
     path = tmp_path / "export.zip"
     path.write_bytes(zipped(export(One00001=b"One.", Two00001=b"Two.")))
     predicted = run_import(path, user, "--dry-run")
     counts = run_import(path, user)
     assert counts == predicted
     assert reasons(counts) == {"two00001.txt": documents.NO_ROOM}
+    settings.SAGE_MAX_FILES, settings.SAGE_MAX_FILES_MB = 9, 10 / 1_000_000
+    assert run_import(path, user)["documents"] == 0, "8 bytes are more than half of 10"
 
 
 def test_names_in_a_zip_are_only_shown(tmp_path: Path, user: User) -> None:

@@ -24,6 +24,10 @@ from coaching.sandbox.errors import NotStarted
 from sessions_app.errors import Refused
 from sessions_app.money import dollars
 
+READ_LATER = (
+    "Sage reads the documents in the background, as it reads uploads. Pictures are sent to the model, which "
+    "costs and counts towards the person's daily budget."
+)
 SKIPPED = "skipped, because they exist already or are empty"
 
 
@@ -116,6 +120,8 @@ class Command(BaseCommand):
             f"and {tally.ratings:,} ratings {verb}; "
             f"{tally.skipped:,} {SKIPPED}; {tally.unread:,} couldn't be read."
         )
+        if tally.documents:
+            self.stdout.write(READ_LATER)
 
     def _queue_briefs(self, row: Import | None, tally: Tally) -> None:
         """Say what the briefs will cost, then queue them."""
