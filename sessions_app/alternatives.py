@@ -10,6 +10,7 @@ from django.db import transaction
 from django.utils.translation import gettext_noop as _
 
 from sessions_app.errors import Refused
+from sessions_app.imports import CHOSEN_KEY
 from sessions_app.models import MessageRole, Session, SessionStatus, Turn, TurnStatus
 from sessions_app.selectors import read_open_turn_status
 from sessions_app.services import last_turn, lock_active_session, refuse_second_turn, withdraw_turn
@@ -39,6 +40,9 @@ def choose_answer(*, user_id: int, session_id: uuid.UUID, turn_id: object) -> No
     chosen.save(update_fields=["is_withdrawn"])
     message.turn = chosen
     message.save(update_fields=["turn"])
+    if session.imported_until:
+        session.metadata[CHOSEN_KEY] = True
+        session.save(update_fields=["metadata"])
     append(session, replace(withdrawn, is_choice=True), AnswerPicked(turn_id=str(chosen.id)))
 
 

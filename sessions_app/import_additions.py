@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import Max, QuerySet
 
 from sessions_app.briefs import withdraw_briefs
-from sessions_app.imports import ADDED_KEY, RecordedMessage, continuing, message_row, rows_of
+from sessions_app.imports import ADDED_KEY, CHOSEN_KEY, RecordedMessage, continuing, message_row, rows_of
 from sessions_app.models import OPEN_TURN_STATUSES, Message, MessageRole, Session, SessionStatus, Turn
 from sessions_app.summaries import withdraw_summary
 
@@ -83,10 +83,15 @@ def unused_sessions(user_id: int, session_ids: Collection[uuid.UUID]) -> Sequenc
 
 
 def in_use(user_id: int, session_ids: Collection[uuid.UUID]) -> Collection[uuid.UUID]:
-    """Return the sessions that another continues, or whose turn is open."""
+    """Return the sessions that another continues, whose turn is open, or in which an answer was chosen."""
+    chosen = Session.of(user_id).filter(pk__in=session_ids, metadata__has_key=CHOSEN_KEY)
     others = continuing(user_id).filter(continues__in=session_ids)
     turns = Turn.of(user_id).filter(session__in=session_ids, status__in=OPEN_TURN_STATUSES)
-    return {*others.values_list("continues_id", flat=True), *turns.values_list("session_id", flat=True)}
+    return {
+        *others.values_list("continues_id", flat=True),
+        *turns.values_list("session_id", flat=True),
+        *chosen.values_list("pk", flat=True),
+    }
 
 
 def _append(session: Session, import_id: int, added: Addition) -> None:

@@ -40,7 +40,7 @@ def add_answers(
 
 
 def remove_answers(session: Session, import_id: int) -> None:
-    """Remove the answers that an import has brought, but for one that its user has chosen.
+    """Remove the answers that an import has brought; none was chosen, or the session would be in use.
 
     The caller has locked the session and saves its metadata and numbers.
     """

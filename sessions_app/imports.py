@@ -41,6 +41,8 @@ ORIGIN_KEY = "origin"
 """In a session's metadata: what its export says of where it was recorded."""
 BRANCH_KEY = "branch_of"
 """In a session's origin: the imported id of the one of which it is another branch."""
+CHOSEN_KEY = "chosen"
+"""In a session's metadata: its user has chosen another answer, so it counts as used."""
 NO_BRANCH = (
     Q(archived_at=None)
     | Q(**{f"metadata__{ORIGIN_KEY}__{BRANCH_KEY}__isnull": True})
@@ -104,7 +106,8 @@ class KnownSession:
 
     `import_id` is that of the import that made it. Until the message `until` it is imported, `added` says by
     which later imports, `completed` how many messages these have completed, and `answered` how many other
-    answers they brought. `is_used_here`: its user went on in it since, or in one that continues it.
+    answers they brought. `is_used_here`: its user went on in it since, or in one that continues it, or chose
+    another answer.
     """
 
     session_id: uuid.UUID
@@ -132,7 +135,9 @@ def known_sessions(*, user_id: int, imported_ids: Collection[str]) -> Mapping[st
                 completed=session.metadata.get(COMPLETED_KEY) or {},
                 answered=session.metadata.get(ANSWERED_KEY) or {},
                 is_deleted=session.deleted_at is not None,
-                is_used_here=session.is_continued or session.last_message_number > session.imported_until,
+                is_used_here=session.is_continued
+                or session.last_message_number > session.imported_until
+                or CHOSEN_KEY in session.metadata,
             )
     return found
 
@@ -202,7 +207,8 @@ def _with_imported_id(sessions: QuerySet[Session]) -> QuerySet[Any]:
 
 def _is_changed(session: Session) -> bool:
     is_marked = session.title_source == TitleSource.USER or session.pinned_at is not None
-    return session.last_message_number > session.imported_until or is_marked
+    is_used = session.last_message_number > session.imported_until or CHOSEN_KEY in session.metadata
+    return is_used or is_marked
 
 
 def _session_of(user_id: int, import_id: int, recorded: RecordedSession) -> Session:

@@ -18,7 +18,8 @@ from sessions_app.import_completions import Completion, complete_recorded
 from sessions_app.imports import RecordedMessage, RecordedSession, message_id_of
 
 NOT_COMPLETED = gettext_noop(
-    "You continued this conversation in Sage, so what an earlier import left out of it wasn’t added."
+    "You wrote in this conversation or chose another answer, so what an earlier import left out of it wasn’t "
+    "added."
 )
 
 

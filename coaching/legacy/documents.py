@@ -42,7 +42,8 @@ NO_ROOM = gettext_noop(
 )
 UNUSUAL_PICTURE = gettext_noop("Sage couldn’t remove from this picture what it says of its place and time.")
 NOT_LINKED = gettext_noop(
-    "You continued this conversation in Sage, so its file is only in your library and not at its message."
+    "You wrote in this conversation or chose another answer, so its file is only in your library and not at "
+    "its message."
 )
 IN_USE = gettext_noop("You use this document in a conversation.")
 CHANGED = gettext_noop("You changed this document.")

@@ -28,7 +28,9 @@ Digests = Mapping[str, str]
 """The digest of a stored message's words, by its client id, in the order of the conversation."""
 
 DELETED = gettext_noop("You deleted this conversation, so its new messages weren’t added.")
-USED_HERE = gettext_noop("You continued this conversation in Sage, so its new messages weren’t added.")
+USED_HERE = gettext_noop(
+    "You wrote in this conversation or chose another answer, so its new messages weren’t added."
+)
 CHANGED = gettext_noop(
     "Its last messages were edited or deleted in the other app, so its new ones weren’t added. To get "
     "them, undo the earlier import and import this file again."

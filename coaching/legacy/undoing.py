@@ -36,11 +36,14 @@ DOCUMENTS_AT_ONCE = 25
 MAX_KEPT = 500
 NO_ZONE = "UTC"
 
-WENT_ON = gettext_noop("You wrote in this conversation, renamed it or pinned it.")
+WENT_ON = gettext_noop("You wrote in this conversation, chose another answer, renamed it or pinned it.")
 ADDED_SINCE = gettext_noop(
-    "You wrote in this conversation or imported newer messages, so the messages of this import stay."
+    "You wrote in this conversation, chose another answer or imported newer messages, so the messages of "
+    "this import stay."
 )
-COMPLETED_SINCE = gettext_noop("You wrote in this conversation, so the texts that this import added stay.")
+COMPLETED_SINCE = gettext_noop(
+    "You wrote in this conversation or chose another answer, so what this import added to it stays."
+)
 EDITED = gettext_noop("You changed this file.")
 ADDED_BY_YOU = gettext_noop("You added to this page what the other app knew about you.")
 TICKED = gettext_noop("You ticked something off in this plan.")

@@ -4,6 +4,7 @@ Earlier versions stored no other answers and branches, no files and no texts of 
 """
 
 import asyncio
+import json
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,14 @@ from coaching.jobs.briefs import StaleBriefError, write_briefs
 from coaching.jobs.summaries import REQUEST, write_summary
 from coaching.legacy.completing import NOT_COMPLETED
 from coaching.legacy.documents import NOT_LINKED
+from coaching.legacy.newer import USED_HERE
+from coaching.legacy.undoing import COMPLETED_SINCE, WENT_ON
 from coaching.library.documents.filing import delete_document
 from coaching.model_client.connection import ModelConnection
 from coaching.models import Document, Import
 from coaching.practice import PracticeServer
 from coaching.practice.script import Hold, Reply
+from sessions_app.alternatives import choose_answer
 from sessions_app.briefs import WrittenBrief, read_brief_work, store_brief
 from sessions_app.database import in_database
 from sessions_app.limits import RateLimit
@@ -124,6 +128,45 @@ def test_what_was_continued_here_is_not_touched_and_its_files_are_in_the_library
         assert sentence in problems_of(user)
         Session.of(user.pk).all().delete()
     assert {each.name for each in Document.of(user.pk)} >= {"boiler photo.png", "lease.pdf"}
+
+
+def choose_other_answer(user: User) -> Session:
+    """Choose the answer of `a4`, where its question is the last one."""
+    session = Session.of(user.pk).get(metadata__imported_id="c-2023")
+    other = Turn.within(session).get(messages__metadata__imported_id="a4")
+    assert other.is_withdrawn
+    choose_answer(user_id=user.pk, session_id=session.pk, turn_id=str(other.pk))
+    return session
+
+
+def test_choosing_another_answer_is_a_change_of_its_persons_own(tmp_path: Path, user: User) -> None:
+    members = dict(chatgpt_2023())
+    (told,) = json.loads(members["conversations.json"])
+    newer = written(tmp_path, members).rename(tmp_path / "newer.zip")
+    for key in ("a5", "a6", "b3", "b4", "b5"):
+        del told["mapping"][key]
+    told |= {"current_node": "a3"}
+    older = written(tmp_path, members | {"conversations.json": json.dumps([told]).encode()})
+    # As an answer of the import itself: a newer export and an undo leave it alone, and say why.
+    run_import(older, user)
+    session = choose_other_answer(user)
+    run_import(newer, user)
+    assert USED_HERE in problems_of(user)
+    assert (
+        Message.within(session).get(turn__is_withdrawn=False, role="assistant").content.startswith("They sl")
+    )
+    assert undo(user, Import.of(user.pk).earliest("pk")).kept == [
+        {"session": str(session.pk), "text": WENT_ON}
+    ]
+    # As an answer that a later import brought.
+    Session.of(user.pk).all().delete()
+    run_import(older, user)
+    make_as_before(user)
+    run_import(older, user)
+    session = choose_other_answer(user)
+    later = undo(user, Import.of(user.pk).latest("pk"))
+    assert {"session": str(session.pk), "text": COMPLETED_SINCE} in later.kept
+    assert "They sleep" in Message.within(session).get(turn__is_withdrawn=False, role="assistant").content
 
 
 def read_and_write(user: User, *, words: str) -> WrittenBrief:
