@@ -5,7 +5,8 @@ the reason.
 """
 
 import uuid
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
@@ -21,7 +22,7 @@ from coaching.legacy.tally import Tally
 from coaching.library.documents.filing import delete_document
 from coaching.library.documents.intake import Destination, destination_of, take_in
 from coaching.library.documents.picture_metadata import MetadataStays, without_metadata
-from coaching.models import Document, DocumentState, FileUsage, Import, LibraryEffect, MadeBy
+from coaching.models import Document, DocumentState, FileUsage, Import, ImportState, LibraryEffect, MadeBy
 from sessions_app.history import DOCUMENTS_KEY
 from sessions_app.import_links import first_unused, link
 from sessions_app.imports import IMPORT_KEY
@@ -45,8 +46,12 @@ NOT_LINKED = gettext_noop(
     "You wrote in this conversation or chose another answer, so its file is only in your library and not at "
     "its message."
 )
-IN_USE = gettext_noop("You use this document in a conversation.")
+IN_USE = gettext_noop("A conversation that stays has this document.")
+HELD = gettext_noop("Another import has this document, too.")
 CHANGED = gettext_noop("You changed this document.")
+
+
+Used = Mapping[int, AbstractSet[int | None]]
 
 
 @dataclass(slots=True)
@@ -86,6 +91,8 @@ class DocumentStore:
         if is_new or (digest not in self._seen and self._is_mine(known)):
             self.tally.documents += 1
         self._seen.add(digest)
+        if known is not None and known.made_by_import_id and not self._is_mine(known):
+            self.tally.documents_held.add(known.pk)
         self._link(found, held)
 
     def _is_mine(self, known: Document | None) -> bool:
@@ -154,34 +161,56 @@ def documents_of(row: Import) -> Collection[int]:
     return Document.of(row.user_id).filter(made_by_import=row).order_by("id").values_list("id", flat=True)
 
 
-def remove_documents(row: Import, ids: Collection[int]) -> list[dict[str, str]]:
+def remove_documents(row: Import, ids: Collection[int], used: Used) -> list[dict[str, str]]:
     """Delete documents that an undone import has brought; return those that stay, each with the reason.
 
-    One that another import names becomes that one's.
+    One that another import has too becomes that one's. `used` is what `used_documents` has found.
     """
-    used = _used(row.user_id, set(ids))
     by_person = LibraryEffect.of(row.user_id).filter(made_by=MadeBy.USER, document__in=ids, undone_at=None)
     changed = set(by_person.values_list("document", flat=True))
+    alive = Import.of(row.user_id).exclude(state=ImportState.UNDONE).exclude(pk=row.pk)
+    others = set(alive.values_list("pk", flat=True))
     kept = []
     for document in Document.of(row.user_id).filter(Q(id__in=ids), made_by_import=row).order_by("id"):
-        others = used.get(document.pk, set())
-        if document.pk in changed or None in others:
-            text = CHANGED if document.pk in changed else IN_USE
-            kept.append({"document": str(document.pk), "name": document.name, "text": text})
-        elif others:
-            document.made_by_import_id = min(each for each in others if each is not None)
-            document.save(update_fields=["made_by_import"])
+        by = used.get(document.pk, set())
+        heirs = others.intersection(by)
+        if document.pk in changed:
+            text = CHANGED
+        elif by - others:
+            text = IN_USE
+        elif heirs:
+            Document.of(row.user_id).filter(pk=document.pk).update(made_by_import=min(heirs))
+            text = HELD
         else:
-            delete_document(user_id=row.user_id, document_id=document.pk)
+            _delete(document)
+            continue
+        kept.append({"document": str(document.pk), "name": document.name, "text": text})
     return kept
 
 
-def _used(user_id: int, ids: set[int]) -> dict[int, set[int | None]]:
-    """Return by document the imports whose messages name it, None for messages that were written here."""
-    rows = Message.of(user_id).filter(metadata__has_key=DOCUMENTS_KEY).select_related("session")
+def used_documents(row: Import) -> Used:
+    """Return by document the imports that have it too or whose conversations name it.
+
+    None stands for messages that were written here. Conversations of an undone import are those that stayed.
+    """
+    ids = set(documents_of(row))
     used: dict[int, set[int | None]] = {}
-    for row in rows.only("metadata", "client_id", "session__metadata").iterator():
-        is_imported = (row.client_id or "").startswith("imported:")
-        for each in ids.intersection(row.metadata[DOCUMENTS_KEY]):
-            used.setdefault(each, set()).add(row.session.metadata.get(IMPORT_KEY) if is_imported else None)
+    others = Import.of(row.user_id).exclude(state=ImportState.UNDONE).exclude(pk=row.pk)
+    for import_id, held in others.values_list("pk", "documents_held"):
+        for each in ids.intersection(held):
+            used.setdefault(each, set()).add(import_id)
+    rows = Message.of(row.user_id).filter(metadata__has_key=DOCUMENTS_KEY, session__deleted_at=None)
+    rows = rows.select_related("session").only("metadata", "client_id", "session__metadata")
+    for message in rows.iterator():
+        is_imported = (message.client_id or "").startswith("imported:")
+        for each in ids.intersection(message.metadata[DOCUMENTS_KEY]):
+            by = message.session.metadata.get(IMPORT_KEY) if is_imported else None
+            used.setdefault(each, set()).add(by)
     return used
+
+
+def _delete(document: Document) -> None:
+    try:
+        delete_document(user_id=document.user_id, document_id=document.pk)
+    except Document.DoesNotExist:  # its person deleted it meanwhile
+        return

@@ -28,7 +28,7 @@ class Tally:
 
     `continued` are earlier imports' sessions that got newer messages, `completed` messages of earlier imports
     that got what had been left out. `branches` are other branches of sessions, `answers` others to messages,
-    and `documents` are in the library.
+    and `documents` are in the library; `documents_held` are those that an earlier import has brought.
     """
 
     sessions: int = 0
@@ -49,6 +49,7 @@ class Tally:
     problems: list[Problem] = field(default_factory=list)
     unknown: set[str] = field(default_factory=set)
     notes: list[FoundNote] = field(default_factory=list)
+    documents_held: set[int] = field(default_factory=set)
     left: Leftovers = field(default_factory=Leftovers)
 
     def take(self, thing: Thing) -> None:
@@ -105,6 +106,7 @@ class Tally:
             "done": self.done,
             "total": self.total,
             "brief_tokens": self.brief_tokens,
+            "documents_held": sorted(self.documents_held.union(row.documents_held)),
             "left_behind": mended_json(self.left.by_kind()),
         }
         for name, value in values.items():

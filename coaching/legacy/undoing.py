@@ -12,10 +12,12 @@ from coaching.context.budget import count_tokens
 from coaching.files.quota import lock_usage
 from coaching.legacy.about import PAGE, withdraw
 from coaching.legacy.costs import change_brief_tokens
-from coaching.legacy.documents import documents_of, remove_documents
+from coaching.legacy.documents import documents_of, remove_documents, used_documents
 from coaching.legacy.storing import mark_of
+from coaching.library.documents.locks import lock_documents
 from coaching.models import (
     DayPlan,
+    Document,
     FileSource,
     Import,
     ImportState,
@@ -54,7 +56,7 @@ def undo_steps(row: Import) -> Iterator[None]:
     row.kept = []
     last: UUID | None = None
     while ids := _next_sessions(row, last):
-        kept = remove_unchanged(user_id=row.user_id, session_ids=ids)
+        kept = _remove_sessions(row, ids)
         _keep(row, [{"session": str(pk), "text": WENT_ON} for pk in sorted(kept)])
         last = ids[-1]
         yield
@@ -79,10 +81,20 @@ def undo_steps(row: Import) -> Iterator[None]:
     _end(row)
 
 
+@transaction.atomic
+def _remove_sessions(row: Import, ids: Sequence[UUID]) -> Collection[UUID]:
+    """Remove sessions; their documents, which lose them, are locked after them and in order."""
+    sessions = Session.of(row.user_id).filter(pk__in=ids).select_for_update(no_key=True).order_by("pk")
+    list(sessions.values_list("pk"))
+    theirs = Document.of(row.user_id).filter(session__in=ids)
+    lock_documents(row.user_id, theirs.values_list("id", flat=True), to_refer=True)
+    return remove_unchanged(user_id=row.user_id, session_ids=ids)
+
+
 def _undo_documents(row: Import) -> Iterator[None]:
-    ids = list(documents_of(row))
+    ids, used = list(documents_of(row)), used_documents(row)
     for start in range(0, len(ids), DOCUMENTS_AT_ONCE):
-        _keep(row, remove_documents(row, ids[start : start + DOCUMENTS_AT_ONCE]))
+        _keep(row, remove_documents(row, ids[start : start + DOCUMENTS_AT_ONCE], used))
         yield
 
 

@@ -16,6 +16,11 @@ class Migration(migrations.Migration):
             field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='documents', to='coaching.import'),
         ),
         migrations.AddField(
+            model_name='import',
+            name='documents_held',
+            field=models.JSONField(blank=True, db_default=[], default=list),
+        ),
+        migrations.AddField(
             model_name='document',
             name='import_project',
             field=models.CharField(blank=True, db_default='', default='', max_length=200),

@@ -38,7 +38,8 @@ class Import(Owned):
     `counts` are those of `import_legacy --json`. `problems` and `kept` (what an undo left, because its user
     changed it) are lists of `{"where", "text"}`; `left_behind` is what its file has besides, by kind:
     `{"count", "named": [{"name", "where", "count"}]}`. `about` is what the other app knew about the person,
-    as `coaching.legacy.about` proposes it. `profile` holds the fields that it filled. An uploaded file is
+    as `coaching.legacy.about` proposes it. `documents_held` are ids of its documents that an earlier import
+    has brought. `profile` holds the fields that it filled. An uploaded file is
     stored under `storage_key` until the import ends. The process that runs it reads `is_cancelling` every
     second. `stuck_seconds` of processor time have gone into reading since its `stuck_at`-th item was read:
     they count on after a restart.
@@ -55,6 +56,7 @@ class Import(Owned):
     problems = models.JSONField(default=list, blank=True)
     left_behind = models.JSONField(default=dict, db_default={}, blank=True)
     about = models.JSONField(default=dict, db_default={}, blank=True)
+    documents_held = models.JSONField(default=list, db_default=[], blank=True)
     problem_count = models.PositiveIntegerField(default=0)
     profile = models.JSONField(default=dict, blank=True)
     done = models.PositiveIntegerField(default=0, help_text="Conversations so far.")

@@ -157,7 +157,7 @@ def test_an_undo_that_left_something_says_so(signed_in: Client, user: User) -> N
     kept = [{"path": "check-ins/2023-01-03.md", "text": EDITED}]
     Import.of(user.pk).create(state=ImportState.UNDONE, file_name="export.json", kept=kept)
     shown = page(signed_in)
-    assert "Undone, except for what you’ve changed since." in shown
+    assert "Undone, except for what’s listed here." in shown
     assert EDITED in shown
     assert "has been removed" not in shown
 

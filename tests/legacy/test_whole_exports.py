@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
+from coaching.legacy.documents import HELD, IN_USE
 from coaching.legacy.newer import CHANGED
 from coaching.models import Document, Import, UserFile
 from sessions_app.models import Message, Session, Turn
 from sessions_app.organising import delete_session
+from sessions_app.titles import rename_session
 from tests.jobs.conftest import empty_queue
 from tests.legacy.real_exports import (
     EXPORTS,
@@ -200,8 +202,38 @@ def test_a_document_that_another_import_names_goes_with_that_one(tmp_path: Path,
     told[0] |= {"conversation_id": "c-other"}
     run_import(written(tmp_path, {**chatgpt_2024(), "conversations.json": json.dumps(told).encode()}), user)
     assert Document.of(user.pk).count() == 4
-    assert undo(user, first).kept == []
-    assert documents(user).keys() >= {"boiler photo.png", "lease.pdf"}
-    assert "notes.txt" not in documents(user)
+    assert {(each["name"], each["text"]) for each in undo(user, first).kept} == {
+        (name, HELD) for name in ("boiler photo.png", "lease.pdf", "A warm boiler.webp", "notes.txt")
+    }
+    assert documents(user).keys() >= {"boiler photo.png", "lease.pdf", "notes.txt"}
     assert undo(user, Import.of(user.pk).exclude(pk=first.pk).get()).kept == []
+    assert not Document.of(user.pk).exists()
+
+
+def test_documents_of_a_conversation_that_stays_stay_and_those_of_a_deleted_one_go(
+    tmp_path: Path, user: User
+) -> None:
+    run_import(written(tmp_path, chatgpt_2024()), user)
+    session = Session.of(user.pk).get()
+    rename_session(user_id=user.pk, session_id=session.pk, title="Mine")
+    row = undo(user)
+    assert {(each["name"], each["text"]) for each in row.kept if "document" in each} == {
+        (name, IN_USE) for name in ("boiler photo.png", "lease.pdf", "A warm boiler.webp")
+    }
+    assert documents(user).keys() == {"boiler photo.png", "lease.pdf", "A warm boiler.webp"}
+    Document.of(user.pk).delete()
+    session.delete()
+    run_import(written(tmp_path, chatgpt_2024()), user)
+    delete_session(user_id=user.pk, session_id=Session.of(user.pk).get().pk)
+    assert undo(user, Import.of(user.pk).latest("pk")).kept == []
+    assert not Document.of(user.pk).exists()
+
+
+def test_documents_of_a_project_that_two_imports_have_go_with_the_last(tmp_path: Path, user: User) -> None:
+    for _ in range(2):
+        run_import(written(tmp_path, claude_2024()), user)
+    first, second = Import.of(user.pk).order_by("pk")
+    undo(user, first)
+    assert "house rules.md" in documents(user)
+    undo(user, second)
     assert not Document.of(user.pk).exists()
