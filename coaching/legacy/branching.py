@@ -10,7 +10,11 @@ from dataclasses import replace
 
 from django.db.models import F
 from django.db.models.fields.json import KeyTextTransform
+from django.utils.translation import gettext_noop
 
+from coaching.legacy.importers.things import Problem
+from coaching.legacy.newer import DELETED
+from coaching.legacy.tally import Tally
 from sessions_app.import_links import sessions_named
 from sessions_app.imports import RecordedMessage, RecordedSession, message_id_of
 from sessions_app.models import Message, Session
@@ -19,10 +23,15 @@ Known = Mapping[str, Mapping[str, str]]
 """By the imported id of a conversation: its messages' client ids, each with its session's imported id."""
 
 
-def without_known(user_id: int, recorded: Sequence[RecordedSession]) -> Sequence[RecordedSession]:
+ANSWERS_LEFT = gettext_noop("Other answers to its messages weren’t added, since those are in another branch.")
+
+
+def without_known(
+    user_id: int, recorded: Sequence[RecordedSession], tally: Tally
+) -> Sequence[RecordedSession]:
     """Return branches without messages that are stored in another one of their conversation, if any are left.
 
-    Those of a conversation that its person has deleted are left out.
+    Those of a conversation that its person has deleted are left out, and named.
     """
     roots = {each.branch_of for each in recorded if each.branch_of}
     if not roots:
@@ -31,11 +40,14 @@ def without_known(user_id: int, recorded: Sequence[RecordedSession]) -> Sequence
         metadata__has_key="imported_id", metadata__imported_id__in=list(roots)
     )
     deleted = set(gone.values_list("metadata__imported_id", flat=True))
+    for each in recorded:
+        if each.branch_of in deleted:
+            tally.report(Problem(where=each.where, text=DELETED, is_lost=False))
     kept = [each for each in recorded if each.branch_of not in deleted]
-    return list(_without(kept, _known(user_id, roots)))
+    return list(_without(kept, _known(user_id, roots), tally))
 
 
-def _without(recorded: Sequence[RecordedSession], known: Known) -> Iterator[RecordedSession]:
+def _without(recorded: Sequence[RecordedSession], known: Known, tally: Tally) -> Iterator[RecordedSession]:
     for each in recorded:
         held = known.get(each.branch_of, {})
 
@@ -46,8 +58,15 @@ def _without(recorded: Sequence[RecordedSession], known: Known) -> Iterator[Reco
 
         if not each.branch_of or all(map(is_new, (*each.messages, *each.answers))):
             yield each
-        elif messages := list(filter(is_new, each.messages)):
-            yield replace(each, messages=messages, answers=list(filter(is_new, each.answers)))
+            continue
+        messages = list(filter(is_new, each.messages))
+        asked = {message.imported_id for message in messages}
+        missing = [answer for answer in each.answers if message_id_of(answer.imported_id) not in held]
+        answers = [answer for answer in missing if answer.answers_to in asked]
+        if len(answers) < len(missing):
+            tally.report(Problem(where=each.where, text=ANSWERS_LEFT, is_lost=False))
+        if messages:
+            yield replace(each, messages=messages, answers=answers)
 
 
 def _known(user_id: int, roots: set[str]) -> Known:

@@ -23,7 +23,7 @@ from coaching.legacy.answering import store_answers
 from coaching.legacy.branching import without_known
 from coaching.legacy.completing import complete
 from coaching.legacy.importers.things import FoundFile, FoundProfile, FoundRating, Problem
-from coaching.legacy.newer import store_newer
+from coaching.legacy.newer import Found, store_newer
 from coaching.legacy.tally import Tally
 from coaching.models import FileSource, Import, Profile, PulseRating, TimezoneSource, UserFile
 from sessions_app.imports import RecordedSession, known_sessions, store_recorded
@@ -63,13 +63,14 @@ def mark_of(import_id: int) -> str:
 
 def store_sessions(target: Target, recorded: Sequence[RecordedSession], tally: Tally) -> None:
     """Store the sessions that the user doesn't have yet, and what is new in those of earlier imports."""
-    whole = without_known(target.user_id, recorded)
+    whole = without_known(target.user_id, recorded, tally)
     first = {each.imported_id: each for each in reversed(whole)}
     tally.skipped += len(whole) - len(first)
     known = known_sessions(user_id=target.user_id, imported_ids=first.keys())
     new = [each for each in first.values() if each.imported_id not in known]
     old = [(known[each.imported_id], each) for each in first.values() if each.imported_id in known]
-    made = [*new, *(each for held, each in old if held.import_id == target.import_id)]
+    mine = [(held, each) for held, each in old if held.import_id == target.import_id]
+    made = [*new, *(each for _, each in mine)]
     for each in made:
         tally.sessions += not each.branch_of
         tally.branches += bool(each.branch_of)
@@ -87,8 +88,17 @@ def store_sessions(target: Target, recorded: Sequence[RecordedSession], tally: T
     answered = store_answers(
         user_id=user_id, import_id=import_id, found=others, tally=tally, appended=appended
     )
+    _store_answers_of_an_older_run(target, mine, tally)
     branches = {held.session_id for held, each in others if each.branch_of}
     tally.skipped -= len({*answered} - {*completed, *appended, *branches})
+
+
+def _store_answers_of_an_older_run(target: Target, mine: Found, tally: Tally) -> None:
+    """Bring answers to sessions that this import made with a version without them; they are counted."""
+    aside = Tally()
+    store_answers(user_id=target.user_id, import_id=target.import_id, found=mine, tally=aside)
+    for problem in aside.problems:
+        tally.report(problem)
 
 
 def store_file(target: Target, found: FoundFile, tally: Tally) -> None:

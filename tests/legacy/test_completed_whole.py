@@ -7,6 +7,7 @@ import asyncio
 import json
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.contrib.auth.models import User
@@ -16,8 +17,14 @@ from coaching.jobs.briefs import StaleBriefError, write_briefs
 from coaching.jobs.summaries import REQUEST, write_summary
 from coaching.legacy.completing import NOT_COMPLETED
 from coaching.legacy.documents import NOT_LINKED
+from coaching.legacy.imports import Export
 from coaching.legacy.newer import USED_HERE
+from coaching.legacy.reading import check_steps
+from coaching.legacy.running import import_steps
+from coaching.legacy.storing import Target
+from coaching.legacy.tally import Tally
 from coaching.legacy.undoing import COMPLETED_SINCE, WENT_ON
+from coaching.legacy.watching import RowWatch
 from coaching.library.documents.filing import delete_document
 from coaching.model_client.connection import ModelConnection
 from coaching.models import Document, Import
@@ -128,6 +135,21 @@ def test_what_was_continued_here_is_not_touched_and_its_files_are_in_the_library
         assert sentence in problems_of(user)
         Session.of(user.pk).all().delete()
     assert {each.name for each in Document.of(user.pk)} >= {"boiler photo.png", "lease.pdf"}
+
+
+def test_an_import_that_an_earlier_version_began_brings_the_answers_that_it_lacks(
+    tmp_path: Path, user: User
+) -> None:
+    path = written(tmp_path, chatgpt_2023())
+    run_import(path, user)
+    make_as_before(user)
+    row = Import.of(user.pk).get()
+    target = Target(user_id=user.pk, row=row, timezone=ZoneInfo("UTC"), now=timezone.now())
+    with path.open("rb") as file:
+        export = Export(file=file, name="a", size=path.stat().st_size)
+        checked = next(filter(None, check_steps(file, RowWatch(None), wanted=None)))
+        list(import_steps(target, export.file, checked, Tally(), RowWatch(None)))
+    assert Turn.of(user.pk).filter(is_withdrawn=True, session__archived_at=None).count() == 1
 
 
 def choose_other_answer(user: User) -> Session:

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
+from coaching.legacy.branching import ANSWERS_LEFT
 from coaching.legacy.documents import HELD, IN_USE
-from coaching.legacy.newer import CHANGED
+from coaching.legacy.newer import CHANGED, DELETED
 from coaching.models import Document, Import, UserFile
 from sessions_app.models import Message, Session, Turn
 from sessions_app.organising import delete_session
@@ -134,6 +135,22 @@ def test_an_answer_that_is_shown_in_a_newer_export_becomes_another_answer(tmp_pa
     delete_session(user_id=user.pk, session_id=main.pk)
     Session.of(user.pk).all().delete()
     assert run_import(written(tmp_path, members), user)["branches"] == 0
+    assert [each["text"] for each in Import.of(user.pk).latest("pk").problems].count(DELETED) == 2
+
+
+def test_a_new_answer_to_a_message_of_another_branch_is_named_and_not_counted(
+    tmp_path: Path, user: User
+) -> None:
+    members = chatgpt_2023()
+    told: list[dict[str, Any]] = json.loads(members["conversations.json"])
+    run_import(written(tmp_path, members), user)
+    new = json.loads(json.dumps(told[0]["mapping"]["a6"]).replace('"a6"', '"a7"'))
+    told[0]["mapping"]["a7"] = new
+    told[0] |= {"current_node": "b5"}
+    newer = {**members, "conversations.json": json.dumps(told).encode()}
+    counts = run_import(written(tmp_path, newer), user)
+    assert (counts["answers"], counts["branches"]) == (0, 0)
+    assert ANSWERS_LEFT in [each["text"] for each in Import.of(user.pk).latest("pk").problems]
 
 
 def documents(user: User) -> dict[str, Document]:
