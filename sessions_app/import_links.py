@@ -16,8 +16,8 @@ from sessions_app.import_additions import unused_sessions
 from sessions_app.imports import BRANCH_KEY, COMPLETED_KEY, IMPORT_KEY, ORIGIN_KEY, message_id_of
 from sessions_app.models import Message, Session
 
-MAX_LINKED = 50
-"""Documents of a message."""
+MAX_LINKED = 10
+"""Documents of a message, as many as one may have that is written here: editing it sends them again."""
 LINKED_KEY = "linked_by"
 """In a message's metadata: by the key of a later import, the documents that it linked."""
 
@@ -27,11 +27,12 @@ class Linked:
     """What became of a document's messages.
 
     `count` are messages of earlier imports that were linked now, `is_refused` says that one was in a session
-    that went on here.
+    that went on here, `is_full` that one has as many documents as it can have.
     """
 
     count: int = 0
     is_refused: bool = False
+    is_full: bool = False
 
 
 def sessions_named(user_id: int, conversations: Collection[str]) -> QuerySet[Session]:
@@ -58,20 +59,24 @@ def link(
     keys = {message_id_of(message) for _, message in messages if message}
     sessions = sessions_named(user_id, {conversation for conversation, _ in messages})
     named = Message.of(user_id).filter(session__in=sessions, client_id__in=keys)
+    # Who changes a message's metadata has locked its session: they are read under this lock.
+    unused = {
+        each.pk: each for each in unused_sessions(user_id, set(named.values_list("session", flat=True)))
+    }
     rows = list(named.order_by("session", "number"))
-    missing = [row for row in rows if document_id not in _documents_of(row)]
-    unused = {each.pk: each for each in unused_sessions(user_id, {row.session_id for row in missing})}
-    count, is_refused = 0, False
-    for row in missing:
-        session = unused.get(row.session_id)
-        if session is None or len(_documents_of(row)) >= MAX_LINKED:
-            is_refused = True
+    count, is_refused, is_full = 0, False, False
+    for row in rows:
+        held, session = _documents_of(row), unused.get(row.session_id)
+        if document_id in held:
+            continue
+        if session is None or len(held) >= MAX_LINKED:
+            is_refused, is_full = is_refused or session is None, is_full or session is not None
             continue
         is_earlier = session.metadata.get(IMPORT_KEY) != import_id
         count += is_earlier
         if import_id is not None and document_id is not None:
             _link(row, session, import_id, document_id, is_earlier=is_earlier)
-    return Linked(count=count, is_refused=is_refused)
+    return Linked(count=count, is_refused=is_refused, is_full=is_full)
 
 
 def unlink(session: Session, import_id: int) -> None:

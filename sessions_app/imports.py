@@ -142,6 +142,12 @@ def known_sessions(*, user_id: int, imported_ids: Collection[str]) -> Mapping[st
     return found
 
 
+def branches_of(imported_id: str) -> Q:
+    """Return the condition of other branches of an imported session."""
+    branch = Q(**{f"metadata__{ORIGIN_KEY}__{BRANCH_KEY}": imported_id})
+    return Q(metadata__has_key="imported_id") & branch
+
+
 def continuing(user_id: int) -> QuerySet[Session]:
     """Return the user's sessions that continue another one."""
     return Session.of(user_id).exclude(continues=None)

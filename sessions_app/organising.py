@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.utils import timezone
 
+from sessions_app.imports import NO_BRANCH, branches_of
 from sessions_app.models import Session, TurnStatus
 from sessions_app.selectors import accessible_session
 
@@ -42,10 +43,15 @@ def archive_session(*, user_id: int, session_id: uuid.UUID, is_archived: bool) -
 
 @transaction.atomic
 def delete_session(*, user_id: int, session_id: uuid.UUID) -> Session:
-    """Hide a session and stop its running turn. Raises `Session.DoesNotExist`."""
+    """Hide a session and stop its running turn. Raises `Session.DoesNotExist`.
+
+    Other branches of an imported one go with it, unless something was said in them here.
+    """
+    branches = _lock_with_branches(user_id, session_id)
     session = accessible_session(user_id=user_id, session_id=session_id, is_locked=True)
     session.deleted_at = timezone.now()
     session.save(update_fields=["deleted_at"])
+    Session.of(user_id).filter(pk__in=branches).update(deleted_at=session.deleted_at)
     session.turns.filter(status=TurnStatus.RUNNING).update(is_stop_requested=True)
     return session
 
@@ -55,9 +61,25 @@ def restore_session(*, user_id: int, session_id: uuid.UUID) -> Session:
     """Undo a deletion. Raises `Session.DoesNotExist`, also where its rows are gone."""
     deleted = Session.deleted_of(user_id).select_for_update(no_key=True)
     session: Session = deleted.get(id=session_id)
+    if imported_id := session.metadata.get("imported_id"):
+        together = Session.deleted_of(user_id).filter(branches_of(imported_id), deleted_at=session.deleted_at)
+        together.update(deleted_at=None)
     session.deleted_at = None
     session.save(update_fields=["deleted_at"])
     return session
+
+
+def _lock_with_branches(user_id: int, session_id: uuid.UUID) -> Sequence[uuid.UUID]:
+    """Lock a session and its other branches, in order; return the keys of these."""
+    named = Session.of(user_id).filter(pk=session_id, metadata__has_key="imported_id")
+    imported_id = named.values_list("metadata__imported_id", flat=True).first()
+    if imported_id is None:
+        return ()
+    branches = Session.of(user_id).filter(branches_of(imported_id)).exclude(NO_BRANCH)
+    ids = list(branches.values_list("pk", flat=True))
+    locked = Session.of(user_id).filter(pk__in=[session_id, *ids]).select_for_update(no_key=True)
+    list(locked.order_by("pk").values_list("pk"))
+    return ids
 
 
 def purge_deleted_sessions(*, now: datetime) -> Sequence[uuid.UUID]:

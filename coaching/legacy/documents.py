@@ -46,6 +46,7 @@ NOT_LINKED = gettext_noop(
     "You wrote in this conversation or chose another answer, so its file is only in your library and not at "
     "its message."
 )
+FULL = gettext_noop("Its message has 10 documents already, so it’s only in your library.")
 IN_USE = gettext_noop("A conversation that stays has this document.")
 HELD = gettext_noop("Another import has this document, too.")
 CHANGED = gettext_noop("You changed this document.")
@@ -144,9 +145,10 @@ class DocumentStore:
             messages=found.messages,
         )
         self.tally.completed += linked.count
-        if linked.is_refused:
-            where = ", ".join(filter(None, [found.where, found.name]))
-            self.tally.report(Problem(where=where, text=NOT_LINKED, is_lost=False))
+        where = ", ".join(filter(None, [found.where, found.name]))
+        for text, is_so in ((NOT_LINKED, linked.is_refused), (FULL, linked.is_full)):
+            if is_so:
+                self.tally.report(Problem(where=where, text=text, is_lost=False))
 
     def _name(self, found: FoundDocument, why: str) -> None:
         self.tally.left.add(LeftBehind(kind=found.kind, name=found.name, where=found.where, why=why))

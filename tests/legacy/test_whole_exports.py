@@ -1,19 +1,24 @@
 """Everything in an export is imported or listed by name; twice brings nothing; an undo leaves nothing."""
 
 import json
+import time
 from collections.abc import Mapping
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection, transaction
 
 from coaching.legacy.branching import ANSWERS_LEFT
-from coaching.legacy.documents import HELD, IN_USE
+from coaching.legacy.documents import FULL, HELD, IN_USE
+from coaching.legacy.importers.branches import MAX_ANSWERS
 from coaching.legacy.newer import CHANGED, DELETED
 from coaching.models import Document, Import, UserFile
+from sessions_app.import_links import link
 from sessions_app.models import Message, Session, Turn
-from sessions_app.organising import delete_session
+from sessions_app.organising import delete_session, restore_session
 from sessions_app.titles import rename_session
 from tests.jobs.conftest import empty_queue
 from tests.legacy.real_exports import (
@@ -23,6 +28,7 @@ from tests.legacy.real_exports import (
     chatgpt_2025,
     claude_2024,
     claude_2025,
+    png,
     zipped,
 )
 from tests.legacy.test_import_command import run_import
@@ -254,3 +260,70 @@ def test_documents_of_a_project_that_two_imports_have_go_with_the_last(tmp_path:
     assert "house rules.md" in documents(user)
     undo(user, second)
     assert not Document.of(user.pk).exists()
+
+
+def test_what_finds_no_place_is_named_once_and_so_are_older_notes_projects_and_pictures_of_a_result(
+    tmp_path: Path, user: User
+) -> None:
+    (told,) = json.loads(chatgpt_2023()["conversations.json"])
+    mapping = told["mapping"]
+    for number in range(MAX_ANSWERS + 1):
+        mapping[f"x{number}"] = json.loads(json.dumps(mapping["a6"]).replace('"a6"', f'"x{number}"'))
+    picture = {"messages": [{"message_type": "image", "image_url": "file-service://file-Chart001"}]}
+    mapping["a6"]["message"]["metadata"] |= {"aggregate_result": picture}
+    told["gizmo_id"] = "g-p-12"
+    older = json.loads(json.dumps(told).replace("keep bees", "kept bees").replace("c-2023", "c-2022"))
+    older["create_time"] -= 1_000
+    members = {"conversations.json": json.dumps([told, older]).encode(), "file-Chart001-chart.png": png(3)}
+    left = run_import(written(tmp_path, members), user)["left_behind"]
+    assert {kind: left[kind]["count"] for kind in ("branch", "instructions")} == {
+        "branch": 2,
+        "instructions": 1,
+    }
+    assert "message" not in left
+    assert "chart.png" in documents(user)
+    assert Session.of(user.pk).get(metadata__imported_id="c-2023").metadata["origin"]["project"] == "g-p-12"
+
+
+def test_other_branches_are_deleted_and_restored_with_their_conversation(tmp_path: Path, user: User) -> None:
+    run_import(written(tmp_path, chatgpt_2023()), user)
+    main = Session.of(user.pk).get(metadata__imported_id="c-2023")
+    own = Session.of(user.pk).exclude(pk=main.pk).earliest("started_at")
+    Session.of(user.pk).filter(pk=own.pk).update(last_message_number=own.last_message_number + 1)
+    delete_session(user_id=user.pk, session_id=main.pk)
+    assert list(Session.of(user.pk)) == [own]
+    restore_session(user_id=user.pk, session_id=main.pk)
+    assert Session.of(user.pk).count() == 3
+
+
+def test_a_message_has_as_many_documents_as_can_be_sent_again(tmp_path: Path, user: User) -> None:
+    (told,) = json.loads(chatgpt_2023()["conversations.json"])
+    files = {f"file-Many{number:04}": b"%d" % number for number in range(11)}
+    told["mapping"]["a2"]["message"]["metadata"]["attachments"] = [{"id": key, "name": key} for key in files]
+    run_import(written(tmp_path, {"conversations.json": json.dumps([told]).encode(), **files}), user)
+    asked = Message.of(user.pk).get(metadata__has_key="documents")
+    assert (len(asked.metadata["documents"]), Document.of(user.pk).count()) == (10, 11)
+    assert FULL in [each["text"] for each in Import.of(user.pk).get().problems]
+
+
+def test_a_link_waits_for_who_changes_its_message_and_keeps_what_they_wrote(
+    tmp_path: Path, user: User
+) -> None:
+    run_import(written(tmp_path, chatgpt_2023()), user)
+    row = Message.of(user.pk).get(metadata__imported_id="a2")
+    import_id = Import.of(user.pk).get().pk
+    at = [("c-2023", "a2")]
+
+    def link_it() -> None:
+        link(user_id=user.pk, import_id=import_id, document_id=7, messages=at)
+        connection.close()
+
+    thread = Thread(target=link_it)
+    with transaction.atomic():
+        Session.of(user.pk).select_for_update().get(pk=row.session_id)
+        thread.start()
+        time.sleep(0.3)
+        Message.of(user.pk).filter(pk=row.pk).update(metadata={**row.metadata, "kept": True})
+    thread.join()
+    row.refresh_from_db()
+    assert (row.metadata["documents"], row.metadata["kept"]) == ([7], True)

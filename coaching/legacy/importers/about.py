@@ -29,14 +29,23 @@ class Notes:
 
     _newest: dict[tuple[NoteKind, str], FoundNote] = field(default_factory=dict)
     _more: list[FoundNote] = field(default_factory=list)
+    _texts: dict[tuple[NoteKind, str], set[int]] = field(default_factory=dict)
 
     def add(self, note: FoundNote) -> None:
         key = (note.kind, note.project)
         held = self._newest.get(key)
         if held is None and len(self._newest) >= MAX_NOTES:
             self._more.append(note)
-        elif held is None or _age(note) >= _age(held):
+            return
+        self._texts.setdefault(key, set()).add(hash(note.text))
+        if held is None or _age(note) >= _age(held):
             self._newest[key] = note
+
+    def older(self) -> Iterator[tuple[NoteKind, str, int]]:
+        """Yield kind and project where there were other versions, with how many."""
+        for (kind, project), texts in self._texts.items():
+            if len(texts) > 1:
+                yield kind, project, len(texts) - 1
 
     def divided(self) -> tuple[Sequence[FoundNote], Sequence[FoundNote]]:
         """Return the notes that fit together, and the others."""

@@ -42,7 +42,7 @@ class Branch:
 
 @dataclass(slots=True, kw_only=True)
 class Divided:
-    """A tree's branches, by the first message of each but the main one; `left` messages have no place.
+    """A tree's branches, by the first message of each but the main one; `left_ids` are without a place.
 
     `nodes` are those that were read, in order; `joined` says in which message others stand that belong to one
     answer.
@@ -52,7 +52,11 @@ class Divided:
     others: dict[str, Branch] = field(default_factory=dict)
     nodes: list[str] = field(default_factory=list)
     joined: dict[str, str] = field(default_factory=dict)
-    left: int = 0
+    left_ids: set[str] = field(default_factory=set)
+
+    @property
+    def left(self) -> int:
+        return len(self.left_ids)
 
 
 def divide(tree: Tree, said: Said) -> Divided:
@@ -64,7 +68,7 @@ def divide(tree: Tree, said: Said) -> Divided:
     for leaf in sorted(leaves, key=tree.written_at, reverse=True):
         division.take(division.path_to(leaf))
     circling = [key for key in tree.parents if key not in division.last]
-    division.made.left += sum(said(key) is not None for key in circling)
+    division.made.left_ids.update(message.imported_id for key in circling if (message := said(key)))
     return division.made
 
 
@@ -139,7 +143,7 @@ class _Division:
         """Add an answer of one message or several, which are joined."""
         self._counts[asked] = self._counts.get(asked, 0) + 1
         if self._counts[asked] > MAX_ANSWERS:
-            self.made.left += len(said)
+            self.made.left_ids.update(message.imported_id for message in said)
             return
         self.made.joined |= {message.imported_id: said[0].imported_id for message in said}
         text = _BREAK.join(message.text for message in said)
@@ -147,7 +151,7 @@ class _Division:
 
     def _add_branch(self, messages: Sequence[FoundMessage]) -> None:
         if len(self.made.others) >= MAX_BRANCHES:
-            self.made.left += len(messages)
+            self.made.left_ids.update(message.imported_id for message in messages)
             return
         branch = self.made.others[messages[0].imported_id] = Branch()
         self._add(branch, messages)

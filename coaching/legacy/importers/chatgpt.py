@@ -93,6 +93,7 @@ class ChatGptAdapter:
             title="" if title == _UNTITLED else title,
             started_at=written_at,
             model=_model_of(found, nodes),
+            project=_project_of(found),
         ).all(divided)
 
 
@@ -105,6 +106,7 @@ class _Conversation:
     title: str
     started_at: datetime | None
     model: str
+    project: str
 
     def all(self, divided: Divided) -> Iterator[FoundConversation]:
         yield self._made(divided.main, self.imported_id)
@@ -120,6 +122,7 @@ class _Conversation:
             started_at=None if branch_of else self.started_at,
             where=self.where,
             model=self.model,
+            project=self.project,
             branch_of=branch_of,
         )
 
@@ -164,6 +167,11 @@ def _model_of(conversation: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]
     """Return the name of the model that answered last, as far as the export says."""
     slugs = [text_of(mapping_of(node["message"].get("metadata")).get("model_slug")) for node in nodes]
     return next(filter(None, reversed(slugs)), text_of(conversation.get("default_model_slug")))
+
+
+def _project_of(conversation: Mapping[str, Any]) -> str:
+    """Return the id of a project or a custom GPT, whose name no export has."""
+    return id_of(conversation.get("gizmo_id")) or id_of(conversation.get("conversation_template_id"))
 
 
 def _reports(

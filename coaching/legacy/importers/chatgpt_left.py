@@ -41,12 +41,13 @@ def left_in(
     taken |= divided.joined.keys()
     if divided.left:
         yield LeftBehind(kind="branch", name=where, count=divided.left)
+    taken |= divided.left_ids
     called = {_root(_recipient(node["message"])) for node in nodes if key_of(node) not in taken}
     for node in nodes:
         key = key_of(node)
         if key not in taken:
             yield from _not_taken(node["message"], where, called=called)
-        message = divided.joined.get(key, key) if key in taken else ""
+        message = divided.joined.get(key, key) if key in taken - divided.left_ids else ""
         for name, kind, pointer in _media(node["message"], where):
             yield FoundReference(
                 key=pointer, name=name, kind=kind, conversation=conversation, message=message, where=where
@@ -101,6 +102,10 @@ def _media(message: Message, where: str) -> Iterator[tuple[str, FileKind, str]]:
             yield names.get(key) or _title_of(message, part) or key or "?", "picture", key
         elif kind in SOUNDS:
             yield from ((where, "voice", key) for key in _sounds_in(part))
+    result = mapping_of(mapping_of(message.get("metadata")).get("aggregate_result"))
+    for each in map(mapping_of, list_of(result.get("messages"))):
+        if key := _key_in(each.get("image_url")):
+            yield names.get(key) or key, "picture", key
     for each in attachments:
         key = _key_in(each.get("id"))
         if key not in pictured:

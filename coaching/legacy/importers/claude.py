@@ -107,6 +107,7 @@ class ClaudeAdapter:
         yield from left_in(found, said, shown_as, is_document=lambda block: bool(_words(block, documents)))
         if divided.left:
             yield LeftBehind(kind="branch", name=shown_as, count=divided.left)
+        taken |= divided.left_ids
         for key in divided.nodes:
             read = reading.composed(key)
             if read.text.strip() and id_of(reading.messages[key].get("uuid")) not in taken:

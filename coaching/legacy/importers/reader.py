@@ -16,6 +16,7 @@ from coaching.legacy.importers.formats import ADAPTERS, Recognition
 from coaching.legacy.importers.json_stream import Item
 from coaching.legacy.importers.left import LeftBehind, Leftovers, MoreLeftBehind
 from coaching.legacy.importers.members import Files
+from coaching.legacy.importers.sentences import gettext_noop
 from coaching.legacy.importers.source import Source, open_source
 from coaching.legacy.importers.things import (
     MAX_NAMES,
@@ -32,6 +33,7 @@ from coaching.legacy.importers.things import (
 from coaching.legacy.importers.wire import FRAME_BYTES, encode, entries_of
 
 FRAME_SECONDS = 0.25
+OLDER = gettext_noop("This is an older version. Sage took the newest one.")
 MAX_COUNTED_FIELDS = 10_000
 """Of unknown fields, by name; a file with more has them to take up memory."""
 
@@ -195,6 +197,9 @@ class _Listed:
         for note in others:
             name = " – ".join(filter(None, [NAMES[note.kind], note.project]))
             yield document_of(f"{name}.md", note.text, project=note.project)
+        for kind, project, count in self.notes.older():
+            older = LeftBehind(kind="instructions", name=NAMES[kind], where=project, count=count, why=OLDER)
+            self.left.add(older)
         if (fields := len(self._names) - MAX_NAMES) > 0:
             self.left.add_more(MoreLeftBehind(kind="field", count=fields))
             self.more = MoreProblems(count=self.more.count + fields, lost=self.more.lost)
