@@ -22,7 +22,16 @@ from coaching.legacy.tally import Tally
 from coaching.library.documents.filing import delete_document
 from coaching.library.documents.intake import Destination, destination_of, take_in
 from coaching.library.documents.picture_metadata import MetadataStays, without_metadata
-from coaching.models import Document, DocumentState, FileUsage, Import, ImportState, LibraryEffect, MadeBy
+from coaching.models import (
+    ClientType,
+    Document,
+    DocumentState,
+    FileUsage,
+    Import,
+    ImportState,
+    LibraryEffect,
+    MadeBy,
+)
 from sessions_app.history import DOCUMENTS_KEY
 from sessions_app.import_links import first_unused, link
 from sessions_app.imports import IMPORT_KEY
@@ -102,8 +111,10 @@ class DocumentStore:
         return known is not None and import_id is not None and known.made_by_import_id == import_id
 
     def _known(self, digest: str) -> Document | None:
-        """Return the person's document with these bytes, rather one that was read."""
-        same = Document.of(self.target.user_id).filter(sha256=digest, storage_key__isnull=False)
+        """Return the person's own document with these bytes, rather one that was read; none of a client."""
+        same = Document.of(self.target.user_id).filter(
+            sha256=digest, storage_key__isnull=False, client__client_type=ClientType.SELF
+        )
         return min(same, key=lambda each: (each.state == DocumentState.DUPLICATE, each.pk), default=None)
 
     def _stored(self, found: FoundDocument) -> Document | None:

@@ -9,7 +9,7 @@ from coaching.models import Import, Profile
 from sessions_app.imports import BRANCH_KEY, IMPORT_KEY, ORIGIN_KEY
 from sessions_app.models import Session
 
-MAX_BRANCHES = 20
+MAX_BRANCHES = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

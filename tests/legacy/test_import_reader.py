@@ -259,7 +259,7 @@ def test_what_a_reader_sends_is_what_it_found() -> None:
 def test_no_frame_is_too_large_however_many_files_a_zip_has_and_however_long_their_ids_are() -> None:
     conversation = chatgpt_conversation()
     files = {f"file-Long{number:04}": b"x" for number in range(60)}
-    node = {"parent": None, "children": []}
+    node: dict[str, Any] = {"parent": None, "children": []}
     conversation["mapping"] = {
         key: node
         | {"message": {

@@ -15,7 +15,9 @@ from coaching.legacy.branching import ANSWERS_LEFT
 from coaching.legacy.documents import FULL, HELD, IN_USE
 from coaching.legacy.importers.branches import MAX_ANSWERS
 from coaching.legacy.newer import CHANGED, DELETED
-from coaching.models import Document, Import, UserFile
+from coaching.library.clients import create_client
+from coaching.library.documents.intake import destination_of, take_in
+from coaching.models import ClientType, Document, Import, UserFile
 from sessions_app.import_links import link
 from sessions_app.models import Message, Session, Turn
 from sessions_app.organising import delete_session, restore_session
@@ -200,8 +202,6 @@ def test_documents_of_claudes_projects_and_what_is_too_long_for_the_proposal_are
 
 
 def test_the_same_bytes_are_one_document_and_ones_own_stays_after_an_undo(tmp_path: Path, user: User) -> None:
-    from coaching.library.documents.intake import destination_of, take_in  # noqa: PLC0415
-
     own = take_in(
         user_id=user.pk,
         name="mine.pdf",
@@ -216,6 +216,20 @@ def test_the_same_bytes_are_one_document_and_ones_own_stays_after_an_undo(tmp_pa
     assert own.pk in asked.metadata["documents"]
     assert undo(user).kept == []
     assert [each.pk for each in Document.of(user.pk)] == [own.pk]
+
+
+def test_a_clients_document_with_the_same_bytes_is_not_taken_for_ones_own(tmp_path: Path, user: User) -> None:
+    client = create_client(user_id=user.pk, name="Bergmann", client_type=ClientType.COMPANY)
+    theirs = take_in(
+        user_id=user.pk,
+        name="theirs.pdf",
+        data=chatgpt_2024()["file-Lease001-lease.pdf"],
+        destination=destination_of(user_id=user.pk, client_id=client.pk),
+    )
+    run_import(written(tmp_path, chatgpt_2024()), user)
+    asked = Message.of(user.pk).get(content__contains="Is this a leak?")
+    assert theirs.pk not in asked.metadata["documents"]
+    assert "lease.pdf" in documents(user)
 
 
 def test_a_document_that_another_import_names_goes_with_that_one(tmp_path: Path, user: User) -> None:

@@ -27,7 +27,7 @@ NAMES_MEMBER = "conversation_asset_file_names.json"
 EMPTY = gettext_noop("This file is empty.")
 TOO_LARGE = gettext_noop("It’s larger than a file in your library can be.")
 TOO_MANY = gettext_noop("This export has more files, or larger ones, than Sage takes at once.")
-DAMAGED = gettext_noop("It’s damaged or protected by a password.")
+DAMAGED = gettext_noop("It’s damaged, protected by a password, or packed in a way that Sage can’t read.")
 RECORDING = gettext_noop("Sage doesn’t take recordings and videos.")
 
 _FOLDERS = ("dalle-generations", "audio", "video")
