@@ -37,11 +37,12 @@ def without_known(
     if not roots:
         return recorded
     gone = Session.deleted_of(user_id).filter(
-        metadata__has_key="imported_id", metadata__imported_id__in=list(roots)
+        metadata__has_key="imported_id",
+        metadata__imported_id__in=[*roots, *(each.imported_id for each in recorded)],
     )
     deleted = set(gone.values_list("metadata__imported_id", flat=True))
     for each in recorded:
-        if each.branch_of in deleted:
+        if each.branch_of in deleted and each.imported_id not in deleted:
             tally.report(Problem(where=each.where, text=DELETED, is_lost=False))
     kept = [each for each in recorded if each.branch_of not in deleted]
     return list(_without(kept, _known(user_id, roots), tally))

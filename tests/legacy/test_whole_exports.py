@@ -141,7 +141,7 @@ def test_an_answer_that_is_shown_in_a_newer_export_becomes_another_answer(tmp_pa
     assert shown(main)[1] == ("assistant", "They cluster around the queen.")
     assert Message.within(main).get(turn__is_withdrawn=True).content == "They sleep, more or less."
     delete_session(user_id=user.pk, session_id=main.pk)
-    Session.of(user.pk).all().delete()
+    Session.deleted_of(user.pk).exclude(pk=main.pk).delete()
     assert run_import(written(tmp_path, members), user)["branches"] == 0
     assert [each["text"] for each in Import.of(user.pk).latest("pk").problems].count(DELETED) == 2
 
