@@ -31,13 +31,13 @@ def run_import(path: Path, user: User, *options: str) -> dict[str, Any]:
 
 def rows_of(user: User) -> dict[str, list[Any]]:
     """Return what an import makes, without keys, which are always new."""
-    messages = Message.of(user.pk).order_by("session__started_at", "number")
+    messages = Message.of(user.pk).order_by("session__started_at", "session__title", "number")
     shown = messages.filter(turn__is_withdrawn=False)
     others = messages.filter(turn__is_withdrawn=True)
     return {
         "sessions": list(
             Session.of(user.pk)
-            .order_by("started_at")
+            .order_by("started_at", "title")
             .values_list(
                 "kind", "status", "title", "started_at", "last_active_at", "ended_at", "last_message_number"
             )
