@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ('coaching', '0055_left_behind'),
+        ('coaching', '0056_inbox'),
     ]
 
     operations = [
