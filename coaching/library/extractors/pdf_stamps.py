@@ -13,19 +13,24 @@ MAX_STAMPS = 200
 MAX_ANNOTATIONS = 500
 """Of a page with more, nothing is read: a large form has buttons that nobody needs to read."""
 MAX_CHARACTERS = 5_000
+"""Of the words on a page."""
+MAX_DRAWN = 200_000
+"""Bytes of what draws them in a document, as PDFium returns it: two for each character. The rest isn't read."""
 
 _HIDDEN = pdfium.FPDF_ANNOT_FLAG_HIDDEN | pdfium.FPDF_ANNOT_FLAG_NOVIEW
 _FIELDS = (pdfium.FPDF_FORMFIELD_PUSHBUTTON, pdfium.FPDF_FORMFIELD_SIGNATURE)
-_LETTERS = (pdfium.FPDF_PAGEOBJ_TEXT, pdfium.FPDF_PAGEOBJ_FORM)
+_EMPTY = 2
+"""Bytes of a text without characters."""
 
 
 class Stamps:
-    """Reads the pages of one document, up to `MAX_STAMPS` of all kinds."""
+    """Reads the pages of one document, up to `MAX_STAMPS` of all kinds and `MAX_DRAWN`."""
 
     def __init__(self, document: pypdfium2.PdfDocument, form: pdfium.FPDF_FORMHANDLE | None) -> None:
         self._document = document
         self._form = form
         self._left = MAX_STAMPS
+        self._left_drawn = MAX_DRAWN
 
     def on(self, page: pypdfium2.PdfPage, number: int, text: str) -> str:
         """Return what they show on a page, whose own text is `text`. Empty if that can't be told apart."""
@@ -53,11 +58,12 @@ class Stamps:
                 is_one = pdfium.FPDFAnnot_GetFormFieldType(self._form, annotation) in _FIELDS
             if not is_one or pdfium.FPDFAnnot_GetFlags(annotation) & _HIDDEN:
                 return False
-            shown = (
-                pdfium.FPDFAnnot_GetObject(annotation, number)
-                for number in range(pdfium.FPDFAnnot_GetObjectCount(annotation))
-            )
-            return any(pdfium.FPDFPageObj_GetType(each) in _LETTERS for each in shown)
+            # Counting its objects would take exponential time where it draws itself.
+            size = pdfium.FPDFAnnot_GetAP(annotation, pdfium.FPDF_ANNOT_APPEARANCEMODE_NORMAL, None, 0)
+            if not _EMPTY < size <= self._left_drawn:
+                return False
+            self._left_drawn -= size
+            return True
         finally:
             pdfium.FPDFPage_CloseAnnot(annotation)
 

@@ -132,8 +132,8 @@ HOSTILE_FORMS: Mapping[str, tuple[Callable[[], bytes], str, str]] = {
     "a choice of 200,000": (many_options, "", ""),
     "stamp that draws itself": (
         lambda: forms.pdf_with_shown("/Subtype /Stamp", drawn=b"/A Do " * 100),
-        "refused",
-        "This file takes too",
+        "text",
+        "A lease of ten years",
     ),
     "page of a billion points": (page_of_a_billion_points, "", ""),
     "form data with entities": (data_with_entities, "text", ""),
