@@ -15,7 +15,7 @@ MAX_ANNOTATIONS = 500
 MAX_CHARACTERS = 5_000
 """Of the words on a page."""
 MAX_DRAWN = 200_000
-"""Bytes of what draws them in a document, as PDFium returns it: two for each character. The rest isn't read."""
+"""Bytes of what draws them in a document, two for each character. The rest isn't read."""
 
 _HIDDEN = pdfium.FPDF_ANNOT_FLAG_HIDDEN | pdfium.FPDF_ANNOT_FLAG_NOVIEW
 _FIELDS = (pdfium.FPDF_FORMFIELD_PUSHBUTTON, pdfium.FPDF_FORMFIELD_SIGNATURE)

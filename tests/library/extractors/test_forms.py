@@ -80,6 +80,10 @@ def test_of_many_or_long_stamps_some_or_none_are_read() -> None:
         assert most / 2 < len(text) < most + 50
 
 
+def test_of_a_stamp_that_draws_itself_the_page_is_read() -> None:
+    assert read(forms.pdf_with_shown("/Subtype /Stamp", drawn=b"/A Do " * 100)).text == "A lease of ten years"
+
+
 def test_data_of_an_xfa_form_stands_on_its_first_page() -> None:
     found = read(pdf_with_xfa(forms.DATASETS.encode()))
     assert found.text.endswith("loaded it\n\nName: Mia Groß\nStreet: 12 High Street")
