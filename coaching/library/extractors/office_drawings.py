@@ -41,7 +41,10 @@ class Drawings:
             if name in self._read or len(content) > MAX_BYTES:
                 continue
             self._read.add(name)
-            root = etree.fromstring(content, etree.XMLParser(resolve_entities=False, no_network=True))
+            try:
+                root = etree.fromstring(content, etree.XMLParser(resolve_entities=False, no_network=True))
+            except etree.XMLSyntaxError:
+                continue
             yield from _chart(root) if is_chart else paragraphs(root)
 
 

@@ -13,7 +13,7 @@ OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 DRAWING = "http://schemas.openxmlformats.org/drawingml/2006"
 NAMES = (
     f'xmlns:xdr="{DRAWING}/spreadsheetDrawing" xmlns:a="{DRAWING}/main" xmlns:dgm="{DRAWING}/diagram" '
-    f'xmlns:r="{OFFICE}" xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"'
+    f'xmlns:c="{DRAWING}/chart" xmlns:r="{OFFICE}" xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"'
 )
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 THREADS = "http://schemas.microsoft.com/office/spreadsheetml/2018/threadedcomments"
@@ -89,6 +89,14 @@ def test_drawings_that_lie_cost_only_themselves() -> None:
         parts = {
             "xl/worksheets/_rels/sheet1.xml.rels": relations(drawing="../drawings/drawing1.xml"),
             "xl/drawings/drawing1.xml": drawing,
+        }
+        assert read(workbook(parts, cell="1a")).text == "Sheet: Rents\n1a\f"
+    for drawn, kind in (("dgm:relIds r:dm", "diagramData"), ("c:chart r:id", "chart")):
+        parts = {
+            "xl/worksheets/_rels/sheet1.xml.rels": relations(drawing="../drawings/drawing1.xml"),
+            "xl/drawings/drawing1.xml": f"<xdr:wsDr {NAMES}><{drawn}='{kind}'/></xdr:wsDr>",
+            "xl/drawings/_rels/drawing1.xml.rels": relations(**{kind: "../broken.xml"}),
+            "xl/broken.xml": f"<dgm:dataModel {NAMES}>",
         }
         assert read(workbook(parts, cell="1a")).text == "Sheet: Rents\n1a\f"
     itself = relations(drawing="../worksheets/sheet1.xml", comments="../../../../etc/passwd")
