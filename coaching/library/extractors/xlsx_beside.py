@@ -52,6 +52,7 @@ class Beside:
 
         def part(relationship: str) -> tuple[str, bytes]:
             _, target = related[relationship]
+            self._left.remove(target)  # KeyError: it was read, or is missing or large
             return target, self._package.read(target)
 
         etree.strip_elements(root, _FALLBACK, with_tail=False)

@@ -6,6 +6,7 @@ import zipfile
 from openpyxl import Workbook
 
 from coaching.library.extractors.office_drawings import MAX_BYTES
+from coaching.library.extractors.xlsx_beside import Beside
 from coaching.library.pipeline.extracted import Extraction
 from coaching.library.pipeline.extraction import extract_now
 
@@ -51,6 +52,18 @@ def workbook(parts: dict[str, str], *, cell: str = "") -> bytes:
     return written.getvalue()
 
 
+class Counting(zipfile.ZipFile):
+    """Keeps the names of the parts that are read."""
+
+    def __init__(self, file: io.BytesIO) -> None:
+        super().__init__(file)
+        self.names: list[str] = []
+
+    def read(self, name: str | zipfile.ZipInfo, pwd: bytes | None = None) -> bytes:
+        self.names.append(str(name))
+        return super().read(name, pwd)
+
+
 def test_text_boxes_diagrams_and_comments_stand_below_the_cells() -> None:
     diagram = '<dgm:relIds r:dm="diagramData"/>'
     drawn = (
@@ -81,6 +94,21 @@ def test_text_boxes_diagrams_and_comments_stand_below_the_cells() -> None:
         "",
     )
     assert read(workbook(parts)).text.startswith("Sheet: Rents\nIn a box"), "also without a cell"
+
+
+def test_each_part_is_unpacked_once_and_no_large_one() -> None:
+    references = "<dgm:relIds r:dm='one'/><dgm:relIds r:dm='large'/>" * 100
+    parts = {
+        "xl/worksheets/_rels/sheet1.xml.rels": relations(drawing="../drawings/drawing1.xml"),
+        "xl/drawings/drawing1.xml": f"<xdr:wsDr {NAMES}>{references}</xdr:wsDr>",
+        "xl/drawings/_rels/drawing1.xml.rels": relations(one="../one.xml", large="../large.xml"),
+        "xl/one.xml": f"<dgm:dataModel {NAMES}><a:p><a:t>Step one</a:t></a:p></dgm:dataModel>",
+        "xl/large.xml": " " * (MAX_BYTES + 1),
+    }
+    with Counting(io.BytesIO(workbook(parts))) as package:
+        assert list(Beside(package).lines("Rents")) == ["Step one"]
+        assert package.names.count("xl/one.xml") == 1
+        assert package.names.count("xl/large.xml") == 0
 
 
 def test_drawings_that_lie_cost_only_themselves() -> None:
