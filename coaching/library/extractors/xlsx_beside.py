@@ -14,8 +14,8 @@ _ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 _COMMENT, _TEXT = f"{_SHEETS}comment", f"{_SHEETS}t"
 _PHONETIC = f"{_SHEETS}rPh"
 _THREADS = "{http://schemas.microsoft.com/office/spreadsheetml/2018/threadedcomments}"
-_STAND_IN = "[Threaded comment]"
-"""How a comment begins that older programs show in place of a thread."""
+_STAND_IN = "tc={"
+"""How the author's name begins of a comment that older programs show in place of a thread."""
 
 
 class Beside:
@@ -87,6 +87,8 @@ class Beside:
 
 
 def _comments(root: etree._Element) -> Iterator[str]:
+    authors = [each.text or "" for each in root.iter(f"{_SHEETS}author")]
+    stand_ins = {str(number) for number, name in enumerate(authors) if name.startswith(_STAND_IN)}
     for comment in root.iter(_COMMENT, f"{_THREADS}threadedComment"):
         if comment.tag == _COMMENT:
             shown = (each for each in comment.iter(_TEXT) if each.getparent().tag != _PHONETIC)
@@ -94,5 +96,5 @@ def _comments(root: etree._Element) -> Iterator[str]:
         else:
             text = comment.findtext(f"{_THREADS}text") or ""
         text = " ".join(text.split())
-        if text and not text.startswith(_STAND_IN):
+        if text and comment.get("authorId") not in stand_ins:
             yield f"Comment: {text}"

@@ -70,8 +70,11 @@ def test_text_boxes_diagrams_and_comments_stand_below_the_cells() -> None:
         f"<mc:AlternateContent><mc:Choice>{shape('In a box')}</mc:Choice>"
         f"<mc:Fallback>{shape('In a box')}</mc:Fallback></mc:AlternateContent>{diagram}"
     )
-    remark = "<comment><text><r><t>By </t></r><r><t>whom?</t></r><rPh><t>x</t></rPh></text></comment>"
-    stand_in = "<comment><text><t>[Threaded comment] Your version of Excel</t></text></comment>"
+    remark = (
+        '<comment authorId="0"><text><r><t>By </t></r><r><t>whom?</t></r><rPh><t>x</t></rPh></text></comment>'
+    )
+    stand_in = '<comment authorId="1"><text><t>[Kommentarthread] Ihre Version</t></text></comment>'
+    authors = "<authors><author>Ann</author><author>tc={5D0A}</author></authors>"
     parts = {
         "xl/worksheets/_rels/sheet1.xml.rels": relations(
             drawing="../drawings/drawing1.xml",
@@ -82,7 +85,7 @@ def test_text_boxes_diagrams_and_comments_stand_below_the_cells() -> None:
         "xl/drawings/drawing1.xml": f"<xdr:wsDr {NAMES}>{drawn}</xdr:wsDr>",
         "xl/drawings/_rels/drawing1.xml.rels": relations(diagramData="../diagrams/data1.xml"),
         "xl/diagrams/data1.xml": f"<dgm:dataModel {NAMES}><a:p><a:t>Step one</a:t></a:p></dgm:dataModel>",
-        "xl/comments1.xml": f'<comments xmlns="{MAIN}">{remark}{stand_in}</comments>',
+        "xl/comments1.xml": f'<comments xmlns="{MAIN}">{authors}{remark}{stand_in}</comments>',
         "xl/threads.xml": (
             f'<ThreadedComments xmlns="{THREADS}"><threadedComment><text>Paid?</text></threadedComment>'
             "</ThreadedComments>"
