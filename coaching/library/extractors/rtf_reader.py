@@ -17,6 +17,7 @@ _TOKEN = re.compile(
     re.IGNORECASE,
 )
 _SYMBOLS = {"~": " ", "_": "-", "\n": "\n", "\r": "\n", "\\": "\\", "{": "{", "}": "}"}
+_BREAKS = ("\n", PAGE, " | ")
 _REMARKS = {"footnote": "Note: ", "annotation": "Comment: ", "shptxt": "", "dptxbxtext": ""}
 """Texts with a place of their own. They follow the paragraph in which they begin."""
 _INFO = {"title": "title", "author": "author"}
@@ -119,7 +120,7 @@ class Reader:
             self._read_word(name, value, is_starred=was_starred)
         elif brace is not None:
             self._flush()
-            self._left_out = 0
+            self._left_out, self._is_starred = 0, False
             self._is_shared = True
             if brace == b"{":
                 self._outer.append(self._group)
@@ -131,7 +132,7 @@ class Reader:
         elif symbol is not None:
             self._flush()
             self._is_starred = symbol == b"*"
-            self._say(_SYMBOLS.get(symbol.decode("latin-1"), ""))
+            self._say_sign(_SYMBOLS.get(symbol.decode("latin-1"), ""))
         return 0
 
     def _flush(self) -> None:
@@ -147,6 +148,14 @@ class Reader:
         self._left_out = max(0, self._left_out - len(data))
         if self._is_shown():
             self._encoded += kept
+
+    def _say_sign(self, text: str) -> None:
+        """Say what a control word stands for, unless it is in place of a character given by its number."""
+        if self._left_out and text and text not in _BREAKS:
+            self._left_out -= 1
+        else:
+            self._left_out = 0
+            self._say(text)
 
     def _say(self, text: str) -> None:
         if not text or not self._is_shown():
@@ -177,8 +186,10 @@ class Reader:
 
     def _read_word(self, word: str, number: int | None, *, is_starred: bool) -> None:
         if word in SAID:
-            self._say(SAID[word])
-        elif word == "u" and number is not None:
+            self._say_sign(SAID[word])
+            return
+        self._left_out = 0
+        if word == "u" and number is not None:
             self._say(chr(number % 65_536))
             self._left_out = self._group.replaced
         elif word == "f":
