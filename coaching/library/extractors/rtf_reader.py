@@ -20,6 +20,10 @@ _SYMBOLS = {"~": " ", "_": "-", "\n": "\n", "\r": "\n", "\\": "\\", "{": "{", "}
 _BREAKS = ("\n", PAGE, " | ")
 _REMARKS = {"footnote": "Note: ", "annotation": "Comment: ", "shptxt": "", "dptxbxtext": ""}
 """Texts with a place of their own. They follow the paragraph in which they begin."""
+_DELETED = ("deleted", "mvf")
+"""Marked as deleted, or as moved from here."""
+_TRANSPARENT = ("nesttableprops",)
+"""Destinations whose text belongs to the one around: the rows of nested tables end there."""
 _INFO = {"title": "title", "author": "author"}
 _DAY = ("yr", "mo", "dy")
 
@@ -58,6 +62,7 @@ class _Group:
     is_skipped: bool = False
     is_repeated: bool = False
     is_hidden: bool = False
+    is_deleted: bool = False
     is_rtf_only: bool = False
     is_fonts: bool = False
     is_day: bool = False
@@ -175,7 +180,8 @@ class Reader:
 
     def _is_shown(self) -> bool:
         group = self._group
-        return not (group.is_skipped or group.is_repeated or group.is_hidden or group.is_rtf_only)
+        is_unseen = group.is_hidden or group.is_deleted or group.is_rtf_only
+        return not (group.is_skipped or group.is_repeated or is_unseen)
 
     def _end_paragraph(self) -> None:
         for name, parts in self._remarks:
@@ -196,8 +202,12 @@ class Reader:
             self._own().font = number
         elif word == "plain":
             self._own().font, self._group.is_hidden = self._default_font, False
-        elif word in ("v", "deleted"):
+        elif word == "v":
             self._own().is_hidden = number != 0
+        elif word in _DELETED:
+            self._own().is_deleted = number != 0
+        elif word in _TRANSPARENT:
+            pass
         elif is_starred or word in SKIPPED or word in _REMARKS or word in MARGINS:
             self._begin(word, self._own())
         else:

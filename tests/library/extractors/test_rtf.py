@@ -62,6 +62,17 @@ def test_letters_are_those_of_their_font_or_number(body: bytes, text: str) -> No
 @pytest.mark.parametrize(
     ("body", "text"),
     [
+        (rb"a {\deleted\v0 b\plain c\deleted0 d}{\mvf\plain e}f", "a df"),
+        (rb"a\nestcell b\nestcell{\*\nesttableprops\trowd\nestrow}{\nonesttables\par}c", "a | b\nc"),
+    ],
+)
+def test_deleted_text_isnt_read_and_nested_rows_are_lines(body: bytes, text: str) -> None:
+    assert read(body).text == text
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
         (b"before \\bin5 }}}}}after", "before after"),
         (b"before \\bin-5 after", "before after"),
         (b"before \\bin999999999 after", "before"),
