@@ -1,8 +1,13 @@
 """RTF: headers and footers once, then the text by the pages that it breaks itself, with tables and notes."""
 
+from contextlib import suppress
+from datetime import date
+
 from coaching.library.extractors.extracted import Extracted, gettext_noop
 from coaching.library.extractors.rtf_reader import PAGE, Reader, decoded_pairs
 
+MAX_PAGES = 10_000
+"""The last one has the text of those that follow."""
 ONLY_BEGINNING = gettext_noop("This file is very long, so Sage read only its beginning.")
 
 
@@ -14,10 +19,10 @@ def extract(data: bytes) -> Extracted:
         _lines(decoded_pairs(parts)).replace(PAGE, "\n").strip("\n") for parts in reader.margins
     )
     text = "\n".join([*filter(None, margins), _lines(decoded_pairs(reader.said))])
-    pages = tuple(page.strip("\n") for page in text.split(PAGE))
+    pages = tuple(page.replace(PAGE, "\n").strip("\n") for page in text.split(PAGE, MAX_PAGES - 1))
     hints = {name: decoded_pairs(parts).strip() for name, parts in reader.info.items()}
-    if len(reader.day) == 3:
-        hints["created"] = f"{reader.day['yr']:04}-{reader.day['mo']:02}-{reader.day['dy']:02}"
+    with suppress(KeyError, ValueError, OverflowError):
+        hints["created"] = date(reader.day["yr"], reader.day["mo"], reader.day["dy"]).isoformat()
     return Extracted(
         pages=pages,
         page_count=len(pages),

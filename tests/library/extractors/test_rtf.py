@@ -5,6 +5,7 @@ import io
 import pytest
 
 from coaching.library.extractors import content_types
+from coaching.library.extractors.rtf import MAX_PAGES
 from coaching.library.pipeline.extracted import Extraction
 from coaching.library.pipeline.extraction import extract_now
 
@@ -84,3 +85,13 @@ def test_deleted_text_isnt_read_and_nested_rows_are_lines(body: bytes, text: str
 )
 def test_lengths_and_braces_may_lie(body: bytes, text: str) -> None:
     assert read(body).text == text
+
+
+def test_a_file_of_many_breaks_has_a_limited_number_of_pages() -> None:
+    found = read(rb"a\page " * MAX_PAGES + b"end")
+    assert found.page_count == len(found.pages) == MAX_PAGES
+    assert found.pages[-1] == "a\nend"
+
+
+def test_a_day_that_cant_be_is_no_hint() -> None:
+    assert read(rb"{\info{\creatim\yr99999999\mo99\dy4}}A lease").hints == {}
