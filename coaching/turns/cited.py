@@ -45,6 +45,8 @@ class CitedTexts:
             found = _Text(row.text, tuple(row.pages_read)) if row else _Text("", ())
             while self._texts and len(found.text) + sum(map(len, self._texts.values())) > MAX_KEPT:
                 del self._texts[next(iter(self._texts))]
+            if not found.text.strip():  # it may still be read in this turn
+                return found
             self._texts[document_id] = found
         return self._texts[document_id]
 

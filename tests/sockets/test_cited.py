@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from coaching.belongings.transcript import write_transcript
 from coaching.library.references.files import sync_reference_files
-from coaching.models import Document, DocumentSource, SessionScope
+from coaching.models import Document, DocumentSource, DocumentText, SessionScope
 from coaching.people.profile_changes import offer_library
 from coaching.practice.script import Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer
@@ -152,6 +152,15 @@ def test_a_text_is_loaded_once_a_turn_and_few_are_kept(
     assert [loads(each) for each in (first, first, second, first)] == [1, 0, 1, 1]
     Document.of(user.pk).filter(id=first.pk).update(is_withheld=True)
     assert texts.held([Citation(document_id=first.pk)]) == [False], "also of a text that is kept"
+
+
+def test_a_text_that_is_read_during_the_turn_is_found(session: Session, user: User) -> None:
+    document = make_document(make_client(user), text="", session=session)
+    texts = CitedTexts(user_id=user.pk, session_id=session.id)
+    quoted = [Citation(document_id=document.pk, page=2, quotes=("The yearly rent is EUR 24,000",))]
+    assert texts.held(quoted) == [False]
+    DocumentText.of(user.pk).update_or_create(document=document, defaults={"text": TEXT, "user": user})
+    assert texts.held(quoted) == [True]
 
 
 def refile(document: Document, **to: object) -> ToolUse:
