@@ -122,7 +122,7 @@ def _shown(cell: etree._Element) -> str:
     day, moment = cell.get(_DATE, ""), _SECONDS.fullmatch(cell.get(_TIME, ""))
     if shown and day and day[:4] not in shown:
         return str(day.partition(".")[0].replace("T", " ").removesuffix(" 00:00:00"))
-    if shown and moment and int(moment[3]) and moment[3] not in shown:
+    if shown and moment and int(moment[3]) and shown.count(":") < 2:
         return ":".join(moment.groups())
     return shown or next((value for name in _VALUES if (value := cell.get(name))), "")
 

@@ -183,11 +183,14 @@ def test_dates_have_their_century_and_times_their_seconds() -> None:
         stated("date", "2026-06-01T00:00:00", "1/6/26"),
         stated("date", "2026-06-01", "1 June 2026"),
         stated("time", "PT00H27M09.003S", "00:27"),
+        stated("time", "PT09H27M09S", "09:27"),
+        stated("time", "PT09H27M09S", "9:27:09 AM"),
         stated("time", "PT08H30M00S", "8:30 in the morning"),
         stated("time", "PT1H", "1 hour"),
     )
     found = read(document("spreadsheet", sheet("A", f"<table:table-row>{''.join(cells)}</table:table-row>")))
-    shown = "2076-11-19 17:46:39 | 2026-06-01 | 1 June 2026 | 00:27:09 | 8:30 in the morning | 1 hour"
+    shown = "2076-11-19 17:46:39 | 2026-06-01 | 1 June 2026 | 00:27:09 | 09:27:09"
+    shown += " | 9:27:09 AM | 8:30 in the morning | 1 hour"
     assert found.text == f"Sheet: A\n{shown}"
 
 
