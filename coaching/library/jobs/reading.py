@@ -10,7 +10,7 @@ from datetime import timedelta
 
 import structlog
 from django.conf import settings
-from django.db.models import Exists, OuterRef, QuerySet, TextField, Value
+from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery, TextField, Value
 from django.db.models.functions import Cast, Concat
 from django.utils import timezone
 from procrastinate import JobContext
@@ -58,6 +58,8 @@ UNREACHABLE_SECONDS = 30
 READINGS_AT_ONCE = 100
 SEARCHED_LATER = timedelta(days=30)
 """So long after its filing a document that was never searched for facts is queued unasked."""
+STORED_WITHIN = timedelta(hours=1)
+"""So long after its last call an analysis that left no entry is made again from its answers."""
 
 
 @app.task(name=DOCUMENT_JOB, pass_context=True, retry=Retries(), priority=JobPriority.CHAT_UPLOAD)
@@ -133,20 +135,28 @@ def queue_lost_readings() -> int:
     Their job was lost, or had neither budget nor model for too long. What failed for another reason, and what
     was filed long ago, waits for its person.
     """
+    now = timezone.now()
     texts = DocumentText.unscoped.filter(document=OuterRef("pk"), text__regex=r"\S")
     filed = Document.unscoped.filter(
-        state=DocumentState.FILED, is_withheld=False, decided_at__gt=timezone.now() - SEARCHED_LATER
+        state=DocumentState.FILED, is_withheld=False, decided_at__gt=now - SEARCHED_LATER
     ).filter(Exists(texts))
     entries = KnowledgeEntry.unscoped.filter(document=OuterRef("pk"), origin_key=TRANSCRIPT_KEY)
     analyses = _calls_about(CallPurpose.TRANSCRIPT, TRANSCRIPT_KEY)
-    # One whose calls are all answered has run, and found nothing.
-    has_run = Exists(analyses) & ~Exists(analyses.filter(state=CallState.OPEN))
+    newest = analyses.order_by("-id")
+    # Its calls are made one after another, those of an older text before them. If the newest was answered
+    # long ago, it has run and found nothing; if lately, its result may be lost, and costs nothing to repeat.
+    is_unfinished = (
+        Q(newest_state=None) | Q(newest_state=CallState.OPEN) | Q(newest_answer__gt=now - STORED_WITHIN)
+    )
     failed = _calls_about(CallPurpose.FACTS, FACTS_KEY).filter(state=CallState.FAILED)
     unread: Mapping[FindingKind, QuerySet[Document]] = {
         FACTS_KEY: filed.filter(~Exists(failed), facts_found_at=None),
-        TRANSCRIPT_KEY: filed.filter(~Exists(entries), ~has_run, file_type__in=transcript_types()).exclude(
-            Exists(analyses.filter(state=CallState.FAILED))
-        ),
+        TRANSCRIPT_KEY: filed.alias(
+            newest_state=Subquery(newest.values("state")[:1]),
+            newest_answer=Subquery(newest.values("answered_at")[:1]),
+        )
+        .filter(is_unfinished, ~Exists(entries), file_type__in=transcript_types())
+        .exclude(Exists(analyses.filter(state=CallState.FAILED))),
     }
     return sum(_queue_lost(documents, kind) for kind, documents in unread.items())
 

@@ -107,15 +107,18 @@ def test_a_lost_analysis_of_a_transcript_is_queued_again_but_none_that_has_run_o
 
     lost, interrupted = filed(), filed(CallState.ANSWERED, CallState.OPEN)
     filed(CallState.ANSWERED)
+    filed(CallState.OPEN, CallState.ANSWERED)  # the first one about an older text
+    unstored = filed(CallState.ANSWERED)
+    DocumentCall.of(user.pk).filter(documents=[unstored.pk]).update(answered_at=timezone.now())
     filed(CallState.OPEN, CallState.FAILED)
     filed(file_type="lease")
     settings.SAGE_DAILY_TOKENS = 0
     assert queue_lost_readings() == 0, "over the budget"
     settings.SAGE_DAILY_TOKENS = None
-    assert queue_lost_readings() == 2
+    assert queue_lost_readings() == 3
     jobs = ProcrastinateJob.objects.filter(task_name=ANALYSIS_JOB, status="todo")
-    assert {job.args["document_id"] for job in jobs} == {lost.pk, interrupted.pk}
+    assert {job.args["document_id"] for job in jobs} == {lost.pk, interrupted.pk, unstored.pk}
     assert {job.args["kind"] for job in jobs} == {TRANSCRIPT_KEY}
     unsearched = stored(user, "Ada: Hello.", decided_at=timezone.now())
-    assert queue_lost_readings() == 3
+    assert queue_lost_readings() == 4
     assert ProcrastinateJob.objects.get(args__document_id=unsearched.pk).args["kind"] == FACTS_KEY
