@@ -159,7 +159,7 @@ def test_a_text_that_is_read_during_the_turn_is_found(session: Session, user: Us
     texts = CitedTexts(user_id=user.pk, session_id=session.id)
     quoted = [Citation(document_id=document.pk, page=2, quotes=("The yearly rent is EUR 24,000",))]
     assert texts.held(quoted) == [False]
-    DocumentText.of(user.pk).update_or_create(document=document, defaults={"text": TEXT, "user": user})
+    DocumentText.of(user.pk).update_or_create(document=document, defaults={"text": TEXT})
     assert texts.held(quoted) == [True]
 
 
