@@ -46,7 +46,9 @@ CALL_TOKENS = 20_000
 MAX_PAGES, MAX_RECOGNISED = 40, 200
 """Of one document, by a model and without one. The others are named as unread."""
 RECOGNISED_A_DAY = 500
-"""Pages of one person without a model, within any 24 hours and by this process: half an hour of a core."""
+"""Pages of one person without a model, within 24 hours and by this process since it started: half an hour of
+a core.
+"""
 SHOWN_PIXELS, RECOGNISED_PIXELS = 1_568, 2_480
 """The longer side. Above the first, models reduce images themselves (docs.claude.com, Vision).
 
@@ -149,10 +151,13 @@ async def _ask(
 async def _by_recognition(
     _batch: Batch, item: Item, numbers: Sequence[int], _services: Services
 ) -> PageTexts:
-    with suppress(TooOften):  # the last ones of a day may be a few more
-        for _ in numbers:
-            _recognised_pages.count(item.document.user_id)
-    return {number: await _in_threads(item.document, _recognised, item, number) for number in numbers}
+    found: dict[int, str | None] = {}
+    for number in numbers:
+        found[number] = await _in_threads(item.document, _recognised, item, number)
+        if found[number] is not None:
+            with suppress(TooOften):  # the last ones of a day may be a few more
+                _recognised_pages.count(item.document.user_id)
+    return found
 
 
 async def _in_threads(document: Document, work: Callable[..., ResultT], *given: object) -> ResultT:

@@ -14,10 +14,12 @@ from PIL import Image
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
+from coaching.files.objects import store_object
 from coaching.library.documents.filing import read_again, withhold_document
 from coaching.library.documents.findings import call_prefix
 from coaching.library.documents.intake import destination_of, take_in
-from coaching.library.pipeline.batch import Services
+from coaching.library.pipeline import page_reading
+from coaching.library.pipeline.batch import Item, Services
 from coaching.library.pipeline.claims import claim_uploads
 from coaching.library.pipeline.page_reading import MAX_PAGES, PAGES_A_CALL
 from coaching.library.pipeline.reading import read_batch
@@ -27,6 +29,7 @@ from coaching.library.rows.documents import document_with_text
 from coaching.library.rows.reading_notes import FROM_PICTURES, PICTURES
 from coaching.model_client.connection import ModelConnection
 from coaching.models import CallPurpose, Document, DocumentCall, DocumentState
+from coaching.people.attempts import AttemptLimit
 from coaching.practice import PracticeServer
 from coaching.practice.api.errors import ApiError
 from coaching.practice.coach.pages import shown_pages, shows_pages, write_down
@@ -306,3 +309,12 @@ async def test_a_model_without_sight_gets_no_picture(
     ).reason == "Its pages are pictures, which Sage can’t read. Upload a version with text."
     assert (await fresh(photo)).reason.startswith("This is an image, and the AI model can’t look at images.")
     assert practice.requests == []
+
+
+async def test_pages_that_arent_recognised_dont_count(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page_reading, "_recognised_pages", AttemptLimit(attempts=1, seconds=60))
+    kept = await store_object(user_id=user.pk, data=b"no picture")
+    item = Item(document=Document(user=user, storage_key=kept.key, size=kept.size))
+    claim: Any = None
+    assert await page_reading._by_recognition(claim, item, [1, 2], claim) == {1: None, 2: None}
+    assert page_reading.may_recognise(user.pk)
