@@ -9,7 +9,7 @@ from itertools import islice
 
 from coaching.library.extractors.rtf_words import CHARSETS, ENCODINGS, MARGINS, REPEATED, SAID, SKIPPED
 
-MAX_TOKENS = 1_500_000
+MAX_TOKENS = 1_000_000
 """Words, signs and pieces of text: of more, only the first are read."""
 PAGE = "\f"
 _TOKEN = re.compile(
