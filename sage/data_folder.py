@@ -8,6 +8,9 @@ from pathlib import Path
 from sage.env import SettingError
 from sage.env_values import is_vapid_key
 
+SECRET = "secret_key"  # noqa: S105 - the name of a file
+NEXT_SECRET = "secret_key.next"  # noqa: S105
+
 
 def open_data_folder(folder: Path) -> None:
     """Create the data folder, readable by its owner only. Raises `SettingError`."""
@@ -44,6 +47,27 @@ def read_or_make_secret(path: Path, make: Callable[[], str] = make_secret) -> st
         return _read_secret(path)
     except OSError as error:
         raise SettingError(_unusable(path, error.strerror)) from None
+
+
+def next_secrets(folder: Path) -> list[str]:
+    """Return the secret key that a restore has prepared and not put into place yet, if there is one."""
+    path = folder / NEXT_SECRET
+    return [_read_secret(path)] if path.exists() else []
+
+
+def make_next_secret(folder: Path) -> str:
+    """Return the secret key that `use_next_secret` will put into place, made on first use."""
+    return read_or_make_secret(folder / NEXT_SECRET)
+
+
+def use_next_secret(folder: Path) -> None:
+    """Replace the secret key: all that the former one signed is void from the next start on."""
+    (folder / NEXT_SECRET).replace(folder / SECRET)
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _read_secret(path: Path) -> str:

@@ -20,6 +20,7 @@ from pydantic.fields import FieldInfo
 
 from sage.env_values import (
     LOCAL_HOSTS,
+    BackupKey,
     ChosenFile,
     ChosenSignup,
     Contact,
@@ -138,6 +139,18 @@ class Environment(BaseModel):
         validate_default=True,
         description="Holds the embedded database, files and secrets: keep it private. Relative to the "
         "project.",
+    )
+    backup_dir: ChosenFile = Field(
+        None,
+        alias="SAGE_BACKUP_DIR",
+        description="Where a worker puts a backup each night; the newest seven stay. Keep it private and on "
+        "another disk. Relative to the project. Unset: no daily backups.",
+    )
+    backup_key: BackupKey = Field(
+        None,
+        alias="SAGE_BACKUP_KEY",
+        description="Encrypts backups: manage.py backup --new-key prints one. Keep a copy elsewhere: without "
+        "it they can't be restored. Unset: backups aren't encrypted.",
     )
     secret_key: Secret = Field(
         "",

@@ -45,12 +45,16 @@ def is_mail_address(text: str) -> bool:
     return bool(re.fullmatch(r"[^\s@<>]+@[^\s@<>]+", text))
 
 
+def key_bytes(text: str) -> bytes | None:
+    """Return the 32 bytes of a key in URL-safe base64; None for any other text."""
+    bare = text.rstrip("=")
+    return urlsafe_b64decode(f"{bare}=") if re.fullmatch(r"[A-Za-z0-9_-]{43}", bare) else None
+
+
 def is_vapid_key(text: str) -> bool:
     """Return whether a text is a private key of the curve that web push uses."""
-    bare = text.rstrip("=")
-    if not re.fullmatch(r"[A-Za-z0-9_-]{43}", bare):
-        return False
-    return 0 < int.from_bytes(urlsafe_b64decode(f"{bare}=")) < P256_ORDER
+    key = key_bytes(text)
+    return key is not None and 0 < int.from_bytes(key) < P256_ORDER
 
 
 def whole_number(minimum: int, maximum: int) -> BeforeValidator:
@@ -130,6 +134,12 @@ def _read_vapid_key(value: str) -> str:
     return value.rstrip("=")
 
 
+def _read_backup_key(value: str) -> bytes:
+    if (key := key_bytes(value)) is None:
+        raise ValueError("must be 32 bytes in URL-safe base64, as `manage.py backup --new-key` prints them.")
+    return key
+
+
 def _read_vapid_subject(value: str) -> str:
     is_mail = value.startswith("mailto:") and is_mail_address(value.removeprefix("mailto:"))
     if not is_mail and not re.fullmatch(r"https://[^/\s]+/?", value):
@@ -190,6 +200,7 @@ MailServer = Annotated[dict[str, Any] | None, BeforeValidator(_read_email)]
 Inbox = Annotated[InboxPlace | None, BeforeValidator(place_of)]
 ServerName = Annotated[str, BeforeValidator(_read_mail_server_name)]
 Sender = Annotated[str, BeforeValidator(_read_mail_from)]
+BackupKey = Annotated[bytes | None, BeforeValidator(_read_backup_key)]
 VapidKey = Annotated[str, BeforeValidator(_read_vapid_key)]
 Contact = Annotated[str, BeforeValidator(_read_vapid_subject)]
 Rate = Annotated[RateLimit, BeforeValidator(_read_rate_limit)]

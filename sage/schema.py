@@ -1,5 +1,7 @@
 """Checks the database and its tables. `manage.py` imports it before Django is set up."""
 
+from collections.abc import Iterable
+
 import psycopg
 from django.conf import settings
 from django.db import connection
@@ -52,19 +54,24 @@ def newer_database_warning() -> str | None:
 
 
 def _newer_migrations() -> str:
-    """Return the applied migrations that this version lacks: the last name, and how many others there are.
+    """Return the applied migrations that this version lacks, see `unknown_migrations`."""
+    return unknown_migrations(MigrationLoader(connection).applied_migrations)
+
+
+def unknown_migrations(applied: Iterable[tuple[str, str]]) -> str:
+    """Return which of these this version lacks: the last name, and how many others there are.
 
     Only those of Sage's own apps count: a package may squash its migrations, and an older version may have
     had other packages.
     """
-    loader = MigrationLoader(connection)
+    loader = MigrationLoader(None, ignore_no_migrations=True)
     known = {
         *loader.disk_migrations,
         *(old for each in loader.disk_migrations.values() for old in each.replaces),
     }
     lacking = sorted(
         f"{app}.{name}"
-        for app, name in loader.applied_migrations
+        for app, name in applied
         if app in OWN_APPS & loader.migrated_apps and (app, name) not in known
     )
     return f"{lacking[-1]} and {len(lacking) - 1} more" if len(lacking) > 1 else "".join(lacking)

@@ -5,6 +5,7 @@ contain them. The key is derived from SECRET_KEY; SECRET_KEY_FALLBACKS are read,
 """
 
 import base64
+from collections.abc import Sequence
 
 import structlog
 from allauth.mfa.adapter import DefaultMFAAdapter
@@ -21,6 +22,8 @@ logger = structlog.get_logger(__name__)
 
 SALT = "sage.second_factor"
 MAX_PASSKEYS = 20
+ENCRYPTED = frozenset({"secret", "seed", "migrated_codes"})
+"""What allauth encrypts of an authenticator's data."""
 
 
 class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth has no types
@@ -61,7 +64,37 @@ class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth h
         return entity | {"name": "Sage"}
 
 
+def second_factor_keys() -> list[str]:
+    """Return the keys that secrets may be encrypted with, the current one first."""
+    return [second_factor_key(secret) for secret in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)]
+
+
+def second_factor_key(secret: str) -> str:
+    """Return the key that SECRET_KEY stands for, which tells nothing about it."""
+    digest = salted_hmac(SALT, "key", secret=secret, algorithm="sha256").digest()
+    return base64.urlsafe_b64encode(digest).decode()
+
+
+def encrypt_anew(former_keys: Sequence[str], key: str) -> int:
+    """Encrypt all second factors with another key; return how many secrets no former key opens."""
+    former, now, unreadable = _fernet([key, *former_keys]), Fernet(key), 0
+    for authenticator in Authenticator.objects.exclude(type=Authenticator.Type.WEBAUTHN):
+        data = authenticator.data
+        for name in ENCRYPTED.intersection(data):
+            given = data[name] if isinstance(data[name], list) else [data[name]]
+            try:
+                secrets = [now.encrypt(former.decrypt(secret.encode())).decode() for secret in given]
+            except InvalidToken:
+                unreadable += 1
+                continue
+            data[name] = secrets if isinstance(data[name], list) else secrets[0]
+        authenticator.save(update_fields=["data"])
+    return unreadable
+
+
 def _cipher() -> MultiFernet:
-    secrets = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
-    keys = [salted_hmac(SALT, "key", secret=secret, algorithm="sha256").digest() for secret in secrets]
-    return MultiFernet([Fernet(base64.urlsafe_b64encode(key)) for key in keys])
+    return _fernet(second_factor_keys())
+
+
+def _fernet(keys: Sequence[str]) -> MultiFernet:
+    return MultiFernet([Fernet(key) for key in keys])

@@ -13,7 +13,7 @@ from csp.constants import NONE, SELF
 from environ import Env
 
 from sage.chosen_models import choose_models, practice_models
-from sage.data_folder import make_vapid_key, open_data_folder, read_or_make_secret
+from sage.data_folder import make_vapid_key, next_secrets, open_data_folder, read_or_make_secret
 from sage.embedded_postgres import describe_embedded_database
 from sage.env import StartError, choose_mail_from, choose_vapid_subject, read_environment
 from sage.local_model import choose_server
@@ -42,6 +42,8 @@ try:
             ENVIRONMENT.data_dir / "vapid_private_key", make_vapid_key
         )
     SECRET_KEY = ENVIRONMENT.secret_key or read_or_make_secret(ENVIRONMENT.data_dir / "secret_key")
+    # What a restore has prepared: second factors of a restored database are encrypted with it.
+    SECRET_KEY_FALLBACKS = [] if ENVIRONMENT.secret_key else next_secrets(ENVIRONMENT.data_dir)
     _database = ENVIRONMENT.database or describe_embedded_database(ENVIRONMENT.data_dir)
 except StartError as error:
     raise SystemExit(f"Sage can't start: {error}") from None
@@ -62,6 +64,8 @@ SAGE_CLASSIFY_MODEL = _models.classify
 SAGE_CRITIC_MODEL = _models.critic
 SAGE_SAFETY_MODEL = _models.safety
 SAGE_DATA_DIR = ENVIRONMENT.data_dir
+SAGE_BACKUP_DIR = ENVIRONMENT.backup_dir
+SAGE_BACKUP_KEY = ENVIRONMENT.backup_key
 SAGE_MAX_ROUNDS = ENVIRONMENT.max_rounds
 # None: as long as the model needs, see `coaching.model_client.patience`.
 SAGE_TURN_SECONDS = ENVIRONMENT.turn_seconds
@@ -202,6 +206,7 @@ PROCRASTINATE_IMPORT_PATHS = [
     "coaching.jobs.imports",
     "coaching.jobs.letters",
     "coaching.jobs.reminders",
+    *(["sage.backups.daily"] if SAGE_BACKUP_DIR else []),
 ]
 if SAGE_INBOX:
     PROCRASTINATE_IMPORT_PATHS.append("coaching.jobs.inbox")

@@ -18,6 +18,7 @@ from django.db import IntegrityError, OperationalError, transaction
 from django.db.models import QuerySet, TextField
 from django.db.models.functions import Cast
 
+from coaching.belongings.departures import record_departure
 from coaching.belongings.ownership import owned_models, owner_of_argument
 from coaching.files.objects import erase_objects
 from coaching.job_queue import REMOVAL_JOB, enqueue, forget_jobs, job_arguments
@@ -62,6 +63,7 @@ async def remove_person(user_id: int) -> RemovalReport:
     await in_database_unhurried(lock_out, user_id)
     await in_database_unhurried(end_browser_sessions, user_id)
     await _stop_turns(user_id)
+    await in_database_unhurried(record_departure, user_id)
     objects = await erase_objects(user_id=user_id)
     rows = await in_database_unhurried(_remove_rows, user_id)
     # Objects written while the rows were removed. Later ones have no row and are collected as garbage.

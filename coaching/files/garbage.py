@@ -8,8 +8,8 @@ from itertools import islice
 import structlog
 from django.core.files.storage import storages
 
+from coaching.files.keys import keyed_models
 from coaching.files.objects import OBJECTS_PREFIX, STORAGE_ERRORS, ObjectStorage
-from coaching.models import Document, Import, UserFileVersion
 from sessions_app.database import give_back_connections
 
 logger = structlog.get_logger(__name__)
@@ -49,10 +49,8 @@ def collect_garbage(*, now: datetime) -> GarbageReport:
 
 
 def _read_keys_without_row(keys: Sequence[str]) -> list[str]:
-    named: set[str | None] = set(
-        UserFileVersion.unscoped.filter(storage_key__in=keys).values_list("storage_key", flat=True)
-    )
-    named.update(Import.unscoped.filter(storage_key__in=keys).values_list("storage_key", flat=True))
-    named.update(Document.unscoped.filter(storage_key__in=keys).values_list("storage_key", flat=True))
+    named: set[str] = set()
+    for model in keyed_models():
+        named.update(model.unscoped.filter(storage_key__in=keys).values_list("storage_key", flat=True))
     give_back_connections()  # the storage is queried next
     return [key for key in keys if key not in named]

@@ -23,6 +23,7 @@ from coaching.belongings.unconfirmed import remove_unconfirmed
 from coaching.calendar.fetchers import get_fetcher
 from coaching.calendar.refresh import attempt_refresh, begin_refresh, enqueue_due, finish_refresh
 from coaching.engine.errors import UpstreamError
+from coaching.files.former_databases import drop_former_databases
 from coaching.files.garbage import collect_garbage
 from coaching.files.organising import purge_deleted_files
 from coaching.job_queue import (
@@ -248,6 +249,8 @@ async def collect_file_garbage(timestamp: int) -> None:  # noqa: ARG001 - every 
     await in_database_unhurried(settle_all)
     purged = await in_database_unhurried(purge_deleted_files, now=timezone.now())
     logger.info("deleted_files_purged", count=purged)
+    if await in_database_unhurried(drop_former_databases, now=timezone.now()):
+        return  # their files are no garbage yet
     await in_database_unhurried(collect_garbage, now=timezone.now())
 
 

@@ -39,6 +39,7 @@ from coaching.library.models import (
     StepChange,
     StepChangeKind,
 )
+from coaching.models.backups import Backup, DepartureKey
 from coaching.models.calendar import CalendarEvent, CalendarKind, CalendarSource
 from coaching.models.care import CareAsk, CareEnd
 from coaching.models.files import (
@@ -83,6 +84,7 @@ __all__ = [
     "ActionPriority",
     "ActionState",
     "AutoApproval",
+    "Backup",
     "CalendarEvent",
     "CalendarKind",
     "CalendarSource",
@@ -100,6 +102,7 @@ __all__ = [
     "DangerLevel",
     "DayPlan",
     "DecidedBy",
+    "DepartureKey",
     "Document",
     "DocumentCall",
     "DocumentCorrection",

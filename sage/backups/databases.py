@@ -1,0 +1,151 @@
+"""Connections beside Django's pool, and PostgreSQL's own programs, for one or the other database."""
+
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import IO, Any, cast
+
+import psutil
+import psycopg
+from django.db import DEFAULT_DB_ALIAS, connection, connections
+from psycopg.conninfo import make_conninfo
+from psycopg.pq import Conninfo
+
+from sage.backups.errors import BackupError, Stopped
+from sage.embedded_postgres import POSTGRES_VERSION, programs_folder
+from sage.pooled_backend.base import DatabaseWrapper
+from sage.postgres_account import child_environment
+from sessions_app.database import NO_TIME_LIMITS, give_back_connections
+
+BACKUP_LOCK = 0x5A70
+"""Held while a backup is taken or restored."""
+PIECE_BYTES = 1 << 22
+_NICE = 10
+_NO_LIMITS = "-c statement_timeout=0 -c lock_timeout=0 -c idle_in_transaction_session_timeout=0"
+# Vectors are made anew from the passages. Their type belongs to an extension that another server may lack.
+_LEFT_OUT = (
+    "--exclude-extension=vector",
+    "--exclude-table=coaching_recallvector*",
+    "--exclude-table-data=django_session",
+)
+
+
+def connect(database: str | None = None) -> psycopg.Connection[Any]:
+    """Open a connection without time limits that commits each statement; the server must have been joined."""
+    parameters = connection.get_connection_params()
+    opened = psycopg.connect(**parameters | ({"dbname": database} if database else {}), autocommit=True)
+    opened.execute(NO_TIME_LIMITS)
+    return opened
+
+
+def join_server() -> None:
+    """Start the embedded server if it is used. Raises `StartError`."""
+    connection.ensure_connection()
+    give_back_connections()
+
+
+def close_connections() -> None:
+    """Close this thread's connection and the pool."""
+    connection.close()
+    own = connections[DEFAULT_DB_ALIAS]
+    if isinstance(own, DatabaseWrapper):
+        own.close_pool()
+
+
+@contextmanager
+def on_database(name: str) -> Iterator[None]:
+    """Let Django use another database of the server, in this process."""
+    described = connections.settings[DEFAULT_DB_ALIAS]
+    former = described["NAME"]
+    close_connections()
+    described["NAME"] = name
+    try:
+        yield
+    finally:
+        close_connections()
+        described["NAME"] = former
+
+
+def try_lock(session: psycopg.Connection[Any], key: int, *, is_shared: bool = False) -> bool:
+    """Take a lock until the session ends; False if another one has it."""
+    function = "pg_try_advisory_lock_shared" if is_shared else "pg_try_advisory_lock"
+    row = session.execute(f"SELECT {function}(%s)", [key]).fetchone()
+    return bool(row and row[0])
+
+
+def server_major(session: psycopg.Connection[Any]) -> int:
+    """Return the server's major version. Raises `BackupError` if our programs are older."""
+    major = session.info.server_version // 10000
+    if major > POSTGRES_VERSION:
+        raise BackupError(
+            f"The server is PostgreSQL {major}, and this version of Sage reads {POSTGRES_VERSION} at most."
+        )
+    return major
+
+
+def dump(snapshot: str, *, is_stopping: Callable[[], bool]) -> Iterator[bytes]:
+    """Yield all rows as of an exported snapshot, in pieces of `PIECE_BYTES`. Raises `BackupError`."""
+    arguments = ("--format=custom", "--compress=gzip:3", "--no-owner", "--no-privileges")
+    with _program("pg_dump", *arguments, f"--snapshot={snapshot}", *_LEFT_OUT) as process:
+        output = cast("IO[bytes]", process.stdout)
+        while piece := output.read(PIECE_BYTES):
+            yield piece
+            if is_stopping():
+                raise Stopped("The backup was stopped.")
+
+
+@contextmanager
+def loading(database: str) -> Iterator[IO[bytes]]:
+    """Give a file to which a dump is written, to be loaded into a database. Raises `BackupError`."""
+    arguments = ("--no-owner", "--no-privileges", "--exit-on-error")
+    with _program("pg_restore", *arguments, database=database) as process:
+        file = cast("IO[bytes]", process.stdin)
+        try:
+            yield file
+            file.close()
+        except BrokenPipeError:  # it has ended, and its exit code says why
+            pass
+
+
+@contextmanager
+def _program(name: str, *arguments: str, database: str | None = None) -> Iterator["subprocess.Popen[bytes]"]:
+    """Run a client program to its end, killed where the block raises. Raises `BackupError` if it fails."""
+    target, environment = _target(database)
+    with tempfile.TemporaryFile() as errors:
+        process = subprocess.Popen(
+            [str(programs_folder() / name), *arguments, f"--dbname={target}"],
+            env=child_environment() | environment,
+            cwd="/",
+            stdin=subprocess.PIPE if name == "pg_restore" else subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL if name == "pg_restore" else subprocess.PIPE,
+            stderr=errors,
+        )
+        try:
+            psutil.Process(process.pid).nice(_NICE)
+            yield process
+            code = process.wait()
+        except BaseException:
+            process.kill()
+            process.wait()
+            raise
+        finally:
+            for pipe in (process.stdin, process.stdout):
+                if pipe is not None:
+                    with suppress(BrokenPipeError):
+                        pipe.close()
+        if code:
+            errors.seek(0)
+            lines = errors.read(100_000).decode(errors="replace").strip().splitlines()
+            raise BackupError(f"{name} failed: {next(iter(lines), 'it gives no reason')}")
+
+
+def _target(database: str | None) -> tuple[str, dict[str, str]]:
+    """Return what a program connects to, and its environment: a password is in no list of processes."""
+    known = {option.keyword.decode() for option in Conninfo.get_defaults()} - {"password", "options"}
+    given = connection.get_connection_params()
+    parameters = {name: value for name, value in given.items() if name in known and value is not None}
+    if database:
+        parameters["dbname"] = database
+    target = make_conninfo(**parameters, options=_NO_LIMITS)
+    return target, {"PGPASSWORD": str(given["password"])} if given.get("password") else {}

@@ -1,0 +1,211 @@
+"""Takes a backup while Sage runs: a snapshot of the database first, then the objects that its rows name.
+
+An object's row is written after it and removed before it, so an object of the snapshot is missing only if its
+row was removed meanwhile, or if it was lost before. Nobody waits: the dump's locks stop no reader or writer.
+"""
+
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import IO, Any
+
+import psycopg
+from django.conf import settings
+from django.db import DatabaseError
+from django.utils import timezone
+from psycopg import sql
+
+from coaching.belongings.departures import departure_key
+from coaching.files.errors import StorageFailed
+from coaching.files.keys import keyed_models
+from coaching.files.objects import read_pieces
+from coaching.models import Backup
+from sage.backups.archive import DATABASE, HEAD, OBJECTS, REPORT, ArchiveWriter
+from sage.backups.contents import FORMAT, KEY_MEMBER
+from sage.backups.databases import BACKUP_LOCK, connect, dump, join_server, server_major, try_lock
+from sage.backups.errors import BackupError, Stopped
+from sage.backups.objects import spooled
+from sage.second_factor import second_factor_keys
+from sage.startup import MIGRATION_LOCK
+from sessions_app.database import give_back_connections
+
+MAX_DAMAGED = 100
+"""After so many lost objects the storage is what is wrong."""
+KEPT_ROWS = 30
+
+
+@dataclass(kw_only=True)
+class Taken:
+    """A finished backup. The bytes of `damaged` objects don't match their row; `gone` ones have none."""
+
+    path: Path
+    size: int = 0
+    seconds: float = 0.0
+    objects: int = 0
+    damaged: list[str] = field(default_factory=list)
+    gone: list[str] = field(default_factory=list)
+
+
+def take_backup(path: Path, *, is_stopping: Callable[[], bool] = lambda: False) -> Taken:
+    """Write a backup to a new file, and a row about it. Raises `BackupError`, and then there is no file."""
+    began, taken = time.monotonic(), Taken(path=path)
+    try:
+        join_server()
+        departure_key()
+        give_back_connections()
+        with _locked() as session, _new_file(path) as file:
+            _write(session, file, taken, is_stopping)
+        taken.size, taken.seconds = path.stat().st_size, time.monotonic() - began
+    except Stopped:
+        raise
+    except (BackupError, psycopg.Error, OSError) as error:
+        reason = _sentence_of(error, path)
+        with suppress(DatabaseError):
+            _note(Backup(is_whole=False, reason=reason[:300]), time.monotonic() - began)
+        raise BackupError(reason) from error
+    reason = f"{len(taken.damaged)} files are lost or damaged." if taken.damaged else ""
+    _note(Backup(size=taken.size, is_whole=not taken.damaged, reason=reason), taken.seconds)
+    return taken
+
+
+def file_name(now: datetime) -> str:
+    """Return the usual name of a backup that is taken now."""
+    return f"sage-{now:%Y%m%dT%H%M%SZ}.tar{'.enc' if settings.SAGE_BACKUP_KEY else ''}"
+
+
+@contextmanager
+def _locked() -> Iterator[psycopg.Connection[Any]]:
+    with connect() as session:
+        if not try_lock(session, BACKUP_LOCK):
+            raise BackupError("Another backup, or a restore, is running.")
+        if not try_lock(session, MIGRATION_LOCK, is_shared=True):
+            raise BackupError("The database is being migrated: take the backup afterwards.")
+        yield session
+
+
+@contextmanager
+def _new_file(path: Path) -> Iterator[IO[bytes]]:
+    """Give a private file that gets its name once the block has ended well."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if path.exists():
+        raise BackupError(f"{path} exists already: choose another name.")
+    part = path.with_name(f".{path.name}.part")
+    part.unlink(missing_ok=True)
+    try:
+        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        part.rename(path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def _write(
+    session: psycopg.Connection[Any], file: IO[bytes], taken: Taken, is_stopping: Callable[[], bool]
+) -> None:
+    archive = ArchiveWriter(file, key=settings.SAGE_BACKUP_KEY)
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as keys:
+        session.execute("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        archive.add_json(HEAD, _describe(session))
+        _list_objects(session, keys)
+        row = session.execute("SELECT pg_export_snapshot()").fetchone()
+        for number, piece in enumerate(dump(row[0] if row else "", is_stopping=is_stopping)):
+            archive.add(f"{DATABASE}{number:09}", len(piece), [piece])
+        session.execute("COMMIT")
+        secrets = "\n".join(second_factor_keys()).encode()
+        archive.add(KEY_MEMBER, len(secrets), [secrets])
+        keys.seek(0)
+        for line in keys:
+            if is_stopping():
+                raise Stopped("The backup was stopped.")
+            _add_object(archive, session, taken, *line.rstrip("\n").split("\t"))
+    archive.add_json(REPORT, {"objects": taken.objects, "damaged": taken.damaged, "gone": taken.gone})
+    archive.finish()
+
+
+def _describe(session: psycopg.Connection[Any]) -> dict[str, Any]:
+    row = session.execute("SELECT now(), to_regclass('coaching_recallvector') IS NOT NULL").fetchone()
+    assert row is not None
+    migrations = session.execute("SELECT app, name FROM django_migrations ORDER BY id").fetchall()
+    return {
+        "format": FORMAT,
+        "sage": settings.SAGE_VERSION,
+        "taken_at": row[0].isoformat(),
+        "postgres": server_major(session),
+        "has_vectors": row[1],
+        "migrations": migrations,
+    }
+
+
+def _list_objects(session: psycopg.Connection[Any], keys: IO[str]) -> None:
+    """Write a line for each key: with the hash that its row has, if it has one. In the archive's order."""
+    parts = [
+        sql.SQL("SELECT storage_key, sha256 FROM {}").format(sql.Identifier(model._meta.db_table))
+        for model in keyed_models()
+    ]
+    query = sql.SQL(
+        "SELECT storage_key, max(sha256) FROM ({}) AS named WHERE storage_key <> '' "
+        'GROUP BY storage_key ORDER BY storage_key COLLATE "C"'
+    ).format(sql.SQL(" UNION ALL ").join(parts))
+    with session.cursor("keys") as cursor:
+        for key, sha256 in cursor.execute(query):
+            keys.write(f"{key}\t{sha256 or ''}\n")
+
+
+def _add_object(
+    archive: ArchiveWriter, session: psycopg.Connection[Any], taken: Taken, key: str, sha256: str
+) -> None:
+    """Copy an object. One whose bytes aren't those of its row is copied, too, and is told."""
+    try:
+        with spooled(read_pieces(key)) as found:
+            archive.add(f"{OBJECTS}{key}", found.size, found.pieces())
+            is_damaged = sha256 not in ("", found.sha256)
+        taken.objects += 1
+    except StorageFailed:
+        is_damaged = _has_row(session, key)
+        if not is_damaged:
+            taken.gone.append(key)
+    if is_damaged:
+        taken.damaged.append(key)
+    if len(taken.damaged) > MAX_DAMAGED:
+        raise BackupError(f"More than {MAX_DAMAGED} files can't be read from the file storage.")
+
+
+def _has_row(session: psycopg.Connection[Any], key: str) -> bool:
+    """Return whether a row names an object now."""
+    return any(
+        session.execute(
+            sql.SQL("SELECT FROM {} WHERE storage_key = %s").format(sql.Identifier(model._meta.db_table)),
+            [key],
+        ).fetchone()
+        is not None
+        for model in keyed_models()
+    )
+
+
+def _sentence_of(error: Exception, path: Path) -> str:
+    if isinstance(error, BackupError):
+        return str(error)
+    if isinstance(error, psycopg.Error):
+        return f"The database broke off the backup ({type(error).__name__})."
+    return f"{path} can't be written ({getattr(error, 'strerror', None) or type(error).__name__})."
+
+
+def _note(backup: Backup, seconds: float) -> None:
+    """Store what the admin's start page shows. Without a database there is nothing to store it in."""
+    backup.ended_at, backup.seconds = timezone.now(), int(seconds)
+    backup.save()
+    kept = Backup.objects.values_list("pk", flat=True)[:KEPT_ROWS]
+    Backup.objects.exclude(pk__in=list(kept)).delete()
