@@ -3,7 +3,13 @@
 from django.apps import AppConfig
 from django.core.checks import register
 
-from sage.checks import check_inbox, warn_of_mail_settings, warn_of_missing_layers, warn_of_retired_models
+from sage.checks import (
+    check_inbox,
+    warn_of_mail_settings,
+    warn_of_missing_layers,
+    warn_of_plain_backups,
+    warn_of_retired_models,
+)
 
 
 class SageConfig(AppConfig):
@@ -15,4 +21,5 @@ class SageConfig(AppConfig):
         register(warn_of_retired_models)
         register(check_inbox)
         register(warn_of_mail_settings, deploy=True)
+        register(warn_of_plain_backups, deploy=True)
         register(warn_of_missing_layers, deploy=True)

@@ -84,6 +84,19 @@ def check_inbox(**_: object) -> list[checks.CheckMessage]:
     return found
 
 
+def warn_of_plain_backups(**_: object) -> list[checks.CheckMessage]:
+    """Warn before a deployment if daily backups can be read by whoever gets hold of them."""
+    if not settings.SAGE_BACKUP_DIR or settings.SAGE_BACKUP_KEY:
+        return []
+    return [
+        checks.Warning(
+            "SAGE_BACKUP_DIR is set and SAGE_BACKUP_KEY isn't, so backups aren't encrypted.",
+            hint="Set SAGE_BACKUP_KEY: manage.py backup --new-key prints one.",
+            id="sage.W007",
+        )
+    ]
+
+
 def warn_of_missing_layers(**_: object) -> list[checks.CheckMessage]:
     """Warn before a deployment if the system lets readers of untrusted files keep rights."""
     missing = missing_layers()

@@ -15,6 +15,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, 
 
 from coaching.job_queue import BRIEF_ATTEMPTS, count_failed_jobs, count_jobs
 from coaching.live.runner import get_runner
+from coaching.models import Backup
 from coaching.people.socket_access import open_sockets
 from sessions_app.database import in_database
 from sessions_app.figures import read_brief_figures
@@ -69,4 +70,7 @@ def _of_database() -> bytes:
     Gauge("sage_brief_lag_seconds", lag, registry=registry).set(briefs.oldest_seconds)
     failing = f"Conversations whose brief has failed {BRIEF_ATTEMPTS} times or more in a row."
     Gauge("sage_briefs_failing", failing, registry=registry).set(briefs.failing)
+    if backup := Backup.objects.filter(is_whole=True).first():
+        age = Gauge("sage_backup_age_seconds", "The age of the last whole backup.", registry=registry)
+        age.set((timezone.now() - backup.ended_at).total_seconds())
     return generate_latest(registry)

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from django.conf import settings
 from django.db.models import Sum
 from django.http import HttpRequest
-from django.template.defaultfilters import pluralize
+from django.template.defaultfilters import filesizeformat, pluralize
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils import timezone
@@ -17,7 +17,7 @@ from procrastinate.contrib.django.models import ProcrastinateJob
 
 from coaching.admin.usage import period_of
 from coaching.job_queue import BRIEF_ATTEMPTS, count_jobs
-from coaching.models import CareAsk, InboxRefusal, InboxState
+from coaching.models import Backup, CareAsk, InboxRefusal, InboxState
 from sessions_app.figures import FAILED, read_brief_figures, read_turn_figures
 from sessions_app.money import dollars
 from sessions_app.usage_report import UsageSum, read_usage_sum
@@ -26,6 +26,8 @@ TEMPLATE = "admin/start.html"
 CARE_PERIOD = timedelta(days=7)
 REFUSED_PERIOD = timedelta(days=7)
 UNREAD_PERIOD = timedelta(hours=1)
+BACKUP_PERIOD = timedelta(hours=26)
+"""A daily backup that is two hours late."""
 
 
 class StartPage(Protocol):
@@ -76,6 +78,8 @@ def read_figures(may: Callable[[str], bool], *, now: datetime) -> Sequence[Figur
         figures += _job_figures()
     if may("sessions_app.view_session"):
         figures += _brief_figures(now)
+    if may("coaching.view_backup"):
+        figures += _backup_figures(now)
     if may("coaching.view_cardcount"):
         asked = CareAsk.unscoped.filter(created_at__gte=now - CARE_PERIOD).count()
         figures.append(Figure(name="Asked after danger, 7 days", value=f"{asked:,}"))
@@ -158,6 +162,22 @@ def _inbox_figures(now: datetime) -> Iterator[Figure]:
         name="Refused mails, 7 days",
         value=f"{refused.aggregate(count=Sum('count', default=0))['count']:,}",
         address=reverse("admin:coaching_inboxrefusal_changelist"),
+    )
+
+
+def _backup_figures(now: datetime) -> Iterator[Figure]:
+    """Tell when the last backup succeeded, where there are any."""
+    newest = Backup.objects.first()
+    if newest is None and not settings.SAGE_BACKUP_DIR:
+        return
+    whole = Backup.objects.filter(is_whole=True).first()
+    is_failing = newest is not None and not newest.is_whole
+    is_late = whole is None or now - whole.ended_at > BACKUP_PERIOD
+    yield Figure(
+        name="Last backup",
+        value=f"{_age(max(1, int((now - whole.ended_at).total_seconds())))} ago" if whole else "none yet",
+        note=newest.reason if newest and is_failing else filesizeformat(whole.size) if whole else "",
+        is_alert=is_failing or (is_late and bool(settings.SAGE_BACKUP_DIR)),
     )
 
 

@@ -5,6 +5,7 @@ from typing import cast
 
 import structlog
 from allauth.core import ratelimit
+from django.conf import settings
 from django.contrib.auth import logout
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
@@ -92,6 +93,7 @@ def _delete_page(
         "here": "settings",
         "form": form,
         "refusal": refusal,
+        "has_daily_backups": bool(settings.SAGE_BACKUP_DIR),
         "is_last_superuser": is_last_superuser(cast("User", request.user)),
     }
     return render(request, "coaching/pages/delete_account.html", context, status=status)

@@ -50,7 +50,7 @@ def assert_is_refused(archive: bytes, key: bytes | None = None) -> None:
         read(archive, key)
 
 
-@pytest.mark.parametrize("key", [None, KEY])
+@pytest.mark.parametrize("key", [None, KEY], ids=["plain", "encrypted"])
 def test_what_was_written_is_read(key: bytes | None) -> None:
     found = read(made(key), key)
     assert {name: found[name] for name in CONTENTS} == CONTENTS
@@ -70,7 +70,7 @@ def test_no_plain_text_is_in_an_encrypted_archive() -> None:
     assert made(KEY) != archive  # another salt each time
 
 
-@pytest.mark.parametrize("key", [None, KEY])
+@pytest.mark.parametrize("key", [None, KEY], ids=["plain", "encrypted"])
 def test_a_cut_archive_is_refused(key: bytes | None) -> None:
     archive = made(key)
     borders = [len(MAGIC), len(MAGIC) + 32, *range(0, len(archive), CHUNK_BYTES + TAG_BYTES)]
@@ -81,7 +81,7 @@ def test_a_cut_archive_is_refused(key: bytes | None) -> None:
     assert_is_refused(archive[:-1], key)
 
 
-@pytest.mark.parametrize("key", [None, KEY])
+@pytest.mark.parametrize("key", [None, KEY], ids=["plain", "encrypted"])
 def test_a_flipped_bit_is_refused(key: bytes | None) -> None:
     archive = made(key)
     for at in sample(range(0, len(archive), 13), of_each=311):
@@ -90,7 +90,7 @@ def test_a_flipped_bit_is_refused(key: bytes | None) -> None:
         assert_is_refused(bytes(changed), key)
 
 
-@pytest.mark.parametrize("key", [None, KEY])
+@pytest.mark.parametrize("key", [None, KEY], ids=["plain", "encrypted"])
 def test_more_bytes_at_the_end_are_refused(key: bytes | None) -> None:
     assert_is_refused(made(key) + b"\x00", key)
     assert_is_refused(made(key) + bytes(BLOCK * 2), key)

@@ -1,0 +1,45 @@
+"""What a database and its files hold, by SQL and hashing of this module's own."""
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+
+from psycopg import sql
+
+from sage.backups.databases import connect
+
+DERIVED = ("coaching_recallvector",)
+CHANGED = {
+    "coaching_backup", "coaching_pushdevice", "django_session", "mfa_authenticator", "procrastinate_workers",
+    "sessions_app_runnerprocess",
+}  # fmt: skip
+"""Tables that a restore or a backup changes."""
+
+_HASH = "SELECT count(*) || ' ' || coalesce(md5(string_agg(t::text, ',' ORDER BY t::text)), '') FROM {} AS t"
+
+
+def rows_of(database: str) -> Mapping[str, str]:
+    """Return a hash over all rows of each table that a restore leaves as it was."""
+    with connect(database) as session:
+        tables = [
+            name
+            for (name,) in session.execute(
+                "SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition "
+                "AND relnamespace = 'public'::regnamespace ORDER BY relname"
+            ).fetchall()
+            if name not in CHANGED and not name.startswith(DERIVED)
+        ]
+        found = {}
+        for name in tables:
+            row = session.execute(sql.SQL(_HASH).format(sql.Identifier(name))).fetchone()
+            assert row is not None
+            found[name] = row[0]
+        return found
+
+
+def files_of(folder: Path) -> Mapping[str, str]:
+    """Return the hash of each object."""
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.glob("users/*/*"))
+    }

@@ -1,0 +1,45 @@
+"""A Sage of its own for each test: a copy of the test database, and an empty file storage."""
+
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from django.db import connection
+from psycopg import sql
+from pytest_django import Settings
+
+from sage.backups.databases import close_connections, connect, on_database
+
+
+@pytest.fixture
+def place(transactional_db: None, settings: Settings, tmp_path: Path) -> Iterator[SimpleNamespace]:
+    """Let Django use a new database, and a new folder of files; `name` and `files` say which."""
+    name = f"backup_{secrets.token_hex(4)}"
+    settings.SAGE_DATA_DIR = tmp_path
+    settings.STORAGES = {
+        **settings.STORAGES,
+        "default": {
+            **settings.STORAGES["default"],
+            "OPTIONS": {**settings.STORAGES["default"]["OPTIONS"], "location": tmp_path / "files"},
+        },
+    }
+    template = str(connection.settings_dict["NAME"])
+    close_connections()
+    with connect("postgres") as session:
+        names = sql.Identifier(name), sql.Identifier(template)
+        session.execute(sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(*names))
+    try:
+        with on_database(name):
+            yield SimpleNamespace(name=name, files=tmp_path / "files", folder=tmp_path)
+    finally:
+        close_connections()
+        _drop_all(name)
+
+
+def _drop_all(name: str) -> None:
+    with connect("postgres") as session:
+        found = session.execute("SELECT datname FROM pg_database WHERE starts_with(datname, %s)", [name])
+        for (each,) in found.fetchall():
+            session.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(each)))

@@ -1,0 +1,323 @@
+"""What a backup holds is restored: the same rows and files, nobody who has left, nobody signed in."""
+
+import base64
+import json
+import stat
+from datetime import timedelta
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from allauth.mfa.models import Authenticator
+from allauth.mfa.totp.internal.auth import TOTP
+from django.apps import apps
+from django.contrib.auth.models import User
+from django.core.files.base import ContentFile
+from django.core.files.storage import storages
+from django.test import override_settings
+from django.utils import timezone
+from psycopg import sql
+from pytest_django import Settings
+
+from coaching.belongings.departures import record_departure
+from coaching.belongings.removal import remove_rows
+from coaching.files.former_databases import drop_former_databases, former_name
+from coaching.files.keys import keyed_models
+from coaching.models import Backup, Capture, PushDevice, UserFileVersion
+from sage.backups.archive import read_archive
+from sage.backups.contents import examine
+from sage.backups.databases import BACKUP_LOCK, connect, on_database
+from sage.backups.errors import BackupError
+from sage.backups.restoring import Restored, check_suitable, restore
+from sage.backups.taking import Taken, take_backup
+from sage.second_factor import SecondFactorAdapter
+from sessions_app.models import Turn
+from tests.backups.compared import files_of, rows_of
+from tests.backups.people import Writer, add_version, make_person
+from tests.sage.one_time_codes import code_of
+from tests.stored_turns import open_conversation, open_turn
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+KEY = bytes(range(32))
+
+
+def taken(place: SimpleNamespace) -> Taken:
+    return take_backup(place.folder / "backups" / "one.tar")
+
+
+def restored(path: Path) -> Restored:
+    contents = examine(path)
+    check_suitable(contents)
+    return restore(path, contents)
+
+
+@pytest.mark.parametrize("key", [None, KEY], ids=["plain", "encrypted"])
+def test_rows_and_files_come_back(place: SimpleNamespace, settings: Settings, key: bytes | None) -> None:
+    settings.SAGE_BACKUP_KEY = key
+    ada, grace = make_person("ada"), make_person("grace")
+    rows, files = rows_of(place.name), files_of(place.files)
+    backup = taken(place)
+    Capture.of(ada.pk).delete()
+    remove_rows(grace.pk)
+    for path in place.files.glob("users/*/*"):
+        path.unlink()
+    done = restored(backup.path)
+    assert rows_of(place.name) == rows
+    assert files_of(place.files) == files
+    assert done.objects == backup.objects == len(files) > 0
+    assert backup.damaged == backup.gone == []
+    assert stat.S_IMODE(backup.path.stat().st_mode) == 0o600
+    assert [path.name for path in backup.path.parent.iterdir()] == ["one.tar"]
+
+
+def test_a_backup_under_load_is_one_moment(place: SimpleNamespace) -> None:
+    user = make_person("ada")
+    with Writer(user) as writer:
+        before = dict(writer.written)
+        backup = taken(place)
+    everything = {**writer.written}
+    assert len(everything) > len(before)
+    for path in place.files.glob("users/*/*"):
+        path.unlink()
+    restored(backup.path)
+    with connect(place.name) as session:
+        versions = session.execute(
+            "SELECT storage_key, sha256 FROM coaching_userfileversion WHERE number > 1000 ORDER BY number"
+        ).fetchall()
+        captures = session.execute(
+            "SELECT count(*) FROM coaching_capture WHERE text ~ '^capture 1'"
+        ).fetchone()
+    # What was committed before is there, nothing is missing in the middle, and each has its bytes.
+    assert [key for key, _ in versions] == list(everything)[: len(versions)]
+    assert before.keys() <= {key for key, _ in versions}
+    assert captures is not None
+    assert captures[0] - len(versions) in (0, 1)
+    files = files_of(place.files)
+    assert all(files[key] == sha256 == everything[key] for key, sha256 in versions)
+
+
+def test_no_lock_of_a_backup_stops_anybody(place: SimpleNamespace) -> None:
+    make_person("ada")
+    seen: set[str] = set()
+
+    def look() -> bool:
+        with connect(place.name) as session:
+            found = session.execute(
+                "SELECT DISTINCT mode FROM pg_locks WHERE locktype = 'relation' AND pid <> pg_backend_pid() "
+                "AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+            )
+            seen.update(mode for (mode,) in found.fetchall())
+        return False
+
+    take_backup(place.folder / "one.tar", is_stopping=look)
+    assert seen == {"AccessShareLock"}
+
+
+def test_who_was_deleted_afterwards_stays_deleted(place: SimpleNamespace) -> None:
+    ada, grace = make_person("ada"), make_person("grace")
+    backup = taken(place)
+    record_departure(grace.pk)
+    remove_rows(grace.pk)
+    for path in place.files.glob(f"users/{grace.pk}/*"):
+        path.unlink()
+    done = restored(backup.path)
+    assert done.departed == 1
+    assert list(User.objects.values_list("username", flat=True)) == [ada.username]
+    assert not list(place.files.glob(f"users/{grace.pk}/*"))
+    names = [path.name for path in place.files.glob("departures/*")]
+    assert len(names) == 1
+    assert len(names[0]) == 64
+
+
+def test_somebody_new_with_the_number_of_one_who_left_stays(place: SimpleNamespace) -> None:
+    grace = make_person("grace")
+    taken(place)
+    record_departure(grace.pk)
+    remove_rows(grace.pk)
+    User.objects.create_user("new", id=grace.pk)
+    second = take_backup(place.folder / "two.tar")
+    done = restored(second.path)
+    assert done.departed == 0
+    assert User.objects.get().username == "new"
+
+
+def test_the_list_beside_the_backups_is_read_too(place: SimpleNamespace, settings: Settings) -> None:
+    settings.SAGE_BACKUP_DIR = place.folder / "backups"
+    grace = make_person("grace")
+    backup = taken(place)
+    record_departure(grace.pk)
+    for path in place.files.glob("departures/*"):  # the storage is lost
+        path.unlink()
+    settings.SAGE_BACKUP_DIR = None
+    assert restored(backup.path).departed == 1
+
+
+def test_nobody_is_signed_in_and_nothing_runs(place: SimpleNamespace) -> None:
+    user = make_person("ada")
+    key = open_turn(open_conversation(user))
+    backup = taken(place)
+    done = restored(backup.path)
+    assert done.interrupted == 1
+    turn = Turn.unscoped.get(id=key.turn_id)
+    assert turn.status == "interrupted"
+    assert turn.user_notice
+    assert not PushDevice.unscoped.exists()
+    with connect(place.name) as session:
+        assert session.execute("SELECT FROM django_session").fetchone() is None
+
+
+def test_second_factors_work_with_the_new_secret_key(place: SimpleNamespace) -> None:
+    user = User.objects.create_user("ada")
+    secret = base64.b32encode(b"twenty bytes of this").decode()
+    data = {"secret": SecondFactorAdapter().encrypt(secret)}
+    Authenticator.objects.create(user=user, type="totp", data=data)
+    restored(taken(place).path)
+    new = (place.folder / "secret_key").read_text().strip()
+    assert not (place.folder / "secret_key.next").exists()
+    with override_settings(SECRET_KEY=new, SECRET_KEY_FALLBACKS=[]):
+        assert TOTP(Authenticator.objects.get(user=user)).validate_code(code_of(secret))
+
+
+def test_links_end_where_the_secret_key_is_in_the_environment(
+    place: SimpleNamespace, settings: Settings
+) -> None:
+    contents = examine(taken(place).path)
+    settings.ENVIRONMENT = settings.ENVIRONMENT.model_copy(update={"secret_key": settings.SECRET_KEY})
+    with pytest.raises(BackupError, match="set a new one"):
+        check_suitable(contents)
+    check_suitable(contents, keeps_links=True)
+    settings.SECRET_KEY = "another one, which is long enough for everybody"
+    check_suitable(contents)
+
+
+def test_lost_and_deleted_files_are_told_apart(place: SimpleNamespace) -> None:
+    user = make_person("ada")
+    lost, changed, deleted = (add_version(user, number).key for number in (2001, 2002, 2003))
+    (place.files / lost).unlink()
+    (place.files / changed).chmod(0o600)
+    (place.files / changed).write_bytes(b"bits rot")
+    (place.files / deleted).unlink()
+    done = False
+
+    def delete_meanwhile() -> bool:  # after the snapshot
+        nonlocal done
+        if not done:
+            with connect(place.name) as session:
+                session.execute("DELETE FROM coaching_userfileversion WHERE storage_key = %s", [deleted])
+            done = True
+        return False
+
+    backup = take_backup(place.folder / "one.tar", is_stopping=delete_meanwhile)
+    assert sorted(backup.damaged) == sorted([lost, changed])
+    assert backup.gone == [deleted]
+    row = Backup.objects.get()
+    assert (row.is_whole, row.reason) == (False, "2 files are lost or damaged.")
+    assert examine(backup.path).damaged == 2
+
+
+def test_a_damaged_archive_changes_nothing(place: SimpleNamespace) -> None:
+    make_person("ada")
+    backup = taken(place)
+    data = bytearray(backup.path.read_bytes())
+    data[len(data) // 2] ^= 1
+    backup.path.write_bytes(data)
+    before = rows_of(place.name), files_of(place.files), sorted(place.folder.iterdir())
+    with pytest.raises(BackupError):
+        restored(backup.path)
+    assert (rows_of(place.name), files_of(place.files), sorted(place.folder.iterdir())) == before
+
+
+def test_an_archive_of_a_newer_version_is_refused(place: SimpleNamespace) -> None:
+    contents = examine(taken(place).path)
+    contents.migrations.append(("coaching", "9999_later"))
+    with pytest.raises(BackupError, match="newer version"):
+        check_suitable(contents)
+    contents.migrations.pop()
+    contents.postgres = 99
+    with pytest.raises(BackupError, match="newer server"):
+        check_suitable(contents)
+
+
+def test_a_restore_waits_for_nobody_who_is_connected(
+    place: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sage.backups.restoring.ALONE_SECONDS", 0.2)
+    user = make_person("ada")
+    backup = taken(place)
+    with connect(place.name), pytest.raises(BackupError, match="stop it first"):
+        restored(backup.path)
+    assert User.objects.get() == user
+
+
+def test_one_backup_runs_at_a_time(place: SimpleNamespace) -> None:
+    with connect(place.name) as session:
+        session.execute("SELECT pg_advisory_lock(%s)", [BACKUP_LOCK])
+        with pytest.raises(BackupError, match="Another backup"):
+            taken(place)
+    assert not (place.folder / "backups/one.tar").exists()
+    assert [backup.is_whole for backup in Backup.objects.all()] == [False]
+
+
+def test_a_stopped_backup_leaves_no_file(place: SimpleNamespace) -> None:
+    make_person("ada")
+    with pytest.raises(BackupError, match="was stopped"):
+        take_backup(place.folder / "backups/one.tar", is_stopping=lambda: True)
+    assert list((place.folder / "backups").iterdir()) == []
+
+
+def test_what_was_there_before_stays_for_a_week(place: SimpleNamespace) -> None:
+    make_person("ada")
+    backup = taken(place)
+    make_person("grace")
+    rows = rows_of(place.name)
+    former = restored(backup.path).former
+    assert rows_of(former) == rows
+    now = timezone.now()
+    assert drop_former_databases(now=now + timedelta(days=6)) == 1
+    assert drop_former_databases(now=now + timedelta(days=8)) == 0
+    with connect("postgres") as session:
+        assert not session.execute("SELECT FROM pg_database WHERE datname = %s", [former]).fetchone()
+        session.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(f"{place.name}_before_us")))
+    assert drop_former_databases(now=now + timedelta(days=8)) == 0  # somebody else's stays
+    assert former_name("x", now).startswith("x_before_2")
+
+
+def test_what_a_killed_restore_left_is_replaced(place: SimpleNamespace) -> None:
+    make_person("ada")
+    rows = rows_of(place.name)
+    backup = taken(place)
+    with connect("postgres") as session:
+        session.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(f"{place.name}_restoring")))
+    key = next(iter(files_of(place.files)))
+    storage = storages["default"]
+    storage.delete(key)
+    storage.save(key, ContentFile(b"half"))
+    restored(backup.path)
+    assert rows_of(place.name) == rows
+    assert files_of(place.files)[key] != ""
+
+
+def test_every_key_of_an_object_is_in_a_backup() -> None:
+    keyed = {model for model in apps.get_models() if "storage_key" in {f.name for f in model._meta.fields}}
+    assert set(keyed_models()) == keyed
+
+
+def test_the_secrets_in_an_archive_are_those_that_it_needs(place: SimpleNamespace) -> None:
+    make_person("ada")
+    with taken(place).path.open("rb") as file:
+        members = {member.name: b"".join(member.pieces()) for member in read_archive(file)}
+    assert [name for name in members if name.startswith("keys/")] == ["keys/second_factor"]
+    assert json.loads(members["archive.json"])["format"] == 1
+
+
+def test_vectors_can_be_stored_afterwards(place: SimpleNamespace) -> None:
+    make_person("ada")
+    restored(taken(place).path)
+    with on_database(place.name), connect(place.name) as session:
+        found = session.execute("SELECT count(*) FROM coaching_recallvector").fetchone()
+        parts = session.execute(
+            "SELECT count(*) FROM pg_inherits WHERE inhparent = 'coaching_recallvector'::regclass"
+        ).fetchone()
+    assert (found, parts) == ((0,), (32,))
+    assert UserFileVersion.unscoped.exists()
