@@ -58,6 +58,7 @@ _PURE = """
     turns/test_citations turns/test_words
 """
 _SLOW = """
+    backups/test_backup_restore
     architecture/test_audit architecture/test_pure_run architecture/test_recipes belongings/test_removal
     calendar/test_reading context/test_care context/test_long_session context/test_tool_room
     files/test_garbage files/test_storage_faults files/test_storage_settings jobs/test_order
@@ -79,6 +80,7 @@ _SLOW = """
 PLACES: dict[str, Tier] = {
     **dict.fromkeys(_PURE.split(), "pure"),
     **dict.fromkeys(_SLOW.split(), "slow"),
+    "backups/test_killed": "faults",
     "safety/test_help_lines": "db",
     "browser": "browser",
     "faults": "faults",

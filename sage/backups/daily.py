@@ -40,7 +40,8 @@ async def back_up(timestamp: int) -> None:  # noqa: ARG001 - every periodic job 
 
 
 def _back_up(stopping: threading.Event) -> None:
-    folder: Path = settings.SAGE_BACKUP_DIR
+    folder = settings.SAGE_BACKUP_DIR
+    assert folder is not None  # else this module isn't imported
     try:
         taken = take_backup(folder / file_name(timezone.now()), is_stopping=stopping.is_set)
         removed = remove_old(folder)

@@ -111,11 +111,10 @@ def loading(database: str) -> Iterator[IO[bytes]]:
 @contextmanager
 def _program(name: str, *arguments: str, database: str | None = None) -> Iterator["subprocess.Popen[bytes]"]:
     """Run a client program to its end, killed where the block raises. Raises `BackupError` if it fails."""
-    target, environment = _target(database)
-    with tempfile.TemporaryFile() as errors:
+    with tempfile.TemporaryFile() as errors, tempfile.NamedTemporaryFile("w") as passwords:
         process = subprocess.Popen(
-            [str(programs_folder() / name), *arguments, f"--dbname={target}"],
-            env=child_environment() | environment,
+            [str(programs_folder() / name), *arguments, f"--dbname={_target(database, passwords)}"],
+            env=child_environment(),
             cwd="/",
             stdin=subprocess.PIPE if name == "pg_restore" else subprocess.DEVNULL,
             stdout=subprocess.DEVNULL if name == "pg_restore" else subprocess.PIPE,
@@ -140,12 +139,16 @@ def _program(name: str, *arguments: str, database: str | None = None) -> Iterato
             raise BackupError(f"{name} failed: {next(iter(lines), 'it gives no reason')}")
 
 
-def _target(database: str | None) -> tuple[str, dict[str, str]]:
-    """Return what a program connects to, and its environment: a password is in no list of processes."""
+def _target(database: str | None, passwords: IO[str]) -> str:
+    """Return what a program connects to. The password is in a private file: no list of processes shows it."""
     known = {option.keyword.decode() for option in Conninfo.get_defaults()} - {"password", "options"}
     given = connection.get_connection_params()
     parameters = {name: value for name, value in given.items() if name in known and value is not None}
     if database:
         parameters["dbname"] = database
-    target = make_conninfo(**parameters, options=_NO_LIMITS)
-    return target, {"PGPASSWORD": str(given["password"])} if given.get("password") else {}
+    if password := given.get("password"):
+        escaped = str(password).replace("\\", "\\\\").replace(":", "\\:")
+        passwords.write(f"*:*:*:*:{escaped}\n")
+        passwords.flush()
+        parameters["passfile"] = passwords.name
+    return make_conninfo(**parameters, options=_NO_LIMITS)

@@ -79,6 +79,7 @@ UNSCOPED: Mapping[str, str] = {
     "coaching/reminders/devices.py:note_failure": "a job sends to the device that it was queued for",
     "coaching/files/organising.py:_purge": "a job deletes what users deleted weeks ago",
     "coaching/files/organising.py:purge_deleted_files": "a job deletes what users deleted weeks ago",
+    "sage/backups/endings.py:end_what_ran": "a restore ends what ran, of everybody",
     "coaching/files/garbage.py:_read_keys_without_row": "a job looks for objects that no row names",
     "coaching/legacy/imports.py:settle_all": "a job looks for imports whose job was lost",
     "coaching/legacy/imports.py:job_steps": "a job stores or undoes a person's import",

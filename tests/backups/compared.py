@@ -10,8 +10,8 @@ from sage.backups.databases import connect
 
 DERIVED = ("coaching_recallvector",)
 CHANGED = {
-    "coaching_backup", "coaching_pushdevice", "django_session", "mfa_authenticator", "procrastinate_workers",
-    "sessions_app_runnerprocess",
+    "coaching_backup", "coaching_departurekey", "coaching_pushdevice", "django_session", "mfa_authenticator",
+    "procrastinate_workers", "sessions_app_runnerprocess",
 }  # fmt: skip
 """Tables that a restore or a backup changes."""
 

@@ -4,12 +4,12 @@ import threading
 from dataclasses import dataclass, field
 from typing import Self
 
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Group, User
 from django.db import connection
 
 from coaching.files.keys import keyed_models
 from coaching.files.objects import StoredObject, store_object_now
-from coaching.models import Capture, FileSource, UserFile, UserFileVersion
+from coaching.models import FileSource, UserFile, UserFileVersion
 from tests.belongings.life import live
 
 
@@ -43,7 +43,7 @@ def add_version(user: User, number: int) -> StoredObject:
 
 @dataclass
 class Writer:
-    """Writes captures and versions in turn, in a thread, while the block runs; notes what is committed."""
+    """Writes groups and versions in turn, in a thread, while the block runs; notes what is committed."""
 
     user: User
     written: dict[str, str] = field(default_factory=dict)
@@ -64,7 +64,7 @@ class Writer:
         number = 1000
         while not self._ending.is_set():
             number += 1
-            Capture.unscoped.create(user=self.user, text=f"capture {number}")
+            Group.objects.create(name=f"group {number}")
             stored = add_version(self.user, number)
             self.written[stored.key] = stored.sha256
         connection.close()

@@ -1,0 +1,151 @@
+"""A backup or a restore that is killed leaves the old or the new, whole, and can begin again."""
+
+import base64
+import os
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from allauth.mfa.models import Authenticator
+from django.contrib.auth.models import User
+from django.test import override_settings
+
+from coaching.models import Capture
+from sage.backups.contents import examine
+from sage.backups.databases import close_connections
+from sage.backups.taking import take_backup
+from sage.data_folder import next_secrets
+from sage.second_factor import SecondFactorAdapter
+from tests.backups.compared import files_of, rows_of
+from tests.backups.killed import STEPS
+from tests.backups.people import add_version, make_person
+from tests.sage.processes import PROJECT
+from tests.thoroughness import sample_of_day, size
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+SECRET = base64.b32encode(b"twenty bytes of this").decode()
+POINTS = {
+    what: [(when, step) for step in steps for when in ("before", "after")] for what, steps in STEPS.items()
+}
+RANDOM_KILLS = size(1, long=100)
+
+
+class Stage:
+    """A place with an archive, whose rows and files have changed since; runs commands in processes."""
+
+    def __init__(self, place: SimpleNamespace) -> None:
+        self.place = place
+        self.secret = "a secret key for one test, which is long enough"
+        (place.folder / "secret_key").write_text(self.secret)
+        user = make_person("ada")
+        with override_settings(SECRET_KEY=self.secret, SECRET_KEY_FALLBACKS=[]):
+            data = {"secret": SecondFactorAdapter().encrypt(SECRET)}
+            Authenticator.objects.filter(user=user).update(type="totp", data=data)
+            self.archive = place.folder / "one.tar"
+            take_backup(self.archive)
+        self.new = rows_of(place.name), files_of(place.files)
+        Capture.of(user.pk).delete()
+        add_version(user, 5000)
+        make_person("grace")
+        self.old = rows_of(place.name), files_of(place.files)
+        close_connections()
+
+    def start(self, *arguments: str) -> "subprocess.Popen[bytes]":
+        base, _, query = os.environ["DATABASE_URL"].partition("?")
+        variables = {
+            "DATABASE_URL": f"{base.rpartition('/')[0]}/{self.place.name}?{query}",
+            "SAGE_DATA_DIR": str(self.place.folder),
+            "DJANGO_SETTINGS_MODULE": "tests.settings",
+        }
+        return subprocess.Popen(
+            [sys.executable, "-m", "tests.backups.killed", *arguments],
+            cwd=PROJECT,
+            env=os.environ | variables,
+        )
+
+    def is_old_or_new(self) -> str:
+        """Check that the place is one of both, and return which."""
+        rows, files = rows_of(self.place.name), files_of(self.place.files)
+        is_new = rows == self.new[0]
+        assert is_new or rows == self.old[0]
+        expected: Mapping[str, str] = (self.new if is_new else self.old)[1]
+        assert expected.items() <= files.items()
+        assert self.second_factor_works()
+        return "new" if is_new else "old"
+
+    def second_factor_works(self) -> bool:
+        secret = (self.place.folder / "secret_key").read_text().strip()
+        with override_settings(SECRET_KEY=secret, SECRET_KEY_FALLBACKS=next_secrets(self.place.folder)):
+            found = Authenticator.objects.get(user=User.objects.get(username="ada"))
+            works = SecondFactorAdapter().decrypt(found.data["secret"]) == SECRET
+        close_connections()
+        return works
+
+    def restore_again(self) -> None:
+        process = self.start("restore", str(self.archive))
+        assert process.wait() == 0
+        assert self.is_old_or_new() == "new"
+        assert not (self.place.folder / "secret_key.next").exists()
+
+
+@pytest.fixture
+def stage(place: SimpleNamespace) -> Stage:
+    return Stage(place)
+
+
+@pytest.mark.parametrize(("when", "step"), sample_of_day(POINTS["restore"], of_each=7))
+def test_a_restore_that_is_killed_at_a_step(stage: Stage, when: str, step: str) -> None:
+    process = stage.start("restore", str(stage.archive), when, step)
+    assert process.wait() == -9
+    is_after_the_switch = step.endswith("use_next_secret") or (when, step) == ("after", "restoring._switch")
+    assert stage.is_old_or_new() == ("new" if is_after_the_switch else "old")
+    stage.restore_again()
+
+
+@pytest.mark.parametrize(("when", "step"), sample_of_day(POINTS["backup"], of_each=8))
+def test_a_backup_that_is_killed_at_a_step(stage: Stage, when: str, step: str) -> None:
+    path = stage.place.folder / "two.tar"
+    process = stage.start("backup", str(path), when, step)
+    assert process.wait() == -9
+    assert path.exists() == step.endswith("_note")
+    if path.exists():
+        examine(path)
+    assert stage.is_old_or_new() == "old"
+    assert stage.start("backup", str(stage.place.folder / "three.tar")).wait() == 0
+    examine(stage.place.folder / "three.tar")
+
+
+def test_kills_at_any_moment(stage: Stage) -> None:
+    """In the long form a hundred restores and backups, spread over all of the time that they take."""
+    began = time.monotonic()
+    take_backup_in(stage, stage.place.folder / "timed.tar")
+    seconds = time.monotonic() - began
+    for number in range(RANDOM_KILLS):
+        share = random.random() if RANDOM_KILLS == 1 else number / RANDOM_KILLS
+        _kill_after(stage.start("restore", str(stage.archive)), share * seconds * 2)
+        was = stage.is_old_or_new()
+        path = stage.place.folder / f"killed-{number}.tar"
+        _kill_after(stage.start("backup", str(path)), share * seconds)
+        if path.exists():
+            examine(path)
+            path.unlink()
+        assert stage.is_old_or_new() == was
+    stage.restore_again()
+
+
+def take_backup_in(stage: Stage, path: Path) -> None:
+    assert stage.start("backup", str(path)).wait() == 0
+
+
+def _kill_after(process: "subprocess.Popen[bytes]", seconds: float) -> None:
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
