@@ -1,12 +1,12 @@
 """Connections beside Django's pool, and PostgreSQL's own programs, for one or the other database."""
 
+import os
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import IO, Any, cast
 
-import psutil
 import psycopg
 from django.db import DEFAULT_DB_ALIAS, connection, connections
 from psycopg.conninfo import make_conninfo
@@ -121,7 +121,8 @@ def _program(name: str, *arguments: str, database: str | None = None) -> Iterato
             stderr=errors,
         )
         try:
-            psutil.Process(process.pid).nice(_NICE)
+            with suppress(OSError):  # it has ended, or this system doesn't allow it
+                os.setpriority(os.PRIO_PROCESS, process.pid, _NICE)
             yield process
             code = process.wait()
         except BaseException:

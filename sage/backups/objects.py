@@ -43,11 +43,13 @@ def spooled(pieces: Iterable[bytes]) -> Iterator[Spooled]:
         yield Spooled(file=file, size=size, sha256=digest.hexdigest())
 
 
-def put_object(key: str, pieces: Iterable[bytes]) -> bool:
+def put_object(key: str, pieces: Iterable[bytes], *, size: int) -> bool:
     """Store an object under its own key; False if it is there. Raises `BackupError`."""
     storage = storages["default"]
     try:
         with spooled(pieces) as given:
+            if given.size != size:
+                raise ArchiveDamaged("The archive changed while it was read.")
             if storage.exists(key):
                 if _sha256_of(key) == given.sha256:
                     return False

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -161,11 +162,11 @@ def _fill(path: Path, target: str, done: Restored) -> None:
     with opened(path) as members:
         waiting = _load_rows(members, target)
         departed = _prepare(path, target, done)
-        for member in (*waiting, *members):
+        for member in chain(waiting, members):
             if member.name.startswith(OBJECTS):
                 key = member.name.removeprefix(OBJECTS)
                 if owner_of(key) not in departed:
-                    done.objects += put_object(key, member.pieces())
+                    done.objects += put_object(key, member.pieces(), size=member.size)
 
 
 def _load_rows(members: Iterator[Member], target: str) -> Sequence[Member]:

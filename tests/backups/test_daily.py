@@ -1,0 +1,128 @@
+"""The daily backup: seven stay, operators see the last one, and people read how long a copy lasts."""
+
+import asyncio
+from datetime import timedelta
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.files.storage import storages
+from django.test import Client
+from django.utils import timezone
+from pytest_django import Settings
+
+from coaching.admin.start import Figure, read_figures
+from coaching.belongings.departures import departure_key, forget_departures, record_departure
+from coaching.belongings.removal import remove_person
+from coaching.files.objects import ObjectStorage
+from coaching.models import Backup
+from sage.backups.contents import examine
+from sage.backups.daily import KEPT, back_up, remove_old
+from sage.checks import warn_of_plain_backups
+from sage.env import SettingError, read_environment
+from tests.backups.people import make_person
+from tests.conftest import MakeUser
+
+NAMES = [f"sage-2026112{day}T031700Z.tar{end}" for day in range(9) for end in ("", ".enc")]
+
+
+def test_the_newest_seven_stay_and_foreign_files_are_not_touched(tmp_path: Path) -> None:
+    others = ["mine.tar", "sage-before.tar", "departures"]
+    for name in [*NAMES, *others, ".sage-20261120T031700Z.tar.part"]:
+        (tmp_path / name).touch()
+    assert remove_old(tmp_path) == len(NAMES) - KEPT
+    assert {path.name for path in tmp_path.iterdir()} == {*NAMES[-KEPT:], *others}
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+def test_the_job_takes_a_backup(place: SimpleNamespace, settings: Settings) -> None:
+    settings.SAGE_BACKUP_DIR = folder = place.folder / "nightly"
+    make_person("ada")
+    asyncio.run(back_up(timestamp=0))
+    (path,) = folder.iterdir()
+    assert examine(path).objects == 3
+    backup = Backup.objects.get()
+    assert (backup.is_whole, backup.size) == (True, path.stat().st_size)
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+def test_a_removal_is_listed(place: SimpleNamespace, settings: Settings) -> None:
+    settings.SAGE_BACKUP_DIR = place.folder / "nightly"
+    departure_key()
+    user = make_person("ada")
+    asyncio.run(remove_person(user.pk))
+    assert not User.objects.exists()
+    listed = [path.name for path in (place.files / "departures").iterdir()]
+    assert listed == [path.name for path in (place.folder / "nightly/departures").iterdir()]
+    assert len(listed) == 1
+
+
+@pytest.mark.django_db
+def test_nobody_is_listed_before_the_first_backup(user: User, disk_storage: Path) -> None:
+    record_departure(user.pk)
+    assert not disk_storage.exists()
+
+
+@pytest.mark.django_db
+def test_entries_are_forgotten(user: User, disk_storage: Path, settings: Settings, tmp_path: Path) -> None:
+    settings.SAGE_BACKUP_DIR = tmp_path / "nightly"
+    departure_key()
+    record_departure(user.pk)
+    record_departure(user.pk)
+    now = timezone.now()
+    assert forget_departures(now=now + timedelta(days=89)) == 0
+    assert forget_departures(now=now + timedelta(days=91)) == 1
+    storage = storages["default"]
+    assert isinstance(storage, ObjectStorage)
+    assert list(storage.list_objects("departures/")) == []
+    assert list((tmp_path / "nightly/departures").iterdir()) == []
+
+
+def figure(**since: float) -> Figure | None:
+    found = read_figures(lambda name: name == "coaching.view_backup", now=timezone.now() + timedelta(**since))
+    return next(iter(found), None)
+
+
+@pytest.mark.django_db
+def test_operators_see_when_the_last_backup_succeeded(settings: Settings, tmp_path: Path) -> None:
+    assert figure() is None  # neither backups nor a folder for them
+    settings.SAGE_BACKUP_DIR = tmp_path
+    assert figure() == Figure(name="Last backup", value="none yet", is_alert=True)
+    Backup.objects.create(ended_at=timezone.now(), seconds=1, size=2048, is_whole=True)
+    assert figure(hours=25.9) == Figure(name="Last backup", value="25 h ago", note="2.0\xa0KB")
+    late = figure(hours=26.1)
+    assert late is not None
+    assert late.is_alert
+    failed = timezone.now() + timedelta(seconds=1)
+    Backup.objects.create(ended_at=failed, seconds=1, is_whole=False, reason="The disk is full.")
+    assert figure(hours=1) == Figure(
+        name="Last backup", value="60 min ago", note="The disk is full.", is_alert=True
+    )
+
+
+@pytest.mark.django_db
+def test_the_page_of_deletion_says_how_long_backups_last(
+    client: Client, make_user: MakeUser, settings: Settings, tmp_path: Path
+) -> None:
+    client.force_login(make_user())
+    assert "for seven days" not in client.get("/settings/delete/").content.decode()
+    settings.SAGE_BACKUP_DIR = tmp_path
+    assert "Backups keep a copy for seven days." in client.get("/settings/delete/").content.decode()
+
+
+def test_plain_backups_are_warned_of(settings: Settings, tmp_path: Path) -> None:
+    assert warn_of_plain_backups() == []
+    settings.SAGE_BACKUP_DIR = tmp_path
+    assert [found.id for found in warn_of_plain_backups()] == ["sage.W007"]
+    settings.SAGE_BACKUP_KEY = bytes(32)
+    assert warn_of_plain_backups() == []
+
+
+def test_a_key_is_32_bytes(tmp_path: Path) -> None:
+    key = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"
+    assert read_environment({"SAGE_BACKUP_KEY": key}, tmp_path).backup_key == bytes(range(32))
+    with pytest.raises(SettingError, match="SAGE_BACKUP_KEY must be 32 bytes"):
+        read_environment({"SAGE_BACKUP_KEY": key[1:]}, tmp_path)
