@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from django.contrib.sessions.models import Session as LoginSession
-from django.db import connection, transaction
-from procrastinate.contrib.django.models import ProcrastinateJob
+from django.db import transaction
+from procrastinate.contrib.django.models import ProcrastinateJob, ProcrastinateWorker
 
 from coaching.job_queue import REMINDERS_QUEUE
 from coaching.models import PushDevice
@@ -26,8 +26,7 @@ def end_what_ran() -> int:
     PushDevice.unscoped.all().delete()
     RunnerProcess.objects.all().delete()
     ProcrastinateJob.objects.filter(queue_name=REMINDERS_QUEUE, status="todo").delete()
-    with connection.cursor() as cursor:
-        cursor.execute("DELETE FROM procrastinate_workers")
+    ProcrastinateWorker.objects.all().delete()
     leases = read_leases()
     for lease in leases:
         is_opening = Turn.unscoped.filter(id=lease.key.turn_id, is_opening=True).exists()

@@ -183,10 +183,10 @@ def _load_rows(members: Iterator[Member], target: str) -> Sequence[Member]:
 
 def _prepare(path: Path, target: str, done: Restored) -> set[int]:
     """Make the new database one of this version and this place; return who isn't in it any more."""
+    if done.contents.has_vectors:
+        with connect(target) as session:
+            session.execute(VECTORS)
     with on_database(target):
-        if done.contents.has_vectors:
-            with connection.cursor() as cursor:
-                cursor.execute(VECTORS)
         call_command("migrate", interactive=False, verbosity=0)
         folders = {path.absolute().parent, *([settings.SAGE_BACKUP_DIR] if settings.SAGE_BACKUP_DIR else [])}
         departed = departed_users(folders)

@@ -11,10 +11,10 @@ from psycopg import sql
 from pytest_django import Settings
 
 from sage.backups.databases import close_connections, connect, on_database
-from tests.files.conftest import disk_storage
+from tests.files.conftest import disk_storage, s3_server, s3_storage
 
 # Fixtures are imported only here.
-__all__ = ["disk_storage", "place"]
+__all__ = ["disk_storage", "place", "s3_server", "s3_storage"]
 
 
 @pytest.fixture

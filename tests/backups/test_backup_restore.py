@@ -1,11 +1,14 @@
 """What a backup holds is restored: the same rows and files, nobody who has left, nobody signed in."""
 
 import base64
+import hashlib
 import json
 import stat
+from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from allauth.mfa.models import Authenticator
@@ -34,6 +37,7 @@ from sage.second_factor import SecondFactorAdapter
 from sessions_app.models import Turn
 from tests.backups.compared import files_of, rows_of
 from tests.backups.people import Writer, add_version, make_person
+from tests.files.conftest import S3
 from tests.sage.one_time_codes import code_of
 from tests.stored_turns import open_conversation, open_turn
 
@@ -69,6 +73,24 @@ def test_rows_and_files_come_back(place: SimpleNamespace, settings: Settings, ke
     assert backup.damaged == backup.gone == []
     assert stat.S_IMODE(backup.path.stat().st_mode) == 0o600
     assert [path.name for path in backup.path.parent.iterdir()] == ["one.tar"]
+
+
+@pytest.mark.s3
+def test_files_in_a_bucket_come_back(place: SimpleNamespace, s3_storage: S3) -> None:
+    make_person("ada")
+    bucket: Any = storages["default"].bucket  # type: ignore[attr-defined]
+
+    def files() -> Mapping[str, str]:
+        found = bucket.objects.filter(Prefix="users/")
+        return {each.key: hashlib.sha256(each.get()["Body"].read()).hexdigest() for each in found}
+
+    before = files()
+    backup = taken(place)
+    first, *_ = before
+    bucket.objects.filter(Prefix=first).delete()
+    assert restored(backup.path).objects == 1
+    assert files() == before
+    assert backup.objects == len(before) == 3
 
 
 def test_a_backup_under_load_is_one_moment(place: SimpleNamespace) -> None:
