@@ -10,6 +10,8 @@ from sage.env_values import is_vapid_key
 
 SECRET = "secret_key"  # noqa: S105 - the name of a file
 NEXT_SECRET = "secret_key.next"  # noqa: S105
+FORMER_SECRET = "secret_key.former"  # noqa: S105
+"""`coaching.files.former_databases` removes it: settings import this module, so it is named there, too."""
 
 
 def open_data_folder(folder: Path) -> None:
@@ -61,7 +63,13 @@ def make_next_secret(folder: Path) -> str:
 
 
 def use_next_secret(folder: Path) -> None:
-    """Replace the secret key: all that the former one signed is void from the next start on."""
+    """Replace the secret key: all that the former one signed is void from the next start on.
+
+    The former one stays as long as the database that it belongs to.
+    """
+    former = folder / FORMER_SECRET
+    former.unlink(missing_ok=True)
+    former.hardlink_to(folder / SECRET)
     (folder / NEXT_SECRET).replace(folder / SECRET)
     descriptor = os.open(folder, os.O_RDONLY)
     try:

@@ -2,9 +2,12 @@
 
 from datetime import UTC, datetime, timedelta
 
+from django.conf import settings
 from django.db import connection
 
 KEPT = timedelta(days=7)
+FORMER_SECRET = "secret_key.former"  # noqa: S105 - the name of a file
+"""The secret key that the last of them needs, in the data folder."""
 _FORMAT = "%Y%m%dT%H%M%S"
 
 
@@ -27,6 +30,8 @@ def drop_former_databases(*, now: datetime) -> int:
                 cursor.execute(f"DROP DATABASE {connection.ops.quote_name(name)}")
             else:
                 left += 1
+    if not left:
+        (settings.SAGE_DATA_DIR / FORMER_SECRET).unlink(missing_ok=True)
     return left
 
 

@@ -22,6 +22,7 @@ def place(transactional_db: None, settings: Settings, tmp_path: Path) -> Iterato
     """Let Django use a new database, and a new folder of files; `name` and `files` say which."""
     name = f"backup_{secrets.token_hex(4)}"
     settings.SAGE_DATA_DIR = tmp_path
+    (tmp_path / "secret_key").write_text(settings.SECRET_KEY)
     settings.STORAGES = {
         **settings.STORAGES,
         "default": {

@@ -187,13 +187,14 @@ def test_nobody_is_signed_in_and_nothing_runs(place: SimpleNamespace) -> None:
         assert session.execute("SELECT FROM django_session").fetchone() is None
 
 
-def test_second_factors_work_with_the_new_secret_key(place: SimpleNamespace) -> None:
+def test_second_factors_work_with_the_new_secret_key(place: SimpleNamespace, settings: Settings) -> None:
     user = User.objects.create_user("ada")
     secret = base64.b32encode(b"twenty bytes of this").decode()
     data = {"secret": SecondFactorAdapter().encrypt(secret)}
     Authenticator.objects.create(user=user, type="totp", data=data)
     restored(taken(place).path)
     new = (place.folder / "secret_key").read_text().strip()
+    assert (place.folder / "secret_key.former").read_text() == settings.SECRET_KEY != new
     assert not (place.folder / "secret_key.next").exists()
     with override_settings(SECRET_KEY=new, SECRET_KEY_FALLBACKS=[]):
         assert TOTP(Authenticator.objects.get(user=user)).validate_code(code_of(secret))
@@ -295,7 +296,9 @@ def test_what_was_there_before_stays_for_a_week(place: SimpleNamespace) -> None:
     assert rows_of(former) == rows
     now = timezone.now()
     assert drop_former_databases(now=now + timedelta(days=6)) == 1
+    assert (place.folder / "secret_key.former").exists()
     assert drop_former_databases(now=now + timedelta(days=8)) == 0
+    assert not (place.folder / "secret_key.former").exists()
     with connect("postgres") as session:
         assert not session.execute("SELECT FROM pg_database WHERE datname = %s", [former]).fetchone()
         session.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(f"{place.name}_before_us")))
