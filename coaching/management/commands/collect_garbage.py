@@ -5,6 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
+from coaching.files.former_databases import drop_former_databases
 from coaching.files.garbage import collect_garbage
 from coaching.files.objects import STORAGE_ERRORS
 from coaching.files.organising import purge_deleted_files
@@ -18,6 +19,11 @@ class Command(BaseCommand):
 
     def handle(self, *_args: Any, **_options: Any) -> None:
         purged = purge_deleted_files(now=timezone.now())
+        if drop_former_databases(now=timezone.now()):
+            raise CommandError(
+                f"{purged} deleted files gone for good. Objects stay while the database from before a restore "
+                "does, for a week."
+            )
         try:
             report = collect_garbage(now=timezone.now())
         except STORAGE_ERRORS as error:
