@@ -21,8 +21,8 @@ class Command(BaseCommand):
         purged = purge_deleted_files(now=timezone.now())
         if drop_former_databases(now=timezone.now()):
             raise CommandError(
-                f"{purged} deleted files gone for good. Objects stay while the database from before a restore "
-                "does, for a week."
+                f"{purged} deleted files gone for good. Objects stay for a week after a restore, as does the "
+                "database from before it."
             )
         try:
             report = collect_garbage(now=timezone.now())
