@@ -33,7 +33,9 @@ SECRET = base64.b32encode(b"twenty bytes of this").decode()
 POINTS = {
     what: [(when, step) for step in steps for when in ("before", "after")] for what, steps in STEPS.items()
 }
-RANDOM_KILLS = size(1, long=100)
+BATCHES = size(1, long=10)
+KILLS = size(1, long=10)
+"""In each batch. A hundred in one test would take longer than a test may."""
 
 
 class Stage:
@@ -121,13 +123,14 @@ def test_a_backup_that_is_killed_at_a_step(stage: Stage, when: str, step: str) -
     examine(stage.place.folder / "three.tar")
 
 
-def test_kills_at_any_moment(stage: Stage) -> None:
+@pytest.mark.parametrize("batch", range(BATCHES))
+def test_kills_at_any_moment(stage: Stage, batch: int) -> None:
     """In the long form a hundred restores and backups, spread over all of the time that they take."""
     began = time.monotonic()
     take_backup_in(stage, stage.place.folder / "timed.tar")
     seconds = time.monotonic() - began
-    for number in range(RANDOM_KILLS):
-        share = random.random() if RANDOM_KILLS == 1 else number / RANDOM_KILLS
+    for number in range(KILLS):
+        share = random.random() if KILLS == 1 else (batch + number * BATCHES) / (KILLS * BATCHES)
         _kill_after(stage.start("restore", str(stage.archive)), share * seconds * 2)
         was = stage.is_old_or_new()
         path = stage.place.folder / f"killed-{number}.tar"
