@@ -2,15 +2,20 @@
 
 import hashlib
 import tempfile
+import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import IO
+from pathlib import Path
+from typing import IO, Any
 
+import psycopg
 from django.core.files.base import File
-from django.core.files.storage import storages
+from django.core.files.storage import FileSystemStorage, storages
+from psycopg import sql
 
 from coaching.files.errors import StorageFailed
+from coaching.files.keys import keyed_models
 from coaching.files.objects import OBJECTS_PREFIX, PIECE_BYTES, STORAGE_ERRORS, read_pieces
 from sage.backups.errors import ArchiveDamaged, BackupError
 
@@ -43,22 +48,52 @@ def spooled(pieces: Iterable[bytes]) -> Iterator[Spooled]:
         yield Spooled(file=file, size=size, sha256=digest.hexdigest())
 
 
-def put_object(key: str, pieces: Iterable[bytes], *, size: int) -> bool:
-    """Store an object under its own key; False if it is there. Raises `BackupError`."""
+def put_object(key: str, pieces: Iterable[bytes], *, size: int, sha256: str) -> bool:
+    """Store an object under its own key; False if nothing was stored. Raises `BackupError`.
+
+    One that is there is replaced only if it is damaged and the archive's bytes are those of the row, whose
+    hash is `sha256` (empty if the row has none).
+    """
     storage = storages["default"]
     try:
         with spooled(pieces) as given:
             if given.size != size:
                 raise ArchiveDamaged("The archive changed while it was read.")
-            if storage.exists(key):
-                if _sha256_of(key) == given.sha256:
-                    return False
-                storage.delete(key)  # objects never change, so what is there was damaged
-            if storage.save(key, File(given.file)) != key:
-                raise BackupError(f"The file storage doesn't take the object {key}.")
+            if not storage.exists(key):
+                _save(key, given.file)
+            elif given.sha256 != sha256 or _sha256_of(key) == sha256:
+                return False
+            else:
+                _replace(key, given.file)
     except (*STORAGE_ERRORS, StorageFailed) as error:
         raise BackupError(f"The file storage can't be written ({type(error).__name__}).") from error
     return True
+
+
+def _save(key: str, file: IO[bytes]) -> None:
+    if storages["default"].save(key, File(file)) != key:
+        raise BackupError(f"The file storage doesn't take the object {key}.")
+
+
+def _replace(key: str, file: IO[bytes]) -> None:
+    """Put an object in place of another, in one step: a bucket does so, on disk a file is renamed."""
+    storage = storages["default"]
+    if not isinstance(storage, FileSystemStorage):
+        _save(key, file)
+        return
+    beside = f"{key}.{uuid.uuid4().hex}"  # if it stays, it is collected as garbage
+    _save(beside, file)
+    Path(storage.path(beside)).replace(storage.path(key))
+
+
+def hash_of_row(session: psycopg.Connection[Any], key: str) -> str | None:
+    """Return the hash that an object's row has, empty if it has none; None without a row."""
+    for model in keyed_models():
+        table = sql.Identifier(model._meta.db_table)
+        query = sql.SQL("SELECT sha256 FROM {} WHERE storage_key = %s").format(table)
+        if row := session.execute(query, [key]).fetchone():
+            return str(row[0] or "")
+    return None
 
 
 def owner_of(key: str) -> int:

@@ -38,7 +38,7 @@ from sage.backups.databases import (
 )
 from sage.backups.endings import end_what_ran
 from sage.backups.errors import BackupError
-from sage.backups.objects import owner_of, put_object
+from sage.backups.objects import hash_of_row, owner_of, put_object
 from sage.claim import CLAIM_LOCK
 from sage.data_folder import make_next_secret, use_next_secret
 from sage.schema import unknown_migrations
@@ -162,11 +162,12 @@ def _fill(path: Path, target: str, done: Restored) -> None:
     with opened(path) as members:
         waiting = _load_rows(members, target)
         departed = _prepare(path, target, done)
-        for member in chain(waiting, members):
-            if member.name.startswith(OBJECTS):
+        with connect(target) as session:
+            for member in chain(waiting, members):
                 key = member.name.removeprefix(OBJECTS)
-                if owner_of(key) not in departed:
-                    done.objects += put_object(key, member.pieces(), size=member.size)
+                if member.name.startswith(OBJECTS) and owner_of(key) not in departed:
+                    sha256 = hash_of_row(session, key) or ""
+                    done.objects += put_object(key, member.pieces(), size=member.size, sha256=sha256)
 
 
 def _load_rows(members: Iterator[Member], target: str) -> Sequence[Member]:

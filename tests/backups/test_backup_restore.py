@@ -312,13 +312,27 @@ def test_what_a_killed_restore_left_is_replaced(place: SimpleNamespace) -> None:
     backup = taken(place)
     with connect("postgres") as session:
         session.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(f"{place.name}_restoring")))
-    key = next(iter(files_of(place.files)))
+    files = files_of(place.files)
+    key = next(iter(files))
     storage = storages["default"]
     storage.delete(key)
     storage.save(key, ContentFile(b"half"))
     restored(backup.path)
     assert rows_of(place.name) == rows
-    assert files_of(place.files)[key] != ""
+    assert files_of(place.files) == files
+
+
+def test_damaged_bytes_of_an_archive_replace_nothing(place: SimpleNamespace) -> None:
+    stored = add_version(make_person("ada"), 2001)
+    path = place.files / stored.key
+    data = path.read_bytes()
+    path.chmod(0o600)
+    path.write_bytes(b"bits rot")
+    backup = taken(place)
+    assert backup.damaged == [stored.key]
+    path.write_bytes(data)
+    restored(backup.path)
+    assert path.read_bytes() == data
 
 
 def test_every_key_of_an_object_is_in_a_backup() -> None:
