@@ -21,6 +21,7 @@ from sessions_app.database import NO_TIME_LIMITS, give_back_connections
 BACKUP_LOCK = 0x5A70
 """Held while a backup is taken or restored."""
 PIECE_BYTES = 1 << 22
+FIRST_WITH_TIMEOUT = 17
 _NICE = 10
 _NO_LIMITS = "-c statement_timeout=0 -c lock_timeout=0 -c idle_in_transaction_session_timeout=0"
 # Vectors are made anew from the passages. Their type belongs to an extension that another server may lack.
@@ -96,9 +97,15 @@ def dump(snapshot: str, *, is_stopping: Callable[[], bool]) -> Iterator[bytes]:
 
 
 @contextmanager
-def loading(database: str) -> Iterator[IO[bytes]]:
-    """Give a file to which a dump is written, to be loaded into a database. Raises `BackupError`."""
-    arguments = ("--no-owner", "--no-privileges", "--exit-on-error")
+def loading(database: str, major: int) -> Iterator[IO[bytes]]:
+    """Give a file to which a dump is written, to be loaded into a database. Raises `BackupError`.
+
+    Servers before PostgreSQL 17 refuse one setting that `pg_restore` begins with, so it goes on after an error,
+    and has failed if there was any other.
+    """
+    arguments = ["--no-owner", "--no-privileges"]
+    if major >= FIRST_WITH_TIMEOUT:
+        arguments.append("--exit-on-error")
     with _program("pg_restore", *arguments, database=database) as process:
         file = cast("IO[bytes]", process.stdin)
         try:
@@ -136,8 +143,20 @@ def _program(name: str, *arguments: str, database: str | None = None) -> Iterato
                         pipe.close()
         if code:
             errors.seek(0)
-            lines = errors.read(100_000).decode(errors="replace").strip().splitlines()
-            raise BackupError(f"{name} failed: {next(iter(lines), 'it gives no reason')}")
+            text = errors.read(100_000).decode(errors="replace").strip()
+            if "--exit-on-error" in arguments or name != "pg_restore" or not is_old_server_only(text):
+                raise BackupError(f"{name} failed: {next(iter(text.splitlines()), 'it gives no reason')}")
+
+
+def is_old_server_only(text: str) -> bool:
+    """Return whether the only error that `pg_restore` names is the setting that older servers lack."""
+    first, *rest = text.splitlines() or [""]
+    return (
+        first.startswith("pg_restore: error: could not execute query:")
+        and first.endswith('"transaction_timeout"')
+        and rest
+        == ["Command was: SET transaction_timeout = 0;", "pg_restore: warning: errors ignored on restore: 1"]
+    )
 
 
 def _target(database: str | None, passwords: IO[str]) -> str:

@@ -172,7 +172,9 @@ def _fill(path: Path, target: str, done: Restored) -> None:
 
 def _load_rows(members: Iterator[Member], target: str) -> Sequence[Member]:
     """Load the database's part; return the member after it, which has been read from the stream."""
-    with loading(target) as program:
+    with connect(target) as session:
+        major = server_major(session)
+    with loading(target, major) as program:
         for member in members:
             if member.name.startswith(DATABASE):
                 for piece in member.pieces():
