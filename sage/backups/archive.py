@@ -28,7 +28,7 @@ BLOCK = 512
 PIECE_BYTES = 1 << 16
 MAX_JSON_BYTES = 1 << 20
 _MAX_NAME_BYTES = 100
-_MAX_SIZE = 8**11 - 1
+MAX_SIZE = 8**11 - 1
 _NAME_CHARACTERS = frozenset(string.ascii_letters + string.digits + "._-")
 _END = bytes(2 * BLOCK)
 _CUT = "The archive is cut short."
@@ -61,6 +61,10 @@ class ArchiveWriter:
             self._encrypting.finish()
 
     def _put(self, name: str, size: int, pieces: Iterable[bytes]) -> None:
+        if size > MAX_SIZE:
+            raise BackupError(f"{name} is larger than {MAX_SIZE:,} bytes, which no backup can hold.")
+        if name.endswith(".json") and size > MAX_JSON_BYTES:
+            raise BackupError(f"{name} would be larger than {MAX_JSON_BYTES:,} bytes.")
         self._file.write(header(name, size))
         digest, written = hashlib.sha256(), 0
         for piece in pieces:
@@ -186,7 +190,7 @@ def _read_header(block: bytes) -> tuple[str, int]:
     try:
         name = block[:_MAX_NAME_BYTES].rstrip(b"\x00").decode("ascii")
         size = int(block[124:135], 8)
-        is_ours = 0 <= size <= _MAX_SIZE and header(name, size) == block
+        is_ours = 0 <= size <= MAX_SIZE and header(name, size) == block
     except ValueError:
         is_ours = False
     if not is_ours:

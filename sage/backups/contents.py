@@ -32,6 +32,7 @@ class Contents:
     object_bytes: int = 0
     second_factor_keys: list[str] = field(default_factory=list)
     damaged: int = 0
+    gone: int = 0
 
 
 @contextmanager
@@ -47,8 +48,8 @@ def opened(path: Path) -> Iterator[Iterator[Member]]:
 def examine(path: Path) -> Contents:
     """Read an archive to its end, and return what it holds. Raises `BackupError`; changes nothing."""
     with opened(path) as members:
-        first = next(members)
-        if first.name != HEAD:
+        first = next(members, None)
+        if first is None or first.name != HEAD:
             raise _foreign()
         contents = _read_head(first.json())
         for member in members:
@@ -83,10 +84,16 @@ def _count(contents: Contents, member: Member) -> None:
         contents.objects += 1
         contents.object_bytes += member.size
     elif member.name == REPORT:
-        damaged = member.json().get("damaged")
-        contents.damaged = len(damaged) if isinstance(damaged, list) else 0
+        values = member.json()
+        contents.damaged, contents.gone = _number(values.get("damaged")), _number(values.get("gone"))
     else:
         raise _foreign()
+
+
+def _number(value: object) -> int:
+    if not isinstance(value, int) or value < 0:
+        raise _foreign()
+    return value
 
 
 def _foreign() -> ArchiveDamaged:

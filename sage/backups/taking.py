@@ -26,7 +26,7 @@ from coaching.files.keys import keyed_models
 from coaching.files.objects import read_pieces
 from coaching.models import Backup
 from sage.backups.archive import DATABASE, HEAD, OBJECTS, REPORT, ArchiveWriter
-from sage.backups.contents import FORMAT, KEY_MEMBER
+from sage.backups.contents import FORMAT, KEY_MEMBER, examine
 from sage.backups.databases import BACKUP_LOCK, connect, dump, join_server, server_major, try_lock
 from sage.backups.errors import BackupError, Stopped
 from sage.backups.objects import spooled
@@ -36,6 +36,7 @@ from sessions_app.database import give_back_connections
 
 MAX_DAMAGED = 100
 """After so many lost objects the storage is what is wrong."""
+REPORTED = 100
 KEPT_ROWS = 30
 
 
@@ -101,6 +102,7 @@ def _new_file(path: Path) -> Iterator[IO[bytes]]:
             yield file
             file.flush()
             os.fsync(file.fileno())
+        examine(part)  # what can't be read isn't a backup
         part.rename(path)
     except BaseException:
         part.unlink(missing_ok=True)
@@ -131,8 +133,18 @@ def _write(
             if is_stopping():
                 raise Stopped("The backup was stopped.")
             _add_object(archive, session, taken, *line.rstrip("\n").split("\t"))
-    archive.add_json(REPORT, {"objects": taken.objects, "damaged": taken.damaged, "gone": taken.gone})
+    archive.add_json(REPORT, _report(taken))
     archive.finish()
+
+
+def _report(taken: Taken) -> dict[str, Any]:
+    return {
+        "objects": taken.objects,
+        "damaged": len(taken.damaged),
+        "gone": len(taken.gone),
+        "first_damaged": taken.damaged[:REPORTED],
+        "first_gone": taken.gone[:REPORTED],
+    }
 
 
 def _describe(session: psycopg.Connection[Any]) -> dict[str, Any]:

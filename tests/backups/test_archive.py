@@ -5,6 +5,7 @@ import io
 import os
 import tarfile
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +18,7 @@ from sage.backups.archive import (
     header,
     read_archive,
 )
+from sage.backups.contents import examine
 from sage.backups.encryption import CHUNK_BYTES, MAGIC, TAG_BYTES
 from sage.backups.errors import ArchiveDamaged, BackupError
 from tests.thoroughness import sample
@@ -184,7 +186,21 @@ def test_ten_gigabytes_of_zeros_are_refused_at_once() -> None:
 def test_large_values_are_not_read_into_memory() -> None:
     file = io.BytesIO()
     writer = ArchiveWriter(file)
-    writer.add(HEAD, 2 << 20, (bytes(1 << 16) for _ in range(32)))
+    writer.add(REPORT, 2, [b"{}"])
     writer.finish()
+    small, large = header(REPORT, 2), header(REPORT, 2 << 20)
+    file = io.BytesIO(file.getvalue().replace(small, large))
     with pytest.raises(ArchiveDamaged):
-        next(read_archive(io.BytesIO(file.getvalue()))).json()
+        next(read_archive(file)).json()
+
+
+@pytest.mark.parametrize(("name", "size"), [("objects/users/1/a", 8**11), (REPORT, (1 << 20) + 1)])
+def test_nothing_is_written_that_would_not_be_read(name: str, size: int) -> None:
+    with pytest.raises(BackupError, match="larger than"):
+        ArchiveWriter(io.BytesIO()).add(name, size, [])
+
+
+def test_an_archive_of_nothing_but_sums_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "empty.tar").write_bytes(forged([]))
+    with pytest.raises(ArchiveDamaged):
+        examine(tmp_path / "empty.tar")

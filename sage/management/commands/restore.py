@@ -52,6 +52,8 @@ class Command(BaseCommand):
         )
         if contents.damaged:
             self.stdout.write(f"{contents.damaged:,} files were lost or damaged before it was taken.")
+        if contents.gone:
+            self.stdout.write(f"{contents.gone:,} files were deleted while it was taken, and aren't in it.")
         if timezone.now() - contents.taken_at > KEPT:
             self.stdout.write(
                 f"It is older than {KEPT.days} days: who was deleted more than so long ago comes back."
