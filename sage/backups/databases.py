@@ -100,8 +100,8 @@ def dump(snapshot: str, *, is_stopping: Callable[[], bool]) -> Iterator[bytes]:
 def loading(database: str, major: int) -> Iterator[IO[bytes]]:
     """Give a file to which a dump is written, to be loaded into a database. Raises `BackupError`.
 
-    Servers before PostgreSQL 17 refuse one setting that `pg_restore` begins with, so it goes on after an error,
-    and has failed if there was any other.
+    Servers before PostgreSQL 17 refuse one setting that `pg_restore` begins with, so there it goes on after
+    an error, and has failed if there was any other.
     """
     arguments = ["--no-owner", "--no-privileges"]
     if major >= FIRST_WITH_TIMEOUT:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import psycopg
+from botocore.exceptions import ClientError
 from django.core.files.base import File
 from django.core.files.storage import FileSystemStorage, storages
 from psycopg import sql
@@ -94,6 +95,13 @@ def hash_of_row(session: psycopg.Connection[Any], key: str) -> str | None:
         if row := session.execute(query, [key]).fetchone():
             return str(row[0] or "")
     return None
+
+
+def is_not_found(error: BaseException | None) -> bool:
+    """Return whether a storage answered that an object isn't there."""
+    if isinstance(error, ClientError):
+        return str(error.response.get("Error", {}).get("Code")) in ("404", "NoSuchKey")
+    return isinstance(error, FileNotFoundError)
 
 
 def owner_of(key: str) -> int:

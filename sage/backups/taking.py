@@ -7,7 +7,7 @@ row was removed meanwhile, or if it was lost before. Nobody waits: the dump's lo
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -29,20 +29,20 @@ from sage.backups.archive import DATABASE, HEAD, OBJECTS, REPORT, ArchiveWriter
 from sage.backups.contents import FORMAT, KEY_MEMBER, examine
 from sage.backups.databases import BACKUP_LOCK, connect, dump, join_server, server_major, try_lock
 from sage.backups.errors import BackupError, Stopped
-from sage.backups.objects import spooled
+from sage.backups.objects import hash_of_row, is_not_found, owner_of, spooled
 from sage.second_factor import second_factor_keys
 from sage.startup import MIGRATION_LOCK
 from sessions_app.database import give_back_connections
 
-MAX_DAMAGED = 100
-"""After so many lost objects the storage is what is wrong."""
+MAX_UNANSWERED = 20
+"""After so many objects in a row that the storage gives no answer about, it is what is wrong."""
 REPORTED = 100
 KEPT_ROWS = 30
 
 
 @dataclass(kw_only=True)
 class Taken:
-    """A finished backup. The bytes of `damaged` objects don't match their row; `gone` ones have none."""
+    """A finished backup: `damaged` objects don't match their row or are lost, `gone` ones were deleted."""
 
     path: Path
     size: int = 0
@@ -50,6 +50,8 @@ class Taken:
     objects: int = 0
     damaged: list[str] = field(default_factory=list)
     gone: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    """Those that weren't found while objects were copied; in the end each is damaged or gone."""
 
 
 def take_backup(path: Path, *, is_stopping: Callable[[], bool] = lambda: False) -> Taken:
@@ -126,13 +128,13 @@ def _write(
         for number, piece in enumerate(dump(row[0] if row else "", is_stopping=is_stopping)):
             archive.add(f"{DATABASE}{number:09}", len(piece), [piece])
         session.execute("COMMIT")
+        # Nothing of the database is read for long from here on, so migrations needn't wait.
+        session.execute("SELECT pg_advisory_unlock_shared(%s)", [MIGRATION_LOCK])
         secrets = "\n".join(second_factor_keys()).encode()
         archive.add(KEY_MEMBER, len(secrets), [secrets])
         keys.seek(0)
-        for line in keys:
-            if is_stopping():
-                raise Stopped("The backup was stopped.")
-            _add_object(archive, session, taken, *line.rstrip("\n").split("\t"))
+        _add_objects(archive, (line.rstrip("\n").split("\t") for line in keys), taken, is_stopping)
+    _tell_gone_from_lost(session, taken)
     archive.add_json(REPORT, _report(taken))
     archive.finish()
 
@@ -176,35 +178,45 @@ def _list_objects(session: psycopg.Connection[Any], keys: IO[str]) -> None:
             keys.write(f"{key}\t{sha256 or ''}\n")
 
 
-def _add_object(
-    archive: ArchiveWriter, session: psycopg.Connection[Any], taken: Taken, key: str, sha256: str
+def _add_objects(
+    archive: ArchiveWriter, lines: Iterable[list[str]], taken: Taken, is_stopping: Callable[[], bool]
 ) -> None:
-    """Copy an object. One whose bytes aren't those of its row is copied, too, and is told."""
-    try:
-        with spooled(read_pieces(key)) as found:
-            archive.add(f"{OBJECTS}{key}", found.size, found.pieces())
-            is_damaged = sha256 not in ("", found.sha256)
-        taken.objects += 1
-    except StorageFailed:
-        is_damaged = _has_row(session, key)
-        if not is_damaged:
-            taken.gone.append(key)
-    if is_damaged:
-        taken.damaged.append(key)
-    if len(taken.damaged) > MAX_DAMAGED:
-        raise BackupError(f"More than {MAX_DAMAGED} files can't be read from the file storage.")
+    """Copy the objects. One whose bytes aren't those of its row is copied, too, and is told."""
+    unanswered = 0
+    for key, sha256 in lines:
+        try:
+            with spooled(_unless(is_stopping, read_pieces(key))) as found:
+                archive.add(f"{OBJECTS}{key}", found.size, found.pieces())
+                if sha256 not in ("", found.sha256):
+                    taken.damaged.append(key)
+            taken.objects += 1
+            unanswered = 0
+        except StorageFailed as error:
+            taken.missing.append(key)
+            unanswered = 0 if is_not_found(error.__cause__) else unanswered + 1
+            if unanswered >= MAX_UNANSWERED:
+                raise BackupError("The file storage doesn't answer.") from error
 
 
-def _has_row(session: psycopg.Connection[Any], key: str) -> bool:
-    """Return whether a row names an object now."""
-    return any(
-        session.execute(
-            sql.SQL("SELECT FROM {} WHERE storage_key = %s").format(sql.Identifier(model._meta.db_table)),
-            [key],
-        ).fetchone()
-        is not None
-        for model in keyed_models()
-    )
+def _unless(is_stopping: Callable[[], bool], pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the pieces. Raises `Stopped`."""
+    if is_stopping():
+        raise Stopped("The backup was stopped.")
+    for piece in pieces:
+        yield piece
+        if is_stopping():
+            raise Stopped("The backup was stopped.")
+
+
+def _tell_gone_from_lost(session: psycopg.Connection[Any], taken: Taken) -> None:
+    """Sort what wasn't there: whoever removes a person removes their objects first and their rows last."""
+    for key in taken.missing:
+        is_lost = hash_of_row(session, key) is not None and _is_active(session, owner_of(key))
+        (taken.damaged if is_lost else taken.gone).append(key)
+
+
+def _is_active(session: psycopg.Connection[Any], user_id: int) -> bool:
+    return session.execute("SELECT FROM auth_user WHERE id = %s AND is_active", [user_id]).rowcount == 1
 
 
 def _sentence_of(error: Exception, path: Path) -> str:
@@ -219,5 +231,6 @@ def _note(backup: Backup, seconds: float) -> None:
     """Store what the admin's start page shows. Without a database there is nothing to store it in."""
     backup.ended_at, backup.seconds = timezone.now(), int(seconds)
     backup.save()
-    kept = Backup.objects.values_list("pk", flat=True)[:KEPT_ROWS]
-    Backup.objects.exclude(pk__in=list(kept)).delete()
+    kept = set(Backup.objects.values_list("pk", flat=True)[:KEPT_ROWS])
+    kept.update(Backup.objects.filter(is_whole=True).values_list("pk", flat=True)[:KEPT_ROWS])
+    Backup.objects.exclude(pk__in=kept).delete()

@@ -29,11 +29,12 @@ from coaching.files.keys import keyed_models
 from coaching.models import Backup, Capture, PushDevice, UserFileVersion
 from sage.backups.archive import read_archive
 from sage.backups.contents import examine
-from sage.backups.databases import BACKUP_LOCK, connect, on_database
+from sage.backups.databases import BACKUP_LOCK, connect, on_database, try_lock
 from sage.backups.errors import BackupError
 from sage.backups.restoring import Restored, check_suitable, restore
-from sage.backups.taking import Taken, take_backup
+from sage.backups.taking import KEPT_ROWS, Taken, take_backup
 from sage.second_factor import SecondFactorAdapter
+from sage.startup import MIGRATION_LOCK
 from sessions_app.models import Turn
 from tests.backups.compared import files_of, rows_of
 from tests.backups.people import Writer, add_version, make_person
@@ -235,6 +236,57 @@ def test_lost_and_deleted_files_are_told_apart(place: SimpleNamespace) -> None:
     row = Backup.objects.get()
     assert (row.is_whole, row.reason) == (False, "2 files are lost or damaged.")
     assert examine(backup.path).damaged == 2
+
+
+def test_a_person_who_is_being_removed_damages_no_backup(place: SimpleNamespace) -> None:
+    ada, grace = make_person("ada"), make_person("grace")
+    User.objects.filter(pk=grace.pk).update(is_active=False)
+    for path in place.files.glob(f"users/{grace.pk}/*"):
+        path.unlink()
+    backup = taken(place)
+    assert (len(backup.gone), backup.damaged) == (3, [])
+    assert Backup.objects.get().is_whole
+    assert all(key.startswith(f"users/{grace.pk}/") for key in backup.gone)
+    assert backup.objects == len(files_of(place.files)) == len(list(place.files.glob(f"users/{ada.pk}/*")))
+
+
+def test_many_lost_files_are_reported_and_a_storage_without_an_answer_ends_it(
+    place: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_person("ada")
+    for path in place.files.glob("users/*/*"):
+        path.unlink()
+    monkeypatch.setattr("sage.backups.taking.MAX_UNANSWERED", 2)
+    assert len(taken(place).damaged) == 3
+    for folder in place.files.glob("users/*"):
+        folder.rmdir()
+        folder.write_bytes(b"no folder")
+    with pytest.raises(BackupError, match="doesn't answer"):
+        take_backup(place.folder / "two.tar")
+
+
+def test_the_last_success_is_remembered_however_many_fail(place: SimpleNamespace) -> None:
+    backup = taken(place)
+    with connect(place.name) as session:
+        session.execute("SELECT pg_advisory_lock_shared(%s), pg_advisory_lock(%s)", [MIGRATION_LOCK] * 2)
+        for _ in range(KEPT_ROWS + 1):
+            with pytest.raises(BackupError, match="being migrated"):
+                take_backup(place.folder / "two.tar")
+    assert Backup.objects.count() == KEPT_ROWS + 1
+    assert Backup.objects.filter(is_whole=True).get().size == backup.size
+
+
+def test_migrations_wait_for_no_file(place: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_person("ada")
+    free: list[bool] = []
+
+    def look() -> bool:
+        with connect(place.name) as session:
+            free.append(try_lock(session, MIGRATION_LOCK))
+        return False
+
+    take_backup(place.folder / "one.tar", is_stopping=look)
+    assert (free[0], free[-1]) == (False, True)
 
 
 def test_a_damaged_archive_changes_nothing(place: SimpleNamespace) -> None:
