@@ -18,6 +18,7 @@ from procrastinate.contrib.django import app
 from procrastinate.contrib.django.models import ProcrastinateJob
 from procrastinate.jobs import Job
 
+from coaching.belongings.departures import forget_departures
 from coaching.belongings.removal import remove_person
 from coaching.belongings.unconfirmed import remove_unconfirmed
 from coaching.calendar.fetchers import get_fetcher
@@ -249,6 +250,7 @@ async def collect_file_garbage(timestamp: int) -> None:  # noqa: ARG001 - every 
     await in_database_unhurried(settle_all)
     purged = await in_database_unhurried(purge_deleted_files, now=timezone.now())
     logger.info("deleted_files_purged", count=purged)
+    await in_database_unhurried(forget_departures, now=timezone.now())
     if await in_database_unhurried(drop_former_databases, now=timezone.now()):
         return  # their files are no garbage yet
     await in_database_unhurried(collect_garbage, now=timezone.now())

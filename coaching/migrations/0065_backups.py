@@ -23,9 +23,13 @@ class Migration(migrations.Migration):
                 ("ended_at", models.DateTimeField(db_index=True)),
                 ("seconds", models.PositiveIntegerField(help_text="How long it took.")),
                 (
+                    "file",
+                    models.CharField(blank=True, default="", help_text="The archive's name.", max_length=255),
+                ),
+                (
                     "size",
                     models.PositiveBigIntegerField(
-                        default=0, help_text="Bytes of the archive; 0 if there is none."
+                        default=0, help_text="Bytes of the archive; 0 if it failed."
                     ),
                 ),
                 ("is_whole", models.BooleanField()),

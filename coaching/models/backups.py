@@ -10,7 +10,8 @@ class Backup(models.Model):
 
     ended_at = models.DateTimeField(db_index=True)
     seconds = models.PositiveIntegerField(help_text="How long it took.")
-    size = models.PositiveBigIntegerField(default=0, help_text="Bytes of the archive; 0 if there is none.")
+    file = models.CharField(max_length=255, blank=True, default="", help_text="The archive's name.")
+    size = models.PositiveBigIntegerField(default=0, help_text="Bytes of the archive; 0 if it failed.")
     is_whole = models.BooleanField()
     reason = models.CharField(max_length=300, blank=True, default="", help_text="Why it isn't whole.")
 

@@ -1,67 +1,117 @@
-"""The daily backup, and how many of them stay. A worker imports it if SAGE_BACKUP_DIR is set."""
+"""The daily backup, and how long it stays. A worker imports it if SAGE_BACKUP_DIR is set."""
 
 import asyncio
 import threading
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import structlog
 from django.conf import settings
 from django.utils import timezone
+from procrastinate import RetryDecision
 from procrastinate.contrib.django import app
+from procrastinate.jobs import Job
 
-from coaching.belongings.departures import forget_departures
 from coaching.job_queue import BULK_QUEUE, JobPriority
 from coaching.jobs.tasks import AfterStop
-from sage.backups.errors import Stopped
+from coaching.models import Backup
+from sage.backups.databases import BACKUP_LOCK, connect, join_server, try_lock
+from sage.backups.errors import Busy, Stopped
 from sage.backups.taking import file_name, take_backup
-from sessions_app.database import give_back_connections, in_database_unhurried
+from sessions_app.database import give_back_connections
 
-KEPT = 7
+KEPT = timedelta(days=7)
+NIGHT_HOUR, NIGHTLY_AGE, LATE_AGE = 3, timedelta(hours=12), timedelta(hours=24, minutes=30)
+"""The nightly one is taken unless there is one of the evening; at other hours one that is late."""
 NAME = "back_up"
+STOP_SECONDS = 10.0
+BUSY_SECONDS = 60
+MAX_BUSY = 30
 _PATTERNS = ("sage-%Y%m%dT%H%M%SZ.tar", "sage-%Y%m%dT%H%M%SZ.tar.enc")
 
 logger = structlog.get_logger(__name__)
 
 
-@app.periodic(cron="17 3 * * *")
+class AfterStopOrBusy(AfterStop):
+    """As after a stop; in a minute while something else has the lock."""
+
+    def get_retry_decision(self, *, exception: BaseException, job: Job) -> RetryDecision | None:
+        if isinstance(exception, Busy) and job.attempts < MAX_BUSY:
+            return RetryDecision(retry_in={"seconds": BUSY_SECONDS})
+        return super().get_retry_decision(exception=exception, job=job)
+
+
+@app.periodic(cron="17 * * * *")
 @app.task(
-    name=NAME, queue=BULK_QUEUE, lock=NAME, queueing_lock=NAME, retry=AfterStop(), priority=JobPriority.BULK
+    name=NAME,
+    queue=BULK_QUEUE,
+    lock=NAME,
+    queueing_lock=NAME,
+    retry=AfterStopOrBusy(),
+    priority=JobPriority.BULK,
 )
 async def back_up(timestamp: int) -> None:  # noqa: ARG001 - every periodic job gets it
-    """Take a backup, and remove the oldest. A worker that stops breaks it off, and another one begins it."""
+    """Take a backup if it is time. A worker that stops breaks it off, and another one begins it."""
     stopping = threading.Event()
+    work = asyncio.ensure_future(asyncio.to_thread(_back_up, stopping))
     try:
-        await asyncio.to_thread(_back_up, stopping)
+        await asyncio.shield(work)
     except asyncio.CancelledError:
         stopping.set()
+        await asyncio.wait([work], timeout=STOP_SECONDS)
         raise
-    await in_database_unhurried(forget_departures, now=timezone.now())
 
 
 def _back_up(stopping: threading.Event) -> None:
     folder = settings.SAGE_BACKUP_DIR
     assert folder is not None  # else this module isn't imported
+    now = timezone.now()
     try:
-        taken = take_backup(folder / file_name(timezone.now()), is_stopping=stopping.is_set)
-        removed = remove_old(folder)
-        logger.info("backed_up", size=taken.size, damaged=len(taken.damaged), removed=removed)
+        remove_old(folder, now=now)
+        if is_due(folder, now=now):
+            taken = take_backup(folder / file_name(now), is_stopping=stopping.is_set)
+            logger.info("backed_up", size=taken.size, damaged=len(taken.damaged))
     except Stopped:
         logger.info("backup_stopped")
     finally:
         give_back_connections()
 
 
-def remove_old(folder: Path) -> int:
-    """Remove all but the newest backups of a folder, and what killed ones left; return how many."""
-    named = [(taken_at, path) for path in folder.iterdir() if (taken_at := _taken_at(path.name))]
-    unfinished = [
-        path for path in folder.iterdir() if path.name.endswith(".part") and _taken_at(path.name[1:-5])
-    ]
-    old = [path for _, path in sorted(named)[:-KEPT]]
-    for path in [*old, *unfinished]:
-        path.unlink(missing_ok=True)
+def is_due(folder: Path, *, now: datetime) -> bool:
+    """Return whether a backup is to be taken now, by those that are in the folder."""
+    newest = max((taken_at for taken_at, _ in _backups(folder)), default=None)
+    return newest is None or now - newest > (NIGHTLY_AGE if now.hour == NIGHT_HOUR else LATE_AGE)
+
+
+def remove_old(folder: Path, *, now: datetime) -> int:
+    """Remove backups that are a week old, and what killed ones left; return how many. Raises `Busy`.
+
+    The newest whole one stays, however old it is.
+    """
+    join_server()
+    with connect() as session:
+        if not try_lock(session, BACKUP_LOCK):
+            raise Busy("Another backup, or a restore, is running.")
+        for path in _listed(folder):
+            if path.name.endswith(".part") and _taken_at(path.name[1:-5]):
+                path.unlink(missing_ok=True)
+        backups = sorted(_backups(folder))
+        names = [path.name for _, path in backups]
+        whole = set(Backup.objects.filter(is_whole=True, file__in=names).values_list("file", flat=True))
+        staying = next((name for name in reversed(names) if name in whole), names[-1] if names else "")
+        old = [path for taken_at, path in backups if now - taken_at > KEPT and path.name != staying]
+        for path in old:
+            path.unlink(missing_ok=True)
+    logger.info("old_backups_removed", count=len(old))
     return len(old)
+
+
+def _listed(folder: Path) -> list[Path]:
+    return list(folder.iterdir()) if folder.is_dir() else []
+
+
+def _backups(folder: Path) -> list[tuple[datetime, Path]]:
+    return [(taken_at, path) for path in _listed(folder) if (taken_at := _taken_at(path.name))]
 
 
 def _taken_at(name: str) -> datetime | None:

@@ -1,6 +1,7 @@
 """Connections beside Django's pool, and PostgreSQL's own programs, for one or the other database."""
 
 import os
+import select
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
@@ -23,6 +24,7 @@ BACKUP_LOCK = 0x5A70
 PIECE_BYTES = 1 << 22
 FIRST_WITH_TIMEOUT = 17
 _NICE = 10
+_POLL_MS = 500
 _NO_LIMITS = "-c statement_timeout=0 -c lock_timeout=0 -c idle_in_transaction_session_timeout=0"
 # Vectors are made anew from the passages. Their type belongs to an extension that another server may lack.
 _LEFT_OUT = (
@@ -90,10 +92,23 @@ def dump(snapshot: str, *, is_stopping: Callable[[], bool]) -> Iterator[bytes]:
     arguments = ("--format=custom", "--compress=gzip:3", "--no-owner", "--no-privileges")
     with _program("pg_dump", *arguments, f"--snapshot={snapshot}", *_LEFT_OUT) as process:
         output = cast("IO[bytes]", process.stdout)
-        while piece := output.read(PIECE_BYTES):
+        while piece := _read_piece(output.fileno(), is_stopping):
             yield piece
-            if is_stopping():
-                raise Stopped("The backup was stopped.")
+
+
+def _read_piece(descriptor: int, is_stopping: Callable[[], bool]) -> bytes:
+    """Read a piece from a pipe, shorter only at its end. Raises `Stopped`, while it waits, too."""
+    piece, waiting = bytearray(), select.poll()
+    waiting.register(descriptor, select.POLLIN)
+    while len(piece) < PIECE_BYTES:
+        if is_stopping():
+            raise Stopped("The backup was stopped.")
+        if waiting.poll(_POLL_MS):
+            part = os.read(descriptor, PIECE_BYTES - len(piece))
+            if not part:
+                break
+            piece += part
+    return bytes(piece)
 
 
 @contextmanager
@@ -161,7 +176,8 @@ def is_old_server_only(text: str) -> bool:
 
 def _target(database: str | None, passwords: IO[str]) -> str:
     """Return what a program connects to. The password is in a private file: no list of processes shows it."""
-    known = {option.keyword.decode() for option in Conninfo.get_defaults()} - {"password", "options"}
+    shown = {option.keyword.decode() for option in Conninfo.get_defaults() if option.dispchar != b"*"}
+    known = shown - {"options"}
     given = connection.get_connection_params()
     parameters = {name: value for name, value in given.items() if name in known and value is not None}
     if database:

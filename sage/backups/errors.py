@@ -9,5 +9,9 @@ class ArchiveDamaged(BackupError):
     """The archive was cut, changed, or isn't one."""
 
 
+class Busy(BackupError):
+    """Another backup, a restore or a migration is running: the next minute may do."""
+
+
 class Stopped(BackupError):
     """The process was asked to end."""

@@ -4,17 +4,19 @@ An object's row is written after it and removed before it, so an object of the s
 row was removed meanwhile, or if it was lost before. Nobody waits: the dump's locks stop no reader or writer.
 """
 
+import errno
 import os
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import IO, Any
 
 import psycopg
+import structlog
 from django.conf import settings
 from django.db import DatabaseError
 from django.utils import timezone
@@ -28,11 +30,13 @@ from coaching.models import Backup
 from sage.backups.archive import DATABASE, HEAD, OBJECTS, REPORT, ArchiveWriter
 from sage.backups.contents import FORMAT, KEY_MEMBER, examine
 from sage.backups.databases import BACKUP_LOCK, connect, dump, join_server, server_major, try_lock
-from sage.backups.errors import BackupError, Stopped
+from sage.backups.errors import BackupError, Busy, Stopped
 from sage.backups.objects import hash_of_row, is_not_found, owner_of, spooled
 from sage.second_factor import second_factor_keys
 from sage.startup import MIGRATION_LOCK
 from sessions_app.database import give_back_connections
+
+logger = structlog.get_logger(__name__)
 
 MAX_UNANSWERED = 20
 """After so many objects in a row that the storage gives no answer about, it is what is wrong."""
@@ -64,15 +68,15 @@ def take_backup(path: Path, *, is_stopping: Callable[[], bool] = lambda: False) 
         with _locked() as session, _new_file(path) as file:
             _write(session, file, taken, is_stopping)
         taken.size, taken.seconds = path.stat().st_size, time.monotonic() - began
-    except Stopped:
+    except (Busy, Stopped):
         raise
-    except (BackupError, psycopg.Error, OSError) as error:
+    except (BackupError, psycopg.Error, DatabaseError, OSError) as error:
         reason = _sentence_of(error, path)
-        with suppress(DatabaseError):
-            _note(Backup(is_whole=False, reason=reason[:300]), time.monotonic() - began)
+        _note(Backup(is_whole=False, reason=reason[:300]), time.monotonic() - began)
         raise BackupError(reason) from error
     reason = f"{len(taken.damaged)} files are lost or damaged." if taken.damaged else ""
-    _note(Backup(size=taken.size, is_whole=not taken.damaged, reason=reason), taken.seconds)
+    row = Backup(file=path.name, size=taken.size, is_whole=not taken.damaged, reason=reason)
+    _note(row, taken.seconds)
     return taken
 
 
@@ -85,9 +89,9 @@ def file_name(now: datetime) -> str:
 def _locked() -> Iterator[psycopg.Connection[Any]]:
     with connect() as session:
         if not try_lock(session, BACKUP_LOCK):
-            raise BackupError("Another backup, or a restore, is running.")
+            raise Busy("Another backup, or a restore, is running.")
         if not try_lock(session, MIGRATION_LOCK, is_shared=True):
-            raise BackupError("The database is being migrated: take the backup afterwards.")
+            raise Busy("The database is being migrated: take the backup afterwards.")
         yield session
 
 
@@ -222,15 +226,20 @@ def _is_active(session: psycopg.Connection[Any], user_id: int) -> bool:
 def _sentence_of(error: Exception, path: Path) -> str:
     if isinstance(error, BackupError):
         return str(error)
-    if isinstance(error, psycopg.Error):
+    if isinstance(error, psycopg.Error | DatabaseError):
         return f"The database broke off the backup ({type(error).__name__})."
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+        return f"There is no room left, in {path.parent} or in {tempfile.gettempdir()}."
     return f"{path} can't be written ({getattr(error, 'strerror', None) or type(error).__name__})."
 
 
 def _note(backup: Backup, seconds: float) -> None:
-    """Store what the admin's start page shows. Without a database there is nothing to store it in."""
+    """Store what the admin's start page shows. It isn't worth a finished backup if that fails."""
     backup.ended_at, backup.seconds = timezone.now(), int(seconds)
-    backup.save()
-    kept = set(Backup.objects.values_list("pk", flat=True)[:KEPT_ROWS])
-    kept.update(Backup.objects.filter(is_whole=True).values_list("pk", flat=True)[:KEPT_ROWS])
-    Backup.objects.exclude(pk__in=kept).delete()
+    try:
+        backup.save()
+        kept = set(Backup.objects.values_list("pk", flat=True)[:KEPT_ROWS])
+        kept.update(Backup.objects.filter(is_whole=True).values_list("pk", flat=True)[:KEPT_ROWS])
+        Backup.objects.exclude(pk__in=kept).delete()
+    except DatabaseError as error:
+        logger.warning("backup_not_noted", error=type(error).__name__)

@@ -268,7 +268,7 @@ def test_many_lost_files_are_reported_and_a_storage_without_an_answer_ends_it(
 def test_the_last_success_is_remembered_however_many_fail(place: SimpleNamespace) -> None:
     backup = taken(place)
     with connect(place.name) as session:
-        session.execute("SELECT pg_advisory_lock_shared(%s), pg_advisory_lock(%s)", [MIGRATION_LOCK] * 2)
+        session.execute("SELECT pg_advisory_lock(%s)", [MIGRATION_LOCK])
         for _ in range(KEPT_ROWS + 1):
             with pytest.raises(BackupError, match="being migrated"):
                 take_backup(place.folder / "two.tar")
@@ -276,7 +276,7 @@ def test_the_last_success_is_remembered_however_many_fail(place: SimpleNamespace
     assert Backup.objects.filter(is_whole=True).get().size == backup.size
 
 
-def test_migrations_wait_for_no_file(place: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_migrations_wait_for_no_file(place: SimpleNamespace) -> None:
     make_person("ada")
     free: list[bool] = []
 
@@ -329,7 +329,7 @@ def test_one_backup_runs_at_a_time(place: SimpleNamespace) -> None:
         with pytest.raises(BackupError, match="Another backup"):
             taken(place)
     assert not (place.folder / "backups/one.tar").exists()
-    assert [backup.is_whole for backup in Backup.objects.all()] == [False]
+    assert not Backup.objects.exists()  # the other one tells how it ends
 
 
 def test_a_stopped_backup_leaves_no_file(place: SimpleNamespace) -> None:

@@ -1,7 +1,7 @@
-"""The daily backup: seven stay, operators see the last one, and people read how long a copy lasts."""
+"""The daily backup: a week stays, operators see the last one, and people read how long a copy lasts."""
 
 import asyncio
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.core.files.storage import storages
 from django.test import Client
 from django.utils import timezone
+from procrastinate.jobs import Job
 from pytest_django import Settings
 
 from coaching.admin.start import Figure, read_figures
@@ -18,21 +19,73 @@ from coaching.belongings.removal import remove_person
 from coaching.files.objects import ObjectStorage
 from coaching.models import Backup
 from sage.backups.contents import examine
-from sage.backups.daily import KEPT, back_up, remove_old
+from sage.backups.daily import NAME, back_up, is_due, remove_old
+from sage.backups.databases import BACKUP_LOCK, connect
+from sage.backups.errors import Busy
 from sage.checks import warn_of_plain_backups
 from sage.env import SettingError, read_environment
 from tests.backups.people import make_person
 from tests.conftest import MakeUser
 
-NAMES = [f"sage-2026112{day}T031700Z.tar{end}" for day in range(9) for end in ("", ".enc")]
+NOW = datetime(2026, 11, 28, 3, 17, 2, tzinfo=UTC)
 
 
-def test_the_newest_seven_stay_and_foreign_files_are_not_touched(tmp_path: Path) -> None:
+def name_of(taken_at: datetime, end: str = "") -> str:
+    return f"sage-{taken_at:%Y%m%dT%H%M%SZ}.tar{end}"
+
+
+@pytest.mark.django_db
+def test_a_week_stays_and_foreign_files_are_not_touched(tmp_path: Path) -> None:
     others = ["mine.tar", "sage-before.tar", "departures"]
-    for name in [*NAMES, *others, ".sage-20261120T031700Z.tar.part"]:
+    young = [name_of(NOW - timedelta(days=age)) for age in range(8)]
+    old = [name_of(NOW - timedelta(days=8, seconds=age), end) for age in (0, 9) for end in ("", ".enc")]
+    by_hand = [name_of(NOW - timedelta(minutes=age)) for age in range(1, 9)]
+    for name in [*young, *old, *by_hand, *others, ".sage-20261120T031700Z.tar.part"]:
         (tmp_path / name).touch()
-    assert remove_old(tmp_path) == len(NAMES) - KEPT
-    assert {path.name for path in tmp_path.iterdir()} == {*NAMES[-KEPT:], *others}
+    assert remove_old(tmp_path, now=NOW) == len(old)
+    assert {path.name for path in tmp_path.iterdir()} == {*young, *by_hand, *others}
+
+
+@pytest.mark.django_db
+def test_the_newest_whole_backup_stays(tmp_path: Path) -> None:
+    names = [name_of(NOW - timedelta(days=age)) for age in (1, 10, 20, 30)]
+    for name, is_whole in zip(names, (False, False, True, True), strict=True):
+        (tmp_path / name).touch()
+        Backup.objects.create(file=name, ended_at=NOW, seconds=1, is_whole=is_whole)
+    assert remove_old(tmp_path, now=NOW) == 2
+    assert {path.name for path in tmp_path.iterdir()} == {names[0], names[2]}
+
+
+@pytest.mark.django_db
+def test_nothing_is_removed_while_a_backup_is_taken(tmp_path: Path) -> None:
+    (tmp_path / ".sage-20261120T031700Z.tar.part").touch()
+    with connect() as session:
+        session.execute("SELECT pg_advisory_lock(%s)", [BACKUP_LOCK])
+        with pytest.raises(Busy) as raised:
+            remove_old(tmp_path, now=NOW)
+    assert len(list(tmp_path.iterdir())) == 1
+    job = Job(id=1, queue="bulk", lock=None, queueing_lock=None, task_name=NAME, attempts=0)
+    decision = back_up.get_retry_exception(raised.value, job)
+    assert decision is not None
+
+
+@pytest.mark.parametrize(
+    ("newest", "now", "expected"),
+    [
+        (None, NOW, True),
+        (None, NOW.replace(hour=14), True),
+        (timedelta(hours=24), NOW, True),
+        (timedelta(hours=3), NOW, False),
+        (timedelta(hours=24), NOW.replace(hour=4), False),
+        (timedelta(hours=25), NOW.replace(hour=4), True),
+    ],
+)
+def test_a_backup_is_taken_at_night_or_when_it_is_late(
+    newest: timedelta | None, now: datetime, expected: bool, tmp_path: Path
+) -> None:
+    if newest:
+        (tmp_path / name_of(now - newest)).touch()
+    assert is_due(tmp_path, now=now) == expected
 
 
 @pytest.mark.slow
@@ -45,6 +98,27 @@ def test_the_job_takes_a_backup(place: SimpleNamespace, settings: Settings) -> N
     assert examine(path).objects == 3
     backup = Backup.objects.get()
     assert (backup.is_whole, backup.size) == (True, path.stat().st_size)
+    asyncio.run(back_up(timestamp=0))
+    assert list(folder.iterdir()) == [path]
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+def test_a_stopped_job_leaves_neither_a_file_nor_the_lock(place: SimpleNamespace, settings: Settings) -> None:
+    settings.SAGE_BACKUP_DIR = folder = place.folder / "nightly"
+    make_person("ada")
+
+    async def stop() -> None:
+        job = asyncio.ensure_future(back_up(timestamp=0))
+        while not folder.is_dir():
+            await asyncio.sleep(0.001)
+        job.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await job
+
+    asyncio.run(stop())
+    assert list(folder.iterdir()) == []
+    assert remove_old(folder, now=timezone.now()) == 0
 
 
 @pytest.mark.slow
