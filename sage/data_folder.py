@@ -10,8 +10,6 @@ from sage.env_values import is_vapid_key
 
 SECRET = "secret_key"  # noqa: S105 - the name of a file
 NEXT_SECRET = "secret_key.next"  # noqa: S105
-FORMER_SECRET = "secret_key.former"  # noqa: S105
-"""`coaching.files.former_databases` removes it: settings import this module, so it is named there, too."""
 
 
 def open_data_folder(folder: Path) -> None:
@@ -62,14 +60,14 @@ def make_next_secret(folder: Path) -> str:
     return read_or_make_secret(folder / NEXT_SECRET)
 
 
-def use_next_secret(folder: Path) -> None:
-    """Replace the secret key: all that the former one signed is void from the next start on.
+def keep_secret(folder: Path, name: str) -> None:
+    """Give the present secret key a second name, under which it stays when it is replaced."""
+    (folder / name).unlink(missing_ok=True)
+    (folder / name).hardlink_to(folder / SECRET)
 
-    The former one stays as long as the database that it belongs to.
-    """
-    former = folder / FORMER_SECRET
-    former.unlink(missing_ok=True)
-    former.hardlink_to(folder / SECRET)
+
+def use_next_secret(folder: Path) -> None:
+    """Replace the secret key: all that the former one signed is void from the next start on."""
     (folder / NEXT_SECRET).replace(folder / SECRET)
     descriptor = os.open(folder, os.O_RDONLY)
     try:

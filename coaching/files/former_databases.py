@@ -2,12 +2,21 @@
 
 from datetime import UTC, datetime, timedelta
 
+import structlog
 from django.conf import settings
-from django.db import connection
+from django.db import DatabaseError, connection
+from django.db.backends.utils import CursorWrapper
+
+from sessions_app.database import no_time_limits
+
+logger = structlog.get_logger(__name__)
 
 KEPT = timedelta(days=7)
-FORMER_SECRET = "secret_key.former"  # noqa: S105 - the name of a file
-"""The secret key that the last of them needs, in the data folder."""
+BACKUP_LOCK = 0x5A70
+"""Held while a backup is taken or restored."""
+RESTORING_SUFFIX = "_restoring"
+"""Ends the name of the database that a restore fills."""
+_SECRET_START = "secret_key.before_"  # noqa: S105 - the start of a file's name
 _FORMAT = "%Y%m%dT%H%M%S"
 
 
@@ -16,23 +25,52 @@ def former_name(name: str, now: datetime) -> str:
     return f"{_start(name)}{now.astimezone(UTC):{_FORMAT}}"
 
 
+def former_secret_name(now: datetime) -> str:
+    """Return the name in the data folder of the secret key that a database replaced now belongs to."""
+    return f"{_SECRET_START}{now.astimezone(UTC):{_FORMAT}}"
+
+
 def drop_former_databases(*, now: datetime) -> int:
-    """Drop those that were replaced a week ago; return how many are left. Outside a transaction."""
-    start, left = _start(str(connection.settings_dict["NAME"])), 0
-    with connection.cursor() as cursor:
+    """Drop those that were replaced a week ago; return how many are left. Outside a transaction.
+
+    One that can't be dropped is logged and not counted: garbage mustn't stay because of it.
+    """
+    name, secrets_left = str(connection.settings_dict["NAME"]), set[str]()
+    start = _start(name)
+    with no_time_limits(), connection.cursor() as cursor:
         cursor.execute("SELECT datname FROM pg_database WHERE starts_with(datname, %s)", [start])
-        for (name,) in cursor.fetchall():
+        for (former,) in cursor.fetchall():
             try:
-                replaced_at = datetime.strptime(name.removeprefix(start), _FORMAT).replace(tzinfo=UTC)
+                replaced_at = datetime.strptime(former.removeprefix(start), _FORMAT).replace(tzinfo=UTC)
             except ValueError:  # somebody else's
                 continue
             if now - replaced_at > KEPT:
-                cursor.execute(f"DROP DATABASE {connection.ops.quote_name(name)}")
+                _drop(cursor, former)
             else:
-                left += 1
-    if not left:
-        (settings.SAGE_DATA_DIR / FORMER_SECRET).unlink(missing_ok=True)
-    return left
+                secrets_left.add(former_secret_name(replaced_at))
+        _drop_unfinished(cursor, f"{name}{RESTORING_SUFFIX}")
+    for path in settings.SAGE_DATA_DIR.glob(f"{_SECRET_START}*"):
+        if path.name not in secrets_left:
+            path.unlink(missing_ok=True)
+    return len(secrets_left)
+
+
+def _drop_unfinished(cursor: CursorWrapper, name: str) -> None:
+    """Drop the database that a killed restore has left, unless one is running."""
+    cursor.execute("SELECT FROM pg_database WHERE datname = %s", [name])
+    if cursor.fetchone() is None:
+        return
+    cursor.execute("SELECT pg_try_advisory_lock(%s)", [BACKUP_LOCK])
+    if cursor.fetchone() == (True,):
+        _drop(cursor, name)
+        cursor.execute("SELECT pg_advisory_unlock(%s)", [BACKUP_LOCK])
+
+
+def _drop(cursor: CursorWrapper, name: str) -> None:
+    try:
+        cursor.execute(f"DROP DATABASE {connection.ops.quote_name(name)} WITH (FORCE)")
+    except DatabaseError as error:
+        logger.warning("database_not_dropped", database=name, error=type(error).__name__)
 
 
 def _start(name: str) -> str:

@@ -9,18 +9,17 @@ from contextlib import contextmanager, suppress
 from typing import IO, Any, cast
 
 import psycopg
-from django.db import DEFAULT_DB_ALIAS, connection, connections
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, connection, connections
 from psycopg.conninfo import make_conninfo
 from psycopg.pq import Conninfo
 
+from coaching.files.former_databases import BACKUP_LOCK
 from sage.backups.errors import BackupError, Stopped
 from sage.embedded_postgres import POSTGRES_VERSION, programs_folder
 from sage.pooled_backend.base import DatabaseWrapper
 from sage.postgres_account import child_environment
 from sessions_app.database import NO_TIME_LIMITS, give_back_connections
 
-BACKUP_LOCK = 0x5A70
-"""Held while a backup is taken or restored."""
 PIECE_BYTES = 1 << 22
 FIRST_WITH_TIMEOUT = 17
 _NICE = 10
@@ -43,8 +42,11 @@ def connect(database: str | None = None) -> psycopg.Connection[Any]:
 
 
 def join_server() -> None:
-    """Start the embedded server if it is used. Raises `StartError`."""
-    connection.ensure_connection()
+    """Start the embedded server if it is used. Raises `StartError` and `BackupError`."""
+    try:
+        connection.ensure_connection()
+    except DatabaseError as error:
+        raise BackupError(f"The database can't be reached ({type(error).__name__}).") from error
     give_back_connections()
 
 

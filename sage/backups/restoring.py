@@ -5,9 +5,10 @@ only join the others. Whenever it is killed, the database is the old one or the 
 it can begin again. Afterwards the old one stays for a week under another name (`former_databases`).
 """
 
+import shutil
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -16,13 +17,14 @@ from typing import Any
 import psycopg
 from django.conf import settings
 from django.core.management import call_command
-from django.db import connection
+from django.db import DatabaseError, connection
 from django.utils import timezone
 from psycopg import errors, sql
 
 from coaching.belongings.departures import departed_users
 from coaching.belongings.removal import remove_rows
-from coaching.files.former_databases import former_name
+from coaching.files.former_databases import RESTORING_SUFFIX, former_name, former_secret_name
+from coaching.files.objects import STORAGE_ERRORS
 from coaching.migrations._recall_tables import VECTORS
 from sage.backups.archive import DATABASE, OBJECTS, Member
 from sage.backups.contents import Contents, opened
@@ -40,12 +42,11 @@ from sage.backups.endings import end_what_ran
 from sage.backups.errors import BackupError
 from sage.backups.objects import hash_of_row, owner_of, put_object
 from sage.claim import CLAIM_LOCK
-from sage.data_folder import make_next_secret, use_next_secret
+from sage.data_folder import keep_secret, make_next_secret, use_next_secret
 from sage.schema import unknown_migrations
 from sage.second_factor import encrypt_anew, second_factor_key
 from sessions_app.database import no_time_limits
 
-SUFFIX = "_restoring"
 ALONE_SECONDS = 5.0
 """A connection that has been closed is listed for a moment longer."""
 STILL_RUNS = "Sage is running, or another program uses its database: stop it first. Nothing was changed."
@@ -75,6 +76,12 @@ def check_suitable(contents: Contents, *, keeps_links: bool = False) -> None:
         raise BackupError(
             f"The archive is of PostgreSQL {contents.postgres}, the server is {major}: use a newer server."
         )
+    if not settings.ENVIRONMENT.database_url:
+        free = shutil.disk_usage(settings.SAGE_DATA_DIR).free
+        if free < contents.database_bytes:  # it takes more than its compressed rows, at least that is sure
+            raise BackupError(
+                f"There are {free:,} bytes left in {settings.SAGE_DATA_DIR}, which is too little."
+            )
     same_secret = second_factor_key(settings.SECRET_KEY) in contents.second_factor_keys
     if settings.ENVIRONMENT.secret_key and same_secret and not keeps_links:
         raise BackupError(
@@ -85,27 +92,54 @@ def check_suitable(contents: Contents, *, keeps_links: bool = False) -> None:
 
 def restore(path: Path, contents: Contents) -> Restored:
     """Restore an examined archive. Raises `BackupError`, and then the present database is unchanged."""
-    done = Restored(contents=contents, former="")
+    done, now = Restored(contents=contents, former=""), timezone.now()
     name = str(connection.settings_dict["NAME"])
-    target = f"{name}{SUFFIX}"
+    target, former = f"{name}{RESTORING_SUFFIX}", former_name(name, now)
     try:
-        with _alone() as session:
+        with _alone() as session, _dropped_on_failure(target):
+            _check_rights(session)
             _make_database(session, target)
             _fill(path, target, done)
             row = session.execute("SELECT to_regclass('django_migrations') IS NULL").fetchone()
             is_empty = bool(row and row[0])
-        former = former_name(name, timezone.now())
-        _switch(name, target, former)
-    except psycopg.Error as error:
+        if not settings.ENVIRONMENT.secret_key:
+            keep_secret(settings.SAGE_DATA_DIR, former_secret_name(now))
+        with _dropped_on_failure(target):
+            _switch(name, target, former)
+    except (psycopg.Error, DatabaseError) as error:
         raise BackupError(f"The database refused it ({_first_line(error)}). Nothing was changed.") from error
     if not settings.ENVIRONMENT.secret_key:
         use_next_secret(settings.SAGE_DATA_DIR)
     if is_empty:
         with connect() as session:
-            session.execute(sql.SQL("DROP DATABASE {}").format(sql.Identifier(former)))
+            session.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(former)))
     else:
         done.former = former
     return done
+
+
+@contextmanager
+def _dropped_on_failure(target: str) -> Iterator[None]:
+    """Drop the new database if the block fails: it has everybody's rows."""
+    try:
+        yield
+    except BaseException:
+        with suppress(psycopg.Error), _beside() as session:
+            session.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(target)))
+        raise
+
+
+def _check_rights(session: psycopg.Connection[Any]) -> None:
+    """Check now what only the switch needs, after hours. Raises `BackupError` and `psycopg.Error`."""
+    row = session.execute(
+        "SELECT pg_has_role(datdba, 'USAGE') FROM pg_database WHERE datname = current_database()"
+    ).fetchone()
+    if not (row and row[0]):
+        raise BackupError(
+            f"The database belongs to another role than {session.info.user}, which so can't rename it: "
+            f"ALTER DATABASE {session.info.dbname} OWNER TO {session.info.user}, as a superuser."
+        )
+    _beside().close()
 
 
 @contextmanager
@@ -192,7 +226,12 @@ def _prepare(path: Path, target: str, done: Restored) -> set[int]:
     with on_database(target):
         call_command("migrate", interactive=False, verbosity=0)
         folders = {path.absolute().parent, *([settings.SAGE_BACKUP_DIR] if settings.SAGE_BACKUP_DIR else [])}
-        departed = departed_users(folders)
+        try:
+            departed = departed_users(folders)
+        except STORAGE_ERRORS as error:
+            raise BackupError(
+                f"The list of people who were deleted can't be read ({type(error).__name__})."
+            ) from error
         with no_time_limits():
             for user_id in departed:
                 remove_rows(user_id)
@@ -208,12 +247,17 @@ def _prepare(path: Path, target: str, done: Restored) -> set[int]:
 def _switch(name: str, target: str, former: str) -> None:
     """Give the new database the name of the present one, in one transaction."""
     rename = sql.SQL("ALTER DATABASE {} RENAME TO {}")
-    with _beside() as session, session.transaction():
-        try:
+    try:
+        with _beside() as session, session.transaction():
             session.execute(rename.format(sql.Identifier(name), sql.Identifier(former)))
             session.execute(rename.format(sql.Identifier(target), sql.Identifier(name)))
-        except errors.ObjectInUse:
-            raise BackupError(STILL_RUNS) from None
+    except errors.ObjectInUse:
+        raise BackupError(STILL_RUNS) from None
+    except psycopg.OperationalError as error:
+        raise BackupError(
+            "The connection was lost while the databases changed their names, so either may be there now: "
+            "begin again."
+        ) from error
 
 
 def _beside() -> psycopg.Connection[Any]:
@@ -224,5 +268,5 @@ def _beside() -> psycopg.Connection[Any]:
         return connect("template1")
 
 
-def _first_line(error: psycopg.Error) -> str:
+def _first_line(error: Exception) -> str:
     return next(iter(str(error).splitlines()), type(error).__name__)

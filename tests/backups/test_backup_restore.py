@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import stat
+import time
 from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
@@ -195,7 +196,8 @@ def test_second_factors_work_with_the_new_secret_key(place: SimpleNamespace, set
     Authenticator.objects.create(user=user, type="totp", data=data)
     restored(taken(place).path)
     new = (place.folder / "secret_key").read_text().strip()
-    assert (place.folder / "secret_key.former").read_text() == settings.SECRET_KEY != new
+    (former,) = place.folder.glob("secret_key.before_*")
+    assert former.read_text() == settings.SECRET_KEY != new
     assert not (place.folder / "secret_key.next").exists()
     with override_settings(SECRET_KEY=new, SECRET_KEY_FALLBACKS=[]):
         assert TOTP(Authenticator.objects.get(user=user)).validate_code(code_of(secret))
@@ -348,9 +350,9 @@ def test_what_was_there_before_stays_for_a_week(place: SimpleNamespace) -> None:
     assert rows_of(former) == rows
     now = timezone.now()
     assert drop_former_databases(now=now + timedelta(days=6)) == 1
-    assert (place.folder / "secret_key.former").exists()
+    assert len(list(place.folder.glob("secret_key.before_*"))) == 1
     assert drop_former_databases(now=now + timedelta(days=8)) == 0
-    assert not (place.folder / "secret_key.former").exists()
+    assert not list(place.folder.glob("secret_key.before_*"))
     with connect("postgres") as session:
         assert not session.execute("SELECT FROM pg_database WHERE datname = %s", [former]).fetchone()
         session.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(f"{place.name}_before_us")))
@@ -385,6 +387,63 @@ def test_damaged_bytes_of_an_archive_replace_nothing(place: SimpleNamespace) -> 
     path.write_bytes(data)
     restored(backup.path)
     assert path.read_bytes() == data
+
+
+def test_each_former_database_keeps_its_own_secret_key(place: SimpleNamespace) -> None:
+    backup = taken(place)
+    formers = []
+    for number in range(2):
+        secret = (place.folder / "secret_key").read_text()
+        former = restored(backup.path).former
+        formers.append((former.rpartition("_before_")[2], secret))
+        if not number:
+            time.sleep(1)  # names have seconds
+    assert {
+        (path.suffix.removeprefix(".before_"), path.read_text())
+        for path in place.folder.glob("secret_key.before_*")
+    } == set(formers)
+
+
+def databases_of(place: SimpleNamespace) -> list[str]:
+    with connect("postgres") as session:
+        found = session.execute(
+            "SELECT datname FROM pg_database WHERE starts_with(datname, %s)", [place.name]
+        )
+        return [name for (name,) in found.fetchall()]
+
+
+def test_a_restore_that_fails_leaves_no_database(
+    place: SimpleNamespace,
+) -> None:
+    make_person("ada")
+    backup = taken(place)
+    contents = examine(backup.path)
+    place.files.rename(place.folder / "away")
+    place.files.write_bytes(b"no folder")
+    with pytest.raises(BackupError, match="can't be"):
+        restore(backup.path, contents)
+    assert databases_of(place) == [place.name]
+
+
+def test_the_job_drops_what_a_killed_restore_left(place: SimpleNamespace) -> None:
+    name = f"{place.name}_restoring"
+    with connect("postgres") as session:
+        session.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+    with connect(place.name) as session:
+        session.execute("SELECT pg_advisory_lock(%s)", [BACKUP_LOCK])
+        drop_former_databases(now=timezone.now())
+        assert name in databases_of(place)
+    drop_former_databases(now=timezone.now())
+    assert databases_of(place) == [place.name]
+
+
+def test_a_former_database_is_dropped_although_somebody_is_connected(place: SimpleNamespace) -> None:
+    former = former_name(place.name, timezone.now() - timedelta(days=8))
+    with connect("postgres") as session:
+        session.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(former)))
+    with connect(former):
+        assert drop_former_databases(now=timezone.now()) == 0
+    assert databases_of(place) == [place.name]
 
 
 def test_every_key_of_an_object_is_in_a_backup() -> None:
