@@ -1,5 +1,6 @@
 """Backups: one archive of database and files, taken while Sage runs, and restored beside what is there.
 
-`archive` and `encryption` are the format, `dumping` runs PostgreSQL's own programs, `taking` and `restoring`
-are the commands, `daily` is the job. docs/decisions/backups.md has the reasons.
+`archive`, `contents` and `encryption` are the format, `databases` and `objects` run PostgreSQL's own programs
+and copy files, `taking` and `restoring` are the commands, `daily` is the job. docs/decisions/backups.md has
+the reasons.
 """

@@ -180,6 +180,11 @@ def _opened(file: Readable, key: bytes | None) -> tuple[Readable, bytes]:
     """Return the plain stream, and the first block if it was read already."""
     start = file.read(len(MAGIC))
     if start != MAGIC:
+        if key is not None:
+            raise BackupError(
+                "The archive isn't encrypted, or its beginning is damaged, and SAGE_BACKUP_KEY is set: "
+                "anybody could have made it. If you know where it is from, add --plain."
+            )
         return file, start + _read(file, BLOCK - len(start))
     if key is None:
         raise BackupError("The archive is encrypted: set SAGE_BACKUP_KEY to the key that it was made with.")

@@ -12,10 +12,11 @@ from procrastinate import RetryDecision
 from procrastinate.contrib.django import app
 from procrastinate.jobs import Job
 
+from coaching.files.former_databases import BACKUP_LOCK
 from coaching.job_queue import BULK_QUEUE, JobPriority
 from coaching.jobs.tasks import AfterStop
 from coaching.models import Backup
-from sage.backups.databases import BACKUP_LOCK, connect, join_server, try_lock
+from sage.backups.databases import connect, join_server, try_lock
 from sage.backups.errors import Busy, Stopped
 from sage.backups.taking import file_name, take_backup
 from sessions_app.database import give_back_connections

@@ -13,7 +13,6 @@ from django.db import DEFAULT_DB_ALIAS, DatabaseError, connection, connections
 from psycopg.conninfo import make_conninfo
 from psycopg.pq import Conninfo
 
-from coaching.files.former_databases import BACKUP_LOCK
 from sage.backups.errors import BackupError, Stopped
 from sage.embedded_postgres import POSTGRES_VERSION, programs_folder
 from sage.pooled_backend.base import DatabaseWrapper

@@ -23,13 +23,12 @@ from psycopg import errors, sql
 
 from coaching.belongings.departures import departed_users
 from coaching.belongings.removal import remove_rows
-from coaching.files.former_databases import RESTORING_SUFFIX, former_name, former_secret_name
+from coaching.files.former_databases import BACKUP_LOCK, RESTORING_SUFFIX, former_name, former_secret_name
 from coaching.files.objects import STORAGE_ERRORS
 from coaching.migrations._recall_tables import VECTORS
 from sage.backups.archive import DATABASE, OBJECTS, Member
 from sage.backups.contents import Contents, opened
 from sage.backups.databases import (
-    BACKUP_LOCK,
     close_connections,
     connect,
     join_server,
@@ -76,7 +75,7 @@ def check_suitable(contents: Contents, *, keeps_links: bool = False) -> None:
         raise BackupError(
             f"The archive is of PostgreSQL {contents.postgres}, the server is {major}: use a newer server."
         )
-    if not settings.ENVIRONMENT.database_url:
+    if not settings.ENVIRONMENT.database:
         free = shutil.disk_usage(settings.SAGE_DATA_DIR).free
         if free < contents.database_bytes:  # it takes more than its compressed rows, at least that is sure
             raise BackupError(
@@ -193,7 +192,7 @@ def _make_database(session: psycopg.Connection[Any], target: str) -> None:
 
 def _fill(path: Path, target: str, done: Restored) -> None:
     """Load the rows, bring them up to date, and store the objects of who is still there."""
-    with opened(path) as members:
+    with opened(path, is_plain=done.contents.is_plain) as members:
         waiting = _load_rows(members, target)
         departed = _prepare(path, target, done)
         with connect(target) as session:

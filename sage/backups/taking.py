@@ -24,12 +24,13 @@ from psycopg import sql
 
 from coaching.belongings.departures import departure_key
 from coaching.files.errors import StorageFailed
+from coaching.files.former_databases import BACKUP_LOCK
 from coaching.files.keys import keyed_models
 from coaching.files.objects import read_pieces
 from coaching.models import Backup
 from sage.backups.archive import DATABASE, HEAD, OBJECTS, REPORT, ArchiveWriter
 from sage.backups.contents import FORMAT, KEY_MEMBER, examine
-from sage.backups.databases import BACKUP_LOCK, connect, dump, join_server, server_major, try_lock
+from sage.backups.databases import connect, dump, join_server, server_major, try_lock
 from sage.backups.errors import BackupError, Busy, Stopped
 from sage.backups.objects import hash_of_row, is_not_found, owner_of, spooled
 from sage.second_factor import second_factor_keys

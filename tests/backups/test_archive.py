@@ -116,6 +116,23 @@ def test_a_missing_key_is_named() -> None:
         read(made(KEY))
 
 
+def test_a_plain_archive_is_refused_where_they_are_encrypted() -> None:
+    with pytest.raises(BackupError, match="isn't encrypted"):
+        read(made(), KEY)
+
+
+@pytest.mark.parametrize("taken_at", ["2026-11-28T03:17:00", "0001-01-01T00:00:00+14:00", 5])
+def test_an_odd_moment_is_refused(taken_at: object, tmp_path: Path) -> None:
+    file = io.BytesIO()
+    writer = ArchiveWriter(file)
+    values = {"sage": "1", "postgres": 18, "has_vectors": False, "migrations": [], "format": 1}
+    writer.add_json(HEAD, {**values, "taken_at": taken_at})
+    writer.finish()
+    (tmp_path / "one.tar").write_bytes(file.getvalue())
+    with pytest.raises(ArchiveDamaged):
+        examine(tmp_path / "one.tar")
+
+
 def forged(names: Sequence[str], change: Callable[[bytes], bytes] = bytes) -> bytes:
     """Return an archive with right sums, whatever its names and headers."""
     parts, digest = [], hashlib.sha256()

@@ -3,6 +3,8 @@
 import base64
 import hashlib
 import json
+import os
+import signal
 import stat
 import time
 from collections.abc import Mapping
@@ -25,14 +27,15 @@ from pytest_django import Settings
 
 from coaching.belongings.departures import record_departure
 from coaching.belongings.removal import remove_rows
-from coaching.files.former_databases import drop_former_databases, former_name
+from coaching.files.former_databases import BACKUP_LOCK, drop_former_databases, former_name
 from coaching.files.keys import keyed_models
 from coaching.models import Backup, Capture, PushDevice, UserFileVersion
 from sage.backups.archive import read_archive
 from sage.backups.contents import examine
-from sage.backups.databases import BACKUP_LOCK, connect, on_database, try_lock
+from sage.backups.databases import connect, on_database, try_lock
 from sage.backups.errors import BackupError
 from sage.backups.restoring import Restored, check_suitable, restore
+from sage.backups.stopping import ended_by_sigterm
 from sage.backups.taking import KEPT_ROWS, Taken, take_backup
 from sage.second_factor import SecondFactorAdapter
 from sage.startup import MIGRATION_LOCK
@@ -338,6 +341,16 @@ def test_a_stopped_backup_leaves_no_file(place: SimpleNamespace) -> None:
     make_person("ada")
     with pytest.raises(BackupError, match="was stopped"):
         take_backup(place.folder / "backups/one.tar", is_stopping=lambda: True)
+    assert list((place.folder / "backups").iterdir()) == []
+
+
+def test_sigterm_leaves_no_file(place: SimpleNamespace) -> None:
+    def terminate() -> bool:
+        os.kill(os.getpid(), signal.SIGTERM)
+        return False
+
+    with pytest.raises(SystemExit), ended_by_sigterm():
+        take_backup(place.folder / "backups/one.tar", is_stopping=terminate)
     assert list((place.folder / "backups").iterdir()) == []
 
 

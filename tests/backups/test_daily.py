@@ -16,11 +16,12 @@ from pytest_django import Settings
 from coaching.admin.start import Figure, read_figures
 from coaching.belongings.departures import departure_key, forget_departures, record_departure
 from coaching.belongings.removal import remove_person
+from coaching.files.former_databases import BACKUP_LOCK
 from coaching.files.objects import ObjectStorage
 from coaching.models import Backup
 from sage.backups.contents import examine
 from sage.backups.daily import NAME, back_up, is_due, remove_old
-from sage.backups.databases import BACKUP_LOCK, connect
+from sage.backups.databases import connect
 from sage.backups.errors import Busy
 from sage.checks import warn_of_plain_backups
 from sage.env import SettingError, read_environment

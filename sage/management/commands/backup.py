@@ -11,6 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from sage.backups.errors import BackupError
+from sage.backups.stopping import ended_by_sigterm
 from sage.backups.taking import Taken, file_name, take_backup
 from sage.schema import check_connection, check_migrations
 
@@ -41,7 +42,8 @@ class Command(BaseCommand):
         folder = settings.SAGE_BACKUP_DIR or settings.SAGE_DATA_DIR / "backups"
         path = options["out"] or folder / file_name(timezone.now())
         try:
-            taken = take_backup(path.absolute())
+            with ended_by_sigterm():
+                taken = take_backup(path.absolute())
         except BackupError as error:
             raise CommandError(str(error)) from None
         self._tell(taken)

@@ -13,6 +13,7 @@ from sage.backups.contents import Contents, examine
 from sage.backups.databases import join_server
 from sage.backups.errors import BackupError
 from sage.backups.restoring import Restored, check_suitable, restore
+from sage.backups.stopping import ended_by_sigterm
 from sage.schema import check_connection
 
 
@@ -23,6 +24,11 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", type=Path, metavar="FILE")
         parser.add_argument("--check", action="store_true", help="only read it, and print what it holds")
+        parser.add_argument(
+            "--plain",
+            action="store_true",
+            help="take an archive that isn't encrypted, although there is a key",
+        )
         parser.add_argument("--yes", action="store_true", help="don't ask")
         parser.add_argument(
             "--keep-links",
@@ -32,7 +38,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            contents = examine(options["file"])
+            contents = examine(options["file"], is_plain=options["plain"])
             self._describe(contents)
             if options["check"]:
                 return
@@ -41,7 +47,9 @@ class Command(BaseCommand):
             check_suitable(contents, keeps_links=options["keep_links"])
             if not options["yes"] and not self._agrees():
                 raise CommandError("Nothing was changed.")
-            self._tell(restore(options["file"], contents))
+            with ended_by_sigterm():
+                done = restore(options["file"], contents)
+            self._tell(done)
         except BackupError as error:
             raise CommandError(str(error)) from None
 
