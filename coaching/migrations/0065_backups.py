@@ -7,7 +7,7 @@ import coaching.models.backups
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("coaching", "0055_left_behind"),
+        ("coaching", "0056_inbox"),
     ]
 
     operations = [
