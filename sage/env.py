@@ -143,7 +143,7 @@ class Environment(BaseModel):
     backup_dir: ChosenFile = Field(
         None,
         alias="SAGE_BACKUP_DIR",
-        description="Where a worker puts a backup each night; the newest seven stay. Keep it private and on "
+        description="Where a worker puts a backup each night; each stays for a week. Keep it private and on "
         "another disk. Relative to the project. Unset: no daily backups.",
     )
     backup_key: BackupKey = Field(
