@@ -18,6 +18,7 @@ from typing import IO, Any
 import psycopg
 import structlog
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.db import DatabaseError
 from django.utils import timezone
 from psycopg import sql
@@ -221,7 +222,8 @@ def _tell_gone_from_lost(session: psycopg.Connection[Any], taken: Taken) -> None
 
 
 def _is_active(session: psycopg.Connection[Any], user_id: int) -> bool:
-    return session.execute("SELECT FROM auth_user WHERE id = %s AND is_active", [user_id]).rowcount == 1
+    query = sql.SQL("SELECT FROM {} WHERE id = %s AND is_active").format(sql.Identifier(User._meta.db_table))
+    return session.execute(query, [user_id]).fetchone() is not None
 
 
 def _sentence_of(error: Exception, path: Path) -> str:
