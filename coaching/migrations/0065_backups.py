@@ -7,7 +7,7 @@ import coaching.models.backups
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("coaching", "0056_inbox"),
+        ("coaching", "0057_imported_documents"),
     ]
 
     operations = [
