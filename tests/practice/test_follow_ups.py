@@ -13,7 +13,7 @@ from anthropic import AsyncAnthropic
 from coaching.practice.coach import texts
 from coaching.practice.coach.scenes import scenes
 from tests.evals.words import claims_in, language_of, questions_in, reminder_claims_in, removal_claims_in
-from tests.practice.walking import Walk
+from tests.practice.talking import TalkWalk
 
 NAMES = {"en": "English", "de": "German", "es": "Spanish"}
 RATES = {"show_pulse_check", "enter_structured_arc"}
@@ -75,6 +75,51 @@ ROWS: Sequence[tuple[texts.Language, str, str, str]] = [
     ("es", "escríbeme un poema", "write", ""),
     ("es", "cuéntame un chiste", "joke", ""),
     ("es", "¿soy una mala madre?", "selfask", ""),
+    # Who is new here is welcomed, whoever sent them; who lays a baby down mourns nobody.
+    ("en", "my sister said i should try this. not sure what im supposed to do here", "begin !sibling", ""),
+    ("de", "meine Schwester sagt, ich soll das mal probieren. was soll ich hier machen", "begin", ""),
+    ("es", "mi hermana me dijo que probara esto, no sé qué tengo que hacer aquí", "begin !sibling", ""),
+    (
+        "en", "I had to put her down in the cot and walk out because I was scared I'd lose it",
+        "worry !pet_dying !death", "",
+    ),
+    # A complaint is owned, and what is put right or said again is apologised for.
+    ("en", "I work in a bakery | This is a bit pointless to be honest", "complain !echo", ""),
+    ("en", "I work in a bakery | I said that", "complain !echo", ""),
+    ("en", "I work in a bakery | not asking for advice, I'm asking about the oven", "complain", ""),
+    ("en", "I work in a bakery | But it's the rent I'm worried about", "complain", ""),
+    ("de", "viel los | wow. da erzählt man mal was und kriegt sowas zurück. ganz toll", "complain", ""),
+    ("de", "viel los | Das war jetzt echt daneben | hä wieso", "complain !echo", ""),
+    ("de", "viel los | das hab ich doch gesagt", "complain", ""),
+    ("de", "Ich mag Sarah | nein, ich meinte meine Tante", "mended", "entschuldige"),
+    ("es", "mucho lío | eso no viene a cuento | ¿eh? ¿por qué?", "complain", ""),
+    ("es", "mucho lío | no te pregunto por el trabajo, te pregunto por mi hermana", "complain", ""),
+    ("es", "mucho lío | pero lo que me preocupa es el alquiler", "complain", ""),
+    # How to begin a message is asked back gently, and in grief nobody is asked for a guess.
+    ("de", "Ich will meinem Bruder schreiben | Wie fängt man so eine Nachricht an?", "howwrite !wonder", ""),
+    ("en", "how do I start a message like that", "howwrite", ""),
+    ("es", "¿cómo se empieza un mensaje así?", "howwrite", ""),
+    ("de", "mein Opa ist gestorben | wie soll ich das bloß schaffen?", "quiet", ""),
+    ("es", "Mi abuela murió el domingo. | ¿por qué ella?", "quiet", ""),
+    # A few words after a question only answer it.
+    ("en", "I bake | our flat got burgled last night | the lock is still open", "answered !goodbye !open", ""),
+    # A note with its text asks for the sentence; a step is changed on Home; an account is there.
+    ("en", "note something about me: I love fishing", "note_again !echo", ""),
+    ("de", "Etwas über mich notieren: ich werde Tischlerin", "note_again !echo", ""),
+    ("es", "apuntar algo sobre mí: me encanta pescar", "note_again !echo", ""),
+    ("en", "I'll call mum on friday | actually make that thursday, not friday", "list", "home page"),
+    ("de", "Ich rufe am Freitag Mama an | zeig mir die Liste", "list", "Startseite"),
+    ("es", "enséñame la lista", "list", "inicio"),
+    ("en", "is it free, do I have to register?", "register !real", "account"),
+    ("de", "muss ich mich registrieren?", "register", ""),
+    ("es", "hay que registrarse?", "register !real", ""),
+    ("en", "who can read this?", "private", "the people who run this server could"),
+    ("de", "Liest hier jemand mit?", "private", "wer den Server betreibt, könnte es"),
+    ("es", "¿quién lee esto?", "private", "quienes llevan el servidor podrían"),
+    # Who said when isn't asked when.
+    ("en", "my boyfriend broke up with me yesterday", "breakup quiet", ""),
+    ("de", "Mein Freund hat gestern Schluss gemacht", "breakup quiet", ""),
+    ("es", "Mi novia me dejó ayer", "breakup quiet", ""),
     # A short statement is said back to who said it; a grave or unfit one isn't.
     ("en", "I collect stamps.", "echo", "You collect stamps."),
     ("en", "we painted our kitchen blue", "echo", "You painted your kitchen blue."),
@@ -125,7 +170,7 @@ async def test_what_follows_is_answered_as_what_it_is(
     client: AsyncAnthropic, language: texts.Language, talk: str, names: str, words: str
 ) -> None:
     header = f"<session_context>\nName: not known yet\nLanguage: {NAMES[language]}\n</session_context>"
-    walk = Walk(client, header=header, without={"show_help_lines"})
+    walk = TalkWalk(client, header=header, without={"show_help_lines"})
     said = [await walk.say({"en": "hi", "de": "hallo", "es": "hola"}[language])]
     begun = len(walk.calls)
     for turn in talk.split(" | "):

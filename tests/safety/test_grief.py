@@ -26,7 +26,14 @@ def test_mourning_is_known_in_the_languages_of_intensity(words: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", ["My phone died again.", "In the film the father died.", "I lost my keys.", "Guten Morgen!"]
+    "words",
+    [
+        "My phone died again.",
+        "In the film the father died.",
+        "I lost my keys.",
+        "Guten Morgen!",
+        "I put her down in the cot.",
+    ],
 )
 def test_other_losses_are_none(words: str) -> None:
     assert not is_grief(words)

@@ -49,6 +49,14 @@ def plain_act(words: str) -> str:
     return next((name for name, pattern in known.items() if pattern.search(letters)), "")
 
 
+def begins_in(words: str) -> bool:
+    """Return whether a message of some length says that somebody is new here."""
+    letters = plain_letters(words)
+    return len(letters.split()) <= 2 * _LONG_WORDS and bool(
+        act_patterns()[texts.language()]["begin"].search(letters)
+    )
+
+
 def mended_in(words: str) -> str:
     """Return what words put right: "no, I meant my aunt", "not my brother, my cousin"; nothing for others."""
     found = search("meant", words) or search("mends", words)

@@ -8,10 +8,10 @@ worse than a plain answer. No sentence is said twice as long as there is another
 import re
 
 from coaching.practice.coach import texts
-from coaching.practice.coach.acts import asked_after_privacy, mended_in, named_in, plain_act
+from coaching.practice.coach.acts import asked_after_privacy, begins_in, mended_in, named_in, plain_act
 from coaching.practice.coach.asides import answer_question, fresh, in_both_languages, pick
 from coaching.practice.coach.conversation import Conversation, Exchange
-from coaching.practice.coach.grieving import has_grieved, is_of_grief
+from coaching.practice.coach.grieving import has_grieved, is_of_grief, is_of_loss
 from coaching.practice.coach.hearing import Heard, hear, is_about, search
 from coaching.practice.coach.onward import hint, offer_more, tip_for
 from coaching.practice.coach.own_words import found_here, name_told, say_name, say_told
@@ -31,6 +31,7 @@ from coaching.practice.coach.scenes import (
     wordings_for,
 )
 from coaching.practice.coach.sense import CRIES, LAUGHS
+from coaching.practice.coach.steps import CREATE
 from coaching.practice.coach.wordings import choose, filled, unsaid
 from coaching.safety.intensity import SaidWords, measure_intensity
 
@@ -52,6 +53,8 @@ _POOLS = {
 """The wordings of acts that aren't named like them."""
 _MIN_PASTED = 200
 _FEW_WORDS, _MIN_ADDED = 6, 3
+_ANSWER_WORDS = range(2, 9)
+_ANSWERS = _TELLS | {"bye", "greet", "smalltalk"}
 
 
 def talk(conversation: Conversation, newest: Exchange, heard: Heard) -> str:
@@ -99,10 +102,14 @@ def _say_plainly(conversation: Conversation) -> str:
     if len(conversation.exchanges) > 1 and (mended := mended_in(words)):
         return filled(conversation, "mended", mended)
     act = plain_act(words) or asked_after_privacy(conversation)
+    if not act and begins_in(words) and not (names_situation(words) or is_of_loss(words)):
+        act = "begin"
     if act == "begin" and has_grieved(conversation):
         return ""
     if act == "another_joke":
         act = "joke" if any(each in conversation.spoken for each in texts.answers("joke")) else ""
+    if act == "move":
+        act = "list" if any(call.name == CREATE for call in conversation.calls) else ""
     if act in texts.questions():
         return _answer_to(act, conversation)
     if act == "advice" and (said := unsaid(conversation, asks_for(conversation, is_quiet=False))):
@@ -113,9 +120,21 @@ def _say_plainly(conversation: Conversation) -> str:
 def _answer(conversation: Conversation, reading: Reading) -> str:
     """Answer what was asked about the tour, then say goodbye to who is leaving."""
     asked = answer_questions(conversation)
+    if not asked and _answers_question(conversation, reading):
+        return choose(conversation, "answered", "after")
     if reading.is_leaving:
         return " ".join(filter(None, [asked, say_goodbye_to(conversation)]))
     return asked or _say_to(conversation, reading)
+
+
+def _answers_question(conversation: Conversation, reading: Reading) -> bool:
+    """Return whether a few words only answer what the tour has just asked, and name nothing that counts."""
+    words, last = conversation.exchanges[-1].answer, conversation.exchanges[-1].question
+    is_shown = any(texts.stands_in(name, last) for name in ("menu", "more", "after_arc"))
+    is_brief = len(words.split()) in _ANSWER_WORDS and "?" not in words
+    is_of_own = reading.topic or names_situation(words) or is_about("takes_leave", words) or named_in(words)
+    is_told = reading.act in _ANSWERS and hear(words).kind == "answer" and not has_grieved(conversation)
+    return has_just_asked(conversation) and is_brief and is_told and not (is_shown or is_of_own)
 
 
 def _answer_to(question: str, conversation: Conversation) -> str:
@@ -171,7 +190,7 @@ def _say_to_question(conversation: Conversation, reading: Reading) -> str:
     ):
         return said
     if act in _ADVISES and has_grieved(conversation):
-        return choose(conversation, "wonder", "asked")
+        return choose(conversation, "wonder", "presence")
     if act in _ADVISES and (tip := tip_for(conversation, words)):
         return tip
     if act in _TELLS and words.rstrip().endswith("?") and not has_just_asked(conversation):

@@ -247,7 +247,8 @@ def _answer(conversation: Conversation, newest: Exchange, lead: str, *, is_first
             return Reply.of(ToolUse("load_skill", {"name": name}))
     is_story = heard.words == "decision" and is_about("tells_choice", newest.answer)
     if heard.kind == "wish" and not is_story:
-        return _begin(conversation, walk_called(heard.words), lead)
+        again = texts.said("note_again") if heard.words == "note" and ":" in newest.answer else ""
+        return _begin(conversation, walk_called(heard.words), lead, again)
     if not newest.value and (call := step_call(conversation, newest.answer)):
         return Reply.of(call)
     return _reply(conversation, newest, heard, lead, is_first=is_first)

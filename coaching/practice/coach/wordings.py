@@ -1,5 +1,6 @@
 """Which of several wordings is said: one that wasn't said yet, and no question right after another."""
 
+import re
 from collections.abc import Sequence
 
 from coaching.practice.coach import texts
@@ -7,6 +8,19 @@ from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.reading import has_just_asked, wants_no_questions
 
 _ENDS = ".!?…"
+_SINCE = re.compile(
+    r"(?:how (?:fresh|long)|since when|is that new|seit wann|ist das neu|wie lange"
+    r"|¿hace (?:mucho|cuánto)|¿desde cuándo|¿es (?:algo )?nuevo|¿eso es nuevo)[^.!?…]{0,80}\?\Z",
+    re.IGNORECASE,
+)
+"""Questions that ask how long ago something was, or since when it is so."""
+_DATED = re.compile(
+    r"\b(?:yesterday|last (?:night|week|month|year)|ago|since|gestern|vorgestern"
+    r"|letzte[nrs]? (?:nacht|woche|monat|jahr)|vor \w+ (?:tag\w*|woche\w*|monat\w*|jahr\w*)|seit"
+    r"|ayer|anteayer|anoche|(?:semana|mes|año) pasad[oa]|hace|desde)\b",
+    re.IGNORECASE,
+)
+"""Words that say when."""
 
 
 def choose(conversation: Conversation, *pools: str) -> str:
@@ -30,9 +44,12 @@ def unsaid(conversation: Conversation, known: Sequence[str]) -> str:
 
 
 def _as_asked(conversation: Conversation, known: Sequence[str]) -> Sequence[str]:
-    """Return wordings: without their questions just after one, or if they want none."""
+    """Return wordings: without their questions just after one, or if they want none or have answered it."""
     has_asked = wants_no_questions(conversation) or has_just_asked(conversation)
-    return list(filter(None, (without_question(each) if has_asked else each for each in known)))
+    is_dated = bool(_DATED.search(conversation.exchanges[-1].answer))
+    mute = (has_asked or (is_dated and bool(_SINCE.search(each))) for each in known)
+    pairs = zip(known, mute, strict=True)
+    return list(filter(None, (without_question(each) if is_mute else each for each, is_mute in pairs)))
 
 
 def without_question(wording: str) -> str:
