@@ -102,7 +102,8 @@ ROWS: Sequence[tuple[texts.Language, str, str, str]] = [
     ("de", "mein Opa ist gestorben | wie soll ich das bloß schaffen?", "quiet", ""),
     ("es", "Mi abuela murió el domingo. | ¿por qué ella?", "quiet", ""),
     # A few words after a question only answer it.
-    ("en", "I bake | our flat got burgled last night | the lock is still open", "answered !goodbye !open", ""),
+    ("en", "I bake | our flat got burgled last night | the lock is still open", "answered !open", ""),
+    ("en", "I bake | my wife and I argue all the time | about money", "answered !money", ""),
     # A note with its text asks for the sentence; a step is changed on Home; an account is there.
     ("en", "note something about me: I love fishing", "note_again !echo", ""),
     ("de", "Etwas über mich notieren: ich werde Tischlerin", "note_again !echo", ""),

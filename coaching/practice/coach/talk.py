@@ -54,7 +54,7 @@ _POOLS = {
 _MIN_PASTED = 200
 _FEW_WORDS, _MIN_ADDED = 6, 3
 _ANSWER_WORDS = range(2, 9)
-_ANSWERS = _TELLS | {"bye", "greet", "smalltalk"}
+_ANSWERS = frozenset({"tell", "open", "bye", "greet", "smalltalk"})
 
 
 def talk(conversation: Conversation, newest: Exchange, heard: Heard) -> str:
@@ -132,7 +132,9 @@ def _answers_question(conversation: Conversation, reading: Reading) -> bool:
     words, last = conversation.exchanges[-1].answer, conversation.exchanges[-1].question
     is_shown = any(texts.stands_in(name, last) for name in ("menu", "more", "after_arc"))
     is_brief = len(words.split()) in _ANSWER_WORDS and "?" not in words
-    is_of_own = reading.topic or names_situation(words) or is_about("takes_leave", words) or named_in(words)
+    is_grave = is_about("no_tip", words) or is_of_loss(words)
+    names_more = names_situation(words) and len(words.split()) > _MIN_ADDED
+    is_of_own = reading.topic or names_more or is_grave or is_about("takes_leave", words) or named_in(words)
     is_told = reading.act in _ANSWERS and hear(words).kind == "answer" and not has_grieved(conversation)
     return has_just_asked(conversation) and is_brief and is_told and not (is_shown or is_of_own)
 
