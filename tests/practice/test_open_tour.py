@@ -56,7 +56,7 @@ async def test_what_is_due_is_offered_once(client: AsyncAnthropic) -> None:
         ("who are you?", "script"),
         ("what can you do?", "plan your day"),
         ("help", "Safety and help lines"),
-        ("can anyone else read this?", "no other user can see it"),
+        ("can anyone else read this?", "No other user can see what you write"),
         ("how do I delete that?", "Files"),
         ("can I export it all?", "Download everything"),
         ("what does a real model cost?", "a provider bills"),
