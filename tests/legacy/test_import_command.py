@@ -43,7 +43,9 @@ def rows_of(user: User) -> dict[str, list[Any]]:
             )
         ),
         "turns": list(
-            Turn.of(user.pk).order_by("started_at", "pk").values_list("status", "started_at", "ended_at")
+            Turn.of(user.pk)
+            .order_by("started_at", "ended_at")
+            .values_list("status", "started_at", "ended_at")
         ),
         # Other answers stand behind the messages that were stored when they came.
         "messages": list(shown.values_list("role", "content", "created_at", "metadata__imported_id")),
