@@ -23,7 +23,7 @@ from tests.library.extractors import open_documents, outlook
 from tests.library.labelled_texts import read_labelled_texts
 
 SEED = 13
-FORMS = ("txt", "md", "html", "eml", "docx", "pdf", "xlsx", "odt", "ods", "odp", "csv", "msg", "txt")
+FORMS = ("txt", "md", "html", "eml", "docx", "pdf", "xlsx", "odt", "ods", "odp", "csv", "msg", "rtf")
 IMAGES = ("jpeg", "png", "gif", "webp", "tiff", "bmp")
 RARE_FORMS = (("pptx",), ("vtt",), ("srt",), IMAGES)
 """In turn."""
@@ -102,6 +102,8 @@ def _in_form(form: str, text: str) -> bytes:
             return _as_open_document(form, text.splitlines())
         case "csv":
             return _as_table(text.splitlines())
+        case "rtf":
+            return _as_rtf(text.splitlines())
         case "msg":
             return outlook.container(outlook.message(outlook.text(0x1000, text)))
     written = io.BytesIO()
@@ -135,6 +137,17 @@ def _write(form: str, text: str, written: io.BytesIO) -> None:
         case _:
             red, green, blue, _ = zlib.crc32(text.encode()).to_bytes(4)
             Image.new("RGB", (40, 40), (red, green, blue)).save(written, form.upper())
+
+
+def _as_rtf(lines: Sequence[str]) -> bytes:
+    said = "\\par\n".join("".join(map(_in_rtf, line)) for line in lines)
+    return f"{{\\rtf1\\ansi\\uc0\n{said}}}".encode()
+
+
+def _in_rtf(letter: str) -> str:
+    if letter in "\\{}":
+        return f"\\{letter}"
+    return letter if letter.isascii() else f"\\u{ord(letter)} "
 
 
 def _as_open_document(form: str, lines: Sequence[str]) -> bytes:
