@@ -87,7 +87,9 @@ async def test_a_session_that_sage_completes_is_summarised_once(
     asked = len(practice.requests)
     await in_database(enqueue_summary, session.id)
     await work_off()
-    assert [job.status for job in await jobs_named(SUMMARY_JOB)] == ["succeeded", "succeeded"]
+    # What a second after the turn is queued for hours later may be among them.
+    statuses = [job.status for job in await jobs_named(SUMMARY_JOB) if job.status != "todo"]
+    assert statuses == ["succeeded", "succeeded"]
     assert len(practice.requests) == asked
     await runner.drain(0)
 
