@@ -93,7 +93,7 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _touch(path: Path) -> None:
-    """Make the file beside the backups. The object is what counts: without this folder it is enough."""
+    """Also write the file in the folder of backups. Without it, the object in the storage is enough."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.touch(mode=0o600)

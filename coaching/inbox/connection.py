@@ -65,7 +65,7 @@ class BoundedImap(imaplib.IMAP4_SSL):
         super().__init__(place.host, place.port, ssl_context=ssl.create_default_context())
 
     def begin(self) -> None:
-        """Forget what the server said beside the last answer, which the library keeps, and count anew."""
+        """Clear unrequested responses, which the library keeps, and reset the limits before a command."""
         self.untagged_responses.clear()
         self._bytes_left, self._lines_left = COMMAND_BYTES, COMMAND_LINES
 

@@ -138,7 +138,7 @@ def _lines(found: list[Any]) -> list[bytes]:
 
 
 def _inline(line: bytes) -> bytes:
-    """Return a part that stands in the line itself: as a quoted string, or NIL for an empty one."""
+    """Return a part that is sent within the line, as a quoted string, or as NIL if it is empty."""
     value = line[line.upper().index(b"BODY[") :].partition(b"]")[2].partition(b" ")[2]
     if value[:3].upper() == b"NIL":
         return b""

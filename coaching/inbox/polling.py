@@ -1,6 +1,6 @@
 """Reads the mailbox once: what is new first, then what waits, mail by mail in the order of their numbers.
 
-Each mail is decided in one transaction, and moved on the server afterwards: a process that dies in between
+Each mail is decided in one transaction and moved on the server afterwards: a process that is killed between
 leaves a row that says what is still to be moved. A mail with which a reading fails is set aside, so that the
 next one begins behind it.
 """
@@ -44,7 +44,7 @@ SIZES_AT_ONCE = 200
 READING_SECONDS = 120.0
 """Then no other mail is begun: half of the connection's time is left for the last one."""
 MAX_NOT_DONE = 3
-"""If the server hands over none of so many mails, it fails."""
+"""A reading fails if the server refuses this many mails and delivers none."""
 MOVE_REFUSED = "move"
 
 logger = structlog.get_logger(__name__)

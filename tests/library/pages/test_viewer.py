@@ -1,4 +1,7 @@
-"""The original beside its facts: who may see a page, how often it is drawn, and what is marked in it."""
+"""The original beside its facts: who may see a page, how often it is drawn, and what is marked in it.
+
+Over 300 lines: all tests read pages of the same stored documents.
+"""
 
 import asyncio
 import io
