@@ -1,6 +1,6 @@
 """What a backup holds is restored: the same rows and files, nobody who has left, nobody signed in.
 
-Over 300 lines: all tests restore the same two people into the same server.
+Over 300 lines: all tests back up one database and restore it beside itself, by the same steps.
 """
 
 import base64
