@@ -1,4 +1,4 @@
-"""A pytest plugin: what each test needs beside itself. It has one tier, by the place of its file.
+"""A pytest plugin: what each test needs. It has one tier, by the place of its file.
 
 `-m pure` starts no server, and hardly a process. A file of tiers that `-m` leaves out isn't even imported.
 

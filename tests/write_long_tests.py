@@ -16,7 +16,7 @@ from tests.long_tests import DAILY, TABLE, TESTS, TURNS
 from tests.tiers import Tier, tier_of
 
 LONG_SECONDS: Mapping[Tier, float] = {"pure": 0.2, "db": 0.7}
-"""Beside two others on two cores, where a test takes about twice its CPU time."""
+"""With two others on two cores, where a test takes about twice its CPU time."""
 EVERY_DAY = (
     "architecture/test_children",
     "architecture/test_connections",

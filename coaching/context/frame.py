@@ -1,6 +1,6 @@
 """The part of a request before its messages: the model, `system` and tools. It is the same for everybody.
 
-What a request has room for follows from it.
+What else fits into a request follows from it.
 """
 
 from typing import Any

@@ -1,6 +1,6 @@
 """What documents turned out to say after a tool had stopped waiting: told with the next message, once.
 
-Which calls are waited for stands in the window itself. Nothing is read where there are none.
+The window itself says which calls are waited for. Nothing is read where there are none.
 """
 
 import hashlib

@@ -19,7 +19,7 @@ WORDS_KEY = "most_words"
 
 
 class MessageLimits:
-    """The limits of a session's last messages, `tail`: the newest has more room than those before."""
+    """The limits of a session's last messages, `tail`: the newest may be longer than those before."""
 
     def __init__(
         self, session: Session, tail: Sequence[Message], *, sizes: PromptSizes, tools: PromptTools[Any]
@@ -59,6 +59,6 @@ class MessageLimits:
 
 
 def _words_that_fitted(session: Session) -> int | None:
-    """Return how many tokens of a message the model has room for, where one was too long for it."""
+    """Return how many tokens of a message fit, where one was too long for it."""
     found = session.metadata.get(WORDS_KEY, {})
     return found["tokens"] if found.get("model") == settings.SAGE_MODEL else None

@@ -1,4 +1,4 @@
-"""Rules for what the model reads beside skills: tool definitions, sections and offers. No database access.
+"""Rules for what the model reads besides skills: tool definitions, sections and offers. No database access.
 
 `sync_skills --check` applies them to the tools and to a sample of every section, built by the code that
 builds them for people.

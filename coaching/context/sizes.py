@@ -40,7 +40,7 @@ class PromptSizes:
 def sizes_of(
     context_tokens: int, *, frame_tokens: int, answer_tokens: int, messages: int, step: int
 ) -> PromptSizes:
-    """Share a context beside a frame; `answer_tokens`, `messages` and `step` are what is wanted of each."""
+    """Divide a context, less a frame, by what is wanted: `answer_tokens`, `messages` and `step`."""
     answer = min(answer_tokens, int(context_tokens * ANSWER_SHARE))
     left = max(0, context_tokens - answer - SPARE_TOKENS - frame_tokens)
     room = min(PROMPT_TOKENS - SPARE_TOKENS - frame_tokens, int(left * ROOM_SHARE))

@@ -27,7 +27,7 @@ SKILL_KEY = "skill:"
 class StatementPart:
     """One rendered section: its key (`overview`, `skill:open-day`), a digest of its content, and its text.
 
-    One that `must_go` is sent whatever room there is.
+    One that `must_go` is sent in any case.
     """
 
     key: str

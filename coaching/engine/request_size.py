@@ -11,7 +11,7 @@ BYTES_PER_TOKEN = 3.4
 IMAGE_TOKENS = 1_600
 """Of an image that isn't larger than the models' own limit: its pixels count, not its bytes."""
 ROOMY_PROMPT_TOKENS = 150_000
-"""Where a context has room for such a prompt, its tokens aren't estimated for each request."""
+"""Where such a prompt fits into the context, its tokens aren't estimated for each request."""
 LEAST_REPLY_TOKENS = 256
 
 _encode_all = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
@@ -39,7 +39,7 @@ def prompt_tokens(params: Mapping[str, Any]) -> int:
 
 
 def room_for_reply(params: Mapping[str, Any], context_tokens: int) -> int:
-    """Return how long a reply may be beside its prompt, whose tokens are estimated; at least a short one."""
+    """Return how long a reply may be after its prompt, whose tokens are estimated; at least a short one."""
     wanted: int = params["max_tokens"]
     if wanted + ROOMY_PROMPT_TOKENS <= context_tokens:
         return wanted

@@ -40,7 +40,7 @@ unavailable unexpected unknown unsupported up upstream usage use used user using
 version was when while will window with within without your
 """
 _OWN_WORDS = frozenset(_OWN.split())
-"""Words of errors that may stand in the log although people use them too."""
+"""Words of errors that may be logged although people use them too."""
 
 
 def server_words(text: object, request: ModelRequest) -> str:

@@ -136,7 +136,7 @@ def delete_file(*, user_id: int, path: str, now: datetime) -> UserFile:
 
 @transaction.atomic
 def restore_file(*, user_id: int, file_id: int, now: datetime, timezone: ZoneInfo) -> UserFile:
-    """Undo a deletion; if its path is in use by now, the file gets one beside it.
+    """Undo a deletion; if its path is in use by now, the file gets one with a number.
 
     Raises `UserFile.DoesNotExist`, also where its rows are gone.
     """

@@ -134,7 +134,7 @@ RULES: dict[FileType, TypeRule] = {
         attributes=_takes("domains_touched", "themes"),
     ),
     FileType.NOTE: TypeRule(naming="slug", place="notes", attributes=_takes()),
-    # Without attributes: a preview would stand in lists of files.
+    # Without attributes: a preview would be shown in lists of files.
     FileType.SAFETY_PLAN: TypeRule(
         naming="fixed",
         place="sage/safety-plan.md",

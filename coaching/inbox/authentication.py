@@ -1,7 +1,7 @@
 """What a mail server says of a mail's sender in an Authentication-Results header (RFC 8601).
 
 Only `dmarc=pass` with the domain that was checked counts. A header that can be read in two ways, or has two
-such results, proves nothing. Imports only the headers beside it.
+such results, proves nothing. Imports only `headers`.
 """
 
 from collections.abc import Iterator, Sequence

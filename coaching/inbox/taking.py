@@ -30,7 +30,7 @@ from coaching.models import (
 MAILS_A_DAY = 50
 BYTES_A_DAY = 100 * MEGABYTE
 FETCHED_A_DAY = 2 * BYTES_A_DAY
-"""Also what was fetched in vain: known mails, and what found no room."""
+"""Also what was fetched in vain: known mails, and what didn't fit into the library."""
 MAX_MAIL_MB = 25
 """As much as readers of documents take; a lower SAGE_MAX_UPLOAD_MB counts."""
 MAX_WAITING = 500

@@ -1,6 +1,6 @@
 """Gives a session its title after its first answer, from its first messages.
 
-Words of danger are never read: a title stands in lists. What the model answers is screened once more. The job
+Words of danger are never read: titles are shown in lists. The model's answer is screened once more. The job
 decides about retries; a title that can't be made leaves the session's first words.
 """
 

@@ -1,8 +1,8 @@
 """Rewrites stored replies of the earlier app: their blocks become calls, as `transcript.old_replies` says.
 
 It writes messages only, no file, no arc and no status. The original stays in the message's metadata. Each
-session's part of a batch is a transaction under the session's lock, so it runs beside the site; a rewritten
-message is found no more, so it can be stopped and repeated at any time.
+session's part of a batch is a transaction under the session's lock, so it can run while the site serves; a
+rewritten message is found no more, so it can be stopped and repeated at any time.
 """
 
 import uuid

@@ -189,7 +189,7 @@ def _status(found: FoundConversation, problems: list[Problem]) -> SessionStatus:
 
 
 def _title(found: FoundConversation, messages: Sequence[RecordedMessage]) -> tuple[str, TitleSource]:
-    """Return the title; one that speaks of danger is withheld, since titles stand in lists.
+    """Return the title; one that speaks of danger is withheld, since titles are shown in lists.
 
     A title of the export counts as Sage's, so that one of the user's own shows that they changed it.
     """

@@ -88,7 +88,7 @@ def read_file_update(rest: str, body: str) -> Call:
 
 
 def read_day_plan(_: str, body: str) -> Call:
-    """Read `DAY_PLAN_DATA`: a JSON object. All its texts stand in the plan's body."""
+    """Read `DAY_PLAN_DATA`: a JSON object. All its texts are in the plan's body."""
     fenced = _CODE.fullmatch(body)
     try:
         data = json.loads(fenced[2] if fenced else body)

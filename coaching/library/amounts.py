@@ -1,4 +1,4 @@
-"""What written numbers and words beside them mean: grouping, decimals, factors and currencies. Pure.
+"""What written numbers and the words next to them mean: grouping, decimals, factors and currencies. Pure.
 
 1.234 is one and a bit or a thousand and more: the other amounts of a text decide, else its language, else it
 stays both.

@@ -1,6 +1,6 @@
 """The rule for all that is stored of what a model says of a text: quotes, values, names, the words of dates.
 
-Pure. A value stands in its quote, and the quote in the document's own text: not in the marks that a request
+Pure. A value is in its quote, and the quote in the document's own text: not in the marks that a request
 adds to it. The page is where the quote stands, never what the model says. The rest is left out.
 """
 
@@ -121,7 +121,7 @@ class Source:
         return longest >= MIN_QUOTE_CHARACTERS
 
     def bears_out(self, value: str, quote: str) -> Passage | None:
-        """Return the passage that a quote repeats, if the value stands in it."""
+        """Return the passage that a quote repeats, if the value is in it."""
         found = self.find(quote)
         is_there = found is not None and stands_in(value, found.quote, order=self.order, mark=self.mark)
         return found if is_there else None

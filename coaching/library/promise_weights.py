@@ -1,4 +1,4 @@
-"""How much a sentence weighs as a promise, beside what the signs say.
+"""How much a sentence weighs as a promise, in addition to what the signs say.
 
 The signs (`spoken_signs`) know what lists hold, and people promise in countless ways. So each feature of the
 sentence around a quote has a weight that was learnt from labelled sentences of several authors, in

@@ -233,7 +233,7 @@ class _Asked:
 
     @property
     def is_quoted(self) -> bool:
-        """Say whether the quote is in a song or within quotation marks; what they enclose beside it isn't."""
+        """Say whether the quote is in a song or within quotation marks, which may enclose other words."""
         is_open = any(_is_odd(text) for text in (self._said_before, self.sentence[self._begin :]))
         return is_open or bool(_NOTES & set(self.sentence))
 

@@ -122,7 +122,7 @@ def widened(wanted: Sequence[str], text: str) -> Sequence[Sentence] | Literal["q
 
 
 def places(wanted: Sequence[str], words: Sequence[str]) -> Iterator[int]:
-    """Yield where a run of words stands in others, by joining them: linear in their length."""
+    """Yield where a run of words occurs in others, by joining them: linear in their length."""
     text, needle = f" {' '.join(words)} ", f" {' '.join(wanted)} "
     at = text.find(needle)
     while at >= 0:
@@ -131,7 +131,7 @@ def places(wanted: Sequence[str], words: Sequence[str]) -> Iterator[int]:
 
 
 def has_words(wanted: Sequence[str], tokens: Sequence[Token]) -> bool:
-    """Say whether a run of words stands in others."""
+    """Say whether a run of words occurs in others."""
     return any(True for _ in places(wanted, [token.word for token in tokens]))
 
 

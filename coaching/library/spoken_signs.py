@@ -1,7 +1,7 @@
 """What speaks for a promise in a sentence, and what against it: where each sign stands decides. Pure.
 
 A sentence is cut into clauses. A promise has a sign of the first person and the future (`strong`), or of the
-first person and the present beside a time, in the clause of the quote. A negation counts in that clause alone
+first person and the present with a time, in the clause of the quote. A negation counts in that clause alone
 and up to a subordinate one ("tell her that I can't" promises to tell); a doubt, a condition, and other
 people's speech count from the last "but" or "so" on.
 """

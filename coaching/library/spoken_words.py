@@ -1,4 +1,4 @@
-"""Lists of what people say, by language and group, and where a group stands in a sentence. Pure.
+"""Lists of what people say, by language and group, and where a group occurs in a sentence. Pure.
 
 A list is a text file: `[en]` begins a language, `group: phrase | phrase` names a group's phrases. A phrase is
 words in order. In a word, `*` stands for any letters, `#` for what begins with a digit. `[all]` is every

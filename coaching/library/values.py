@@ -1,4 +1,4 @@
-"""Whether a value stands in a sentence: numbers, amounts and dates by meaning, words as they are. Pure.
+"""Whether a value is in a sentence: numbers, amounts and dates by meaning, words as they are. Pure.
 
 What is ambiguous (03/04/2027 for one of two days, where `order` doesn't decide; 1.234, where `mark` doesn't)
 stands there only as it is written; an amount between two currencies doesn't.
@@ -59,7 +59,7 @@ class _Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Unit:
-    """A word, a date or an amount: its readings, and the currencies beside it."""
+    """A word, a date or an amount: its readings, and the currencies next to it."""
 
     word: str = ""
     days: frozenset[date] = frozenset()
@@ -101,7 +101,7 @@ def stands_in(
 
 
 def meaning_of(value: str, *, order: DateOrder | None, mark: DecimalMark | None) -> Hashable:
-    """Return what is equal for two values just if each stands in the other."""
+    """Return what is equal for two values just if each is in the other."""
     return tuple(unit.meaning for unit in _units(value, order, mark))
 
 
@@ -135,7 +135,7 @@ def _units(text: str, order: DateOrder | None, mark: DecimalMark | None) -> Iter
 
 
 def _parts(text: str, mark: DecimalMark | None) -> Iterator[_Unit]:
-    """Yield words and amounts. Words of currencies beside an amount belong to it."""
+    """Yield words and amounts. Words of currencies next to an amount belong to it."""
     parts = [_part(found, text, mark) for found in _PART.finditer(text)]
     owned: set[int] = set()
     units: list[tuple[int, _Unit]] = []

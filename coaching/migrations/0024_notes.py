@@ -15,7 +15,7 @@ BUILD = [
 ]
 
 
-# Each takes a strong lock for a moment; the types are checked after that, beside the writers.
+# Each takes a strong lock for a moment; the types are checked after that, while others write.
 def change(apps, schema_editor):
     for statement in (
         "ALTER TABLE coaching_userfile DROP CONSTRAINT IF EXISTS file_path_once_per_user",

@@ -73,7 +73,7 @@ MAKE = IS_PRIVATE + functions(
 REMOVE = functions() + "DROP FUNCTION coaching_recall_is_private(text);"
 
 
-# The constraint takes a strong lock for a moment; the rows are checked after that, beside the writers.
+# The constraint takes a strong lock for a moment; the rows are checked after that, while others write.
 def know(schema_editor, types):
     names = ", ".join(repr(name) for name in types)
     statement = (

@@ -49,7 +49,7 @@ DO $$ BEGIN
 END $$;
 """
 
-# Of this one, the partitions' indexes are named after it, as where they were built beside a running site.
+# Of this one, the partitions' indexes are named after it, as where they were built while the site ran.
 RECORDS = f"""
 CREATE UNIQUE INDEX recall_record_part_once ON ONLY coaching_recallpassage (user_id, file_id, source, part, piece)
     WHERE file_id IS NOT NULL;

@@ -37,7 +37,7 @@ _TABLE = 'aria-label="Table"><table>'
 """How the process names each table, in English."""
 
 _HOST = re.compile(r'<bdi class="link-host">[^<]*+</bdi>')
-"""The host beside a link's words, as the process writes it."""
+"""The host after a link's words, as the process writes it."""
 
 MODULE = "coaching.sandbox.markdown_worker"
 LIMITS = Limits(
@@ -192,7 +192,7 @@ def render_markdown(text: str) -> SafeString:
 def plain_words(texts: Iterable[str]) -> Mapping[str, str]:
     """Return the words of markdown texts on one line each, without marks. Blocks like `render_markdown`.
 
-    There are no links in them, so no hosts beside their words either.
+    There are no links in them, so no hosts after their words either.
     """
     rendered = _renderer.render_all(texts)
     return {

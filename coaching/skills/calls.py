@@ -49,7 +49,7 @@ Writable = Mapping[SessionKind, Collection[FileType]]
 def find_table_faults(
     root: Path, *, saving: str, writable: Writable, descriptions: Mapping[str, str]
 ) -> Sequence[str]:
-    """Return the faults of the table beside the skills under `root`, one line each."""
+    """Return where the table and the skills under `root` disagree, one line each."""
     try:
         table = read_table(root)
     except ValueError as error:

@@ -95,7 +95,7 @@ def _names_of_version(user_id: int, version: UserFileVersion) -> tuple[str, ...]
 
 
 def _names_in_answers(user_id: int, hits: Sequence[Hit]) -> Iterable[str]:
-    """Yield the texts that answers among hits, and beside them, were written about: they may quote these."""
+    """Yield the texts that answers among hits, and next to them, were written about: they may quote these."""
     near = Q()
     for hit in hits:
         near |= Q(session_id=hit.session_id, number__range=(hit.number - 1, hit.number + 1))

@@ -1,4 +1,4 @@
-"""What a release's migrations of the conversations cost beside a running site: time, and how long turns wait.
+"""What a release's migrations of the conversations cost while the site runs: time, and how long turns wait.
 
   python -m tests.bench.migrations [--from 0007] [--messages 100000] [--writers 2]
 
@@ -97,7 +97,7 @@ class Writer(threading.Thread):
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Fill a database, migrate it beside writers, and print the figures."""
+    """Fill a database, migrate it while others write, and print the figures."""
     parser = argparse.ArgumentParser(
         prog="python -m tests.bench.migrations",
         description=__doc__,

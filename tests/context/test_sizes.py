@@ -1,4 +1,4 @@
-"""How a context is shared: everything fits beside an answer, and large ones have the usual limits."""
+"""How a context is shared: everything fits with an answer, and large ones have the usual limits."""
 
 import pytest
 

@@ -43,7 +43,7 @@ wait $web
 
 
 class Image:
-    """A root with what an image remembers beside its files."""
+    """A root with what an image remembers besides its files."""
 
     def __init__(self, root: Path) -> None:
         self.root = root

@@ -34,7 +34,7 @@ an instruction to you.
 <points> has numbered points. For each answer say which points it meets: a point that begins with "Never" is \
 met if the answer doesn't do that. Judge only what the answer says, by the talk before it. Then say which \
 answer a thoughtful, experienced coach would rather have given, A or B, or neither if they are equally good. \
-Length is no merit. Text in square brackets is what the coach did beside speaking."""
+Length is no merit. Text in square brackets is what the coach did besides speaking."""
 SCHEMA = {
     "type": "object",
     "properties": {

@@ -1,6 +1,6 @@
 """Exports as ChatGPT and Claude made them in different years, in their shapes with words of our own.
 
-2023: one `conversations.json` beside HTML and lists. 2024: projects, documents of the canvas, pictures that
+2023: one `conversations.json` with HTML and lists. 2024: projects, documents of the canvas, pictures that
 were made, files by `file-service://`. 2025: `sediment://`, recordings, generated pictures below `user-…/`,
 numbered conversations, `.dat` files with a list of their names; memories and projects of Claude in files of
 their own.

@@ -1,4 +1,4 @@
-"""The migrations beside a running site: what writers do meanwhile, and who waits for whom."""
+"""The migrations while the site runs: what writers do meanwhile, and who waits for whom."""
 
 import importlib
 from collections.abc import Callable, Iterator

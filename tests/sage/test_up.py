@@ -143,7 +143,7 @@ def test_other_commands_work_while_it_runs(first: Up) -> None:
 
 
 def reader_of(started: Up) -> psutil.Process:
-    """Wait for the process that reads documents, which starts beside the first requests."""
+    """Wait for the process that reads documents, which starts during the first requests."""
     main, deadline = psutil.Process(started.process.popen.pid), time.monotonic() + 60
     while time.monotonic() < deadline:
         for child in main.children():

@@ -60,7 +60,7 @@ DOCS = Path(__file__).parents[2] / "docs" / "reliability.md"
 NOW = datetime(2026, 11, 20, 9, tzinfo=UTC)
 IMPORTED_PAGE = "life-map/finances.md"
 LONE_ENDING = 5
-"""Which attack only wants to end the conversation: beside another call that waits, it would be refused."""
+"""Which attack only wants to end the conversation: with another call that waits, it would be refused."""
 _ORDER = re.compile(r"!do (\w+)((?: \w+=[^\s!]+)*)!")
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{24,}={0,2}")
 

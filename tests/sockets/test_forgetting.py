@@ -185,7 +185,7 @@ async def test_a_no_forgets_nothing(
 ) -> None:
     await save(user, "sage-patterns", "Tom again.")
     arc = ToolUse("enter_structured_arc", {"arc": "open_day"}, id="toolu_arc")
-    practice.script([Reply.of(arc, CALL), "As you like."])  # held beside an arc's beginning, too
+    practice.script([Reply.of(arc, CALL), "As you like."])  # held with an arc's beginning, too
     async with open_socket(live_sage, session.id, cookie) as client:
         await client.until("sync")
         await client.send(type="message", text="Please forget Tom.")

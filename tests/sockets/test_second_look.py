@@ -1,4 +1,4 @@
-"""The second look: a card from a model beside the turn, which changes nothing else."""
+"""The second look: a card from a model that reads in parallel, which changes nothing else."""
 
 import asyncio
 import time

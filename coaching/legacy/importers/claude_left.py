@@ -33,7 +33,7 @@ def left_in(
 
 
 def _sources(message: Mapping[str, Any], where: str) -> Iterator[LeftBehind]:
-    """Yield files that stand beside those of `files`: newer ones, and those of connected services."""
+    """Yield files that aren't in `files`: newer ones, and those of connected services."""
     if not message.get("files"):
         for each in mappings_of(message.get("files_v2")):
             yield left_file(text_of(each.get("file_name")) or id_of(each.get("file_uuid")) or "?", where)

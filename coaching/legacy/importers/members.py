@@ -1,4 +1,4 @@
-"""The files in the ZIP of an export, beside its conversations: which messages name them, and their bytes.
+"""The files in the ZIP of an export, other than its conversations: which messages name them, and their bytes.
 
 They are read one after the other, a piece at a time, and only as far as they may be large.
 """

@@ -4,7 +4,7 @@ The reader may have been taken over by the file, so each value has its type and 
 is sent in parts, so that nothing holds up the other threads of the process that stores it, and so is a file;
 `assembly` puts them together again.
 
-Over 300 lines: what is sent, beside how it is written.
+Over 300 lines: what is sent, and how it is written.
 """
 
 import json

@@ -97,7 +97,7 @@ def take_in(
     """Store a document and queue its reading; one that is over a limit becomes `refused`, with the reason.
 
     `also` runs in the transaction of the row; what it raises leaves no document. Sync code, outside
-    transactions. Raises `StorageFailed`, and `QuotaReached` where there is no room for it.
+    transactions. Raises `StorageFailed`, and `QuotaReached` where it doesn't fit into the quota.
     """
     data, reason = _as_stored(data)
     if reason:

@@ -17,7 +17,7 @@ MAX_PARTS = 200_000
 """A picture of 25 MB has fewer, unless it was made to take long."""
 
 _SIGNS = (b"Exif", b"EXIF", b"eXIf", b"xmpmeta", b"ns.adobe.com/xap", b"Photoshop 3.0")
-"""One of them stands in a picture that has metadata."""
+"""A picture with metadata contains one of them."""
 _COMMENTS = {JPEG: (b"\xff\xfe",), GIF: (b"\x21\xfe",)}
 
 _APP0, _APP1, _APP2, _APP14, _LAST_APP, _COMMENT = 0xE0, 0xE1, 0xE2, 0xEE, 0xEF, 0xFE

@@ -1,7 +1,7 @@
 """Which character separates the fields of a table that is written as text."""
 
 DELIMITERS = "\t;|,"
-"""A comma comes last: in many languages it stands in numbers."""
+"""A comma comes last: in many languages it is part of numbers."""
 MIN_LINES = 3
 MAX_LINES = 50
 

@@ -30,7 +30,7 @@ class Unread(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attachment:
-    """A file inside an email. `data` is None if there is no room for it, or nothing in it can be read."""
+    """A file inside an email. `data` is None if it doesn't fit, or nothing in it can be read."""
 
     name: str
     size: int

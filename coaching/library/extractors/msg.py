@@ -35,7 +35,7 @@ _ROOT_HEADER, _MESSAGE_HEADER, _STORAGE_HEADER = 32, 24, 8
 _MESSAGE = "__substg1.0_3701000D"
 """A message inside another is no file, but a folder."""
 _BOUNDARY = "==part=="
-"""It can't stand in base64."""
+"""It can't occur in base64."""
 _ENTRY = struct.Struct("<IIq")
 _SUBJECT, _BODY, _HTML, _RTF = 0x0037, 0x1000, 0x1013, 0x1009
 _SENT, _DELIVERED = 0x0039, 0x0E06

@@ -57,7 +57,7 @@ SPACE, TAB, LINE_BREAK = qualified("text:s"), qualified("text:tab"), qualified("
 PAGE_BREAK = qualified("text:soft-page-break")
 NUMBER = "number"
 """An attribute that `opendocument_numbers` adds."""
-# Deleted text, programs, the reading of a word beside it, and what only describes.
+# Deleted text, programs, phonetic readings, and what only describes.
 SKIPPED = _all(
     "text:tracked-changes", "text:script", "text:ruby-text", "office:forms", "office:event-listeners",
     "text:sequence-decls", "text:variable-decls", "text:user-field-decls", "text:note-citation",

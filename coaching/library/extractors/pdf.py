@@ -1,4 +1,4 @@
-"""PDF: the pages' text, and below it what people typed into forms or wrote beside it.
+"""PDF: the pages' text, and below it what people typed into forms or wrote as comments.
 
 Of a long one, only the first and the last pages are read.
 """

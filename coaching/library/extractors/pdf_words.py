@@ -17,7 +17,7 @@ MAX_CHARACTERS = 100_000
 MAX_WORDS = 20_000
 MAX_WORD_CHARACTERS = 200
 MAX_ADDED_CHARACTERS = 100_000
-"""Of the fields and comments of a page, beside those of its text."""
+"""Of the fields and comments of a page, in addition to those of its text."""
 
 Word = tuple[str, int, int, int, int]
 """The text, then left, top, right and bottom."""

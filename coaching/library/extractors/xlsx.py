@@ -1,4 +1,4 @@
-"""Excel workbooks: a page for each sheet, a line for each row, as values, then what stands beside them."""
+"""Excel workbooks: a page for each sheet, a line of values for each row, then shapes, charts and comments."""
 
 import io
 import zipfile

@@ -1,4 +1,4 @@
-"""What stands beside the cells of an Excel sheet: text boxes and other shapes, diagrams, charts, comments."""
+"""What an Excel sheet has besides its cells: text boxes and other shapes, diagrams, charts, comments."""
 
 import posixpath
 import zipfile

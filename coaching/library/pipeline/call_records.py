@@ -1,7 +1,7 @@
 """The rows of calls about documents: opened, sent, their rounds committed one by one, answered or failed.
 
 The number of attempts is a call's fencing number: a run of it that was taken for dead writes nothing more.
-Who asks the model stands in `calls`.
+`calls` asks the model.
 """
 
 import json

@@ -32,7 +32,7 @@ Outcome = Literal["text", "no_text", "needs_password", "broken", "refused"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttachedFile:
-    """A file inside an email; `data` is None if the reader had no room for it."""
+    """A file inside an email; `data` is None if it didn't fit into the reader's answer."""
 
     name: str
     size: int

@@ -78,7 +78,7 @@ def request_about(
 
 
 def part_tokens(system: Sequence[str] = ()) -> int:
-    """Return how many tokens of a text fit into a call of `SAGE_MODEL` beside its system prompt."""
+    """Return how many tokens of a text fit into a call of `SAGE_MODEL` with its system prompt."""
     beside = sum(map(count_tokens, system))
     return most_input(settings.SAGE_MODEL, PART_TOKENS + beside) - beside
 

@@ -1,6 +1,6 @@
 """Ranks references by how well they fit a text and a file name. Lexical, deterministic, no database access.
 
-Three signals are added: identifying phrases that stand in the text (also inside a German compound),
+Three signals are added: identifying phrases that are in the text (also inside a German compound),
 BM25 over the words of the references (https://doi.org/10.1561/1500000019), and words of the file name.
 """
 
@@ -17,7 +17,7 @@ from coaching.library.references.text import ReferenceText
 HEAD, TAIL = 12_000, 3_000
 """The characters of a long text that are read, at its begin and its end."""
 START = 400
-"""A phrase that stands in the first characters counts more: titles stand there."""
+"""A phrase that stands in the first characters counts more: titles are there."""
 K1, B = 1.2, 0.6
 PHRASE, NAME, TAG, AT_START, COMPOUND = 1.6, 2.0, 2.5, 0.5, 0.8
 LONG_WORD = 8

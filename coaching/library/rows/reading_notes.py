@@ -13,7 +13,7 @@ FROM_PICTURES = gettext_noop("These pages were read from their pictures. Check n
 BEGINNING_SEARCHED = gettext_noop("It’s very long: Sage looked for facts in its beginning only.")
 MAX_NOTE = 500
 MAX_RANGES = 25
-"""A note has room for so many."""
+"""A note holds so many."""
 
 
 def pictures_note(pages: Sequence[int]) -> str:

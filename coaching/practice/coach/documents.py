@@ -133,7 +133,7 @@ def _row(document: SentDocument, references: Mapping[str, str], tags: Sequence[s
 
 
 def _confidence(document: SentDocument, best: _Found, others: Sequence[_Found]) -> float:
-    """Return how sure the phrases of the best type make, beside those of the next."""
+    """Return how sure the phrases of the best type make, compared with those of the next."""
     next_best = others[0].phrases if others else ()
     if len(best.phrases) >= _SURE_PHRASES and len(best.phrases) > len(next_best):
         return _SURE

@@ -65,7 +65,7 @@ _OPENING_WORDS = 14
 """So few words at the beginning are welcomed, whatever they tell."""
 FRIENDLY = re.compile("[🎉🥳😊😀😁❤💪👍🙂😍🙌✨😘🤗💕🙏]")
 _GLAD = re.compile("[🎉🥳]")
-"""Signs of joy alone: other friendly ones also stand beside what hurts."""
+"""Signs of joy alone: other friendly words are also said with what hurts."""
 OPEN = "open"
 
 
@@ -118,7 +118,7 @@ def read(conversation: Conversation) -> Reading:
 
 
 def _only_opens(words: str) -> bool:
-    """Return whether first words only greet, or say little beside it."""
+    """Return whether first words only greet, or say little more."""
     if scene_in(words):
         return False
     return len(words.split()) <= (_OPENING_WORDS if is_about("greets", words) else _FIRST_WORDS)
@@ -161,7 +161,7 @@ def _asked_of(words: str, act: str, topic: str) -> tuple[str, str]:
 
 
 def wants_something(words: str) -> bool:
-    """Return whether words surely ask for something, whatever they tell beside it."""
+    """Return whether words surely ask for something, whatever else they tell."""
     sensed = sense(words)
     is_wanted = sensed.act in _WANTS and sensed.topic not in _THOUGHTS
     return is_wanted and sensed.share >= _SURE_OF_TELLING and is_asking(words)

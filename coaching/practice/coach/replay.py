@@ -97,7 +97,7 @@ def _take(state: State, exchange: Exchange) -> None:
     if state.heard.kind == "danger":
         found = danger_in(exchange.answer)
         state.is_in_danger = state.is_in_danger or found is None or not found.is_weighed
-        if exchange.ratings is not None:  # the words beside them were the danger
+        if exchange.ratings is not None:  # the words with them were the danger
             _settle(state, state.walk.slot("pulse"), Given(words="", ratings=exchange.ratings))
     elif state.is_in_danger:
         state.is_in_danger = not is_safe(exchange.answer)

@@ -15,7 +15,7 @@ _MAX_SAID_BACK = 2
 """So often in a conversation a clause is said back."""
 _CLAUSE_WORDS = range(4, 14)
 _MIN_WORDS, _MIN_BESIDE = 10, 4
-"""So many words the message has, and so many beside the clause."""
+"""So many words the message has, and so many outside the clause."""
 _CLAUSE = re.compile(r"[^.,;:!?…\n()\"“”„«»–]++")
 _ECHOED, _QUOTED = range(3, 10), range(4, 10)
 """So many words a message has that is said back whole, in English and quoted in the others."""

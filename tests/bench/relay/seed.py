@@ -34,7 +34,7 @@ FILE_TEXT = "# Notes\n\n" + "What was said about work, rest and the people that 
 def seed(*, users: int, sessions: int, files: int, documents: int) -> dict[str, Any]:
     """Create `users` people with one session each, and three with many.
 
-    Of these the sessions are empty, have a long history, or are empty beside a library.
+    Of these the sessions are empty, have a long history, or are empty with a library.
     """
     with connection.cursor() as cursor:
         # Thousands of rows are built between two statements.

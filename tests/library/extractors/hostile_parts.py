@@ -1,4 +1,4 @@
-"""Office files whose parts beside the text are built to cost their reader time or memory."""
+"""Office files whose parts other than the text are built to cost their reader time or memory."""
 
 import zipfile
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""What people typed into a PDF's form or wrote beside its text stands in the text of its page."""
+"""What people typed into a PDF's form or wrote next to its text is in the text of its page."""
 
 import io
 

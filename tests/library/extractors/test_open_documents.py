@@ -1,4 +1,4 @@
-"""What programs show of OpenDocument beside the text of paragraphs is read with it."""
+"""What programs show of OpenDocument besides the text of paragraphs is read with it."""
 
 import io
 import zipfile

@@ -1,4 +1,4 @@
-"""What stands beside the cells of a sheet is read: text boxes, diagrams, comments and threads of them."""
+"""What a sheet has besides its cells is read: text boxes, diagrams, comments and threads of them."""
 
 import io
 import zipfile

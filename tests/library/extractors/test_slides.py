@@ -1,4 +1,4 @@
-"""What slides show beside the text of their own shapes is read: charts, and the texts of their master."""
+"""What slides show besides the text of their own shapes is read: charts, and the texts of their master."""
 
 import io
 

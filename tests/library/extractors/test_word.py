@@ -1,4 +1,4 @@
-"""What Word shows beside the text of paragraphs is read with it: numbers, notes, comments, margins."""
+"""What Word shows besides the text of paragraphs is read with it: numbers, notes, comments, margins."""
 
 import io
 from collections.abc import Mapping

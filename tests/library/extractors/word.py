@@ -1,4 +1,4 @@
-"""Small Word documents with the parts that Word writes beside their text."""
+"""Small Word documents with the parts that Word writes besides their text."""
 
 import io
 import zipfile
@@ -11,7 +11,7 @@ OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 
 
 def word(body: str, **parts: str) -> bytes:
-    """Return a document with parts beside it, such as footnotes."""
+    """Return a document with further parts, such as footnotes."""
     written = io.BytesIO()
     replaced = {f"word/{name}.xml" for name in ("numbering", *parts)}
     with zipfile.ZipFile(io.BytesIO(files.docx())) as old, zipfile.ZipFile(written, "w") as new:

@@ -1,4 +1,4 @@
-"""Readings of whole texts beside others: turns, lost jobs, small contexts, and what the page says of them."""
+"""Readings of whole texts while others wait: turns, lost jobs, small contexts, what the page says of them."""
 
 import pytest
 from django.contrib.auth.models import User
