@@ -10,9 +10,7 @@ from threading import Lock
 
 from coaching.safety.danger import Danger, find_danger
 
-MAX_KNOWN = 2_000
-SHORT_CHARACTERS = 200
-"""Reading a shorter text again costs less than a millisecond."""
+MAX_KNOWN = 5_000
 _DIGEST_BYTES = 16
 
 _known: OrderedDict[bytes, Danger | None] = OrderedDict()
@@ -21,8 +19,6 @@ _lock = Lock()
 
 def find_danger_once(text: str) -> Danger | None:
     """Return the most acute danger in the text, or None, from memory if it was asked for lately."""
-    if len(text) <= SHORT_CHARACTERS:
-        return find_danger(text)
     digest = blake2b(text.encode(errors="surrogatepass"), digest_size=_DIGEST_BYTES).digest()
     with _lock:
         if digest in _known:

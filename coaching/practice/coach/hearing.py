@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal
 
 from coaching.practice.coach.tables import BY_LANGUAGE, Slot
@@ -36,6 +37,10 @@ _TOKEN = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 
 MAX_WORDS_CHARACTERS = 1_000
 MAX_LINE_CHARACTERS = 160
+MAX_JUDGED_CHARACTERS = 2_000
+"""Of these a text's language is judged."""
+KNOWN_BEGINNINGS = 512
+"""Texts whose language is remembered: each pattern asks for it again, of each message of a conversation."""
 MAX_ITEMS = 3
 
 
@@ -195,7 +200,15 @@ def _is_odd(word: str) -> bool:
 
 
 def language_of(text: str) -> str:
-    """Return a text's language, `OTHER` for an unknown one, nothing for English or too few words."""
+    """Return a text's language, `OTHER` for an unknown one, nothing for English or too few words.
+
+    Only the beginning counts.
+    """
+    return _language_of(text[:MAX_JUDGED_CHARACTERS])
+
+
+@lru_cache(maxsize=KNOWN_BEGINNINGS)
+def _language_of(text: str) -> str:
     words = _words_of(text)
     letters = "".join(words)
     if not letters:
@@ -215,7 +228,12 @@ def language_of(text: str) -> str:
 
 def spoken_language(text: str) -> Language | None:
     """Return which of the tour's languages a text is in; None where that doesn't show, and for any other."""
-    if found := language_of(text):
+    return _spoken_language(text[:MAX_JUDGED_CHARACTERS])
+
+
+@lru_cache(maxsize=KNOWN_BEGINNINGS)
+def _spoken_language(text: str) -> Language | None:
+    if found := _language_of(text):
         return found if found in LANGUAGES else None
     words = _words_of(text)
     most = max(sum(word in these for word in words) for code, these in _WORDS.items() if code != "english")
@@ -224,7 +242,7 @@ def spoken_language(text: str) -> Language | None:
 
 
 def _words_of(text: str) -> Sequence[str]:
-    return [word.lower().replace("’", "'") for word in _TOKEN.findall(text[:2_000])]
+    return [word.lower().replace("’", "'") for word in _TOKEN.findall(text)]
 
 
 def items_in(text: str) -> tuple[str, ...]:
