@@ -25,6 +25,7 @@ NAMES = """
 collect_rarely()
 for name in NAMES.split():
     import_module(name)
+import_module("coaching.safety.danger").read_words()  # compiles a thousand patterns, as each web process does
 # The web process chooses the reactor.
 assert "twisted.internet.reactor" not in sys.modules
 

@@ -19,6 +19,8 @@ _ORDER: Mapping[Topic, Sequence[Kind]] = {
     "violence": ("emergency", "violence", "crisis"),
 }
 _NOT_DIALLED = re.compile(r"[^0-9+*#]")
+# Ten times as fast, where PyYAML was built with libyaml: each process reads the lines before its first page.
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,9 +82,8 @@ class Offer:
 @lru_cache(maxsize=1)
 def shipped_lines() -> Sequence[ShippedLine]:
     """Return the shipped lines, in order."""
-    rows: list[dict[str, Any]] = yaml.safe_load(
-        Path(__file__).with_name("help_lines.yaml").read_text(encoding="utf-8")
-    )
+    text = Path(__file__).with_name("help_lines.yaml").read_text(encoding="utf-8")
+    rows: list[dict[str, Any]] = yaml.load(text, Loader=_LOADER)  # noqa: S506 - a safe loader
     return [
         ShippedLine(key=row.pop("key"), country=row.pop("country"), line=Line(**row))
         for row in map(dict, rows)
