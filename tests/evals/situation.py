@@ -5,7 +5,7 @@ A line of theirs without an answer below it is answered by the model; `opening` 
 
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Literal
 from zoneinfo import ZoneInfo
@@ -199,6 +199,7 @@ class Situation(_Strict):
         return self.at.replace(tzinfo=self.zone)
 
 
+@cache
 def read_situation(path: Path) -> Situation:
     """Read one file. Raises `pydantic.ValidationError` and `yaml.YAMLError`."""
     return Situation.model_validate({"name": path.stem, **yaml.safe_load(path.read_text())})

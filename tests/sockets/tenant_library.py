@@ -22,7 +22,7 @@ from coaching.models import (
     MadeBy,
     Project,
 )
-from tests.library.extractors import files
+from tests.library.extractors import images
 
 STEP_ID = 8_000_000
 
@@ -44,7 +44,7 @@ def fill_library(user: User, secret: str) -> None:
         reason=secret,
     )
     DocumentText.unscoped.create(document=document, text=secret)
-    image = files.image("WEBP", size=(60, 80)) + secret.encode()
+    image = images.image("WEBP", size=(60, 80)) + secret.encode()
     DocumentPage.unscoped.create(document=document, number=1, data=image, width=60, height=80)
     InboxMail.unscoped.create(
         user=user, document=document, size=10, uid_validity=1, uid=1, is_moved=True, taken_at=timezone.now()

@@ -6,7 +6,6 @@ from email.message import EmailMessage
 
 import openpyxl
 from docx import Document
-from PIL import Image
 from pptx import Presentation
 from reportlab.pdfgen.canvas import Canvas
 
@@ -75,12 +74,6 @@ def eml() -> bytes:
     message.add_alternative("<p>The keys are <b>ready</b>.</p>", subtype="html")
     message.add_attachment(b"%PDF-", maintype="application", subtype="pdf", filename="lease.pdf")
     return message.as_bytes()
-
-
-def image(kind: str, *, size: tuple[int, int] = (2_000, 1_000), mode: str = "RGB") -> bytes:
-    written = io.BytesIO()
-    Image.new(mode, size).save(written, kind)
-    return written.getvalue()
 
 
 HTML = b"""<!doctype html><html><head><title>Our flat</title><style>p {color: red}</style></head>

@@ -5,7 +5,7 @@ import io
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
-from tests.library.extractors import files
+from tests.library.extractors import images
 from tests.library.extractors.hostile import written_pdf
 
 DATASETS = """<xfa:datasets xmlns:xfa="http://www.xfa.org/schema/xfa-data/1.0/"><xfa:data><form1>
@@ -46,7 +46,7 @@ def mixed() -> bytes:
     """Return a page of text with a small image, and two scans, one of them with a stamp."""
     written = io.BytesIO()
     canvas = Canvas(written, invariant=True)
-    scan = ImageReader(io.BytesIO(files.image("PNG", size=(60, 80))))
+    scan = ImageReader(io.BytesIO(images.image("PNG", size=(60, 80))))
     canvas.drawString(50, 800, "A letter of one page, with what belongs to it on the pages after it")
     canvas.drawImage(scan, 400, 700, 60, 80)
     canvas.showPage()

@@ -11,7 +11,7 @@ from functools import partial
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
-from tests.library.extractors import files, hostile_office, hostile_parts
+from tests.library.extractors import files, hostile_office, hostile_parts, images
 
 MEGABYTE = 1024 * 1024
 WORDS = (
@@ -43,7 +43,7 @@ def scanned_pdf(*, strips: int = 1, share: float = 1.0) -> bytes:
     """Return three pages without words, each with an image in strips over this share of its height."""
     written = io.BytesIO()
     canvas = Canvas(written)
-    image = ImageReader(io.BytesIO(files.image("PNG", size=(600, 800))))
+    image = ImageReader(io.BytesIO(images.image("PNG", size=(600, 800))))
     height = share * 800 / strips
     for _ in range(3):
         for number in range(strips):

@@ -13,7 +13,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 from coaching.library.extractors.page_worker import answer
 from coaching.library.pipeline.page_rendering import page_in
-from tests.library.extractors import files, forms
+from tests.library.extractors import forms, images
 
 SENTENCE = "The rent is 900 a month."
 
@@ -137,6 +137,6 @@ def test_each_image_of_a_tiff_is_a_page() -> None:
 @pytest.mark.parametrize("number", [0, 2, -1, 10**9])
 @pytest.mark.parametrize("kind", ["pdf", "picture", "text"])
 def test_a_page_that_is_not_there_is_missing(kind: str, number: int) -> None:
-    made = {"pdf": page(), "picture": files.image("PNG", size=(20, 20)), "text": b"A lease of ten years"}
+    made = {"pdf": page(), "picture": images.image("PNG", size=(20, 20)), "text": b"A lease of ten years"}
     assert drawn(made[kind], number)[0] == {"outcome": "missing"}
     assert drawn(made["text"], 1)[0] == {"outcome": "missing"}

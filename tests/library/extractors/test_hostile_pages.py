@@ -18,14 +18,14 @@ from coaching.library.pipeline.page_rendering import (
 )
 from coaching.sandbox.errors import UntrueAnswer
 from coaching.sandbox.host import START_SECONDS
-from tests.library.extractors import files
+from tests.library.extractors import files, images
 from tests.library.extractors.hostile import HOSTILE, scanned_pdf
 from tests.library.extractors.hostile_forms import HOSTILE_FORMS
 from tests.patience import patience
 from tests.thoroughness import sample_of_day
 
 ALL = {**HOSTILE, **HOSTILE_FORMS}
-WEBP = files.image("WEBP", size=(20, 30))
+WEBP = images.image("WEBP", size=(20, 30))
 SAID = {"outcome": "drawn", "width": 20, "height": 30, "page_count": 1, "words": [["rent", 0, 0, 10_000, 9]]}
 
 
@@ -85,7 +85,7 @@ def test_an_answer_in_order_is_taken() -> None:
         b"",
         b"[]\n",
         answer_of(data=b"<svg onload=alert(1)>"),
-        answer_of(data=files.image("PNG", size=(20, 30))),
+        answer_of(data=images.image("PNG", size=(20, 30))),
         answer_of(outcome="else"),
         answer_of({"outcome": "unread"}),
         answer_of({"outcome": "unread", "sentence": 7}),

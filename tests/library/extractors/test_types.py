@@ -10,7 +10,7 @@ from coaching.library.extractors import content_types
 from coaching.library.extractors.rtf_compressed import decompressed
 from coaching.library.pipeline.extracted import Extraction
 from coaching.library.pipeline.extraction import extract_now
-from tests.library.extractors import files, open_documents, outlook
+from tests.library.extractors import files, images, open_documents, outlook
 
 
 def read(data: bytes, name: str = "upload") -> Extraction:
@@ -228,7 +228,7 @@ def test_a_wrong_extension_is_named() -> None:
 def test_an_image_has_no_text_and_is_prepared_for_a_model_that_sees(
     kind: str, mode: str, size: tuple[int, int]
 ) -> None:
-    found = read(files.image(kind, mode=mode, size=size))
+    found = read(images.image(kind, mode=mode, size=size))
     assert (found.outcome, found.media_type) == ("no_text", "image/jpeg")
     assert found.content_type == f"image/{kind.lower()}"
     assert found.image.startswith(b"\xff\xd8")

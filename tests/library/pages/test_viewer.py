@@ -43,7 +43,7 @@ from coaching.people.attempts import AttemptLimit
 from coaching.sandbox.host import ProcessHost
 from sessions_app.database import in_database
 from tests.files.conftest import disk_storage
-from tests.library.extractors import files
+from tests.library.extractors import files, images
 from tests.library.rows import make_document
 
 __all__ = ["disk_storage"]
@@ -375,7 +375,7 @@ def test_of_a_very_long_text_the_beginning_is_shown() -> None:
 def test_a_page_that_is_a_picture_is_shown_and_says_that_it_has_no_text(
     signed_in: Browser, user: User
 ) -> None:
-    scan = stored(user, files.image("PNG", size=(300, 200)), content_type=PNG, page_count=1, key_facts=[])
+    scan = stored(user, images.image("PNG", size=(300, 200)), content_type=PNG, page_count=1, key_facts=[])
     shown = signed_in.get(viewer_of(scan)).content.decode()
     assert 'alt="Page 1, of which Sage has no text."' in shown
     mixed = stored(user, files.pdf(PAGES), text="Dear Ada\f  ")

@@ -19,7 +19,7 @@ from coaching.library.rows.documents import document_with_text
 from coaching.models import Document, DocumentState
 from sessions_app.database import in_database
 from tests.jobs.conftest import WorkOff
-from tests.library.extractors import files, outlook
+from tests.library.extractors import images, outlook
 from tests.library.pipeline.conftest import LEASE, PAYSLIP, fresh
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("references", "practice")]
@@ -67,7 +67,7 @@ async def attached_to(*emails: Document) -> list[Document]:
 async def test_attachments_are_documents_that_name_their_email_and_are_filed(
     user: User, work_off: WorkOff, client: Client
 ) -> None:
-    logo = files.image("PNG", size=(20, 20))
+    logo = images.image("PNG", size=(20, 20))
     message = mail(
         ("lease.txt", LEASE.encode()),
         ("pay.txt", PAYSLIP.encode()),
