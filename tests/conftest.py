@@ -16,6 +16,7 @@ from tests.embedded_database import name_of_migrated
 from tests.emptying import empty_database
 from tests.live_sage import SHARED, live_sage, practice, shared_sage
 from tests.thoroughness import DAY, DAY_VARIABLE, load_profile
+from tests.tiers import tier_of
 
 # Fixtures are imported only here.
 __all__ = ["live_sage", "practice", "shared_sage"]
@@ -79,10 +80,16 @@ def pytest_report_header() -> str:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Run the slowest files first, then those that share a web process."""
+    """Run the slowest files first, then pure ones, while the database is migrated, then those that share a
+    web process.
+    """
     config.stash[WANTS_SAGE] = wants = frozenset(item.path for item in items if wants_sage(item))
     longest = {TESTS / name: place for place, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: (longest.get(item.path, len(LONGEST)), item.path not in wants))
+
+    def place(item: pytest.Item) -> tuple[int, bool, bool]:
+        return longest.get(item.path, len(LONGEST)), tier_of(item.path) != "pure", item.path not in wants
+
+    items.sort(key=place)
 
 
 def pytest_collection_finish() -> None:
