@@ -9,12 +9,16 @@ import imaplib
 import socket
 import ssl
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 from coaching.inbox.place import InboxPlace
 from sessions_app.database import give_back_connections
 
+LOOK_UP_SECONDS = 8.0
+LOOK_UP_POLL_SECONDS = 0.1
+MAX_ADDRESSES = 4
 CONNECT_SECONDS = 8.0
 """For each address of the server. Nothing cuts this wait, and a worker stops within nine seconds."""
 WAIT_SECONDS = 30.0
@@ -54,6 +58,10 @@ class Ending:
             if self._socket is not None:
                 _cut(self._socket)
 
+    @property
+    def is_cut(self) -> bool:
+        return self._is_cut
+
 
 class BoundedImap(imaplib.IMAP4_SSL):
     """The library's client, whose answers have limits. `begin` comes before each command."""
@@ -80,7 +88,7 @@ class BoundedImap(imaplib.IMAP4_SSL):
         return line
 
     def _create_socket(self, timeout: float | None) -> ssl.SSLSocket:
-        plain = socket.create_connection((self.host, self.port), CONNECT_SECONDS)
+        plain = _connected(_look_up(self.host, self.port, self._ending), self._ending)
         plain.settimeout(WAIT_SECONDS)
         secure: ssl.SSLSocket = self.ssl_context.wrap_socket(
             plain, server_hostname=self.host, do_handshake_on_connect=False
@@ -154,6 +162,46 @@ def failures(refused: str = "protocol") -> Iterator[None]:
         raise InboxFailed("unreachable") from None
     except (ValueError, LookupError, AttributeError, TypeError):  # the library's, for odd answers
         raise InboxFailed("protocol") from None
+
+
+def _look_up(host: str, port: int, ending: Ending) -> Sequence[tuple[str, int]]:
+    """Return the server's first addresses. Raises `OSError`.
+
+    The system's look-up has no limit and can't be ended, so it has a thread that is left behind.
+    """
+    found: list[tuple[str, int]] = []
+    failures: list[OSError] = []
+
+    def ask() -> None:
+        try:
+            answers = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            found.extend((str(address[0]), port) for *_, address in answers[:MAX_ADDRESSES])
+        except OSError as error:
+            failures.append(error)
+
+    asking = threading.Thread(target=ask, name="look up a mail server", daemon=True)
+    asking.start()
+    until = time.monotonic() + LOOK_UP_SECONDS
+    while asking.is_alive():
+        if ending.is_cut or time.monotonic() > until:
+            raise TimeoutError
+        asking.join(LOOK_UP_POLL_SECONDS)
+    if failures:
+        raise failures[0]
+    return found
+
+
+def _connected(addresses: Sequence[tuple[str, int]], ending: Ending) -> socket.socket:
+    """Return a connection to the first address that takes one. Raises `OSError`."""
+    failure = OSError("no address")
+    for address in addresses:
+        if ending.is_cut:
+            raise TimeoutError
+        try:
+            return socket.create_connection(address, CONNECT_SECONDS)
+        except OSError as error:
+            failure = error
+    raise failure
 
 
 def quoted(text: str) -> str:

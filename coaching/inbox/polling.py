@@ -14,7 +14,7 @@ from contextlib import suppress
 from datetime import datetime
 
 import structlog
-from django.db import DatabaseError
+from django.db import DatabaseError, DataError, IntegrityError
 from django.utils import timezone
 
 from coaching.files.errors import QuotaReached, StorageFailed
@@ -107,9 +107,11 @@ class Reading:
         except (InboxFailed, StorageFailed, NotStarted) as error:
             is_of_server = isinstance(error, InboxFailed)
             self._fail(str(error) if is_of_server else type(error).__name__, is_of_mail=is_of_server)
-        except Exception as error:
+        except DatabaseError as error:
+            # Rows that the database refuses are due to the mail at hand, an outage isn't.
+            is_of_mail = isinstance(error, (DataError, IntegrityError))
             with suppress(DatabaseError, state.LeaseLost):
-                self._fail(type(error).__name__, is_of_mail=False)
+                self._fail(type(error).__name__, is_of_mail=is_of_mail)
             raise
 
     def _fail(self, error: str, *, is_of_mail: bool) -> None:
@@ -181,10 +183,13 @@ class Reading:
             return
         claims = read_claims(header, place=self._place, server=self._server)
         verdict = decide(claims, uid=uid, size=size, now=now)
-        if isinstance(verdict, Taken):
-            self._take(box, uid, header, verdict, now)
-        else:
-            self._settle(uid, verdict, now)
+        try:
+            if isinstance(verdict, Taken):
+                self._take(box, uid, header, verdict, now)
+            else:
+                self._settle(uid, verdict, now)
+        except state.PersonGone:
+            self._settle(uid, Refusal(reason=InboxRefusalReason.ADDRESS), now)
 
     def _take(self, box: Mailbox, uid: int, header: bytes, taken: Taken, now: datetime) -> None:
         user_id = taken.user_id

@@ -8,6 +8,7 @@ import uuid
 from datetime import datetime, timedelta
 
 import structlog
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import F
 
@@ -29,6 +30,10 @@ class LeaseLost(Exception):
     """Another reader has taken over."""
 
 
+class PersonGone(Exception):
+    """The person was deleted, or their account was blocked, after a mail was decided."""
+
+
 @transaction.atomic
 def take_lease(*, now: datetime, is_due_only: bool) -> uuid.UUID | None:
     """Become the reader; None while the wait after a failure lasts, and `is_due_only`."""
@@ -46,6 +51,15 @@ def lock_state(lease: uuid.UUID) -> InboxState:
     if state is None:
         raise LeaseLost
     return state
+
+
+def lock_person(user_id: int) -> None:
+    """Let an account be neither deleted nor blocked until the caller's transaction ends.
+
+    Raises `PersonGone` if it was.
+    """
+    if not User.objects.select_for_update(no_key=True).filter(pk=user_id, is_active=True).exists():
+        raise PersonGone
 
 
 @transaction.atomic
@@ -86,8 +100,10 @@ def pass_over(lease: uuid.UUID, uid: int) -> None:
 def refuse(
     lease: uuid.UUID, uid: int, reason: InboxRefusalReason, *, user_id: int | None, now: datetime
 ) -> None:
-    """Leave a mail on the server for good, and count it."""
+    """Leave a mail on the server for good, and count it. Raises `PersonGone`."""
     state = lock_state(lease)
+    if user_id is not None:
+        lock_person(user_id)
     _count_refusal(reason, user_id=user_id, now=now)
     settle(state, uid)
 
@@ -106,8 +122,9 @@ def _count_refusal(reason: InboxRefusalReason, *, user_id: int | None, now: date
 
 @transaction.atomic
 def let_wait(lease: uuid.UUID, uid: int, *, user_id: int, now: datetime, until: datetime) -> None:
-    """Leave a mail on the server until a moment."""
+    """Leave a mail on the server until a moment. Raises `PersonGone`."""
     state = lock_state(lease)
+    lock_person(user_id)
     kept = InboxWaiting.of(user_id).filter(uid=uid).values_list("since", flat=True).first()
     settle(state, uid)
     InboxWaiting.of(user_id).create(uid=uid, since=kept or now, due_at=until)

@@ -7,6 +7,8 @@ from hashlib import sha256
 from zoneinfo import ZoneInfo
 
 from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import IntegrityError
 from django.db.models import Count, F, Sum
 
 from coaching.clock.days import day_bounds, local_day
@@ -15,7 +17,7 @@ from coaching.files.errors import QuotaReached
 from coaching.files.quota import check_room
 from coaching.inbox.addresses import can_send, confirmed_address
 from coaching.inbox.claims import UNUSUAL, Claims
-from coaching.inbox.state import lock_state, settle
+from coaching.inbox.state import PersonGone, lock_person, lock_state, settle
 from coaching.library.documents.intake import MEGABYTE, destination_of, take_in
 from coaching.models import (
     Document,
@@ -148,12 +150,14 @@ def _key_of(claims: Claims, mail: Fetched) -> dict[str, str]:
 def store(taken: Taken, mail: Fetched, *, lease: uuid.UUID, now: datetime) -> InboxMail:
     """Store a mail as a document, and in the same transaction that it was taken.
 
-    Sync code, outside transactions. Raises `DayIsFull`, `QuotaReached`, `StorageFailed` and `LeaseLost`.
+    Sync code, outside transactions. Raises `DayIsFull`, `QuotaReached`, `StorageFailed`, `LeaseLost` and
+    `PersonGone`.
     """
     rows: list[InboxMail] = []
 
     def note(document: Document) -> None:
         state = lock_state(lease)
+        lock_person(taken.user_id)
         if not _has_room_today(taken.user_id, size=len(mail.data), now=now):
             raise DayIsFull
         row = InboxMail.of(taken.user_id).create(
@@ -167,13 +171,18 @@ def store(taken: Taken, mail: Fetched, *, lease: uuid.UUID, now: datetime) -> In
         settle(state, mail.uid)
         rows.append(row)
 
-    take_in(
-        user_id=taken.user_id,
-        name=_name_of(taken.claims.subject),
-        data=mail.data,
-        destination=destination_of(user_id=taken.user_id),
-        also=note,
-    )
+    try:
+        take_in(
+            user_id=taken.user_id,
+            name=_name_of(taken.claims.subject),
+            data=mail.data,
+            destination=destination_of(user_id=taken.user_id),
+            also=note,
+        )
+    except IntegrityError:
+        if User.objects.filter(pk=taken.user_id).exists():
+            raise
+        raise PersonGone from None  # before `note` could lock the account
     return rows[0]
 
 

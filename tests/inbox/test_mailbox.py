@@ -1,5 +1,6 @@
 """A mailbox on a server that fails, lies or has old habits."""
 
+import socket
 import ssl
 import threading
 import time
@@ -9,12 +10,14 @@ from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NoReturn
 
 import pytest
 from django.contrib.auth.models import User
 
+from coaching.inbox import connection as connections
 from coaching.inbox import state
-from coaching.inbox.connection import CHUNK, InboxFailed, quoted
+from coaching.inbox.connection import CHUNK, Ending, InboxFailed, quoted
 from coaching.inbox.mailbox import open_mailbox
 from coaching.inbox.place import InboxPlace, place_of
 from coaching.inbox.polling import Reading
@@ -120,6 +123,36 @@ def test_a_stop_is_heard_while_the_server_greets(trusted: Path) -> None:
         assert time.monotonic() - began < GREETING_SECONDS / 2
         stopping.join()
     assert InboxState.objects.get().failures == 0
+
+
+def test_a_name_that_is_looked_up_for_long_costs_its_time_and_a_stop_ends_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked, over = threading.Event(), threading.Event()
+
+    def look_up(*_: object, **__: object) -> NoReturn:
+        asked.set()
+        over.wait(60)
+        raise socket.gaierror
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    place = place_of("imaps://sage%40in.example:secret@mail.example/")
+    began = time.monotonic()
+    try:
+        with monkeypatch.context() as patch:
+            patch.setattr(connections, "LOOK_UP_SECONDS", 0.2)
+            with pytest.raises(InboxFailed, match="timeout"):
+                read_one(place)
+        asked.clear()
+        ending = Ending()
+        stopping = threading.Thread(target=lambda: asked.wait(30) and ending.cut())
+        stopping.start()
+        with pytest.raises(InboxFailed, match="timeout"), open_mailbox(place, ending=ending):
+            pass
+        stopping.join()
+    finally:
+        over.set()
+    assert time.monotonic() - began < connections.LOOK_UP_SECONDS
 
 
 def test_a_mail_is_whole_however_little_comes_at_once(trusted: Path) -> None:
