@@ -145,7 +145,12 @@ def test_a_name_that_is_looked_up_for_long_costs_its_time_and_a_stop_ends_it(
                 read_one(place)
         asked.clear()
         ending = Ending()
-        stopping = threading.Thread(target=lambda: asked.wait(30) and ending.cut())
+
+        def stop() -> None:
+            asked.wait(30)
+            ending.cut()
+
+        stopping = threading.Thread(target=stop)
         stopping.start()
         with pytest.raises(InboxFailed, match="timeout"), open_mailbox(place, ending=ending):
             pass
