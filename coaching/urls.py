@@ -112,6 +112,7 @@ urlpatterns = [
     path("settings/import/<int:import_id>/undo/", imports.undo_import, name="undo_import"),
     path("settings/import/<int:import_id>/about/", imports.answer_about, name="import_about"),
     path("settings/import/<int:import_id>/briefs/", imports.write_briefs, name="import_briefs"),
+    path("settings/import/<int:import_id>/documents/", imports.read_documents, name="import_documents"),
     path("settings/reminders/", reminders.reminders, name="reminders"),
     path("settings/reminders/devices/", devices.devices, name="push_devices"),
     path("settings/reminders/devices/<int:device_id>/forget/", devices.forget, name="forget_device"),

@@ -1,7 +1,7 @@
 """Files of an export become documents in the library, the same bytes once.
 
-They are stored and read as uploads are, so what is in them is others' text. What isn't taken is named, with
-the reason.
+They are stored as uploads are, so what is in them is others' text, and the model gets them only once their
+person lets Sage read them. What isn't taken is named, with the reason.
 """
 
 import uuid
@@ -136,6 +136,7 @@ class DocumentStore:
             session_id=first_unused(user_id, {each for each, _ in found.messages}),
             import_id=self.target.import_id,
             import_project=mended(found.project)[:MAX_PROJECT_CHARACTERS],
+            is_on_hold=True,
         )
         try:
             return self._taken(found, destination)

@@ -14,8 +14,7 @@ from django.contrib.messages import success, warning
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.formats import number_format
-from django.utils.translation import gettext, gettext_lazy, ngettext
+from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST
 
 from coaching.legacy.about import PROPOSED, add_to_page, dismiss, text_of_proposal
@@ -30,11 +29,14 @@ from coaching.legacy.imports import (
     settle,
 )
 from coaching.legacy.undoing import names_of_kept
+from coaching.legacy.unread import ImportedDocuments, imported_documents, read_documents_of, unread_documents
+from coaching.library.pipeline.estimates import estimate_reading
 from coaching.models import Import, ImportState
 from coaching.models.imports import UNDOABLE_IMPORTS
 from coaching.people.accounts import load_profile, user_id_of
 from coaching.people.in_flight import waiting
 from coaching.views.forms import ImportForm
+from coaching.views.import_words import LeftGroup, left_groups, made_in_words
 from coaching.views.parts import or_404
 from sessions_app.database import in_database_page
 from sessions_app.errors import Refused
@@ -42,18 +44,7 @@ from sessions_app.money import dollars
 
 TOO_MANY_WAITING = gettext_lazy("Your other uploads are still being stored. Please try again in a moment.")
 SHOWN_PROBLEMS = 50
-SHOWN_NAMES = 25
-"""Of what was left behind, of each kind; the command names more."""
 NOTHING_FAILED: Mapping[int, "Proposal"] = {}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeftGroup:
-    """What an import left behind of one kind; `more` aren't named."""
-
-    title: str
-    named: Sequence[Mapping[str, Any]]
-    more: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +57,10 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportRow:
-    """An import in the list. `cost` is that of its briefs, None where none can be asked for."""
+    """An import in the list. `cost` is that of its briefs, None where none can be asked for.
+
+    `documents` are those that Sage hasn't read; `reading_cost` is what that would cost.
+    """
 
     row: Import
     made: Sequence[str]
@@ -75,6 +69,8 @@ class ImportRow:
     kept: Sequence[Mapping[str, str]]
     left_behind: Sequence[LeftGroup]
     about: Proposal | None
+    documents: ImportedDocuments | None
+    reading_cost: str
 
     @property
     def more_problems(self) -> int:
@@ -168,15 +164,33 @@ def write_briefs(request: HttpRequest, import_id: int) -> HttpResponse:
     return redirect("imports")
 
 
+@login_required
+@require_POST
+def read_documents(request: HttpRequest, import_id: int) -> HttpResponse:
+    """Let Sage read an import's documents, whose cost the page has said."""
+    with or_404():
+        row = accessible_import(user_id=user_id_of(request), import_id=import_id)
+    if row.state != ImportState.UNDOING and read_documents_of(row):
+        success(request, gettext("Sage is now reading these files. That may take a while."))
+    return redirect("imports")
+
+
 def _page(
     request: HttpRequest, form: ImportForm | None = None, *, failed: Mapping[int, Proposal] = NOTHING_FAILED
 ) -> HttpResponse:
     user_id, profile = user_id_of(request), load_profile(request)
     settle(user_id)
     without_briefs = imports_without_briefs(user_id)
+    imports = imports_of(user_id)
+    documents = imported_documents(user_id, [row.pk for row in imports])
     rows = [
-        _row(row, has_briefs=row.pk not in without_briefs, failed=failed.get(row.pk))
-        for row in imports_of(user_id)
+        _row(
+            row,
+            has_briefs=row.pk not in without_briefs,
+            failed=failed.get(row.pk),
+            documents=documents.get(row.pk),
+        )
+        for row in imports
     ]
     context = {
         "here": "settings",
@@ -191,91 +205,21 @@ def _page(
     return render(request, "coaching/pages/imports.html", context, status=status)
 
 
-def _row(row: Import, *, has_briefs: bool, failed: Proposal | None) -> ImportRow:
+def _row(
+    row: Import, *, has_briefs: bool, failed: Proposal | None, documents: ImportedDocuments | None
+) -> ImportRow:
     can_have_briefs = row.state == ImportState.FINISHED and not has_briefs
     return ImportRow(
         row=row,
-        made=_made(row.counts),
+        made=made_in_words(row.counts),
         cost=dollars(cost_of(row)) if can_have_briefs else None,
         problems=[{**each, "text": gettext(each["text"])} for each in row.problems[:SHOWN_PROBLEMS]],
         kept=names_of_kept(row) if row.kept else (),
-        left_behind=_left_behind(row.left_behind),
+        left_behind=left_groups(row.left_behind),
         about=failed
         or (Proposal(text=text_of_proposal(row)) if row.about.get("state") == PROPOSED else None),
-    )
-
-
-def _left_behind(left: Mapping[str, Mapping[str, Any]]) -> Sequence[LeftGroup]:
-    """Return what was left behind; fields that aren't known stand among the problems."""
-    counts = {kind: each["count"] for kind, each in left.items()}
-    titles = (
-        ("file", ngettext("{count} attached file", "{count} attached files", counts.get("file", 0))),
-        ("picture", ngettext("{count} picture", "{count} pictures", counts.get("picture", 0))),
-        ("voice", ngettext("{count} recording", "{count} recordings", counts.get("voice", 0))),
-        (
-            "branch",
-            ngettext(
-                "{count} message from another branch",
-                "{count} messages from other branches",
-                counts.get("branch", 0),
-            ),
-        ),
-        (
-            "message",
-            ngettext(
-                "{count} message that was hidden or had no ID",
-                "{count} messages that were hidden or had no ID",
-                counts.get("message", 0),
-            ),
-        ),
-        (
-            "summary",
-            ngettext(
-                "{count} summary of a conversation",
-                "{count} summaries of conversations",
-                counts.get("summary", 0),
-            ),
-        ),
-        ("instructions", gettext("What the other app knew about you")),
-        ("member", ngettext("{count} file in the ZIP", "{count} files in the ZIP", counts.get("member", 0))),
-        ("tool", ngettext("{count} use of a tool", "{count} uses of tools", counts.get("tool", 0))),
-        (
-            "thinking",
-            ngettext(
-                "{count} reasoning step",
-                "{count} reasoning steps",
-                counts.get("thinking", 0),
-            ),
+        documents=None if row.state == ImportState.UNDOING else documents,
+        reading_cost=(
+            dollars(estimate_reading(unread_documents(row))) if documents and documents.can_be_read else ""
         ),
     )
-    return [
-        LeftGroup(
-            title=title.format(count=number_format(counts[kind], force_grouping=True)),
-            named=left[kind]["named"][:SHOWN_NAMES],
-            more=counts[kind] - sum(each["count"] for each in left[kind]["named"][:SHOWN_NAMES]),
-        )
-        for kind, title in titles
-        if kind in left
-    ]
-
-
-def _made(counts: Mapping[str, int]) -> Sequence[str]:
-    names = (
-        "sessions", "branches", "continued", "messages", "answers", "completed", "documents", "files",
-        "ratings",
-    )  # fmt: skip
-    sessions, branches, continued, messages, answers, completed, documents, files, ratings = (
-        counts.get(key, 0) for key in names
-    )
-    parts = (
-        (sessions, ngettext("{count} conversation", "{count} conversations", sessions)),
-        (branches, ngettext("{count} other branch", "{count} other branches", branches)),
-        (continued, ngettext("{count} continued conversation", "{count} continued conversations", continued)),
-        (messages, ngettext("{count} message", "{count} messages", messages)),
-        (answers, ngettext("{count} other answer", "{count} other answers", answers)),
-        (completed, ngettext("{count} completed message", "{count} completed messages", completed)),
-        (documents, ngettext("{count} document", "{count} documents", documents)),
-        (files, ngettext("{count} file", "{count} files", files)),
-        (ratings, ngettext("{count} rating", "{count} ratings", ratings)),
-    )
-    return [text.format(count=number_format(count, force_grouping=True)) for count, text in parts if count]

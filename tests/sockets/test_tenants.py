@@ -389,6 +389,11 @@ ROUTES = {
         missing="/settings/import/7000000/briefs/",
         method="post",
     ),
+    "import_documents": Row(
+        path=f"/settings/import/{IMPORT_ID}/documents/",
+        missing="/settings/import/7000000/documents/",
+        method="post",
+    ),
     "calendar": Row(path="/settings/calendar/", scope="own"),
     "upload_calendar": Row(path="/settings/calendar/upload/", method="post", scope="own", is_refused=True),
     "subscribe_calendar": Row(

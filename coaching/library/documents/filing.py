@@ -190,13 +190,17 @@ def withhold_document(*, user_id: int, document_id: int, is_withheld: bool) -> L
 
 
 def read_again(*, user_id: int, document_id: int) -> Document:
-    """Queue a document's reading once more, with all its attempts. Raises `Refused`."""
+    """Queue a document's reading once more, with all its attempts; it isn't on hold then.
+
+    Raises `Refused`.
+    """
     with moving(Document.of(user_id).filter(id=document_id)):
         document = locked_document(user_id, document_id)
         if document.storage_key is None:
             raise Refused(NOTHING_STORED)
         if document.state in UNFINISHED_STATES:
             raise Refused(STILL_READING)
+        document.is_on_hold = False
         queue_again(document)
         return document
 
@@ -215,7 +219,9 @@ def queue_again(document: Document) -> None:
     document.state, document.reason, document.attempts = DocumentState.QUEUED, "", 0
     if document.source == DocumentSource.COMMAND:  # its command may be over, so workers read it now
         document.source = DocumentSource.UPLOAD
-    document.save(update_fields=["state", "reason", "attempts", "source", "read_at", "updated_at"])
+    document.save(
+        update_fields=["state", "reason", "attempts", "source", "read_at", "is_on_hold", "updated_at"]
+    )
     forget_pages(document.user_id, [document.pk])
     enqueue_document(document)
 

@@ -78,7 +78,8 @@ def begin_finding(
     if not prefix and document.state not in UNFINISHED_STATES:
         return _unread(document), False
     if kind == FACTS_KEY and document.state not in (*SEARCHED_STATES, *UNFINISHED_STATES):
-        return Finding(is_ready=True, reason=NOT_SEARCHED), False
+        is_unread = document.state == DocumentState.UNREAD
+        return Finding(is_ready=True, reason=document.reason if is_unread else NOT_SEARCHED), False
     key = job_key(document_id, kind)
     if prefix:
         found = _found(document, kind)

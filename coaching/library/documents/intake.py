@@ -45,7 +45,7 @@ class Destination:
     """Whose document it is, and where it came from: `batch` is one for those that came together.
 
     `part_of_id` is the email that it was attached to, `import_id` the import that brings it, perhaps from a
-    project of the other app.
+    project of the other app. With `is_on_hold` no model gets it until its person lets Sage read it.
     """
 
     client: Client
@@ -56,6 +56,7 @@ class Destination:
     part_of_id: int | None = None
     import_id: int | None = None
     import_project: str = ""
+    is_on_hold: bool = False
 
 
 def destination_of(
@@ -200,4 +201,5 @@ def _values(name: str, destination: Destination) -> dict[str, object]:
         "part_of_id": destination.part_of_id,
         "made_by_import_id": destination.import_id,
         "import_project": destination.import_project,
+        "is_on_hold": destination.is_on_hold,
     }

@@ -18,6 +18,7 @@ class DocumentState(models.TextChoices):
     QUEUED = "queued", _("Queued")
     READING = "reading", _("Reading")
     WAITING = "waiting", _("Waiting")
+    UNREAD = "unread", _("Not read yet")
     FILED = "filed", _("Filed")
     REVIEW = "review", _("Needs review")
     DUPLICATE = "duplicate", _("Duplicate")
@@ -77,6 +78,11 @@ class Document(Owned):
     )
     content_type = models.CharField(max_length=100, blank=True, default="", help_text="By its content.")
     is_withheld = models.BooleanField(default=False, help_text="Never sent to the model.")
+    is_on_hold = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="Came with an import; sent to the model only once its person lets Sage read it.",
+    )
 
     state = models.CharField(max_length=16, choices=DocumentState, default=DocumentState.QUEUED)
     reason = models.CharField(max_length=500, blank=True, default="")

@@ -17,6 +17,7 @@ from coaching.library.pipeline.stages.assemble import assemble
 from coaching.library.pipeline.stages.classify import classify
 from coaching.library.pipeline.stages.critic import ask_critic
 from coaching.library.pipeline.stages.duplicates import find_duplicates
+from coaching.library.pipeline.stages.hold import hold
 from coaching.library.pipeline.stages.place import place
 from coaching.library.pipeline.stages.read_pictures import read_pictures
 from coaching.library.pipeline.stages.read_text import read_text
@@ -30,6 +31,7 @@ logger = structlog.get_logger(__name__)
 STAGES: tuple[Stage, ...] = (
     find_duplicates,  # the same bytes again: linked, not read
     read_text,  # text by content, in a process of its own; near-same texts
+    hold,  # what an import has brought waits until its person lets Sage read it
     read_pictures,  # a model that sees writes down the text of pages that are pictures
     choose_references,  # at most six a document, by tags and text
     classify,  # the model: a structured answer, tools offered
@@ -71,7 +73,10 @@ async def _after(stage: Stage, batch: Batch, services: Services) -> Batch:
 
 
 def _wait(claim: Claim, sentence: str) -> None:
-    """Let all documents of the user wait for the budget of the next day. Sync ORM code."""
+    """Let all documents of the user wait for the budget of the next day. Sync ORM code.
+
+    Those on hold don't need it.
+    """
     put_back(claim, state=DocumentState.WAITING, reason=sentence)
-    queued = Document.of(claim.user_id).filter(state=DocumentState.QUEUED)
+    queued = Document.of(claim.user_id).filter(state=DocumentState.QUEUED, is_on_hold=False)
     update_documents(queued, state=DocumentState.WAITING, reason=sentence[:500], updated_at=timezone.now())

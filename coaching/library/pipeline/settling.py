@@ -95,10 +95,13 @@ def _end(document: Document, ending: Ending) -> None:
         put_to_review(
             user_id=user_id, document_id=document_id, reason=ending.reason, decision=ending.decision
         )
+    elif ending.state == DocumentState.UNREAD and not document.is_on_hold:  # its person let Sage read it
+        Document.of(user_id).filter(id=document_id).update(state=DocumentState.QUEUED)
     else:
         Document.of(user_id).filter(id=document_id).update(state=ending.state, reason=ending.reason[:500])
     now = timezone.now()
-    decided = {} if ending.state in UNFINISHED_STATES else {"decided_at": now}
+    is_decided = ending.state not in (*UNFINISHED_STATES, DocumentState.UNREAD)
+    decided = {"decided_at": now} if is_decided else {}
     Document.of(user_id).filter(id=document_id).update(
         claim="",
         claimed_at=None,

@@ -12,6 +12,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from coaching.library.documents.locks import lock_documents
+from coaching.library.documents.on_hold import on_hold
 from coaching.library.pipeline.batch import Twin
 from coaching.library.pipeline.claims import Claim
 from coaching.library.pipeline.normalised_text import Pairs, fingerprint, similarity, word_pairs
@@ -80,14 +81,15 @@ def store_text(claim: Claim, document: Document, found: FoundText, **values: Any
 def _twin(document: Document, found: FoundText) -> Twin | None:
     """Return the most similar of the texts whose fingerprints have most in common with this one's.
 
-    Forms with other values are no twins, however much of their text is the same.
+    Forms with other values are no twins, however much of their text is the same, nor is what waits unread.
     """
     numbers = found.fingerprint.numbers
     others = DocumentText.of(document.user_id).filter(
         document__client_id=document.client_id, filled=found.filled
     )
     shares_one = reduce(or_, (Q(fingerprint__contains=[number]) for number in numbers), Q(pk=None))
-    near = others.filter(shares_one).exclude(document_id=document.pk).values_list("pk", "fingerprint")
+    others = others.exclude(document_id=document.pk).exclude(document__in=on_hold(document.user_id))
+    near = others.filter(shares_one).values_list("pk", "fingerprint")
     in_common = ((len(set(other).intersection(numbers)), pk) for pk, other in near)
     likeliest = [pk for _, pk in nlargest(MAX_COMPARED, in_common)]
     texts = others.filter(pk__in=likeliest).values_list("pk", "document__name", "text")

@@ -16,6 +16,7 @@ from coaching.legacy.imports import Export, dry_run_steps, run_steps, take_up
 from coaching.legacy.one_at_a_time import only_import_of
 from coaching.legacy.reading import Checked, check_steps
 from coaching.legacy.tally import Tally
+from coaching.legacy.unread import read_documents_of
 from coaching.legacy.watching import RowWatch
 from coaching.management.people import user_named
 from coaching.management.progress import ProgressBar
@@ -24,9 +25,9 @@ from coaching.sandbox.errors import NotStarted
 from sessions_app.errors import Refused
 from sessions_app.money import dollars
 
-READ_LATER = (
-    "Sage reads the documents in the background, as it reads uploads. Pictures are sent to the model, which "
-    "costs and counts towards the person's daily budget."
+NOT_READ = (
+    "A worker makes the documents searchable. Sage reads them once their person lets it, on the page of "
+    "imports, or with --read."
 )
 SKIPPED = "skipped, because they exist already or are empty"
 
@@ -44,6 +45,11 @@ class Command(BaseCommand):
         parser.add_argument("--format", choices=ImportFormat.values, help="found out unless it is given")
         parser.add_argument(
             "--briefs", action="store_true", help="also queue the briefs of the conversations, which cost"
+        )
+        parser.add_argument(
+            "--read",
+            action="store_true",
+            help="also queue the reading of the documents, which costs and counts towards the daily budget",
         )
         parser.add_argument("--dry-run", action="store_true", help="only say what would be imported")
         parser.add_argument("--json", action="store_true", help="end with one JSON object of counts")
@@ -65,6 +71,10 @@ class Command(BaseCommand):
         self._report(tally, options)
         if options["briefs"]:
             self._queue_briefs(row, tally)
+        if options["read"] and row is not None:
+            # An earlier import of the same file may have brought them.
+            count = read_documents_of(row, also=row.documents_held)
+            self.stderr.write(f"{count:,} documents are queued, and read within the daily budget.")
         if options["json"]:
             self.stdout.write(json.dumps(self._result(tally)))
 
@@ -120,8 +130,8 @@ class Command(BaseCommand):
             f"and {tally.ratings:,} ratings {verb}; "
             f"{tally.skipped:,} {SKIPPED}; {tally.unread:,} couldn't be read."
         )
-        if tally.documents:
-            self.stdout.write(READ_LATER)
+        if tally.documents and not options["read"]:
+            self.stdout.write(NOT_READ)
 
     def _queue_briefs(self, row: Import | None, tally: Tally) -> None:
         """Say what the briefs will cost, then queue them."""

@@ -1,5 +1,10 @@
-"""Links documents whose bytes the client has already: they aren't read again."""
+"""Links documents whose bytes the client has already: they aren't read again.
 
+What waits because it came with an import isn't read at all: the same bytes, uploaded, are a document of their
+own.
+"""
+
+from coaching.library.documents.on_hold import on_hold
 from coaching.library.documents.reasons import DUPLICATE, join_reasons
 from coaching.library.pipeline.batch import Batch, Item, Services
 from coaching.models import Document, DocumentState
@@ -17,7 +22,8 @@ def _find(batch: Batch) -> Batch:
     digests = {item.document.sha256 for item in batch.open_items if item.document.duplicate_of_id is None}
     same = Document.of(batch.claim.user_id).filter(client_id=batch.claim.client_id, sha256__in=digests)
     originals: dict[str, Document] = {}
-    for document in same.exclude(state__in=_NOT_ORIGINAL).order_by("id").only("id", "sha256", "name"):
+    same = same.exclude(state__in=_NOT_ORIGINAL).exclude(id__in=on_hold(batch.claim.user_id))
+    for document in same.order_by("id").only("id", "sha256", "name"):
         originals.setdefault(document.sha256, document)
 
     def linked(item: Item) -> Item:
