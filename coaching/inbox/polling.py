@@ -14,7 +14,7 @@ from contextlib import suppress
 from datetime import datetime
 
 import structlog
-from django.db import DatabaseError, DataError, IntegrityError
+from django.db import DataError, Error, IntegrityError
 from django.utils import timezone
 
 from coaching.files.errors import QuotaReached, StorageFailed
@@ -107,10 +107,12 @@ class Reading:
         except (InboxFailed, StorageFailed, NotStarted) as error:
             is_of_server = isinstance(error, InboxFailed)
             self._fail(str(error) if is_of_server else type(error).__name__, is_of_mail=is_of_server)
-        except DatabaseError as error:
+        except (
+            Exception
+        ) as error:  # isolates a mail: it is set aside, so others aren't held up by a fault of ours
             # Rows that the database refuses are due to the mail at hand, an outage isn't.
-            is_of_mail = isinstance(error, (DataError, IntegrityError))
-            with suppress(DatabaseError, state.LeaseLost):
+            is_of_mail = isinstance(error, (DataError, IntegrityError)) or not isinstance(error, Error)
+            with suppress(Error, state.LeaseLost):
                 self._fail(type(error).__name__, is_of_mail=is_of_mail)
             raise
 

@@ -132,7 +132,7 @@ def let_wait(lease: uuid.UUID, uid: int, *, user_id: int, now: datetime, until: 
 
 @transaction.atomic
 def set_aside(lease: uuid.UUID, uid: int, *, now: datetime) -> bool:
-    """Try a mail again in an hour that the server didn't hand over, so that it holds up no others.
+    """Try a mail again in an hour with which a reading failed, so that it holds up no others.
 
     Refuse it after hours. Return whether there is room for more of them.
     """
@@ -146,7 +146,7 @@ def set_aside(lease: uuid.UUID, uid: int, *, now: datetime) -> bool:
         _count_refusal(InboxRefusalReason.UNREADABLE, user_id=None, now=now)
     else:
         InboxWaiting.unscoped.create(user=None, uid=uid, since=since or now, due_at=now + UNREADABLE_WAIT)
-        logger.warning("mail_not_handed_over", uid=uid)
+        logger.warning("mail_set_aside", uid=uid)
     return True
 
 

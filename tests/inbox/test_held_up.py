@@ -77,6 +77,20 @@ def test_a_reading_that_ends_at_a_mail_begins_behind_it_the_next_time(
     assert Document.of(user.pk).count() == 3
 
 
+def test_a_mail_with_which_an_unforeseen_error_happens_is_set_aside_and_the_reading_waits(
+    trusted: Path, said: dict[str, Answer]
+) -> None:
+    with lying_server(trusted, said) as place:
+        with override_settings(SAGE_MAX_FILES="many"), pytest.raises(TypeError):
+            read(place)
+        found = InboxState.objects.get()
+        assert (found.failures, found.error) == (1, "TypeError")
+        assert found.next_try_at == NOW + timedelta(minutes=1)
+        assert InboxWaiting.unscoped.get().uid == 1
+        assert read(place).counts == {"taken": 2}
+        assert read(place, hours=1).counts == {"taken": 1}
+
+
 def test_a_server_that_hands_over_nothing_fails(trusted: Path, said: dict[str, Answer]) -> None:
     with lying_server(trusted, {**said, "HEADER": lambda _: NO}) as place:
         assert read(place).error == "protocol"
