@@ -18,6 +18,7 @@ from sessions_app.database import give_back_connections
 
 LOOK_UP_SECONDS = 8.0
 LOOK_UP_POLL_SECONDS = 0.1
+LOOK_UP_THREAD = "look up a mail server"
 MAX_ADDRESSES = 4
 CONNECT_SECONDS = 8.0
 """For each address of the server. Nothing cuts this wait, and a worker stops within nine seconds."""
@@ -165,21 +166,24 @@ def failures(refused: str = "protocol") -> Iterator[None]:
 
 
 def _look_up(host: str, port: int, ending: Ending) -> Sequence[tuple[str, int]]:
-    """Return the server's first addresses. Raises `OSError`.
+    """Return the server's first addresses. Raises `OSError`, and `UnicodeError` for a name that can't be one.
 
-    The system's look-up has no limit and can't be ended, so it has a thread that is left behind.
+    The system's look-up has no limit and can't be ended, so it has a thread that may be left behind. As long
+    as one is, there is no other.
     """
     found: list[tuple[str, int]] = []
-    failures: list[OSError] = []
+    failures: list[OSError | UnicodeError] = []
 
     def ask() -> None:
         try:
             answers = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
             found.extend((str(address[0]), port) for *_, address in answers[:MAX_ADDRESSES])
-        except OSError as error:
+        except (OSError, UnicodeError) as error:
             failures.append(error)
 
-    asking = threading.Thread(target=ask, name="look up a mail server", daemon=True)
+    if any(thread.name == LOOK_UP_THREAD for thread in threading.enumerate()):
+        raise TimeoutError
+    asking = threading.Thread(target=ask, name=LOOK_UP_THREAD, daemon=True)
     asking.start()
     until = time.monotonic() + LOOK_UP_SECONDS
     while asking.is_alive():
