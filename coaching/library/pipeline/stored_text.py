@@ -81,14 +81,17 @@ def store_text(claim: Claim, document: Document, found: FoundText, **values: Any
 def _twin(document: Document, found: FoundText) -> Twin | None:
     """Return the most similar of the texts whose fingerprints have most in common with this one's.
 
-    Forms with other values are no twins, however much of their text is the same, nor is what waits unread.
+    Forms with other values are no twins, however much of their text is the same. What is on hold is compared
+    only with what is on hold, too: whatever else came after it may be read long before it.
     """
     numbers = found.fingerprint.numbers
     others = DocumentText.of(document.user_id).filter(
         document__client_id=document.client_id, filled=found.filled
     )
     shares_one = reduce(or_, (Q(fingerprint__contains=[number]) for number in numbers), Q(pk=None))
-    others = others.exclude(document_id=document.pk).exclude(document__in=on_hold(document.user_id))
+    others = others.exclude(document_id=document.pk)
+    if not document.is_on_hold:
+        others = others.exclude(document__in=on_hold(document.user_id))
     near = others.filter(shares_one).values_list("pk", "fingerprint")
     in_common = ((len(set(other).intersection(numbers)), pk) for pk, other in near)
     likeliest = [pk for _, pk in nlargest(MAX_COMPARED, in_common)]
