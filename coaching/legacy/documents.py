@@ -1,7 +1,7 @@
 """Files of an export become documents in the library, the same bytes once.
 
-They are stored as uploads are, so what is in them is others' text, and the model gets them only once their
-person lets Sage read them. What isn't taken is named, with the reason.
+They are stored as uploads are, so what is in them is others' text. Search finds them; Sage goes through them
+by itself only once their person lets it. What isn't taken is named, with the reason.
 """
 
 import uuid

@@ -12,7 +12,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='document',
             name='is_on_hold',
-            field=models.BooleanField(db_default=False, default=False, help_text='Came with an import; sent to the model only once its person lets Sage read it.'),
+            field=models.BooleanField(db_default=False, default=False, help_text="Came with an import; Sage doesn't read it by itself until its person lets it."),
         ),
         migrations.AlterField(
             model_name='document',

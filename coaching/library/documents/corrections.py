@@ -11,11 +11,13 @@ EXCERPT_CHARACTERS = 500
 def remember_correction(document: Document, *, from_type: str) -> None:
     """Remember what the user has just said that a document is, and forget the oldest over the limit.
 
-    An example holds words of its document, so one that is never sent to the model gives none.
+    An example holds words of its document, so one that is never sent to the model gives none, and of one that
+    is on hold only its name is kept.
     """
     if document.is_withheld:
         return
-    text = DocumentText.within(document).values_list("text", flat=True).first() or ""
+    texts = DocumentText.within(document).filter(document__is_on_hold=False)
+    text = texts.values_list("text", flat=True).first() or ""
     corrections = DocumentCorrection.of(document.user_id)
     corrections.create(
         client_id=document.client_id,

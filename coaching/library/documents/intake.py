@@ -45,7 +45,7 @@ class Destination:
     """Whose document it is, and where it came from: `batch` is one for those that came together.
 
     `part_of_id` is the email that it was attached to, `import_id` the import that brings it, perhaps from a
-    project of the other app. With `is_on_hold` no model gets it until its person lets Sage read it.
+    project of the other app. With `is_on_hold` Sage doesn't read it by itself until its person lets it.
     """
 
     client: Client

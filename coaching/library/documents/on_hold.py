@@ -1,4 +1,8 @@
-"""Documents that came with an import wait until their person lets Sage read them."""
+"""Documents that came with an import: Sage goes through them only once their person lets it.
+
+Until then no job sends their text to the model unasked. Search finds it, and a conversation in which somebody
+asks may use it like any document's.
+"""
 
 from collections.abc import Collection
 
@@ -12,16 +16,16 @@ from coaching.models import UNFINISHED_STATES, Document, DocumentState
 
 
 def on_hold(user_id: int) -> QuerySet[Document]:
-    """Return a person's documents that wait for them; those that they filed themselves need no reading."""
+    """Return a person's documents that wait for them; those that they filed themselves aren't offered."""
     return Document.of(user_id).filter(is_on_hold=True, state__in=(DocumentState.UNREAD, *UNFINISHED_STATES))
 
 
 def let_read(*, user_id: int, document_ids: Collection[int]) -> int:
     """Queue the reading of documents that wait for their person; return how many there were.
 
-    Each is read within the daily budget, as uploads are.
+    Each is read within the daily budget, as uploads are. Those that are never sent to the model stay unread.
     """
-    waiting = on_hold(user_id).filter(id__in=document_ids)
+    waiting = on_hold(user_id).filter(id__in=document_ids, is_withheld=False)
     with moving(waiting):
         ids = lock_documents(user_id, waiting.values_list("id", flat=True))
         rows = Document.of(user_id).filter(id__in=ids, is_on_hold=True)

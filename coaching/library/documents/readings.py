@@ -56,8 +56,11 @@ class Reading:
 
 
 def queue_readings(document: Document, *, kinds: Collection[FindingKind] = KINDS) -> None:
-    """Queue what follows a document's filing, as far as it hasn't been done. Sync ORM code."""
-    if document.is_withheld or not has_text(document):
+    """Queue what follows a document's filing, as far as it hasn't been done. Sync ORM code.
+
+    What is on hold is read only if its person asks for it.
+    """
+    if document.is_withheld or document.is_on_hold or not has_text(document):
         return
     if FACTS_KEY in kinds and document.facts_found_at is None:
         _queue(document, FACTS_KEY)
@@ -66,9 +69,9 @@ def queue_readings(document: Document, *, kinds: Collection[FindingKind] = KINDS
 
 
 def read_whole_again(*, user_id: int, document_id: int, kind: FindingKind) -> None:
-    """Queue a new reading with new calls, unless one is under way. Raises `Refused`.
+    """Queue a new reading with new calls, unless one is under way; the document isn't on hold then.
 
-    One that failed goes on instead: only what failed is asked again.
+    Raises `Refused`. One that failed goes on instead: only what failed is asked again.
     """
     document = Document.of(user_id).get(id=document_id)
     if document.state in UNFINISHED_STATES:
@@ -79,6 +82,7 @@ def read_whole_again(*, user_id: int, document_id: int, kind: FindingKind) -> No
         raise Refused(WITHOUT_TEXT)
     if kind == FACTS_KEY and document.state not in SEARCHED_STATES:
         raise Refused(NOT_SEARCHED)
+    Document.of(user_id).filter(id=document_id, state__in=SEARCHED_STATES).update(is_on_hold=False)
     is_unfinished = kind == FACTS_KEY and document.facts_found_at is None
     if is_unfinished:
         forget_failed(user_id=user_id, keys=call_prefix(document, kind))

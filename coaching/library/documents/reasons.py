@@ -9,7 +9,7 @@ SIMILAR = gettext_noop("Its text is almost the same as that of:")
 DUPLICATE = gettext_noop("This file is already in your library:")
 UNSUPPORTED = gettext_noop("None of the facts that Sage noted is in the document.")
 STILL_READING = gettext_noop("Sage is still reading this document. Wait until it’s done.")
-ON_HOLD = gettext_noop("It came with an import. Sage reads it once you let it.")
+ON_HOLD = gettext_noop("It came with an import. Sage reads and files it by itself only once you let it.")
 PROPOSED = gettext_noop("Sage suggests something that isn’t on its lists yet:")
 _ALLOWED_IF_SURE = (SIMILAR, PROPOSED)
 """Each with a line that follows. They don't doubt the type."""

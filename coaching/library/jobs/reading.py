@@ -138,7 +138,10 @@ def queue_lost_readings() -> int:
     now = timezone.now()
     texts = DocumentText.unscoped.filter(document=OuterRef("pk"), text__regex=r"\S")
     filed = Document.unscoped.filter(
-        state=DocumentState.FILED, is_withheld=False, decided_at__gt=now - SEARCHED_LATER
+        state=DocumentState.FILED,
+        is_withheld=False,
+        is_on_hold=False,
+        decided_at__gt=now - SEARCHED_LATER,
     ).filter(Exists(texts))
     entries = KnowledgeEntry.unscoped.filter(document=OuterRef("pk"), origin_key=TRANSCRIPT_KEY)
     analyses = _calls_about(CallPurpose.TRANSCRIPT, TRANSCRIPT_KEY)

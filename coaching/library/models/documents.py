@@ -81,7 +81,7 @@ class Document(Owned):
     is_on_hold = models.BooleanField(
         default=False,
         db_default=False,
-        help_text="Came with an import; sent to the model only once its person lets Sage read it.",
+        help_text="Came with an import; Sage doesn't read it by itself until its person lets it.",
     )
 
     state = models.CharField(max_length=16, choices=DocumentState, default=DocumentState.QUEUED)

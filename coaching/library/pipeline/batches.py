@@ -30,6 +30,7 @@ from coaching.library.pipeline.knowledge import read_knowledge, read_surrounding
 from coaching.library.pipeline.requests import build_request, request_tokens, take_what_fits
 from coaching.library.pipeline.settling import begin, settle
 from coaching.library.pipeline.stages.duplicates import find_duplicates
+from coaching.library.pipeline.stages.hold import hold
 from coaching.library.pipeline.stages.read_pictures import read_pictures
 from coaching.library.pipeline.stages.read_text import read_text
 from coaching.library.pipeline.stages.references import choose_references
@@ -125,7 +126,7 @@ async def _prepare(
     ):
         batch = await in_database(begin, claim)
         try:
-            for stage in (find_duplicates, read_text, read_pictures, choose_references):
+            for stage in (find_duplicates, read_text, hold, read_pictures, choose_references):
                 batch = await in_database(settle, await stage(batch, services))
         except Refused as refusal:  # pages are read from their pictures at once, at the full price
             await in_database(partial(put_back, claim, state=DocumentState.WAITING, reason=str(refusal)))

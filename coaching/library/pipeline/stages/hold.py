@@ -1,4 +1,7 @@
-"""Ends what came with an import and wasn't asked for: its text is found by search, and no model gets it."""
+"""Ends what came with an import and wasn't asked for.
+
+Search finds its text, also for somebody who asks in a conversation; no job sends it to the model.
+"""
 
 from coaching.library.documents.reasons import ON_HOLD
 from coaching.library.pipeline.batch import Batch, Services
