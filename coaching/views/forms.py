@@ -65,6 +65,12 @@ class ImportForm(forms.Form):
     )
 
 
+class ShownDocumentsForm(forms.Form):
+    """The documents that a page has shown: up to the id `newest`."""
+
+    newest = forms.IntegerField(min_value=1, max_value=2**63 - 1)
+
+
 class CalendarFeedForm(forms.Form):
     def __init__(self, data: Any = None) -> None:
         super().__init__(data, auto_id="feed_%s")

@@ -29,13 +29,18 @@ from coaching.legacy.imports import (
     settle,
 )
 from coaching.legacy.undoing import names_of_kept
-from coaching.legacy.unread import ImportedDocuments, imported_documents, read_documents_of, unread_documents
+from coaching.legacy.unread import (
+    ImportedDocuments,
+    imported_documents,
+    read_shown_documents_of,
+    unread_documents,
+)
 from coaching.library.pipeline.estimates import estimate_reading
 from coaching.models import Import, ImportState
 from coaching.models.imports import UNDOABLE_IMPORTS
 from coaching.people.accounts import load_profile, user_id_of
 from coaching.people.in_flight import waiting
-from coaching.views.forms import ImportForm
+from coaching.views.forms import ImportForm, ShownDocumentsForm
 from coaching.views.import_words import LeftGroup, left_groups, made_in_words
 from coaching.views.parts import or_404
 from sessions_app.database import in_database_page
@@ -59,7 +64,8 @@ class Proposal:
 class ImportRow:
     """An import in the list. `cost` is that of its briefs, None where none can be asked for.
 
-    `documents` are those that Sage hasn't read; `reading_cost` is what that would cost.
+    `documents` are those that Sage hasn't read; `reading_cost` is what reading them would cost, None where
+    their person can't be asked yet.
     """
 
     row: Import
@@ -70,7 +76,7 @@ class ImportRow:
     left_behind: Sequence[LeftGroup]
     about: Proposal | None
     documents: ImportedDocuments | None
-    reading_cost: str
+    reading_cost: str | None
 
     @property
     def more_problems(self) -> int:
@@ -167,10 +173,11 @@ def write_briefs(request: HttpRequest, import_id: int) -> HttpResponse:
 @login_required
 @require_POST
 def read_documents(request: HttpRequest, import_id: int) -> HttpResponse:
-    """Let Sage read an import's documents, whose cost the page has said."""
+    """Let Sage read an import's documents that the page has shown, with what they cost."""
     with or_404():
         row = accessible_import(user_id=user_id_of(request), import_id=import_id)
-    if row.state != ImportState.UNDOING and read_documents_of(row):
+    form = ShownDocumentsForm(request.POST)
+    if not row.is_unfinished and form.is_valid() and read_shown_documents_of(row, **form.cleaned_data):
         success(request, gettext("Sage is now reading these files. That may take a while."))
     return redirect("imports")
 
@@ -209,6 +216,7 @@ def _row(
     row: Import, *, has_briefs: bool, failed: Proposal | None, documents: ImportedDocuments | None
 ) -> ImportRow:
     can_have_briefs = row.state == ImportState.FINISHED and not has_briefs
+    can_be_read = documents is not None and documents.can_be_read and not row.is_unfinished
     return ImportRow(
         row=row,
         made=made_in_words(row.counts),
@@ -219,7 +227,5 @@ def _row(
         about=failed
         or (Proposal(text=text_of_proposal(row)) if row.about.get("state") == PROPOSED else None),
         documents=None if row.state == ImportState.UNDOING else documents,
-        reading_cost=(
-            dollars(estimate_reading(unread_documents(row))) if documents and documents.can_be_read else ""
-        ),
+        reading_cost=dollars(estimate_reading(unread_documents(row))) if can_be_read else None,
     )

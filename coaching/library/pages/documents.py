@@ -18,7 +18,8 @@ from coaching.library.documents.filing import (
     withhold_document,
 )
 from coaching.library.documents.findings import FACTS_KEY, TRANSCRIPT_KEY
-from coaching.library.documents.readings import read_whole_again
+from coaching.library.documents.on_hold import let_read
+from coaching.library.documents.readings import IS_WITHHELD, read_whole_again
 from coaching.library.documents.reviews import accept_review, correct_document
 from coaching.library.pages.forms import ids_in, seen_in
 from coaching.library.pages.frame import frame_of
@@ -50,6 +51,7 @@ CHANGED_SINCE_SHOWN = gettext_noop(
 )
 NOT_REMEMBERED = gettext_noop("Saved.")
 ALL_WITHHELD = gettext_noop("Sage won’t send this email or its attachments to the AI model any more.")
+NOT_ON_HOLD = gettext_noop("This document no longer waits to be read.")
 EFFECTS_SHOWN = 50
 ATTACHMENTS_SHOWN = 100
 MAX_SHOWN_CHARACTERS = 1_500_000
@@ -154,6 +156,13 @@ def _set_type(form: Mapping[str, Any], **whose: int) -> None:
     correct_document(**whose, file_type=form.get("file_type", ""), folder=form.get("folder", ""))
 
 
+def _let_read(_form: Mapping[str, Any], *, user_id: int, document_id: int) -> None:
+    if Document.of(user_id).get(id=document_id).is_withheld:
+        raise Refused(IS_WITHHELD)
+    if not let_read(user_id=user_id, document_ids=[document_id]):
+        raise Refused(NOT_ON_HOLD)
+
+
 def _accept_proposals(form: QueryDict, **whose: int) -> None:
     accepted = accept_shown(
         **whose,
@@ -171,7 +180,7 @@ ACTS: Mapping[str, Callable[..., Any]] = {
     "rename": lambda form, **whose: rename_document(**whose, name=form.get("name", "")),
     "accept": lambda _form, **whose: accept_review(**whose),
     "again": lambda _form, **whose: read_again(**whose),
-    "read": lambda _form, **whose: read_again(**whose),
+    "read": _let_read,
     "facts": lambda _form, **whose: read_whole_again(**whose, kind=FACTS_KEY),
     "analyse": lambda _form, **whose: read_whole_again(**whose, kind=TRANSCRIPT_KEY),
     "withhold": lambda _form, **whose: withhold_document(**whose, is_withheld=True),

@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+from collections.abc import Sequence
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -13,14 +15,28 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
+from coaching.legacy.one_at_a_time import only_import_of
 from coaching.legacy.unread import ImportedDocuments, imported_documents
+from coaching.library.documents.findings import FACTS_KEY, SUMMARY_KEY, begin_finding
+from coaching.library.documents.intake import destination_of, take_in
 from coaching.library.documents.on_hold import let_read
+from coaching.library.documents.readings import read_whole_again
 from coaching.library.documents.reasons import ON_HOLD
+from coaching.library.documents.reviews import correct_document
+from coaching.library.jobs.reading import queue_lost_readings
 from coaching.library.pipeline.claims import claim_uploads
 from coaching.library.pipeline.estimates import estimate_reading
 from coaching.library.pipeline.settling import begin, settle
 from coaching.library.pipeline.stages.hold import hold
-from coaching.models import Document, DocumentState, Import, RecallSource
+from coaching.models import (
+    Document,
+    DocumentCorrection,
+    DocumentState,
+    Import,
+    ImportState,
+    KnowledgeEntry,
+    RecallSource,
+)
 from coaching.practice import PracticeServer
 from coaching.recall.search import search
 from sessions_app.database import in_database
@@ -29,7 +45,7 @@ from tests.jobs.conftest import WorkOff
 from tests.legacy.real_exports import claude_2024, zipped
 from tests.legacy.test_import_command import run_import
 from tests.legacy.test_undo import undo
-from tests.library.pipeline.conftest import LEASE, PAYSLIP, calls_to, upload
+from tests.library.pipeline.conftest import LEASE, PAYSLIP, calls_to, stored, upload
 from tests.library.pipeline.truth import TruthfulModel
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("references")]
@@ -101,7 +117,9 @@ async def test_an_import_asks_no_model_and_its_files_are_read_once_their_person_
     estimate = await in_database(estimate_reading, unread)
     assert estimate
 
-    answer = await in_database(post, client, user, f"{ADDRESS}{row.pk}/documents/")
+    newest = await in_database(lambda: str(unread.latest("id").pk))
+    assert f'name="newest" value="{newest}"' in shown
+    answer = await in_database(post, client, user, f"{ADDRESS}{row.pk}/documents/", newest=newest)
     assert answer["Location"] == ADDRESS
     assert "Sage is reading 2 files." in await in_database(page, client, user)
     await work_off()
@@ -127,7 +145,7 @@ async def test_an_undo_takes_back_what_waits_and_what_is_queued(
     assert practice.requests == []
 
 
-async def test_over_the_daily_budget_they_wait_for_the_next_day(
+async def test_over_the_daily_budget_they_wait(
     user: User,
     practice: PracticeServer,
     work_off: WorkOff,
@@ -139,11 +157,14 @@ async def test_over_the_daily_budget_they_wait_for_the_next_day(
     row = await in_database(imported, tmp_path, user)
     await upload(user, ("letter.txt", "Dear Ada, this is a letter. Yours, Grace"))
     await work_off()
-    await in_database(post, client, user, f"{ADDRESS}{row.pk}/documents/")
+    newest = await in_database(lambda: str(Document.of(user.pk).latest("id").pk))
+    await in_database(post, client, user, f"{ADDRESS}{row.pk}/documents/", newest=newest)
     await work_off()
-    waiting = ImportedDocuments(prepared=0, unread=0, reading=2, waiting=2)
-    assert await in_database(counted, user, row) in (waiting, None)
-    assert "2 of them wait until tomorrow" in await in_database(page, client, user)
+    waiting = ImportedDocuments(prepared=0, unread=0, newest=None, reading=2, waiting=2)
+    assert await in_database(counted, user, row) == waiting
+    assert "2 of them wait for now. Sage goes on with them by itself." in await in_database(
+        page, client, user
+    )
 
 
 async def test_what_is_let_read_while_its_text_is_taken_out_goes_on(user: User, tmp_path: Path) -> None:
@@ -196,3 +217,116 @@ def test_the_command_lets_sage_read_them_also_those_of_an_earlier_import(
     )
     assert "2 documents are queued" in said.getvalue()
     assert not Document.of(user.pk).filter(is_on_hold=True).exists()
+
+
+def held(user: User, count: int, row: Import | None = None, **values: Any) -> Sequence[Document]:
+    """Make documents whose text search finds and that Sage hasn't read."""
+    return stored(
+        user, count, state=DocumentState.UNREAD, reason=ON_HOLD, is_on_hold=True, made_by_import=row, **values
+    )
+
+
+def an_import(user: User, **values: Any) -> Import:
+    given = {"file_name": "export.zip", "state": ImportState.FINISHED} | values
+    return Import.of(user.pk).create(**given)
+
+
+def test_a_yes_is_only_for_the_files_that_the_page_has_shown_and_priced(
+    user: User, client: Client, queue: None
+) -> None:
+    row = an_import(user)
+    shown = held(user, 2, row)
+    late = held(user, 1, row)
+    address = f"{ADDRESS}{row.pk}/documents/"
+    for form in ({}, {"newest": "all"}, {"newest": str(2**63)}):
+        post(client, user, address, **form)
+        assert Document.of(user.pk).filter(is_on_hold=True).count() == 3
+    post(client, user, address, newest=str(shown[-1].pk))
+    assert Document.of(user.pk).get(is_on_hold=True).pk == late[0].pk
+
+
+def test_while_an_import_runs_its_files_are_not_offered(user: User, client: Client, queue: None) -> None:
+    row = an_import(user, state=ImportState.RUNNING)
+    (document,) = held(user, 1, row)
+    with only_import_of(user.pk):
+        shown = page(client, user)
+    assert "1 file is in your library" in shown
+    assert "Let Sage read the file" not in shown
+    post(client, user, f"{ADDRESS}{row.pk}/documents/", newest=str(document.pk))
+    assert Document.of(user.pk).get().is_on_hold
+
+
+async def test_what_its_person_files_is_not_sent_until_they_ask_for_its_facts(
+    user: User, practice: PracticeServer, work_off: WorkOff
+) -> None:
+    def file() -> int:
+        (document,) = held(user, 1)
+        correct_document(user_id=user.pk, document_id=document.pk, file_type="letter")
+        queue_lost_readings()
+        return document.pk
+
+    pk = await in_database(file)
+    await work_off()
+    assert practice.requests == []
+    assert (await in_database(DocumentCorrection.of(user.pk).get)).excerpt == ""
+    await in_database(read_whole_again, user_id=user.pk, document_id=pk, kind=FACTS_KEY)
+    await work_off()
+    assert len(practice.requests) == 1
+    assert not (await in_database(Document.of(user.pk).get)).is_on_hold
+
+
+async def test_a_summary_that_somebody_asks_for_in_a_conversation_is_written(
+    user: User, practice: PracticeServer, work_off: WorkOff
+) -> None:
+    (document,) = await in_database(held, user, 1)
+    await in_database(
+        begin_finding, user_id=user.pk, document_id=document.pk, kind=SUMMARY_KEY, session_id=None
+    )
+    await work_off()
+    assert len(practice.requests) == 1
+    assert await in_database(KnowledgeEntry.of(user.pk).filter(document=document).exists)
+    assert (await in_database(Document.of(user.pk).get)).state == DocumentState.UNREAD
+
+
+async def test_bytes_that_were_filed_meanwhile_are_not_read_again(
+    user: User, practice: PracticeServer, work_off: WorkOff
+) -> None:
+    def let() -> tuple[Document, Document]:
+        (document,) = held(user, 1)
+        (upload,) = stored(user, 1, state=DocumentState.FILED, folder="Letters", decided_at=timezone.now())
+        Document.of(user.pk).update(sha256="same", facts_found_at=timezone.now())
+        let_read(user_id=user.pk, document_ids=[document.pk])
+        return document, upload
+
+    document, upload = await in_database(let)
+    await work_off()
+    await in_database(document.refresh_from_db)
+    assert (document.state, document.duplicate_of_id) == (DocumentState.DUPLICATE, upload.pk)
+    assert practice.requests == []
+
+
+async def test_drafts_of_one_import_know_that_they_are_almost_the_same(user: User, work_off: WorkOff) -> None:
+    def take() -> None:
+        for name, text in (("draft.md", LEASE), ("final.md", f"{LEASE}Signed in May.")):
+            destination = replace(destination_of(user_id=user.pk), is_on_hold=True)
+            take_in(user_id=user.pk, name=name, data=text.encode(), destination=destination)
+
+    await in_database(take)
+    await work_off()
+    rows = Document.of(user.pk).order_by("id").values_list("state", "similar_to__name")
+    assert await in_database(list, rows) == [("unread", None), ("unread", "draft.md")]
+
+
+def test_what_is_never_sent_to_the_model_is_not_offered(user: User, client: Client, queue: None) -> None:
+    row = an_import(user)
+    (document,) = held(user, 1, row, is_withheld=True)
+    address = f"/library/documents/{document.pk}/"
+    assert "Let Sage read it" not in page(client, user, address)
+    assert counted(user, row) is None
+    answer = post(client, user, address, do="read")
+    assert "This document is never sent to the AI model. Allow it first." in answer.content.decode()
+    assert let_read(user_id=user.pk, document_ids=[document.pk]) == 0
+    assert states(user) == {"letter.txt": DocumentState.UNREAD}
+    Document.of(user.pk).update(is_withheld=False, is_on_hold=False, state=DocumentState.REVIEW)
+    answer = post(client, user, address, do="read")
+    assert "This document no longer waits to be read." in answer.content.decode()
