@@ -108,14 +108,15 @@ def take_in(
     refuse_when_full(user_id=user_id, size=len(data))
     stored = store_object_now(user_id=user_id, data=data)
     with adding(destination.session_id) as added:
-        is_withheld = _lock_email(user_id, destination) or is_withheld
+        email = _lock_email(user_id, destination)
         check_room(lock_usage(user_id), size=len(data), is_new_file=True)
         document = Document.of(user_id).create(
             **_values(clean_name(name), destination),
             size=stored.size,
             sha256=stored.sha256,
             storage_key=stored.key,
-            is_withheld=is_withheld,
+            is_withheld=is_withheld or (email is not None and email.is_withheld),
+            is_on_hold=destination.is_on_hold if email is None else email.is_on_hold,
         )
         offer_library(user_id)
         enqueue_document(document)
@@ -177,17 +178,17 @@ def _as_stored(data: bytes) -> tuple[bytes, str]:
         return data, UNUSUAL_PICTURE
 
 
-def _lock_email(user_id: int, destination: Destination) -> bool:
-    """Lock the email that a new document refers to; return whether it is withheld.
+def _lock_email(user_id: int, destination: Destination) -> Document | None:
+    """Lock the email that a new document refers to, if there is one: what holds for it now holds for both.
 
     Raises `Document.DoesNotExist` if it was deleted.
     """
     email = destination.part_of_id
     if email is None:
-        return False
+        return None
     if email not in lock_documents(user_id, [email], to_refer=True):
         raise Document.DoesNotExist
-    return Document.of(user_id).filter(id=email, is_withheld=True).exists()
+    return Document.of(user_id).only("is_withheld", "is_on_hold").get(id=email)
 
 
 def _values(name: str, destination: Destination) -> dict[str, object]:
@@ -201,5 +202,4 @@ def _values(name: str, destination: Destination) -> dict[str, object]:
         "part_of_id": destination.part_of_id,
         "made_by_import_id": destination.import_id,
         "import_project": destination.import_project,
-        "is_on_hold": destination.is_on_hold,
     }

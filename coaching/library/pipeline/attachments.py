@@ -46,7 +46,6 @@ def take_attachments(email: Document, attached: Sequence[AttachedFile]) -> None:
         part_of_id=email.pk,
         import_id=email.made_by_import_id,
         import_project=email.import_project,
-        is_on_hold=email.is_on_hold,
     )
     own = Document.of(email.user_id).filter(part_of=email)
     known = set(own.exclude(sha256="").values_list("sha256", flat=True))
