@@ -78,6 +78,7 @@ class AttachedDocument:
     name: str
     state: str
     reason: str = ""
+    is_on_hold: bool = False
     is_read_in_part: bool = False
 
 

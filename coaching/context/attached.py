@@ -14,6 +14,7 @@ from coaching.engine.messages import StoredCall, StoredMessage
 from coaching.library.documents.reasons import reason_for_models
 from coaching.library.rows.attached import ids_in
 from coaching.library.rows.headlines import READ_CHARACTERS
+from coaching.models import DocumentState
 from sessions_app.models import Message, MessageRole
 
 DOCUMENT_KEY = "document:"
@@ -28,6 +29,7 @@ WITHHELD = "The user keeps this document from you: you can't read it, and no too
 NOT_READ_YET = "It is being read. Its text comes with the next message, or from a tool that waits for it."
 PICTURE = "It is a picture."
 NO_TEXT = "No text could be read in it."
+UNREAD = "Its pages are pictures, which nobody has read yet."
 # What is inside is fenced, so it neither opens nor closes such a section.
 _TOLD = re.compile(
     r'<(?P<tag>document|finding)\b(?:(?! (?:id|document)=")[^<>\n])*+'
@@ -132,6 +134,8 @@ def _document_text(document: SeenDocument, *, room: int, is_text_told: bool, mor
         lines.append(_text_of(document, room, more=more))
     elif document.has_image:
         lines.append(PICTURE)
+    elif document.state == DocumentState.UNREAD:
+        lines.append(UNREAD)
     else:
         lines.append(NO_TEXT if document.is_ready else NOT_READ_YET)
     return "\n".join([open_tag("document", attributes), *lines, "</document>"])

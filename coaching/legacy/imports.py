@@ -29,7 +29,7 @@ from coaching.legacy.storing import Target
 from coaching.legacy.tally import Tally
 from coaching.legacy.undoing import undo_steps
 from coaching.legacy.watching import Cancelled, RowWatch
-from coaching.models import Import, ImportState, Profile
+from coaching.models import Document, DocumentState, Import, ImportState, Profile
 from coaching.models.imports import UNDOABLE_IMPORTS, UNFINISHED_IMPORTS
 from sessions_app.database import give_back_connections
 from sessions_app.errors import Refused
@@ -69,8 +69,11 @@ def queue_upload(*, user_id: int, name: str, file: "File[bytes]") -> Import:
 
 
 def imports_of(user_id: int) -> Sequence[Import]:
-    """Return the person's imports, the newest first."""
-    return list(Import.of(user_id).order_by("-created_at")[:SHOWN])
+    """Return the person's imports, the newest first; of older ones, those with documents left to read."""
+    newest = Import.of(user_id).order_by("-created_at").values("pk")[:SHOWN]
+    unread = Document.of(user_id).filter(state=DocumentState.UNREAD, is_withheld=False)
+    rows = Import.of(user_id).filter(Q(pk__in=newest) | Q(pk__in=unread.values("made_by_import")))
+    return list(rows.order_by("-created_at"))
 
 
 def accessible_import(*, user_id: int, import_id: int) -> Import:

@@ -11,6 +11,7 @@ from django.db.models import Count, Max, Q, QuerySet
 from coaching.library.documents.on_hold import let_read, on_hold
 from coaching.models import UNFINISHED_STATES, Document, DocumentState, Import
 
+POLL_SECONDS, WAITING_POLL_SECONDS = 5, 60
 _IS_UNFINISHED = Q(state__in=UNFINISHED_STATES)
 _IS_UNREAD = Q(state=DocumentState.UNREAD, is_withheld=False)
 
@@ -38,6 +39,11 @@ class ImportedDocuments:
     def are_under_way(self) -> bool:
         """Whether the page shows a change by itself, which would close what a person opens to answer."""
         return bool(self.prepared or self.reading) and not self.can_be_read
+
+    @property
+    def poll_seconds(self) -> int:
+        """After how many seconds the page asks again how far they are."""
+        return WAITING_POLL_SECONDS if self.reading == self.waiting and not self.prepared else POLL_SECONDS
 
 
 def imported_documents(user_id: int, import_ids: Collection[int]) -> Mapping[int, ImportedDocuments]:

@@ -42,7 +42,7 @@ from coaching.people.accounts import load_profile, user_id_of
 from coaching.people.in_flight import waiting
 from coaching.views.forms import ImportForm, ShownDocumentsForm
 from coaching.views.import_words import LeftGroup, left_groups, made_in_words
-from coaching.views.parts import or_404
+from coaching.views.parts import or_404, wants_part
 from sessions_app.database import in_database_page
 from sessions_app.errors import Refused
 from sessions_app.money import dollars
@@ -190,12 +190,14 @@ def _page(
     without_briefs = imports_without_briefs(user_id)
     imports = imports_of(user_id)
     documents = imported_documents(user_id, [row.pk for row in imports])
+    target = request.headers.get("HX-Target", "")
     rows = [
         _row(
             row,
             has_briefs=row.pk not in without_briefs,
             failed=failed.get(row.pk),
             documents=documents.get(row.pk),
+            is_shown=not wants_part(request) or target.endswith(f"-{row.pk}"),
         )
         for row in imports
     ]
@@ -213,10 +215,16 @@ def _page(
 
 
 def _row(
-    row: Import, *, has_briefs: bool, failed: Proposal | None, documents: ImportedDocuments | None
+    row: Import,
+    *,
+    has_briefs: bool,
+    failed: Proposal | None,
+    documents: ImportedDocuments | None,
+    is_shown: bool,
 ) -> ImportRow:
+    """Return a row; the price of one that the page doesn't replace isn't estimated, which reads its texts."""
     can_have_briefs = row.state == ImportState.FINISHED and not has_briefs
-    can_be_read = documents is not None and documents.can_be_read and not row.is_unfinished
+    can_be_read = is_shown and not row.is_unfinished and bool(documents and documents.can_be_read)
     return ImportRow(
         row=row,
         made=made_in_words(row.counts),

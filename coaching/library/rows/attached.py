@@ -14,7 +14,7 @@ from sessions_app.models import Message, MessageRole
 
 MAX_ATTACHED = 10
 
-_SHOWN = ("id", "name", "state", "reason")
+_SHOWN = ("id", "name", "state", "reason", "is_on_hold")
 
 
 def ids_in(metadata: Mapping[str, Any]) -> Sequence[int]:

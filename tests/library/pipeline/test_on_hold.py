@@ -15,6 +15,7 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
+from coaching.legacy.imports import SHOWN, imports_of
 from coaching.legacy.one_at_a_time import only_import_of
 from coaching.legacy.unread import ImportedDocuments, imported_documents
 from coaching.library.documents.findings import FACTS_KEY, SUMMARY_KEY, begin_finding
@@ -24,8 +25,10 @@ from coaching.library.documents.readings import read_whole_again
 from coaching.library.documents.reasons import ON_HOLD
 from coaching.library.documents.reviews import correct_document
 from coaching.library.jobs.reading import queue_lost_readings
+from coaching.library.pipeline.attachments import take_attachments
 from coaching.library.pipeline.claims import claim_uploads
 from coaching.library.pipeline.estimates import estimate_reading
+from coaching.library.pipeline.extracted import AttachedFile
 from coaching.library.pipeline.settling import begin, settle
 from coaching.library.pipeline.stages.hold import hold
 from coaching.models import (
@@ -330,3 +333,50 @@ def test_what_is_never_sent_to_the_model_is_not_offered(user: User, client: Clie
     Document.of(user.pk).update(is_withheld=False, is_on_hold=False, state=DocumentState.REVIEW)
     answer = post(client, user, address, do="read")
     assert "This document no longer waits to be read." in answer.content.decode()
+
+
+def test_an_old_import_is_listed_as_long_as_its_files_are_unread(
+    user: User, client: Client, queue: None
+) -> None:
+    row = an_import(user)
+    (document,) = held(user, 1, row)
+    for _ in range(SHOWN):
+        an_import(user)
+    assert row in imports_of(user.pk)
+    post(client, user, f"{ADDRESS}{row.pk}/documents/", newest=str(document.pk))
+    assert row not in imports_of(user.pk)
+
+
+def test_a_part_of_the_page_estimates_no_price_of_others(user: User, client: Client) -> None:
+    row = an_import(user)
+    held(user, 1, row)
+    client.force_login(user)
+    for target, is_offered in ((f"import-documents-{row.pk}", True), (f"import-{row.pk + 1}", False)):
+        headers = {"HX-Request": "true", "HX-Target": target}
+        shown = client.get(ADDRESS, headers=headers).content.decode()
+        assert ("Let Sage read the file" in shown) == is_offered
+
+
+def test_a_page_whose_files_all_wait_asks_seldom() -> None:
+    def seconds(*, prepared: int = 0, waiting: int) -> int:
+        counts = ImportedDocuments(prepared=prepared, unread=0, newest=None, reading=2, waiting=waiting)
+        return counts.poll_seconds
+
+    assert [seconds(waiting=2), seconds(waiting=1), seconds(waiting=2, prepared=1)] == [60, 5, 5]
+
+
+def test_attachments_are_read_with_an_email_that_was_let_read_meanwhile(user: User, queue: None) -> None:
+    (email,) = held(user, 1)
+    let_read(user_id=user.pk, document_ids=[email.pk])
+    take_attachments(email, [AttachedFile(name="lease.md", size=len(LEASE), data=LEASE.encode())])
+    assert not Document.of(user.pk).get(part_of=email).is_on_hold
+
+
+def test_a_document_that_is_only_made_searchable_is_not_said_to_be_read(
+    user: User, client: Client, queue: None
+) -> None:
+    (document,) = held(user, 1)
+    Document.of(user.pk).update(state=DocumentState.QUEUED)
+    shown = page(client, user, f"/library/documents/{document.pk}/")
+    assert "This document is being made searchable." in shown
+    assert "Sage is reading this document." not in shown
