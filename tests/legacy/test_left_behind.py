@@ -13,7 +13,7 @@ from django.test import Client
 
 from coaching.legacy.importers.left import MAX_NAMED, LeftBehind, Leftovers
 from coaching.models import Document, Import
-from coaching.views.imports import SHOWN_NAMES
+from coaching.views.import_words import SHOWN_NAMES
 from sessions_app.models import Message
 from tests.legacy.exports import (
     chatgpt_conversation,
