@@ -18,6 +18,13 @@ from lxml import etree
 
 from coaching.library.extractors.docx_numbers import Numbers
 from coaching.library.extractors.extracted import Extracted
+from coaching.library.extractors.left_out import (
+    DELETED_MARK,
+    EMBEDDED_MARK,
+    MARKS,
+    note_of,
+    without_marks,
+)
 from coaching.library.extractors.office import checked_package, package_hints
 from coaching.library.extractors.office_drawings import Drawings
 
@@ -40,7 +47,9 @@ _REFERENCES = {
 }
 _KINDS = (*_REMARKS, "numbering", "styles")
 """Parts, by the last word of their relationship's type."""
+_DELETED_TEXT, _OBJECT = qn("w:delText"), "{urn:schemas-microsoft-com:office:office}OLEObject"
 _PAGE = "\f"
+_UNSEEN = f"{MARKS}{_PAGE}"
 # The library reads only documents without macros.
 for _kind in ("document.macroEnabled", "template.macroEnabledTemplate"):
     PartFactory.part_type_for[f"application/vnd.ms-word.{_kind}.main+xml"] = DocumentPart
@@ -56,8 +65,13 @@ def extract(data: bytes) -> Extracted:
     document, reader = main.document, _Reader(main)
     margins = list(reader.margins(document))
     text = "\n".join([*margins, *reader.lines(document.element.body)])
-    pages = tuple(page.strip("\n") for page in text.split(_PAGE))
-    return Extracted(pages=pages, page_count=len(pages), hints=package_hints(document.core_properties))
+    marked = text.split(_PAGE)
+    return Extracted(
+        pages=tuple(without_marks(page).strip("\n") for page in marked),
+        page_count=len(marked),
+        hints=package_hints(document.core_properties),
+        note=note_of(marked),
+    )
 
 
 class _Reader:
@@ -97,10 +111,10 @@ class _Reader:
             if element.tag == _PARAGRAPH:
                 number = self._numbers.before(element)
                 text = _text(element)
-                if text.strip():
+                if _is_seen(text):
                     yield _with_prefix(element, number, text)
-                elif _PAGE in text:
-                    yield _PAGE
+                elif marks := "".join(character for character in text if character in _UNSEEN):
+                    yield marks
                 yield from self._beside(element)
             elif element.tag == _TABLE:
                 yield from self._rows(element)
@@ -110,8 +124,10 @@ class _Reader:
     def _rows(self, table: etree._Element) -> Iterator[str]:
         for row in table.iter(_ROW):
             cells = [" ".join(self._in_cell(cell).split()) for cell in row.iterchildren(_CELL)]
-            if any(cells):
+            if any(map(_is_seen, cells)):
                 yield " | ".join(cells)
+            else:
+                yield from filter(None, cells)
             yield from self._beside(row)
 
     def _in_cell(self, cell: etree._Element) -> str:
@@ -132,11 +148,15 @@ class _Reader:
             remark = self._remarks.pop((kind, reference.get(_ID, "")), None)
             text = " ".join(_text(remark).split()) if remark is not None else ""
             if text:
-                yield f"{_REMARKS[kind]}: {text}"
+                yield f"{_REMARKS[kind]}: {text}" if _is_seen(text) else text
 
     def _part(self, relationship: str) -> tuple[str, bytes]:
         part = self._parts[relationship]
         return part.partname, part.blob
+
+
+def _is_seen(text: str) -> bool:
+    return bool(without_marks(text).strip())
 
 
 def _parsed(part: Part) -> etree._Element:
@@ -184,6 +204,10 @@ def _text(element: etree._Element) -> str:
 def _said_by(element: etree._Element) -> str:
     if element.tag == _TEXT:
         return element.text or ""
+    if element.tag == _DELETED_TEXT:
+        return DELETED_MARK if (element.text or "").strip() else ""
+    if element.tag == _OBJECT:
+        return EMBEDDED_MARK if element.get("Type") == "Embed" else ""
     if element.tag == _STORED_BREAK or (element.tag == _BREAK and element.get(_TYPE) == "page"):
         return _PAGE
     if element.tag in (_BREAK, _RETURN):

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from lxml import etree
 
 from coaching.library.extractors.extracted import Extracted
+from coaching.library.extractors.left_out import note_of, without_marks
 from coaching.library.extractors.opendocument import (
     PAGE,
     lines_of,
@@ -37,8 +38,9 @@ def extract(data: bytes) -> Extracted:
     lines = list(lines_of(body, breaks)) if body is not None else []
     margins = _margins(styles) if styles is not None else ()
     text = "\n".join([*margins, *lines])
-    pages = tuple(page for part in text.split(PAGE) if (page := part.strip("\n"))) or ("",)
-    return Extracted(pages=pages, page_count=len(pages), hints=hints)
+    marked = tuple(page for part in text.split(PAGE) if (page := part.strip("\n"))) or ("",)
+    pages = tuple(without_marks(page).strip("\n") for page in marked)
+    return Extracted(pages=pages, page_count=len(pages), hints=hints, note=note_of(marked))
 
 
 def _styles_with_break(content: etree._Element) -> Iterator[str]:

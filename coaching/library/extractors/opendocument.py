@@ -12,6 +12,7 @@ from lxml import etree
 
 from coaching.library.extractors.archive import open_archive
 from coaching.library.extractors.extracted import LOCKED, Unread
+from coaching.library.extractors.left_out import DELETED_MARK, EMBEDDED_MARK, MARKS
 from coaching.library.extractors.office import joined_cells
 
 NAMESPACES = {
@@ -55,6 +56,7 @@ NOTE, COMMENT, BODY = qualified("text:note"), qualified("office:annotation"), qu
 STYLE_NAME = qualified("text:style-name")
 SPACE, TAB, LINE_BREAK = qualified("text:s"), qualified("text:tab"), qualified("text:line-break")
 PAGE_BREAK = qualified("text:soft-page-break")
+DELETION, OTHER_FILE = qualified("text:change"), qualified("draw:object-ole")
 NUMBER = "number"
 """An attribute that `opendocument_numbers` adds."""
 # Deleted text, programs, phonetic readings, and what only describes.
@@ -104,7 +106,8 @@ def package_hints(package: zipfile.ZipFile) -> dict[str, str]:
 def lines_of(element: etree._Element, breaks: frozenset[str] = frozenset()) -> Iterator[str]:
     """Yield the lines of all paragraphs and table rows below an element.
 
-    A form feed begins a page: where the writing program stored it, and before a style in `breaks`.
+    A form feed begins a page: where the writing program stored it, and before a style in `breaks`. Marks
+    stand where something is left out.
     """
     for child in element.iterchildren(etree.Element):
         if child.tag in (P, H):
@@ -119,6 +122,8 @@ def lines_of(element: etree._Element, breaks: frozenset[str] = frozenset()) -> I
             yield from _remark("Comment", child)
         elif child.tag == PAGE_BREAK:
             yield PAGE
+        elif child.tag == OTHER_FILE:
+            yield EMBEDDED_MARK
         elif child.tag not in SKIPPED:
             yield from lines_of(child, breaks)
 
@@ -141,9 +146,9 @@ def _item(item: etree._Element, breaks: frozenset[str]) -> Iterator[str]:
     number = item.get(NUMBER, "-")
     is_first = any(child.tag in (P, H) for child in item)  # else it only holds another list
     for line in lines_of(item, breaks):
-        is_own = is_first and line != PAGE
+        is_own = is_first and line.strip(MARKS) not in ("", PAGE)
         yield f"{number} {line}".lstrip() if is_own else line
-        is_first = is_first and line == PAGE
+        is_first = is_first and not is_own
 
 
 def _paragraph(paragraph: etree._Element) -> Iterator[str]:
@@ -168,7 +173,7 @@ def _paragraph(paragraph: etree._Element) -> Iterator[str]:
         if number:
             yield PAGE
         if page:
-            yield f"{_heading(paragraph)}{page}" if not number else page
+            yield f"{_heading(paragraph)}{page}" if not number and page.strip(MARKS) else page
     for inner in within:
         yield from _inside(inner)
 
@@ -200,4 +205,6 @@ def _said_by(element: etree._Element) -> str:
         return "\t"
     if element.tag == LINE_BREAK:
         return "\n"
+    if element.tag == DELETION:
+        return DELETED_MARK
     return PAGE if element.tag == PAGE_BREAK else ""

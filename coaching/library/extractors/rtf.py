@@ -4,6 +4,7 @@ from contextlib import suppress
 from datetime import date
 
 from coaching.library.extractors.extracted import Extracted, gettext_noop
+from coaching.library.extractors.left_out import note_of, without_marks
 from coaching.library.extractors.rtf_reader import PAGE, Reader, decoded_pairs
 
 MAX_PAGES = 10_000
@@ -19,7 +20,8 @@ def extract(data: bytes) -> Extracted:
         _lines(decoded_pairs(parts)).replace(PAGE, "\n").strip("\n") for parts in reader.margins
     )
     text = "\n".join([*filter(None, margins), _lines(decoded_pairs(reader.said))])
-    pages = tuple(page.replace(PAGE, "\n").strip("\n") for page in text.split(PAGE, MAX_PAGES - 1))
+    marked = text.split(PAGE, MAX_PAGES - 1)
+    pages = tuple(without_marks(page.replace(PAGE, "\n")).strip("\n") for page in marked)
     hints = {name: decoded_pairs(parts).strip() for name, parts in reader.info.items()}
     with suppress(KeyError, ValueError, OverflowError):
         hints["created"] = date(reader.day["yr"], reader.day["mo"], reader.day["dy"]).isoformat()
@@ -27,7 +29,7 @@ def extract(data: bytes) -> Extracted:
         pages=pages,
         page_count=len(pages),
         hints={name: text for name, text in hints.items() if text},
-        note=ONLY_BEGINNING if reader.is_cut else "",
+        note="\n".join(filter(None, [ONLY_BEGINNING if reader.is_cut else "", note_of(marked)])),
     )
 
 

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
+from coaching.library.extractors.left_out import DELETED_MARK, EMBEDDED_MARK, MARKS, without_marks
 from coaching.library.extractors.rtf_words import CHARSETS, ENCODINGS, MARGINS, REPEATED, SAID, SKIPPED
 
 MAX_TOKENS = 1_000_000
@@ -20,11 +21,14 @@ _SYMBOLS = {"~": " ", "_": "-", "\n": "\n", "\r": "\n", "\\": "\\", "{": "{", "}
 _BREAKS = ("\n", PAGE, " | ")
 _REMARKS = {"footnote": "Note: ", "annotation": "Comment: ", "shptxt": "", "dptxbxtext": ""}
 """Texts with a place of their own. They follow the paragraph in which they begin."""
-_DELETED = ("deleted", "mvf")
+_DELETED = ("deleted", _MOVED := "mvf")
 """Marked as deleted, or as moved from here."""
 _TRANSPARENT = ("nesttableprops",)
 """Destinations whose text belongs to the one around: the rows of nested tables end there."""
+_BOTH_HALVES, _UNICODE_HALF = "upr", "ud"
+"""A text in an older encoding, and then the same one in Unicode."""
 _INFO = {"title": "title", "author": "author"}
+_UNMARKED = dict.fromkeys(map(ord, MARKS))
 _DAY = ("yr", "mo", "dy")
 
 
@@ -46,14 +50,15 @@ def text_of(rtf: bytes) -> str:
     """Return the text with notes, without headers, footers and pages."""
     reader = Reader()
     reader.read(rtf)
-    return decoded_pairs(reader.said).replace(PAGE, "\n")
+    return without_marks(decoded_pairs(reader.said).replace(PAGE, "\n"))
 
 
 @dataclass(slots=True)
 class _Group:
     """What holds until a group ends. `replaced` characters stand for one that is given by its number.
 
-    `said` is where its text belongs. What `is_repeated` stands elsewhere in a newer form.
+    `said` is where its text belongs. What `is_repeated` stands elsewhere in a newer form, and what
+    `is_ansi_half` beside it in Unicode.
     """
 
     said: list[str]
@@ -63,7 +68,9 @@ class _Group:
     is_repeated: bool = False
     is_hidden: bool = False
     is_deleted: bool = False
+    is_moved: bool = False
     is_rtf_only: bool = False
+    is_ansi_half: bool = False
     is_fonts: bool = False
     is_day: bool = False
 
@@ -145,7 +152,9 @@ class Reader:
         if self._encoded:
             font = self._group.font if self._group.font is not None else self._default_font
             encoding = self._encodings.get(font, "") if font is not None else ""
-            self._group.said.append(_decoded(bytes(self._encoded), encoding or self._encoding))
+            self._group.said.append(
+                _decoded(bytes(self._encoded), encoding or self._encoding).translate(_UNMARKED)
+            )
             self._encoded.clear()
 
     def _say_encoded(self, data: bytes) -> None:
@@ -153,6 +162,8 @@ class Reader:
         self._left_out = max(0, self._left_out - len(data))
         if self._is_shown():
             self._encoded += kept
+        elif self._group.is_deleted and kept.strip():
+            self._mark_deleted()
 
     def _say_sign(self, text: str) -> None:
         """Say what a control word stands for, unless it is in place of a character given by its number."""
@@ -164,6 +175,8 @@ class Reader:
 
     def _say(self, text: str) -> None:
         if not text or not self._is_shown():
+            if self._group.is_deleted and text.strip():
+                self._mark_deleted()
             return
         is_main = self._group.said is self.said
         if is_main and text == PAGE:
@@ -172,16 +185,23 @@ class Reader:
         if is_main and text == "\n":
             self._end_paragraph()
 
+    def _mark_deleted(self) -> None:
+        """Mark where a text stood that is left out only because it is deleted."""
+        said, group = self._group.said, self._group
+        is_in_text = not group.is_moved and not self.is_html and self._is_shown(but_deleted=True)
+        if is_in_text and said[-1:] != [DELETED_MARK]:
+            said.append(DELETED_MARK)
+
     def _own(self) -> _Group:
         """Return the group, which may then be changed: one around it may be the same object."""
         if self._is_shared:
             self._group, self._is_shared = replace(self._group), False
         return self._group
 
-    def _is_shown(self) -> bool:
+    def _is_shown(self, *, but_deleted: bool = False) -> bool:
         group = self._group
-        is_unseen = group.is_hidden or group.is_deleted or group.is_rtf_only
-        return not (group.is_skipped or group.is_repeated or is_unseen)
+        is_unseen = group.is_hidden or (group.is_deleted and not but_deleted) or group.is_rtf_only
+        return not (group.is_skipped or group.is_repeated or group.is_ansi_half or is_unseen)
 
     def _end_paragraph(self) -> None:
         for name, parts in self._remarks:
@@ -196,7 +216,7 @@ class Reader:
             return
         self._left_out = 0
         if word == "u" and number is not None:
-            self._say(chr(number % 65_536))
+            self._say(chr(number % 65_536).strip(MARKS))
             self._left_out = self._group.replaced
         elif word == "f":
             self._own().font = number
@@ -205,7 +225,7 @@ class Reader:
         elif word == "v":
             self._own().is_hidden = number != 0
         elif word in _DELETED:
-            self._own().is_deleted = number != 0
+            self._own().is_deleted, self._group.is_moved = number != 0, word == _MOVED
         elif word in _TRANSPARENT:
             pass
         elif is_starred or word in SKIPPED or word in _REMARKS or word in MARGINS:
@@ -217,6 +237,8 @@ class Reader:
         """Enter a destination: a text of its own, or what nobody is shown."""
         if word == "htmltag":
             group.is_skipped = not self.is_html
+        elif word == _UNICODE_HALF and group.is_ansi_half:
+            group.is_ansi_half = False
         elif word in _REMARKS and not self.is_html:
             group.said, group.is_skipped = [], False
             self._remarks.append((_REMARKS[word], group.said))
@@ -239,6 +261,10 @@ class Reader:
             self._own().is_rtf_only = number != 0
         elif word in _INFO and group.is_skipped:
             self._own().said, self._group.is_skipped = self.info.setdefault(_INFO[word], []), False
+        elif word == _BOTH_HALVES:
+            self._own().is_ansi_half = True
+        elif word == "objemb" and self._is_shown() and not self.is_html:
+            group.said.append(EMBEDDED_MARK)
         elif word == "creatim":
             self._own().is_day = True
         elif number is not None:

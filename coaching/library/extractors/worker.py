@@ -3,7 +3,7 @@
 import importlib
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from PIL import Image
 
@@ -18,6 +18,8 @@ TAIL_CHARACTERS = 500_000
 UNCLEANED = 2
 """Times as much is cleaned at most: cleaning 25 million characters takes seconds."""
 MAX_HINT_CHARACTERS = 300
+MAX_SENTENCE = 500
+"""Of all notes."""
 ENDS_READ = gettext_noop("It’s very long, so Sage read only the beginning and the end.")
 
 _LINE_ENDS = re.compile("\r\n|[\r\x0c\x85\u2028\u2029]")
@@ -48,12 +50,11 @@ def _answer(extracted: Extracted, name: str, content_type: str) -> bytes:
         is_cut = True
         pages, numbers = _cut(pages, numbers)
     has_text = any(character.isalnum() for page in pages for character in page)
-    notes = [wrong_name(name, content_type), extracted.note]
-    notes.append(ENDS_READ if is_cut else "")
+    notes = [wrong_name(name, content_type), extracted.note, ENDS_READ if is_cut else ""]
     text = "\f".join(pages if has_text else ()).encode()
     said = {
         "outcome": "text" if has_text else "no_text",
-        "sentence": "\n".join(note for note in notes if note),
+        "sentence": _with_room(notes),
         "content_type": content_type,
         "text_bytes": len(text),
         "page_count": extracted.page_count,
@@ -69,6 +70,15 @@ def _answer(extracted: Extracted, name: str, content_type: str) -> bytes:
     }
     attached = b"".join(each.data for each in extracted.attachments if each.data is not None)
     return json.dumps(said, ensure_ascii=False).encode() + b"\n" + text + extracted.image + attached
+
+
+def _with_room(notes: Iterable[str]) -> str:
+    """Return the notes, without lines that an answer has no room for."""
+    said = ""
+    for line in "\n".join(filter(None, notes)).splitlines():
+        longer = f"{said}\n{line}".strip()
+        said = longer if len(longer) <= MAX_SENTENCE else said
+    return said
 
 
 def _clean(text: str) -> str:

@@ -8,6 +8,7 @@ from datetime import date, datetime, time
 from openpyxl import load_workbook
 
 from coaching.library.extractors.extracted import Extracted
+from coaching.library.extractors.left_out import note_of, without_marks
 from coaching.library.extractors.office import MAX_COLUMNS, MAX_ROWS, ROWS_READ, checked_package
 from coaching.library.extractors.xlsx_beside import Beside
 
@@ -20,15 +21,26 @@ def extract(data: bytes) -> Extracted:
     pages = []
     is_cut = False
     for sheet in workbook.worksheets:
-        lines = [f"Sheet: {sheet.title}"]
+        sheet.reset_dimensions()  # stated ones may be too small, and rows beyond them would be lost
+        lines: list[str] = []
         for number, cells in enumerate(sheet.iter_rows(max_col=MAX_COLUMNS, values_only=True)):
             if number >= MAX_ROWS:
                 is_cut = True
                 break
             lines += _line(cells)
         lines += beside.lines(sheet.title)
-        pages.append("\n".join(lines) if len(lines) > 1 else "")
-    return Extracted(pages=tuple(pages), page_count=len(pages), note=ROWS_READ if is_cut else "")
+        pages.append("\n".join(lines))
+    return Extracted(
+        pages=tuple(map(_named, (sheet.title for sheet in workbook.worksheets), pages)),
+        page_count=len(pages),
+        note="\n".join(filter(None, [ROWS_READ if is_cut else "", note_of(pages)])),
+    )
+
+
+def _named(title: str, marked: str) -> str:
+    """Return the text of a sheet under its name; empty without any."""
+    text = without_marks(marked)
+    return f"Sheet: {title}\n{text}" if text else ""
 
 
 def _line(cells: tuple[object, ...]) -> Iterator[str]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from lxml import etree
 
+from coaching.library.extractors.left_out import EMBEDDED_MARK
 from coaching.library.extractors.office_drawings import MAX_BYTES, Drawings, paragraphs
 
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
@@ -14,6 +15,7 @@ _ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 _COMMENT, _TEXT = f"{_SHEETS}comment", f"{_SHEETS}t"
 _PHONETIC = f"{_SHEETS}rPh"
 _THREADS = "{http://schemas.microsoft.com/office/spreadsheetml/2018/threadedcomments}"
+_EMBEDDED = ("oleObject", "package")
 _STAND_IN = "tc={"
 """How the author's name begins of a comment that older programs show in place of a thread."""
 
@@ -28,8 +30,10 @@ class Beside:
         self._sheets = dict(self._named_sheets())
 
     def lines(self, title: str) -> Iterator[str]:
-        """Yield the lines of what belongs to a sheet."""
+        """Yield the lines of what belongs to a sheet, and a mark for each embedded file."""
         for kind, name in self._related(self._sheets.get(title, "")).values():
+            if kind in _EMBEDDED:
+                yield EMBEDDED_MARK
             root = self._root(name) if kind in ("drawing", "comments", "threadedComment") else None
             if root is None:
                 continue

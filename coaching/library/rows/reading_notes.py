@@ -1,10 +1,11 @@
 """What of a document isn't in its text: fixed sentences, one a line, as they are stored with it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 from coaching.library.extractors.content_types import WRONG_NAME
 from coaching.library.extractors.extracted import gettext_noop
+from coaching.library.extractors.left_out import DELETED, pages_note
 
 PICTURES = gettext_noop("Sage hasn’t read the pages that are pictures:")
 """Their numbers follow in a line of their own."""
@@ -12,20 +13,20 @@ FROM_PICTURES = gettext_noop("These pages were read from their pictures. Check n
 """Their numbers follow, too."""
 BEGINNING_SEARCHED = gettext_noop("It’s very long: Sage looked for facts in its beginning only.")
 MAX_NOTE = 500
-MAX_RANGES = 25
-"""A note holds so many."""
+_OTHER_NOTES = {WRONG_NAME, FROM_PICTURES, DELETED}
+"""All that a document says was read."""
 
 
 def pictures_note(pages: Sequence[int]) -> str:
     """Return the sentence that names pages without text; empty for none."""
-    return f"{PICTURES}\n{page_ranges(pages)}." if pages else ""
+    return pages_note(PICTURES, pages)
 
 
 def with_page_texts(note: str, *, read: Sequence[int], unread: Sequence[int]) -> str:
     """Return a note that names the pages that were read from their pictures, and those that weren't."""
     lines = ["", *note.splitlines()]
     rest = [line for before, line in pairwise(lines) if not {before, line} & {PICTURES, FROM_PICTURES}]
-    named = f"{FROM_PICTURES}\n{page_ranges(read)}." if read else ""
+    named = pages_note(FROM_PICTURES, read)
     return "\n".join(filter(None, [pictures_note(unread), named, *rest]))[:MAX_NOTE]
 
 
@@ -36,19 +37,7 @@ def with_line(note: str, sentence: str, *, is_there: bool) -> str:
     return longer if len(longer) <= MAX_NOTE else note
 
 
-def page_ranges(numbers: Iterable[int]) -> str:
-    """Return ascending numbers with ranges, such as "1–3, 7"; of very many, the first and how far they go."""
-    ranges: list[list[int]] = []
-    for number in numbers:
-        if ranges and number == ranges[-1][-1] + 1:
-            ranges[-1][1:] = [number]
-        else:
-            ranges.append([number])
-    shown = ["–".join(map(str, each)) for each in ranges]
-    return ", ".join([*shown[: MAX_RANGES - 1], "…", shown[-1]] if len(shown) > MAX_RANGES else shown)
-
-
 def is_read_in_part(note: str) -> bool:
     """Say whether a stored note tells of something that wasn't read."""
     lines = ["", *note.splitlines()]
-    return any(not {WRONG_NAME, FROM_PICTURES} & {before, line} for before, line in pairwise(lines))
+    return any(not _OTHER_NOTES & {before, line} for before, line in pairwise(lines))

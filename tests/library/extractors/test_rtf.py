@@ -5,6 +5,7 @@ import io
 import pytest
 
 from coaching.library.extractors import content_types
+from coaching.library.extractors.left_out import DELETED, EMBEDDED
 from coaching.library.extractors.rtf import MAX_PAGES
 from coaching.library.pipeline.extracted import Extraction
 from coaching.library.pipeline.extraction import extract_now
@@ -68,6 +69,30 @@ def test_letters_are_those_of_their_font_or_number(body: bytes, text: str) -> No
     ],
 )
 def test_deleted_text_isnt_read_and_nested_rows_are_lines(body: bytes, text: str) -> None:
+    assert read(body).text == text
+
+
+def test_pages_with_deleted_words_or_embedded_files_are_named() -> None:
+    body = (
+        rb"one{\deleted  }{\mvf moved}\page \u1?\'02 two{\deleted no{\v or hidden}}"
+        rb"{\header{\deleted old}}\page {\object\objemb{\*\objdata 01}{\result shown}}{\pict{\deleted 01}}"
+    )
+    found = read(body)
+    assert found.pages == ("one", "two", "shown")
+    assert found.note == f"{EMBEDDED}\n3.\n{DELETED}\n1–2."
+    assert read(body.replace(rb"\deleted", b"").replace(rb"\objemb", b"")).note == ""
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (rb"a {\upr{Mac ?}{\*\ud{Mac \u960?}}} b", "a Mac π b"),
+        (rb"{\upr{x{\*\bkmkstart y}}{\*\ud{z{\*\bkmkstart \u960?}}}}end", "zend"),
+        (rb"{\v{\upr{x}{\*\ud{y}}}}end", "end"),
+        (rb"{\upr{x}}{\*\ud no}end", "end"),
+    ],
+)
+def test_of_a_text_in_two_encodings_the_one_in_unicode_is_read(body: bytes, text: str) -> None:
     assert read(body).text == text
 
 

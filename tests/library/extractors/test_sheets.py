@@ -5,6 +5,7 @@ import zipfile
 
 from openpyxl import Workbook
 
+from coaching.library.extractors.left_out import EMBEDDED
 from coaching.library.extractors.office_drawings import MAX_BYTES
 from coaching.library.extractors.xlsx_beside import Beside
 from coaching.library.pipeline.extracted import Extraction
@@ -97,6 +98,27 @@ def test_text_boxes_diagrams_and_comments_stand_below_the_cells() -> None:
         "",
     )
     assert read(workbook(parts)).text.startswith("Sheet: Rents\nIn a box"), "also without a cell"
+
+
+def test_cells_beyond_the_stated_size_of_a_sheet_are_read() -> None:
+    book = Workbook()
+    sheet = book.active
+    assert sheet is not None
+    for number in range(1, 4):
+        sheet.cell(number, number, f"cell {number}")
+    written, changed = io.BytesIO(), io.BytesIO()
+    book.save(written)
+    with zipfile.ZipFile(written) as old, zipfile.ZipFile(changed, "w") as new:
+        for name in old.namelist():
+            new.writestr(name, old.read(name).replace(b'ref="A1:C3"', b'ref="A1"'))
+    assert read(changed.getvalue()).text == "Sheet: Sheet\ncell 1\n | cell 2\n |  | cell 3"
+
+
+def test_sheets_with_embedded_files_are_named() -> None:
+    parts = {"xl/worksheets/_rels/sheet2.xml.rels": relations(oleObject="../embeddings/oleObject1.bin")}
+    found = read(workbook(parts, cell="1a"))
+    assert found.pages == ("Sheet: Rents\n1a", "")
+    assert found.note == f"{EMBEDDED}\n2."
 
 
 def test_each_part_is_unpacked_once_and_no_large_one() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 import pytest
 from docx import Document
 
+from coaching.library.extractors.left_out import DELETED, EMBEDDED
 from coaching.library.extractors.numerals import numeral
 from coaching.library.pipeline.extracted import Extraction
 from coaching.library.pipeline.extraction import extract_now
@@ -132,6 +133,24 @@ def test_a_diagram_and_a_chart_are_read_once_where_they_stand() -> None:
     assert lines[:4] == ["Before", "First step", " | Rent", " | 4.4"]
     assert (lines.count("First step"), lines.count("After"), lines.count(" | Rent")) == (1, 500, 1)
     assert found.text.count("4.4") == 1_000
+
+
+def test_pages_with_deleted_words_or_embedded_files_are_named() -> None:
+    deleted = "<w:del><w:r><w:delText>no rent</w:delText></w:r></w:del>"
+    blank = "<w:del><w:r><w:delText> </w:delText></w:r></w:del>"
+    broken = '<w:br w:type="page"/>'
+    file = '<x:OLEObject xmlns:x="urn:schemas-microsoft-com:office:office" Type="Embed"/>'
+    cells = f"<w:tbl><w:tr><w:tc><w:p>{deleted}</w:p></w:tc></w:tr></w:tbl>"
+    body = [
+        paragraph("The rent", after=f"{blank}<w:moveFrom><w:t>moved</w:t></w:moveFrom>"),
+        paragraph("", "<w:pStyle w:val='Heading1'/>", after=f"{broken}{deleted}"),
+        numbered("", 0).replace("<w:t></w:t>", deleted),
+        cells,
+        paragraph("is due.", after=f"{broken}{file}{file.replace('Embed', 'Link')}"),
+    ]
+    found = read(word("".join(body), numbering=LISTS))
+    assert found.pages == ("The rent", "is due.", "")
+    assert found.note == f"{EMBEDDED}\n3.\n{DELETED}\n2."
 
 
 @pytest.mark.parametrize(
