@@ -1,10 +1,14 @@
-"""OpenDocument presentations: a page for each slide, with tables and speaker notes."""
+"""OpenDocument presentations: a page for each slide, with tables and speaker notes.
 
-from collections.abc import Iterator
+What slides show of their master stands on each of them, as people see it; if it is long, only on the first.
+"""
+
+from collections.abc import Iterator, Sequence
 
 from lxml import etree
 
 from coaching.library.extractors.extracted import Extracted
+from coaching.library.extractors.left_out import note_of, without_marks
 from coaching.library.extractors.opendocument import (
     PAGE,
     lines_of,
@@ -14,6 +18,8 @@ from coaching.library.extractors.opendocument import (
 )
 from coaching.library.extractors.opendocument_content import parse_content
 
+MAX_REPEATED = 300
+"""Characters of a master that are repeated on each slide."""
 _SLIDE, _NOTES, _KIND = (
     qualified("draw:page"),
     qualified("presentation:notes"),
@@ -47,14 +53,15 @@ def extract(data: bytes) -> Extracted:
     for number, slide in enumerate(slides, 1):
         for shown in slide.iter(_NUMBER):
             shown.text = str(number)  # stored is “<number>”
-    pages = tuple(
+    marked = tuple(
         "\n".join([*_lines(slide), *around.lines(slide, number)]) for number, slide in enumerate(slides, 1)
     ) or ("",)
-    return Extracted(pages=pages, page_count=len(pages), hints=hints)
+    pages = tuple(map(without_marks, marked))
+    return Extracted(pages=pages, page_count=len(pages), hints=hints, note=note_of(marked))
 
 
 class _Around:
-    """What slides show of their master, and the headers and footers that they name: each once."""
+    """What slides show of their master, and the headers and footers that they name."""
 
     def __init__(self, content: etree._Element, styles: etree._Element | None) -> None:
         masters = styles.iter(_MASTER) if styles is not None else ()
@@ -63,22 +70,36 @@ class _Around:
         self._styles = {
             style.get(_NAME, "") for style in content.iter(_STYLE) if style.find(_SHOWN_BY_STYLE) is not None
         }
-        self._margins = {margin.get(_MARGIN_NAME, ""): margin for margin in content.iter(*_MARGIN_TEXTS)}
+        self._shown = {name: list(_lines_of_master(master)) for name, master in self._masters.items()}
+        margins = {margin.get(_MARGIN_NAME, ""): margin for margin in content.iter(*_MARGIN_TEXTS)}
+        self._margins = {
+            name: [text]
+            for name, margin in margins.items()
+            if (text := " ".join("".join(margin.itertext()).split()))
+        }
 
     def lines(self, slide: etree._Element, number: int) -> Iterator[str]:
         kinds = self._numbered.get(slide.get(_MASTER_NAME, ""), set())
         if "" in kinds or ("page-number" in kinds and slide.get(_STYLE_OF) in self._styles):
             yield str(number)
-        master = self._masters.pop(slide.get(_MASTER_NAME, ""), None)
-        for shape in master.iterchildren(etree.Element) if master is not None else ():
-            is_text = shape.get(_KIND, "footer") in ("header", "footer") and shape.tag != _NOTES
-            if is_text and next(shape.iter(_NUMBER), None) is None:
-                yield from lines_within(shape)
+        yield from _repeated(self._shown, slide.get(_MASTER_NAME, ""))
         for name in _MARGIN_USES:
-            margin = self._margins.pop(slide.get(name, ""), None)
-            text = " ".join("".join(margin.itertext()).split()) if margin is not None else ""
-            if text:
-                yield text
+            yield from _repeated(self._margins, slide.get(name, ""))
+
+
+def _repeated(texts: dict[str, list[str]], name: str) -> Sequence[str]:
+    """Return the lines with a name; long ones only once."""
+    lines = texts.get(name, [])
+    if sum(map(len, lines)) > MAX_REPEATED:
+        texts[name] = []
+    return lines
+
+
+def _lines_of_master(master: etree._Element) -> Iterator[str]:
+    for shape in master.iterchildren(etree.Element):
+        is_text = shape.get(_KIND, "footer") in ("header", "footer") and shape.tag != _NOTES
+        if is_text and next(shape.iter(_NUMBER), None) is None:
+            yield from lines_within(shape)
 
 
 def _kinds_with_number(master: etree._Element) -> Iterator[str]:

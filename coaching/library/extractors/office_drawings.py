@@ -1,10 +1,11 @@
-"""The words and numbers of charts and diagrams (SmartArt), which are parts of their own in a package."""
+"""The words of charts, diagrams (SmartArt) and metafiles, which are parts of their own in a package."""
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 
 from lxml import etree
 
+from coaching.library.extractors import metafiles
 from coaching.library.extractors.office import count_of, joined_cells
 
 MAX_BYTES = 4 * 1024 * 1024
@@ -19,33 +20,43 @@ _DRAWING, _CHARTS, _DIAGRAMS = (
 _RELATED = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _TEXT, _PARAGRAPH = f"{_DRAWING}t", f"{_DRAWING}p"
 _CHART, _DIAGRAM = f"{_CHARTS}chart", f"{_DIAGRAMS}relIds"
+_PICTURE, _OLDER_PICTURE = f"{_DRAWING}blip", "{urn:schemas-microsoft-com:vml}imagedata"
+_REFERENCES = {
+    _CHART: f"{_RELATED}id",
+    _DIAGRAM: f"{_RELATED}dm",
+    _PICTURE: f"{_RELATED}embed",
+    _OLDER_PICTURE: f"{_RELATED}id",
+}
+"""The attribute that names the part."""
 
 Parts = Callable[[str], tuple[str, bytes]]
 """Returns the name and the content of the part with an id. Raises `KeyError`."""
 
 
 class Drawings:
-    """Reads the charts and diagrams of one document, each once."""
+    """Reads the charts, diagrams and metafiles of one document, each once."""
 
     def __init__(self) -> None:
         self._read: set[str] = set()
 
     def lines(self, element: etree._Element, parts: Parts) -> Iterator[str]:
         """Yield the lines of what is drawn below an element."""
-        for drawn in element.iter(_CHART, _DIAGRAM):
-            is_chart = drawn.tag == _CHART
+        for drawn in element.iter(*_REFERENCES):
             try:
-                name, content = parts(drawn.get(f"{_RELATED}{'id' if is_chart else 'dm'}", ""))
-            except KeyError:
+                name, content = parts(drawn.get(_REFERENCES[str(drawn.tag)], ""))
+            except (KeyError, ValueError):  # it is missing, or outside the document
                 continue
             if name in self._read or len(content) > MAX_BYTES:
                 continue
             self._read.add(name)
+            if drawn.tag in (_PICTURE, _OLDER_PICTURE):
+                yield from metafiles.lines_of(content)
+                continue
             try:
                 root = etree.fromstring(content, etree.XMLParser(resolve_entities=False, no_network=True))
             except etree.XMLSyntaxError:
                 continue
-            yield from _chart(root) if is_chart else paragraphs(root)
+            yield from _chart(root) if drawn.tag == _CHART else paragraphs(root)
 
 
 def paragraphs(root: etree._Element) -> Iterator[str]:

@@ -1,9 +1,14 @@
-"""PowerPoint presentations: a page for each slide, with tables, charts, diagrams and speaker notes."""
+"""PowerPoint presentations: a page for each slide, with tables, charts, diagrams and speaker notes.
+
+What slides show of their layout and master stands on each of them, as people see it; if it is long, only on
+the first.
+"""
 
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
+from pptx.oxml.ns import qn
 from pptx.package import Package
 from pptx.parts.presentation import PresentationPart
 from pptx.parts.slide import SlidePart
@@ -13,8 +18,14 @@ from pptx.shapes.group import GroupShape
 from pptx.slide import Slide, SlideLayout, SlideMaster
 
 from coaching.library.extractors.extracted import Extracted
+from coaching.library.extractors.left_out import EMBEDDED, pages_note
 from coaching.library.extractors.office import checked_package, package_hints
 from coaching.library.extractors.office_drawings import Drawings
+
+MAX_REPEATED = 300
+"""Characters of a master that are repeated on each slide."""
+_OBJECT, _EMBED = qn("p:oleObj"), qn("p:embed")
+_SHOWS_MASTER = "showMasterSp"
 
 
 def extract(data: bytes) -> Extracted:
@@ -25,16 +36,22 @@ def extract(data: bytes) -> Extracted:
     )
     presentation = main.presentation
     reader = _Reader()
-    pages = tuple("\n".join(reader.lines(slide)) for slide in presentation.slides)
-    return Extracted(pages=pages, page_count=len(pages), hints=package_hints(presentation.core_properties))
+    slides = list(presentation.slides)
+    pages = tuple("\n".join(reader.lines(slide)) for slide in slides)
+    return Extracted(
+        pages=pages,
+        page_count=len(pages),
+        hints=package_hints(presentation.core_properties),
+        note=pages_note(EMBEDDED, [number for number, slide in enumerate(slides, 1) if _embeds(slide)]),
+    )
 
 
 class _Reader:
-    """Reads one presentation: what all slides show from their master stands on the first one."""
+    """Reads the slides of one presentation."""
 
     def __init__(self) -> None:
         self._drawings = Drawings()
-        self._masters: set[str] = set()
+        self._masters: dict[str, list[str]] = {}
 
     def lines(self, slide: Slide) -> Iterator[str]:
         title = slide.shapes.title
@@ -42,23 +59,34 @@ class _Reader:
             is_title = title is not None and shape.shape_id == title.shape_id
             for line in _texts(shape):
                 yield f"# {line}" if is_title else line
-            if isinstance(shape, GraphicFrame):
-                yield from self._drawings.lines(shape.element, partial(_part, slide.part))
-        for master in (slide.slide_layout, slide.slide_layout.slide_master):
-            yield from self._shown_by(master)
+            yield from self._drawings.lines(shape.element, partial(_part, slide.part))
+        layout = slide.slide_layout
+        if _shows_master(slide):
+            yield from self._shown_by(layout)
+            yield from self._shown_by(layout.slide_master) if _shows_master(layout) else ()
         if slide.has_notes_slide:
             frame = slide.notes_slide.notes_text_frame
             notes = " ".join(frame.text.split()) if frame is not None else ""
             if notes:
                 yield f"Notes: {notes}"
 
-    def _shown_by(self, master: SlideLayout | SlideMaster) -> Iterator[str]:
-        """Yield the texts that slides show from a master. In placeholders it has only instructions."""
-        if master.part.partname not in self._masters:
-            self._masters.add(master.part.partname)
-            for shape in _all_shapes(master.shapes):
-                if not shape.is_placeholder:
-                    yield from _texts(shape)
+    def _shown_by(self, master: SlideLayout | SlideMaster) -> Sequence[str]:
+        """Return the texts that slides show from a master. In placeholders it has only instructions."""
+        name = master.part.partname
+        if name in self._masters:
+            return self._masters[name]
+        shapes = (shape for shape in _all_shapes(master.shapes) if not shape.is_placeholder)
+        lines = [line for shape in shapes for line in _texts(shape)]
+        self._masters[name] = lines if sum(map(len, lines)) <= MAX_REPEATED else []
+        return lines
+
+
+def _shows_master(shown: Slide | SlideLayout) -> bool:
+    return shown.element.get(_SHOWS_MASTER, "1") not in ("0", "false")
+
+
+def _embeds(slide: Slide) -> bool:
+    return any(each.find(_EMBED) is not None for each in slide.element.iter(_OBJECT))
 
 
 def _part(slide: SlidePart, relationship: str) -> tuple[str, bytes]:

@@ -5,9 +5,11 @@ import zipfile
 
 import pytest
 
+from coaching.library.extractors.left_out import DELETED, EMBEDDED
+from coaching.library.extractors.odp import MAX_REPEATED
 from coaching.library.pipeline.extracted import Extraction
 from coaching.library.pipeline.extraction import extract_now
-from tests.library.extractors.open_documents import document, paragraph, part, row, sheet
+from tests.library.extractors.open_documents import boxed, document, paragraph, part, row, sheet
 
 LINK = 'xmlns:xlink="http://www.w3.org/1999/xlink" xlink:href="./Object 1"'
 OBJECT = f"<draw:frame><draw:object {LINK}/></draw:frame>"
@@ -154,7 +156,7 @@ def test_an_odd_object_costs_only_itself(content: str) -> None:
     assert read(with_object(document("text", f"{OBJECT}{paragraph('A lease')}"), content)).text == "A lease"
 
 
-def test_footers_are_read_once_and_numbers_on_each_slide() -> None:
+def test_footers_and_numbers_stand_on_each_slide_and_long_footers_on_the_first() -> None:
     def shape(content: str, kind: str = "") -> str:
         return f"<draw:frame {kind}><draw:text-box><text:p>{content}</text:p></draw:text-box></draw:frame>"
 
@@ -171,7 +173,11 @@ def test_footers_are_read_once_and_numbers_on_each_slide() -> None:
     master = f'<style:master-page style:name="M">{"".join(shapes)}</style:master-page>'
     unused = f'<style:master-page style:name="N">{shape("Unused")}</style:master-page>'
     found = read(document("presentation", f"{declared}{slides}", margins=f"{master}{unused}"))
-    assert found.pages == ("Slide 1\n1\nSmith & Co\nLeases\nConfidential", "Slide 2\n2")
+    below = "Smith & Co\nLeases\nConfidential"
+    assert found.pages == (f"Slide 1\n1\n{below}", f"Slide 2\n2\n{below}")
+    long = declared.replace("Confidential", "Terms " * MAX_REPEATED)
+    first, second = read(document("presentation", f"{long}{slides}", margins=f"{master}{unused}")).pages
+    assert ("Terms" in first, "Terms" in second) == (True, False)
 
 
 def test_dates_have_their_century_and_times_their_seconds() -> None:
@@ -210,3 +216,20 @@ def test_slides_have_the_numbers_that_they_show() -> None:
     )
     found = read(document("presentation", slides, styles=style, margins=masters))
     assert found.pages == ("1", "2", "")
+
+
+def test_pages_with_deleted_words_or_embedded_files_are_named() -> None:
+    empty = "<text:list-item><text:p><text:change/></text:p></text:list-item>"
+    body = [
+        f"<text:list><text:list-item>{paragraph('The rent')}</text:list-item>{empty}</text:list>",
+        "<text:h><text:change/></text:h><text:p><text:soft-page-break/>is due.</text:p>",
+        "<text:p><draw:frame><draw:object-ole/></draw:frame></text:p>",
+    ]
+    found = read(document("text", "".join(body)))
+    assert found.pages == ("- The rent", "is due.")
+    assert found.note == f"{EMBEDDED}\n2.\n{DELETED}\n1."
+    slide = "<draw:page><draw:frame><draw:object-ole/></draw:frame></draw:page>"
+    assert (
+        read(document("presentation", f"<draw:page>{boxed('Offer')}</draw:page>{slide}")).note
+        == f"{EMBEDDED}\n2."
+    )
