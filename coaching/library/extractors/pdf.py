@@ -14,6 +14,7 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 
 from coaching.library.extractors.extracted import LOCKED, Extracted, Unread, gettext_noop
+from coaching.library.extractors.left_out import STAMPS, pages_note
 from coaching.library.extractors.pdf_added import Added, AddedText
 from coaching.library.extractors.pdf_stamps import Stamps
 from coaching.library.extractors.xfa import form_data
@@ -53,7 +54,8 @@ def extract(data: bytes) -> Extracted:
         raise Unread("broken", NO_PAGES)
     numbers = _numbers(count)
     with closing(AddedText(document)) as added:
-        read = list(_pages(document, numbers, added))
+        stamps = Stamps(document, added.form)
+        read = list(_pages(document, numbers, added, stamps))
     if lines := _data_lines(document, read):
         read[0] = replace(read[0], added=replace(read[0].added, filled=(*read[0].added.filled, *lines)))
     pages = tuple(page.whole for page in read)
@@ -67,7 +69,9 @@ def extract(data: bytes) -> Extracted:
         picture_pages=tuple(number for number, page in zip(numbers, read, strict=True) if page.is_picture),
         filled=_digest(read),
         hints=_hints(document),
-        note=ENDS_READ if count > MAX_PAGES else "",
+        note="\n".join(
+            filter(None, [ENDS_READ if count > MAX_PAGES else "", pages_note(STAMPS, stamps.unread())])
+        ),
     )
 
 
@@ -102,9 +106,10 @@ def _numbers(count: int) -> tuple[int, ...]:
     return (*range(1, FIRST_PAGES + 1), *range(count - LAST_PAGES + 1, count + 1))
 
 
-def _pages(document: pypdfium2.PdfDocument, numbers: tuple[int, ...], added: AddedText) -> Iterator[_Page]:
+def _pages(
+    document: pypdfium2.PdfDocument, numbers: tuple[int, ...], added: AddedText, stamps: Stamps
+) -> Iterator[_Page]:
     """Yield the pages; a damaged one has no text."""
-    stamps = Stamps(document, added.form)
     for number in numbers:
         try:
             page = document[number - 1]

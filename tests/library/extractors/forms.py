@@ -95,6 +95,28 @@ def pdf_with_shown(*annotations: str, drawn: bytes = b"BT /F 12 Tf 5 5 Td (PAID 
     )
 
 
+def pdf_with_long_stamps(count: int, drawn: bytes) -> bytes:
+    """Return a page that says "A lease", with stamps that refer to a form of their own for what they show."""
+    form = b"<< /Length %d >> stream\n%s\nendstream"
+    shared = b"/Type /XObject /Subtype /Form /BBox [0 0 200 20] /Resources << /Font << /F 5 0 R >>"
+    shared += b" /XObject << /A 7 0 R >> >>"
+    stamps = range(8, 8 + count)
+    return written_pdf(
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Resources << /Font << /F 5 0 R >> >>"
+        b" /Contents 4 0 R /Annots [%s] >>" % b" ".join(b"%d 0 R" % number for number in stamps),
+        form % (50, b"BT /F 12 Tf 50 700 Td (A lease of ten years) Tj ET"),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+        (form % (5, b"/A Do")).replace(b"<<", b"<< " + shared, 1),
+        (form % (len(drawn), drawn)).replace(b"<<", b"<< " + shared, 1),
+        *(
+            b"<< /Type /Annot /Subtype /Stamp /Rect [%d 600 250 620] /AP << /N 6 0 R >> >>" % (number % 50)
+            for number in stamps
+        ),
+    )
+
+
 def annotation(kind: str, contents: str, *, more: str = "") -> bytes:
     return f"<< /Type /Annot /Subtype /{kind} /Rect [9 9 99 99] /Contents ({contents}) {more} >>".encode(
         "latin-1"

@@ -4,6 +4,7 @@ import io
 
 import pytest
 
+from coaching.library.extractors.left_out import STAMPS
 from coaching.library.extractors.pdf_stamps import MAX_CHARACTERS, MAX_STAMPS
 from coaching.library.pipeline.extracted import Extraction
 from coaching.library.pipeline.extraction import extract_now
@@ -72,12 +73,22 @@ def test_stamps_signatures_and_buttons_have_the_words_that_they_show(annotation:
 
 def test_of_many_or_long_stamps_some_or_none_are_read() -> None:
     stamps = ["/Subtype /Stamp"] * MAX_STAMPS
-    assert read(forms.pdf_with_shown(*stamps, stamps[0])).text == "A lease of ten years"
+    found = read(forms.pdf_with_shown(*stamps, stamps[0]))
+    assert (found.text, found.note) == ("A lease of ten years", f"{STAMPS}\n1.")
     for letters, most in ((1_000, MAX_CHARACTERS), (9_000, 2_000)):
         many = forms.pdf_with_shown(*stamps, drawn=b"BT /F 12 Tf (%s) Tj ET" % (b"x" * letters))
         text = read(many).text
         assert text.startswith("A lease of ten years\n\nx")
         assert most / 2 < len(text) < most + 50
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [b"12", b"0.02"])
+def test_stamps_that_refer_to_long_drawings_are_read_up_to_a_limit_and_named(size: bytes) -> None:
+    """Letters of the first size reach beyond the page, which shows only some of them."""
+    found = read(forms.pdf_with_long_stamps(150, b"BT /F %s Tf (%s) Tj ET" % (size, b"abcdefghi" * 1_000)))
+    assert found.text.startswith("A lease of ten years\n\nabc")
+    assert found.note == f"{STAMPS}\n1."
 
 
 def test_of_a_stamp_that_draws_itself_the_page_is_read() -> None:
