@@ -1,16 +1,19 @@
 """Reads a sample of other projects' test files, and compares the words with what other programs read.
 
-  uv run python -m tests.bench.strangers FOLDER PYTHON [--fresh] [--answers FOLDER]
+  uv run python -m tests.bench.strangers FOLDER PYTHON [--fresh] [--answers FOLDER] [--without lines]
 
 FOLDER has a clone of each repository that `sample.txt` names, under its owner's and its own name, with the
 commit. PYTHON is an interpreter with the libraries of `libraries.py`. poppler-utils, poppler-data, w3m,
 faketime and LibreOffice (Writer, Calc and Impress) must be installed. What they read is kept in the folder of
 answers. A word counts as often as most of the programs that read a file have it.
+
+`--without` leaves out a part of what Sage read before it is compared, to show that the measure notices it.
 """
 
 import argparse
 import io
 import os
+import re
 import statistics
 import sys
 import time
@@ -18,19 +21,22 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import pairwise
 from operator import or_
 from pathlib import Path
 
+from coaching.library.extractors.left_out import DELETED
 from coaching.library.pipeline import extraction
 from coaching.library.pipeline.extracted import Extraction
 from tests.bench.strangers.clones import FRESH, SAMPLE, Member, members
-from tests.bench.strangers.references import Programs, Reference
-from tests.bench.strangers.words import agreed, in_lines, recall, words
+from tests.bench.strangers.damage import DAMAGES, damaged
+from tests.bench.strangers.references import PROGRAMS, Programs, Reference
+from tests.bench.strangers.words import Letters, agreed, recall, words
 
 ENOUGH = 0.9
 COLUMNS = (
-    "type", "files", "read", "compared", "median recall", "below .9", "by lines", "by one", "unread",
-    "failed", "longest s",
+    "type", "files", "read", "compared", "median recall", "below .9", "exact words", "by one",
+    "by one, exact", "unread", "failed", "longest s",
 )  # fmt: skip
 _FAILED = (extraction._BROKEN, extraction._TOO_COSTLY)
 """The sentences of a reader that ended without an answer."""
@@ -41,16 +47,17 @@ class Row:
     """A file of the sample, read.
 
     `share` is None without a reference text, and where a person is told that the file isn't read. That it has
-    no text is no such sentence if others read some. `share_by_lines` also counts the words of lines that
-    stand in the text with other spaces. `share_of_first` is that by the first program alone.
+    no text is no such sentence if others read some. It counts words however programs cut or join them,
+    `exact` only equal ones; `of_first` and `exact_of_first` are the shares by the first program alone.
     """
 
     member: Member
     found: Extraction
     seconds: float
     share: float | None
-    share_by_lines: float | None
-    share_of_first: float | None
+    exact: float | None
+    of_first: float | None
+    exact_of_first: float | None
     expected: Reference
     missing: tuple[str, ...]
 
@@ -75,46 +82,75 @@ def main() -> None:
     parser.add_argument("python")
     parser.add_argument("--answers", type=Path, default=Path("answers"))
     parser.add_argument("--fresh", action="store_true", help="read the second sample instead")
+    parser.add_argument("--without", choices=DAMAGES, default="", help="leave out a part of what Sage read")
     chosen = parser.parse_args()
     programs = Programs(chosen.answers, chosen.python)
     _say(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
-    rows = [_row(member, chosen.clones, programs) for member in members(FRESH if chosen.fresh else SAMPLE)]
+    rows = [
+        _row(member, chosen.clones, programs, chosen.without)
+        for member in members(FRESH if chosen.fresh else SAMPLE)
+    ]
     for line in (*_table(rows), *_misses(rows), *_unread(rows), *_pictures(rows), *_attached(rows)):
         _say(line)
 
 
-def _row(member: Member, clones: Path, programs: Programs) -> Row:
+def _row(member: Member, clones: Path, programs: Programs, without: str) -> Row:
     data = member.data(clones)
     expected = programs.reference(member, data)
     began = time.perf_counter()
     found = extraction.extract_now(io.BytesIO(data), size=len(data), name=member.name)
     seconds = time.perf_counter() - began
-    readings = [_read_pages(pages, found) for pages in (expected.pages, *expected.others)]
-    values = words(expected.values)
-    first = words(readings[0])
-    reference = (agreed(map(words, readings)) or first) | values
-    own_text = "\n".join([found.text, *found.hints.values()])
-    own = words(own_text)
-    by_lines = reduce(or_, (in_lines(f"{text}\n{expected.values}", own_text) for text in readings), own)
-    is_said_empty = found.outcome == "no_text" and not found.picture_pages
-    is_compared = (found.outcome == "text" or is_said_empty) and reference.total() > 0
+    own = damaged("\n\f".join([found.text, *found.hints.values()]), without)
+    texts = [_read_pages(pages, found) for pages in (expected.pages, *expected.others)]
+    of_first = texts[:: PROGRAMS.get(member.kind, 1)]
+    is_compared = found.outcome in ("text", "no_text")
+    required = [
+        _required(which, expected, found) if is_compared else Counter() for which in (texts, of_first)
+    ]
+    by_words = words(own)
+    by_letters = reduce(
+        or_, (Letters(own).words_of(f"{text}\n{expected.values}") for text in texts), by_words
+    )
     return Row(
         member=member,
         found=found,
         seconds=seconds,
-        share=recall(reference, own) if is_compared else None,
-        share_by_lines=recall(reference, by_lines) if is_compared else None,
-        share_of_first=recall(first | values, own) if is_compared and first else None,
+        share=recall(required[0], by_letters),
+        exact=recall(required[0], by_words),
+        of_first=recall(required[1], by_letters),
+        exact_of_first=recall(required[1], by_words),
         expected=expected,
-        missing=tuple(word for word, _ in (reference - own).most_common(12)),
+        missing=tuple(word for word, _ in (required[0] - by_letters).most_common(12)),
     )
 
 
+def _required(texts: Sequence[str], expected: Reference, found: Extraction) -> Counter[str]:
+    """Return the words that Sage must have: those of the visible pages that it doesn't say it left out."""
+    readings = list(map(words, texts))
+    left_out = words(_read_pages(expected.outside, found)) + words(struck(expected, found))
+    return ((agreed(readings) or readings[0]) - left_out) | words(expected.values)
+
+
+def struck(expected: Reference, found: Extraction) -> str:
+    """Return the words marked as deleted on those pages of which Sage says that it left such words out."""
+    lines = ["", *found.note.splitlines()]
+    named = next((line for before, line in pairwise(lines) if before == DELETED), "")
+    return "\n".join(text for number, text in enumerate(expected.struck, 1) if is_named(number, named))
+
+
+def is_named(number: int, ranges: str) -> bool:
+    """Return whether a line such as "1–3, 7." names a page."""
+    spans = re.findall(r"(\d+)(?:–(\d+))?", ranges)
+    return any(int(first) <= number <= int(last or first) for first, last in spans)
+
+
 def _read_pages(pages: Sequence[str], found: Extraction) -> str:
-    """Return the text of those pages that Sage says that it read."""
-    if found.pages_read and len(pages) == found.page_count:
-        pages = [pages[number - 1] for number in found.pages_read]
-    return "\n".join(pages)
+    """Return the text of those pages that Sage doesn't name as unread. Not all programs tell pages apart."""
+    if len(pages) != found.page_count:
+        return "\n".join(pages)
+    unread = found.picture_pages if found.outcome == "no_text" else ()
+    read = set(found.pages_read or range(1, found.page_count + 1)) - set(unread)
+    return "\n".join(page for number, page in enumerate(pages, 1) if number in read)
 
 
 def _table(rows: Sequence[Row]) -> Iterator[str]:
@@ -131,8 +167,7 @@ def _table(rows: Sequence[Row]) -> Iterator[str]:
             len(shares),
             f"{statistics.median(shares):.3f}" if shares else "",
             sum(row.is_missed for row in of_kind),
-            sum(row.share_by_lines is not None and row.share_by_lines < ENOUGH for row in of_kind),
-            sum(row.share_of_first is not None and row.share_of_first < ENOUGH for row in of_kind),
+            *(_below(of_kind, measure) for measure in ("exact", "of_first", "exact_of_first")),
             sum(row.is_named_unread for row in of_kind),
             sum(row.has_failed for row in of_kind),
             f"{max(row.seconds for row in of_kind):.1f}",
@@ -140,11 +175,17 @@ def _table(rows: Sequence[Row]) -> Iterator[str]:
         yield f"| {kind} | {' | '.join(map(str, counts))} |"
 
 
+def _below(rows: Iterable[Row], measure: str) -> int:
+    shares = (getattr(row, measure) for row in rows)
+    return sum(share is not None and share < ENOUGH for share in shares)
+
+
 def _misses(rows: Iterable[Row]) -> Iterator[str]:
     yield "\nBelow .9:"
     for row in rows:
-        if row.is_missed:
-            shares = f"{row.share:.2f} {row.share_by_lines:.2f} {row.share_of_first or 0:.2f}"
+        measured = (row.share, row.exact, row.of_first, row.exact_of_first)
+        if any(share is not None and share < ENOUGH for share in measured):
+            shares = " ".join(f"{share:.2f}" if share is not None else "–" for share in measured)
             yield f"{shares} {_title(row)} pictures {row.found.picture_pages}: {' '.join(row.missing)}"
 
 

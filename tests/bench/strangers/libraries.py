@@ -7,7 +7,7 @@ webvtt-py.
 import importlib
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -26,13 +26,17 @@ def form_values(file: str) -> str:
 
 
 def _value(field: Any) -> str:
-    """Return the value of a text or a choice, which its widgets have in common."""
+    """Return the value of a text, or the shown label of a choice, which its widgets have in common."""
     while "/FT" not in field or "/V" not in field:
         if "/Parent" not in field:
             return ""
         above = field["/Parent"].get_object()
-        field = {**above, **{name: field[name] for name in ("/FT", "/V") if name in field}}
-    return str(field["/V"]) if field["/FT"] in ("/Tx", "/Ch") else ""
+        field = {**above, **{name: field[name] for name in ("/FT", "/V", "/Opt") if name in field}}
+    if field["/FT"] == "/Ch":
+        chosen = field["/V"] if isinstance(field["/V"], list) else [field["/V"]]
+        labels = {str(each[0]): str(each[1]) for each in field.get("/Opt", ()) if isinstance(each, list)}
+        return "\n".join(labels.get(str(each), str(each)) for each in chosen)
+    return str(field["/V"]) if field["/FT"] == "/Tx" else ""
 
 
 def by_pypdf(file: str) -> str:
@@ -44,9 +48,29 @@ def by_pypdf(file: str) -> str:
 
 
 def by_pdfminer(file: str) -> str:
-    """Return the pages of a PDF, separated by form feeds."""
-    text = importlib.import_module("pdfminer.high_level").extract_text(file)
-    return str(text).removesuffix("\f")
+    """Return the pages of a PDF, separated by form feeds.
+
+    It leaves out what is outside the page, and a line that is drawn on itself counts once.
+    """
+    pages = importlib.import_module("pdfminer.high_level").extract_pages(file)
+    return "\f".join("".join(_within(page, page.bbox, set())).replace("\f", " ") for page in pages)
+
+
+def _within(item: Any, page: Sequence[float], seen: set[tuple[str, tuple[int, ...]]]) -> Iterator[str]:
+    layout = importlib.import_module("pdfminer.layout")
+    if isinstance(item, layout.LTTextLine | layout.LTChar):
+        left, bottom, right, top = item.bbox
+        placed = (item.get_text(), tuple(map(round, item.bbox)))
+        is_on_page = page[0] <= (left + right) / 2 <= page[2] and page[1] <= (bottom + top) / 2 <= page[3]
+        if is_on_page and placed not in seen:
+            yield item.get_text()
+        if isinstance(item, layout.LTTextLine):
+            seen.add(placed)
+    elif isinstance(item, layout.LTContainer):
+        for each in item:
+            yield from _within(each, page, seen)
+        if isinstance(item, layout.LTTextBox):
+            yield "\n"
 
 
 def workbook(file: str) -> str:

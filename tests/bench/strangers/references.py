@@ -11,14 +11,18 @@ file twice, with two clocks.
 import json
 import re
 import subprocess
+import zipfile
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from email import message_from_bytes
 from email.message import EmailMessage
 from email.policy import default
+from html import unescape
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 from tests.bench.strangers.clones import Member
 from tests.bench.strangers.words import words
@@ -28,6 +32,8 @@ CLOCKS = ("@2001-02-03 04:05:06", "@2023-11-12 13:14:15")
 """For `faketime`."""
 AS_SHOWN = "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,false,false,false,-1"
 """Commas, quotes, UTF-8, all sheets."""
+PROGRAMS = dict.fromkeys(("pdf", "form", "mixed", "pptx", "odp"), 3)
+"""How many read a kind of file; one if it isn't named."""
 FEWEST_CHARACTERS = 10
 """A page with fewer, and an image, is a picture."""
 
@@ -38,6 +44,7 @@ class Reference:
 
     `others` are the pages as other programs, or the same one at another time, read them. `values` were typed
     into its form, `picture_pages` have an image and hardly a letter, `attached` are files in an email.
+    `outside` are words outside the visible part of each page, `struck` those marked as deleted on each page.
     """
 
     pages: tuple[str, ...] = ()
@@ -45,6 +52,8 @@ class Reference:
     values: str = ""
     picture_pages: tuple[int, ...] = ()
     attached: tuple[str, ...] = ()
+    outside: tuple[str, ...] = ()
+    struck: tuple[str, ...] = ()
 
 
 class Programs:
@@ -71,7 +80,11 @@ class Programs:
         pages, pictures = pdf_pages(file)
         values = self._library("form", file)
         return Reference(
-            pages=tuple(pages), others=self._others(file), values=values, picture_pages=tuple(pictures)
+            pages=tuple(pages),
+            others=self._others(file),
+            values=values,
+            picture_pages=tuple(pictures),
+            outside=tuple(words_outside(file)),
         )
 
     def _others(self, file: Path) -> tuple[tuple[str, ...], ...]:
@@ -79,10 +92,13 @@ class Programs:
 
     _form = _mixed = _pdf
 
-    def _docx(self, file: Path) -> Reference:
+    def _odt(self, file: Path) -> Reference:
         return _agreed(self._converted(file, "txt:Text (encoded):UTF8", "txt", clock) for clock in CLOCKS)
 
-    _odt = _rtf = _docx
+    _rtf = _odt
+
+    def _docx(self, file: Path) -> Reference:
+        return replace(self._odt(file), struck=tuple(struck_words(file)))
 
     def _pptx(self, file: Path) -> Reference:
         texts: list[str] = []
@@ -189,6 +205,43 @@ def pdf_pages(file: Path) -> tuple[list[str], list[int]]:
     return pages, sorted(empty & {int(line.split()[0]) for line in listed})
 
 
+def words_outside(file: Path) -> Iterator[str]:
+    """Yield the words of each page that poppler finds only outside its visible part; nothing if it can't."""
+    boxes = re.findall(r"(MediaBox|CropBox):(.*)", written_by("pdfinfo", "-box", "-l", "-1", str(file)))
+    if [box for name, box in boxes if name == "MediaBox"] == [
+        box for name, box in boxes if name == "CropBox"
+    ]:
+        return
+    of_paper, of_view = (
+        re.findall("<page.*?</page>", written_by("pdftotext", "-bbox", *option, str(file), "-"), re.DOTALL)
+        for option in ([], ["-cropbox"])
+    )
+    if len(of_paper) == len(of_view):
+        for pair in zip(of_paper, of_view, strict=True):
+            paper, view = (Counter(map(unescape, re.findall(">([^<>]+)</word>", page))) for page in pair)
+            yield " ".join((paper - view).elements())
+
+
+def struck_words(file: Path) -> Iterator[str]:
+    """Yield the words of each page that are marked as deleted in a Word document."""
+    try:
+        with zipfile.ZipFile(file) as package:
+            root = ElementTree.fromstring(package.read("word/document.xml"))
+    except (KeyError, OSError, zipfile.BadZipFile, ElementTree.ParseError):
+        return
+    pages, is_at_break = [""], False
+    for element in root.iter():
+        name = element.tag.rpartition("}")[2]
+        is_page = name == "br" and any(value == "page" for value in element.attrib.values())
+        if (is_page or name == "lastRenderedPageBreak") and not is_at_break:
+            pages.append("")  # Word stores one after a manual break, too
+        is_at_break = name != "t" and (is_at_break or is_page or name == "lastRenderedPageBreak")
+        if name == "delText":
+            pages[-1] += element.text or ""
+    if any(map(str.strip, pages)):
+        yield from pages
+
+
 def written_by(*command: str) -> str:
     """Return what a program writes, also if it then fails; nothing if it takes too long."""
     try:
@@ -219,5 +272,6 @@ def _whole(text: str) -> Reference:
 
 def _kept(said: dict[str, Any]) -> Reference:
     others = tuple(map(tuple, said.pop("others")))
-    lists: dict[str, Any] = {name: tuple(said.pop(name)) for name in ("pages", "picture_pages", "attached")}
+    names = ("pages", "picture_pages", "attached", "outside", "struck")
+    lists: dict[str, Any] = {name: tuple(said.pop(name, ())) for name in names}
     return Reference(**said, **lists, others=others)
