@@ -41,7 +41,7 @@ _PURE = """
     inbox/test_results letters/test_checking
     library/documents/test_page_marks library/documents/test_picture_metadata library/documents/test_reasons
     library/extractors/test_drawn_pages
-    library/extractors/test_hostile_mails
+    library/extractors/test_hostile_mails library/extractors/test_left_out
     library/pipeline/test_normalised_text library/pipeline/test_pages
     library/pipeline/test_small_context
     library/references/test_placement

@@ -3,7 +3,7 @@
 While a text is read, a mark stands where something was left out. XML can't contain these characters.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from coaching.library.extractors.extracted import gettext_noop
 
@@ -12,7 +12,9 @@ EMBEDDED = gettext_noop("Sage hasn’t read the files that are embedded on these
 STAMPS = gettext_noop("Sage hasn’t read all stamps and buttons on these pages:")
 DELETED_MARK, EMBEDDED_MARK = "\x01", "\x02"
 MAX_RANGES = 25
-"""A note has room for so many."""
+"""Of a line of page numbers."""
+MAX_NOTE = 500
+"""Of all that is said to be left out of a document."""
 _SENTENCES = {EMBEDDED_MARK: EMBEDDED, DELETED_MARK: DELETED}
 MARKS = "".join(_SENTENCES)
 _WITHOUT = dict.fromkeys(map(ord, MARKS))
@@ -36,6 +38,36 @@ def note_of(pages: Sequence[str]) -> str:
 def pages_note(sentence: str, numbers: Sequence[int]) -> str:
     """Return a sentence with the pages that it is about; empty for none."""
     return f"{sentence}\n{page_ranges(numbers)}." if numbers else ""
+
+
+def joined_notes(notes: Iterable[str]) -> str:
+    """Return notes one below the other, in `MAX_NOTE` characters.
+
+    Where there is no room, the longest line of page numbers names fewer of them. If that isn't enough, the
+    longest note is left out.
+    """
+    units = list(_units(notes))
+    while sum(len(line) + 1 for unit in units for line in unit if line) > MAX_NOTE + 1:
+        pages = max(units, key=lambda unit: len(unit[1]) if _fewer(unit[1]) != unit[1] else 0)
+        if _fewer(pages[1]) == pages[1]:
+            units.remove(max(units, key=lambda unit: sum(map(len, unit))))
+        else:
+            units[units.index(pages)] = (pages[0], _fewer(pages[1]))
+    return "\n".join(line for unit in units for line in unit if line)
+
+
+def _units(notes: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield each sentence; one that ends with a colon with the line that belongs to it."""
+    lines = (line for note in notes for line in note.splitlines() if line)
+    for line in lines:
+        yield line, next(lines, "") if line.endswith(":") else ""
+
+
+def _fewer(pages: str) -> str:
+    """Return a line of page numbers without its last range but one; unchanged if it has only two."""
+    ranges = [each for each in pages.split(", ") if each != "…"]
+    is_long = pages[:1].isdigit() and len(ranges) > 2
+    return ", ".join([*ranges[:-2], "…", ranges[-1]]) if is_long else pages
 
 
 def page_ranges(numbers: Iterable[int]) -> str:

@@ -3,13 +3,14 @@
 import importlib
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from PIL import Image
 
 from coaching.library.extractors.content_types import wrong_name
 from coaching.library.extractors.detection import find_type
 from coaching.library.extractors.extracted import UNWANTED, Extracted, Unread, gettext_noop
+from coaching.library.extractors.left_out import joined_notes
 from coaching.library.extractors.registry import EXTRACTORS
 from coaching.sandbox.preloading import load_codecs
 
@@ -18,8 +19,6 @@ TAIL_CHARACTERS = 500_000
 UNCLEANED = 2
 """Times as much is cleaned at most: cleaning 25 million characters takes seconds."""
 MAX_HINT_CHARACTERS = 300
-MAX_SENTENCE = 500
-"""Of all notes."""
 ENDS_READ = gettext_noop("It’s very long, so Sage read only the beginning and the end.")
 
 _LINE_ENDS = re.compile("\r\n|[\r\x0c\x85\u2028\u2029]")
@@ -54,7 +53,7 @@ def _answer(extracted: Extracted, name: str, content_type: str) -> bytes:
     text = "\f".join(pages if has_text else ()).encode()
     said = {
         "outcome": "text" if has_text else "no_text",
-        "sentence": _with_room(notes),
+        "sentence": joined_notes(notes),
         "content_type": content_type,
         "text_bytes": len(text),
         "page_count": extracted.page_count,
@@ -70,15 +69,6 @@ def _answer(extracted: Extracted, name: str, content_type: str) -> bytes:
     }
     attached = b"".join(each.data for each in extracted.attachments if each.data is not None)
     return json.dumps(said, ensure_ascii=False).encode() + b"\n" + text + extracted.image + attached
-
-
-def _with_room(notes: Iterable[str]) -> str:
-    """Return the notes, without lines that an answer has no room for."""
-    said = ""
-    for line in "\n".join(filter(None, notes)).splitlines():
-        longer = f"{said}\n{line}".strip()
-        said = longer if len(longer) <= MAX_SENTENCE else said
-    return said
 
 
 def _clean(text: str) -> str:

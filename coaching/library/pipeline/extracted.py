@@ -6,13 +6,12 @@ from typing import Literal, get_args
 
 from django.utils.translation import gettext_noop
 
-from coaching.library.documents.reasons import join_reasons
 from coaching.library.extractors.content_types import JPEG, NAMES
-from coaching.library.rows.reading_notes import MAX_NOTE, pictures_note
+from coaching.library.extractors.left_out import MAX_NOTE, joined_notes
+from coaching.library.rows.reading_notes import pictures_note
 from coaching.sandbox import answers
 from coaching.sandbox.errors import UntrueAnswer
 
-MAX_SENTENCE = 500
 MAX_HEAD_BYTES = 1_000_000
 MAX_PAGES = 1_000_000
 MAX_PICTURE_PAGES = 500
@@ -83,13 +82,13 @@ def extraction_of(answer: bytes) -> Extraction:
     outcome: Outcome | None = next((one for one in get_args(Outcome) if one == said.get("outcome")), None)
     if outcome is None or (image and not image.startswith(_JPEG_START)):
         raise UntrueAnswer
-    sentence = answers.text(said.get("sentence"), most=MAX_SENTENCE)
+    sentence = answers.text(said.get("sentence"), most=MAX_NOTE)
     pictures = _numbers(said.get("picture_pages", []), most=MAX_PICTURE_PAGES)
     unread = pictures if outcome == "text" else pictures[1:] if image else ()
-    note = join_reasons([pictures_note(unread), sentence if outcome == "text" else ""])[:MAX_NOTE]
+    note = joined_notes([pictures_note(unread), sentence if outcome == "text" else ""])
     if outcome == "no_text":
         without = _IMAGE if image else _PICTURES if pictures else _NO_TEXT
-        sentence = join_reasons([without, sentence])[:MAX_SENTENCE]
+        sentence = joined_notes([without, sentence])
     pages = tuple(_text(rest[:length]).split("\f")) if outcome == "text" else ()
     return Extraction(
         outcome=outcome,

@@ -5,14 +5,13 @@ from itertools import pairwise
 
 from coaching.library.extractors.content_types import WRONG_NAME
 from coaching.library.extractors.extracted import gettext_noop
-from coaching.library.extractors.left_out import DELETED, pages_note
+from coaching.library.extractors.left_out import DELETED, MAX_NOTE, joined_notes, pages_note
 
 PICTURES = gettext_noop("Sage hasn’t read the pages that are pictures:")
 """Their numbers follow in a line of their own."""
 FROM_PICTURES = gettext_noop("These pages were read from their pictures. Check names and numbers:")
 """Their numbers follow, too."""
 BEGINNING_SEARCHED = gettext_noop("It’s very long: Sage looked for facts in its beginning only.")
-MAX_NOTE = 500
 _OTHER_NOTES = {WRONG_NAME, FROM_PICTURES, DELETED}
 """All that a document says was read."""
 
@@ -27,7 +26,7 @@ def with_page_texts(note: str, *, read: Sequence[int], unread: Sequence[int]) ->
     lines = ["", *note.splitlines()]
     rest = [line for before, line in pairwise(lines) if not {before, line} & {PICTURES, FROM_PICTURES}]
     named = pages_note(FROM_PICTURES, read)
-    return "\n".join(filter(None, [pictures_note(unread), named, *rest]))[:MAX_NOTE]
+    return joined_notes([pictures_note(unread), named, *rest])
 
 
 def with_line(note: str, sentence: str, *, is_there: bool) -> str:
