@@ -95,6 +95,26 @@ def pdf_with_shown(*annotations: str, drawn: bytes = b"BT /F 12 Tf 5 5 Td (PAID 
     )
 
 
+def pdf_with_stamped_pages(count: int, letters: int) -> bytes:
+    """Return pages with so many letters, each with a stamp that says "PAID"."""
+    line = b"0 -12 Td (%s) Tj " % (b"a lease " * 12)
+    stream = b"BT /F 9 Tf 50 790 Td %s ET" % (line * (letters // 84))
+    drawn = b"BT /F 12 Tf 5 5 Td (PAID) Tj ET"
+    font = b"/Resources << /Font << /F 4 0 R >> >>"
+    form = b"<< /Type /XObject /Subtype /Form /BBox [0 0 200 20] %s /Length %d >> stream\n%s\nendstream"
+    page = b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 900 800] %s /Contents 3 0 R /Annots [6 0 R] >>"
+    pages = b" ".join(b"%d 0 R" % number for number in range(7, 7 + count))
+    return written_pdf(
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [%s] /Count %d >>" % (pages, count),
+        b"<< /Length %d >> stream\n%s\nendstream" % (len(stream), stream),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+        form % (font, len(drawn), drawn),
+        b"<< /Type /Annot /Subtype /Stamp /Rect [50 600 250 620] /AP << /N 5 0 R >> >>",
+        *[page % font] * count,
+    )
+
+
 def pdf_with_long_stamps(count: int, drawn: bytes) -> bytes:
     """Return a page that says "A lease", with stamps that refer to a form of their own for what they show."""
     form = b"<< /Length %d >> stream\n%s\nendstream"

@@ -5,7 +5,7 @@ import io
 import pytest
 
 from coaching.library.extractors.left_out import STAMPS
-from coaching.library.extractors.pdf_stamps import MAX_CHARACTERS, MAX_STAMPS
+from coaching.library.extractors.pdf_stamps import MAX_ANNOTATIONS, MAX_CHARACTERS, MAX_LETTERS, MAX_STAMPS
 from coaching.library.pipeline.extracted import Extraction
 from coaching.library.pipeline.extraction import extract_now
 from tests.library.extractors import files, forms, hostile
@@ -75,11 +75,23 @@ def test_of_many_or_long_stamps_some_or_none_are_read() -> None:
     stamps = ["/Subtype /Stamp"] * MAX_STAMPS
     found = read(forms.pdf_with_shown(*stamps, stamps[0]))
     assert (found.text, found.note) == ("A lease of ten years", f"{STAMPS}\n1.")
+    links = forms.pdf_with_shown(stamps[0], *["/Subtype /Link"] * MAX_ANNOTATIONS)
+    assert read(links).note == f"{STAMPS}\n1."
+    assert read(forms.pdf_with_shown(*["/Subtype /Link"] * (MAX_ANNOTATIONS + 1))).note == ""
     for letters, most in ((1_000, MAX_CHARACTERS), (9_000, 2_000)):
         many = forms.pdf_with_shown(*stamps, drawn=b"BT /F 12 Tf (%s) Tj ET" % (b"x" * letters))
         text = read(many).text
         assert text.startswith("A lease of ten years\n\nx")
         assert most / 2 < len(text) < most + 50
+
+
+def test_a_stamp_on_each_page_of_a_long_text_is_read() -> None:
+    """The pages together have more letters than stamps may have."""
+    found = read(forms.pdf_with_stamped_pages(100, MAX_LETTERS // 90))
+    assert found.page_count == 100
+    assert all(page.endswith("\n\nPAID") for page in found.pages)
+    assert sum(map(len, found.pages)) > MAX_LETTERS
+    assert found.note == ""
 
 
 @pytest.mark.slow
