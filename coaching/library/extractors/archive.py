@@ -3,6 +3,7 @@
 import io
 import stat
 import zipfile
+import zlib
 
 from coaching.library.extractors.doctype import Doctype, find_doctype
 from coaching.library.extractors.extracted import LOCKED, Unread, gettext_noop
@@ -22,6 +23,9 @@ TOO_DENSE = gettext_noop("This file unpacks to far more than its size, so Sage d
 HAS_LINK = gettext_noop("This file contains a link to another file.")
 HAS_ARCHIVE = gettext_noop("This file contains another archive.")
 LOADS_FILES = gettext_noop("This file contains instructions to load other files.")
+
+DAMAGES = (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, OSError)
+"""What reading a damaged member raises."""
 
 _ARCHIVES = (
     ".zip",

@@ -5,7 +5,7 @@ from itertools import islice
 
 from lxml import etree
 
-from coaching.library.extractors import metafiles
+from coaching.library.extractors.metafiles import Metafiles
 from coaching.library.extractors.office import count_of, joined_cells
 
 MAX_BYTES = 4 * 1024 * 1024
@@ -38,6 +38,7 @@ class Drawings:
 
     def __init__(self) -> None:
         self._read: set[str] = set()
+        self._metafiles = Metafiles()
 
     def lines(self, element: etree._Element, parts: Parts) -> Iterator[str]:
         """Yield the lines of what is drawn below an element."""
@@ -50,7 +51,7 @@ class Drawings:
                 continue
             self._read.add(name)
             if drawn.tag in (_PICTURE, _OLDER_PICTURE):
-                yield from metafiles.lines_of(content)
+                yield from self._metafiles.lines(content)
                 continue
             try:
                 root = etree.fromstring(content, etree.XMLParser(resolve_entities=False, no_network=True))

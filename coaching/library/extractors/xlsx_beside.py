@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from lxml import etree
 
+from coaching.library.extractors.archive import DAMAGES
 from coaching.library.extractors.left_out import EMBEDDED_MARK
 from coaching.library.extractors.office_drawings import MAX_BYTES, Drawings, paragraphs
 
@@ -57,7 +58,10 @@ class Beside:
         def part(relationship: str) -> tuple[str, bytes]:
             _, target = related[relationship]
             self._left.remove(target)  # KeyError: it was read, or is missing or large
-            return target, self._package.read(target)
+            try:
+                return target, self._package.read(target)
+            except DAMAGES as error:
+                raise KeyError(target) from error
 
         etree.strip_elements(root, _FALLBACK, with_tail=False)
         yield from paragraphs(root)

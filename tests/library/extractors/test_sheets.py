@@ -114,6 +114,19 @@ def test_cells_beyond_the_stated_size_of_a_sheet_are_read() -> None:
     assert read(changed.getvalue()).text == "Sheet: Sheet\ncell 1\n | cell 2\n |  | cell 3"
 
 
+def test_a_damaged_picture_does_not_make_a_workbook_unreadable() -> None:
+    blip = '<a:blip r:embed="image"/>'
+    parts = {
+        "xl/worksheets/_rels/sheet1.xml.rels": relations(drawing="../drawings/drawing1.xml"),
+        "xl/drawings/drawing1.xml": f"<xdr:wsDr {NAMES}>{blip}{shape('In a box')}</xdr:wsDr>",
+        "xl/drawings/_rels/drawing1.xml.rels": relations(image="../media/image1.png"),
+        "xl/media/image1.png": "picture-of-a-shop",
+    }
+    data = workbook(parts, cell="1a")
+    assert data.count(b"picture-of-a-shop") == 1
+    assert read(data.replace(b"picture-of", b"picturE-of")).pages[0] == "Sheet: Rents\n1a\nIn a box"
+
+
 def test_sheets_with_embedded_files_are_named() -> None:
     parts = {"xl/worksheets/_rels/sheet2.xml.rels": relations(oleObject="../embeddings/oleObject1.bin")}
     found = read(workbook(parts, cell="1a"))
