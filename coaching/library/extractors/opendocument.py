@@ -12,7 +12,7 @@ from lxml import etree
 
 from coaching.library.extractors.archive import open_archive
 from coaching.library.extractors.extracted import LOCKED, Unread
-from coaching.library.extractors.left_out import DELETED_MARK, EMBEDDED_MARK, MARKS
+from coaching.library.extractors.left_out import DELETED_MARK, EMBEDDED_MARK, MARKS, without_marks
 from coaching.library.extractors.office import joined_cells
 
 NAMESPACES = {
@@ -59,6 +59,8 @@ PAGE_BREAK = qualified("text:soft-page-break")
 DELETION, OTHER_FILE = qualified("text:change"), qualified("draw:object-ole")
 NUMBER = "number"
 """An attribute that `opendocument_numbers` adds."""
+HAS_WORDS = "has-words"
+"""An attribute that `opendocument_content` adds to deletions, which may be of a paragraph's end only."""
 # Deleted text, programs, phonetic readings, and what only describes.
 SKIPPED = _all(
     "text:tracked-changes", "text:script", "text:ruby-text", "office:forms", "office:event-listeners",
@@ -134,7 +136,9 @@ def rows_of(element: etree._Element) -> Iterator[str]:
         if child.tag == ROW:
             # Repeated ones stand there once: tables in tables would multiply.
             cells = child.iterchildren(CELL, COVERED)
-            if line := joined_cells([" ".join(" ".join(lines_of(cell)).split()) for cell in cells]):
+            texts = [" ".join(" ".join(lines_of(cell)).split()) for cell in cells]
+            marks = "".join(mark for mark in MARKS if any(mark in text for text in texts))
+            if line := joined_cells(list(map(without_marks, texts))) + marks:
                 yield line
         elif child.tag == PAGE_BREAK:
             yield PAGE
@@ -195,7 +199,7 @@ def _inside(element: etree._Element) -> Iterator[str]:
 def _remark(name: str, element: etree._Element) -> Iterator[str]:
     text = " ".join(" ".join(lines_of(element)).split())
     if text:
-        yield f"{name}: {text}"
+        yield f"{name}: {text}" if without_marks(text).strip() else text
 
 
 def _said_by(element: etree._Element) -> str:
@@ -206,5 +210,5 @@ def _said_by(element: etree._Element) -> str:
     if element.tag == LINE_BREAK:
         return "\n"
     if element.tag == DELETION:
-        return DELETED_MARK
+        return DELETED_MARK if element.get(HAS_WORDS) else ""
     return PAGE if element.tag == PAGE_BREAK else ""

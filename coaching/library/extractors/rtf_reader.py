@@ -57,8 +57,8 @@ def text_of(rtf: bytes) -> str:
 class _Group:
     """What holds until a group ends. `replaced` characters stand for one that is given by its number.
 
-    `said` is where its text belongs. What `is_repeated` stands elsewhere in a newer form, and what
-    `is_ansi_half` beside it in Unicode.
+    `said` is where its text belongs. What `is_repeated` stands elsewhere in a newer form. `older` says
+    where a text begins that follows in Unicode, and, from there on, where it ends.
     """
 
     said: list[str]
@@ -70,7 +70,7 @@ class _Group:
     is_deleted: bool = False
     is_moved: bool = False
     is_rtf_only: bool = False
-    is_ansi_half: bool = False
+    older: tuple[int, int] | None = None
     is_fonts: bool = False
     is_day: bool = False
 
@@ -138,7 +138,7 @@ class Reader:
                 self._outer.append(self._group)
             else:
                 if self._outer:
-                    self._group = self._outer.pop()
+                    self._leave()
                 if not self._outer and token.end() > self._last_word:
                     return len(token.string)  # what follows isn't RTF
         elif symbol is not None:
@@ -146,6 +146,14 @@ class Reader:
             self._is_starred = symbol == b"*"
             self._say_sign(_SYMBOLS.get(symbol.decode("latin-1"), ""))
         return 0
+
+    def _leave(self) -> None:
+        """Leave a group. If it has a text in Unicode, the same one in an older encoding isn't needed."""
+        ended, self._group = self._group, self._outer.pop()
+        if ended.older and ended.older != self._group.older:
+            start, end = ended.older
+            if end and "".join(ended.said[end:]).strip():
+                del ended.said[start:end]
 
     def _flush(self) -> None:
         """Decode the bytes until here: a character may have several."""
@@ -175,7 +183,7 @@ class Reader:
 
     def _say(self, text: str) -> None:
         if not text or not self._is_shown():
-            if self._group.is_deleted and text.strip():
+            if self._group.is_deleted and text not in _BREAKS and text.strip():
                 self._mark_deleted()
             return
         is_main = self._group.said is self.said
@@ -201,13 +209,14 @@ class Reader:
     def _is_shown(self, *, but_deleted: bool = False) -> bool:
         group = self._group
         is_unseen = group.is_hidden or (group.is_deleted and not but_deleted) or group.is_rtf_only
-        return not (group.is_skipped or group.is_repeated or group.is_ansi_half or is_unseen)
+        return not (group.is_skipped or group.is_repeated or is_unseen)
 
     def _end_paragraph(self) -> None:
         for name, parts in self._remarks:
             if text := " ".join("".join(parts).split()):
                 start = "" if not self.said or self.said[-1].endswith("\n") else "\n"
-                self.said.append(f"{start}{name}{text}\n")
+                has_words = without_marks(text).strip()
+                self.said.append(f"{start}{name}{text}\n" if has_words else text)
         self._remarks.clear()
 
     def _read_word(self, word: str, number: int | None, *, is_starred: bool) -> None:
@@ -228,6 +237,8 @@ class Reader:
             self._own().is_deleted, self._group.is_moved = number != 0, word == _MOVED
         elif word in _TRANSPARENT:
             pass
+        elif word == _UNICODE_HALF and self._group.older and not self._group.is_skipped:
+            self._own().older = (self._group.older[0], len(self._group.said))
         elif is_starred or word in SKIPPED or word in _REMARKS or word in MARGINS:
             self._begin(word, self._own())
         else:
@@ -237,8 +248,6 @@ class Reader:
         """Enter a destination: a text of its own, or what nobody is shown."""
         if word == "htmltag":
             group.is_skipped = not self.is_html
-        elif word == _UNICODE_HALF and group.is_ansi_half:
-            group.is_ansi_half = False
         elif word in _REMARKS and not self.is_html:
             group.said, group.is_skipped = [], False
             self._remarks.append((_REMARKS[word], group.said))
@@ -262,7 +271,7 @@ class Reader:
         elif word in _INFO and group.is_skipped:
             self._own().said, self._group.is_skipped = self.info.setdefault(_INFO[word], []), False
         elif word == _BOTH_HALVES:
-            self._own().is_ansi_half = True
+            self._own().older = (len(group.said), 0)
         elif word == "objemb" and self._is_shown() and not self.is_html:
             group.said.append(EMBEDDED_MARK)
         elif word == "creatim":

@@ -219,11 +219,21 @@ def test_slides_have_the_numbers_that_they_show() -> None:
 
 
 def test_pages_with_deleted_words_or_embedded_files_are_named() -> None:
-    empty = "<text:list-item><text:p><text:change/></text:p></text:list-item>"
+    empty = "<text:list-item><text:p><text:change text:change-id='c1'/></text:p></text:list-item>"
+    embedded = "<text:p><draw:frame><draw:object-ole/></draw:frame></text:p>"
+    by = "<office:change-info><dc:creator>Ann</dc:creator></office:change-info>"
+    regions = (
+        f"<text:changed-region text:id='c1'><text:deletion>{by}{paragraph('no rent')}</text:deletion>"
+        f"</text:changed-region><text:changed-region text:id='c2'><text:deletion>{by}<text:p> </text:p>"
+        "<text:p/></text:deletion></text:changed-region>"
+    )
     body = [
+        f"<text:tracked-changes>{regions}</text:tracked-changes>",
         f"<text:list><text:list-item>{paragraph('The rent')}</text:list-item>{empty}</text:list>",
-        "<text:h><text:change/></text:h><text:p><text:soft-page-break/>is due.</text:p>",
-        "<text:p><draw:frame><draw:object-ole/></draw:frame></text:p>",
+        "<text:h><text:change text:change-id='c1'/></text:h>",
+        "<text:p><text:soft-page-break/>is due.<text:change text:change-id='c2'/></text:p>",
+        f"{embedded}<office:annotation>{embedded}</office:annotation><table:table><table:table-row>",
+        f"<table:table-cell/><table:table-cell>{embedded}</table:table-cell></table:table-row></table:table>",
     ]
     found = read(document("text", "".join(body)))
     assert found.pages == ("- The rent", "is due.")

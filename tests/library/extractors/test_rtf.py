@@ -81,6 +81,8 @@ def test_pages_with_deleted_words_or_embedded_files_are_named() -> None:
     assert found.pages == ("one", "two", "shown")
     assert found.note == f"{EMBEDDED}\n3.\n{DELETED}\n1–2."
     assert read(body.replace(rb"\deleted", b"").replace(rb"\objemb", b"")).note == ""
+    ends = read(rb"one{\deleted\cell\par }{\footnote{\object\objemb}}\par two")
+    assert (ends.text, ends.note) == ("one\ntwo", f"{EMBEDDED}\n1.")
 
 
 @pytest.mark.parametrize(
@@ -89,7 +91,11 @@ def test_pages_with_deleted_words_or_embedded_files_are_named() -> None:
         (rb"a {\upr{Mac ?}{\*\ud{Mac \u960?}}} b", "a Mac π b"),
         (rb"{\upr{x{\*\bkmkstart y}}{\*\ud{z{\*\bkmkstart \u960?}}}}end", "zend"),
         (rb"{\v{\upr{x}{\*\ud{y}}}}end", "end"),
-        (rb"{\upr{x}}{\*\ud no}end", "end"),
+        (rb"{\upr{old}}{\*\ud no}end", "oldend"),
+        (rb"{\upr{old}{\*\ud }}end", "oldend"),
+        (rb"{\upr{x}{\ud{y}}}end", "yend"),
+        (rb"{\upr{x{\upr{v}{\*\ud w}}}{\*\ud{y}}}end", "yend"),
+        (rb"{\upr{x}{\*\ud{y{\upr{v}{\*\ud w}}}}}end", "ywend"),
     ],
 )
 def test_of_a_text_in_two_encodings_the_one_in_unicode_is_read(body: bytes, text: str) -> None:
