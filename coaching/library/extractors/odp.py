@@ -20,6 +20,8 @@ from coaching.library.extractors.opendocument_content import parse_content
 
 MAX_REPEATED = 300
 """Characters of a master that are repeated on each slide."""
+MAX_REPEATED_TOGETHER = 100_000
+"""On all slides of a presentation. After that, each text is repeated once at most."""
 _SLIDE, _NOTES, _KIND = (
     qualified("draw:page"),
     qualified("presentation:notes"),
@@ -71,6 +73,7 @@ class _Around:
             style.get(_NAME, "") for style in content.iter(_STYLE) if style.find(_SHOWN_BY_STYLE) is not None
         }
         self._shown = {name: list(_lines_of_master(master)) for name, master in self._masters.items()}
+        self._left_repeated = MAX_REPEATED_TOGETHER
         margins = {margin.get(_MARGIN_NAME, ""): margin for margin in content.iter(*_MARGIN_TEXTS)}
         self._margins = {
             name: [text]
@@ -82,17 +85,19 @@ class _Around:
         kinds = self._numbered.get(slide.get(_MASTER_NAME, ""), set())
         if "" in kinds or ("page-number" in kinds and slide.get(_STYLE_OF) in self._styles):
             yield str(number)
-        yield from _repeated(self._shown, slide.get(_MASTER_NAME, ""))
+        yield from self._repeated(self._shown, slide.get(_MASTER_NAME, ""))
         for name in _MARGIN_USES:
-            yield from _repeated(self._margins, slide.get(name, ""))
+            yield from self._repeated(self._margins, slide.get(name, ""))
 
-
-def _repeated(texts: dict[str, list[str]], name: str) -> Sequence[str]:
-    """Return the lines with a name; long ones only once."""
-    lines = texts.get(name, [])
-    if sum(map(len, lines)) > MAX_REPEATED:
-        texts[name] = []
-    return lines
+    def _repeated(self, texts: dict[str, list[str]], name: str) -> Sequence[str]:
+        """Return the lines with a name, for the last time if they are long or too much was repeated."""
+        lines = texts.get(name, [])
+        size = sum(map(len, lines))
+        if size > min(MAX_REPEATED, self._left_repeated):
+            texts[name] = []
+        else:
+            self._left_repeated -= size
+        return lines
 
 
 def _lines_of_master(master: etree._Element) -> Iterator[str]:

@@ -24,6 +24,8 @@ from coaching.library.extractors.office_drawings import Drawings
 
 MAX_REPEATED = 300
 """Characters of a master that are repeated on each slide."""
+MAX_REPEATED_TOGETHER = 100_000
+"""On all slides of a presentation. After that, each text is repeated once at most."""
 _OBJECT, _EMBED = qn("p:oleObj"), qn("p:embed")
 _SHOWS_MASTER = "showMasterSp"
 
@@ -52,6 +54,7 @@ class _Reader:
     def __init__(self) -> None:
         self._drawings = Drawings()
         self._masters: dict[str, list[str]] = {}
+        self._left_repeated = MAX_REPEATED_TOGETHER
 
     def lines(self, slide: Slide) -> Iterator[str]:
         title = slide.shapes.title
@@ -73,11 +76,15 @@ class _Reader:
     def _shown_by(self, master: SlideLayout | SlideMaster) -> Sequence[str]:
         """Return the texts that slides show from a master. In placeholders it has only instructions."""
         name = master.part.partname
-        if name in self._masters:
-            return self._masters[name]
-        shapes = (shape for shape in _all_shapes(master.shapes) if not shape.is_placeholder)
-        lines = [line for shape in shapes for line in _texts(shape)]
-        self._masters[name] = lines if sum(map(len, lines)) <= MAX_REPEATED else []
+        if name not in self._masters:
+            shapes = (shape for shape in _all_shapes(master.shapes) if not shape.is_placeholder)
+            self._masters[name] = [line for shape in shapes for line in _texts(shape)]
+        lines = self._masters[name]
+        size = sum(map(len, lines))
+        if size > min(MAX_REPEATED, self._left_repeated):
+            self._masters[name] = []
+        else:
+            self._left_repeated -= size
         return lines
 
 
