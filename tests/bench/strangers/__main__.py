@@ -20,9 +20,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from itertools import pairwise
-from operator import or_
 from pathlib import Path
 
 from coaching.library.extractors.left_out import DELETED
@@ -31,7 +29,7 @@ from coaching.library.pipeline.extracted import Extraction
 from tests.bench.strangers.clones import FRESH, SAMPLE, Member, members
 from tests.bench.strangers.damage import DAMAGES, damaged
 from tests.bench.strangers.references import PROGRAMS, Programs, Reference
-from tests.bench.strangers.words import Letters, agreed, recall, words
+from tests.bench.strangers.words import agreed, best_found, recall, words
 
 ENOUGH = 0.9
 COLUMNS = (
@@ -100,7 +98,7 @@ def _row(member: Member, clones: Path, programs: Programs, without: str) -> Row:
     began = time.perf_counter()
     found = extraction.extract_now(io.BytesIO(data), size=len(data), name=member.name)
     seconds = time.perf_counter() - began
-    own = damaged("\n\f".join([found.text, *found.hints.values()]), without)
+    own = "\n\f".join([damaged(found.text, without), *found.hints.values()])
     texts = [_read_pages(pages, found) for pages in (expected.pages, *expected.others)]
     of_first = texts[:: PROGRAMS.get(member.kind, 1)]
     is_compared = found.outcome in ("text", "no_text")
@@ -108,8 +106,8 @@ def _row(member: Member, clones: Path, programs: Programs, without: str) -> Row:
         _required(which, expected, found) if is_compared else Counter() for which in (texts, of_first)
     ]
     by_words = words(own)
-    by_letters = reduce(
-        or_, (Letters(own).words_of(f"{text}\n{expected.values}") for text in texts), by_words
+    by_letters, by_letters_of_first = (
+        best_found(each, own, [f"{text}\n{expected.values}" for text in texts]) for each in required
     )
     return Row(
         member=member,
@@ -117,7 +115,7 @@ def _row(member: Member, clones: Path, programs: Programs, without: str) -> Row:
         seconds=seconds,
         share=recall(required[0], by_letters),
         exact=recall(required[0], by_words),
-        of_first=recall(required[1], by_letters),
+        of_first=recall(required[1], by_letters_of_first),
         exact_of_first=recall(required[1], by_words),
         expected=expected,
         missing=tuple(word for word, _ in (required[0] - by_letters).most_common(12)),

@@ -11,7 +11,7 @@ from coaching.library.pipeline.extracted import Extraction
 from tests.bench.strangers.__main__ import struck
 from tests.bench.strangers.damage import DAMAGES, SHARE, damaged
 from tests.bench.strangers.references import Reference, struck_words
-from tests.bench.strangers.words import Letters, recall, words
+from tests.bench.strangers.words import Letters, best_found, recall, words
 from tests.library.extractors.word import paragraph, word
 
 
@@ -64,6 +64,7 @@ def test_words_that_are_cut_or_joined_are_found(reference: str, own: str) -> Non
         ("boxe\ns", "boxes boxes", {"boxe": 1, "s": 1}),
         ("boxe\ns s", "boxes", {"boxe": 1, "s": 1}),
         ("Here", "ere", {}),
+        ("120 20", "1200", {}),
     ],
 )
 def test_each_letter_counts_once_and_a_part_of_a_word_isnt_one(
@@ -85,6 +86,17 @@ def test_the_measure_notices_words_lines_and_pages_that_are_lost(what: str, seed
         assert found <= left + 0.02, "what is lost isn't found in other words"
     assert (share(cut(whole), whole) or 0) > 0.98
     assert (share(cut(whole), text(seed=seed + 100)) or 0) < 0.5, "another text isn't this one"
+
+
+@pytest.mark.parametrize("what", DAMAGES)
+def test_losses_are_noticed_also_if_programs_cut_differently(what: str) -> None:
+    whole = text(seed=7)
+    readings = [cut(whole), cut(f"{whole} "), whole]
+    lost = damaged(whole, what)
+    found = recall(words(whole), best_found(words(whole), lost, readings))
+    assert found is not None
+    assert found <= len(lost.split()) / len(whole.split()) + 0.02
+    assert best_found(words("carpet carpet car"), "carpet", ["car pet", "carpet"]) == {"carpet": 1}
 
 
 @pytest.mark.parametrize(

@@ -44,6 +44,15 @@ def recall(reference: Counter[str], found: Counter[str]) -> float | None:
     return (reference & found).total() / reference.total() if reference else None
 
 
+def best_found(required: Counter[str], own: str, texts: Iterable[str]) -> Counter[str]:
+    """Return the words of Sage's text, or those that it has by the reading with which most are found.
+
+    Readings aren't united: each counts the letters anew, so together they would find a letter several times.
+    """
+    found = (words(own), *(Letters(own).words_of(text) for text in texts))
+    return max(found, key=lambda each: (required & each).total())
+
+
 class Letters:
     """The letters of a text without spaces. Each counts as found once, so none stands for what is lost."""
 
@@ -100,7 +109,8 @@ class Letters:
             if not unused or unused[-1] - unused[0] >= len(unused):
                 continue
             rest = self._text[unused[0] : unused[-1] + 1]
-            sizes = range((len(rest) + 1) // 2, len(rest)) if len(rest) == end - start else ()
+            is_whole = len(rest) == end - start
+            sizes = range((len(rest) + 1) // 2, len(rest)) if is_whole and rest.isalpha() else ()
             parts = (rest, *(part for size in sizes for part in (rest[:size], rest[-size:])))
             if part := next((each for each in parts if missing[each] > 0), ""):
                 missing[part] -= 1
