@@ -13,6 +13,7 @@ from pptx.oxml.ns import qn
 from pptx.presentation import Presentation as Slideshow
 from pptx.util import Inches
 
+from coaching.library.extractors import pptx
 from coaching.library.extractors.left_out import EMBEDDED
 from coaching.library.extractors.pptx import MAX_REPEATED
 from coaching.library.pipeline.extracted import Extraction
@@ -57,6 +58,19 @@ def test_a_long_text_of_a_master_stands_on_the_first_slide_that_shows_it() -> No
     shown.text_frame.text = "Terms " * MAX_REPEATED
     layout.slide_master.shapes._spTree.append(shown._element)
     assert [bool(page) for page in read(saved(slideshow)).pages] == [False, True, False]
+
+
+def test_of_many_slides_only_some_repeat_what_they_show_of_a_master(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pptx, "MAX_REPEATED_TOGETHER", 2 * MAX_REPEATED)
+    slideshow = Presentation()
+    layout = slideshow.slide_layouts[6]
+    shown = slideshow.slides.add_slide(layout).shapes.add_textbox(*[Inches(1)] * 4)
+    shown.text_frame.text = "x" * MAX_REPEATED
+    layout.slide_master.shapes._spTree.append(shown._element)
+    for _ in range(4):
+        slideshow.slides.add_slide(layout)
+    pages = pptx.extract(saved(slideshow)).pages
+    assert [bool(page) for page in pages] == [True, True, True, False, False]
 
 
 @pytest.mark.parametrize("kind", ["emf", "wmf"])
