@@ -8,6 +8,10 @@ faketime and LibreOffice (Writer, Calc and Impress) must be installed. What they
 answers. A word counts as often as most of the programs that read a file have it.
 
 `--without` leaves out a part of what Sage read before it is compared, to show that the measure notices it.
+
+`--facts` reads files with text and has a scripted model note facts of them, right and wrong ones, which go
+through the product's pipeline. Of each that is stored it checks that its value stands in its quote and its
+quote on its page. It needs neither answers nor other programs.
 """
 
 import argparse
@@ -29,7 +33,8 @@ from coaching.library.pipeline.extracted import Extraction
 from tests.bench.strangers.clones import FRESH, SAMPLE, Member, members
 from tests.bench.strangers.damage import DAMAGES, damaged
 from tests.bench.strangers.references import PROGRAMS, Programs, Reference
-from tests.bench.strangers.words import agreed, best_found, recall, words
+from tests.bench.strangers.with_database import facts_of_files
+from tests.bench.strangers.words import agreed, best_of, found_by, recall, words
 
 ENOUGH = 0.9
 COLUMNS = (
@@ -81,7 +86,12 @@ def main() -> None:
     parser.add_argument("--answers", type=Path, default=Path("answers"))
     parser.add_argument("--fresh", action="store_true", help="read the second sample instead")
     parser.add_argument("--without", choices=DAMAGES, default="", help="leave out a part of what Sage read")
+    parser.add_argument("--facts", type=int, metavar="FILES", help="only store facts of so many files")
     chosen = parser.parse_args()
+    if chosen.facts:
+        for line in facts_of_files(chosen.clones, chosen.facts):
+            _say(line)
+        return
     programs = Programs(chosen.answers, chosen.python)
     _say(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
     rows = [
@@ -105,10 +115,8 @@ def _row(member: Member, clones: Path, programs: Programs, without: str) -> Row:
     required = [
         _required(which, expected, found) if is_compared else Counter() for which in (texts, of_first)
     ]
-    by_words = words(own)
-    by_letters, by_letters_of_first = (
-        best_found(each, own, [f"{text}\n{expected.values}" for text in texts]) for each in required
-    )
+    by_words, *by_readings = found_by(own, [f"{text}\n{expected.values}" for text in texts])
+    by_letters, by_letters_of_first = (best_of(each, [by_words, *by_readings]) for each in required)
     return Row(
         member=member,
         found=found,

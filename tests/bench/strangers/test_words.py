@@ -11,7 +11,7 @@ from coaching.library.pipeline.extracted import Extraction
 from tests.bench.strangers.__main__ import struck
 from tests.bench.strangers.damage import DAMAGES, SHARE, damaged
 from tests.bench.strangers.references import Reference, struck_words
-from tests.bench.strangers.words import Letters, best_found, recall, words
+from tests.bench.strangers.words import Letters, best_of, found_by, recall, words
 from tests.library.extractors.word import paragraph, word
 
 
@@ -93,10 +93,10 @@ def test_losses_are_noticed_also_if_programs_cut_differently(what: str) -> None:
     whole = text(seed=7)
     readings = [cut(whole), cut(f"{whole} "), whole]
     lost = damaged(whole, what)
-    found = recall(words(whole), best_found(words(whole), lost, readings))
+    found = recall(words(whole), best_of(words(whole), found_by(lost, readings)))
     assert found is not None
     assert found <= len(lost.split()) / len(whole.split()) + 0.02
-    assert best_found(words("carpet carpet car"), "carpet", ["car pet", "carpet"]) == {"carpet": 1}
+    assert best_of(words("carpet carpet car"), found_by("carpet", ["car pet", "carpet"])) == {"carpet": 1}
 
 
 @pytest.mark.parametrize(

@@ -44,12 +44,16 @@ def recall(reference: Counter[str], found: Counter[str]) -> float | None:
     return (reference & found).total() / reference.total() if reference else None
 
 
-def best_found(required: Counter[str], own: str, texts: Iterable[str]) -> Counter[str]:
-    """Return the words of Sage's text, or those that it has by the reading with which most are found.
+def found_by(own: str, texts: Iterable[str]) -> Sequence[Counter[str]]:
+    """Return the words of Sage's text, and those of each reading that stand in it, however they are cut.
 
-    Readings aren't united: each counts the letters anew, so together they would find a letter several times.
+    They can't be united: each reading counts the letters anew, so a letter would count several times.
     """
-    found = (words(own), *(Letters(own).words_of(text) for text in texts))
+    return (words(own), *(Letters(own).words_of(text) for text in texts))
+
+
+def best_of(required: Counter[str], found: Sequence[Counter[str]]) -> Counter[str]:
+    """Return the one with most of the required words."""
     return max(found, key=lambda each: (required & each).total())
 
 
