@@ -41,9 +41,10 @@ try:
         SAGE_VAPID_PRIVATE_KEY = SAGE_VAPID_PRIVATE_KEY or read_or_make_secret(
             ENVIRONMENT.data_dir / "vapid_private_key", make_vapid_key
         )
-    SECRET_KEY = ENVIRONMENT.secret_key or read_or_make_secret(ENVIRONMENT.data_dir / "secret_key")
-    # What a restore has prepared: second factors of a restored database are encrypted with it.
+    # What a restore has prepared: second factors of a restored database are encrypted with it. Read first,
+    # because another process may just be putting it into place (`sage.restored_secret`).
     SECRET_KEY_FALLBACKS = [] if ENVIRONMENT.secret_key else next_secrets(ENVIRONMENT.data_dir)
+    SECRET_KEY = ENVIRONMENT.secret_key or read_or_make_secret(ENVIRONMENT.data_dir / "secret_key")
     _database = ENVIRONMENT.database or describe_embedded_database(ENVIRONMENT.data_dir)
 except StartError as error:
     raise SystemExit(f"Sage can't start: {error}") from None

@@ -42,6 +42,7 @@ from sage.backups.errors import BackupError
 from sage.backups.objects import hash_of_row, owner_of, put_object
 from sage.claim import CLAIM_LOCK
 from sage.data_folder import keep_secret, make_next_secret, use_next_secret
+from sage.restored_secret import finish_restore, mark_database
 from sage.schema import unknown_migrations
 from sage.second_factor import encrypt_anew, second_factor_key
 from sessions_app.database import no_time_limits
@@ -95,6 +96,7 @@ def restore(path: Path, contents: Contents) -> Restored:
     name = str(connection.settings_dict["NAME"])
     target, former = f"{name}{RESTORING_SUFFIX}", former_name(name, now)
     try:
+        finish_restore()  # of one that was killed: the database's own key is kept below
         with _alone() as session, _dropped_on_failure(target):
             _check_rights(session)
             _make_database(session, target)
@@ -239,6 +241,9 @@ def _prepare(path: Path, target: str, done: Restored) -> set[int]:
             secret = make_next_secret(settings.SAGE_DATA_DIR) if is_own else settings.SECRET_KEY
             key = second_factor_key(secret)
             done.unreadable_second_factors = encrypt_anew(done.contents.second_factor_keys, key)
+    if is_own:
+        with connect(target) as session:
+            mark_database(session, secret)
     done.departed = len(departed)
     return set(departed)
 

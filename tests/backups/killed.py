@@ -1,6 +1,7 @@
 """Takes or restores a backup, and kills itself just before or after a step of it.
 
 python -m tests.backups.killed backup|restore FILE before|after MODULE.FUNCTION
+python -m tests.backups.killed start
 """
 
 import importlib
@@ -33,9 +34,12 @@ def killed(function: Callable[..., Any], when: str) -> Callable[..., Any]:
     return run
 
 
-def main(what: str, file: str, when: str = "", step: str = "") -> None:
-    """Do it to its end without a step."""
+def main(what: str, file: str = "", when: str = "", step: str = "") -> None:
+    """Do it to its end without a step. `start` does what each command does that starts Sage."""
     django.setup()
+    if what == "start":
+        importlib.import_module("sage.restored_secret").finish_restore()
+        return
     taking, restoring, contents = (
         importlib.import_module(f"sage.backups.{name}") for name in ("taking", "restoring", "contents")
     )

@@ -59,6 +59,9 @@ class Stage:
         close_connections()
 
     def start(self, *arguments: str) -> "subprocess.Popen[bytes]":
+        return self.run("-m", "tests.backups.killed", *arguments)
+
+    def run(self, *arguments: str, output: int | None = None) -> "subprocess.Popen[bytes]":
         base, _, query = os.environ["DATABASE_URL"].partition("?")
         variables = {
             "DATABASE_URL": f"{base.rpartition('/')[0]}/{self.place.name}?{query}",
@@ -66,8 +69,9 @@ class Stage:
             "DJANGO_SETTINGS_MODULE": "tests.settings",
         }
         return subprocess.Popen(
-            [sys.executable, "-m", "tests.backups.killed", *arguments],
+            [sys.executable, *arguments],
             cwd=PROJECT,
+            stdout=output,
             env=os.environ | variables,
         )
 
@@ -95,6 +99,11 @@ class Stage:
         assert self.is_old_or_new() == "new"
         assert not (self.place.folder / "secret_key.next").exists()
 
+    def secret_is_new(self) -> bool:
+        """Return whether links of before are invalid."""
+        secret: str = (self.place.folder / "secret_key").read_text()
+        return secret.strip() != self.secret
+
 
 @pytest.fixture
 def stage(place: SimpleNamespace) -> Stage:
@@ -107,7 +116,35 @@ def test_a_restore_that_is_killed_at_a_step(stage: Stage, when: str, step: str) 
     assert process.wait() == -9
     is_after_the_switch = step.endswith("use_next_secret") or (when, step) == ("after", "restoring._switch")
     assert stage.is_old_or_new() == ("new" if is_after_the_switch else "old")
+    assert stage.start("start").wait() == 0
+    assert stage.is_old_or_new() == ("new" if is_after_the_switch else "old")
+    assert stage.secret_is_new() == is_after_the_switch
+    if is_after_the_switch:
+        assert not (stage.place.folder / "secret_key.next").exists()
     stage.restore_again()
+
+
+def test_a_restore_begun_anew_keeps_the_key_of_the_one_that_was_killed(stage: Stage) -> None:
+    """The restored database of a restore that was killed after the swap is the next one's former database."""
+    assert stage.start("restore", str(stage.archive), "after", "restoring._switch").wait() == -9
+    waiting = (stage.place.folder / "secret_key.next").read_text()
+    time.sleep(1)  # names have seconds
+    stage.restore_again()
+    kept = {path.read_text() for path in stage.place.folder.glob("secret_key.before_*")}
+    assert kept == {stage.secret, waiting}
+    assert (stage.place.folder / "secret_key").read_text() not in kept
+
+
+@pytest.mark.parametrize("command", [["web", "--port", "0"], ["worker"]], ids=lambda each: each[0])
+def test_sage_starts_with_the_key_of_a_restore_that_was_killed(stage: Stage, command: list[str]) -> None:
+    assert stage.start("restore", str(stage.archive), "after", "restoring._switch").wait() == -9
+    waiting = (stage.place.folder / "secret_key.next").read_text()
+    process = stage.run("manage.py", *command, output=subprocess.PIPE)
+    assert process.stdout is not None
+    assert any(b"answers at" in line or b"waits for jobs" in line for line in process.stdout)
+    assert (stage.place.folder / "secret_key").read_text() == waiting
+    process.terminate()
+    process.communicate()
 
 
 @pytest.mark.parametrize(("when", "step"), sample_of_day(POINTS["backup"], of_each=8))

@@ -11,6 +11,7 @@ from django.core.management.base import BaseCommand
 
 from sage.env_values import is_local
 from sage.local_model import LocalModel
+from sage.restored_secret import finish_restore
 from sage.startup import (
     DEMO_EMAIL,
     check_services,
@@ -57,6 +58,7 @@ class Command(BaseCommand):
 
     def _run(self, options: dict[str, Any], model: LocalModel | None, began: float) -> None:
         check_services()
+        finish_restore()
         with ThreadPoolExecutor(max_workers=1) as beside:
             static_files = beside.submit(prepare_static_files)
             prepare_database()

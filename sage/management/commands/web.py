@@ -6,6 +6,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand
 
+from sage.restored_secret import finish_restore
 from sage.schema import check_migrations, newer_database_warning
 from sage.startup import check_model_server, check_services, prepare_static_files, readable_env_file
 from sage.web_process import add_address_arguments, check_address, serve
@@ -24,6 +25,7 @@ class Command(BaseCommand):
             self._warn(warning)
         check_model_server()
         check_services()
+        finish_restore()
         check_migrations()
         if warning := newer_database_warning():
             self._warn(warning)

@@ -14,6 +14,7 @@ from coaching.jobs.worker import JobWorker
 from coaching.model_client.servers import model_server
 from sage.env import StartError
 from sage.garbage import collect_as_usual
+from sage.restored_secret import finish_restore
 from sage.schema import check_migrations, newer_database_warning
 from sage.startup import check_model_server, check_services, readable_env_file
 from sage.telemetry import start_telemetry
@@ -41,6 +42,7 @@ class Command(BaseCommand):
             self.stderr.write(warning)
         check_model_server()
         check_services()
+        finish_restore()
         check_migrations()
         if warning := newer_database_warning():
             self.stderr.write(warning)
