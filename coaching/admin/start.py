@@ -28,6 +28,7 @@ REFUSED_PERIOD = timedelta(days=7)
 UNREAD_PERIOD = timedelta(hours=1)
 BACKUP_PERIOD = timedelta(hours=26)
 """A daily backup that is two hours late."""
+LAST_ONE = "The last complete one stays until somebody in it has been deleted for a week."
 
 
 class StartPage(Protocol):
@@ -173,10 +174,13 @@ def _backup_figures(now: datetime) -> Iterator[Figure]:
     whole = Backup.objects.filter(is_whole=True).first()
     is_failing = newest is not None and not newest.is_whole
     is_late = whole is None or now - whole.ended_at > BACKUP_PERIOD
+    notes = [newest.reason if newest and is_failing else filesizeformat(whole.size) if whole else ""]
+    if whole and settings.SAGE_BACKUP_DIR and is_late:
+        notes.append(whole.reason or LAST_ONE)
     yield Figure(
         name="Last backup",
         value=f"{_age(max(1, int((now - whole.ended_at).total_seconds())))} ago" if whole else "none yet",
-        note=newest.reason if newest and is_failing else filesizeformat(whole.size) if whole else "",
+        note=" ".join(notes),
         is_alert=is_failing or (is_late and bool(settings.SAGE_BACKUP_DIR)),
     )
 

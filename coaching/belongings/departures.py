@@ -8,7 +8,7 @@ Before the first backup there is no key, and nothing to list.
 
 import hmac
 from collections.abc import Iterable, Iterator
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import structlog
@@ -56,6 +56,15 @@ def departed_users(folders: Iterable[Path]) -> list[int]:
     """Return who of the database was removed, by the lists in the storage and below these folders."""
     names, key = {*_listed(), *(path.name for folder in folders for path in _files(folder))}, departure_key()
     return [user.pk for user in User.objects.iterator(chunk_size=1000) if _hash_of(user, key) in names]
+
+
+def has_departed_between(after: datetime, until: datetime, folder: Path) -> bool:
+    """Return whether somebody was listed in this time. Raises `STORAGE_ERRORS`."""
+    moments = [datetime.fromtimestamp(path.stat().st_mtime, UTC) for path in _files(folder)]
+    storage = storages["default"]
+    if isinstance(storage, ObjectStorage):
+        moments += [entry.modified_at for entry in storage.list_objects(f"{FOLDER}/")]
+    return any(after < moment <= until for moment in moments)
 
 
 def forget_departures(*, now: datetime) -> int:

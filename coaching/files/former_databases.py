@@ -11,7 +11,8 @@ from sessions_app.database import no_time_limits
 
 logger = structlog.get_logger(__name__)
 
-KEPT = timedelta(days=7)
+KEPT = timedelta(days=7) - timedelta(hours=6)
+"""A week, less the hours until the job runs again: people who have left meanwhile are in it."""
 BACKUP_LOCK = 0x5A70
 """Held while a backup is taken or restored."""
 RESTORING_SUFFIX = "_restoring"

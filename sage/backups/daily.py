@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -12,7 +13,9 @@ from procrastinate import RetryDecision
 from procrastinate.contrib.django import app
 from procrastinate.jobs import Job
 
+from coaching.belongings.departures import has_departed_between
 from coaching.files.former_databases import BACKUP_LOCK
+from coaching.files.objects import STORAGE_ERRORS
 from coaching.job_queue import BULK_QUEUE, JobPriority
 from coaching.jobs.tasks import AfterStop
 from coaching.models import Backup
@@ -21,7 +24,11 @@ from sage.backups.errors import Busy, Stopped
 from sage.backups.taking import file_name, take_backup
 from sessions_app.database import give_back_connections
 
-KEPT = timedelta(days=7)
+KEPT = timedelta(days=7) - timedelta(hours=1)
+"""A week, less the hour until the job runs again: people read that a copy of them lasts for seven days."""
+LONGEST_REMOVAL = timedelta(days=1)
+"""People are listed before their rows are removed, so a backup may have them still."""
+GONE_FOR_LONG = "It was deleted, because somebody in it had left a week before."
 NIGHT_HOUR, NIGHTLY_AGE, LATE_AGE = 3, timedelta(hours=12), timedelta(hours=24, minutes=30)
 """The nightly one is taken unless there is one of the evening; at other hours one that is late."""
 NAME = "back_up"
@@ -87,7 +94,7 @@ def is_due(folder: Path, *, now: datetime) -> bool:
 def remove_old(folder: Path, *, now: datetime) -> int:
     """Remove backups that are a week old, and what killed ones left; return how many. Raises `Busy`.
 
-    The newest whole one stays, however old it is.
+    The newest whole one stays, unless somebody who may be in it left a week ago: theirs is the last copy.
     """
     join_server()
     with connect() as session:
@@ -97,14 +104,33 @@ def remove_old(folder: Path, *, now: datetime) -> int:
             if path.name.endswith(".part") and _taken_at(path.name[1:-5]):
                 path.unlink(missing_ok=True)
         backups = sorted(_backups(folder))
-        names = [path.name for _, path in backups]
-        whole = set(Backup.objects.filter(is_whole=True, file__in=names).values_list("file", flat=True))
-        staying = next((name for name in reversed(names) if name in whole), names[-1] if names else "")
-        old = [path for taken_at, path in backups if now - taken_at > KEPT and path.name != staying]
-        for path in old:
+        staying = _staying([path.name for _, path in backups])
+        old = [(taken_at, path) for taken_at, path in backups if now - taken_at > KEPT]
+        removed = [
+            path for taken_at, path in old if path.name != staying or _holds_who_left(taken_at, folder, now)
+        ]
+        for path in removed:
             path.unlink(missing_ok=True)
-    logger.info("old_backups_removed", count=len(old))
-    return len(old)
+        if staying in {path.name for path in removed}:
+            Backup.objects.filter(file=staying).update(reason=GONE_FOR_LONG)
+            logger.warning("last_whole_backup_removed", file=staying)
+    logger.info("old_backups_removed", count=len(removed))
+    return len(removed)
+
+
+def _staying(names: Sequence[str]) -> str:
+    """Return which of the backups, by age, stays however old it is."""
+    whole = set(Backup.objects.filter(is_whole=True, file__in=names).values_list("file", flat=True))
+    return next((name for name in reversed(names) if name in whole), names[-1] if names else "")
+
+
+def _holds_who_left(taken_at: datetime, folder: Path, now: datetime) -> bool:
+    """Return whether somebody who may be in a backup left a week ago; False if the list can't be read."""
+    try:
+        return has_departed_between(taken_at - LONGEST_REMOVAL, now - KEPT, folder)
+    except STORAGE_ERRORS as error:
+        logger.warning("departures_not_read", error=type(error).__name__)
+        return False
 
 
 def _listed(folder: Path) -> list[Path]:

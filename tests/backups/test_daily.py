@@ -1,6 +1,7 @@
 """The daily backup: a week stays, operators see the last one, and people read how long a copy lasts."""
 
 import asyncio
+import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,20 +14,21 @@ from django.utils import timezone
 from procrastinate.jobs import Job
 from pytest_django import Settings
 
-from coaching.admin.start import Figure, read_figures
+from coaching.admin.start import LAST_ONE, Figure, read_figures
 from coaching.belongings.departures import departure_key, forget_departures, record_departure
 from coaching.belongings.removal import remove_person
 from coaching.files.former_databases import BACKUP_LOCK
 from coaching.files.objects import ObjectStorage
 from coaching.models import Backup
 from sage.backups.contents import examine
-from sage.backups.daily import NAME, back_up, is_due, remove_old
+from sage.backups.daily import GONE_FOR_LONG, NAME, back_up, is_due, remove_old
 from sage.backups.databases import connect
 from sage.backups.errors import Busy
 from sage.checks import warn_of_plain_backups
 from sage.env import SettingError, read_environment
 from tests.backups.people import make_person
 from tests.conftest import MakeUser
+from tests.files.conftest import S3
 
 NOW = datetime(2026, 11, 28, 3, 17, 2, tzinfo=UTC)
 
@@ -38,8 +40,8 @@ def name_of(taken_at: datetime, end: str = "") -> str:
 @pytest.mark.django_db
 def test_a_week_stays_and_foreign_files_are_not_touched(tmp_path: Path) -> None:
     others = ["mine.tar", "sage-before.tar", "departures"]
-    young = [name_of(NOW - timedelta(days=age)) for age in range(8)]
-    old = [name_of(NOW - timedelta(days=8, seconds=age), end) for age in (0, 9) for end in ("", ".enc")]
+    young = [name_of(NOW - timedelta(days=age)) for age in range(7)]
+    old = [name_of(NOW - timedelta(days=7, seconds=age), end) for age in (0, 9) for end in ("", ".enc")]
     by_hand = [name_of(NOW - timedelta(minutes=age)) for age in range(1, 9)]
     for name in [*young, *old, *by_hand, *others, ".sage-20261120T031700Z.tar.part"]:
         (tmp_path / name).touch()
@@ -55,6 +57,66 @@ def test_the_newest_whole_backup_stays(tmp_path: Path) -> None:
         Backup.objects.create(file=name, ended_at=NOW, seconds=1, is_whole=is_whole)
     assert remove_old(tmp_path, now=NOW) == 2
     assert {path.name for path in tmp_path.iterdir()} == {names[0], names[2]}
+
+
+def left(name: str, at: datetime) -> None:
+    """List somebody who left at this moment."""
+    user = User.objects.create_user(name)
+    storage = storages["default"]
+    before = set(storage.listdir("departures")[1]) if storage.exists("departures") else set()
+    record_departure(user.pk)
+    (new,) = set(storage.listdir("departures")[1]) - before
+    os.utime(storage.path(f"departures/{new}"), (at.timestamp(), at.timestamp()))
+
+
+@pytest.mark.django_db
+def test_no_backup_stays_longer_than_a_week_after_somebody_in_it_left(
+    disk_storage: Path, tmp_path: Path
+) -> None:
+    """However long backups have failed: the page of deletion promises it."""
+    departure_key()
+    taken_at = NOW - timedelta(days=30)
+    last = tmp_path / "nightly" / name_of(taken_at)
+    last.parent.mkdir()
+    last.touch()
+    Backup.objects.create(file=last.name, ended_at=taken_at, seconds=1, is_whole=True)
+    left("before", taken_at - timedelta(days=2))
+    assert remove_old(last.parent, now=NOW) == 0
+    left("ada", NOW - timedelta(days=6))
+    assert remove_old(last.parent, now=NOW) == 0
+    assert remove_old(last.parent, now=NOW + timedelta(days=1)) == 1
+    assert not last.exists()
+    backup = Backup.objects.get()
+    assert (backup.is_whole, backup.reason) == (True, GONE_FOR_LONG)
+
+
+@pytest.mark.django_db
+def test_the_list_beside_the_backups_ends_them_too(disk_storage: Path, tmp_path: Path) -> None:
+    """Somebody whose rows were still there when the backup was taken, and a storage that lost its list."""
+    taken_at = NOW - timedelta(days=8)
+    last = tmp_path / "nightly" / name_of(taken_at)
+    (last.parent / "departures").mkdir(parents=True)
+    last.touch()
+    assert remove_old(last.parent, now=NOW) == 0
+    listed = last.parent / "departures" / ("0" * 64)
+    listed.touch()
+    a_minute_before = (taken_at - timedelta(minutes=1)).timestamp()
+    os.utime(listed, (a_minute_before, a_minute_before))
+    assert remove_old(last.parent, now=NOW) == 1
+
+
+@pytest.mark.s3
+@pytest.mark.django_db
+def test_while_the_list_cannot_be_read_the_last_backup_stays(s3_storage: S3, tmp_path: Path) -> None:
+    departure_key()
+    last = tmp_path / name_of(timezone.now() - timedelta(days=30))
+    last.touch()
+    record_departure(User.objects.create_user("ada").pk)
+    later = timezone.now() + timedelta(days=8)
+    s3_storage.proxy.fault = "500"
+    assert remove_old(tmp_path, now=later) == 0
+    s3_storage.proxy.fault = "none"
+    assert remove_old(tmp_path, now=later) == 1
 
 
 @pytest.mark.django_db
@@ -171,6 +233,11 @@ def test_operators_see_when_the_last_backup_succeeded(settings: Settings, tmp_pa
     late = figure(hours=26.1)
     assert late is not None
     assert late.is_alert
+    assert late.note == f"2.0\xa0KB {LAST_ONE}"
+    Backup.objects.update(reason=GONE_FOR_LONG)
+    late = figure(hours=999)
+    assert late is not None
+    assert late.note.endswith(GONE_FOR_LONG)
     failed = timezone.now() + timedelta(seconds=1)
     Backup.objects.create(ended_at=failed, seconds=1, is_whole=False, reason="The disk is full.")
     assert figure(hours=1) == Figure(
