@@ -18,9 +18,12 @@ CHANGED = {
 _HASH = "SELECT count(*) || ' ' || coalesce(md5(string_agg(t::text, ',' ORDER BY t::text)), '') FROM {} AS t"
 
 
-def rows_of(database: str) -> Mapping[str, str]:
-    """Return a hash over all rows of each table that a restore leaves as it was."""
+def rows_of(database: str, *, snapshot: str = "") -> Mapping[str, str]:
+    """Return a hash over all rows of each table that a restore leaves as it was, now or in a snapshot."""
     with connect(database) as session:
+        if snapshot:
+            session.execute("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            session.execute(sql.SQL("SET TRANSACTION SNAPSHOT {}").format(sql.Literal(snapshot)))
         tables = [
             name
             for (name,) in session.execute(

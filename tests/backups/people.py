@@ -9,7 +9,7 @@ from django.db import connection
 
 from coaching.files.keys import keyed_models
 from coaching.files.objects import StoredObject, store_object_now
-from coaching.models import FileSource, UserFile, UserFileVersion
+from coaching.models import Capture, FileSource, UserFile, UserFileVersion
 from tests.belongings.life import live
 
 
@@ -64,7 +64,8 @@ class Writer:
         number = 1000
         while not self._ending.is_set():
             number += 1
-            Group.objects.create(name=f"group {number}")
+            Group.objects.create(name=f"{self.user} {number}")
             stored = add_version(self.user, number)
             self.written[stored.key] = stored.sha256
+            Capture.of(self.user.pk).update(client_id=str(number))
         connection.close()

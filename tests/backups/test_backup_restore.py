@@ -10,7 +10,8 @@ import os
 import signal
 import stat
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,11 +21,12 @@ import pytest
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import TOTP
 from django.apps import apps
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Group, User
 from django.core.files.base import ContentFile
 from django.core.files.storage import storages
 from django.test import override_settings
 from django.utils import timezone
+from psutil import NoSuchProcess, Process
 from psycopg import sql
 from pytest_django import Settings
 
@@ -102,44 +104,70 @@ def test_files_in_a_bucket_come_back(place: SimpleNamespace, s3_storage: S3) -> 
 
 
 def test_a_backup_under_load_is_one_moment(place: SimpleNamespace) -> None:
-    user = make_person("ada")
-    with Writer(user) as writer:
-        before = dict(writer.written)
-        backup = taken(place)
-    everything = {**writer.written}
-    assert len(everything) > len(before)
+    """Three people write all the time. Their rows are compared with those of the snapshot, by other SQL."""
+    writers = [Writer(make_person(name)) for name in ("ada", "grace", "alan")]
+    counts: list[int] = []
+    rows: Mapping[str, str] = {}
+
+    def look() -> bool:
+        nonlocal rows
+        counts.append(sum(len(writer.written) for writer in writers))
+        if not rows and (snapshot := snapshot_of_dump()):
+            rows = rows_of(place.name, snapshot=snapshot)
+        return False
+
+    with ExitStack() as stack:
+        for writer in writers:
+            stack.enter_context(writer)
+        before = {key for writer in writers for key in writer.written}
+        backup = take_backup(place.folder / "backups/one.tar", is_stopping=look)
+    assert counts[-1] >= counts[0] + 10  # it was a load
+    assert backup.damaged == backup.gone == []
     for path in place.files.glob("users/*/*"):
         path.unlink()
     restored(backup.path)
-    with connect(place.name) as session:
-        versions = session.execute(
-            "SELECT storage_key, sha256 FROM coaching_userfileversion WHERE number > 1000 ORDER BY number"
-        ).fetchall()
-        groups = session.execute("SELECT count(*) FROM auth_group WHERE name ~ '^group 1'").fetchone()
-    # What was committed before is there, nothing is missing in the middle, and each has its bytes.
-    assert [key for key, _ in versions] == list(everything)[: len(versions)]
-    assert before.keys() <= {key for key, _ in versions}
-    assert groups is not None
-    assert groups[0] - len(versions) in (0, 1)
+    assert rows_of(place.name) == rows
     files = files_of(place.files)
-    assert all(files[key] == sha256 == everything[key] for key, sha256 in versions)
+    for writer in writers:
+        versions = UserFileVersion.of(writer.user.pk).filter(number__gt=1000).order_by("number")
+        stored = {version.storage_key: version.sha256 for version in versions}
+        # What was committed before is there, nothing is missing in the middle, and each has its bytes.
+        assert list(stored.items()) == list(writer.written.items())[: len(stored)]
+        assert before & writer.written.keys() <= stored.keys()
+        assert {key: files[key] for key in stored} == stored
+        assert Group.objects.filter(name__startswith=f"{writer.user} ").count() - len(stored) in (0, 1)
+
+
+def snapshot_of_dump() -> str:
+    """Return the snapshot that a running `pg_dump` of this process reads, by its command line."""
+    start = "--snapshot="
+    words = [word for child in Process().children() for word in command_of(child)]
+    return next((word.removeprefix(start) for word in words if word.startswith(start)), "")
+
+
+def command_of(process: Process) -> Sequence[str]:
+    try:
+        return process.cmdline()
+    except NoSuchProcess:
+        return []
 
 
 def test_no_lock_of_a_backup_stops_anybody(place: SimpleNamespace) -> None:
     make_person("ada")
-    seen: set[str] = set()
+    seen: set[tuple[str, str]] = set()
 
     def look() -> bool:
         with connect(place.name) as session:
             found = session.execute(
-                "SELECT DISTINCT mode FROM pg_locks WHERE locktype = 'relation' AND pid <> pg_backend_pid() "
-                "AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+                "SELECT DISTINCT application_name, mode FROM pg_locks JOIN pg_stat_activity USING (pid) "
+                "WHERE locktype = 'relation' AND datname = current_database() AND pid <> pg_backend_pid()"
             )
-            seen.update(mode for (mode,) in found.fetchall())
+            seen.update(found.fetchall())
         return False
 
     take_backup(place.folder / "one.tar", is_stopping=look)
-    assert seen == {"AccessShareLock"}
+    assert {mode for _, mode in seen} == {"AccessShareLock"}
+    assert "pg_dump" in {program for program, _ in seen}
 
 
 def test_who_was_deleted_afterwards_stays_deleted(place: SimpleNamespace) -> None:
