@@ -17,6 +17,7 @@ from psycopg import sql
 
 from coaching.files.errors import StorageFailed
 from coaching.files.keys import keyed_models
+from coaching.files.lost import give_up, store_again
 from coaching.files.objects import OBJECTS_PREFIX, PIECE_BYTES, STORAGE_ERRORS, read_pieces
 from sage.backups.errors import ArchiveDamaged, BackupError
 
@@ -95,6 +96,30 @@ def hash_of_row(session: psycopg.Connection[Any], key: str) -> str | None:
         if row := session.execute(query, [key]).fetchone():
             return str(row[0] or "")
     return None
+
+
+def missing_keys(session: psycopg.Connection[Any]) -> list[str]:
+    """Return the keys of all rows that aren't in the temporary table `stored`."""
+    parts = [
+        sql.SQL("SELECT storage_key FROM {}").format(sql.Identifier(model._meta.db_table))
+        for model in keyed_models()
+    ]
+    query = sql.SQL(
+        "SELECT storage_key FROM ({}) AS named WHERE storage_key <> '' EXCEPT SELECT key FROM stored"
+    )
+    found = session.execute(query.format(sql.SQL(" UNION ALL ").join(parts))).fetchall()
+    return [key for (key,) in found]
+
+
+def is_lost(key: str) -> bool:
+    """Return whether an object that no archive has is lost for good, and note it. Raises `BackupError`."""
+    try:
+        if storages["default"].exists(key) or store_again(key):
+            return False
+    except STORAGE_ERRORS as error:
+        raise BackupError(f"The file storage can't be written ({type(error).__name__}).") from error
+    give_up(key)
+    return True
 
 
 def is_not_found(error: BaseException | None) -> bool:

@@ -9,7 +9,7 @@ import shutil
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,7 @@ from sage.backups.databases import (
 )
 from sage.backups.endings import end_what_ran
 from sage.backups.errors import BackupError
-from sage.backups.objects import hash_of_row, owner_of, put_object
+from sage.backups.objects import hash_of_row, is_lost, missing_keys, owner_of, put_object
 from sage.claim import CLAIM_LOCK
 from sage.data_folder import keep_secret, make_next_secret, use_next_secret
 from sage.restored_secret import finish_restore, mark_database
@@ -59,6 +59,8 @@ class Restored:
     contents: Contents
     former: str
     objects: int = 0
+    lost: list[str] = field(default_factory=list)
+    """Objects that neither the archive nor the storage has, and no row's text could replace."""
     departed: int = 0
     interrupted: int = 0
     unreadable_second_factors: int = 0
@@ -198,11 +200,16 @@ def _fill(path: Path, target: str, done: Restored) -> None:
         waiting = _load_rows(members, target)
         departed = _prepare(path, target, done)
         with connect(target) as session:
+            session.execute("CREATE TEMPORARY TABLE stored (key text)")
             for member in chain(waiting, members):
                 key = member.name.removeprefix(OBJECTS)
                 if member.name.startswith(OBJECTS) and owner_of(key) not in departed:
                     sha256 = hash_of_row(session, key) or ""
                     done.objects += put_object(key, member.pieces(), size=member.size, sha256=sha256)
+                    session.execute("INSERT INTO stored VALUES (%s)", [key])
+            missing = missing_keys(session)
+        with on_database(target):
+            done.lost = [key for key in missing if is_lost(key)]
 
 
 def _load_rows(members: Iterator[Member], target: str) -> Sequence[Member]:

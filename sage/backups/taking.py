@@ -27,7 +27,8 @@ from coaching.belongings.departures import departure_key
 from coaching.files.errors import StorageFailed
 from coaching.files.former_databases import BACKUP_LOCK
 from coaching.files.keys import keyed_models
-from coaching.files.objects import read_pieces
+from coaching.files.lost import store_again
+from coaching.files.objects import STORAGE_ERRORS, read_pieces
 from coaching.models import Backup
 from sage.backups.archive import DATABASE, HEAD, OBJECTS, REPORT, ArchiveWriter
 from sage.backups.contents import FORMAT, KEY_MEMBER, examine
@@ -48,7 +49,10 @@ KEPT_ROWS = 30
 
 @dataclass(kw_only=True)
 class Taken:
-    """A finished backup: `damaged` objects don't match their row or are lost, `gone` ones were deleted."""
+    """A finished backup: `damaged` objects don't match their row or are lost.
+
+    `gone` ones were deleted meanwhile, or are lost for good since a restore.
+    """
 
     path: Path
     size: int = 0
@@ -191,7 +195,7 @@ def _add_objects(
     unanswered = 0
     for key, sha256 in lines:
         try:
-            with spooled(_unless(is_stopping, read_pieces(key))) as found:
+            with spooled(_unless(is_stopping, _pieces_of(key))) as found:
                 archive.add(f"{OBJECTS}{key}", found.size, found.pieces())
                 if sha256 not in ("", found.sha256):
                     taken.damaged.append(key)
@@ -202,6 +206,24 @@ def _add_objects(
             unanswered = 0 if is_not_found(error.__cause__) else unanswered + 1
             if unanswered >= MAX_UNANSWERED:
                 raise BackupError("The file storage doesn't answer.") from error
+
+
+def _pieces_of(key: str) -> Iterator[bytes]:
+    """Yield an object's bytes, which are stored again if they are lost and its row has them, too."""
+    try:
+        yield from read_pieces(key)
+    except StorageFailed as error:
+        if not is_not_found(error.__cause__) or not _is_stored_again(key):
+            raise
+        yield from read_pieces(key)
+
+
+def _is_stored_again(key: str) -> bool:
+    try:
+        return store_again(key)
+    except STORAGE_ERRORS as error:
+        logger.warning("object_not_stored_again", key=key, error=type(error).__name__)
+        return False
 
 
 def _unless(is_stopping: Callable[[], bool], pieces: Iterable[bytes]) -> Iterator[bytes]:
@@ -217,7 +239,7 @@ def _unless(is_stopping: Callable[[], bool], pieces: Iterable[bytes]) -> Iterato
 def _tell_gone_from_lost(session: psycopg.Connection[Any], taken: Taken) -> None:
     """Sort what wasn't there: whoever removes a person removes their objects first and their rows last."""
     for key in taken.missing:
-        is_lost = hash_of_row(session, key) is not None and _is_active(session, owner_of(key))
+        is_lost = bool(hash_of_row(session, key)) and _is_active(session, owner_of(key))
         (taken.damaged if is_lost else taken.gone).append(key)
 
 

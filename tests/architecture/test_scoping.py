@@ -80,6 +80,8 @@ UNSCOPED: Mapping[str, str] = {
     "coaching/files/organising.py:_purge": "a job deletes what users deleted weeks ago",
     "coaching/files/organising.py:purge_deleted_files": "a job deletes what users deleted weeks ago",
     "sage/backups/endings.py:end_what_ran": "a restore ends what ran, of everybody",
+    "coaching/files/lost.py:store_again": "a backup or a restore finds an object lost, by its key",
+    "coaching/files/lost.py:give_up": "a restore finds an object lost, by its key",
     "coaching/files/garbage.py:_read_keys_without_row": "a job looks for objects that no row names",
     "coaching/legacy/imports.py:settle_all": "a job looks for imports whose job was lost",
     "coaching/legacy/imports.py:job_steps": "a job stores or undoes a person's import",
@@ -282,6 +284,7 @@ CURSORS = {
     "sessions_app/queries.py": "runs prepared querysets, and writes a turn's start in one statement",
     "sessions_app/database.py": "advisory locks, time limits and snapshots",
     "sage/backups/taking.py": "lists the objects that a snapshot names, of everybody",
+    "sage/restored_secret.py": "reads the database's comment",
     "coaching/files/former_databases.py": "drops databases that a restore has replaced",
 }
 

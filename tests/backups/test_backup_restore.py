@@ -34,7 +34,8 @@ from coaching.belongings.departures import record_departure
 from coaching.belongings.removal import remove_rows
 from coaching.files.former_databases import BACKUP_LOCK, drop_former_databases, former_name
 from coaching.files.keys import keyed_models
-from coaching.models import Backup, Capture, PushDevice, UserFileVersion
+from coaching.files.objects import store_object_now
+from coaching.models import Backup, Capture, Document, PushDevice, UserFileVersion
 from sage.backups.archive import read_archive
 from sage.backups.contents import examine
 from sage.backups.databases import connect, on_database, try_lock
@@ -249,10 +250,18 @@ def test_links_end_where_the_secret_key_is_in_the_environment(
     check_suitable(contents)
 
 
+def lose(place: SimpleNamespace, user: User) -> str:
+    """Lose the bytes of the person's document; return its key."""
+    key: str | None = Document.of(user.pk).get().storage_key
+    assert key
+    (place.files / key).unlink()
+    return key
+
+
 def test_lost_and_deleted_files_are_told_apart(place: SimpleNamespace) -> None:
     user = make_person("ada")
-    lost, changed, deleted = (add_version(user, number).key for number in (2001, 2002, 2003))
-    (place.files / lost).unlink()
+    lost = lose(place, user)
+    changed, deleted = (add_version(user, number).key for number in (2002, 2003))
     (place.files / changed).chmod(0o600)
     (place.files / changed).write_bytes(b"bits rot")
     (place.files / deleted).unlink()
@@ -274,6 +283,42 @@ def test_lost_and_deleted_files_are_told_apart(place: SimpleNamespace) -> None:
     assert examine(backup.path).damaged == 2
 
 
+def test_what_is_lost_is_named_by_the_restore_and_later_backups_are_whole(place: SimpleNamespace) -> None:
+    user = make_person("ada")
+    lost = lose(place, user)
+    first = taken(place)
+    assert first.damaged == [lost]
+    done = restored(first.path)
+    assert done.lost == [lost]
+    document = Document.of(user.pk).get()
+    assert (document.storage_key, document.sha256) == (lost, "")
+    second = take_backup(place.folder / "two.tar")
+    assert (second.damaged, second.gone) == ([], [lost])
+    assert Backup.objects.get(file="two.tar").is_whole
+    assert restored(second.path).lost == [lost]
+
+
+def test_a_versions_lost_bytes_are_stored_again_from_its_row(place: SimpleNamespace) -> None:
+    """By a backup, and by a restore of one that hasn't got them."""
+    user = make_person("ada")
+    data = "Ein Rest Mut – und Salz.".encode()
+    stored = store_object_now(user_id=user.pk, data=data)
+    values = {"storage_key": stored.key, "size": stored.size, "sha256": stored.sha256}
+    UserFileVersion.of(user.pk).update(content=data.decode(), **values)
+    path = place.files / stored.key
+    path.unlink()
+    backup = taken(place)
+    assert backup.damaged == backup.gone == []
+    assert path.read_bytes() == data
+    path.unlink()
+    assert restored(backup.path).lost == []
+    assert path.read_bytes() == data
+    UserFileVersion.of(user.pk).update(content="something else")
+    path.unlink()
+    assert take_backup(place.folder / "two.tar").damaged == [stored.key]
+    assert restored(place.folder / "two.tar").lost == [stored.key]
+
+
 def test_a_person_who_is_being_removed_damages_no_backup(place: SimpleNamespace) -> None:
     ada, grace = make_person("ada"), make_person("grace")
     User.objects.filter(pk=grace.pk).update(is_active=False)
@@ -283,6 +328,7 @@ def test_a_person_who_is_being_removed_damages_no_backup(place: SimpleNamespace)
     assert (len(backup.gone), backup.damaged) == (3, [])
     assert Backup.objects.get().is_whole
     assert all(key.startswith(f"users/{grace.pk}/") for key in backup.gone)
+    assert not list(place.files.glob(f"users/{grace.pk}/*"))
     assert backup.objects == len(files_of(place.files)) == len(list(place.files.glob(f"users/{ada.pk}/*")))
 
 

@@ -87,12 +87,16 @@ class Decision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Download:
-    """The key of a document's bytes in the storage, with its name and its type by content."""
+    """The key of a document's bytes in the storage, with its name and its type by content.
+
+    `is_lost`: the bytes were lost for good (`coaching.files.lost`).
+    """
 
     storage_key: str
     name: str
     content_type: str
     size: int
+    is_lost: bool
 
 
 @transaction.atomic
@@ -256,6 +260,7 @@ def read_download(*, user_id: int, document_id: int) -> Download:
         name=document.name,
         content_type=document.content_type,
         size=document.size,
+        is_lost=not document.sha256,
     )
 
 

@@ -23,6 +23,7 @@ from sessions_app.database import in_database
 from sessions_app.errors import Refused
 
 NOT_READ = gettext_lazy("Sage couldn’t get the file right now. Try again in a minute.")
+LOST = gettext_lazy("This file was lost. Sage still has its text. If you have the file, upload it again.")
 
 
 @login_required
@@ -38,7 +39,7 @@ async def file(request: HttpRequest, document_id: int) -> HttpResponseBase:
     try:
         first = await anext(pieces, b"")
     except StorageFailed:
-        warning(request, str(NOT_READ))
+        warning(request, str(LOST if found.is_lost else NOT_READ))
         return back_to("library_document", of=document_id)
     disposition = content_disposition_header(as_attachment=True, filename=safe_name(found.name))
     return StreamingHttpResponse(

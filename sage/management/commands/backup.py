@@ -55,7 +55,7 @@ class Command(BaseCommand):
         if not settings.SAGE_BACKUP_KEY:
             self.stdout.write("It isn't encrypted: whoever has it can read everything (SAGE_BACKUP_KEY).")
         if taken.gone:
-            self.stdout.write(f"{len(taken.gone):,} files were deleted meanwhile.")
+            self.stdout.write(f"{len(taken.gone):,} files were deleted meanwhile, or lost before a restore.")
         if taken.damaged:
             for key in taken.damaged[:SHOWN]:
                 self.stderr.write(f"  {key}")

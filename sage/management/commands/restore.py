@@ -16,6 +16,8 @@ from sage.backups.restoring import Restored, check_suitable, restore
 from sage.backups.stopping import ended_by_sigterm
 from sage.schema import check_connection
 
+SHOWN = 10
+
 
 class Command(BaseCommand):
     help = "Restore a backup in place of the present database. Web processes and workers must be stopped."
@@ -61,7 +63,9 @@ class Command(BaseCommand):
         if contents.damaged:
             self.stdout.write(f"{contents.damaged:,} files were lost or damaged before it was taken.")
         if contents.gone:
-            self.stdout.write(f"{contents.gone:,} files were deleted while it was taken, and aren't in it.")
+            self.stdout.write(
+                f"{contents.gone:,} files aren't in it: deleted while it was taken, or lost long before."
+            )
         if timezone.now() - contents.taken_at > KEPT:
             self.stdout.write(
                 f"It is older than {KEPT.days} days: who was deleted more than so long ago comes back."
@@ -79,6 +83,11 @@ class Command(BaseCommand):
             lines.append(f"{done.departed:,} people were deleted after the backup, and are deleted again.")
         if done.interrupted:
             lines.append(f"{done.interrupted:,} answers that were being written are marked as interrupted.")
+        if done.lost:
+            lines.append(
+                f"{len(done.lost):,} files are lost: neither the backup nor the storage has them. The first:"
+            )
+            lines += [f"  {key}" for key in done.lost[:SHOWN]]
         if done.unreadable_second_factors:
             lines.append(f"{done.unreadable_second_factors:,} second factors were unreadable in the backup.")
         lines.append("Everybody has to sign in again, and to allow notifications again on each device.")

@@ -21,6 +21,7 @@ async def find_duplicates(batch: Batch, _services: Services) -> Batch:
 
 def _find(batch: Batch) -> Batch:
     digests = {item.document.sha256 for item in batch.open_items if item.document.duplicate_of_id is None}
+    digests.discard("")  # of bytes that were lost
     same = Document.of(batch.claim.user_id).filter(client_id=batch.claim.client_id, sha256__in=digests)
     originals: dict[str, Document] = {}
     decided: dict[str, Document] = {}
