@@ -70,6 +70,7 @@ _SLOW = """
     inbox/test_hostile_attachments
     local
     pages/test_file_edits pages/test_limits pages/test_markdown pages/test_rendering patterns
+    releases/test_opened
     practice/test_command recall/test_odd_queries requests/test_every_view requests/test_limits
     requests/test_parallel sage/test_checks sage/test_ending sage/test_launcher sage/test_mail
     sage/test_no_store sage/test_slow_uploads sage/test_squashed sage/test_startup sage/test_telemetry

@@ -1,0 +1,1 @@
+"""What each release left behind, a backup and a data folder, and the tests that this version opens both."""
