@@ -1,11 +1,15 @@
 """Databases that a restore has replaced: each stays for a week, and so do the objects that it names."""
 
+import time
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
+import psycopg
 import structlog
 from django.conf import settings
-from django.db import DatabaseError, connection
+from django.db import connection
 from django.db.backends.utils import CursorWrapper
+from psycopg import errors, sql
 
 from sessions_app.database import no_time_limits
 
@@ -17,6 +21,7 @@ BACKUP_LOCK = 0x5A70
 """Held while a backup is taken or restored."""
 RESTORING_SUFFIX = "_restoring"
 """Ends the name of the database that a restore fills."""
+DROP_SECONDS = 20.0
 _SECRET_START = "secret_key.before_"  # noqa: S105 - the start of a file's name
 _FORMAT = "%Y%m%dT%H%M%S"
 
@@ -67,10 +72,31 @@ def _drop_unfinished(cursor: CursorWrapper, name: str) -> None:
         cursor.execute("SELECT pg_advisory_unlock(%s)", [BACKUP_LOCK])
 
 
+def drop_database(session: psycopg.Connection[Any], name: str) -> None:
+    """Drop a database, if it is there, and end its connections. Raises `psycopg.Error`.
+
+    With FORCE, a role that isn't a superuser can't end a worker of autovacuum. Without it, PostgreSQL ends
+    these workers itself, but waits five seconds for other connections.
+    """
+    database, deadline = sql.Identifier(name), time.monotonic() + DROP_SECONDS
+    while True:
+        try:
+            session.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(database))
+            return
+        except errors.InsufficientPrivilege:  # also for another role's database: then the next line raises it
+            pass
+        try:
+            session.execute(sql.SQL("DROP DATABASE IF EXISTS {}").format(database))
+            return
+        except errors.ObjectInUse:
+            if time.monotonic() > deadline:
+                raise
+
+
 def _drop(cursor: CursorWrapper, name: str) -> None:
     try:
-        cursor.execute(f"DROP DATABASE {connection.ops.quote_name(name)} WITH (FORCE)")
-    except DatabaseError as error:
+        drop_database(cursor.connection, name)
+    except psycopg.Error as error:
         logger.warning("database_not_dropped", database=name, error=type(error).__name__)
 
 

@@ -23,7 +23,13 @@ from psycopg import errors, sql
 
 from coaching.belongings.departures import departed_users
 from coaching.belongings.removal import remove_rows
-from coaching.files.former_databases import BACKUP_LOCK, RESTORING_SUFFIX, former_name, former_secret_name
+from coaching.files.former_databases import (
+    BACKUP_LOCK,
+    RESTORING_SUFFIX,
+    drop_database,
+    former_name,
+    former_secret_name,
+)
 from coaching.files.objects import STORAGE_ERRORS
 from coaching.migrations._recall_tables import VECTORS
 from sage.backups.archive import DATABASE, OBJECTS, Member
@@ -113,11 +119,11 @@ def restore(path: Path, contents: Contents) -> Restored:
         raise BackupError(f"The database refused it ({_first_line(error)}). Nothing was changed.") from error
     if not settings.ENVIRONMENT.secret_key:
         use_next_secret(settings.SAGE_DATA_DIR)
+    done.former = former
     if is_empty:
-        with connect() as session:
-            session.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(former)))
-    else:
-        done.former = former
+        with suppress(psycopg.Error), connect() as session:  # otherwise it stays for a week, like others
+            drop_database(session, former)
+            done.former = ""
     return done
 
 
@@ -128,7 +134,7 @@ def _dropped_on_failure(target: str) -> Iterator[None]:
         yield
     except BaseException:
         with suppress(psycopg.Error), _beside() as session:
-            session.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(target)))
+            drop_database(session, target)
         raise
 
 
@@ -183,10 +189,10 @@ def _make_database(session: psycopg.Connection[Any], target: str) -> None:
     described = sql.SQL(" ").join(
         sql.SQL(f"{name} {{}}").format(sql.Literal(value)) for name, value in options
     )
-    database = sql.Identifier(target)
-    session.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(database))
+    drop_database(session, target)
+    create = sql.SQL("CREATE DATABASE {} TEMPLATE template0 {}")
     try:
-        session.execute(sql.SQL("CREATE DATABASE {} TEMPLATE template0 {}").format(database, described))
+        session.execute(create.format(sql.Identifier(target), described))
     except errors.InsufficientPrivilege:
         raise BackupError(
             f"The database's role may not create databases: ALTER ROLE {session.info.user} CREATEDB, as a "

@@ -10,6 +10,7 @@ from django.db import connection
 from psycopg import sql
 from pytest_django import Settings
 
+from coaching.files.former_databases import drop_database
 from sage.backups.databases import close_connections, connect, on_database
 from tests.files.conftest import disk_storage, s3_server, s3_storage
 
@@ -47,4 +48,4 @@ def _drop_all(name: str) -> None:
     with connect("postgres") as session:
         found = session.execute("SELECT datname FROM pg_database WHERE starts_with(datname, %s)", [name])
         for (each,) in found.fetchall():
-            session.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(each)))
+            drop_database(session, each)

@@ -17,6 +17,7 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
 
+from coaching.files.former_databases import drop_database
 from sage.embedded_postgres import programs_folder
 from tests.live_sage import url_of_test_database
 from tests.sage.processes import finished
@@ -70,7 +71,7 @@ def older(db: None) -> Iterator[str]:
         try:
             yield url.replace(f"/{own}?", f"/{own}_older?")
         finally:
-            server.execute(f'DROP DATABASE "{own}_older" WITH (FORCE)')
+            drop_database(server, f"{own}_older")
 
 
 def dump_of(url: str, *options: str) -> str:
