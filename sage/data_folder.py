@@ -3,6 +3,7 @@
 import os
 import secrets
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from sage.env import SettingError
@@ -51,8 +52,10 @@ def read_or_make_secret(path: Path, make: Callable[[], str] = make_secret) -> st
 
 def next_secrets(folder: Path) -> list[str]:
     """Return the secret key that a restore has prepared and not put into place yet, if there is one."""
-    path = folder / NEXT_SECRET
-    return [_read_secret(path)] if path.exists() else []
+    try:
+        return [_read_secret(folder / NEXT_SECRET)]
+    except FileNotFoundError:
+        return []
 
 
 def make_next_secret(folder: Path) -> str:
@@ -68,7 +71,8 @@ def keep_secret(folder: Path, name: str) -> None:
 
 def use_next_secret(folder: Path) -> None:
     """Replace the secret key: all that the former one signed is void from the next start on."""
-    (folder / NEXT_SECRET).replace(folder / SECRET)
+    with suppress(FileNotFoundError):  # another process was faster
+        (folder / NEXT_SECRET).replace(folder / SECRET)
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -4,7 +4,6 @@ The new database's comment has a hash of it: if a restore is killed between both
 """
 
 import hashlib
-from contextlib import suppress
 from typing import Any
 
 import psycopg
@@ -39,8 +38,7 @@ def finish_restore() -> bool:
         row = cursor.fetchone()
     if not row or row[0] != _mark_of(secret):
         return False
-    with suppress(FileNotFoundError):  # another process was faster
-        use_next_secret(settings.SAGE_DATA_DIR)
+    use_next_secret(settings.SAGE_DATA_DIR)
     settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = secret, []
     logger.warning("restore_finished")
     return True

@@ -8,7 +8,14 @@ from pathlib import Path
 import pytest
 
 from sage.chosen_models import choose_models
-from sage.data_folder import make_vapid_key, open_data_folder, read_or_make_secret
+from sage.data_folder import (
+    make_next_secret,
+    make_vapid_key,
+    next_secrets,
+    open_data_folder,
+    read_or_make_secret,
+    use_next_secret,
+)
 from sage.env import (
     Environment,
     SettingError,
@@ -200,6 +207,17 @@ def test_the_secret_is_made_once_and_only_its_owner_may_read_it(tmp_path: Path) 
     assert stat.S_IMODE((folder / "secret_key").stat().st_mode) == 0o600
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert [path.name for path in folder.iterdir()] == ["secret_key"]
+
+
+def test_a_prepared_secret_is_put_into_place_once_whoever_is_first(tmp_path: Path) -> None:
+    assert next_secrets(tmp_path) == []
+    read_or_make_secret(tmp_path / "secret_key")
+    secret = make_next_secret(tmp_path)
+    assert next_secrets(tmp_path) == [secret]
+    for _ in range(2):
+        use_next_secret(tmp_path)
+    assert read_or_make_secret(tmp_path / "secret_key") == secret
+    assert next_secrets(tmp_path) == []
 
 
 def test_the_key_of_web_push_is_made_once_and_only_its_owner_can_read_it(tmp_path: Path) -> None:
