@@ -1,6 +1,5 @@
 """Databases that a restore has replaced: each stays for a week, and so do the objects that it names."""
 
-import time
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -9,7 +8,7 @@ import structlog
 from django.conf import settings
 from django.db import connection
 from django.db.backends.utils import CursorWrapper
-from psycopg import errors, sql
+from psycopg import sql
 
 from sessions_app.database import no_time_limits
 
@@ -21,7 +20,6 @@ BACKUP_LOCK = 0x5A70
 """Held while a backup is taken or restored."""
 RESTORING_SUFFIX = "_restoring"
 """Ends the name of the database that a restore fills."""
-DROP_SECONDS = 20.0
 _SECRET_START = "secret_key.before_"  # noqa: S105 - the start of a file's name
 _FORMAT = "%Y%m%dT%H%M%S"
 
@@ -73,24 +71,17 @@ def _drop_unfinished(cursor: CursorWrapper, name: str) -> None:
 
 
 def drop_database(session: psycopg.Connection[Any], name: str) -> None:
-    """Drop a database, if it is there, and end its connections. Raises `psycopg.Error`.
+    """Drop a database, if it is there, and end its role's connections to it. Raises `psycopg.Error`.
 
-    With FORCE, a role that isn't a superuser can't end a worker of autovacuum. Without it, PostgreSQL ends
-    these workers itself, but waits five seconds for other connections.
+    Not WITH (FORCE): with it, only a superuser may end a worker of autovacuum. Without it, PostgreSQL ends
+    these itself, and waits five seconds for other connections.
     """
-    database, deadline = sql.Identifier(name), time.monotonic() + DROP_SECONDS
-    while True:
-        try:
-            session.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(database))
-            return
-        except errors.InsufficientPrivilege:  # also for another role's database: then the next line raises it
-            pass
-        try:
-            session.execute(sql.SQL("DROP DATABASE IF EXISTS {}").format(database))
-            return
-        except errors.ObjectInUse:
-            if time.monotonic() > deadline:
-                raise
+    session.execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+        "WHERE datname = %s AND pg_has_role(usesysid, 'USAGE')",
+        [name],
+    )
+    session.execute(sql.SQL("DROP DATABASE IF EXISTS {}").format(sql.Identifier(name)))
 
 
 def _drop(cursor: CursorWrapper, name: str) -> None:
