@@ -175,7 +175,8 @@ def _backup_figures(now: datetime) -> Iterator[Figure]:
     is_failing = newest is not None and not newest.is_whole
     is_late = whole is None or now - whole.ended_at > BACKUP_PERIOD
     notes = [newest.reason if newest and is_failing else filesizeformat(whole.size) if whole else ""]
-    if whole and settings.SAGE_BACKUP_DIR and is_late:
+    folder = settings.SAGE_BACKUP_DIR
+    if whole and is_late and folder and (whole.reason or (folder / whole.file).is_file()):
         notes.append(whole.reason or LAST_ONE)
     yield Figure(
         name="Last backup",

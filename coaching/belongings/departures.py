@@ -15,7 +15,7 @@ import structlog
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.files.base import ContentFile
-from django.core.files.storage import storages
+from django.core.files.storage import FileSystemStorage, storages
 
 from coaching.files.errors import ObjectsNotErased
 from coaching.files.objects import STORAGE_ERRORS, ObjectStorage
@@ -35,16 +35,17 @@ def departure_key() -> str:
 
 
 def record_departure(user_id: int) -> None:
-    """List a person who is about to be removed; repeatable. Raises `ObjectsNotErased` if that fails."""
+    """List a person who is about to be removed. Raises `ObjectsNotErased` if that fails.
+
+    Each attempt at a removal lists them anew: backups taken since the first one have their rows, too.
+    """
     key, user = DepartureKey.objects.first(), User.objects.filter(pk=user_id).first()
     if key is None or user is None:
         return
     name = _hash_of(user, key.key)
     give_back_connections()
-    storage = storages["default"]
     try:
-        if not storage.exists(f"{FOLDER}/{name}"):
-            storage.save(f"{FOLDER}/{name}", ContentFile(b""))
+        _store(f"{FOLDER}/{name}")
     except STORAGE_ERRORS as error:
         logger.warning("departure_not_recorded", user_id=user_id, error=type(error).__name__)
         raise ObjectsNotErased from error
@@ -59,12 +60,14 @@ def departed_users(folders: Iterable[Path]) -> list[int]:
 
 
 def has_departed_between(after: datetime, until: datetime, folder: Path) -> bool:
-    """Return whether somebody was listed in this time. Raises `STORAGE_ERRORS`."""
-    moments = [datetime.fromtimestamp(path.stat().st_mtime, UTC) for path in _files(folder)]
+    """Return whether somebody was listed in this time. Raises `STORAGE_ERRORS` unless the folder says so."""
+    here = (datetime.fromtimestamp(path.stat().st_mtime, UTC) for path in _files(folder))
+    if any(after < moment <= until for moment in here):
+        return True
     storage = storages["default"]
-    if isinstance(storage, ObjectStorage):
-        moments += [entry.modified_at for entry in storage.list_objects(f"{FOLDER}/")]
-    return any(after < moment <= until for moment in moments)
+    if not isinstance(storage, ObjectStorage):
+        return False
+    return any(after < entry.modified_at <= until for entry in storage.list_objects(f"{FOLDER}/"))
 
 
 def forget_departures(*, now: datetime) -> int:
@@ -99,6 +102,15 @@ def _files(folder: Path) -> list[Path]:
         return list((folder / FOLDER).iterdir())
     except (FileNotFoundError, NotADirectoryError):
         return []
+
+
+def _store(key: str) -> None:
+    """Store an entry; one that is there gets the present time. Raises `STORAGE_ERRORS`."""
+    storage = storages["default"]
+    if isinstance(storage, FileSystemStorage) and storage.exists(key):
+        Path(storage.path(key)).touch()
+    else:  # a bucket replaces it
+        storage.save(key, ContentFile(b""))
 
 
 def _touch(path: Path) -> None:

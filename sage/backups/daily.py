@@ -27,7 +27,10 @@ from sessions_app.database import give_back_connections
 KEPT = timedelta(days=7) - timedelta(hours=1)
 """A week, less the hour until the job runs again: people read that a copy of them lasts for seven days."""
 LONGEST_REMOVAL = timedelta(days=1)
-"""People are listed before their rows are removed, so a backup may have them still."""
+"""People are listed before their rows are removed, so a backup may have them still.
+
+An attempt that fails is repeated, and each one lists them anew.
+"""
 GONE_FOR_LONG = "It was deleted, because somebody in it had left a week before."
 NIGHT_HOUR, NIGHTLY_AGE, LATE_AGE = 3, timedelta(hours=12), timedelta(hours=24, minutes=30)
 """The nightly one is taken unless there is one of the evening; at other hours one that is late."""

@@ -2,9 +2,11 @@
 
 import asyncio
 import os
+import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -119,6 +121,20 @@ def test_while_the_list_cannot_be_read_the_last_backup_stays(s3_storage: S3, tmp
     assert remove_old(tmp_path, now=later) == 1
 
 
+@pytest.mark.s3
+@pytest.mark.django_db
+def test_the_list_beside_the_backups_counts_while_the_storage_does_not_answer(
+    s3_storage: S3, settings: Settings, tmp_path: Path
+) -> None:
+    settings.SAGE_BACKUP_DIR = tmp_path
+    departure_key()
+    last = tmp_path / name_of(timezone.now() - timedelta(days=30))
+    last.touch()
+    record_departure(User.objects.create_user("ada").pk)
+    s3_storage.proxy.fault = "500"
+    assert remove_old(tmp_path, now=timezone.now() + timedelta(days=8)) == 1
+
+
 @pytest.mark.django_db
 def test_nothing_is_removed_while_a_backup_is_taken(tmp_path: Path) -> None:
     (tmp_path / ".sage-20261120T031700Z.tar.part").touch()
@@ -203,6 +219,32 @@ def test_nobody_is_listed_before_the_first_backup(user: User, disk_storage: Path
     assert not disk_storage.exists()
 
 
+def listed_at() -> datetime:
+    storage: Any = storages["default"]
+    (entry,) = storage.list_objects("departures/")
+    return entry.modified_at  # type: ignore[no-any-return]
+
+
+@pytest.mark.django_db
+def test_each_attempt_at_a_removal_lists_the_person_anew(disk_storage: Path) -> None:
+    departure_key()
+    left("grace", NOW - timedelta(days=30))
+    before = listed_at()
+    record_departure(User.objects.get(username="grace").pk)
+    assert listed_at() > before + timedelta(days=1)
+
+
+@pytest.mark.s3
+@pytest.mark.django_db
+def test_each_attempt_at_a_removal_lists_the_person_anew_in_a_bucket(user: User, s3_storage: S3) -> None:
+    departure_key()
+    record_departure(user.pk)
+    before = listed_at()
+    time.sleep(1.1)  # times of a bucket's list may be in seconds
+    record_departure(user.pk)
+    assert listed_at() > before
+
+
 @pytest.mark.django_db
 def test_entries_are_forgotten(user: User, disk_storage: Path, settings: Settings, tmp_path: Path) -> None:
     settings.SAGE_BACKUP_DIR = tmp_path / "nightly"
@@ -228,8 +270,12 @@ def test_operators_see_when_the_last_backup_succeeded(settings: Settings, tmp_pa
     assert figure() is None  # neither backups nor a folder for them
     settings.SAGE_BACKUP_DIR = tmp_path
     assert figure() == Figure(name="Last backup", value="none yet", is_alert=True)
-    Backup.objects.create(ended_at=timezone.now(), seconds=1, size=2048, is_whole=True)
+    whole = Backup(file=name_of(NOW), ended_at=timezone.now(), seconds=1, size=2048, is_whole=True)
+    whole.save()
     assert figure(hours=25.9) == Figure(name="Last backup", value="25 h ago", note="2.0\xa0KB")
+    late = figure(hours=26.1)  # one that was made by hand elsewhere, which no job keeps
+    assert late == Figure(name="Last backup", value="26 h ago", note="2.0\xa0KB", is_alert=True)
+    (tmp_path / whole.file).touch()
     late = figure(hours=26.1)
     assert late is not None
     assert late.is_alert
