@@ -22,8 +22,11 @@ from tests.legacy.exports import write_sage_export
 from tests.sage.processes import PROJECT
 
 INSTALLING, UPGRADING = (PROJECT / "docs" / name for name in ("installing.md", "upgrading.md"))
-NEXT = "0.2.0"
-"""The version that upgrading.md names as the next one: these files with another number and a migration."""
+NAMED = ("0.1.0", "0.2.0")
+"""The two versions in upgrading.md's commands: this one and the next are put in their place."""
+NOW = read_version(PROJECT)
+NEXT = "{}.{}.0".format(*(int(part) + at for at, part in enumerate(NOW.split(".")[:2])))
+"""These files with another number and a migration."""
 BACKUP = re.compile(r"`(runuser -u sage -- [^`]+ backup [^`]+)` in `(/opt/sage/current)`")
 BLOCK = re.compile(r"^```sh\n(.*?)^```", re.DOTALL | re.MULTILINE)
 SYSTEMCTL = """#!/bin/sh
@@ -106,7 +109,7 @@ running() {
 }
 expect() { [ "$(running)" = "$1 " ] || { running; exit 1; }; }
 asked() { runuser -u postgres -- psql --tuples-only --no-align --command "$1" sage; }
-old=/opt/sage/0.1.0 new=/opt/sage/0.2.0
+old=/opt/sage/NOW new=/opt/sage/NEXT
 """
 UPGRADED = r"""
 expect "$new $new $old"
@@ -149,7 +152,14 @@ def upgrade() -> str:
     (forward,) = blocks(UPGRADING, "In parts, while people use it")
     back, _in_containers, restored = blocks(UPGRADING, "Going back")
     taken = f'cd {backup[1]}\n{backup[0]}\nmessages=$(asked "SELECT count(*) FROM sessions_app_message")\n'
-    return FUNCTIONS + taken + forward + UPGRADED + back + BACK + restored + RESTORED
+    own = FUNCTIONS.replace("NOW", NOW).replace("NEXT", NEXT)
+    return own + taken + _of_now(forward) + UPGRADED + _of_now(back) + BACK + _of_now(restored) + RESTORED
+
+
+def _of_now(commands: str) -> str:
+    """Put this version and the next one in place of the two that the page names."""
+    versions = dict(zip(NAMED, (NOW, NEXT), strict=True))
+    return re.sub("|".join(map(re.escape, NAMED)), lambda found: versions[found[0]], commands)
 
 
 def service_calls(names: str) -> set[str]:
@@ -170,10 +180,10 @@ def service_calls(names: str) -> set[str]:
 def prepare(folder: Path) -> None:
     """Put the project and the stand-in for systemd into a root."""
     versions = folder / "opt" / "sage"
-    copy_project(versions / read_version(PROJECT))
+    copy_project(versions / NOW)
     copy_project(versions / NEXT)
     project = versions / NEXT / "pyproject.toml"
-    project.write_text(project.read_text().replace(f'"{read_version(PROJECT)}"', f'"{NEXT}"', 1))
+    project.write_text(project.read_text().replace(f'"{NOW}"', f'"{NEXT}"', 1))
     # A newer database, which the version before refuses to migrate and runs on.
     last = max((PROJECT / "coaching" / "migrations").glob("0*.py")).stem
     (versions / NEXT / "coaching" / "migrations" / "9999_next.py").write_text(MIGRATION.format(last=last))
