@@ -1,6 +1,6 @@
 """A person's library in their archive: documents as uploaded, knowledge and next steps to read."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date, datetime, time
 from itertools import groupby
 from operator import attrgetter
@@ -26,22 +26,16 @@ def read_library_entries(*, user_id: int, zone: ZoneInfo, now: datetime) -> Iter
 
     Days are those of the zone.
     """
-    missing: list[str] = []
+    missing, lost = list[str](), list[str]()
     stored = Document.of(user_id).exclude(storage_key=None).select_related("client", "project")
     for document in in_batches(stored):
         path = _path_of(document)
-        pieces = _bytes_of(document, path, missing)
+        pieces = _bytes_of(document, path, missing if document.sha256 else lost)
         yield Entry(path=path, changed_at=document.created_at, pieces=pieces, is_stored=True)
     yield from _knowledge(user_id, now)
     yield from _steps(user_id, zone, now)
-    if missing:
-        lines = "".join(f"- {path}\n" for path in missing)
-        title = gettext("Documents that are missing here")
-        why = gettext(
-            "They couldn’t be read while this archive was being made. Download it again later, or ask the "
-            "person who runs this Sage."
-        )
-        yield Entry(path=f"{FOLDER}/missing.md", changed_at=now, pieces=[f"# {title}\n\n{why}\n\n{lines}"])
+    if missing or lost:
+        yield Entry(path=f"{FOLDER}/missing.md", changed_at=now, pieces=_missing(missing, lost))
 
 
 def _path_of(document: Document) -> str:
@@ -57,6 +51,18 @@ def _bytes_of(document: Document, path: str, missing: list[str]) -> Iterator[byt
         yield from read_pieces(document.storage_key or "")
     except StorageFailed:
         missing.append(path)
+
+
+def _missing(unread: Sequence[str], lost: Sequence[str]) -> Iterator[str]:
+    yield f"# {gettext('Documents that are missing here')}\n"
+    unread_why = gettext(
+        "They couldn’t be read while this archive was being made. Download it again later, or ask the "
+        "person who runs this Sage."
+    )
+    lost_why = gettext("These files were lost. If you have them, upload them again.")
+    for why, paths in ((unread_why, unread), (lost_why, lost)):
+        if paths:
+            yield f"\n{why}\n\n" + "".join(f"- {path}\n" for path in paths)
 
 
 def _knowledge(user_id: int, now: datetime) -> Iterator[Entry]:

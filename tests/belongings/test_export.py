@@ -304,7 +304,10 @@ async def test_documents_are_in_their_folders_byte_for_byte_and_a_missing_one_is
         found = {name.partition("/")[2]: zipped.read(name) for name in zipped.namelist()}
     assert found["library/Me/Work/pay.bin"] == BYTES
     assert found["library/Mill-Co/Purchase/not filed/lease.bin"] == BYTES[::-1]
-    assert "library/Me/Work/gone.bin" in found["library/missing.md"].decode()
+    unread, lost = found["library/missing.md"].decode().split("These files were lost.")
+    assert "Download it again later" in unread
+    assert "library/Me/Work/gone.bin" in unread
+    assert "library/Me/Work/lost.bin" in lost
     assert "The lease ends in May." in found["library/Mill-Co/knowledge.md"].decode()
     assert (
         "- [ ] Call the bank (due 3 December 2026, weekly on Thursday)\n  “Call us”\n"
@@ -325,12 +328,14 @@ def _fill_library(user: User) -> None:
     for name, data, client_id, project_id in (
         ("pay.bin", BYTES, mine.pk, None),
         ("gone.bin", b"x", mine.pk, None),
+        ("lost.bin", b"y", mine.pk, None),
         ("lease.bin", BYTES[::-1], mill.pk, purchase.pk),
     ):
         place = destination_of(user_id=user.pk, client_id=client_id, project_id=project_id)
         take_in(user_id=user.pk, name=name, data=data, destination=place)
     Document.of(user.pk).filter(client=mine).update(state="filed", folder="Work")
     Document.of(user.pk).filter(name="gone.bin").update(storage_key="users/0/gone")
+    Document.of(user.pk).filter(name="lost.bin").update(storage_key="users/0/lost", sha256="")
     KnowledgeEntry.of(user.pk).create(client=mill, title="Lease", content="The lease ends in May.")
     due = NOW.replace(month=12, day=1).date()
     step = ActionItem.of(user.pk).create(client=mill, title="Call the bank", due_date=due, quote="Call us")

@@ -23,7 +23,9 @@ from sessions_app.database import in_database
 from sessions_app.errors import Refused
 
 NOT_READ = gettext_lazy("Sage couldn’t get the file right now. Try again in a minute.")
-LOST = gettext_lazy("This file was lost. Sage still has its text. If you have the file, upload it again.")
+LOST = gettext_lazy(
+    "This file was lost. What Sage had read of it is still here. If you have the file, upload it again."
+)
 
 
 @login_required

@@ -203,5 +203,5 @@ async def test_a_download_is_the_file_as_it_was_and_only_to_be_saved(user: User,
     assert "couldn’t get the file right now" in gone.content.decode()
     await sync_to_async(Document.of(user.pk).update)(sha256="")  # a restore didn't find it
     lost: Any = await browser.get(f"/library/documents/{document.pk}/file/", follow=True)
-    assert "This file was lost. Sage still has its text." in lost.content.decode()
+    assert "This file was lost. What Sage had read of it is still here." in lost.content.decode()
     await sync_to_async(connections.close_all)()
