@@ -49,7 +49,7 @@ def take_attachments(email: Document, attached: Sequence[AttachedFile]) -> None:
     )
     own = Document.of(email.user_id).filter(part_of=email)
     known = set(own.exclude(sha256="").values_list("sha256", flat=True))
-    named = set(own.filter(sha256="").values_list("name", "size"))
+    named = set(own.filter(storage_key=None).values_list("name", "size"))
     thread = _thread_of(email)
     for file in attached:
         digest = _digest_of(file)

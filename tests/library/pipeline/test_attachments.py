@@ -175,6 +175,19 @@ async def test_attachments_count_in_the_quota_and_a_withheld_email_withholds_the
     assert (refused.name, refused.state, refused.reason) == ("other.txt", DocumentState.REFUSED, NO_ROOM)
 
 
+async def test_a_lost_attachment_is_taken_anew_with_its_email(user: User, work_off: WorkOff) -> None:
+    email = await upload(user, "papers.eml", mail(("pay.txt", PAYSLIP.encode())).as_bytes())
+    await work_off()
+    (lost,) = await attached_to(email)
+    file = AttachedFile(name=lost.name, size=lost.size, data=PAYSLIP.encode())
+    await in_database(take_attachments, email, [file])
+    assert len(await attached_to(email)) == 1
+    await in_database(Document.of(user.pk).filter(pk=lost.pk).update, sha256="")  # a restore didn't find it
+    await in_database(take_attachments, email, [file])
+    _, back = await attached_to(email)
+    assert (back.name, back.size, back.storage_key is None) == (lost.name, lost.size, False)
+
+
 async def test_withholding_an_email_withholds_what_is_attached_to_it(
     user: User, work_off: WorkOff, client: Client
 ) -> None:
