@@ -27,7 +27,7 @@ from coaching.belongings.departures import departure_key
 from coaching.files.errors import StorageFailed
 from coaching.files.former_databases import BACKUP_LOCK
 from coaching.files.keys import keyed_models
-from coaching.files.lost import store_again
+from coaching.files.lost import bytes_of_row, store_again
 from coaching.files.objects import STORAGE_ERRORS, read_pieces
 from coaching.models import Backup
 from sage.backups.archive import DATABASE, HEAD, OBJECTS, REPORT, ArchiveWriter
@@ -43,6 +43,8 @@ logger = structlog.get_logger(__name__)
 
 MAX_UNANSWERED = 20
 """After so many objects in a row that the storage gives no answer about, it is what is wrong."""
+MAX_STORED_AGAIN = 20
+"""More missing texts than these aren't stored again: maybe the storage's disk isn't mounted."""
 REPORTED = 100
 KEPT_ROWS = 30
 
@@ -60,8 +62,10 @@ class Taken:
     objects: int = 0
     damaged: list[str] = field(default_factory=list)
     gone: list[str] = field(default_factory=list)
+    from_rows: list[str] = field(default_factory=list)
+    """Those that weren't found, and whose bytes their rows have."""
     missing: list[str] = field(default_factory=list)
-    """Those that weren't found while objects were copied; in the end each is damaged or gone."""
+    """Those that weren't found, and aren't stored again; in the end each is damaged or gone."""
 
 
 def take_backup(path: Path, *, is_stopping: Callable[[], bool] = lambda: False) -> Taken:
@@ -80,10 +84,19 @@ def take_backup(path: Path, *, is_stopping: Callable[[], bool] = lambda: False) 
         reason = _sentence_of(error, path)
         _note(Backup(is_whole=False, reason=reason[:300]), time.monotonic() - began)
         raise BackupError(reason) from error
-    reason = f"{len(taken.damaged)} files are lost or damaged." if taken.damaged else ""
+    reason = _reason_of(taken)
     row = Backup(file=path.name, size=taken.size, is_whole=not taken.damaged, reason=reason)
     _note(row, taken.seconds)
     return taken
+
+
+def _reason_of(taken: Taken) -> str:
+    """Return why a finished backup isn't whole; nothing if it is."""
+    if not taken.damaged:
+        return ""
+    reason = f"{len(taken.damaged):,} files are lost or damaged."
+    is_much = len(taken.from_rows) > MAX_STORED_AGAIN
+    return f"{reason} Is the disk of the file storage mounted?" if is_much else reason
 
 
 def file_name(now: datetime) -> str:
@@ -144,6 +157,8 @@ def _write(
         archive.add(KEY_MEMBER, len(secrets), [secrets])
         keys.seek(0)
         _add_objects(archive, (line.rstrip("\n").split("\t") for line in keys), taken, is_stopping)
+    is_little = len(taken.from_rows) <= MAX_STORED_AGAIN
+    taken.missing += [key for key in taken.from_rows if not (is_little and _is_stored_again(key))]
     _tell_gone_from_lost(session, taken)
     archive.add_json(REPORT, _report(taken))
     archive.finish()
@@ -195,7 +210,7 @@ def _add_objects(
     unanswered = 0
     for key, sha256 in lines:
         try:
-            with spooled(_unless(is_stopping, _pieces_of(key))) as found:
+            with spooled(_unless(is_stopping, _pieces_of(key, taken))) as found:
                 archive.add(f"{OBJECTS}{key}", found.size, found.pieces())
                 if sha256 not in ("", found.sha256):
                     taken.damaged.append(key)
@@ -208,14 +223,16 @@ def _add_objects(
                 raise BackupError("The file storage doesn't answer.") from error
 
 
-def _pieces_of(key: str) -> Iterator[bytes]:
-    """Yield an object's bytes, which are stored again if they are lost and its row has them, too."""
+def _pieces_of(key: str, taken: Taken) -> Iterator[bytes]:
+    """Yield an object's bytes, or those in its row if it is lost. Raises `StorageFailed`."""
     try:
         yield from read_pieces(key)
     except StorageFailed as error:
-        if not is_not_found(error.__cause__) or not _is_stored_again(key):
+        data = bytes_of_row(key) if is_not_found(error.__cause__) else None
+        if data is None:
             raise
-        yield from read_pieces(key)
+        taken.from_rows.append(key)
+        yield data
 
 
 def _is_stored_again(key: str) -> bool:

@@ -80,7 +80,7 @@ UNSCOPED: Mapping[str, str] = {
     "coaching/files/organising.py:_purge": "a job deletes what users deleted weeks ago",
     "coaching/files/organising.py:purge_deleted_files": "a job deletes what users deleted weeks ago",
     "sage/backups/endings.py:end_what_ran": "a restore ends what ran, of everybody",
-    "coaching/files/lost.py:store_again": "a backup or a restore finds an object lost, by its key",
+    "coaching/files/lost.py:bytes_of_row": "a backup or a restore finds an object lost, by its key",
     "coaching/files/lost.py:give_up": "a restore finds an object lost, by its key",
     "coaching/files/garbage.py:_read_keys_without_row": "a job looks for objects that no row names",
     "coaching/legacy/imports.py:settle_all": "a job looks for imports whose job was lost",

@@ -319,6 +319,27 @@ def test_a_versions_lost_bytes_are_stored_again_from_its_row(place: SimpleNamesp
     assert restored(place.folder / "two.tar").lost == [stored.key]
 
 
+def test_a_storage_that_lacks_many_texts_gets_none_of_them(
+    place: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a disk isn't mounted, they would be stored below it. The backup has them all the same."""
+    monkeypatch.setattr("sage.backups.taking.MAX_STORED_AGAIN", 2)
+    user = make_person("ada")
+    for number in (2001, 2002, 2003):
+        add_version(user, number)
+        UserFileVersion.of(user.pk).filter(number=number).update(content=f"version {number} " * 100)
+    files = files_of(place.files)
+    place.files.rename(place.folder / "unmounted")
+    backup = taken(place)
+    assert not place.files.exists()
+    assert len(backup.from_rows) == 3
+    assert (
+        Backup.objects.get().reason == "5 files are lost or damaged. Is the disk of the file storage mounted?"
+    )
+    assert restored(backup.path).objects == 3
+    assert files_of(place.files).items() <= files.items()
+
+
 def test_a_person_who_is_being_removed_damages_no_backup(place: SimpleNamespace) -> None:
     ada, grace = make_person("ada"), make_person("grace")
     User.objects.filter(pk=grace.pk).update(is_active=False)

@@ -84,10 +84,10 @@ class Command(BaseCommand):
         if done.interrupted:
             lines.append(f"{done.interrupted:,} answers that were being written are marked as interrupted.")
         if done.lost:
-            lines.append(
-                f"{len(done.lost):,} files are lost: neither the backup nor the storage has them. The first:"
-            )
+            lines.append(f"Lost files, which neither the backup nor the storage has: {len(done.lost):,}")
             lines += [f"  {key}" for key in done.lost[:SHOWN]]
+            if len(done.lost) > SHOWN:
+                lines.append("  … the log has the others (object_lost)")
         if done.unreadable_second_factors:
             lines.append(f"{done.unreadable_second_factors:,} second factors were unreadable in the backup.")
         lines.append("Everybody has to sign in again, and to allow notifications again on each device.")
