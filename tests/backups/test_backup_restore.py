@@ -334,7 +334,7 @@ def test_a_storage_that_lacks_many_texts_gets_none_of_them(
     assert not place.files.exists()
     assert len(backup.from_rows) == 3
     assert (
-        Backup.objects.get().reason == "5 files are lost or damaged. Is the disk of the file storage mounted?"
+        Backup.objects.get().reason == "6 files are lost or damaged. Is the disk of the file storage mounted?"
     )
     assert restored(backup.path).objects == 3
     assert files_of(place.files).items() <= files.items()
