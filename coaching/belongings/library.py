@@ -54,7 +54,7 @@ def _bytes_of(document: Document, path: str, missing: list[str]) -> Iterator[byt
 
 
 def _missing(unread: Sequence[str], lost: Sequence[str]) -> Iterator[str]:
-    yield f"# {gettext('Documents that are missing here')}\n"
+    yield "# " + gettext("Documents that are missing here") + "\n"
     unread_why = gettext(
         "They couldn’t be read while this archive was being made. Download it again later, or ask the "
         "person who runs this Sage."
