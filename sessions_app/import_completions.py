@@ -1,13 +1,14 @@
 """Completes messages that an earlier import stored without a part of their text, and takes it back.
 
-Only where a message is still as that import stored it, and nothing was said in its session since. Each
-message notes in its metadata which import completed it and how it was before, its session how many there are.
-What Sage remembered of such messages is withdrawn.
+So it does with what is known of where a session was recorded. Only where a message is still as that import
+stored it, and nothing was said in its session since. Each message notes in its metadata which import
+completed it and how it was before, its session how many there are. What Sage remembered of such messages is
+withdrawn.
 """
 
 import uuid
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from django.db import transaction
 from django.db.models import Q, QuerySet
@@ -21,6 +22,8 @@ from sessions_app.imports import (
     COMPLETED_BY_KEY,
     COMPLETED_KEY,
     IMPORT_KEY,
+    ORIGIN_KEY,
+    ORIGINS_KEY,
     RecordedMessage,
     message_id_of,
     shortened,
@@ -37,10 +40,11 @@ SHORTER_KEY = "imported_shorter"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
-    """Messages of a session that are stored without a part of their text."""
+    """Messages of a session that are stored without a part of their text, and what its origin lacks."""
 
     session_id: uuid.UUID
-    messages: Sequence[RecordedMessage]
+    messages: Sequence[RecordedMessage] = ()
+    origin: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,11 +66,12 @@ def complete_recorded(
     *, user_id: int, import_id: int, completions: Sequence[Completion], measure: Measure
 ) -> Sequence[Changed]:
     """Complete messages of the sessions that aren't in use; return these."""
-    wanted = {each.session_id: each.messages for each in completions}
+    wanted = {each.session_id: each for each in completions}
     done = []
     for session in unused_sessions(user_id, wanted):
         changed: list[tuple[int, int]] = []
-        messages = wanted[session.pk]
+        messages = wanted[session.pk].messages
+        _set_origin(session, import_id, wanted[session.pk].origin)
         for start in range(0, len(messages), ROWS_AT_ONCE):
             part = messages[start : start + ROWS_AT_ONCE]
             changed += _complete(session, import_id, part, measure)
@@ -79,9 +84,9 @@ def complete_recorded(
 
 
 def sessions_completed_by(*, user_id: int, import_id: int) -> QuerySet[Session]:
-    """Return the sessions in which an import has completed messages, or to which it brought answers."""
+    """Return the sessions in which an import has completed something, or to which it brought answers."""
     named = Q()
-    for key in (COMPLETED_KEY, ANSWERED_KEY):
+    for key in (COMPLETED_KEY, ANSWERED_KEY, ORIGINS_KEY):
         named |= Q(**{f"metadata__{key}__has_key": str(import_id)})
     return Session.of(user_id).filter(named, metadata__has_key="imported_id")
 
@@ -96,6 +101,7 @@ def remove_completions(
         changed: list[tuple[int, int]] = []
         remove_answers(session, import_id)
         unlink(session, import_id)
+        _take_origin_back(session, import_id)
         completed = Message.within(session).filter(
             metadata__contains={COMPLETED_BY_KEY: import_id}, metadata__has_key=SHORTER_KEY
         )
@@ -108,6 +114,31 @@ def remove_completions(
             session.metadata.get(key, {}).pop(str(import_id), None)
         done.append(_changed(session, changed))
     return done
+
+
+def _set_origin(session: Session, import_id: int, lacking: Mapping[str, str]) -> None:
+    if not lacking:
+        return
+    origin = session.metadata.setdefault(ORIGIN_KEY, {})
+    noted = session.metadata.setdefault(ORIGINS_KEY, {}).setdefault(str(import_id), {})
+    for key, value in lacking.items():
+        noted.setdefault(key, origin.get(key, ""))
+        origin[key] = value
+
+
+def _take_origin_back(session: Session, import_id: int) -> None:
+    """Take back what an import changed; what a later one changed again is that one's to take back."""
+    noted = session.metadata.get(ORIGINS_KEY, {})
+    before = noted.pop(str(import_id), {})
+    origin = session.metadata.get(ORIGIN_KEY, {})
+    for key, value in before.items():
+        later = [each for other, each in noted.items() if int(other) > import_id and key in each]
+        for each in later[:1] or [origin]:
+            each[key] = value
+    session.metadata[ORIGIN_KEY] = {key: value for key, value in origin.items() if value}
+    for key in (ORIGIN_KEY, ORIGINS_KEY):
+        if not session.metadata.get(key):
+            session.metadata.pop(key, None)
 
 
 def _complete(

@@ -42,6 +42,14 @@ def sessions_named(user_id: int, conversations: Collection[str]) -> QuerySet[Ses
     return Session.of(user_id).filter(branches | named, metadata__has_key="imported_id")
 
 
+def are_deleted(user_id: int, conversations: Collection[str]) -> bool:
+    """Return whether all of some conversations were just deleted; not if there are none."""
+    gone = Session.deleted_of(user_id).filter(
+        metadata__has_key="imported_id", metadata__imported_id__in=list(conversations)
+    )
+    return bool(conversations) and gone.count() == len(set(conversations))
+
+
 def first_unused(user_id: int, conversations: Collection[str]) -> uuid.UUID | None:
     """Return the first of some conversations' sessions in which nothing was said since, if there is one."""
     sessions = sessions_named(user_id, conversations)

@@ -39,6 +39,10 @@ ANSWERED_KEY = "answered"
 """In a session's metadata: by the key of a later import, how many other answers it brought."""
 ORIGIN_KEY = "origin"
 """In a session's metadata: what its export says of where it was recorded."""
+ORIGINS_KEY = "origins"
+"""In a session's metadata: by the key of a later import, what that changed of `origin`, as it was before."""
+MODEL_KEY = "model"
+"""In a session's origin: the models that answered, as far as is known."""
 BRANCH_KEY = "branch_of"
 """In a session's origin: the imported id of the one of which it is another branch."""
 CHOSEN_KEY = "chosen"
@@ -116,6 +120,7 @@ class KnownSession:
     added: Mapping[str, Sequence[int]]
     completed: Mapping[str, int]
     answered: Mapping[str, int]
+    origin: Mapping[str, str]
     is_deleted: bool
     is_used_here: bool
 
@@ -134,6 +139,7 @@ def known_sessions(*, user_id: int, imported_ids: Collection[str]) -> Mapping[st
                 added=session.metadata.get(ADDED_KEY) or {},
                 completed=session.metadata.get(COMPLETED_KEY) or {},
                 answered=session.metadata.get(ANSWERED_KEY) or {},
+                origin=session.metadata.get(ORIGIN_KEY) or {},
                 is_deleted=session.deleted_at is not None,
                 is_used_here=session.is_continued
                 or session.last_message_number > session.imported_until

@@ -63,7 +63,7 @@ def withdraw(row: Import) -> bool:
 
 def text_of_proposal(row: Import) -> str:
     """Return a proposal as it would stand on the page: what each text is, and where it comes from."""
-    day = date_format(row.created_at.date(), "DATE_FORMAT")
+    day = date_format(row.created_at.astimezone(_profile(row.user_id).zone), "DATE_FORMAT")
     head = gettext("From %(app)s, imported on %(day)s") % {"app": row.get_file_format_display(), "day": day}
     parts = [f"## {head}"]
     for note in row.about.get("notes", ()):
@@ -90,7 +90,7 @@ def add_to_page(*, user_id: int, import_id: int, text: str) -> None:
         raise Refused(EMPTY)
     if len(text) > MAX_TEXT_CHARACTERS:
         raise Refused(TOO_LONG, most=MAX_TEXT_CHARACTERS)
-    zone = (Profile.of(user_id).first() or Profile(user_id=user_id)).zone
+    zone = _profile(user_id).zone
     for tries in range(1, MAX_TRIES + 1):
         _proposed(Import.of(user_id).get(pk=import_id))
         body = "\n\n".join(filter(None, [_body(user_id), text]))
@@ -110,6 +110,10 @@ def dismiss(*, user_id: int, import_id: int) -> None:
     """Dismiss a proposal. Raises `Refused` if it was answered, `Import.DoesNotExist`."""
     _proposed(Import.of(user_id).get(pk=import_id))
     _answer(user_id, import_id, DISMISSED)
+
+
+def _profile(user_id: int) -> Profile:
+    return Profile.of(user_id).first() or Profile(user_id=user_id)
 
 
 def _proposed(row: Import) -> None:

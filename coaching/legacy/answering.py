@@ -5,15 +5,14 @@ own conversations is stored with them.
 """
 
 from collections.abc import Collection, Iterator
-from dataclasses import replace
 from uuid import UUID
 
 from coaching.legacy.completing import not_completed
-from coaching.legacy.newer import Found, stored_digests, switched
+from coaching.legacy.newer import Found, stored_digests
+from coaching.legacy.switching import answered_in, switched
 from coaching.legacy.tally import Tally
 from sessions_app.import_answers import add_answers
 from sessions_app.imports import RecordedMessage, RecordedSession, message_id_of
-from sessions_app.models import MessageRole
 
 
 def store_answers(
@@ -47,15 +46,9 @@ def store_answers(
 
 def _missing(recorded: RecordedSession, stored: Collection[str]) -> Iterator[RecordedMessage]:
     """Yield the answers that aren't stored, to messages that have one."""
-    asked = None
-    shown = {}
-    for message in recorded.messages:
-        if message.role == MessageRole.ASSISTANT and asked is not None:
-            shown[asked] = message
-        asked = message.imported_id if message.role == MessageRole.USER else None
+    answered = {asked.imported_id for asked, _ in answered_in(recorded)}
     for answer in recorded.answers:
-        is_asked = answer.answers_to in shown and message_id_of(answer.answers_to) in stored
+        is_asked = answer.answers_to in answered and message_id_of(answer.answers_to) in stored
         if is_asked and message_id_of(answer.imported_id) not in stored:
             yield answer
-    for asked in switched(recorded, stored):
-        yield replace(shown[asked], answers_to=asked)
+    yield from switched(recorded, stored)

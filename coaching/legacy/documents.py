@@ -33,7 +33,7 @@ from coaching.models import (
     MadeBy,
 )
 from sessions_app.history import DOCUMENTS_KEY
-from sessions_app.import_links import first_unused, link
+from sessions_app.import_links import are_deleted, first_unused, link
 from sessions_app.imports import IMPORT_KEY
 from sessions_app.models import Message, Session
 from sessions_app.text import mended
@@ -56,6 +56,7 @@ NOT_LINKED = gettext_noop(
     "its message."
 )
 FULL = gettext_noop("Its message has 10 documents already, so it’s only in your library.")
+OF_DELETED = gettext_noop("You deleted the conversation that it was in.")
 IN_USE = gettext_noop("A conversation that stays has this document.")
 HELD = gettext_noop("Another import has this document, too.")
 CHANGED = gettext_noop("You changed this document.")
@@ -90,6 +91,9 @@ class DocumentStore:
         digest = sha256(found.data).hexdigest()
         known = self._known(digest)
         is_new = known is None and digest not in self._seen
+        if is_new and are_deleted(self.target.user_id, {conversation for conversation, _ in found.messages}):
+            self._name(found, OF_DELETED)
+            return
         try:
             held = self._stored(found) if is_new else known
         except QuotaReached:

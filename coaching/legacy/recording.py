@@ -15,12 +15,14 @@ from coaching.legacy.importers.things import (
     Problem,
 )
 from coaching.safety.card import ELSEWHERE_KEY, RECENT, danger_in, values_of_danger
-from sessions_app.imports import BRANCH_KEY, RecordedMessage, RecordedSession
+from sessions_app.imports import BRANCH_KEY, MODEL_KEY, RecordedMessage, RecordedSession
 from sessions_app.models import MessageRole, SessionKind, SessionStatus, TitleSource
 from sessions_app.text import mended, mended_json, title_from
 
 MAX_METADATA_CHARACTERS = 16_000
 MAX_NAME_CHARACTERS = 200
+MAX_TITLE_CHARACTERS = 1_000
+"""Of a title in its export, which is cut or withheld in lists."""
 METADATA_KEY = "imported_metadata"
 """In a message's metadata: what its export had there, which means nothing here."""
 
@@ -65,7 +67,7 @@ def record(found: FoundConversation, *, now: datetime, idle_since: datetime) -> 
         started_at=min([message.created_at for message in messages] + _given(found.started_at)),
         messages=messages,
         answers=answers,
-        origin=_origin(found),
+        origin=_origin(found, title),
     )
     return made
 
@@ -121,10 +123,12 @@ def _answers(
         )
 
 
-def _origin(found: FoundConversation) -> Mapping[str, str]:
-    """Return what is known of where a conversation was recorded."""
+def _origin(found: FoundConversation, title: str) -> Mapping[str, str]:
+    """Return what is known of where a conversation was recorded, with its title there, if it has another."""
+    own_title = " ".join(found.title.split())
     values = {
-        "model": found.model[:MAX_NAME_CHARACTERS],
+        "title": "" if mended(own_title) == title else own_title[:MAX_TITLE_CHARACTERS],
+        MODEL_KEY: found.model[:MAX_NAME_CHARACTERS],
         "project": found.project[:MAX_NAME_CHARACTERS],
         BRANCH_KEY: found.branch_of,
     }

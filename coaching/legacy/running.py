@@ -77,12 +77,14 @@ class _Run:
         self._documents = DocumentStore(target, tally)
 
     def has_stored(self, thing: Thing) -> bool:
-        """Take something in; return whether anything was stored."""
-        is_stored = self._take(thing)
-        if self._batch.is_full:
+        """Take something in; return whether anything was stored.
+
+        A conversation and its other branches are stored together.
+        """
+        is_full = self._batch.is_full and not (isinstance(thing, FoundConversation) and thing.branch_of)
+        if is_full:
             self._store_batch()
-            is_stored = True
-        return is_stored
+        return self._take(thing) or is_full
 
     def last_steps(self) -> Iterator[None]:
         """Store the rest once all was taken in."""

@@ -20,7 +20,7 @@ from coaching.files.errors import FileMoved, FileRefused
 from coaching.files.paths import type_of_path
 from coaching.files.store import store_imported
 from coaching.legacy.answering import store_answers
-from coaching.legacy.branching import without_known
+from coaching.legacy.branching import by_session
 from coaching.legacy.completing import complete
 from coaching.legacy.importers.things import FoundFile, FoundProfile, FoundRating, Problem
 from coaching.legacy.newer import Found, store_newer
@@ -62,35 +62,44 @@ def mark_of(import_id: int) -> str:
 
 
 def store_sessions(target: Target, recorded: Sequence[RecordedSession], tally: Tally) -> None:
-    """Store the sessions that the user doesn't have yet, and what is new in those of earlier imports."""
-    whole = without_known(target.user_id, recorded, tally)
-    first = {each.imported_id: each for each in reversed(whole)}
-    tally.skipped += len(whole) - len(first)
-    known = known_sessions(user_id=target.user_id, imported_ids=first.keys())
-    new = [each for each in first.values() if each.imported_id not in known]
-    old = [(known[each.imported_id], each) for each in first.values() if each.imported_id in known]
+    """Store the sessions that the user doesn't have yet, and what is new in those of earlier imports.
+
+    Conversations come with all their other branches.
+    """
+    first = {each.imported_id: each for each in reversed(recorded)}
+    tally.skipped += len(recorded) - len(first)
+    by_id = {each.imported_id: each for each in by_session(target.user_id, [*first.values()][::-1], tally)}
+    known = known_sessions(user_id=target.user_id, imported_ids=by_id.keys())
+    old = [(known[key], each) for key, each in by_id.items() if key in known]
     mine = [(held, each) for held, each in old if held.import_id == target.import_id]
-    made = [*new, *(each for _, each in mine)]
+    _count_made(tally, [each for _, each in mine])
+    _store_new(target, [each for key, each in by_id.items() if key not in known], tally)
+    user_id, import_id = target.user_id, target.import_id
+    completed = complete(user_id=user_id, import_id=import_id, found=old, tally=tally)
+    others = [(held, each) for held, each in old if held.import_id != import_id]
+    newer = store_newer(user_id=user_id, import_id=import_id, found=others, tally=tally, completed=completed)
+    answered = store_answers(
+        user_id=user_id, import_id=import_id, found=others, tally=tally, appended=newer.appended
+    )
+    _store_new(target, newer.branches, tally)
+    _store_answers_of_an_older_run(target, mine, tally)
+    branches = {held.session_id for held, each in others if each.branch_of}
+    tally.skipped -= len({*answered} - {*completed, *newer.appended, *branches})
+
+
+def _store_new(target: Target, new: Sequence[RecordedSession], tally: Tally) -> None:
+    _count_made(tally, new)
+    if target.import_id is not None and new:
+        store_recorded(user_id=target.user_id, import_id=target.import_id, recorded=new)
+
+
+def _count_made(tally: Tally, made: Sequence[RecordedSession]) -> None:
     for each in made:
         tally.sessions += not each.branch_of
         tally.branches += bool(each.branch_of)
         tally.messages += len(each.messages)
         tally.answers += len(each.answers)
         tally.brief_tokens += sum(count_tokens(said.content) + LINE_TOKENS for said in each.messages)
-    if target.import_id is not None and new:
-        store_recorded(user_id=target.user_id, import_id=target.import_id, recorded=new)
-    user_id, import_id = target.user_id, target.import_id
-    completed = complete(user_id=user_id, import_id=import_id, found=old, tally=tally)
-    others = [(held, each) for held, each in old if held.import_id != import_id]
-    appended = store_newer(
-        user_id=user_id, import_id=import_id, found=others, tally=tally, completed=completed
-    )
-    answered = store_answers(
-        user_id=user_id, import_id=import_id, found=others, tally=tally, appended=appended
-    )
-    _store_answers_of_an_older_run(target, mine, tally)
-    branches = {held.session_id for held, each in others if each.branch_of}
-    tally.skipped -= len({*answered} - {*completed, *appended, *branches})
 
 
 def _store_answers_of_an_older_run(target: Target, mine: Found, tally: Tally) -> None:

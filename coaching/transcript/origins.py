@@ -14,10 +14,15 @@ MAX_BRANCHES = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OriginItem:
-    """The line about an import. `branch_of` is the conversation of which this is another branch."""
+    """The line about an import.
+
+    `title` is the one in its export, empty if it is as here; `branch_of` is the conversation of which this is
+    another branch.
+    """
 
     app: str
     imported_at: datetime
+    title: str
     model: str
     project: str
     branch_of: uuid.UUID | None
@@ -42,6 +47,7 @@ def read_origin(session: Session) -> OriginItem | None:
     return OriginItem(
         app=row.get_file_format_display(),
         imported_at=row.created_at.astimezone(profile.zone),
+        title=told.get("title", ""),
         model=told.get("model", ""),
         project=told.get("project", ""),
         branch_of=named.values_list("pk", flat=True).first(),

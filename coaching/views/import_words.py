@@ -55,6 +55,14 @@ def left_groups(left: Mapping[str, Mapping[str, Any]]) -> Sequence[LeftGroup]:
         ("member", ngettext("{count} file in the ZIP", "{count} files in the ZIP", counts.get("member", 0))),
         ("tool", ngettext("{count} use of a tool", "{count} uses of tools", counts.get("tool", 0))),
         (
+            "source",
+            ngettext(
+                "{count} source that an answer cites",
+                "{count} sources that answers cite",
+                counts.get("source", 0),
+            ),
+        ),
+        (
             "thinking",
             ngettext(
                 "{count} reasoning step",

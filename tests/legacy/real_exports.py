@@ -18,6 +18,7 @@ from tests.legacy.exports import BEGAN, chatgpt_node, claude_message
 
 Members = Mapping[str, bytes]
 
+PLAN = "https://running.example/zero"
 ROOT = "00000000-0000-4000-8000-000000000000"
 
 
@@ -62,6 +63,11 @@ def tree(key: str, title: str, current: str, *nodes: Mapping[str, Any], **fields
         "mapping": mapping,
         "moderation_results": [],
         "current_node": current,
+        "plugin_ids": None,
+        "is_archived": False,
+        "safe_urls": [],
+        "is_do_not_remember": None,
+        "memory_scope": "global_enabled",
         "conversation_id": key,
         "id": key,
         **fields,
@@ -81,6 +87,21 @@ def picture(pointer: str, **metadata: Any) -> dict[str, Any]:
 
 def attached(key: str, name: str, mime: str) -> dict[str, Any]:
     return {"id": key, "name": name, "mime_type": mime, "size": 70}
+
+
+def finished(model: str, parent: str, **fields: Any) -> dict[str, Any]:
+    """Return what stands beside an answer of ChatGPT."""
+    return {
+        "finish_details": {"type": "stop", "stop_tokens": [100260]},
+        "is_complete": True,
+        "model_slug": model,
+        "default_model_slug": "auto",
+        "parent_id": parent,
+        "request_id": "98d64f4f-ICN",
+        "message_type": "next",
+        "timestamp_": "absolute",
+        **fields,
+    }
 
 
 def chatgpt_2023() -> Members:
@@ -104,7 +125,7 @@ def chatgpt_2023() -> Members:
             "assistant",
             "They cluster around the queen.",
             minute=2,
-            metadata={"model_slug": "gpt-4"},
+            metadata=finished("gpt-4", "a2"),
         ),
         chatgpt_node("a4", "a2", "assistant", "They sleep, more or less.", minute=3),
         chatgpt_node("a5", "a3", "user", "What do they eat then?", minute=4),
@@ -138,6 +159,11 @@ def chatgpt_2024() -> Members:
     memories = chatgpt_node("m1", "m0", "system", kind="model_editable_context")
     memories["m1"]["message"]["content"] |= {"model_set_context": "1. The user rents a flat in Lisbon."}
     tool = {"role": "tool", "metadata": {}}
+    page = {"type": "webpage", "title": "Boilers explained", "url": "https://boilers.example/", "text": ""}
+    cited = {"start_ix": 27, "end_ix": 37, "citation_format_type": "tether_og", "metadata": page}
+    drawn = (
+        "A warm boiler. It hums in a small kitchen in Lisbon, painted with wide brushes, at seven o’clock."
+    )
     boiler = tree(
         "c-2024",
         "The cold boiler",
@@ -170,9 +196,9 @@ def chatgpt_2024() -> Members:
             "m5",
             "m4",
             "assistant",
-            "It looks like condensation.",
+            "It looks like condensation【4†source】.",
             minute=3,
-            metadata={"model_slug": "gpt-4o"},
+            metadata=finished("gpt-4o", "m4", citations=[cited]),
         ),
         chatgpt_node("m6", "m5", "assistant", letter, recipient="canmore.create_textdoc", minute=4),
         chatgpt_node(
@@ -186,10 +212,18 @@ def chatgpt_2024() -> Members:
         chatgpt_node("m7", "m6t", "assistant", better, recipient="canmore.update_textdoc", minute=5),
         chatgpt_node("m8", "m7", "user", "Draw a warm boiler.", minute=6),
         chatgpt_node(
-            "m9",
+            "m8c",
             "m8",
+            "assistant",
+            json.dumps({"prompt": drawn, "size": "1024x1024"}),
+            recipient="dalle.text2im",
+            minute=7,
+        ),
+        chatgpt_node(
+            "m9",
+            "m8c",
             "tool",
-            picture("file-service://file-Drawn001", dalle={"prompt": "A warm boiler."}),
+            picture("file-service://file-Drawn001", dalle={"gen_id": "g", "prompt": drawn, "seed": 7}),
             minute=7,
             kind="multimodal_text",
             author=tool | {"name": "dalle.text2im"},
@@ -223,6 +257,13 @@ def chatgpt_2025() -> Members:
         "content_type": "thoughts",
         "thoughts": [{"summary": "Thinking about knees", "content": "They may have an old injury."}],
     }
+    cited = {
+        "matched_text": "\ue200cite\ue202turn0search0\ue201",
+        "start_idx": 22,
+        "end_idx": 44,
+        "type": "grouped_webpages",
+        "items": [{"title": "Running from zero", "url": PLAN, "snippet": "Ten minutes, three times a week."}],
+    }
     running = tree(
         "c-2025",
         "Running again",
@@ -231,7 +272,12 @@ def chatgpt_2025() -> Members:
         chatgpt_node("r1", "r0", "user", spoken, sound, kind="multimodal_text", minute=1),
         thoughts,
         chatgpt_node(
-            "r3", "r2", "assistant", "Begin with ten minutes.", minute=3, metadata={"model_slug": "gpt-5"}
+            "r3",
+            "r2",
+            "assistant",
+            "Begin with ten minutes\ue200cite\ue202turn0search0\ue201.",
+            minute=3,
+            metadata=finished("gpt-5-thinking", "r2", content_references=[cited], safe_urls=[PLAN]),
         ),
         chatgpt_node(
             "r4",
@@ -241,9 +287,17 @@ def chatgpt_2025() -> Members:
             minute=4,
             metadata={
                 "attachments": [attached("file_00000000plan", "plan.md", "text/markdown")],
+                "targeted_reply": "with ten minutes",
             },
         ),
-        chatgpt_node("r5", "r4", "assistant", "Too fast in the second week.", minute=5),
+        chatgpt_node(
+            "r5",
+            "r4",
+            "assistant",
+            "Too fast in the second week.",
+            minute=5,
+            metadata=finished("gpt-5", "r4"),
+        ),
         chatgpt_node("r6", "r4", "assistant", "A good plan, but rest on Sundays.", minute=6),
         gizmo_id="g-p-1",
         gizmo_type="snorlax",
@@ -252,7 +306,7 @@ def chatgpt_2025() -> Members:
     )
     drawing = tree(
         "c-2025b",
-        "A poster",
+        "A poster for the race along the river, with a heron and last year’s winners",
         "p2",
         chatgpt_node("p0", None),
         chatgpt_node("p1", "p0", "user", "Draw a poster for the race.", minute=1),
@@ -338,6 +392,8 @@ def claude_2024() -> Members:
         "description": "All about the flat.",
         "prompt_template": "Be firm with the landlord.",
         "is_private": True,
+        "is_starter_project": False,
+        "creator": {"uuid": "a-1", "full_name": "Ada"},
         "created_at": "2024-05-02T07:30:00Z",
         "docs": [
             {
@@ -383,9 +439,21 @@ def claude_2025() -> Members:
         claude_message("q4", "human", "My thoughts keep me awake.", parent="s2", minute=8),
         claude_message("s5", "assistant", "Write them down before.", parent="q4", minute=9),
     ]
+    page = {"type": "web_search_citation", "title": "Noise at night", "url": "https://sleep.example/noise"}
+    said[4]["content"][1]["citations"] = [{"uuid": "z", "start_index": 0, "end_index": 24, "details": page}]
+    paper = {"path": "/mnt/user-data/outputs/evening.md", "file_text": "Dim the lights at ten."}
+    said[8]["content"] += [
+        {"type": "tool_use", "id": "t", "name": "create_file", "input": paper},
+        {
+            "type": "tool_result",
+            "tool_use_id": "t",
+            "name": "create_file",
+            "content": [{"type": "text", "text": "File created successfully."}],
+        },
+    ]
     told = claude(
         "k-2025",
-        "Sleep",
+        "Sleep, the neighbours above, and what helps against thoughts that come at night",
         *said,
         current_leaf_message_uuid="s3",
         summary="They talked about sleep.",

@@ -67,6 +67,8 @@ def make_as_before(user: User) -> None:
         message.metadata = {"imported_id": message.metadata["imported_id"]}
         if "The rent is due on Monday." in message.content:
             message.content = LEASE_BEFORE
+        if message.content.startswith("(An image)\n\nA warm boiler."):
+            message.content = "(An image)"
         message.save()
     for session in Session.of(user.pk):
         count = session.messages.count()
@@ -80,7 +82,9 @@ def whole_rows(user: User) -> dict[str, Any]:
     """Return what an import makes, with documents and the messages that they belong to."""
     names = dict(Document.of(user.pk).values_list("pk", "name"))
     linked = Message.of(user.pk).filter(metadata__has_key="documents").order_by("metadata__imported_id")
+    origins = Session.of(user.pk).order_by("metadata__imported_id").values_list("metadata", flat=True)
     return rows_of(user) | {
+        "origins": [(each["imported_id"], each.get("origin")) for each in origins],
         "documents": sorted(names.values()),
         "linked": [
             (row.metadata["imported_id"], sorted(names[each] for each in row.metadata["documents"]))

@@ -107,6 +107,8 @@ def test_an_import_keeps_times_order_and_words(export: Path, user: User) -> None
         "unread": 0,
         "about": [],
         "left_behind": {},
+        "problems": [],
+        "problem_count": 0,
     }
     first = Session.of(user.pk).order_by("started_at")[0]
     assert first.started_at == BEGAN

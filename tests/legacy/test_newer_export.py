@@ -170,8 +170,11 @@ def test_another_branch_is_not_mixed_with_the_stored_one(tmp_path: Path, user: U
     branched["mapping"]["last"]["children"].append("edited")
     branched["mapping"] |= chatgpt_node("edited", "last", "user", "The trombone.", minute=12)
     path = write(tmp_path, [branched | {"current_node": "edited"}])
-    assert run_import(path, user)["continued"] == 0
-    assert problems_of(user) == [CHANGED]
+    counts = run_import(path, user)
+    assert (counts["continued"], counts["branches"], counts["problems"]) == (0, 1, [])
+    session = Session.of(user.pk).get(metadata__imported_id="c-1/edited")
+    assert session.messages.get().content == "The trombone."
+    assert undo(user, Import.of(user.pk).latest("pk")).kept == []
     assert rows_of(user) == before
     # An insertion before the end would have to move what is stored.
     older = sage(4)

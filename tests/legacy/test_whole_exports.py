@@ -11,10 +11,11 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection, transaction
 
-from coaching.legacy.branching import ANSWERS_LEFT
-from coaching.legacy.documents import FULL, HELD, IN_USE
+from coaching.legacy.documents import FULL, HELD, IN_USE, OF_DELETED
 from coaching.legacy.importers.branches import MAX_ANSWERS
-from coaching.legacy.newer import CHANGED, DELETED
+from coaching.legacy.importers.members import MORE_MESSAGES
+from coaching.legacy.importers.things import MAX_REFERENCES
+from coaching.legacy.newer import DELETED
 from coaching.library.clients import create_client
 from coaching.library.documents.intake import destination_of, take_in
 from coaching.models import ClientType, Document, Import, UserFile
@@ -121,8 +122,7 @@ def test_a_branch_that_is_shown_in_a_newer_export_is_not_stored_twice(tmp_path: 
     )
     assert (again["branches"], again["messages"], again["answers"]) == (0, 0, 0)
     assert made(user) == before
-    problems = Import.of(user.pk).latest("pk").problems
-    assert [each["text"] for each in problems] == [CHANGED]
+    assert again["problems"] == []
 
 
 def test_an_answer_that_is_shown_in_a_newer_export_becomes_another_answer(tmp_path: Path, user: User) -> None:
@@ -146,19 +146,19 @@ def test_an_answer_that_is_shown_in_a_newer_export_becomes_another_answer(tmp_pa
     assert [each["text"] for each in Import.of(user.pk).latest("pk").problems].count(DELETED) == 2
 
 
-def test_a_new_answer_to_a_message_of_another_branch_is_named_and_not_counted(
-    tmp_path: Path, user: User
-) -> None:
+def test_a_new_answer_goes_to_the_branch_that_has_its_message(tmp_path: Path, user: User) -> None:
     members = chatgpt_2023()
     told: list[dict[str, Any]] = json.loads(members["conversations.json"])
     run_import(written(tmp_path, members), user)
     new = json.loads(json.dumps(told[0]["mapping"]["a6"]).replace('"a6"', '"a7"'))
     told[0]["mapping"]["a7"] = new
     told[0] |= {"current_node": "b5"}
-    newer = {**members, "conversations.json": json.dumps(told).encode()}
-    counts = run_import(written(tmp_path, newer), user)
-    assert (counts["answers"], counts["branches"]) == (0, 0)
-    assert ANSWERS_LEFT in [each["text"] for each in Import.of(user.pk).latest("pk").problems]
+    newer = written(tmp_path, {**members, "conversations.json": json.dumps(told).encode()})
+    predicted = run_import(newer, user, "--dry-run")
+    counts = run_import(newer, user)
+    assert (counts["answers"], counts["branches"], counts["problems"]) == (1, 0, [])
+    assert counts == predicted
+    assert missing_of(newer.read_bytes(), user) == []
 
 
 def documents(user: User) -> dict[str, Document]:
@@ -172,7 +172,7 @@ def test_files_of_chatgpt_are_documents_at_their_messages(tmp_path: Path, user: 
     session = Session.of(user.pk).get()
     asked = Message.within(session).get(content__startswith="(An image)\n\nIs this a leak?")
     assert asked.metadata["documents"] == [found["boiler photo.png"].pk, found["lease.pdf"].pk]
-    drawn = Message.within(session).get(content="(An image)")
+    drawn = Message.within(session).get(content__startswith="(An image)\n\nA warm boiler. It hums")
     assert drawn.role == "assistant"
     assert len(drawn.metadata["documents"]) == 1
     assert {each.session_id for each in found.values() if each.name != "notes.txt"} == {session.pk}
@@ -297,6 +297,37 @@ def test_what_finds_no_place_is_named_once_and_so_are_older_notes_projects_and_p
     assert "message" not in left
     assert "chart.png" in documents(user)
     assert Session.of(user.pk).get(metadata__imported_id="c-2023").metadata["origin"]["project"] == "g-p-12"
+
+
+def test_files_of_a_conversation_that_was_just_deleted_do_not_come_back(tmp_path: Path, user: User) -> None:
+    path = written(tmp_path, chatgpt_2024())
+    run_import(path, user)
+    Document.of(user.pk).delete()
+    session = Session.of(user.pk).get()
+    delete_session(user_id=user.pk, session_id=session.pk)
+    counts = run_import(path, user)
+    assert documents(user).keys() == {"notes.txt"}
+    left = [each for kind in ("picture", "file") for each in counts["left_behind"][kind]["named"]]
+    assert {each["name"] for each in left if each["why"] == OF_DELETED} == {
+        "boiler photo.png", "lease.pdf", "A warm boiler.webp",
+    }  # fmt: skip
+    restore_session(user_id=user.pk, session_id=session.pk)
+    assert run_import(path, user)["documents"] == 3
+
+
+def test_messages_beyond_those_that_can_refer_to_a_file_are_named(tmp_path: Path, user: User) -> None:
+    (told,) = json.loads(chatgpt_2023()["conversations.json"])
+    file = {"attachments": [{"id": "file-All00001", "name": "all.txt"}]}
+    for number in range(MAX_REFERENCES + 3):
+        node = json.loads(json.dumps(told["mapping"]["b1"]).replace('"b1"', f'"x{number}"'))
+        node["message"]["metadata"] = file
+        told["mapping"][f"x{number}"] = node | {"parent": f"x{number - 1}" if number else "a6"}
+    told["current_node"] = f"x{MAX_REFERENCES + 2}"
+    members = {"conversations.json": json.dumps([told]).encode(), "file-All00001-all.txt": b"For all."}
+    counts = run_import(written(tmp_path, members), user)
+    assert Message.of(user.pk).filter(metadata__has_key="documents").count() == MAX_REFERENCES
+    (named,) = counts["left_behind"]["file"]["named"]
+    assert (named["name"], named["count"], named["why"]) == ("all.txt", 3, MORE_MESSAGES)
 
 
 def test_other_branches_are_deleted_and_restored_with_their_conversation(tmp_path: Path, user: User) -> None:

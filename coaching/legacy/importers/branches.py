@@ -6,7 +6,7 @@ kept once.
 """
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import pairwise, takewhile
@@ -17,7 +17,7 @@ MAX_ANSWERS = 20
 """Of other answers to a message."""
 MAX_BRANCHES = 50
 """Of a conversation; messages of more are only named."""
-_BREAK = "\n\n"
+BREAK = "\n\n"
 
 Said = Callable[[str], FoundMessage | None]
 """Reads the message of a node, None where it has no words. Called once for each, its parent first."""
@@ -57,6 +57,13 @@ class Divided:
     @property
     def left(self) -> int:
         return len(self.left_ids)
+
+    @property
+    def taken_ids(self) -> Collection[str]:
+        """The ids of messages that have a place."""
+        branches = [self.main, *self.others.values()]
+        said = {each.imported_id for branch in branches for each in (*branch.messages, *branch.answers)}
+        return said | self.joined.keys()
 
 
 def divide(tree: Tree, said: Said) -> Divided:
@@ -146,7 +153,7 @@ class _Division:
             self.made.left_ids.update(message.imported_id for message in said)
             return
         self.made.joined |= {message.imported_id: said[0].imported_id for message in said}
-        text = _BREAK.join(message.text for message in said)
+        text = BREAK.join(message.text for message in said)
         owner.answers.append(replace(said[0], text=text, answers_to=asked, shorter=None))
 
     def _add_branch(self, messages: Sequence[FoundMessage]) -> None:

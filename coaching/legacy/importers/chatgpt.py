@@ -12,8 +12,9 @@ from typing import Any
 from coaching.legacy.importers.about import chatgpt_notes
 from coaching.legacy.importers.bounded import Unreadable
 from coaching.legacy.importers.branches import Branch, Divided, Tree, branch_id, divide
-from coaching.legacy.importers.chatgpt_left import PICTURE, SHOWN, SOUNDS, left_in
-from coaching.legacy.importers.chatgpt_words import Reader, is_partly_changed, kind_of
+from coaching.legacy.importers.chatgpt_fields import unknown_fields
+from coaching.legacy.importers.chatgpt_left import left_in
+from coaching.legacy.importers.chatgpt_words import Reader, is_partly_changed
 from coaching.legacy.importers.json_stream import Item
 from coaching.legacy.importers.things import (
     CHANGED_DOCUMENT,
@@ -25,38 +26,13 @@ from coaching.legacy.importers.things import (
     Thing,
     UnknownFields,
     id_of,
-    list_of,
     mapping_of,
     moment_of,
     text_of,
     too_large,
-    unknown_in,
     where_of,
-    words,
 )
 
-_KNOWN = words(
-    """
-    async_status atlas_mode_enabled blocked_urls context_scopes conversation_id conversation_origin
-    conversation_template_id create_time current_node default_model_slug disabled_tool_ids gizmo_id
-    gizmo_type id is_archived is_do_not_remember is_read_only is_starred is_study_mode mapping
-    memory_scope model_slug moderation_results owner pinned_time plugin_ids safe_urls sugar_item_id
-    sugar_item_visible title update_time voice
-    """
-)
-_KNOWN_OF_MESSAGES = words(
-    """
-    author channel content create_time end_turn id metadata recipient status update_time weight
-    """
-)
-_NOT_SHOWN = words(
-    """
-    app_pairing_content code execution_output model_editable_context reasoning_recap sonic_webpage
-    system_error tether_browsing_code tether_browsing_display tether_quote thoughts
-    user_editable_context
-    """
-)
-_KNOWN_PARTS = {PICTURE, "audio_transcription", *SOUNDS}
 _UNTITLED = "New chat"
 
 
@@ -81,7 +57,10 @@ class ChatGptAdapter:
         mapping = found["mapping"]
         divided = divide(_tree_of(found), Reader(mapping).message)
         nodes = [mapping[key] for key in divided.nodes if mapping_of(mapping[key].get("message"))]
-        yield from _reports(item, found, nodes)
+        if unknown := unknown_fields(found, nodes, divided.taken_ids):
+            yield UnknownFields(names=unknown)
+        if any(is_partly_changed(node["message"]) for node in nodes):
+            yield Problem(where=where_of(item), text=CHANGED_DOCUMENT, is_lost=False)
         title = text_of(found.get("title"))
         written_at = moment_of(found.get("create_time"))
         for node in nodes:
@@ -164,33 +143,11 @@ def _written_at(node: Mapping[str, Any]) -> datetime:
 
 
 def _model_of(conversation: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]]) -> str:
-    """Return the name of the model that answered last, as far as the export says."""
+    """Return the names of the models that answered, or else of the one that would have."""
     slugs = [text_of(mapping_of(node["message"].get("metadata")).get("model_slug")) for node in nodes]
-    return next(filter(None, reversed(slugs)), text_of(conversation.get("default_model_slug")))
+    return ", ".join(dict.fromkeys(filter(None, slugs))) or text_of(conversation.get("default_model_slug"))
 
 
 def _project_of(conversation: Mapping[str, Any]) -> str:
     """Return the id of a project or a custom GPT, whose name no export has."""
     return id_of(conversation.get("gizmo_id")) or id_of(conversation.get("conversation_template_id"))
-
-
-def _reports(
-    item: Item, conversation: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]]
-) -> Iterator[UnknownFields | Problem]:
-    unknown = unknown_in(conversation, _KNOWN, "[]")
-    for node in nodes:
-        unknown |= unknown_in(node["message"], _KNOWN_OF_MESSAGES, "[].mapping[].message")
-        unknown |= _unknown_content(node["message"])
-    if unknown:
-        yield UnknownFields(names=unknown)
-    if any(is_partly_changed(node["message"]) for node in nodes):
-        yield Problem(where=where_of(item), text=CHANGED_DOCUMENT, is_lost=False)
-
-
-def _unknown_content(message: Mapping[str, Any]) -> frozenset[str]:
-    content = mapping_of(message.get("content"))
-    where = "[].mapping[].message.content"
-    if content and kind_of(content) not in SHOWN | _NOT_SHOWN:
-        return frozenset({f"{where} of type {kind_of(content)[:40]}"})
-    kinds = {kind_of(part) for part in list_of(content.get("parts")) if isinstance(part, Mapping)}
-    return frozenset(f"{where}.parts of type {kind[:40]}" for kind in kinds - _KNOWN_PARTS)

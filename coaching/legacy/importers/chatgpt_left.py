@@ -1,10 +1,11 @@
 """What a conversation of a ChatGPT export has besides the words that are imported."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from coaching.legacy.importers.branches import Divided
+from coaching.legacy.importers.cited import cited_in
 from coaching.legacy.importers.left import FileKind, LeftBehind
 from coaching.legacy.importers.things import FoundReference, id_of, list_of, mapping_of, text_of
 
@@ -21,6 +22,7 @@ SOUNDS = frozenset(
 SHOWN = frozenset({"text", "multimodal_text"})
 _NOTES = frozenset({"user_editable_context", "model_editable_context"})
 _THINKING = frozenset({"thoughts", "reasoning_recap"})
+_CITED = ("citations", "content_references", "search_result_groups")
 _SPEAKERS = ("user", "assistant")
 MAX_TITLE_CHARACTERS = 80
 FILE_KEY = re.compile(r"file[-_][A-Za-z0-9]+")
@@ -36,25 +38,26 @@ def left_in(
     conversation: str, nodes: Sequence[Mapping[str, Any]], where: str, *, divided: Divided
 ) -> Iterator[LeftBehind | FoundReference]:
     """Yield what isn't imported of a conversation's nodes, and which files its messages name."""
-    branches = [divided.main, *divided.others.values()]
-    taken = {each.imported_id for branch in branches for each in (*branch.messages, *branch.answers)}
-    taken |= divided.joined.keys()
     if divided.left:
         yield LeftBehind(kind="branch", name=where, count=divided.left)
-    taken |= divided.left_ids
-    called = {_root(_recipient(node["message"])) for node in nodes if key_of(node) not in taken}
+    taken, placed = divided.taken_ids, {*divided.taken_ids, *divided.left_ids}
+    others = [node for node in nodes if key_of(node) not in placed]
+    called = frozenset(_recipient(node["message"]) for node in others) - {""}
+    for node in others:
+        yield from _not_taken(node["message"], where, called=called)
     for node in nodes:
         key = key_of(node)
-        if key not in taken:
-            yield from _not_taken(node["message"], where, called=called)
-        message = divided.joined.get(key, key) if key in taken - divided.left_ids else ""
+        if key in taken:
+            metadata = mapping_of(node["message"].get("metadata"))
+            yield from cited_in([metadata.get(field) for field in _CITED], where)
+        message = divided.joined.get(key, key) if key in taken else ""
         for name, kind, pointer in _media(node["message"], where):
             yield FoundReference(
                 key=pointer, name=name, kind=kind, conversation=conversation, message=message, where=where
             )
 
 
-def _not_taken(message: Message, where: str, *, called: Collection[str]) -> Iterator[LeftBehind]:
+def _not_taken(message: Message, where: str, *, called: frozenset[str]) -> Iterator[LeftBehind]:
     """Yield a message that isn't imported; results of calls stand for nothing but their calls."""
     author, content = mapping_of(message.get("author")), mapping_of(message.get("content"))
     role, kind, name = author.get("role"), text_of(content.get("content_type")), text_of(author.get("name"))
@@ -63,8 +66,8 @@ def _not_taken(message: Message, where: str, *, called: Collection[str]) -> Iter
     if kind in _THINKING:
         yield LeftBehind(kind="thinking", name=kind)
     elif role == "tool":
-        if name and _root(name) not in called:
-            yield LeftBehind(kind="tool", name=name)
+        if called.isdisjoint((name, name.partition(".")[0])) and (name or not called):
+            yield LeftBehind(kind="tool", name=name or kind or "?")
     elif role in _SPEAKERS and (tool := _recipient(message)):
         yield LeftBehind(kind="tool", name=tool)
     elif (role not in _SPEAKERS or kind in SHOWN) and any(map(_words_of, list_of(content.get("parts")))):
@@ -81,10 +84,6 @@ def _recipient(message: Message) -> str:
     """Return the tool that a message calls, empty for one to everybody."""
     recipient = message.get("recipient")
     return "" if recipient in (None, "all") else text_of(recipient) or "?"
-
-
-def _root(tool: str) -> str:
-    return tool.partition(".")[0]
 
 
 def _media(message: Message, where: str) -> Iterator[tuple[str, FileKind, str]]:
@@ -114,12 +113,12 @@ def _media(message: Message, where: str) -> Iterator[tuple[str, FileKind, str]]:
 
 
 def _title_of(message: Message, part: Mapping[str, Any]) -> str:
-    """Return the title of a picture that was made, or the words that it was made by."""
+    """Return the title of a picture that was made, or the first of the words that it was made by."""
     dalle = mapping_of(mapping_of(part.get("metadata")).get("dalle"))
     title = text_of(mapping_of(message.get("metadata")).get("image_gen_title")) or text_of(
         dalle.get("prompt")
     )
-    return " ".join(title.split())[:MAX_TITLE_CHARACTERS].strip(" .")
+    return " ".join(title.split()).partition(". ")[0][:MAX_TITLE_CHARACTERS].strip(" .")
 
 
 def _sounds_in(part: Mapping[str, Any]) -> Sequence[str]:

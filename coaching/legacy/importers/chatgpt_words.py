@@ -51,21 +51,17 @@ class Reader:
             return None
         role = mapping_of(message.get("author")).get("role")
         text = _document(canvas) if has_changed else _text(message, role)
+        asked = _asked_for(message) if role == "tool" and text and not has_changed else ""
         imported_id = key_of(node) if message else ""
         if not (text.strip() and imported_id):
             return None
         return FoundMessage(
             imported_id=imported_id,
             role="user" if role == "user" else "assistant",
-            text=text,
+            text=f"{text}\n\n{asked}" if asked else text,
             created_at=moment_of(message.get("create_time")),
+            shorter=(len(text), "") if asked else None,
         )
-
-
-def is_said(message: Message) -> bool:
-    """Return whether a message of a person or of the model has words."""
-    role = mapping_of(message.get("author")).get("role")
-    return role in ("user", "assistant") and bool(_text(message, role).strip())
 
 
 def is_partly_changed(message: Message) -> bool:
@@ -126,6 +122,13 @@ def _pictures(message: Mapping[str, Any], metadata: Mapping[str, Any]) -> str:
     )
     shown = f"(An image: {title})" if title else "(An image)"
     return "\n\n".join([shown] * len(pictures)) if is_made else ""
+
+
+def _asked_for(message: Message) -> str:
+    """Return the words that pictures were made by, which their names have only in part."""
+    parts = map(mapping_of, list_of(mapping_of(message.get("content")).get("parts")))
+    made = [mapping_of(mapping_of(part.get("metadata")).get("dalle")) for part in parts]
+    return "\n\n".join(dict.fromkeys(filter(str.strip, (text_of(each.get("prompt")) for each in made))))
 
 
 def _canvas_after(message: Mapping[str, Any], before: Mapping[str, Any]) -> tuple[Mapping[str, Any], bool]:

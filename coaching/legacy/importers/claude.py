@@ -103,11 +103,10 @@ class ClaudeAdapter:
         said = [reading.messages[key] for key in divided.nodes]
         yield from _reports(item, found, said)
         shown_as = text_of(found.get("name")) or where_of(item)
-        taken = _taken(divided)
         yield from left_in(found, said, shown_as, is_document=lambda block: bool(_words(block, documents)))
         if divided.left:
             yield LeftBehind(kind="branch", name=shown_as, count=divided.left)
-        taken |= divided.left_ids
+        taken = {*divided.taken_ids, *divided.left_ids}
         for key in divided.nodes:
             read = reading.composed(key)
             if read.text.strip() and id_of(reading.messages[key].get("uuid")) not in taken:
@@ -160,13 +159,6 @@ def _tree_of(conversation: Mapping[str, Any], reading: _Reading) -> Tree:
 
 def _written_at(message: Mapping[str, Any]) -> datetime:
     return moment_of(message.get("created_at")) or datetime.min.replace(tzinfo=UTC)
-
-
-def _taken(divided: Divided) -> frozenset[str]:
-    """Return the ids of the messages that are imported."""
-    branches = [divided.main, *divided.others.values()]
-    said = {each.imported_id for branch in branches for each in (*branch.messages, *branch.answers)}
-    return frozenset(said | divided.joined.keys())
 
 
 def _conversations(

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from coaching.legacy.importers.cited import cited_in
 from coaching.legacy.importers.left import NOT_IN_EXPORT, FileKind, LeftBehind
 from coaching.legacy.importers.things import id_of, mapping_of, mappings_of, text_of
 
@@ -23,11 +24,19 @@ def left_in(
     """
     if text_of(conversation.get("summary")).strip():
         yield LeftBehind(kind="summary", name=where)
+    blocks = [block for message in shown for block in mappings_of(message.get("content"))]
+    calls = [block for block in blocks if block.get("type") == "tool_use" and not is_document(block)]
+    called = {text_of(block.get("name")) for block in calls}
+    left = set(map(id, calls))
     for message in shown:
         yield from _sources(message, where)
         for block in mappings_of(message.get("content")):
-            if block.get("type") == "tool_use" and not is_document(block):
-                yield LeftBehind(kind="tool", name=text_of(block.get("name")) or "?")
+            name = text_of(block.get("name"))
+            is_result = block.get("type") == "tool_result" and bool(block.get("content"))
+            if id(block) in left or (is_result and name not in called and (name or not called)):
+                yield LeftBehind(kind="tool", name=name or "?")
+            elif block.get("type") == "text":
+                yield from cited_in(block.get("citations"), where)
             elif block.get("type") in _THINKING:
                 yield LeftBehind(kind="thinking", name=text_of(block.get("type")))
 

@@ -29,6 +29,7 @@ TOO_LARGE = gettext_noop("It’s larger than a file in your library can be.")
 TOO_MANY = gettext_noop("This export has more files, or larger ones, than Sage takes at once.")
 DAMAGED = gettext_noop("It’s damaged, protected by a password, or packed in a way that Sage can’t read.")
 RECORDING = gettext_noop("Sage doesn’t take recordings and videos.")
+MORE_MESSAGES = gettext_noop("Only the first 50 messages with this file refer to it.")
 
 _FOLDERS = ("dalle-generations", "audio", "video")
 _PICTURES = {b"\xff\xd8\xff": ".jpg", b"\x89PNG": ".png", b"GIF8": ".gif"}
@@ -56,13 +57,15 @@ class Files:
 
     def add(self, found: FoundReference) -> LeftBehind | None:
         """Take in what a message names; return it where it has no key, or there are too many."""
-        if not FILE_KEY.fullmatch(found.key) or (
-            found.key not in self._named and len(self._named) >= MAX_KEYS
-        ):
+        if not FILE_KEY.fullmatch(found.key):
             return _missing(found.kind, found.name, found.where)
+        if found.key not in self._named and len(self._named) >= MAX_KEYS:
+            return _missing(found.kind, found.name, found.where, why=TOO_MANY)
         named = self._named.setdefault(found.key, _Named(name=found.name, kind=found.kind, where=found.where))
-        if len(named.messages) < MAX_REFERENCES:
-            named.messages[found.conversation, found.message] = None
+        message = (found.conversation, found.message)
+        if message not in named.messages and len(named.messages) >= MAX_REFERENCES:
+            return _missing(found.kind, named.name, found.where, why=MORE_MESSAGES)
+        named.messages[message] = None
         return None
 
     def entries(self, most_bytes: int) -> Iterator[Mapping[str, Any] | LeftBehind]:
@@ -120,8 +123,8 @@ class Files:
         yield ended(_with_ending(name, head), kind, refusal=refusal)
 
 
-def _missing(kind: FileKind, name: str, where: str) -> LeftBehind:
-    return LeftBehind(kind=kind, name=name, where="" if name == where else where, why=NOT_IN_EXPORT)
+def _missing(kind: FileKind, name: str, where: str, *, why: str = NOT_IN_EXPORT) -> LeftBehind:
+    return LeftBehind(kind=kind, name=name, where="" if name == where else where, why=why)
 
 
 def _pieces(archive: zipfile.ZipFile, member: str) -> Iterator[bytes | None]:

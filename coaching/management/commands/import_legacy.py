@@ -80,7 +80,14 @@ class Command(BaseCommand):
 
     def _result(self, tally: Tally) -> dict[str, Any]:
         about = [{"kind": note.kind, "project": note.project} for note in tally.notes]
-        return {**tally.counts(), "about": about, "left_behind": tally.left.by_kind()}
+        problems = [{"where": each.where, "text": each.text} for each in tally.problems]
+        return {
+            **tally.counts(),
+            "about": about,
+            "left_behind": tally.left.by_kind(),
+            "problems": problems,
+            "problem_count": tally.problem_count,
+        }
 
     def _checked(self, export: Export, wanted: Format | None) -> Checked:
         watch = _Checking()
