@@ -97,7 +97,9 @@ def test_pictures_that_chatgpt_made_are_named_and_pages_that_it_read_are_not() -
         ),
         chatgpt_node("3", "2", "tool", "Page 1", PICTURE, kind="multimodal_text"),
     )
-    assert texts(things)[1:] == [("assistant", "(An image)"), ("assistant", "(An image: Storm)")]
+    assert texts(things)[1:] == [
+        ("assistant", "(An image)\n\nA lighthouse."), ("assistant", "(An image: Storm)")
+    ]  # fmt: skip
 
 
 def test_a_voice_message_of_chatgpt_has_its_words_or_says_what_it_was() -> None:

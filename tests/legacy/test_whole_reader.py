@@ -15,7 +15,7 @@ from tests.legacy.real_exports import EXPORTS, zipped
 from tests.legacy.test_import_command import run_import
 from tests.legacy.whole import missing_of
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 
 def message(user: User, key: str) -> Message:
