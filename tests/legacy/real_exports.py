@@ -90,7 +90,7 @@ def attached(key: str, name: str, mime: str) -> dict[str, Any]:
 
 
 def finished(model: str, parent: str, **fields: Any) -> dict[str, Any]:
-    """Return what stands beside an answer of ChatGPT."""
+    """Return the metadata of an answer of ChatGPT."""
     return {
         "finish_details": {"type": "stop", "stop_tokens": [100260]},
         "is_complete": True,

@@ -182,7 +182,7 @@ class _Comparison:
                 yield from self._of_file(name, data)
 
     def _name_files(self, found: Mapping[str, Any]) -> None:
-        """Take in what a file is called: beside its id, or under its name in the ZIP."""
+        """Take in what a file is called: by its id, or under its name in the ZIP."""
         named = {str(found.get("id")): found.get("name"), **found}
         for key, name in named.items():
             if isinstance(name, str) and (keys := FILE_KEY.findall(key)):
