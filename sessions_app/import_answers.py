@@ -8,12 +8,14 @@ import uuid
 from collections.abc import Collection, Mapping, Sequence
 
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Max, Q
 
 from sessions_app.import_additions import unused_sessions
 from sessions_app.imports import (
     ANSWERED_KEY,
+    BROUGHT_BY_KEY,
     COMPLETED_BY_KEY,
+    SHORTER_KEY,
     RecordedMessage,
     answer_rows,
     answered_among,
@@ -44,7 +46,9 @@ def remove_answers(session: Session, import_id: int) -> None:
 
     The caller has locked the session and saves its metadata and numbers.
     """
-    brought = Message.within(session).filter(metadata__contains={COMPLETED_BY_KEY: import_id})
+    is_brought = Q(metadata__contains={COMPLETED_BY_KEY: import_id}) & ~Q(metadata__has_key=SHORTER_KEY)
+    is_completed = Q(metadata__contains={BROUGHT_BY_KEY: import_id})
+    brought = Message.within(session).filter(is_brought | is_completed)
     turns = Turn.within(session).filter(is_withdrawn=True, message_number__isnull=False, messages__in=brought)
     ids, asked = list[uuid.UUID](), set[int]()
     for turn_id, number in turns.values_list("id", "message_number"):

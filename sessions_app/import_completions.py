@@ -19,11 +19,13 @@ from sessions_app.import_answers import remove_answers
 from sessions_app.import_links import unlink
 from sessions_app.imports import (
     ANSWERED_KEY,
+    BROUGHT_BY_KEY,
     COMPLETED_BY_KEY,
     COMPLETED_KEY,
     IMPORT_KEY,
     ORIGIN_KEY,
     ORIGINS_KEY,
+    SHORTER_KEY,
     RecordedMessage,
     message_id_of,
     shortened,
@@ -34,8 +36,6 @@ from sessions_app.summaries import withdraw_summary
 Measure = Callable[[str], int]
 """Says how long a text is, in the unit of its caller."""
 ROWS_AT_ONCE = 200
-SHORTER_KEY = "imported_shorter"
-"""In a message's metadata: how it was before it was completed, as in `RecordedMessage.shorter`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,6 +156,8 @@ def _complete(
         whole = recorded[row.client_id or ""]
         changed.append((row.number, measure(whole.content) - measure(row.content)))
         row.content = whole.content
+        if brought_by := row.metadata.get(COMPLETED_BY_KEY):
+            row.metadata[BROUGHT_BY_KEY] = brought_by
         row.metadata = {**row.metadata, SHORTER_KEY: whole.shorter, COMPLETED_BY_KEY: import_id}
     Message.within(session).bulk_update(rows, ["content", "metadata"])
     return changed
@@ -166,6 +168,8 @@ def _shorten(rows: Sequence[Message], measure: Measure) -> Sequence[tuple[int, i
     changed = []
     for row in rows:
         del row.metadata[COMPLETED_BY_KEY]
+        if brought_by := row.metadata.pop(BROUGHT_BY_KEY, None):
+            row.metadata[COMPLETED_BY_KEY] = brought_by
         shorter = shortened(row.content, row.metadata.pop(SHORTER_KEY))
         changed.append((row.number, measure(shorter) - measure(row.content)))
         row.content = shorter

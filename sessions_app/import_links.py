@@ -43,11 +43,12 @@ def sessions_named(user_id: int, conversations: Collection[str]) -> QuerySet[Ses
 
 
 def are_deleted(user_id: int, conversations: Collection[str]) -> bool:
-    """Return whether all of some conversations were just deleted; not if there are none."""
+    """Return whether all of some conversations were just deleted, and no branch of them is left."""
     gone = Session.deleted_of(user_id).filter(
         metadata__has_key="imported_id", metadata__imported_id__in=list(conversations)
     )
-    return bool(conversations) and gone.count() == len(set(conversations))
+    are_gone = bool(conversations) and gone.count() == len(set(conversations))
+    return are_gone and not sessions_named(user_id, conversations).exists()
 
 
 def first_unused(user_id: int, conversations: Collection[str]) -> uuid.UUID | None:

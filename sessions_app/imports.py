@@ -35,12 +35,19 @@ COMPLETED_KEY = "completed"
 """In a session's metadata: by the key of a later import, how many messages it completed."""
 COMPLETED_BY_KEY = "completed_by"
 """In a message's metadata: the later import that completed it, or brought it as another answer."""
+BROUGHT_BY_KEY = "brought_by"
+"""In the metadata of another answer that was completed: the earlier import that brought it."""
+SHORTER_KEY = "imported_shorter"
+"""In a message's metadata: how it was before it was completed, as in `RecordedMessage.shorter`."""
 ANSWERED_KEY = "answered"
 """In a session's metadata: by the key of a later import, how many other answers it brought."""
 ORIGIN_KEY = "origin"
 """In a session's metadata: what its export says of where it was recorded."""
 ORIGINS_KEY = "origins"
 """In a session's metadata: by the key of a later import, what that changed of `origin`, as it was before."""
+TITLE_KEY = "title"
+"""In a session's origin: its titles there that it doesn't have here."""
+PROJECT_KEY = "project"
 MODEL_KEY = "model"
 """In a session's origin: the models that answered, as far as is known."""
 BRANCH_KEY = "branch_of"
@@ -97,11 +104,16 @@ class RecordedSession:
     started_at: datetime
     messages: Sequence[RecordedMessage]
     answers: Sequence[RecordedMessage] = ()
+    elsewhere: Sequence[RecordedMessage] = ()
     origin: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def branch_of(self) -> str:
         return self.origin.get(BRANCH_KEY, "")
+
+    @property
+    def said(self) -> Sequence[RecordedMessage]:
+        return [*self.elsewhere, *self.messages]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,6 +132,7 @@ class KnownSession:
     added: Mapping[str, Sequence[int]]
     completed: Mapping[str, int]
     answered: Mapping[str, int]
+    title: str
     origin: Mapping[str, str]
     is_deleted: bool
     is_used_here: bool
@@ -139,6 +152,7 @@ def known_sessions(*, user_id: int, imported_ids: Collection[str]) -> Mapping[st
                 added=session.metadata.get(ADDED_KEY) or {},
                 completed=session.metadata.get(COMPLETED_KEY) or {},
                 answered=session.metadata.get(ANSWERED_KEY) or {},
+                title=session.title,
                 origin=session.metadata.get(ORIGIN_KEY) or {},
                 is_deleted=session.deleted_at is not None,
                 is_used_here=session.is_continued

@@ -7,12 +7,17 @@ own conversations is stored with them.
 from collections.abc import Collection, Iterator
 from uuid import UUID
 
+from django.utils.translation import gettext_noop
+
 from coaching.legacy.completing import not_completed
-from coaching.legacy.newer import Found, stored_digests
-from coaching.legacy.switching import answered_in, switched
+from coaching.legacy.importers.things import Problem
+from coaching.legacy.newer import EDITED, Found, stored_digests
+from coaching.legacy.switching import answered_in, is_stored, switched
 from coaching.legacy.tally import Tally
 from sessions_app.import_answers import add_answers
 from sessions_app.imports import RecordedMessage, RecordedSession, message_id_of
+
+ANSWERS_LEFT = gettext_noop("Other answers to its messages weren’t added, since those are in another branch.")
 
 
 def store_answers(
@@ -30,6 +35,12 @@ def store_answers(
         keys = set(stored[held.session_id])
         if held.session_id in appended:
             keys |= {message_id_of(message.imported_id) for message in recorded.messages}
+        if not all(
+            is_stored(answer, stored[held.session_id].values())
+            for answer in recorded.answers
+            if message_id_of(answer.imported_id) in stored[held.session_id]
+        ):
+            tally.report(Problem(where=recorded.where, text=EDITED, is_lost=False))
         if missing := list(_missing(recorded, keys)):
             if held.is_used_here:
                 refused.append(recorded)
@@ -40,6 +51,9 @@ def store_answers(
         done = dict(add_answers(user_id=user_id, import_id=import_id, answers=wanted))
     for recorded in refused:
         tally.report(not_completed(recorded))
+    for held, recorded in may_lack:
+        if done.get(held.session_id, 0) < len(wanted.get(held.session_id, ())):
+            tally.report(Problem(where=recorded.where, text=ANSWERS_LEFT, is_lost=False))
     tally.answers += sum(by_me.values()) + sum(done.values())
     return {key for counts in (by_me, done) for key, count in counts.items() if count}
 

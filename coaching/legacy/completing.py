@@ -14,34 +14,43 @@ from coaching.context.budget import count_tokens
 from coaching.legacy.costs import change_brief_tokens
 from coaching.legacy.importers.things import Problem
 from coaching.legacy.newer import Found, stored_digests
-from coaching.legacy.recording import MAX_NAME_CHARACTERS
+from coaching.legacy.recording import MAX_NAME_CHARACTERS, MAX_TITLE_CHARACTERS
 from coaching.legacy.switching import Digests, digest_of
 from coaching.legacy.tally import Tally
 from sessions_app.import_completions import Completion, complete_recorded
 from sessions_app.imports import (
-    BRANCH_KEY,
     MODEL_KEY,
+    PROJECT_KEY,
+    TITLE_KEY,
     KnownSession,
     RecordedMessage,
     RecordedSession,
     message_id_of,
 )
+from sessions_app.models import TitleSource
 
 NOT_COMPLETED = gettext_noop(
     "You wrote in this conversation or chose another answer, so what an earlier import left out of it wasn’t "
     "added."
 )
 
+_SEVERAL = {
+    TITLE_KEY: (" · ", MAX_TITLE_CHARACTERS),
+    PROJECT_KEY: (", ", MAX_NAME_CHARACTERS),
+    MODEL_KEY: (", ", MAX_NAME_CHARACTERS),
+}
+"""What of an origin exports tell differently: what stands between two, and the most characters of all."""
+
 
 def complete(*, user_id: int, import_id: int | None, found: Found, tally: Tally) -> Collection[UUID]:
     """Complete known sessions, without an import only count; return those that this import completed."""
     by_me = {held.session_id: held.completed.get(str(import_id), 0) for held, _ in found}
-    may_lack = [pair for pair in found if any(said.shorter for said in pair[1].messages)]
+    may_lack = [pair for pair in found if any(said.shorter for said in (*pair[1].said, *pair[1].answers))]
     stored = stored_digests(user_id, [held.session_id for held, _ in may_lack])
     wanted = {}
     for held, recorded in found:
         texts = stored.get(held.session_id, {})
-        missing = [said for said in recorded.messages if _is_shorter(said, texts)]
+        missing = [said for said in (*recorded.said, *recorded.answers) if _is_shorter(said, texts)]
         origin = _lacking(held, recorded)
         if (missing or origin) and not held.is_deleted:
             wanted[held.session_id] = Completion(session_id=held.session_id, messages=missing, origin=origin)
@@ -51,7 +60,9 @@ def complete(*, user_id: int, import_id: int | None, found: Found, tally: Tally)
     if import_id is not None and free:
         done = _completed(user_id, import_id, free)
     for held, recorded in found:
-        if held.session_id in wanted and held.session_id not in done:
+        lacking = wanted.get(held.session_id)
+        is_left = lacking and held.session_id not in done
+        if lacking and is_left and (lacking.messages or lacking.origin.keys() - {MODEL_KEY}):
             tally.report(not_completed(recorded))
     tally.completed += sum(by_me.values()) + sum(done.values())
     return {key for counts in (by_me, done) for key, count in counts.items() if count}
@@ -68,14 +79,20 @@ def _completed(user_id: int, import_id: int, wanted: Sequence[Completion]) -> di
 
 
 def _lacking(held: KnownSession, recorded: RecordedSession) -> Mapping[str, str]:
-    """Return what is known now of where a session was recorded and wasn't, and its models with new ones."""
-    lacking = {key: value for key, value in recorded.origin.items() if key not in {*held.origin, BRANCH_KEY}}
-    known = held.origin.get(MODEL_KEY, "")
-    models = (
-        each for origin in (held.origin, recorded.origin) for each in origin.get(MODEL_KEY, "").split(", ")
-    )
-    if (both := ", ".join(filter(None, dict.fromkeys(models)))[:MAX_NAME_CHARACTERS]) != known:
-        lacking[MODEL_KEY] = both
+    """Return what is told now of where a session was recorded, together with what was told before.
+
+    Exports come in any order, so none of them has the last word.
+    """
+    title = recorded.origin.get(TITLE_KEY, "")
+    if not title and recorded.title_source == TitleSource.MODEL:
+        title = recorded.title
+    told = {**recorded.origin, TITLE_KEY: "" if title == held.title else title}
+    lacking = {}
+    for key, (between, most) in _SEVERAL.items():
+        known = held.origin.get(key, "")
+        names = filter(None, [*known.split(between), *told.get(key, "").split(between)])
+        if (all_names := between.join(dict.fromkeys(names))[:most]) != known:
+            lacking[key] = all_names
     return lacking
 
 

@@ -64,7 +64,7 @@ class _Compared:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Newer:
-    """The sessions that got messages, and branches that are to be stored."""
+    """The sessions that got messages, by this run or an earlier one, and branches that are to be stored."""
 
     appended: Collection[UUID]
     branches: Sequence[RecordedSession]
@@ -99,11 +99,12 @@ def store_newer(
 
 
 def _new_branches(user_id: int, compared: Sequence[_Compared], tally: Tally) -> Sequence[RecordedSession]:
-    """Return what is another branch as such, but for those that its person has deleted."""
+    """Return what is another branch as such, but for those whose ids are in use or were just deleted."""
     branches = {each.imported_id: each for each in map(_branch, compared)}
     known = known_sessions(user_id=user_id, imported_ids=branches.keys()) if branches else {}
-    for imported_id in known:
-        tally.report(Problem(where=branches[imported_id].where, text=DELETED, is_lost=False))
+    for imported_id, held in known.items():
+        text = DELETED if held.is_deleted else CHANGED
+        tally.report(Problem(where=branches[imported_id].where, text=text, is_lost=False))
     return [each for imported_id, each in branches.items() if imported_id not in known]
 
 
@@ -116,6 +117,7 @@ def _branch(compared: _Compared) -> RecordedSession:
         started_at=min(message.created_at for message in new),
         messages=new,
         answers=[answer for answer in recorded.answers if answer.answers_to in ids],
+        elsewhere=(),
         origin={**recorded.origin, BRANCH_KEY: root},
     )
 
@@ -164,8 +166,10 @@ def _compared(
         if key not in stored and message.imported_id not in joined
     ]
     edited = sum(
-        key in stored and message.imported_id not in joined and not _is_same(message, stored[key])
-        for key, message in zip(keys, recorded.messages, strict=True)
+        (key := message_id_of(said.imported_id)) in stored
+        and said.imported_id not in joined
+        and not _is_same(said, stored[key])
+        for said in recorded.said
     )
     old = len(keys) - len(new)
     shown = [key for key in stored if key not in hidden]

@@ -15,7 +15,14 @@ from coaching.legacy.importers.things import (
     Problem,
 )
 from coaching.safety.card import ELSEWHERE_KEY, RECENT, danger_in, values_of_danger
-from sessions_app.imports import BRANCH_KEY, MODEL_KEY, RecordedMessage, RecordedSession
+from sessions_app.imports import (
+    BRANCH_KEY,
+    MODEL_KEY,
+    PROJECT_KEY,
+    TITLE_KEY,
+    RecordedMessage,
+    RecordedSession,
+)
 from sessions_app.models import MessageRole, SessionKind, SessionStatus, TitleSource
 from sessions_app.text import mended, mended_json, title_from
 
@@ -120,6 +127,7 @@ def _answers(
             content=mended(answer.text[:MAX_MESSAGE_CHARACTERS]),
             created_at=min(answer.created_at or asked[answers_to].created_at, now),
             answers_to=answers_to,
+            shorter=_shorter(answer),
         )
 
 
@@ -127,9 +135,9 @@ def _origin(found: FoundConversation, title: str) -> Mapping[str, str]:
     """Return what is known of where a conversation was recorded, with its title there, if it has another."""
     own_title = " ".join(found.title.split())
     values = {
-        "title": "" if mended(own_title) == title else own_title[:MAX_TITLE_CHARACTERS],
+        TITLE_KEY: "" if mended(own_title) == title else own_title[:MAX_TITLE_CHARACTERS],
         MODEL_KEY: found.model[:MAX_NAME_CHARACTERS],
-        "project": found.project[:MAX_NAME_CHARACTERS],
+        PROJECT_KEY: found.project[:MAX_NAME_CHARACTERS],
         BRANCH_KEY: found.branch_of,
     }
     return {key: mended(value) for key, value in values.items() if value.strip()}

@@ -97,9 +97,9 @@ def _count_made(tally: Tally, made: Sequence[RecordedSession]) -> None:
     for each in made:
         tally.sessions += not each.branch_of
         tally.branches += bool(each.branch_of)
-        tally.messages += len(each.messages)
+        tally.messages += len(each.said)
         tally.answers += len(each.answers)
-        tally.brief_tokens += sum(count_tokens(said.content) + LINE_TOKENS for said in each.messages)
+        tally.brief_tokens += sum(count_tokens(said.content) + LINE_TOKENS for said in each.said)
 
 
 def _store_answers_of_an_older_run(target: Target, mine: Found, tally: Tally) -> None:

@@ -16,15 +16,14 @@ Digests = Mapping[str, str]
 Answered = tuple[RecordedMessage, Sequence[RecordedMessage]]
 """A message and the one or more messages that answer it."""
 
+MAX_PIECES = 40
+"""Of an answer, that are compared with stored messages."""
+
 
 def answered_in(recorded: RecordedSession) -> Iterator[Answered]:
     """Yield the messages that have an answer."""
-    asked: RecordedMessage | None = None
-    for is_answer, said in groupby(recorded.messages, lambda each: each.role == MessageRole.ASSISTANT):
-        messages = list(said)
-        if is_answer and asked is not None:
-            yield asked, messages
-        asked = None if is_answer else messages[-1]
+    yield from _answered_among(recorded.elsewhere)
+    yield from _answered_among(recorded.messages)
 
 
 def switched(recorded: RecordedSession, stored: Collection[str]) -> Sequence[RecordedMessage]:
@@ -40,12 +39,28 @@ def switched(recorded: RecordedSession, stored: Collection[str]) -> Sequence[Rec
 
 def ids_in_answers(recorded: RecordedSession, stored: Digests, hidden: AbstractSet[str]) -> AbstractSet[str]:
     """Return the ids of messages that become other answers, or are in those that are `hidden`."""
-    ids = {each.imported_id for _, said in _switched(recorded, stored) for each in said}
+    switched_ids = {each.imported_id for _, said in _switched(recorded, stored) for each in said}
+    joined = joined_in(recorded, {key: stored[key] for key in hidden if key in stored})
+    return switched_ids | {each.imported_id for said in joined for each in said}
+
+
+def joined_in(recorded: RecordedSession, hidden: Digests) -> Iterator[Sequence[RecordedMessage]]:
+    """Yield messages that are shown now and are stored, joined, as other answers that are `hidden`."""
     for _, said in answered_in(recorded):
         key = message_id_of(said[0].imported_id)
-        if key in hidden:
-            ids.update(each.imported_id for each in said[: _count_in(said, stored[key])])
-    return ids
+        if key in hidden and (count := _count_in(said, hidden[key])):
+            yield said[:count]
+
+
+def is_stored(answer: RecordedMessage, digests: Collection[str]) -> bool:
+    """Return whether the words of an answer are stored: as one message, or as several that it joins."""
+    begun, pieces = "", answer.content.split(BREAK)
+    if digest_of(answer.content) in digests or answer.shorter_content is not None:
+        return True
+    for piece in pieces[:MAX_PIECES]:
+        begun = f"{begun}{BREAK}{piece}" if begun else piece
+        begun = "" if digest_of(begun) in digests else begun
+    return not begun and len(pieces) <= MAX_PIECES
 
 
 def digest_of(words: str) -> str:
@@ -61,15 +76,31 @@ def _switched(recorded: RecordedSession, stored: Collection[str]) -> Iterator[An
             yield asked, said
 
 
+def _answered_among(recorded: Sequence[RecordedMessage]) -> Iterator[Answered]:
+    asked: RecordedMessage | None = None
+    for is_answer, said in groupby(recorded, lambda each: each.role == MessageRole.ASSISTANT):
+        messages = list(said)
+        if is_answer and asked is not None:
+            yield asked, messages
+        asked = None if is_answer else messages[-1]
+
+
 def _joined(said: Sequence[RecordedMessage]) -> str:
     return BREAK.join(each.content for each in said)[:MAX_MESSAGE_CHARACTERS]
 
 
 def _count_in(said: Sequence[RecordedMessage], digest: str) -> int:
-    """Return how many of these messages, joined, are the one with a digest; 0 if they aren't."""
-    words = hashlib.md5(usedforsecurity=False)
+    """Return how many of these messages, joined, are the one with a digest; 0 if they aren't.
+
+    Earlier versions may have stored them shorter. An answer is cut like any other message.
+    """
+    whole, shorter = "", ""
     for count, each in enumerate(said, start=1):
-        words.update(f"{BREAK if count > 1 else ''}{each.content}".encode())
-        if words.hexdigest() == digest:
+        between = BREAK if count > 1 else ""
+        whole += between + each.content
+        shorter += between + (each.content if each.shorter_content is None else each.shorter_content)
+        if digest in {digest_of(words[:MAX_MESSAGE_CHARACTERS]) for words in (whole, shorter)}:
             return count
+        if len(shorter) > MAX_MESSAGE_CHARACTERS:
+            break
     return 0

@@ -1,7 +1,7 @@
 """What an import has done so far, as numbers and as the problems that its person is shown."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.utils.translation import gettext_noop
@@ -17,9 +17,13 @@ from coaching.legacy.importers.things import (
     UnknownFields,
 )
 from coaching.models import Import
+from coaching.safety.card import danger_in
 from sessions_app.text import mended_json
 
 UNKNOWN_FIELD = gettext_noop("Sage doesn’t know this field, so it was skipped.")
+
+WITHHELD = "…"
+"""Stands for a name that speaks of danger, as titles do that are withheld in lists."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -66,7 +70,7 @@ class Tally:
                 if len(self.notes) < MAX_NOTES:
                     self.notes.append(thing)
             case LeftBehind():
-                self.left.add(thing)
+                self.left.add(_without_danger(thing))
             case MoreLeftBehind():
                 self.left.add_more(thing)
 
@@ -112,3 +116,11 @@ class Tally:
         for name, value in values.items():
             setattr(row, name, value)
         return list(values)
+
+
+def _without_danger(left: LeftBehind) -> LeftBehind:
+    return replace(
+        left,
+        name=WITHHELD if danger_in(left.name) else left.name,
+        where=WITHHELD if danger_in(left.where) else left.where,
+    )

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from coaching.models import Import, Profile
 from sessions_app.imports import BRANCH_KEY, IMPORT_KEY, ORIGIN_KEY
-from sessions_app.models import Session
+from sessions_app.models import Session, TitleSource
 
 MAX_BRANCHES = 100
 
@@ -16,13 +16,14 @@ MAX_BRANCHES = 100
 class OriginItem:
     """The line about an import.
 
-    `title` is the one in its export, empty if it is as here; `branch_of` is the conversation of which this is
-    another branch.
+    `title` is the one in its export, empty if it is as here; with `is_withheld` it isn't shown at
+    once. `branch_of` is the conversation of which this is another branch.
     """
 
     app: str
     imported_at: datetime
     title: str
+    is_withheld: bool
     model: str
     project: str
     branch_of: uuid.UUID | None
@@ -48,6 +49,7 @@ def read_origin(session: Session) -> OriginItem | None:
         app=row.get_file_format_display(),
         imported_at=row.created_at.astimezone(profile.zone),
         title=told.get("title", ""),
+        is_withheld=session.title_source == TitleSource.WITHHELD,
         model=told.get("model", ""),
         project=told.get("project", ""),
         branch_of=named.values_list("pk", flat=True).first(),

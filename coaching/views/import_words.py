@@ -21,7 +21,7 @@ class LeftGroup:
 
 
 def left_groups(left: Mapping[str, Mapping[str, Any]]) -> Sequence[LeftGroup]:
-    """Return what was left behind; fields that aren't known stand among the problems."""
+    """Return what was left behind; unknown fields are last, but structural ones stand among the problems."""
     counts = {kind: each["count"] for kind, each in left.items()}
     titles = (
         ("file", ngettext("{count} attached file", "{count} attached files", counts.get("file", 0))),
@@ -63,6 +63,14 @@ def left_groups(left: Mapping[str, Mapping[str, Any]]) -> Sequence[LeftGroup]:
             ),
         ),
         (
+            "result",
+            ngettext(
+                "{count} page that a search found",
+                "{count} pages that searches found",
+                counts.get("result", 0),
+            ),
+        ),
+        (
             "thinking",
             ngettext(
                 "{count} reasoning step",
@@ -70,6 +78,7 @@ def left_groups(left: Mapping[str, Mapping[str, Any]]) -> Sequence[LeftGroup]:
                 counts.get("thinking", 0),
             ),
         ),
+        ("metadata", gettext("Details of messages that Sage doesn’t know")),
     )
     return [
         LeftGroup(

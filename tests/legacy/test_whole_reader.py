@@ -78,7 +78,7 @@ DAMAGE: Mapping[str, Mapping[str, Callable[[User], None]]] = {
         "c-2024/m5.metadata.model_slug: gpt-4o": forget_origins,
     },
     "chatgpt_2025": {
-        "c-2025/r4.metadata.targeted_reply: with ten minutes": forget_names("field"),
+        "c-2025/r4.metadata.targeted_reply: with ten minutes": forget_names("metadata"),
         "c-2025/r2.content.thoughts.0.summary: Thinking about knees": forget_names("thinking"),
         "c-2025/audio/file_00000000sound-12.wav": forget_names("voice"),
     },

@@ -274,6 +274,8 @@ def _excuses(said: Said, place: Place, row: Message | None, title: str) -> set[N
     """Return the names that a leaf, or what holds it, has of its own."""
     where = "[].mapping[].message" if "author" in said.value else "[].chat_messages[]"
     names = {("field", ".".join([where, *map(str, place[:depth])])) for depth in (1, 2)}
+    if place[0] == "metadata" and len(place) > 1:
+        names.add(("metadata", str(place[1])))
     value: Any = said.value
     is_cited = False
     for key in place:
@@ -282,7 +284,9 @@ def _excuses(said: Said, place: Place, row: Message | None, title: str) -> set[N
         if not isinstance(value, Mapping):
             continue
         if is_cited:
-            names |= {("source", str(value.get(each))) for each in ("title", "url")}
+            title_and_url = [str(value[each]) for each in ("title", "url") if value.get(each)]
+            found = {*title_and_url, " – ".join(title_and_url)}
+            names |= set(product(("source", "result"), found))
         if value.get("type") in CALLS:
             names.add(("tool", str(value.get("name") or value["type"])))
         if value.get("type") == "thinking":

@@ -154,7 +154,8 @@ class _Division:
             return
         self.made.joined |= {message.imported_id: said[0].imported_id for message in said}
         text = BREAK.join(message.text for message in said)
-        owner.answers.append(replace(said[0], text=text, answers_to=asked, shorter=None))
+        shorter = _joined_shorter(said, text)
+        owner.answers.append(replace(said[0], text=text, answers_to=asked, shorter=shorter))
 
     def _add_branch(self, messages: Sequence[FoundMessage]) -> None:
         if len(self.made.others) >= MAX_BRANCHES:
@@ -162,3 +163,19 @@ class _Division:
             return
         branch = self.made.others[messages[0].imported_id] = Branch()
         self._add(branch, messages)
+
+
+def _joined_shorter(said: Sequence[FoundMessage], text: str) -> tuple[int, str] | None:
+    """Return how earlier versions joined messages whose whole text is this; None if it was the same."""
+    shorter = BREAK.join(
+        each.text if each.shorter is None else each.text[: each.shorter[0]] + each.shorter[1] for each in said
+    )
+    if shorter == text:
+        return None
+    kept = 0
+    for each in said:
+        if each.shorter is not None:
+            kept += each.shorter[0]
+            break
+        kept += len(each.text) + len(BREAK)
+    return kept, shorter[kept:]

@@ -12,7 +12,7 @@ from typing import Any
 from coaching.legacy.importers.about import chatgpt_notes
 from coaching.legacy.importers.bounded import Unreadable
 from coaching.legacy.importers.branches import Branch, Divided, Tree, branch_id, divide
-from coaching.legacy.importers.chatgpt_fields import unknown_fields
+from coaching.legacy.importers.chatgpt_fields import unknown_fields, unknown_metadata
 from coaching.legacy.importers.chatgpt_left import left_in
 from coaching.legacy.importers.chatgpt_words import Reader, is_partly_changed
 from coaching.legacy.importers.json_stream import Item
@@ -57,8 +57,9 @@ class ChatGptAdapter:
         mapping = found["mapping"]
         divided = divide(_tree_of(found), Reader(mapping).message)
         nodes = [mapping[key] for key in divided.nodes if mapping_of(mapping[key].get("message"))]
-        if unknown := unknown_fields(found, nodes, divided.taken_ids):
+        if unknown := unknown_fields(found, nodes):
             yield UnknownFields(names=unknown)
+        yield from unknown_metadata(nodes, divided.taken_ids)
         if any(is_partly_changed(node["message"]) for node in nodes):
             yield Problem(where=where_of(item), text=CHANGED_DOCUMENT, is_lost=False)
         title = text_of(found.get("title"))

@@ -1,10 +1,12 @@
 """The fields of a ChatGPT export that a reader knows; others are named."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from coaching.legacy.importers.chatgpt_left import PICTURE, SHOWN, SOUNDS, key_of
 from coaching.legacy.importers.chatgpt_words import kind_of
+from coaching.legacy.importers.left import LeftBehind
 from coaching.legacy.importers.things import list_of, mapping_of, unknown_in, words
 
 _OF_CONVERSATIONS = words(
@@ -59,18 +61,24 @@ _KNOWN_PARTS = {PICTURE, "audio_transcription", *SOUNDS}
 _MESSAGE = "[].mapping[].message"
 
 
-def unknown_fields(
-    conversation: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]], taken: Collection[str]
-) -> frozenset[str]:
-    """Return the names of fields and kinds that aren't known; of metadata, only of `taken` messages."""
-    unknown = unknown_in(conversation, _OF_CONVERSATIONS, "[]")
+def unknown_fields(conversation: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]]) -> frozenset[str]:
+    """Return the names of fields and kinds that aren't known, but for those of metadata."""
+    unknown = set(unknown_in(conversation, _OF_CONVERSATIONS, "[]"))
     for node in nodes:
         message = node["message"]
-        unknown |= unknown_in(message, _OF_MESSAGES, _MESSAGE) | _unknown_kinds(message)
+        unknown.update(unknown_in(message, _OF_MESSAGES, _MESSAGE), _unknown_kinds(message))
+    return frozenset(unknown)
+
+
+def unknown_metadata(nodes: Sequence[Mapping[str, Any]], taken: Collection[str]) -> Iterator[LeftBehind]:
+    """Yield fields of the metadata of `taken` messages that aren't known, with their numbers of messages."""
+    counts = Counter[str]()
+    for node in nodes:
         if key_of(node) in taken:
-            given = {key: value for key, value in mapping_of(message.get("metadata")).items() if value}
-            unknown |= unknown_in(given, _OF_METADATA, f"{_MESSAGE}.metadata")
-    return unknown
+            given = mapping_of(node["message"].get("metadata"))
+            counts.update(key for key, value in given.items() if value and key not in _OF_METADATA)
+    for name, count in counts.items():
+        yield LeftBehind(kind="metadata", name=name, count=count)
 
 
 def _unknown_kinds(message: Mapping[str, Any]) -> frozenset[str]:

@@ -22,7 +22,7 @@ SOUNDS = frozenset(
 SHOWN = frozenset({"text", "multimodal_text"})
 _NOTES = frozenset({"user_editable_context", "model_editable_context"})
 _THINKING = frozenset({"thoughts", "reasoning_recap"})
-_CITED = ("citations", "content_references", "search_result_groups")
+_CITED = ("citations", "content_references")
 _SPEAKERS = ("user", "assistant")
 MAX_TITLE_CHARACTERS = 80
 FILE_KEY = re.compile(r"file[-_][A-Za-z0-9]+")
@@ -49,7 +49,9 @@ def left_in(
         key = key_of(node)
         if key in taken:
             metadata = mapping_of(node["message"].get("metadata"))
-            yield from cited_in([metadata.get(field) for field in _CITED], where)
+            yield from cited_in(
+                [metadata.get(field) for field in _CITED], where, found=metadata.get("search_result_groups")
+            )
         message = divided.joined.get(key, key) if key in taken else ""
         for name, kind, pointer in _media(node["message"], where):
             yield FoundReference(

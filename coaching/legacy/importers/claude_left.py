@@ -29,14 +29,14 @@ def left_in(
     called = {text_of(block.get("name")) for block in calls}
     left = set(map(id, calls))
     for message in shown:
+        said = mappings_of(message.get("content"))
         yield from _sources(message, where)
-        for block in mappings_of(message.get("content")):
+        yield from cited_in([each.get("citations") for each in said if each.get("type") == "text"], where)
+        for block in said:
             name = text_of(block.get("name"))
             is_result = block.get("type") == "tool_result" and bool(block.get("content"))
             if id(block) in left or (is_result and name not in called and (name or not called)):
                 yield LeftBehind(kind="tool", name=name or "?")
-            elif block.get("type") == "text":
-                yield from cited_in(block.get("citations"), where)
             elif block.get("type") in _THINKING:
                 yield LeftBehind(kind="thinking", name=text_of(block.get("type")))
 

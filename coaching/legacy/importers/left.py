@@ -20,12 +20,15 @@ LeftKind = Literal[
     "tool",
     "thinking",
     "source",
+    "result",
     "field",
+    "metadata",
 ]
 """`member` is a file of a ZIP; `branch` are messages of branches that weren't shown; `message` is one that
 was hidden, or that has no ID or no known sender; `summary` is the other app's of a conversation;
 `instructions` are a person's own for the other app, and its memories of them; `source` is a page that an
-answer cites; `field` is one that the reader doesn't know."""
+answer cites, `result` one that a search found; `field` is one that the reader doesn't know, `metadata` such a
+one of messages."""
 
 NOT_IN_EXPORT = gettext_noop("It isn’t in this export.")
 MAX_NAMED = 100

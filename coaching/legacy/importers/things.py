@@ -73,8 +73,8 @@ class FoundMessage:
 class FoundConversation:
     """A conversation with the messages that were shown, in order. `status` is as its export has it.
 
-    `answers` are others to its messages; `model` wrote most of them. It is another branch of the conversation
-    `branch_of`, if that isn't empty.
+    `answers` are others to its messages; `model` names those that answered. It is another branch of the
+    conversation `branch_of`, if that isn't empty.
     """
 
     imported_id: str
