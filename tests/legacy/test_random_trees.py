@@ -23,7 +23,7 @@ from sessions_app.models import Message, Session
 from tests.legacy.exports import chatgpt_node, claude_message
 from tests.legacy.real_exports import ROOT, claude, tree, zipped
 from tests.legacy.test_whole_exports import made
-from tests.legacy.whole import missing_of
+from tests.legacy.whole import added_to, missing_of
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
@@ -83,7 +83,11 @@ def taken(user: User, told: dict[str, Any], read_as: ImportFormat, *, is_dry: bo
 
 
 def missing(user: User, told: dict[str, Any]) -> list[str]:
-    return missing_of(zipped({"conversations.json": json.dumps([told]).encode()}), user)
+    return missing_of(in_zip(told), user)
+
+
+def in_zip(told: dict[str, Any]) -> bytes:
+    return zipped({"conversations.json": json.dumps([told]).encode()})
 
 
 def undo(row: Import) -> None:
@@ -143,6 +147,7 @@ def test_exports_of_a_random_tree_in_any_order_are_whole_and_undone_in_any_order
         again = taken(user, told, read_as)
         assert {key: count for key, count in again.counts().items() if count} == {"skipped": 1}
     assert made(user) == whole
+    assert added_to(map(in_zip, exports), user) == []
     rows = list(Import.of(user.pk))
     chance.shuffle(rows)
     undo(rows.pop())

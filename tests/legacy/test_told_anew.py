@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from django.utils import timezone
 
 from coaching.legacy.completing import NOT_COMPLETED
 from coaching.legacy.importers.chatgpt import ChatGptAdapter
@@ -12,6 +13,7 @@ from coaching.legacy.importers.json_stream import Item
 from coaching.legacy.newer import EDITED
 from coaching.legacy.tally import WITHHELD, Tally
 from coaching.models import Import, ImportFormat
+from sessions_app.import_links import are_deleted
 from sessions_app.imports import CHOSEN_KEY
 from sessions_app.models import Message, Session
 from tests.legacy.exports import chatgpt_node
@@ -105,6 +107,23 @@ def test_another_answer_that_has_grown_is_named(user: User) -> None:
     assert taken(user, simple("a2", **said), CHATGPT).problems == []
     problems = taken(user, simple("a2", **said, b2="b1"), CHATGPT).problems
     assert [each.text for each in problems] == [EDITED]
+
+
+def test_files_of_a_branch_that_stays_are_not_those_of_a_deleted_conversation(user: User) -> None:
+    told = simple("a2", q1="", a1="q1", q2="", a2="q2")
+    taken(user, told, CHATGPT)
+    for own, are_gone in (("c", False), ("c/q1", True)):
+        Session.of(user.pk).filter(metadata__imported_id=own).update(deleted_at=timezone.now())
+        assert are_deleted(user.pk, {"c"}) == are_gone
+
+
+def test_a_branch_whose_id_another_one_has_is_stored_under_its_own(user: User) -> None:
+    told = simple("a1", q1="", a1="q1", q2="", a2="q2")
+    taken(user, told, CHATGPT)
+    branch = Message.of(user.pk).filter(session__metadata__imported_id="c/q2")
+    branch.filter(metadata__imported_id="q2").delete()
+    assert taken(user, told, CHATGPT).problems == []
+    assert shown_by_session(user) == {"c": ["q1", "a1"], "c/q2": ["a2"], "c/q2+": ["q2"]}
 
 
 PAGES = [{"title": f"Page {number}", "url": f"https://p.example/{number}"} for number in range(10)]

@@ -13,7 +13,7 @@ from sessions_app.models import Message, Session
 from tests.jobs.conftest import empty_queue
 from tests.legacy.real_exports import EXPORTS, zipped
 from tests.legacy.test_import_command import run_import
-from tests.legacy.whole import missing_of
+from tests.legacy.whole import added_to, missing_of
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
@@ -101,3 +101,20 @@ def test_damage_is_noticed(name: str, tmp_path: Path, user: User) -> None:
         assert found not in missing_of(path.read_bytes(), user)
         damage(user)
         assert found in missing_of(path.read_bytes(), user)
+
+
+def test_a_message_that_no_export_has_is_noticed(tmp_path: Path, user: User) -> None:
+    empty_queue()
+    path = tmp_path / "export.zip"
+    path.write_bytes(zipped(EXPORTS["claude_2025"]()))
+    run_import(path, user)
+    assert added_to([path.read_bytes()], user) == []
+    rename_a_message(user)
+    assert added_to([path.read_bytes()], user) == ["k-2025/nobody"]
+
+
+def rename_a_message(user: User) -> None:
+    row = Message.of(user.pk).order_by("number").last()
+    assert row is not None
+    row.metadata["imported_id"] = "nobody"
+    row.save()

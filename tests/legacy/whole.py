@@ -34,7 +34,7 @@ REASONS: Mapping[str, str] = {
         create_time created_at start_timestamp stop_timestamp timestamp_ update_time updated_at
     """,
     "who speaks to whom; compared as a message's role, and as the name of its tool": """
-        author creator recipient sender
+        recipient sender
     """,
     "kinds": """
         citation_format_type content_type direction file_type format gizmo_type message_type mime_type type
@@ -52,6 +52,10 @@ REASONS: Mapping[str, str] = {
 IGNORED = frozenset(key for keys in REASONS.values() for key in keys.split())
 MARKS = re.compile("\ue200[^\ue201]*\ue201|【[^】]*】")
 """Marks of sources in a text of ChatGPT, which mean nothing without the page that they were shown on."""
+OF_AUTHORS = (("author", "role"), ("author", "name"), ("creator", "full_name"))
+"""Fields that say who somebody is, compared as a message's role and as the name of its tool."""
+MAY_BE_LEFT = re.compile(r"(.*/)?(users?|message_feedback|shared_conversations|export_manifest)\.json")
+"""Files of JSON that may be left behind whole, if they are named."""
 FILE_KEY = re.compile(r"file[-_][A-Za-z0-9]+")
 FILES = ("file", "picture", "voice")
 """Kinds of files among what was left behind."""
@@ -97,6 +101,20 @@ def missing_of(data: bytes, user: User) -> list[str]:
     return list(_Comparison(members, _stored(user)).missing())
 
 
+def added_to(exports: Iterable[bytes], user: User) -> list[str]:
+    """Return messages that are stored and in none of these ZIPs."""
+    keys = set[tuple[str, str]]()
+    for data in exports:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            names = [name for name in archive.namelist() if name.startswith("conversations")]
+            told = [each for name in names for each in json.loads(archive.read(name))]
+        for found in told:
+            root = found.get("conversation_id") or found["uuid"]
+            said = _chatgpt(found) if "mapping" in found else _claude(found)
+            keys |= {(root, _id_of(each)) for each in said}
+    return ["/".join(key) for key in sorted(_stored(user).rows.keys() - keys)]
+
+
 def _stored(user: User) -> Stored:
     made = Stored()
     for made_by in Import.of(user.pk):
@@ -125,7 +143,8 @@ def _leaves(value: object, place: Place = ()) -> Iterator[tuple[Place, str]]:
     """Yield all texts, numbers and booleans with their places, but for what is ignored or empty."""
     if isinstance(value, Mapping):
         for key, each in value.items():
-            if key not in IGNORED and not (key == "name" and value.get("type") in CALLS):
+            is_ignored = key in IGNORED or (*place[-1:], key) in OF_AUTHORS
+            if not is_ignored and not (key == "name" and value.get("type") in CALLS):
                 yield from _leaves(each, (*place, key))
     elif isinstance(value, list):
         for number, each in enumerate(value):
@@ -144,8 +163,8 @@ def _objects(value: object) -> Iterator[Mapping[str, Any]]:
 
 def _is_in(text: str, words: Sequence[str]) -> bool:
     """Return whether a text stands somewhere as a whole, without marks; JSON, each of its leaves."""
-    if isinstance(inside := _json_in(text), dict | list):
-        return all(_is_in(leaf, words) for _, leaf in _leaves(inside))
+    if isinstance(inside := _json_in(text), dict | list) and (leaves := list(_leaves(inside))):
+        return all(_is_in(leaf, words) for _, leaf in leaves)
     whole = re.compile(rf"(?<!\w){re.escape(MARKS.sub('', text).strip())}(?!\w)")
     return any(whole.search(each) for each in words)
 
@@ -167,7 +186,7 @@ class _Comparison:
         parsed = {
             name: json.loads(data)
             for name, data in self._members.items()
-            if name.endswith(".json") and ("member", name) not in self._stored.left
+            if name.endswith(".json") and not self._is_left_whole(name)
         }
         told = [each for name, value in parsed.items() if name.startswith("conversations") for each in value]
         for each in (each for value in parsed.values() for each in _objects(value)):
@@ -180,6 +199,9 @@ class _Comparison:
         for name, data in self._members.items():
             if name not in parsed and ("member", name) not in self._stored.left:
                 yield from self._of_file(name, data)
+
+    def _is_left_whole(self, name: str) -> bool:
+        return bool(MAY_BE_LEFT.fullmatch(name)) and ("member", name) in self._stored.left
 
     def _name_files(self, found: Mapping[str, Any]) -> None:
         """Take in what a file is called: by its id, or under its name in the ZIP."""
