@@ -43,7 +43,7 @@ SUMMARY = "You talked about sleep and want quieter nights."
 
 @asynccontextmanager
 async def worker(
-    practice: PracticeServer, *arguments: str, token: str = "", is_forked: bool = True
+    practice: PracticeServer, *arguments: str, token: str = "", is_forked: bool = True, **variables: str
 ) -> AsyncIterator[StartedProcess]:
     """Run `manage.py worker` on the test's database with the test's model."""
     environment = {
@@ -51,6 +51,7 @@ async def worker(
         "ANTHROPIC_BASE_URL": practice.url,
         "ANTHROPIC_API_KEY": "practice",
         "SAGE_METRICS_TOKEN": token,
+        **variables,
     }
     process = StartedProcess(["manage.py", "worker", *arguments], environment, is_forked=is_forked)
     try:
