@@ -1,8 +1,8 @@
 """The one way in which a web process of Sage runs, for `up` and for production.
 
 Stock Daphne has no back-pressure, dies within half a second of SIGTERM with all its tasks, and tells its
-name. This server waits for readers, drains what runs before it goes, and says 1012 to open sockets. It knows
-nothing of turns: what has to be started and drained is given to it.
+name. This server waits for readers, drains what runs and answers what has arrived before it goes, and says
+1012 to open sockets. It knows nothing of turns: what has to be started and drained is given to it.
 """
 
 import asyncio
@@ -32,6 +32,7 @@ from sage.socket_inbox import BoundedSocket
 
 DRAIN_SECONDS = 10.0
 CLOSE_SECONDS = 2.0
+POLL_SECONDS = 0.02
 CLOSE_HANDSHAKE_SECONDS = 5.0
 SLOW_READER_SECONDS = 20.0
 MAX_FRAME_BYTES = 1 << 20
@@ -98,6 +99,7 @@ class WebServer(Server):  # type: ignore[misc]  # Daphne has no types
         self._slow_reader_seconds = slow_reader_seconds
         self._outlets: dict[Any, Outlet] = {}
         self._ports: list[Any] = []
+        self._spool = Spool()
         self._services = AsyncExitStack()
         self._ending: asyncio.Task[None] | None = None
         self._failure: BaseException | None = None
@@ -123,7 +125,7 @@ class WebServer(Server):  # type: ignore[misc]  # Daphne has no types
         # A frame that is too large is refused with a reason, not with a cut line.
         self.ws_factory.setProtocolOptions(failByDrop=False, closeHandshakeTimeout=CLOSE_HANDSHAKE_SECONDS)
         self.ws_factory.protocol = BoundedSocket
-        self.http_factory.protocol = partial(BoundedChannel, self._limits, Spool())
+        self.http_factory.protocol = partial(BoundedChannel, self._limits, self._spool)
         reactor.callWhenRunning(self._begin)
 
     def _begin(self) -> None:
@@ -215,6 +217,7 @@ class WebServer(Server):  # type: ignore[misc]  # Daphne has no types
             self.stop()
 
     async def _end_in_order(self) -> None:
+        deadline = twisted_loop.time() + DRAIN_SECONDS
         try:
             for port in self._ports:
                 await defer.maybeDeferred(port.stopListening).asFuture(twisted_loop)
@@ -222,8 +225,21 @@ class WebServer(Server):  # type: ignore[misc]  # Daphne has no types
         except TimeoutError:
             log.warning("drain_took_too_long")
         finally:
+            await self._answer_requests(deadline)
             await self._close_sockets()
             self.stop()
+
+    async def _answer_requests(self, deadline: float) -> None:
+        """Wait for requests that have arrived: a proxy sends no form again, but shows an error."""
+        quiet = 0
+        # Twice: the last bytes of an answer may still be on their way to the socket.
+        while quiet < 2 and twisted_loop.time() < deadline:
+            await asyncio.sleep(POLL_SECONDS)
+            quiet = 0 if self._spool.size or any(map(self._is_answering, self.connections)) else quiet + 1
+
+    def _is_answering(self, protocol: Any) -> bool:
+        is_over = self.connections[protocol].get("disconnected")
+        return isinstance(protocol, WebRequest) and not is_over
 
     async def _close_sockets(self) -> None:
         sockets = [protocol for protocol in self.connections if isinstance(protocol, WebSocketProtocol)]
@@ -237,7 +253,7 @@ class WebServer(Server):  # type: ignore[misc]  # Daphne has no types
                 for protocol in sockets
             ):
                 return
-            await asyncio.sleep(0.02)
+            await asyncio.sleep(POLL_SECONDS)
 
     def kill_all_applications(self) -> "defer.Deferred[None]":
         """Cancel what still runs and wait for it, for a short time."""

@@ -35,6 +35,10 @@ class Application:
         """Serve one connection."""
         if scope["type"] == "http" and scope["path"] == "/":
             await self.answer(send)
+        elif scope["type"] == "http" and scope["path"] == "/slow/":
+            tell("slow")
+            await asyncio.sleep(1)
+            await self.count(receive, send)
         elif scope["type"] == "http":
             await self.count(receive, send)
         else:

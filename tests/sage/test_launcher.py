@@ -131,6 +131,27 @@ async def test_sigterm_drains_what_runs_then_closes_sockets_with_1012(launched: 
     assert [line for line in lines if line in told] == list(told)
 
 
+def test_sigterm_waits_until_requests_that_have_arrived_are_answered(launched: Launched) -> None:
+    with (
+        socket.create_connection(("127.0.0.1", launched.port)) as slow,
+        socket.create_connection(("127.0.0.1", launched.port)) as late,
+    ):
+        slow.sendall(b"POST /slow/ HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\nyes")
+        late.sendall(b"POST /body/ HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\ny")
+        launched.process.wait_for_line(lambda line: line.startswith("slow"))
+        launched.process.popen.send_signal(signal.SIGTERM)
+        _wait_until_refused(launched.port)
+        late.sendall(b"es")
+        for client in (slow, late):
+            client.settimeout(20)
+            received = client.recv(MEGABYTE)
+            while not received.endswith(b"\r\n\r\n3 3"):
+                chunk = client.recv(MEGABYTE)
+                assert chunk, received
+                received += chunk
+        assert launched.process.wait(20) == 0
+
+
 async def test_a_second_signal_ends_at_once(launched: Launched) -> None:
     async with connect(launched.url) as websocket:
         await websocket.send("work 60")
