@@ -51,6 +51,10 @@ logger = structlog.get_logger(__name__)
 RESTARTING = _("Sage is restarting. Please send that again in a few seconds.")
 
 
+class RestartingError(Refused):
+    """This process takes nothing on any more; another one would, or it itself in a few seconds."""
+
+
 class Runner:
     """Runs the turns of this process. Its methods belong to one event loop."""
 
@@ -276,7 +280,7 @@ class Runner:
 
     def _refuse_while_draining(self) -> None:
         if self._is_draining:
-            raise Refused(RESTARTING)
+            raise RestartingError(RESTARTING)
 
 
 def rate_limit() -> RateLimit:

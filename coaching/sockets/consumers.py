@@ -22,7 +22,7 @@ from django.utils.translation import gettext_noop, override
 from coaching.engine.spans import span
 from coaching.events import ErrorShown, SessionContinued, TurnEvent
 from coaching.live.hub import Subscription
-from coaching.live.runner import get_runner
+from coaching.live.runner import RestartingError, get_runner
 from coaching.people.accounts import TIMEZONE_COOKIE
 from coaching.people.danger_scans import scans
 from coaching.people.help_lines import count_card
@@ -57,6 +57,7 @@ POLICY_VIOLATION = 1008
 # Otherwise Channels subscribes each socket in Redis for nothing, and opens no socket without Redis.
 NO_CHANNEL_LAYER = "none"
 INTERNAL_ERROR = 1011
+SERVICE_RESTART = 1012
 
 MAX_IGNORED_FRAMES = 500
 
@@ -152,7 +153,10 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
                 await in_database(check_access, self._access())
             await self._handle(frame)
         except Refused as refusal:
-            await self._refuse(frame, refusal)
+            if isinstance(refusal, RestartingError) and frame.get("type") in SENT_AGAIN:
+                await self._leave(frame, refusal)
+            else:
+                await self._refuse(frame, refusal)
         except SignedOutError:
             await self.close(NOT_SIGNED_IN)
         except Session.DoesNotExist:
@@ -268,6 +272,16 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
         self._show_error(refusal.shown(), field)
         await in_database(count_card, danger.level, now=timezone.now())
 
+    async def _leave(self, frame: dict[str, Any], refusal: Refused) -> None:
+        """Close the socket, so that the client reconnects to another process and sends the frame again there.
+
+        A text that speaks of danger is refused instead: help lines mustn't wait for the next process.
+        """
+        if await scans.danger_in(_text_in(frame), user_id=self.user_id) is None:
+            await self.close(SERVICE_RESTART)
+        else:
+            await self._refuse(frame, refusal)
+
     async def _refuse_without_database(self, frame: dict[str, Any]) -> None:
         """Do the same at once and without the database, which may take long to answer."""
         country = country_of_timezone(self.scope.get("cookies", {}).get(TIMEZONE_COOKIE, ""))
@@ -323,6 +337,8 @@ HANDLERS: Mapping[str, Callable[[SessionConsumer, dict[str, Any]], Awaitable[Non
 }
 """The handler for each type of frame. The tenant matrix has a row for every one."""
 
+SENT_AGAIN = ("message", "edit", "answer")
+"""Frames that a client keeps until they are acknowledged, and sends again after it has reconnected."""
 CHECKED_BY_FIRST_QUERY = ("message",)
 """Frames whose first query checks access, so that the check takes no extra round trip."""
 

@@ -1,8 +1,10 @@
 """Several processes on one database without Redis: nothing is lost, only delayed."""
 
 import asyncio
+import signal
 import uuid
 from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
 from django.contrib.auth.models import User
@@ -18,6 +20,7 @@ from sessions_app.models import Session, SessionKind, Turn, TurnStatus
 from sessions_app.turn_records import Ending, TurnKey, close_turn
 from tests.live_sage import (
     LiveSage,
+    SocketClient,
     open_socket,
     start_web_process,
     stop_web_process,
@@ -86,6 +89,52 @@ async def test_readers_of_a_turn_that_was_taken_over_get_nothing_twice(
             assert (await second.next_frame())["sync"]["status"] == "idle"
             await first.send(type="nonsense")
             assert list((await first.next_frame()).keys()) == ["error"]
+
+
+async def test_a_message_to_a_process_that_ends_is_sent_again_to_another_one(
+    live_sage: LiveSage,
+    second: LiveSage,
+    practice: PracticeServer,
+    session: Session,
+    cookie: str,
+    user: User,
+) -> None:
+    practice.script([Reply.of("First half, ", Hold("middle"), "second half."), "Good."])
+    other = await in_database(services.open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    message = {"type": "message", "text": "I slept well", "id": "slept"}
+    async with (
+        open_socket(second, session.id, cookie) as running,
+        open_socket(second, other.id, cookie) as client,
+        open_socket(second, other.id, cookie) as in_danger,
+    ):
+        await running.send(type="message", text="Tell me")
+        await practice.reached("middle")
+        second.process.send_signal(signal.SIGTERM)
+        await _until_it_drains(second, in_danger)
+        # Help lines don't wait until the message has reached another process.
+        await in_danger.send(type="message", text="I want to die.")
+        assert "safety" in (await in_danger.until("error"))[-2]
+        await client.send(**message)
+        assert await client.closed_with() == 1012
+        async with open_socket(live_sage, other.id, cookie) as again:
+            await again.send(**message)
+            await again.until("done")
+        # What can't be sent again by itself gets its reason.
+        await in_danger.send(type="retry")
+        assert "restarting" in (await in_danger.until("error"))[-1]["error"]
+        practice.release("middle")
+        await running.until("done")
+    assert await in_database(other.messages.filter(client_id="slept").count) == 1
+
+
+async def _until_it_drains(sage: LiveSage, client: SocketClient) -> None:
+    """Wait until a process that was asked to end accepts no connection, and takes nothing on."""
+    with suppress(OSError):
+        while True:
+            _, writer = await asyncio.open_connection("127.0.0.1", sage.port)
+            writer.close()
+    await client.send(type="nonsense")
+    await client.until("error")
 
 
 def _open_turn_of_the_dead(session: Session) -> None:
