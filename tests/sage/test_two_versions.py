@@ -48,7 +48,7 @@ def undone(queue: None) -> Iterator[None]:
 @pytest.fixture
 def person(user: User) -> User:
     """Somebody who can sign in where passwords aren't hashed as in tests."""
-    user.password = make_password(PASSWORD, hasher=PBKDF2PasswordHasher())  # type: ignore[arg-type]  # the stubs only know names
+    user.password = make_password(PASSWORD, hasher=PBKDF2PasswordHasher())
     user.save()
     return user
 
