@@ -1,85 +1,24 @@
 """deploy/nginx: both sites are valid, stream, and have no smaller limits than Sage."""
 
 import re
-import shutil
 import signal
 import ssl
 import subprocess
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from datetime import UTC, datetime, timedelta
 from http.client import HTTPSConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from types import MappingProxyType
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 from django.conf import settings
 
 from sage.env import StartError, read_environment
-from tests.groups import require
+from tests.deploy.nginx_site import FOLDER, PROXY, SITES, placed, prepared
 from tests.live_sage import free_port
 from tests.sage.processes import PROJECT
-
-FOLDER = PROJECT / "deploy" / "nginx"
-SITES = ("sage.conf", "container.conf.template")
-PROXY = "sage-proxy.conf"
-NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")
-
-
-def put_certificate(folder: Path) -> None:
-    """Write a self-signed certificate and its key."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "sage.example")])
-    now = datetime.now(UTC)
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now)
-        .not_valid_after(now + timedelta(days=1))
-        .sign(key, hashes.SHA256())
-    )
-    folder.mkdir()
-    (folder / "fullchain.pem").write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
-    (folder / "privkey.pem").write_bytes(
-        key.private_bytes(
-            serialization.Encoding.PEM,
-            serialization.PrivateFormat.PKCS8,
-            serialization.NoEncryption(),
-        )
-    )
-
-
-def prepared(folder: Path, site: str, changes: Mapping[str, str] = MappingProxyType({})) -> Sequence[str]:
-    """Write a site with its changed places into a folder; return the command that starts nginx with it."""
-    require("deploy", NGINX is not None, "Debian's package nginx-light")
-    assert NGINX
-    put_certificate(folder / "tls")
-    text = (FOLDER / site).read_text()
-    for there, here in {
-        "${NGINX_LOCAL_RESOLVERS}": "127.0.0.11",
-        "/etc/nginx/": f"{folder}/",
-        "/var/log/nginx/": f"{folder}/",
-        "/dev/stdout": f"{folder}/sage.log",
-        "/dev/stderr": f"{folder}/sage-error.log",
-        **changes,
-    }.items():
-        text = text.replace(there, here)
-    (folder / "site.conf").write_text(text)
-    shutil.copy(FOLDER / PROXY, folder)
-    (folder / "nginx.conf").write_text(
-        f"pid {folder}/pid;\nworker_processes 1;\nevents {{}}\nhttp {{ include {folder}/site.conf; }}\n"
-    )
-    return [NGINX, "-q", "-e", "stderr", "-p", str(folder), "-c", str(folder / "nginx.conf")]
 
 
 @pytest.mark.slow
@@ -110,16 +49,7 @@ class Serving(BaseHTTPRequestHandler):
 def started(folder: Path, site: str, ports: Sequence[int]) -> Iterator[HTTPSConnection]:
     """Run nginx with a site in front of processes at `ports`; yield a connection to it."""
     own = free_port()
-    servers = " ".join(f"server 127.0.0.1:{port};" for port in ports)
-    changes = {"listen 80;": "", "listen [::]:80;": f"listen 127.0.0.1:{free_port()};"}
-    changes |= {"listen [::]:443 ssl;": "", "listen 443 ssl;": f"listen 127.0.0.1:{own} ssl;"}
-    changes |= {"listen 8443 ssl;": f"listen 127.0.0.1:{own} ssl;"}
-    changes |= {"listen 8080;": f"listen 127.0.0.1:{free_port()};"}
-    changes |= {"set $sage_web web:8000;": "set $sage_web web;"}
-    changes |= {f"server 127.0.0.1:800{number} max_fails=1 fail_timeout=1s;": "" for number in (1, 2)}
-    changes |= {"upstream sage {": f"upstream sage {{ {servers}"}
-    changes |= {"log_format sage": f"upstream web {{ {servers} }}\nlog_format sage"}
-    command = prepared(folder, site, changes)
+    command = prepared(folder, site, placed(own, ports))
     with subprocess.Popen([*command, "-g", "daemon off;"]) as nginx:
         try:
             while not (folder / "pid").exists():  # written once it listens

@@ -54,9 +54,9 @@ class S3Server:
 
 
 class FaultProxy:
-    """In front of the server. `fault` affects every request while it is set."""
+    """In front of the server, on a free port unless one is given. `fault` affects every request while set."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, *, own_port: int = 0) -> None:
         self.fault: Fault = "none"
         self.requests: list[tuple[str, str]] = []
         self.expectations: list[str] = []
@@ -69,7 +69,7 @@ class FaultProxy:
             faults = proxy
             upstream_port = port
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server = ThreadingHTTPServer(("127.0.0.1", own_port), Handler)
         self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
         self._thread.start()

@@ -1,0 +1,132 @@
+"""What the parts use while the drill runs: CPU time, memory, connections, rows and jobs."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+
+import psutil
+import psycopg
+
+from tests.drill.parts import Part
+
+SAMPLE_SECONDS = 1.0
+COUNT_SECONDS = 15.0
+MEGABYTE = 1 << 20
+LOAD = "load"
+"""The drill's own process: the clients."""
+_ROWS = """
+SELECT c.relname, (xpath('/row/n/text()', query_to_xml(format('SELECT count(*) AS n FROM %I', c.relname),
+    false, true, '')))[1]::text::bigint
+FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+WHERE c.relkind = 'r' AND n.nspname = 'public'
+"""
+_CONNECTIONS = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+_JOBS = "SELECT status::text, count(*) FROM procrastinate_jobs GROUP BY status"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """CPU seconds of each part from its start to one moment of the loop's clock."""
+
+    at: float
+    cpu: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """Memory in MB of each part, connections and jobs in the database at one moment."""
+
+    at: float
+    memory: Mapping[str, float]
+    connections: int
+    jobs: Mapping[str, int]
+
+
+@dataclass(slots=True)
+class Meter:
+    """Samples of all parts, and of the drill's own process."""
+
+    parts: Sequence[Part]
+    url: str
+    samples: list[Sample] = field(default_factory=list)
+    counts: list[Counts] = field(default_factory=list)
+    _cpu_before: dict[str, float] = field(default_factory=dict)
+    _cpu_now: dict[str, tuple[int, float]] = field(default_factory=dict)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator["Meter"]:
+        """Take samples during the block."""
+        tasks = [asyncio.create_task(self._sample()), asyncio.create_task(self._count())]
+        try:
+            yield self
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _sample(self) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            self.samples.append(Sample(at=loop.time(), cpu=await asyncio.to_thread(self._read_cpu)))
+            await asyncio.sleep(SAMPLE_SECONDS)
+
+    async def _count(self) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            with suppress(psycopg.Error):
+                self.counts.append(await asyncio.to_thread(self._read_counts, loop.time()))
+            await asyncio.sleep(COUNT_SECONDS)
+
+    def _read_counts(self, at: float) -> Counts:
+        memory = {part.name: sum(map(_megabytes, part.processes())) for part in self.parts}
+        with psycopg.connect(self.url, connect_timeout=2) as reader:
+            found = reader.execute(_CONNECTIONS).fetchone()
+            jobs: dict[str, int] = dict(reader.execute(_JOBS).fetchall())
+        return Counts(at=at, memory=memory, connections=found[0] - 1 if found else 0, jobs=jobs)
+
+    def _read_cpu(self) -> dict[str, float]:
+        own = psutil.Process().cpu_times()
+        cpu = {part.name: self._cpu_of(part.name, part.processes()) for part in self.parts}
+        return {**cpu, LOAD: own.user + own.system}
+
+    def _cpu_of(self, name: str, processes: Sequence[psutil.Process]) -> float:
+        """Return a part's CPU time, with that of its processes before its restarts."""
+        pid, known = self._cpu_now.get(name, (0, 0.0))
+        if processes and (used := sum(map(_cpu_seconds, processes))):
+            if processes[0].pid != pid:
+                self._cpu_before[name] = self._cpu_before.get(name, 0.0) + known
+            known = used if processes[0].pid != pid else max(known, used)
+            self._cpu_now[name] = (processes[0].pid, known)
+        return self._cpu_before.get(name, 0.0) + known
+
+
+def _cpu_seconds(process: psutil.Process) -> float:
+    """Return a process's CPU time, with that of its children that have ended."""
+    with suppress(psutil.Error):
+        return float(sum(process.cpu_times()[:4]))
+    return 0.0
+
+
+def _megabytes(process: psutil.Process) -> float:
+    """Return what a process has alone, and its share of what several have."""
+    with suppress(psutil.Error):
+        return float(process.memory_full_info().pss) / MEGABYTE
+    return 0.0
+
+
+def read_rows(url: str) -> dict[str, int]:
+    """Count the rows of every table."""
+    with psycopg.connect(url) as reader:
+        return dict(reader.execute(_ROWS).fetchall())
+
+
+def cpu_between(first: Sample, last: Sample) -> dict[str, float]:
+    """Return each part's CPU time between two samples."""
+    return {name: last.cpu[name] - first.cpu.get(name, 0.0) for name in last.cpu}
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """Return the value below which `share` of the values lie; nan without values."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(len(ordered) * share))] if ordered else float("nan")

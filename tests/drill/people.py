@@ -1,0 +1,190 @@
+"""A person with an open conversation page, which does what the page's scripts do (static/js/chat).
+
+The page reconnects with growing waits, sends an unacknowledged message again under the same id, and fetches
+the conversation when a snapshot comes while it waits for something. A refused message is sent anew.
+"""
+
+import asyncio
+import json
+import random
+import re
+from contextlib import suppress
+from dataclasses import dataclass, field
+from uuid import uuid4
+
+import aiohttp
+
+from tests.drill.model import said_with, words_of
+from tests.drill.site import LOST, Site
+
+FAST_TRIES = 8
+REFUSED_SECONDS = 2.0
+"""A person reads why, and presses the button once more."""
+_WORD = re.compile(r"\b(d\d+)w\d+\b")
+_SYNC = re.compile(r'data-event="sync" data-status="(\w*)"')
+_DONE = re.compile(r'data-event="done" data-status="(\w*)"')
+_LIVE = '<div hx-swap-oob="beforeend:#live-text">'
+
+
+@dataclass(slots=True, kw_only=True)
+class Said:
+    """A message and what became of it. Times are of the loop's clock."""
+
+    key: str
+    session_id: str
+    is_saving: bool
+    said_at: float
+    ids: list[str] = field(default_factory=list)
+    """One, and another after each refusal; only the last can be accepted."""
+    accepted_id: str = ""
+    accepted_at: float | None = None
+    first_word_at: float | None = None
+    ended_at: float | None = None
+    sent: int = 0
+    is_whole: bool = False
+    """Whether the page has shown the whole answer at its end."""
+
+    @property
+    def refusals(self) -> int:
+        return len(self.ids) - 1
+
+
+class Person:
+    """One conversation, its page, and the messages of the person."""
+
+    def __init__(self, site: Site, session_id: str, cookie: str, rng: random.Random) -> None:
+        self.session_id = session_id
+        self.cookie = cookie
+        self.said: list[Said] = []
+        self.disconnections = 0
+        self.close_codes: list[int] = []
+        self._site = site
+        self._rng = rng
+        self._socket: aiohttp.ClientWebSocketResponse | None = None
+        self._is_refused = False
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def is_connected(self) -> bool:
+        return self._socket is not None
+
+    @property
+    def waiting(self) -> Said | None:
+        """The message that isn't answered yet."""
+        last = self.said[-1] if self.said else None
+        return last if last is not None and last.ended_at is None else None
+
+    @property
+    def path(self) -> str:
+        """The conversation's page."""
+        return f"/chat/{self.session_id}/"
+
+    async def live(self) -> None:
+        """Keep the page open until cancelled."""
+        tries = 0
+        while True:
+            try:
+                async with self._site.socket(f"/ws/sessions/{self.session_id}/", self.cookie) as opened:
+                    tries = 0
+                    self._socket = opened
+                    await self._flush()
+                    async for message in opened:
+                        if message.type is aiohttp.WSMsgType.TEXT:
+                            self._take(message.data)
+                    self.close_codes.append(opened.close_code or 0)
+            except LOST:
+                pass
+            if self._socket is not None:
+                self._socket = None
+                self.disconnections += 1
+            tries += 1
+            longest = 8.0 if tries > FAST_TRIES else 1.0
+            await asyncio.sleep(longest * (0.4 + 0.6 * self._rng.random()))
+
+    async def say(self, key: str, *, is_saving: bool) -> None:
+        """Write a message; it waits if the page isn't connected."""
+        now = asyncio.get_running_loop().time()
+        self.said.append(Said(key=key, session_id=self.session_id, is_saving=is_saving, said_at=now))
+        self._write_anew()
+        await self._flush()
+
+    async def close(self) -> None:
+        """End what still runs."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _write_anew(self) -> None:
+        said = self.said[-1]
+        said.ids.append(f"{said.key}-{uuid4().hex[:8]}")
+
+    async def _flush(self) -> None:
+        said = self.waiting
+        if said is None or said.accepted_at is not None or self._socket is None or self._is_refused:
+            return
+        said.sent += 1
+        text = said_with(said.key, is_saving=said.is_saving)
+        frame = {"type": "message", "text": text, "id": said.ids[-1]}
+        with suppress(*LOST):  # then it is sent again on the next connection
+            await self._socket.send_str(json.dumps(frame))
+
+    def _take(self, frame: str) -> None:
+        said = self.waiting
+        if said is None:
+            return
+        if frame.startswith(_LIVE):
+            self._note_word(said)
+            return
+        if f'data-client-id="{said.ids[-1]}"' in frame:
+            self._accept(said)
+        self._note_words(said, frame)
+        if (sync := _SYNC.search(frame)) is not None and said.sent and not self._is_refused:
+            # Before it was accepted, a snapshot doesn't tell of its end.
+            is_over = said.accepted_at is not None and sync[1] != "running"
+            self._follow(self._settle(said, is_over=is_over))
+        elif _DONE.search(frame) is not None and said.accepted_at is not None:
+            self._end(said)
+        elif 'data-event="error"' in frame and said.accepted_at is None and not self._is_refused:
+            self._is_refused = True
+            self._follow(self._send_anew())
+
+    def _note_word(self, said: Said) -> None:
+        if said.first_word_at is None and said.accepted_at is not None:
+            said.first_word_at = asyncio.get_running_loop().time()
+
+    def _note_words(self, said: Said, markup: str) -> None:
+        if said.key not in markup:
+            return
+        shown = [match[0] for match in _WORD.finditer(markup) if match[1] == said.key]
+        if shown:
+            self._note_word(said)
+        said.is_whole = said.is_whole or shown == words_of(said.key)
+
+    def _accept(self, said: Said) -> None:
+        if said.accepted_at is None:
+            said.accepted_id = said.ids[-1]
+            said.accepted_at = asyncio.get_running_loop().time()
+
+    def _end(self, said: Said) -> None:
+        said.ended_at = asyncio.get_running_loop().time()
+
+    async def _settle(self, said: Said, *, is_over: bool) -> None:
+        """After a snapshot: see in the conversation what the page has missed."""
+        page = await self._site.get("page", self.path, self.cookie)
+        if f'data-client-id="{said.ids[-1]}"' not in page:
+            return
+        self._accept(said)
+        self._note_words(said, page)
+        if is_over and said.ended_at is None:
+            self._end(said)
+
+    async def _send_anew(self) -> None:
+        await asyncio.sleep(REFUSED_SECONDS)
+        self._is_refused = False
+        self._write_anew()
+        await self._flush()
+
+    def _follow(self, work: "asyncio._CoroutineLike[None]") -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)

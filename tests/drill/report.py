@@ -1,0 +1,278 @@
+"""The tables of a drill as Markdown, and which limits were missed."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from tests.drill.audit import Audit
+from tests.drill.disruptions import Disruption
+from tests.drill.load import Load
+from tests.drill.measure import LOAD, Counts, Meter, Sample, cpu_between, percentile
+from tests.drill.model import FIRST_WORD_SECONDS
+from tests.drill.people import Said
+from tests.drill.site import Asked
+
+CORES = 2
+MOST_OF_CORES = 0.7
+LEAST_STARTED_A_SECOND = 1.0
+CALM_FIRST_WORD_SECONDS = 1.0
+"""At most, beside the model's own."""
+MOST_WAITED_SECONDS = 20.0
+MOST_MEMORY = 1.05
+OF_SAGE = ("web", "worker")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drill:
+    """All that was measured. `calm` and `soak` are from when to when, of the loop's clock."""
+
+    load: Load
+    meter: Meter
+    disruptions: Sequence[Disruption]
+    calm: tuple[float, float]
+    soak: tuple[float, float] | None
+    rows: tuple[Mapping[str, int], Mapping[str, int]] | None
+    audit: Audit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """A figure with its limit; `is_met` None where there is none."""
+
+    name: str
+    measured: str
+    limit: str = ""
+    is_met: bool | None = None
+
+
+def write(drill: Drill) -> str:
+    """Return the whole report."""
+    blocks = [_table_of_figures(figures(drill)), _table_of_cpu(drill)]
+    if drill.disruptions:
+        blocks.append(_table_of_disruptions(drill))
+    if drill.soak and drill.rows:
+        blocks += [_table_of_memory(drill), _table_of_rows(drill.rows)]
+    violations = [f"- {sentence}" for sentence in drill.audit.violations]
+    return "\n\n".join([*blocks, *(["\n".join(violations)] if violations else [])])
+
+
+def figures(drill: Drill) -> list[Figure]:
+    """Return the figures that have limits, and what they rest on."""
+    audit, calm = drill.audit, _said_between(drill, *drill.calm)
+    rate = len(calm) / (drill.calm[1] - drill.calm[0])
+    firsts = [value for said in calm if (value := _first_word(said)) is not None]
+    p95 = percentile(firsts, 0.95) - FIRST_WORD_SECONDS
+    share = _share_of_cores(drill)
+    lost = [sentence for sentence in audit.violations if "accepted and is stored" in sentence]
+    refused = [asked for one in drill.disruptions if one.how == "roll" for asked in _refused(drill, one)]
+    waited, whom = _longest_wait(drill)
+    return [
+        Figure(name="sockets", measured=str(len(drill.load.people))),
+        _limited("started turns a second, calm", f"{rate:.2f}", "≥ 1", rate >= LEAST_STARTED_A_SECOND),
+        _limited(
+            "share of both cores with the model, calm", f"{share:.0%}", "≤ 70 %", share <= MOST_OF_CORES
+        ),
+        Figure(
+            name="first word p50 / p95 above the model's, calm, s",
+            measured=f"{percentile(firsts, 0.5) - FIRST_WORD_SECONDS:.2f} / {p95:.2f}",
+            limit="p95 ≤ 1",
+            is_met=p95 <= CALM_FIRST_WORD_SECONDS,
+        ),
+        Figure(name="messages, of them accepted", measured=f"{audit.said}, {audit.accepted}"),
+        _limited("accepted messages lost or doubled", str(len(lost)), "0", not lost),
+        Figure(
+            name="answers whole / ended with a sentence / neither",
+            measured=f"{audit.whole} / {audit.in_words} / {audit.accepted - audit.whole - audit.in_words}",
+            limit="neither: 0",
+            is_met=audit.accepted == audit.whole + audit.in_words,
+        ),
+        Figure(
+            name="refusals shown, sent anew; of them stored twice", measured=f"{audit.refused}, {audit.twice}"
+        ),
+        Figure(name="files accepted, by state", measured=_counted(audit.documents)),
+        _limited("refused by the proxy during restarts", str(len(refused)), "0", not refused),
+        _limited(f"longest wait ({whom}), s", f"{waited:.1f}", "≤ 20", waited <= MOST_WAITED_SECONDS),
+        Figure(name="connections of PostgreSQL, most", measured=str(_most_connections(drill))),
+        *_soak_figures(drill),
+        _limited("violations", str(len(audit.violations)), "0", not audit.violations),
+    ]
+
+
+def _limited(name: str, measured: str, limit: str, is_met: bool) -> Figure:
+    return Figure(name=name, measured=measured, limit=limit, is_met=is_met)
+
+
+def _said_between(drill: Drill, began: float, ended: float) -> list[Said]:
+    return [said for said in drill.load.said if began <= said.said_at < ended]
+
+
+def _first_word(said: Said) -> float | None:
+    return None if said.first_word_at is None else said.first_word_at - said.said_at
+
+
+def _accepted_after(said: Said) -> float | None:
+    return None if said.accepted_at is None else said.accepted_at - said.said_at
+
+
+def _waits_of(said: Said) -> float:
+    """Return how long a person waited for anything of a message: that it is accepted, or the first word."""
+    ended = said.first_word_at or said.ended_at or said.accepted_at
+    return (ended or said.said_at) - said.said_at
+
+
+def _asked_during(drill: Drill, disruption: Disruption) -> list[Asked]:
+    """Return the requests that were under way during a disruption."""
+    return [
+        asked
+        for asked in drill.load.site.asked
+        if asked.began < disruption.ended and asked.began + asked.seconds > disruption.began
+    ]
+
+
+def _said_during(drill: Drill, disruption: Disruption) -> list[Said]:
+    """Return the messages that waited for something during a disruption."""
+    return [
+        said
+        for said in drill.load.said
+        if said.said_at < disruption.ended and (said.ended_at or disruption.ended) > disruption.began
+    ]
+
+
+def _refused(drill: Drill, disruption: Disruption) -> list[Asked]:
+    return [asked for asked in _asked_during(drill, disruption) if asked.is_refused]
+
+
+def _longest_wait(drill: Drill) -> tuple[float, str]:
+    """Return the longest wait for anything but the stopped database, and for what it was."""
+    stopped = [one for one in drill.disruptions if one.part.kind == "postgres"]
+    excepted = {id(said) for one in stopped for said in _said_during(drill, one)}
+    excepted |= {id(asked) for one in stopped for asked in _asked_during(drill, one)}
+    waits = [(_waits_of(said), "a message") for said in drill.load.said if id(said) not in excepted]
+    waits += [(asked.seconds, asked.kind) for asked in drill.load.site.asked if id(asked) not in excepted]
+    return max(waits, default=(0.0, "nothing"))
+
+
+def _share_of_cores(drill: Drill) -> float:
+    used = cpu_between(*_samples_between(drill.meter.samples, *drill.calm))
+    seconds = drill.calm[1] - drill.calm[0]
+    return sum(value for name, value in used.items() if name != LOAD) / seconds / CORES
+
+
+def _samples_between(samples: Sequence[Sample], began: float, ended: float) -> tuple[Sample, Sample]:
+    within = [sample for sample in samples if began <= sample.at <= ended]
+    return within[0], within[-1]
+
+
+def _most_connections(drill: Drill) -> int:
+    return max((counts.connections for counts in drill.meter.counts), default=0)
+
+
+def _counted(counts: Counter[str]) -> str:
+    return ", ".join(f"{number} {name}" for name, number in sorted(counts.items())) or "none"
+
+
+# --- tables -------------------------------------------------------------------------------------------
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def _table_of_figures(found: Sequence[Figure]) -> str:
+    words = {None: "", True: "yes", False: "**no**"}
+    rows = [[one.name, one.measured, one.limit, words[one.is_met]] for one in found]
+    return _table(["figure", "measured", "limit", "met"], rows)
+
+
+def _table_of_cpu(drill: Drill) -> str:
+    seconds = drill.calm[1] - drill.calm[0]
+    used = cpu_between(*_samples_between(drill.meter.samples, *drill.calm))
+    turns = max(1, len(_said_between(drill, *drill.calm)))
+    kinds: Counter[str] = Counter()
+    for name, value in used.items():
+        kinds[name.partition("-")[0]] += value  # type: ignore[assignment]  # seconds
+    rows = [
+        [kind, f"{value / seconds:.1%}", f"{1000 * value / turns:.0f}"]
+        for kind, value in sorted(kinds.items(), key=lambda item: -item[1])
+    ]
+    return _table(["part, all of its kind, calm", "of one core", "ms for each message"], rows)
+
+
+def _table_of_disruptions(drill: Drill) -> str:
+    head = ["what", "served after s", "messages meanwhile", "first word p50 / p95 / most s"]
+    head += ["accepted after, most s", "refusals shown", "requests refused / slowest s"]
+    return _table(head, [list(_row_of(drill, one)) for one in drill.disruptions])
+
+
+def _row_of(drill: Drill, one: Disruption) -> Iterator[str]:
+    said, asked = _said_during(drill, one), _asked_during(drill, one)
+    firsts = [value for each in said if (value := _first_word(each)) is not None]
+    accepted = [value for each in said if (value := _accepted_after(each)) is not None]
+    yield one.name
+    yield f"{one.served - one.began:.1f}"
+    yield str(len(said))
+    yield " / ".join(f"{percentile(firsts, share):.1f}" for share in (0.5, 0.95, 1.0))
+    yield f"{max(accepted, default=0.0):.1f}"
+    yield str(sum(each.refusals for each in said))
+    refused = sum(each.is_refused for each in asked)
+    yield f"{refused} of {len(asked)} / {max((each.seconds for each in asked), default=0.0):.1f}"
+
+
+# --- the soak -----------------------------------------------------------------------------------------
+
+
+def _soak_figures(drill: Drill) -> list[Figure]:
+    if drill.soak is None:
+        return []
+    first, last = _ends_of_soak(drill.meter.counts, drill.soak)
+    grown = [_memory_of(last, kind) / max(1.0, _memory_of(first, kind)) for kind in OF_SAGE]
+    connections = [sum(each.connections for each in some) / len(some) for some in (first, last)]
+    jobs = [max(sum(each.jobs.values()) for each in some) for some in (first, last)]
+    return [
+        Figure(
+            name="soak: memory at the end, of that at the start: web, worker",
+            measured=", ".join(f"{value:.1%}" for value in grown),
+            limit="≤ 105 %",
+            is_met=max(grown) <= MOST_MEMORY,
+        ),
+        Figure(
+            name="soak: connections at the start and the end",
+            measured=f"{connections[0]:.0f}, {connections[1]:.0f}",
+        ),
+        Figure(name="soak: most jobs at the start and the end", measured=f"{jobs[0]}, {jobs[1]}"),
+    ]
+
+
+def _ends_of_soak(counts: Sequence[Counts], soak: tuple[float, float]) -> tuple[list[Counts], list[Counts]]:
+    """Return the counts of a soak's first and last fifth."""
+    began, ended = soak
+    fifth = (ended - began) / 5
+    first = [each for each in counts if began <= each.at < began + fifth]
+    return first, [each for each in counts if ended - fifth <= each.at < ended]
+
+
+def _memory_of(counts: Sequence[Counts], kind: str) -> float:
+    """Return the mean memory of all parts of a kind together, in MB."""
+    sums = [sum(value for name, value in each.memory.items() if name.startswith(kind)) for each in counts]
+    return sum(sums) / max(1, len(sums))
+
+
+def _table_of_memory(drill: Drill) -> str:
+    assert drill.soak is not None
+    first, last = _ends_of_soak(drill.meter.counts, drill.soak)
+    kinds = sorted({name.partition("-")[0] for each in first for name in each.memory})
+    rows = [[kind, *(f"{_memory_of(some, kind):.0f}" for some in (first, last))] for kind in kinds]
+    return _table(["part, all of its kind", "MB at the soak's start", "at its end"], rows)
+
+
+def _table_of_rows(rows: tuple[Mapping[str, int], Mapping[str, int]]) -> str:
+    before, after = rows
+    grown = {name: after[name] - before.get(name, 0) for name in after}
+    turns = max(1, grown.get("sessions_app_turn", 1))
+    lines = [
+        [name, str(before.get(name, 0)), str(after[name]), f"{grown[name] / turns:.2f}"]
+        for name in sorted(grown, key=lambda name: -grown[name])
+        if grown[name]
+    ]
+    return _table(["table", "rows before", "after", "for each turn"], lines)

@@ -1,0 +1,21 @@
+"""People with an open conversation each, who are signed in."""
+
+from uuid import uuid4
+
+from django.contrib.auth.models import User
+
+from sessions_app import services
+from sessions_app.models import SessionKind
+from tests.live_sage import session_cookie
+
+
+def seed(count: int) -> list[tuple[str, str]]:
+    """Make that many people; return each one's conversation and Cookie header. Sync ORM code."""
+    return [_person(number) for number in range(count)]
+
+
+def _person(number: int) -> tuple[str, str]:
+    name = f"drill-{number}-{uuid4().hex[:8]}"
+    user = User.objects.create(username=name, email=f"{name}@example.org", password="!")
+    session = services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    return str(session.id), session_cookie(user)
