@@ -31,6 +31,8 @@ from tests.drill.people import Person
 from tests.drill.site import Site
 
 WARM_UP_SECONDS = 20.0
+LAST_ANSWER_SECONDS = 5.0
+"""Until the last answer of the calm time has begun."""
 CALM_SHARE = 0.3
 """Of the minutes, before the first disruption."""
 
@@ -106,6 +108,7 @@ async def _disturb(
     await asyncio.sleep((ends - began) * (CALM_SHARE if parts else 1.0))
     measured["calm"] = (began, loop.time())
     _tell(f"calm: {len(load.said)} messages")
+    await asyncio.sleep(LAST_ANSWER_SECONDS if parts else 0.0)
     done: list[Disruption] = []
     for part in parts:
         for how in options.ways:

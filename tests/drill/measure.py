@@ -21,7 +21,10 @@ SELECT c.relname, (xpath('/row/n/text()', query_to_xml(format('SELECT count(*) A
 FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
 WHERE c.relkind = 'r' AND n.nspname = 'public'
 """
-_CONNECTIONS = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+_DATABASE = """
+SELECT count(*) - 1, pg_database_size(current_database()) FROM pg_stat_activity
+WHERE datname = current_database()
+"""
 _JOBS = "SELECT status::text, count(*) FROM procrastinate_jobs GROUP BY status"
 
 
@@ -35,11 +38,12 @@ class Sample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """Memory in MB of each part, connections and jobs in the database at one moment."""
+    """Memory in MB of each part, and the database's connections, size in MB, and jobs by status."""
 
     at: float
     memory: Mapping[str, float]
     connections: int
+    database: float
     jobs: Mapping[str, int]
 
 
@@ -81,9 +85,9 @@ class Meter:
     def _read_counts(self, at: float) -> Counts:
         memory = {part.name: sum(map(_megabytes, part.processes())) for part in self.parts}
         with psycopg.connect(self.url, connect_timeout=2) as reader:
-            found = reader.execute(_CONNECTIONS).fetchone()
+            connections, size = reader.execute(_DATABASE).fetchone() or (0, 0)
             jobs: dict[str, int] = dict(reader.execute(_JOBS).fetchall())
-        return Counts(at=at, memory=memory, connections=found[0] - 1 if found else 0, jobs=jobs)
+        return Counts(at=at, memory=memory, connections=connections, database=size / MEGABYTE, jobs=jobs)
 
     def _read_cpu(self) -> dict[str, float]:
         own = psutil.Process().cpu_times()

@@ -226,6 +226,7 @@ def _soak_figures(drill: Drill) -> list[Figure]:
     if drill.soak is None:
         return []
     first, last = _ends_of_soak(drill.meter.counts, drill.soak)
+    said = _said_between(drill, first[0].at, last[-1].at)
     grown = [_memory_of(last, kind) / max(1.0, _memory_of(first, kind)) for kind in OF_SAGE]
     connections = [sum(each.connections for each in some) / len(some) for some in (first, last)]
     jobs = [max(sum(each.jobs.values()) for each in some) for some in (first, last)]
@@ -239,6 +240,10 @@ def _soak_figures(drill: Drill) -> list[Figure]:
         Figure(
             name="soak: connections at the start and the end",
             measured=f"{connections[0]:.0f}, {connections[1]:.0f}",
+        ),
+        Figure(
+            name="soak: kB of the database for each message",
+            measured=f"{1024 * (last[-1].database - first[0].database) / max(1, len(said)):.0f}",
         ),
         Figure(name="soak: most jobs at the start and the end", measured=f"{jobs[0]}, {jobs[1]}"),
     ]
