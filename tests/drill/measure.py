@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import psutil
 import psycopg
+from psycopg import sql
 
 from tests.drill.parts import Part
 
@@ -15,12 +16,7 @@ COUNT_SECONDS = 15.0
 MEGABYTE = 1 << 20
 LOAD = "load"
 """The drill's own process: the clients."""
-_ROWS = """
-SELECT c.relname, (xpath('/row/n/text()', query_to_xml(format('SELECT count(*) AS n FROM %I', c.relname),
-    false, true, '')))[1]::text::bigint
-FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
-WHERE c.relkind = 'r' AND n.nspname = 'public'
-"""
+_TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = 'public'"
 _DATABASE = """
 SELECT count(*) - 1, pg_database_size(current_database()) FROM pg_stat_activity
 WHERE datname = current_database()
@@ -122,7 +118,13 @@ def _megabytes(process: psutil.Process) -> float:
 def read_rows(url: str) -> dict[str, int]:
     """Count the rows of every table."""
     with psycopg.connect(url) as reader:
-        return dict(reader.execute(_ROWS).fetchall())
+        names = [name for (name,) in reader.execute(_TABLES).fetchall()]
+        counts = [sql.SQL("SELECT count(*) FROM {}").format(sql.Identifier(name)) for name in names]
+        return {
+            name: row[0]
+            for name, count in zip(names, counts, strict=True)
+            if (row := reader.execute(count).fetchone())
+        }
 
 
 def cpu_between(first: Sample, last: Sample) -> dict[str, float]:
