@@ -22,7 +22,8 @@ REFUSED_SECONDS = 2.0
 """A person reads why, and presses the button once more."""
 _WORD = re.compile(r"\b(d\d+)w\d+\b")
 _SYNC = re.compile(r'data-event="sync" data-status="(\w*)"')
-_DONE = re.compile(r'data-event="done" data-status="(\w*)"')
+_ENDED = '<li class="turn"'
+"""An answer that isn't being written any more."""
 _LIVE = '<div hx-swap-oob="beforeend:#live-text">'
 
 
@@ -61,6 +62,7 @@ class Person:
         self._site = site
         self._rng = rng
         self._socket: aiohttp.ClientWebSocketResponse | None = None
+        self._is_running = False
         self._is_refused = False
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -135,15 +137,16 @@ class Person:
         if frame.startswith(_LIVE):
             self._note_word(said)
             return
-        if f'data-client-id="{said.ids[-1]}"' in frame:
-            self._accept(said)
         self._note_words(said, frame)
-        if (sync := _SYNC.search(frame)) is not None and said.sent and not self._is_refused:
-            # Before it was accepted, a snapshot doesn't tell of its end.
-            is_over = said.accepted_at is not None and sync[1] != "running"
-            self._follow(self._settle(said, is_over=is_over))
-        elif _DONE.search(frame) is not None and said.accepted_at is not None:
-            self._end(said)
+        if f'data-client-id="{said.ids[-1]}"' in frame:
+            self._is_running = True
+            self._accept(said)
+        if (sync := _SYNC.search(frame)) is not None:
+            self._is_running = sync[1] == "running"
+            if said.sent and not self._is_refused:
+                self._follow(self._settle(said))
+        elif 'data-event="done"' in frame and said.accepted_at is not None:
+            said.ended_at = asyncio.get_running_loop().time()
         elif 'data-event="error"' in frame and said.accepted_at is None and not self._is_refused:
             self._is_refused = True
             self._follow(self._send_anew())
@@ -165,18 +168,16 @@ class Person:
             said.accepted_id = said.ids[-1]
             said.accepted_at = asyncio.get_running_loop().time()
 
-    def _end(self, said: Said) -> None:
-        said.ended_at = asyncio.get_running_loop().time()
-
-    async def _settle(self, said: Said, *, is_over: bool) -> None:
+    async def _settle(self, said: Said) -> None:
         """After a snapshot: see in the conversation what the page has missed."""
         page = await self._site.get("page", self.path, self.cookie)
-        if f'data-client-id="{said.ids[-1]}"' not in page:
+        _, found, after = page.partition(f'data-client-id="{said.ids[-1]}"')
+        if not found:
             return
         self._accept(said)
-        self._note_words(said, page)
-        if is_over and said.ended_at is None:
-            self._end(said)
+        self._note_words(said, after)
+        if _ENDED in after and not self._is_running and said.ended_at is None:
+            said.ended_at = asyncio.get_running_loop().time()
 
     async def _send_anew(self) -> None:
         await asyncio.sleep(REFUSED_SECONDS)

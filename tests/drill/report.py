@@ -67,6 +67,7 @@ def figures(drill: Drill) -> list[Figure]:
     share = _share_of_cores(drill)
     lost = [sentence for sentence in audit.violations if "accepted and is stored" in sentence]
     refused = [asked for one in drill.disruptions if one.how == "roll" for asked in _refused(drill, one)]
+    errors = _errors_meanwhile(drill)
     waited, whom = _longest_wait(drill)
     return [
         Figure(name="sockets", measured=str(len(drill.load.people))),
@@ -93,6 +94,7 @@ def figures(drill: Drill) -> list[Figure]:
         ),
         Figure(name="files accepted, by state", measured=_counted(audit.documents)),
         _limited("refused by the proxy during restarts", str(len(refused)), "0", not refused),
+        _limited("errors of Sage while nothing is disrupted", _counted(errors), "none", not errors),
         _limited(f"longest wait ({whom}), s", f"{waited:.1f}", "≤ 20", waited <= MOST_WAITED_SECONDS),
         Figure(name="connections of PostgreSQL, most", measured=str(_most_connections(drill))),
         *_soak_figures(drill),
@@ -142,6 +144,13 @@ def _said_during(drill: Drill, disruption: Disruption) -> list[Said]:
 
 def _refused(drill: Drill, disruption: Disruption) -> list[Asked]:
     return [asked for asked in _asked_during(drill, disruption) if asked.is_refused]
+
+
+def _errors_meanwhile(drill: Drill) -> Counter[str]:
+    """Return the statuses of failed requests that no disruption can have caused."""
+    caused = {id(asked) for one in drill.disruptions for asked in _asked_during(drill, one)}
+    asked = [each for each in drill.load.site.asked if id(each) not in caused]
+    return Counter(f"{each.status} ({each.kind})" for each in asked if each.is_failed or each.is_refused)
 
 
 def _longest_wait(drill: Drill) -> tuple[float, str]:
@@ -203,7 +212,7 @@ def _table_of_cpu(drill: Drill) -> str:
 
 def _table_of_disruptions(drill: Drill) -> str:
     head = ["what", "served after s", "messages meanwhile", "first word p50 / p95 / most s"]
-    head += ["accepted after, most s", "refusals shown", "requests refused / slowest s"]
+    head += ["accepted after, most s", "refusals shown", "requests refused, failed / slowest s"]
     return _table(head, [list(_row_of(drill, one)) for one in drill.disruptions])
 
 
@@ -218,7 +227,9 @@ def _row_of(drill: Drill, one: Disruption) -> Iterator[str]:
     yield f"{max(accepted, default=0.0):.1f}"
     yield str(sum(each.refusals for each in said))
     refused = sum(each.is_refused for each in asked)
-    yield f"{refused} of {len(asked)} / {max((each.seconds for each in asked), default=0.0):.1f}"
+    failed = Counter(str(each.status) for each in asked if each.is_failed)
+    slowest = max((each.seconds for each in asked), default=0.0)
+    yield f"{refused} of {len(asked)}, {_counted(failed)} / {slowest:.1f}"
 
 
 # --- the soak -----------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ REQUEST_SECONDS = 120.0
 CSRF = "d" * 32
 BY_PROXY = frozenset({502, 504})
 """Statuses that only nginx sends."""
+LEAST_ERROR = 400
 LOST = (aiohttp.ClientError, OSError, TimeoutError)
 
 
@@ -31,6 +32,11 @@ class Asked:
     def is_refused(self) -> bool:
         """Whether the proxy refused it, or couldn't be reached."""
         return self.status == 0 or self.status in BY_PROXY
+
+    @property
+    def is_failed(self) -> bool:
+        """Whether Sage answered with an error."""
+        return not self.is_refused and self.status >= LEAST_ERROR
 
 
 class _ThisMachine(AbstractResolver):
