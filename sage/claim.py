@@ -9,6 +9,7 @@ The lock belongs to a database session, so it doesn't work through a pooler in t
 """
 
 import asyncio
+import threading
 
 import psycopg
 import structlog
@@ -16,6 +17,7 @@ from django.db import connection
 
 CLAIM_LOCK = 0x5A6F
 CHECK_SECONDS = 5.0
+GIVE_BACK_SECONDS = 1.0
 # A host that disappears closes nothing: detect its dead connection within a minute.
 _KEEPALIVES = "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3"
 
@@ -27,6 +29,7 @@ class DatabaseClaim:
 
     def __init__(self) -> None:
         self._session: psycopg.Connection | None = None
+        self._checking = threading.Lock()
 
     def take(self) -> bool:
         """Take the shared lock; return whether no other process has it. Raises `psycopg.OperationalError`."""
@@ -55,6 +58,10 @@ class DatabaseClaim:
                 logger.warning("claim_without_database", error=type(error).__name__)
 
     def _check(self) -> None:
+        with self._checking:
+            self._check_alone()
+
+    def _check_alone(self) -> None:
         if self._session is not None and not self._session.closed:
             try:
                 self._session.execute("SELECT 1")
@@ -65,6 +72,12 @@ class DatabaseClaim:
         self.take()
 
     def give_back(self) -> None:
-        if self._session is not None:
-            self._session.close()
-            self._session = None
+        """Close the session, unless a check of it hangs: its thread would never learn that it was closed."""
+        if not self._checking.acquire(timeout=GIVE_BACK_SECONDS):
+            return
+        try:
+            if self._session is not None:
+                self._session.close()
+                self._session = None
+        finally:
+            self._checking.release()

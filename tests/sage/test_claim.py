@@ -1,0 +1,62 @@
+"""The lock by which a web process knows whether it is the only one."""
+
+import os
+import signal
+import threading
+import time
+
+import pytest
+from django.db import connection
+
+from sage.claim import CLAIM_LOCK, GIVE_BACK_SECONDS, DatabaseClaim
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+ENDED_SECONDS = 10.0
+
+
+def server_process_of(claim: DatabaseClaim) -> int:
+    assert claim._session is not None
+    return claim._session.info.backend_pid
+
+
+def is_held() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT 1 FROM pg_locks JOIN pg_database AS d ON d.oid = database"
+            " WHERE locktype = 'advisory' AND objid = %s AND datname = current_database()",
+            [CLAIM_LOCK],
+        )
+        return cursor.fetchone() is not None
+
+
+@pytest.mark.parametrize("seconds", [GIVE_BACK_SECONDS / 4, GIVE_BACK_SECONDS * 1.5])
+def test_a_check_that_is_under_way_when_the_lock_is_given_back_comes_to_its_end(seconds: float) -> None:
+    claim = DatabaseClaim()
+    assert claim.take()
+    server = server_process_of(claim)
+    os.kill(server, signal.SIGSTOP)
+    try:
+        check = threading.Thread(target=claim._check, daemon=True)
+        check.start()
+        time.sleep(0.1)  # it waits for the server's answer
+        giving_back = threading.Thread(target=claim.give_back, daemon=True)
+        giving_back.start()
+        time.sleep(seconds)
+    finally:
+        os.kill(server, signal.SIGCONT)
+    for thread in (giving_back, check):
+        thread.join(ENDED_SECONDS)
+        assert not thread.is_alive()
+    # Where it took too long, the lock ends with the process.
+    assert is_held() == (seconds > GIVE_BACK_SECONDS)
+    claim.give_back()
+
+
+def test_only_the_first_process_is_alone() -> None:
+    first, second = DatabaseClaim(), DatabaseClaim()
+    assert first.take()
+    assert not second.take()
+    first.give_back()
+    assert is_held()
+    second.give_back()
