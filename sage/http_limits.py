@@ -289,6 +289,8 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]  # Daphne has no types
     """A request whose body is passed on in pieces; its logged `repr` leaves out the path."""
 
     content: Any
+    has_head = False
+    """Whether its headers have arrived, and weren't refused."""
 
     def __init__(self, channel: BoundedChannel, *_: object) -> None:
         # Django parses forms; Daphne would do it in memory, on the event loop.
@@ -299,6 +301,10 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]  # Daphne has no types
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} at {id(self):#x}>"
+
+    def gotLength(self, length: int | None) -> None:
+        self.has_head = True
+        super().gotLength(length)
 
     def process(self) -> Any:
         """Set the body aside: Daphne would queue all of it at once."""

@@ -5,6 +5,7 @@ Arguments: the time limits for slow readers and for requests, in seconds.
 
 import asyncio
 import sys
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -26,7 +27,10 @@ def tell(line: str) -> None:
 
 
 class Application:
-    """Echoes frames; `flood` sends a flood; `work SECONDS` delays a drain; `nap SECONDS` stops reading."""
+    """Echoes frames; `flood` sends a flood; `work SECONDS` delays a drain; `nap SECONDS` stops reading.
+
+    `burden SECONDS` holds up the loop again and again.
+    """
 
     def __init__(self) -> None:
         self.running: set[asyncio.Task[None]] = set()
@@ -86,6 +90,9 @@ class Application:
                 task = asyncio.create_task(self.work(float(text.split()[1])))
                 self.running.add(task)
                 await send({"type": "websocket.send", "text": "started"})
+            elif text.startswith("burden "):
+                tell("is burdened")
+                await self.burden(float(text.split()[1]))
             elif text.startswith("nap "):
                 tell("naps")
                 await asyncio.sleep(float(text.split()[1]))
@@ -98,6 +105,13 @@ class Application:
         """Work for some time, like a turn."""
         await asyncio.sleep(seconds)
         tell("work is done")
+
+    async def burden(self, seconds: float) -> None:
+        """Let every round of the loop take long."""
+        ends = time.monotonic() + seconds
+        while time.monotonic() < ends:
+            time.sleep(0.1)  # noqa: ASYNC251 - the loop is to be held up
+            await asyncio.sleep(0)
 
     async def drain(self, seconds: float) -> None:
         """Wait for the work."""

@@ -3,13 +3,16 @@
 import asyncio
 import signal
 import socket
+import time
 from collections.abc import Iterator
+from contextlib import ExitStack, suppress
 
 import psutil
 import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
+from sage.launcher import DRAIN_SECONDS
 from tests.sage.processes import StartedProcess, started
 
 MEGABYTE = 1024 * 1024
@@ -59,6 +62,20 @@ async def test_the_application_may_close_with_any_code_and_a_reason(launched: La
             await websocket.recv()
     assert closed.value.rcvd is not None
     assert (closed.value.rcvd.code, closed.value.rcvd.reason) == (1008, "as asked")
+
+
+async def test_a_socket_that_is_closed_twice_is_closed_once(launched: Launched) -> None:
+    async with connect(launched.url) as websocket:
+        await websocket.send("close")
+        await websocket.send("close")
+        with pytest.raises(ConnectionClosed) as closed:
+            await websocket.recv()
+    assert closed.value.rcvd is not None
+    assert closed.value.rcvd.code == 1008
+    line = await asyncio.to_thread(
+        launched.process.wait_for_line, lambda line: line.startswith(("disconnected", "Exception", "ERROR"))
+    )
+    assert line.startswith("disconnected"), launched.process.output
 
 
 async def test_the_server_does_not_reveal_its_name(launched: Launched) -> None:
@@ -149,6 +166,52 @@ def test_sigterm_waits_until_requests_that_have_arrived_are_answered(launched: L
                 chunk = client.recv(MEGABYTE)
                 assert chunk, received
                 received += chunk
+        assert launched.process.wait(20) == 0
+
+
+async def test_sockets_are_closed_while_a_request_is_still_arriving(launched: Launched) -> None:
+    with (
+        socket.create_connection(("127.0.0.1", launched.port)) as late,
+        socket.create_connection(("127.0.0.1", launched.port)) as silent,
+    ):
+        late.sendall(b"POST /body/ HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\n")
+        silent.sendall(b"GET / HTTP/1.1\r\n")
+        async with connect(launched.url) as websocket:
+            launched.process.popen.send_signal(signal.SIGTERM)
+            with pytest.raises(ConnectionClosed) as closed:
+                await asyncio.wait_for(websocket.recv(), DRAIN_SECONDS / 2)
+        assert closed.value.rcvd is not None
+        assert closed.value.rcvd.code == 1012
+        late.sendall(b"yes")
+        late.settimeout(20)
+        received = await asyncio.to_thread(late.recv, MEGABYTE)
+        while not received.endswith(b"\r\n\r\n3 3"):
+            chunk = await asyncio.to_thread(late.recv, MEGABYTE)
+            assert chunk, received
+            received += chunk
+        # Nobody waits for the one that hasn't said what it asks.
+        assert await asyncio.to_thread(launched.process.wait, DRAIN_SECONDS / 2) == 0
+
+
+def test_connections_that_wait_to_be_accepted_when_the_port_closes_are_answered(launched: Launched) -> None:
+    request = b"POST /body/ HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\nyes"
+    with ExitStack() as stack:
+        busy = stack.enter_context(_handshake(launched.port))
+        busy.sendall(_masked(b"burden 2"))
+        launched.process.wait_for_line(lambda line: line.startswith("is burdened"))
+        launched.process.popen.send_signal(signal.SIGTERM)
+        clients: list[socket.socket] = []
+        with suppress(ConnectionRefusedError):
+            while True:
+                with suppress(ConnectionResetError):  # its port is closing at this moment
+                    client = socket.create_connection(("127.0.0.1", launched.port))
+                    clients.append(stack.enter_context(client))
+                    client.sendall(request)
+                time.sleep(0.005)
+        assert clients
+        for client in clients:
+            client.settimeout(20)
+            assert client.recv(MEGABYTE).startswith(b"HTTP/1.1 200")
         assert launched.process.wait(20) == 0
 
 
