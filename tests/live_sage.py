@@ -268,6 +268,14 @@ class SocketClient:
         """Return the first fragments: before them, a reader isn't attached."""
         return await self.html_until('data-event="sync"')
 
+    async def html_closed_with(self) -> int | None:
+        """Read fragments until the server closes and return its code."""
+        try:
+            while True:
+                await asyncio_timeout(self.connection.recv())
+        except websockets.ConnectionClosed as closed:
+            return closed.rcvd.code if closed.rcvd else None
+
     async def closed_with(self) -> int | None:
         """Read on until the server closes and return its code."""
         try:

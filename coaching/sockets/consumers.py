@@ -153,7 +153,7 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
                 await in_database(check_access, self._access())
             await self._handle(frame)
         except Refused as refusal:
-            if isinstance(refusal, RestartingError) and frame.get("type") in SENT_AGAIN:
+            if isinstance(refusal, RestartingError) and not self.is_json and frame["type"] in SENT_AGAIN:
                 await self._leave(frame, refusal)
             else:
                 await self._refuse(frame, refusal)
@@ -273,12 +273,13 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
         await in_database(count_card, danger.level, now=timezone.now())
 
     async def _leave(self, frame: dict[str, Any], refusal: Refused) -> None:
-        """Close the socket, so that the client reconnects to another process and sends the frame again there.
+        """Close a page's socket, so that it reconnects to another process and sends the frame again there.
 
         A text that speaks of danger is refused instead: help lines mustn't wait for the next process.
         """
         if await scans.danger_in(_text_in(frame), user_id=self.user_id) is None:
             await self.close(SERVICE_RESTART)
+            self._release()  # takes no further frame, which the page sends again, too
         else:
             await self._refuse(frame, refusal)
 
@@ -337,8 +338,8 @@ HANDLERS: Mapping[str, Callable[[SessionConsumer, dict[str, Any]], Awaitable[Non
 }
 """The handler for each type of frame. The tenant matrix has a row for every one."""
 
-SENT_AGAIN = ("message", "edit", "answer")
-"""Frames that a client keeps until they are acknowledged, and sends again after it has reconnected."""
+SENT_AGAIN = ("message", "edit", "answer", "dismiss")
+"""Frames that a page keeps until they are acknowledged, and sends again after it has reconnected."""
 CHECKED_BY_FIRST_QUERY = ("message",)
 """Frames whose first query checks access, so that the check takes no extra round trip."""
 

@@ -104,27 +104,69 @@ async def test_a_message_to_a_process_that_ends_is_sent_again_to_another_one(
     message = {"type": "message", "text": "I slept well", "id": "slept"}
     async with (
         open_socket(second, session.id, cookie) as running,
-        open_socket(second, other.id, cookie) as client,
-        open_socket(second, other.id, cookie) as in_danger,
+        open_socket(second, other.id, cookie, subprotocols=()) as page,
+        open_socket(second, other.id, cookie) as program,
+        open_socket(second, other.id, cookie, subprotocols=()) as in_danger,
     ):
+        await in_danger.html_of_sync()
         await running.send(type="message", text="Tell me")
         await practice.reached("middle")
         second.process.send_signal(signal.SIGTERM)
-        await _until_it_drains(second, in_danger)
+        await _until_it_drains(second, program)
         # Help lines don't wait until the message has reached another process.
         await in_danger.send(type="message", text="I want to die.")
-        assert "safety" in (await in_danger.until("error"))[-2]
-        await client.send(**message)
-        assert await client.closed_with() == 1012
+        assert "safety" in await in_danger.html_until('data-event="error"')
+        # A program may not send again what isn't acknowledged, so it is told.
+        await program.send(**message)
+        assert "restarting" in (await program.until("error"))[-1]["error"]
+        await page.send(**message)
+        await page.send(type="message", text="I want to die.")  # sent again, too, and not answered here
+        assert await page.html_closed_with() == 1012
         async with open_socket(live_sage, other.id, cookie) as again:
             await again.send(**message)
             await again.until("done")
-        # What can't be sent again by itself gets its reason.
+        # What a page doesn't send again by itself gets its reason.
         await in_danger.send(type="retry")
-        assert "restarting" in (await in_danger.until("error"))[-1]["error"]
+        assert "restarting" in await in_danger.html_until("restarting")
         practice.release("middle")
         await running.until("done")
     assert await in_database(other.messages.filter(client_id="slept").count) == 1
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        {"type": "edit", "text": "I slept badly"},
+        {"type": "answer", "toolUseId": "toolu_pills", "value": "Fine"},
+        {"type": "dismiss", "toolUseId": "toolu_pills"},
+    ],
+    ids=lambda frame: frame["type"],
+)
+async def test_an_edit_or_an_answer_to_a_process_that_ends_closes_the_pages_socket(
+    live_sage: LiveSage,
+    second: LiveSage,
+    practice: PracticeServer,
+    session: Session,
+    cookie: str,
+    user: User,
+    frame: dict[str, str],
+) -> None:
+    practice.script([Reply.of("First half, ", Hold("middle"), "second half.")])
+    other = await in_database(services.open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    async with (
+        open_socket(second, session.id, cookie) as running,
+        open_socket(second, other.id, cookie) as program,
+        open_socket(second, other.id, cookie, subprotocols=()) as page,
+    ):
+        await page.html_of_sync()
+        await running.send(type="message", text="Tell me")
+        await practice.reached("middle")
+        second.process.send_signal(signal.SIGTERM)
+        await _until_it_drains(second, program)
+        await page.send(**frame)
+        assert await page.html_closed_with() == 1012
+        practice.release("middle")
+        await running.until("done")
 
 
 async def _until_it_drains(sage: LiveSage, client: SocketClient) -> None:
