@@ -30,6 +30,14 @@ def is_held() -> bool:
         return cursor.fetchone() is not None
 
 
+def is_released() -> bool:
+    """Wait until the server process has noticed that its session was closed."""
+    deadline = time.monotonic() + ENDED_SECONDS
+    while is_held() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return not is_held()
+
+
 @pytest.mark.parametrize("seconds", [GIVE_BACK_SECONDS / 4, GIVE_BACK_SECONDS * 1.5])
 def test_a_check_that_is_under_way_when_the_lock_is_given_back_comes_to_its_end(seconds: float) -> None:
     claim = DatabaseClaim()
@@ -49,7 +57,9 @@ def test_a_check_that_is_under_way_when_the_lock_is_given_back_comes_to_its_end(
         thread.join(ENDED_SECONDS)
         assert not thread.is_alive()
     # Where it took too long, the lock ends with the process.
-    assert is_held() == (seconds > GIVE_BACK_SECONDS)
+    is_kept = seconds > GIVE_BACK_SECONDS
+    assert is_kept or is_released()
+    assert is_held() == is_kept
     claim.give_back()
 
 
