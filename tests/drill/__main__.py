@@ -3,7 +3,7 @@
   python -m tests.drill                              ten minutes, all parts, 200 sockets
   python -m tests.drill --minutes 1 --sockets 30 --short      one part of each kind
   python -m tests.drill --only web-1 postgres        only these parts
-  python -m tests.drill --soak 30 --only none        half an hour without a disruption
+  python -m tests.drill --minutes 1 --soak 30 --only none     without a disruption: 1 + 6 + 30 minutes
 
 It starts nginx with the site of deploy/, four web processes, two workers, PostgreSQL, Redis, an S3 server and
 a model in a temporary folder, and ends them. Prints tables; the exit code is 1 if a limit was missed.
@@ -25,8 +25,9 @@ import django
 
 from tests.drill.disruptions import WAYS, Disruption, chosen, disrupt
 from tests.drill.installation import Installation, opened
-from tests.drill.load import Load
+from tests.drill.load import SETTLED_SECONDS, Load
 from tests.drill.measure import Meter, read_rows
+from tests.drill.parts import Part
 from tests.drill.people import Person
 from tests.drill.site import Site
 
@@ -65,7 +66,7 @@ def read_options(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--minutes", type=float, default=10.0, help="of load, at least (default: 10)")
     parser.add_argument("--soak", type=float, default=0.0, help="minutes without disruptions, after them")
     parser.add_argument("--sockets", type=int, default=200, help="open pages (default: 200)")
-    parser.add_argument("--rate", type=float, default=1.1, help="messages a second of all (default: 1.1)")
+    parser.add_argument("--rate", type=float, default=1.3, help="messages a second of all (default: 1.3)")
     parser.add_argument("--short", action="store_true", help="one part of each kind")
     parser.add_argument(
         "--only", nargs="*", default=[], metavar="PART", help="like web, web-1, postgres, none"
@@ -78,6 +79,7 @@ def read_options(arguments: Sequence[str]) -> argparse.Namespace:
 
 async def _run(installation: Installation, options: argparse.Namespace) -> tuple[str, bool]:
     # Imported late, because they need Django's models.
+    parts = chosen(installation.broken, options.only, is_short=options.short)
     seed, audit, report = (import_module(f"tests.drill.{name}") for name in ("seed", "audit", "report"))
     rng = random.Random(options.seed)
     site = Site(installation.origin)
@@ -89,22 +91,23 @@ async def _run(installation: Installation, options: argparse.Namespace) -> tuple
     async with site.opened(), load.opened(), meter.running():
         _tell(f"{len(people)} pages are open")
         async with load.running():
-            await _disturb(installation, load, options, measured)
+            await _disturb(parts, load, options, measured)
         if options.soak:
             await _soak(installation, load, options.soak * 60, measured)
+        await asyncio.to_thread(audit.wait_for_documents, load.documents, SETTLED_SECONDS)
+        measured["ended"] = asyncio.get_running_loop().time()
     found = await asyncio.to_thread(audit.audit, load.said, load.documents)
     drill = report.Drill(**measured, audit=found)
     return report.write(drill), all(one.is_met is not False for one in report.figures(drill))
 
 
 async def _disturb(
-    installation: Installation, load: Load, options: argparse.Namespace, measured: dict[str, Any]
+    parts: Sequence[Part], load: Load, options: argparse.Namespace, measured: dict[str, Any]
 ) -> None:
     loop = asyncio.get_running_loop()
     await asyncio.sleep(WARM_UP_SECONDS)
     began = loop.time()
     ends = began + options.minutes * 60
-    parts = chosen(installation.broken, options.only, is_short=options.short)
     await asyncio.sleep((ends - began) * (CALM_SHARE if parts else 1.0))
     measured["calm"] = (began, loop.time())
     _tell(f"calm: {len(load.said)} messages")

@@ -29,6 +29,7 @@ class Disruption:
     """When it served again."""
     ended: float = 0.0
     """When everybody's page was connected again, too."""
+    is_everybody_back: bool = False
 
     @property
     def name(self) -> str:
@@ -53,6 +54,7 @@ async def disrupt(part: Part, how: How, load: Load, say: Callable[[str], None]) 
     disruption.served = loop.time()
     is_back = await until(lambda: load.are_all_connected, BACK_SECONDS)
     disruption.ended = loop.time()
+    disruption.is_everybody_back = is_back
     seconds = disruption.served - disruption.began
     say(f"{disruption.name}: served after {seconds:.1f} s" + ("" if is_back else ", not everybody came back"))
     await asyncio.sleep(REST_SECONDS)
@@ -60,7 +62,13 @@ async def disrupt(part: Part, how: How, load: Load, say: Callable[[str], None]) 
 
 
 def chosen(parts: Sequence[Part], names: Sequence[str], *, is_short: bool) -> list[Part]:
-    """Return the parts to disrupt: those named, or all; of each kind only one in a short drill."""
+    """Return the parts to disrupt: those named, or all; of each kind only one in a short drill.
+
+    Ends the drill if a name is unknown.
+    """
+    unknown = set(names) - {"none", *(part.name for part in parts), *(part.kind for part in parts)}
+    if unknown:
+        raise SystemExit(f"There is no part {', '.join(sorted(unknown))}.")
     if names:
         return [part for part in parts if part.name in names or part.kind in names]
     if is_short:

@@ -56,14 +56,17 @@ class Meter:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator["Meter"]:
-        """Take samples during the block."""
+        """Take samples during the block. Raises at its end what has stopped that."""
         tasks = [asyncio.create_task(self._sample()), asyncio.create_task(self._count())]
         try:
             yield self
         finally:
             for task in tasks:
                 task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            ended = await asyncio.gather(*tasks, return_exceptions=True)
+        for error in ended:
+            if isinstance(error, Exception):
+                raise error
 
     async def _sample(self) -> None:
         loop = asyncio.get_running_loop()

@@ -66,7 +66,7 @@ class Part(ABC):
             return []
         with suppress(psutil.Error):
             return [main, *main.children(recursive=True)]
-        return []
+        return [main]
 
     def kill(self) -> None:
         """Kill all of its processes at once, as when its machine or container is lost."""
@@ -123,7 +123,9 @@ class Program(Part):
     def main(self) -> psutil.Process | None:
         if self._popen is None or self._popen.poll() is not None:
             return None
-        return psutil.Process(self._popen.pid)
+        with suppress(psutil.Error):
+            return psutil.Process(self._popen.pid)
+        return None
 
     def start(self) -> None:
         self.starts += 1

@@ -1,7 +1,8 @@
 """A person with an open conversation page, which does what the page's scripts do (static/js/chat).
 
 The page reconnects with growing waits, sends an unacknowledged message again under the same id, and fetches
-the conversation when a snapshot comes while it waits for something. A refused message is sent anew.
+the conversation when a snapshot comes while it waits for something (the real page does that only if it sees
+that it is behind, so a page that is wrong about that isn't noticed). A refused message is sent anew.
 """
 
 import asyncio
@@ -18,8 +19,11 @@ from tests.drill.model import said_with, words_of
 from tests.drill.site import LOST, Site
 
 FAST_TRIES = 8
+LONG_SECONDS = 1.0
 REFUSED_SECONDS = 2.0
 """A person reads why, and presses the button once more."""
+LAST_CODES = range(4400, 4500)
+"""After one of these, a page doesn't reconnect (connection.js)."""
 _WORD = re.compile(r"\b(d\d+)w\d+\b")
 _SYNC = re.compile(r'data-event="sync" data-status="(\w*)"')
 _ENDED = '<li class="turn"'
@@ -41,9 +45,33 @@ class Said:
     accepted_at: float | None = None
     first_word_at: float | None = None
     ended_at: float | None = None
+    last_sign_at: float = 0.0
+    """When the page last showed something of it; the moment it was said until then."""
+    gaps: list[tuple[float, float]] = field(default_factory=list)
+    """From when to when the page showed nothing new, if that took long."""
+    markup: list[str] = field(default_factory=list)
+    """What the page got of its answer beside the words."""
     sent: int = 0
     is_whole: bool = False
     """Whether the page has shown the whole answer at its end."""
+
+    def note_sign(self) -> None:
+        """Note that the page has shown something new."""
+        now = asyncio.get_running_loop().time()
+        since = self.last_sign_at or self.said_at
+        if now - since > LONG_SECONDS:
+            self.gaps.append((since, now))
+        self.last_sign_at = now
+
+    def end(self) -> None:
+        """Note that the page has shown the end of its answer."""
+        self.note_sign()
+        self.ended_at = asyncio.get_running_loop().time()
+
+    def waits(self, until: float) -> list[tuple[float, float]]:
+        """Return all long gaps; the one of a message without an end lasts until then."""
+        still = [] if self.ended_at is not None else [(self.last_sign_at or self.said_at, until)]
+        return [*self.gaps, *still]
 
     @property
     def refusals(self) -> int:
@@ -57,8 +85,10 @@ class Person:
         self.session_id = session_id
         self.cookie = cookie
         self.said: list[Said] = []
-        self.disconnections = 0
         self.close_codes: list[int] = []
+        self.offline: list[tuple[float, float]] = []
+        """From when to when its page had no socket, after its first one."""
+        self.offline_since: float | None = None
         self._site = site
         self._rng = rng
         self._socket: aiohttp.ClientWebSocketResponse | None = None
@@ -89,6 +119,7 @@ class Person:
                 async with self._site.socket(f"/ws/sessions/{self.session_id}/", self.cookie) as opened:
                     tries = 0
                     self._socket = opened
+                    self._note_online()
                     await self._flush()
                     async for message in opened:
                         if message.type is aiohttp.WSMsgType.TEXT:
@@ -98,10 +129,21 @@ class Person:
                 pass
             if self._socket is not None:
                 self._socket = None
-                self.disconnections += 1
+                self.offline_since = asyncio.get_running_loop().time()
+                if self.close_codes[-1:] and self.close_codes[-1] in LAST_CODES:
+                    return
             tries += 1
             longest = 8.0 if tries > FAST_TRIES else 1.0
             await asyncio.sleep(longest * (0.4 + 0.6 * self._rng.random()))
+
+    def _note_online(self) -> None:
+        if self.offline_since is not None:
+            self.offline.append((self.offline_since, asyncio.get_running_loop().time()))
+            self.offline_since = None
+
+    def without_socket(self, until: float) -> list[tuple[float, float]]:
+        """Return from when to when its page had no socket; one that never came back, until then."""
+        return [*self.offline, *([] if self.offline_since is None else [(self.offline_since, until)])]
 
     async def say(self, key: str, *, is_saving: bool) -> None:
         """Write a message; it waits if the page isn't connected."""
@@ -135,8 +177,11 @@ class Person:
         if said is None:
             return
         if frame.startswith(_LIVE):
+            if said.accepted_at is not None:
+                said.note_sign()
             self._note_word(said)
             return
+        said.markup.append(frame)
         self._note_words(said, frame)
         if f'data-client-id="{said.ids[-1]}"' in frame:
             self._is_running = True
@@ -146,7 +191,7 @@ class Person:
             if said.sent and not self._is_refused:
                 self._follow(self._settle(said))
         elif 'data-event="done"' in frame and said.accepted_at is not None:
-            said.ended_at = asyncio.get_running_loop().time()
+            said.end()
         elif 'data-event="error"' in frame and said.accepted_at is None and not self._is_refused:
             self._is_refused = True
             self._follow(self._send_anew())
@@ -166,7 +211,8 @@ class Person:
     def _accept(self, said: Said) -> None:
         if said.accepted_at is None:
             said.accepted_id = said.ids[-1]
-            said.accepted_at = asyncio.get_running_loop().time()
+            said.note_sign()
+            said.accepted_at = said.last_sign_at
 
     async def _settle(self, said: Said) -> None:
         """After a snapshot: see in the conversation what the page has missed."""
@@ -175,9 +221,10 @@ class Person:
         if not found:
             return
         self._accept(said)
+        said.markup.append(after)
         self._note_words(said, after)
         if _ENDED in after and not self._is_running and said.ended_at is None:
-            said.ended_at = asyncio.get_running_loop().time()
+            said.end()
 
     async def _send_anew(self) -> None:
         await asyncio.sleep(REFUSED_SECONDS)
