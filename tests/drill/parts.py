@@ -153,8 +153,14 @@ class Program(Part):
         """Restart it, or have it load its configuration anew if it does that without a gap."""
         if self._reload is None or self._popen is None:
             super().restart()
-        else:
-            self._popen.send_signal(self._reload)
+            return
+        before = {process.pid for process in self.processes()}
+        self._popen.send_signal(self._reload)
+        deadline = time.monotonic() + START_SECONDS
+        while {process.pid for process in self.processes()} <= before:
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"{self.name} hasn't reloaded")
+            time.sleep(POLL_SECONDS)
 
     def serves(self) -> bool:
         return self.main() is not None and self._answers()
