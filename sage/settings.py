@@ -286,6 +286,7 @@ if DEBUG:
 # The body of an upload in bytes, including its form. Any other body over 1 MB is refused unread.
 SAGE_UPLOAD_BYTES = {
     "/library/upload/": max(100, SAGE_MAX_UPLOAD_MB + 1) * MEGABYTE,
+    "/journal/photos/": max(100, SAGE_MAX_UPLOAD_MB + 1) * MEGABYTE,
     "/settings/calendar/upload/": (SAGE_MAX_UPLOAD_MB + 1) * MEGABYTE,
     "/settings/import/": 501 * MEGABYTE,
 }

@@ -13,6 +13,7 @@ from django.contrib.auth.models import User
 from django.utils.text import slugify
 
 from coaching.belongings.library import read_library_entries
+from coaching.belongings.photos import read_photo_entries
 from coaching.belongings.readme import write_readme
 from coaching.belongings.rows import account_as_json, exported_models, file_name_of, in_batches, rows_as_json
 from coaching.belongings.transcript import write_transcript
@@ -54,6 +55,7 @@ def _entries(user: User, profile: Profile, now: datetime) -> Iterator[Entry]:
     yield Entry(path="README.md", changed_at=now, pieces=[write_readme(user, profile, now=now)])
     yield from _conversations(user, profile.zone)
     yield from _files(user)
+    yield from read_photo_entries(user_id=user.pk, now=now)
     yield from read_library_entries(user_id=user.pk, zone=profile.zone, now=now)
     yield Entry(path="data/account.json", changed_at=now, pieces=[account_as_json(user)])
     for owned in exported_models():

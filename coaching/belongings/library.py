@@ -30,12 +30,13 @@ def read_library_entries(*, user_id: int, zone: ZoneInfo, now: datetime) -> Iter
     stored = Document.of(user_id).exclude(storage_key=None).select_related("client", "project")
     for document in in_batches(stored):
         path = _path_of(document)
-        pieces = _bytes_of(document, path, missing if document.sha256 else lost)
+        pieces = stored_bytes(document.storage_key or "", path, missing if document.sha256 else lost)
         yield Entry(path=path, changed_at=document.created_at, pieces=pieces, is_stored=True)
     yield from _knowledge(user_id, now)
     yield from _steps(user_id, zone, now)
     if missing or lost:
-        yield Entry(path=f"{FOLDER}/missing.md", changed_at=now, pieces=_missing(missing, lost))
+        pieces = missing_lines(gettext("Documents that are missing here"), missing, lost)
+        yield Entry(path=f"{FOLDER}/missing.md", changed_at=now, pieces=pieces)
 
 
 def _path_of(document: Document) -> str:
@@ -46,15 +47,17 @@ def _path_of(document: Document) -> str:
     return "/".join([FOLDER, *(part.replace("/", "-") for part in parts)])
 
 
-def _bytes_of(document: Document, path: str, missing: list[str]) -> Iterator[bytes]:
+def stored_bytes(key: str, path: str, missing: list[str]) -> Iterator[bytes]:
+    """Yield an object's bytes; if it can't be read, its path in the archive is added to `missing`."""
     try:
-        yield from read_pieces(document.storage_key or "")
+        yield from read_pieces(key)
     except StorageFailed:
         missing.append(path)
 
 
-def _missing(unread: Sequence[str], lost: Sequence[str]) -> Iterator[str]:
-    yield "# " + gettext("Documents that are missing here") + "\n"
+def missing_lines(title: str, unread: Sequence[str], lost: Sequence[str]) -> Iterator[str]:
+    """Yield a page that lists what couldn't be read, and what was lost."""
+    yield f"# {title}\n"
     unread_why = gettext(
         "They couldn’t be read while this archive was being made. Download it again later, or ask the "
         "person who runs this Sage."

@@ -38,6 +38,8 @@ LEFT_OUT_FIELDS: Mapping[str, str] = {
     "coaching.DocumentCall.rounds": gettext_noop("made from documents in this archive"),
     "coaching.DocumentImage.data": gettext_noop("made from the document’s file"),
     "coaching.DocumentText.fingerprint": gettext_noop("calculated from the text"),
+    "coaching.Photo.storage_key": gettext_noop("says where this Sage stores it"),
+    "coaching.Photo.thumbnail": gettext_noop("made from the photo in this archive"),
     "coaching.UserFileVersion.content": gettext_noop("included in the archive’s files"),
     "coaching.PushDevice.auth": gettext_noop("can be used to reach your browser"),
     "coaching.PushDevice.endpoint": gettext_noop("can be used to reach your browser"),

@@ -1,6 +1,7 @@
-"""Storage limits per person: a number of files and documents, and their bytes with versions and pictures.
+"""Storage limits per person: a number of files, documents and photos, and their bytes with all versions.
 
-Triggers (`coaching/migrations/_quota.py`) count in `FileUsage`, in the transaction that writes or deletes.
+Triggers (`coaching/migrations/_quota.py`, `0060_photos.py`) count in `FileUsage`, in the transaction that
+writes or deletes.
 Lock order: a person's usage, then files.
 """
 

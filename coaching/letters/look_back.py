@@ -1,4 +1,4 @@
-"""One thing of a day a year ago, or a month ago: the person's own capture, plan, log, or a letter.
+"""A day a year ago, or a month ago: one of the person's own capture, plan, log, or a letter, and its photos.
 
 Nothing of a day on which anything spoke of danger, of a private file, or of a conversation that was deleted.
 """
@@ -19,11 +19,13 @@ from coaching.clock.weeks import month_after
 from coaching.context.sentences import cut_words
 from coaching.files.frontmatter import parse_file
 from coaching.files.types import RULES
+from coaching.life.photos import ShownPhoto, photos_of_days
 from coaching.models import CaptureVerdict, FileSource, FileType, UserFile
 from coaching.safety.card import ELSEWHERE_KEY, METADATA_KEY, danger_in
 from sessions_app.models import Message, ToolCallRecord, VerdictLevel
 
 WORDS, CHARACTERS = 50, 280
+MAX_PHOTOS = 3
 _READ_CHARACTERS = 4_000
 _MAX_FILES = 40
 _TYPES = (FileType.CAPTURE, FileType.DAY_PLAN, FileType.DAILY_LOG, FileType.LETTER)
@@ -38,12 +40,12 @@ _LINES: Mapping[FileType, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LookBack:
-    """Words of a day and their file; `is_year`: the day is a year ago, not a month."""
+    """Words of a day and photos, or either; `is_year`: the day is a year ago, not a month."""
 
     day: date
     is_year: bool
     text: str
-    path: str
+    photos: Sequence[ShownPhoto]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,9 +72,12 @@ def read_look_back(*, user_id: int, today: date, zone: ZoneInfo) -> LookBack | N
     for day in days:
         of_day = [thing for thing in things if thing.day == day]
         chosen = next(_chosen(of_day), None)
-        if chosen is None or _is_day_of_danger(user_id, day, of_day, zone):
+        photos = photos_of_days(user_id=user_id, first=day, last=day).get(day, ())
+        words = [*(thing.head for thing in of_day), *(photo.description for photo in photos)]
+        if not (chosen or photos) or _is_day_of_danger(user_id, day, of_day, words, zone):
             continue
-        return LookBack(day=day, is_year=day == days[0], text=chosen.text, path=chosen.path)
+        text = chosen.text if chosen else ""
+        return LookBack(day=day, is_year=day == days[0], text=text, photos=photos[:MAX_PHOTOS])
     return None
 
 
@@ -130,7 +135,9 @@ def _chosen(things: Sequence[_Thing]) -> Iterator[_Thing]:
     return (thing for thing in of_types if thing.is_kept and thing.text)
 
 
-def _is_day_of_danger(user_id: int, day: date, things: Sequence[_Thing], zone: ZoneInfo) -> bool:
+def _is_day_of_danger(
+    user_id: int, day: date, things: Sequence[_Thing], words: Sequence[str], zone: ZoneInfo
+) -> bool:
     """Return whether anything that was written on a day spoke of danger to anybody, by what is known now."""
     begin, end = day_bounds(day, zone)
     said = Message.of(user_id).filter(
@@ -148,7 +155,7 @@ def _is_day_of_danger(user_id: int, day: date, things: Sequence[_Thing], zone: Z
         version__file__path__in=[thing.path for thing in things], level__in=levels
     )
     return (
-        any(danger_in(thing.head) for thing in things)
+        any(map(danger_in, words))
         or said.filter(of_danger).exists()
         or answered.exists()
         or captured.exists()

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from typing import Literal
 
 HIGHEST = 5
@@ -16,9 +16,14 @@ _SIDE = 0.3
 
 _TREND_WIDTH, _TREND_HEIGHT, _TREND_MARGIN = 132.0, 44.0, 6.0
 
-_DAYS_WIDTH, _DAYS_HEIGHT = 360.0, 132.0
-_DAYS_LEFT, _DAYS_MARGIN, _DAYS_TOP, _DAYS_BOTTOM, _DAYS_OTHER = 34.0, 6.0, 10.0, 82.0, 102.0
-_JOINED_DAYS = 8
+_DAYS_LEAST, _DAYS_WIDTH = 160.0, 320.0
+_DAYS_LEFT, _DAYS_MARGIN, _DAYS_TOP, _DAYS_BOTTOM, _DAYS_OTHER = 46.0, 6.0, 10.0, 82.0, 102.0
+_DAYS_LABEL = 24.0
+"""From the lowest dots to the dates below them."""
+_DAYS_STEP = 14.0
+"""Between two days at most: few days make a narrow chart."""
+_DATE_WIDTH = 44.0
+"""Room for a date or a month below a chart."""
 
 Anchor = Literal["start", "middle", "end"]
 
@@ -62,17 +67,30 @@ class Trend:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DayLabel:
+    """A date below a chart. One that `begins_month` has a line above it."""
+
+    x: str
+    day: date
+    anchor: Anchor
+    begins_month: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DayChart:
-    """Levels of days as points. `others` are days whose words have no level; `months` begin at an x."""
+    """Levels of days as points, `width` pixels wide. `others` are days whose words have no level."""
 
     view_box: str
+    width: str
     left: str
     right: str
     rules: Sequence[str]
     line: str
     dots: Sequence[tuple[str, str]]
     others: Sequence[tuple[str, str]]
-    months: Sequence[tuple[str, date]]
+    bottom: str
+    labels: Sequence[DayLabel]
+    labels_y: str
 
     @property
     def is_empty(self) -> bool:
@@ -119,14 +137,13 @@ def draw_trend(ratings: Sequence[int]) -> Trend:
     )
 
 
-def draw_days(
-    levels: Sequence[int | None], words: Sequence[str], months: Sequence[tuple[int, date]]
-) -> DayChart:
-    """Draw levels from 1 to 5, one per day. A day with words but no level gets a dot on the line below.
+def draw_days(first: date, levels: Sequence[int | None], words: Sequence[str]) -> DayChart:
+    """Draw levels from 1 to 5, one per day from `first` on; a line joins days that follow each other.
 
-    A line joins days that aren't more than a week apart. `months` are the places where one begins.
+    A day with words but no level gets a dot below. The chart is as wide as its days need.
     """
-    step = (_DAYS_WIDTH - _DAYS_LEFT - _DAYS_MARGIN) / max(1, len(levels) - 1)
+    usable = _DAYS_WIDTH - _DAYS_LEFT - _DAYS_MARGIN
+    step = min(_DAYS_STEP, usable / max(1, len(levels) - 1))
     places = [_DAYS_LEFT + step * index for index in range(len(levels))]
     dots = [(places[index], _level(level)) for index, level in enumerate(levels) if level is not None]
     others = [
@@ -134,24 +151,47 @@ def draw_days(
         for index, (level, said) in enumerate(zip(levels, words, strict=True))
         if said and level is None
     ]
-    pieces: list[str] = []
-    last = -_JOINED_DAYS
-    for index, level in enumerate(levels):
-        if level is not None:
-            pieces.append(
-                f"{'L' if index - last < _JOINED_DAYS else 'M'}{_pair((places[index], _level(level)))}"
-            )
-            last = index
+    before = [None, *levels]
+    pieces = [
+        f"{'M' if before[index] is None else 'L'}{_pair((places[index], _level(level)))}"
+        for index, level in enumerate(levels)
+        if level is not None
+    ]
+    width = max(_DAYS_LEAST, places[-1] + _DAYS_MARGIN)
+    bottom = _DAYS_OTHER if others else _DAYS_BOTTOM
     return DayChart(
-        view_box=f"0 0 {_text(_DAYS_WIDTH)} {_text(_DAYS_HEIGHT)}",
-        left=_text(_DAYS_LEFT),
-        right=_text(_DAYS_WIDTH - _DAYS_MARGIN),
+        view_box=f"0 0 {_text(width)} {_text(bottom + _DAYS_LABEL + _DAYS_MARGIN)}",
+        width=_text(width),
+        left=_text(_DAYS_LEFT - _DAYS_MARGIN),
+        right=_text(width),
         rules=[_text(_level(level)) for level in range(1, HIGHEST + 1)],
         line=" ".join(pieces),
         dots=[(_text(x), _text(y)) for x, y in dots],
         others=[(_text(x), _text(y)) for x, y in others],
-        months=[(_text(places[index]), month) for index, month in months],
+        bottom=_text(bottom + _DAYS_MARGIN),
+        labels=_labels(first, places, width),
+        labels_y=_text(bottom + _DAYS_LABEL),
     )
+
+
+def _labels(first: date, places: Sequence[float], width: float) -> Sequence[DayLabel]:
+    """Return the days on which months begin, or else the first and the last day, as far as they fit."""
+    days = [(first + timedelta(days=index), x) for index, x in enumerate(places)]
+    months = [
+        DayLabel(x=_text(x), day=day, anchor=_anchor_within(x, width), begins_month=True)
+        for day, x in days
+        if day.day == 1
+    ]
+    if months:
+        return months
+    ends = [DayLabel(x=_text(places[0]), day=first, anchor="start")]
+    if places[-1] - places[0] > 2 * _DATE_WIDTH:
+        ends.append(DayLabel(x=_text(places[-1]), day=days[-1][0], anchor="end"))
+    return ends
+
+
+def _anchor_within(x: float, width: float) -> Anchor:
+    return "end" if x > width - _DATE_WIDTH else "start"
 
 
 def _level(level: int) -> float:

@@ -3,7 +3,7 @@
 For pages only, in a fixed number of queries each: nothing here is part of a prompt.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any
@@ -12,10 +12,11 @@ from zoneinfo import ZoneInfo
 from django.db.models import F, Min, Q
 from django.db.models.functions import Left
 
-from coaching.clock.days import day_bounds
+from coaching.clock.days import day_bounds, local_day
 from coaching.files.frontmatter import strip_frontmatter
 from coaching.files.types import RULES
 from coaching.library.rows.steps import DayStep, steps_of_days
+from coaching.life.photos import ShownPhoto, photos_of_days, read_first_photo_day
 from coaching.life.plans import Priority, ShownPlan, read_plans
 from coaching.life.pulse import RatingThen
 from coaching.models import Capture, FileType, LifeDomain, PulseRating, UserFile
@@ -89,17 +90,24 @@ class JournalDay:
     ratings: Sequence[RatingThen]
     sessions: Sequence[Session]
     steps: Sequence[DayStep]
+    photos: Sequence[ShownPhoto]
 
     @property
     def is_empty(self) -> bool:
-        return self.glance.is_empty and not (self.captures or self.ratings or self.sessions or self.steps)
+        others = (self.captures, self.ratings, self.sessions, self.steps, self.photos)
+        return self.glance.is_empty and not any(others)
 
 
-def read_first_day(*, user_id: int) -> date | None:
-    """Return the first day that has a file; None without any."""
-    places = {f"first_{number}": Min("path", filter=_in_place(one)) for number, one in enumerate(_DAY_TYPES)}
-    found = UserFile.of(user_id).filter(file_type__in=_DAY_TYPES, version_number__gt=0).aggregate(**places)
-    return min((day for path in found.values() if path and (day := _day_of(path))), default=None)
+def read_first_day(*, user_id: int, zone: ZoneInfo) -> date | None:
+    """Return the first day that has a file, a capture, a rating or a photo; None without any."""
+    types = (*_DAY_TYPES, FileType.CAPTURE)
+    places = {f"first_{number}": Min("path", filter=_in_place(one)) for number, one in enumerate(types)}
+    found = UserFile.of(user_id).filter(file_type__in=types, version_number__gt=0).aggregate(**places)
+    days = [_day_of(path) for path in found.values() if path]
+    days.append(read_first_photo_day(user_id))
+    if rated_at := PulseRating.of(user_id).aggregate(first=Min("rated_at"))["first"]:
+        days.append(local_day(rated_at, zone))
+    return min(filter(None, days), default=None)
 
 
 def read_days(*, user_id: int, first: date, last: date) -> Mapping[date, DayGlance]:
@@ -115,7 +123,7 @@ def read_days(*, user_id: int, first: date, last: date) -> Mapping[date, DayGlan
 
 
 def read_day(*, user_id: int, day: date, zone: ZoneInfo) -> JournalDay:
-    """Return a day with the texts of its files, its captures, ratings, conversations and next steps."""
+    """Return a day with the texts of its files and all that there is of it."""
     glance = read_days(user_id=user_id, first=day, last=day).get(day, DayGlance(day=day))
     begin, end = day_bounds(day, zone)
     begun = Session.of(user_id).filter(USED, NO_BRANCH, started_at__gte=begin, started_at__lt=end)
@@ -126,6 +134,7 @@ def read_day(*, user_id: int, day: date, zone: ZoneInfo) -> JournalDay:
         ratings=read_ratings(user_id=user_id, begin=begin, end=end),
         sessions=list(begun.defer("opening", "metadata").order_by("started_at")[:SESSIONS_SHOWN]),
         steps=steps_of_days(user_id=user_id, first=day, last=day, zone=zone).get(day, ()),
+        photos=photos_of_days(user_id=user_id, first=day, last=day).get(day, ()),
     )
 
 
@@ -138,8 +147,13 @@ def read_check_ins(*, user_id: int, days: Mapping[date, DayGlance]) -> Mapping[s
 def read_ratings(*, user_id: int, begin: datetime, end: datetime) -> Sequence[RatingThen]:
     """Return the last rating of each domain that was rated between two moments, in the domains' order."""
     rows = PulseRating.of(user_id).filter(rated_at__gte=begin, rated_at__lt=end).order_by("rated_at", "id")
+    return last_ratings(rows.values_list("domain", "rating", "rated_at"))
+
+
+def last_ratings(rows: Iterable[tuple[str, int, datetime]]) -> Sequence[RatingThen]:
+    """Return the last one of each domain among ratings, oldest first, in the domains' order."""
     last = {domain: RatingThen(rating=rating, rated_at=at, label=str(LifeDomain(domain).label))
-            for domain, rating, at in rows.values_list("domain", "rating", "rated_at")}  # fmt: skip
+            for domain, rating, at in rows}  # fmt: skip
     return [last[domain] for domain in LifeDomain if domain in last]
 
 
@@ -165,8 +179,13 @@ def _in_place(file_type: FileType) -> Q:
 
 
 def _day_of(path: str) -> date | None:
+    return day_of_name(path.rpartition("/")[2][:_ISO_DATE_CHARACTERS])
+
+
+def day_of_name(text: str) -> date | None:
+    """Return the day that a file is named after; None for any other name, which an import may bring."""
     try:
-        return date.fromisoformat(path.rpartition("/")[2].removesuffix(".md"))
+        return date.fromisoformat(text)
     except ValueError:
         return None
 

@@ -63,6 +63,7 @@ from coaching.models.inbox import (
 from coaching.models.letters import Letter
 from coaching.models.life import Capture, DayPlan, LifeDomain, PulseRating, ReflectionPrompt
 from coaching.models.people import Profile, TimezoneSource, Weekday
+from coaching.models.photos import Photo
 from coaching.models.recall import (
     WITHHELD_SOURCES,
     RecallLanguage,
@@ -134,6 +135,7 @@ __all__ = [
     "LibraryEffect",
     "LifeDomain",
     "MadeBy",
+    "Photo",
     "PlacementRule",
     "Profile",
     "Project",

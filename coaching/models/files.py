@@ -109,7 +109,7 @@ class UserFile(Owned):
 
 
 class FileUsage(Owned):
-    """A user's number of files and documents, and bytes: all versions, and documents with their pictures.
+    """A user's number of files, documents and photos, and bytes: all versions, and pictures of documents.
 
     Only database triggers write it.
     """

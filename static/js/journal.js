@@ -1,6 +1,20 @@
 // The month by arrow keys: left and right to the day before and after that has something, up and down to the one in
 // the same column, Page Up and Page Down to another month.
 
+// On a wide screen the parts next to the stream are open, and nothing there can be folded.
+const wide = matchMedia("(width >= 60rem)");
+const folds = [...document.querySelectorAll(".beside-fold")];
+
+function unfold() {
+  for (const fold of folds) {
+    if (wide.matches) fold.open = true;
+    fold.querySelector("summary").tabIndex = wide.matches ? -1 : 0;
+  }
+}
+
+wide.addEventListener("change", unfold);
+unfold();
+
 const month = document.querySelector(".month");
 const days = [...month.querySelectorAll("a")];
 

@@ -1,5 +1,5 @@
-// Uploads to the library: files and folders that are dropped or chosen are sent one by one, with progress for each.
-// Without scripts the form sends them all at once.
+// Uploads to the library, and of photos to a day of the journal: files and folders that are dropped, pasted or chosen are
+// sent one by one, with progress for each. Without scripts the form sends them all at once.
 
 import { newId } from "./parts.js";
 
@@ -11,7 +11,6 @@ const WHOLE_PERCENT = new Intl.NumberFormat(document.documentElement.lang, { sty
 
 const form = document.getElementById("drop");
 const zone = document.getElementById("drop-zone");
-const field = document.getElementById("drop-files");
 const list = document.getElementById("uploads");
 const state = document.getElementById("uploads-state");
 
@@ -21,10 +20,13 @@ let sent = 0;
 let refreshing = 0;
 
 function setUp() {
-  field.addEventListener("change", () => {
-    take([...field.files]);
-    field.value = "";
-  });
+  for (const field of form.querySelectorAll("input[type=file]")) {
+    field.addEventListener("change", () => {
+      take([...field.files]);
+      field.value = "";
+    });
+  }
+  if ("takesPaste" in form.dataset) addEventListener("paste", onPaste);
   for (const name of ["dragenter", "dragover"]) {
     addEventListener(name, (event) => {
       if (!event.dataTransfer?.types.includes("Files")) return;
@@ -40,6 +42,14 @@ function setUp() {
     take(await filesOf(event.dataTransfer));
   });
   addEventListener("beforeunload", (event) => running + waiting.length && event.preventDefault());
+}
+
+// What is pasted into a field of text belongs there.
+function onPaste(event) {
+  const files = [...(event.clipboardData?.files ?? [])];
+  if (!files.length || event.target.closest?.("input, textarea, [contenteditable]")) return;
+  event.preventDefault();
+  take(files);
 }
 
 // Folders are read with all that is in them. The entries must be taken before the first wait.
@@ -148,12 +158,12 @@ function send(upload) {
 
 function end(upload, request) {
   const { status, response } = request;
-  const document = response?.documents?.[0];
+  const taken = response?.documents?.[0] ?? response?.photos?.[0];
   const wait = Number(request.getResponseHeader("Retry-After")) * 1000;
-  if (status === 200 && document) {
-    if (document.state === "refused") fail(upload.row, document.reason);
+  if (status === 200 && taken) {
+    if (taken.state === "refused") fail(upload.row, taken.reason);
     else upload.row.item.remove();
-    sent += document.state === "refused" ? 0 : 1;
+    sent += taken.state === "refused" ? 0 : 1;
     refresh();
   } else if (wait || !status || status >= 500) {
     const isWait = Boolean(wait);
@@ -174,11 +184,11 @@ function again(upload, wait) {
   }, wait);
 }
 
-// The list of documents below, and the folders; while something is being read they renew themselves.
+// The list of what is there. Documents that are being read renew theirs themselves.
 function refresh() {
   clearTimeout(refreshing);
   refreshing = setTimeout(() => {
-    const part = document.getElementById("library-progress");
+    const part = document.getElementById(form.dataset.part ?? "library-progress");
     htmx.ajax("GET", part.dataset.address, { target: part, swap: "outerHTML" });
   }, REFRESH_MS);
 }

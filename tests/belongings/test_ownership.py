@@ -23,6 +23,7 @@ NOBODYS_COLUMNS = {"sessions_app.RunnerProcess.owner"}
 OBJECTS = {
     "coaching.Document.storage_key",
     "coaching.Import.storage_key",
+    "coaching.Photo.storage_key",
     "coaching.UserFileVersion.storage_key",
 }
 

@@ -52,7 +52,7 @@ OWN_PAGES = (
     "/nowhere/",
 )  # fmt: skip
 
-AROUND_THE_MENU = ((1100, 800), (1024, 800), (900, 800), (890, 800))
+AROUND_THE_MENU = ((1100, 800), (1056, 800), (964, 800), (950, 800))
 """Screens on both sides of the widths below which the header's links are a menu."""
 
 COLOUR_RULES = ("color-contrast", "link-in-text-block")

@@ -1,11 +1,12 @@
 """Chart geometry: within the frame, gaps where there is no rating."""
 
 import re
+from datetime import date
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coaching.life.drawing import draw_radar, draw_trend
+from coaching.life.drawing import draw_days, draw_radar, draw_trend
 
 LABELS = ["Career", "Relationships", "Health", "Finances", "Learning", "Creativity", "Play", "Meaning"]
 NOTHING = [None] * 8
@@ -78,3 +79,25 @@ def test_a_radar_stays_inside_its_frame(ratings: list[int | None]) -> None:
         numbers = numbers_in(path)
         assert all(0 <= x <= width for x in numbers[::2])
         assert all(0 <= y <= height for y in numbers[1::2])
+
+
+def test_days_without_a_word_are_gaps_in_a_chart() -> None:
+    levels = [1, 5, *[None] * 10, 3, None]
+    chart = draw_days(date(2026, 11, 2), levels, ["x"] * 2 + [""] * 10 + ["x", "odd"])
+    assert [chart.line.count(step) for step in "ML"] == [2, 1]
+    assert (len(chart.dots), len(chart.others)) == (3, 1)
+    assert float(chart.dots[0][1]) > float(chart.dots[1][1]), "higher is further up"
+    assert all(0 <= float(x) <= 320 and 0 <= float(y) <= 132 for x, y in [*chart.dots, *chart.others])
+    assert draw_days(date(2026, 11, 2), [None], [""]).is_empty
+
+
+def test_few_days_make_a_narrow_chart_and_many_fill_the_width() -> None:
+    first = date(2026, 11, 2)
+    few, three_weeks, months = (draw_days(first, [3] * number, ["x"] * number) for number in (3, 21, 92))
+    assert few.width == "160"
+    assert few.view_box == "0 0 160 112", "there is no row for words without a level"
+    assert float(three_weeks.width) == float(months.width) == 320
+    assert float(three_weeks.dots[-1][0]) > 300, "three weeks aren't squeezed into a quarter"
+    assert [label.begins_month for label in months.labels] == [True] * 3
+    assert [(label.day.day, label.anchor) for label in three_weeks.labels] == [(2, "start"), (22, "end")]
+    assert [label.day.day for label in few.labels] == [2], "another wouldn’t fit"

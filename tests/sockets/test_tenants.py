@@ -42,6 +42,7 @@ from coaching.models import (
     ImportState,
     KnowledgeEntry,
     LibraryEffect,
+    Photo,
     Project,
     PushDevice,
     ReflectionPrompt,
@@ -131,6 +132,23 @@ ROUTES = {
     "journal": Row(path="/journal/?month=2026-11", scope="own"),
     "journal_day": Row(path=f"/journal/{PLAN_DAY}/", scope="own"),
     "journal_week": Row(path=f"/journal/week/{PLAN_DAY}/", scope="own"),
+    "add_photos": Row(path="/journal/photos/", method="post", form={"day": PLAN_DAY}, scope="own"),
+    "photo": Row(path="/journal/photos/{photo}/", missing="/journal/photos/999999/"),
+    "photo by form": Row(
+        path="/journal/photos/{photo}/",
+        missing="/journal/photos/999999/",
+        method="post",
+        form={"description": "gone"},
+    ),
+    "photo_image": Row(
+        path="/journal/photos/{photo}/photo.webp", missing="/journal/photos/999999/photo.webp"
+    ),
+    "photo_thumbnail": Row(
+        path="/journal/photos/{photo}/small.webp", missing="/journal/photos/999999/small.webp"
+    ),
+    "delete_photo": Row(
+        path="/journal/photos/{photo}/delete/", missing="/journal/photos/999999/delete/", method="post"
+    ),
     "map": Row(path="/map/", scope="own"),
     "sessions": Row(path="/chat/", scope="own"),
     "new_session": Row(path="/chat/new/", method="post", form={"kind": "open_conversation"}, scope="own"),
@@ -476,6 +494,18 @@ def owned(user: User, settings: Settings) -> Session:
     DayPlan.unscoped.create(
         user=user, date=PLAN_DAY, intention=SECRET, priorities=[{"text": SECRET, "is_done": False}]
     )
+    Photo.unscoped.create(
+        user=user,
+        day=PLAN_DAY,
+        description=SECRET,
+        source_sha256="",
+        storage_key="key 4",
+        sha256="",
+        size=1,
+        width=1,
+        height=1,
+        thumbnail=SECRET.encode(),
+    )
     fill_library(user, SECRET)
     return session
 
@@ -485,6 +515,7 @@ def ids_of(owned: Session) -> Mapping[str, object]:
     return {
         "session": owned.id,
         "capture": Capture.unscoped.get(user_id=owned.user_id).pk,
+        "photo": Photo.unscoped.get(user_id=owned.user_id).pk,
         "prompt": ReflectionPrompt.unscoped.get(user_id=owned.user_id).pk,
         "deleted": UserFile.deleted_of(owned.user_id).get().pk,
         **ids_of_library(owned.user_id),
@@ -529,6 +560,7 @@ def assert_untouched(owned: Session) -> None:
     assert Import.unscoped.get().state == ImportState.FINISHED
     assert PushDevice.of(owned.user_id).count() == 1
     assert UserFile.deleted_of(owned.user_id).get().title == SECRET
+    assert Photo.of(owned.user_id).get().description == SECRET
     assert not UserFile.of(owned.user_id).exclude(title="").exists()
     assert UserFile.of(owned.user_id).get(path=PLAN_PATH).version_number == 1
     assert Capture.of(owned.user_id).waiting().count() == Capture.unscoped.count() == 1
@@ -544,7 +576,7 @@ def assert_untouched(owned: Session) -> None:
 
 CHECKED = (
     ActionItem, CalendarSource, Capture, DayPlan, Document, Import, KnowledgeEntry, LibraryClient,
-    LibraryEffect, Message, Project, PushDevice, ReflectionPrompt, Session, UserFile, UserFileVersion,
+    LibraryEffect, Message, Photo, Project, PushDevice, ReflectionPrompt, Session, UserFile, UserFileVersion,
 )  # fmt: skip
 """The models of the rows that may not change."""
 
@@ -687,6 +719,8 @@ SHOWN_TO_THE_OWNER = (
     ("journal", f'href="/journal/{PLAN_DAY}/"'),
     ("journal_day", SECRET),
     ("journal_week", SECRET),
+    ("photo", SECRET),
+    ("photo_thumbnail", SECRET),
     ("prompt", SECRET),
     ("search", "<mark>secret</mark>"),
     ("library", SECRET),

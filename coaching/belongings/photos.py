@@ -1,0 +1,28 @@
+"""The photos of a person's days in their archive."""
+
+from collections import Counter
+from collections.abc import Iterator
+from datetime import date, datetime
+
+from django.utils.translation import gettext
+
+from coaching.belongings.library import missing_lines, stored_bytes
+from coaching.belongings.rows import in_batches
+from coaching.downloads.zip_stream import Entry
+from coaching.models import Photo
+
+FOLDER = "photos"
+
+
+def read_photo_entries(*, user_id: int, now: datetime) -> Iterator[Entry]:
+    """Yield the photos, named by their days and numbered. Sync ORM code."""
+    missing, lost = list[str](), list[str]()
+    numbers: Counter[date] = Counter()
+    for photo in in_batches(Photo.of(user_id).defer("thumbnail")):
+        numbers[photo.day] += 1
+        path = f"{FOLDER}/{photo.day.isoformat()}-{numbers[photo.day]}.webp"
+        pieces = stored_bytes(photo.storage_key, path, missing if photo.sha256 else lost)
+        yield Entry(path=path, changed_at=photo.added_at, pieces=pieces, is_stored=True)
+    if missing or lost:
+        pieces = missing_lines(gettext("Photos that are missing here"), missing, lost)
+        yield Entry(path=f"{FOLDER}/missing.md", changed_at=now, pieces=pieces)

@@ -1,0 +1,37 @@
+"""Photos in a person's journal."""
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+
+from sessions_app.owned import Owned
+
+
+class Photo(Owned):
+    """A photo of one local day: reduced, as WebP without metadata. Of the file that was uploaded, only the
+    hash is kept, so that the same file is one photo.
+    """
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="photos")
+    day = models.DateField()
+    description = models.CharField(
+        max_length=500, blank=True, default="", db_default="", help_text="In the person's own words."
+    )
+    source_sha256 = models.CharField(max_length=64, help_text="Of the file that was uploaded.")
+    storage_key = models.CharField(max_length=255, unique=True)
+    sha256 = models.CharField(max_length=64)
+    size = models.PositiveIntegerField(help_text="Bytes, without the thumbnail.")
+    width = models.PositiveIntegerField()
+    height = models.PositiveIntegerField()
+    thumbnail = models.BinaryField()
+    added_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        ordering = ["day", "added_at", "id"]
+        constraints = [
+            models.UniqueConstraint(fields=["user", "source_sha256"], name="photo_once"),
+        ]
+        indexes = [models.Index(fields=["user", "day"], name="photo_user_day")]
+
+    def __str__(self) -> str:
+        return f"photo {self.day}"
