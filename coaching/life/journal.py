@@ -6,7 +6,7 @@ For pages only, in a fixed number of queries each: nothing here is part of a pro
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import Any
+from typing import Any, Self
 from zoneinfo import ZoneInfo
 
 from django.db.models import F, Min, Q
@@ -25,6 +25,8 @@ from sessions_app.models import USED, Session
 
 CAPTURES_SHOWN = 50
 SESSIONS_SHOWN = 20
+READ_CHARACTERS = 4_000
+"""Of a capture: frontmatter and more than a page shows."""
 _CAPTURE_CHARACTERS = 600
 _ISO_DATE_CHARACTERS = 10
 
@@ -75,9 +77,22 @@ class DayGlance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DayCapture:
+    """A capture on a page. `text` may be truncated: then `is_cut`."""
+
     path: str
     text: str
+    is_cut: bool
     captured_at: datetime
+
+    @classmethod
+    def of(cls, path: str, head: str, captured_at: datetime, *, most: int) -> Self:
+        """Return a capture with `most` characters at most; `head` is its first `READ_CHARACTERS`."""
+        body = strip_frontmatter(head).strip()
+        if len(head) == READ_CHARACTERS and body.startswith("---\n"):
+            body = ""  # frontmatter that ends later, if it ends
+        text = cut_at_word(body, most)
+        is_cut = len(head) == READ_CHARACTERS or text != body
+        return cls(path=path, text=text, is_cut=is_cut, captured_at=captured_at)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,6 +180,16 @@ def count_captures(*, user_id: int, first: date, last: date) -> int:
     ).count()  # fmt: skip
 
 
+def cut_at_word(text: str, most: int) -> str:
+    """Return a text, or the words of its first `most` characters and an ellipsis."""
+    if len(text) <= most:
+        return text
+    head = text[:most]
+    if not (head[-1].isspace() or text[most].isspace()):
+        head = head.rsplit(None, 1)[0]
+    return f"{head.rstrip()} …"
+
+
 def _of_days(first: date, last: date) -> Q:
     found = Q()
     for file_type in _DAY_TYPES:
@@ -234,11 +259,10 @@ def _read_captures(user_id: int, day: date) -> Sequence[DayCapture]:
         .present()
         .filter(file__path__startswith=f"{place}/{day.isoformat()}-")
         .filter(file__versions__number=F("file__version_number"))
-        .annotate(head=Left("file__versions__content", _CAPTURE_CHARACTERS))
+        .annotate(head=Left("file__versions__content", READ_CHARACTERS))
         .order_by("captured_at", "id")
         .values_list("file__path", "head", "captured_at")
     )
     return [
-        DayCapture(path=path, text=strip_frontmatter(head).strip(), captured_at=at)
-        for path, head, at in rows[:CAPTURES_SHOWN]
+        DayCapture.of(path, head, at, most=_CAPTURE_CHARACTERS) for path, head, at in rows[:CAPTURES_SHOWN]
     ]

@@ -17,7 +17,14 @@ from coaching.clock.days import day_bounds, local_day
 from coaching.files.frontmatter import strip_frontmatter
 from coaching.files.types import RULES
 from coaching.library.rows.steps import DayStep
-from coaching.life.journal import DayCapture, DayGlance, day_of_name, last_ratings
+from coaching.life.journal import (
+    READ_CHARACTERS,
+    DayCapture,
+    DayGlance,
+    cut_at_word,
+    day_of_name,
+    last_ratings,
+)
 from coaching.life.photos import ShownPhoto, photos_of_days
 from coaching.life.pulse import RatingThen
 from coaching.models import Capture, FileType, PulseRating, UserFile
@@ -26,8 +33,7 @@ CAPTURES_OF_A_DAY = 3
 PHOTOS_OF_A_DAY = 4
 LOG_CHARACTERS = 1_200
 """How much of a day is in the stream; its own page has all."""
-_CAPTURE_CHARACTERS = 280
-_READ_CHARACTERS = 4_000
+CAPTURE_CHARACTERS = 240
 _ISO_DATE_CHARACTERS = 10
 
 
@@ -110,18 +116,18 @@ def read_stream(
 def _read_logs(user_id: int, days: Mapping[date, DayGlance]) -> Mapping[date, LogBeginning]:
     paths = {glance.paths[FileType.DAILY_LOG]: day for day, glance in days.items() if glance.has_log}
     newest = UserFile.of(user_id).filter(path__in=paths, versions__number=F("version_number"))
-    rows = newest.values_list("path", Left("versions__content", _READ_CHARACTERS))
+    rows = newest.values_list("path", Left("versions__content", READ_CHARACTERS))
     return {paths[path]: log for path, text in rows if (log := _beginning(text)).text}
 
 
 def _beginning(text: str) -> LogBeginning:
-    """Return the first paragraphs of a log, or of one long paragraph its first words."""
+    """Return the first paragraphs of a log, or its first words where these would be too few."""
     body = strip_frontmatter(text).strip()
     if len(body) <= LOG_CHARACTERS:
         return LogBeginning(text=body, is_cut=False)
-    head = body[:LOG_CHARACTERS]
-    kept = head.rpartition("\n\n")[0].strip() or f"{head.rpartition(' ')[0] or head} …"
-    return LogBeginning(text=kept, is_cut=True)
+    kept = body[:LOG_CHARACTERS].rpartition("\n\n")[0].strip()
+    text = kept if len(kept) * 2 >= LOG_CHARACTERS else cut_at_word(body, LOG_CHARACTERS)
+    return LogBeginning(text=text, is_cut=True)
 
 
 def _read_captures(user_id: int, first: date, last: date) -> Mapping[date, DayCaptures]:
@@ -138,7 +144,7 @@ def _read_captures(user_id: int, first: date, last: date) -> Mapping[date, DayCa
         .annotate(named=named, folded=Coalesce(Cast("folded_on", CharField()), Value("")))
         .exclude(folded=F("named"))
         .annotate(
-            head=Left("file__versions__content", _CAPTURE_CHARACTERS),
+            head=Left("file__versions__content", READ_CHARACTERS),
             number=Window(RowNumber(), **of_day, order_by=["captured_at", "id"]),
             total=Window(Count("id"), **of_day),
         )
@@ -150,7 +156,7 @@ def _read_captures(user_id: int, first: date, last: date) -> Mapping[date, DayCa
     for name, path, head, at, total in rows.values_list(
         "named", "file__path", "head", "captured_at", "total"
     ):
-        found[name].append(DayCapture(path=path, text=strip_frontmatter(head).strip(), captured_at=at))
+        found[name].append(DayCapture.of(path, head, at, most=CAPTURE_CHARACTERS))
         totals[name] = total
     return {
         day: DayCaptures(first=shown, left=totals[name] - len(shown))

@@ -1,7 +1,7 @@
 """The journal: a month as a stream of days with its calendar, one day, and a week to read or print."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Any
 
@@ -16,7 +16,7 @@ from django.views.decorators.http import require_safe
 from coaching.care.reading import read_care
 from coaching.clock.days import day_bounds
 from coaching.clock.weeks import first_weekday, month_after, week_of, weeks_of_month
-from coaching.letters.choice import read_letter
+from coaching.letters.choice import ShownLetter, read_letter
 from coaching.letters.look_back import LookBack, read_look_back
 from coaching.library.rows.steps import DayStep, steps_of_days
 from coaching.life.drawing import DayChart, draw_days
@@ -34,6 +34,7 @@ from coaching.life.photos import MAX_OF_A_DAY, photos_of_days
 from coaching.life.stream import StreamDay, read_stream
 from coaching.models import FileType, Profile
 from coaching.people.accounts import load_profile, local_now
+from coaching.safety.card import danger_in
 from coaching.safety.countries import country_of_timezone
 from coaching.sandbox.markdown import render_texts
 from coaching.views.capture_cards import take_card
@@ -90,6 +91,7 @@ def journal(request: HttpRequest) -> HttpResponse:
     )
     shown = {one.day: one for one in stream}
     first = read_first_day(user_id=profile.user_id, zone=profile.zone)
+    is_quiet = _is_quiet(profile)
     context = {
         "here": "journal",
         "zone": profile.zone,
@@ -99,8 +101,8 @@ def journal(request: HttpRequest) -> HttpResponse:
         "weekdays": weeks[0],
         "earlier": month_after(month, -1) if first and first < month else None,
         "later": month_after(month) if month < today.replace(day=1) else None,
-        "letter": read_letter(profile, month=month),
-        "look_back": _look_back(profile, today) if month == today.replace(day=1) else None,
+        "letter": _letter(profile, month, is_quiet=is_quiet),
+        "look_back": _look_back(profile, today) if month == today.replace(day=1) and not is_quiet else None,
         "is_empty": first is None and not steps and not stream,
         **_over_time(days, until=min(last, today)),
     }
@@ -129,7 +131,7 @@ def journal_day(request: HttpRequest, day: str) -> HttpResponse:
         "before": on - timedelta(days=1) if on > EARLIEST else None,
         "after": on + timedelta(days=1) if on < today else None,
         "week": week_of(on, _first_weekday(profile)),
-        "look_back": _look_back(profile, on) if on <= today else None,
+        "look_back": _look_back(profile, on) if on <= today and not _is_quiet(profile) else None,
         "can_add": on <= today,
         "max_mb": settings.SAGE_MAX_UPLOAD_MB,
         "max_photos": MAX_OF_A_DAY,
@@ -175,11 +177,21 @@ def journal_week(request: HttpRequest, day: str) -> HttpResponse:
     return render(request, "coaching/pages/journal_week.html", context)
 
 
-def _look_back(profile: Profile, today: date) -> LookBack | None:
-    """Return what comes back of a day long ago: nothing while somebody is in care."""
+def _is_quiet(profile: Profile) -> bool:
+    """Return whether nothing comes back by itself: somebody is in care."""
     care = read_care(user_id=profile.user_id, now=local_now(profile), zone=profile.zone)
-    if care.holds_offers:
-        return None
+    return care.holds_offers
+
+
+def _letter(profile: Profile, month: date, *, is_quiet: bool) -> ShownLetter | None:
+    """Return a month's letter, without its line in care or where that speaks of danger."""
+    letter = read_letter(profile, month=month)
+    if letter and (is_quiet or danger_in(letter.preview_line)):
+        return replace(letter, preview_line="")
+    return letter
+
+
+def _look_back(profile: Profile, today: date) -> LookBack | None:
     return read_look_back(user_id=profile.user_id, today=today, zone=profile.zone)
 
 

@@ -1,15 +1,12 @@
 // The month by arrow keys: left and right to the day before and after that has something, up and down to the one in
 // the same column, Page Up and Page Down to another month.
 
-// On a wide screen the parts next to the stream are open, and nothing there can be folded.
+// The parts next to the stream are open on a wide screen, and closed where they are above it.
 const wide = matchMedia("(width >= 60rem)");
 const folds = [...document.querySelectorAll(".beside-fold")];
 
 function unfold() {
-  for (const fold of folds) {
-    if (wide.matches) fold.open = true;
-    fold.querySelector("summary").tabIndex = wide.matches ? -1 : 0;
-  }
+  for (const fold of folds) fold.open = wide.matches;
 }
 
 wide.addEventListener("change", unfold);

@@ -14,8 +14,10 @@ from coaching.library.clients import own_client
 from coaching.library.drafts import NewAction
 from coaching.library.proposals import propose
 from coaching.library.resolutions import Resolution, resolve
+from coaching.life.capture_verdicts import note_capture
 from coaching.life.stream import LOG_CHARACTERS
-from coaching.models import FileType, LifeDomain, MadeBy, PulseRating
+from coaching.models import FileType, LifeDomain, MadeBy, PulseRating, UserFileVersion
+from coaching.safety.card import danger_in
 from tests.life.conftest import NOON, TODAY, KeepCapture, KeepFile, KeepPlan
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("at_noon")]
@@ -99,6 +101,48 @@ def test_a_long_log_is_cut_at_a_paragraph(
     assert "Third." not in day_of(shown, date(2026, 11, 2))
     assert "word …" in day_of(shown, date(2026, 11, 3))
     assert shown.count("Read the whole log") == 2
+
+
+def test_a_heading_alone_is_not_the_beginning_of_a_log(
+    stream: Callable[..., str], person: User, keep_file: KeepFile
+) -> None:
+    keep_log(keep_file, person, "2026-11-02", f"# A heading\n\n{'word ' * LOG_CHARACTERS}")
+    assert "word word …" in day_of(stream(), date(2026, 11, 2))
+
+
+def test_a_long_capture_says_that_it_is_cut_and_links_the_rest(
+    stream: Callable[..., str], browser: Client, person: User, keep_capture: KeepCapture
+) -> None:
+    path = keep_capture(person, "word " * 60, now=NOON).file.path
+    shown = day_of(stream(), TODAY)
+    assert "word word …</p>" in shown
+    assert shown.count(f'href="/files/{path}"') == 2
+
+
+@pytest.mark.parametrize("size", [80, 5_000])
+def test_the_facts_of_a_capture_are_not_shown_as_its_words(
+    stream: Callable[..., str], browser: Client, person: User, keep_capture: KeepCapture, size: int
+) -> None:
+    capture = keep_capture(person, "A thought", now=NOON)
+    text = f"---\ntype: capture\nenergy: {'e' * size}\nmood_signal: {'m' * size}\n---\n\nA thought\n"
+    UserFileVersion.of(person.pk).filter(file=capture.file).update(content=text)
+    for page in (day_of(stream(), TODAY), browser.get(f"/journal/{TODAY}/").content.decode()):
+        assert "mood_signal" not in page
+        assert capture.file.path in page
+        assert ("A thought" in page) == (size == 80)
+
+
+def test_the_letter_s_line_is_only_shown_where_nobody_is_in_danger(
+    stream: Callable[..., str], person: User, keep_file: KeepFile, keep_capture: KeepCapture
+) -> None:
+    keep_file(person, FileType.LETTER, "Dear Ada", name="2026-11", preview_line="A month of lakes.")
+    assert "A month of lakes." in stream()
+    words = "I want to kill myself."
+    file_id = keep_capture(person, words, now=NOON).file_id
+    note_capture(user_id=person.pk, file_id=file_id, version=1, danger=danger_in(words))
+    shown = stream()
+    assert "month-letter-title" in shown
+    assert "A month of lakes." not in shown
 
 
 def test_a_rating_at_half_past_one_belongs_to_the_evening_before(
