@@ -1,8 +1,7 @@
 """The photos of a person's days in their archive."""
 
-from collections import Counter
 from collections.abc import Iterator
-from datetime import date, datetime
+from datetime import datetime
 
 from django.utils.translation import gettext
 
@@ -15,12 +14,10 @@ FOLDER = "photos"
 
 
 def read_photo_entries(*, user_id: int, now: datetime) -> Iterator[Entry]:
-    """Yield the photos, named by their days and numbered. Sync ORM code."""
+    """Yield the photos, named by their days and ids. Sync ORM code."""
     missing, lost = list[str](), list[str]()
-    numbers: Counter[date] = Counter()
     for photo in in_batches(Photo.of(user_id).defer("thumbnail")):
-        numbers[photo.day] += 1
-        path = f"{FOLDER}/{photo.day.isoformat()}-{numbers[photo.day]}.webp"
+        path = f"{FOLDER}/{photo.day.isoformat()}-{photo.pk}.webp"
         pieces = stored_bytes(photo.storage_key, path, missing if photo.sha256 else lost)
         yield Entry(path=path, changed_at=photo.added_at, pieces=pieces, is_stored=True)
     if missing or lost:

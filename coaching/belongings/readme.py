@@ -17,7 +17,9 @@ _FOLDERS: Mapping[str, str] = {
     "files": gettext_noop("your files as they are now, in their folders"),
     "old-versions": gettext_noop("earlier versions of those files, one page each"),
     "deleted-files": gettext_noop("files you deleted but can still restore"),
-    "photos": gettext_noop("the photos of your days; `data/photos.json` has their descriptions"),
+    "photos": gettext_noop(
+        "the photos of your days, by date and number; `data/photos.json` has their descriptions"
+    ),
     "library": gettext_noop("your documents as you uploaded them, and what Sage knows about each client"),
     "data": gettext_noop("all the raw data (JSON), including what no page shows"),
 }

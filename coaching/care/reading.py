@@ -17,7 +17,7 @@ from django.db.models.functions import JSONObject
 
 from coaching.care.standing import OWN_DAYS, Asked, Care, Ended, Place, SaidDanger, care_on
 from coaching.clock.days import local_day
-from coaching.models import CaptureVerdict, CareAsk, CareEnd
+from coaching.models import CaptureVerdict, CareAsk, CareEnd, Photo
 from coaching.safety.card import ELSEWHERE_KEY, METADATA_KEY, danger_elsewhere, danger_of, kept_danger
 from coaching.safety.danger import Danger
 from sessions_app.models import (
@@ -51,7 +51,7 @@ def care_of(rows: Rows, *, now: datetime, zone: ZoneInfo) -> Care:
     ends = [Ended(at=at, on=local_day(at, zone), how=values["how"]) for at, values in found.get("ended", ())]
     dangers = [
         danger
-        for kind in ("message", "answer", "capture")
+        for kind in ("message", "answer", "capture", "photo")
         for at, values in found.get(kind, ())
         for danger in _dangers(at, values, zone)
     ]
@@ -72,7 +72,7 @@ def read_care(*, user_id: int, now: datetime, zone: ZoneInfo) -> Care:
 def _rows() -> QuerySet[Any, Any]:
     """Return the rows of all kinds: what they are, when, and their values."""
     of_rules, of_verdicts = _messages()
-    return of_rules.union(of_verdicts, _answers(), _captures(), _asks(), _ends(), all=True)
+    return of_rules.union(of_verdicts, _answers(), _captures(), _photos(), _asks(), _ends(), all=True)
 
 
 def _messages() -> tuple[QuerySet[Any, Any], QuerySet[Any, Any]]:
@@ -125,6 +125,14 @@ def _captures() -> QuerySet[Any, Any]:
         level=F("level"), about=F("about"), topic=F("topic"), looked=F("looked"), by_rules=F("by_rules")
     )
     return verdicts.values_list(Value("capture"), "created_at", values)
+
+
+def _photos() -> QuerySet[Any, Any]:
+    """Return the photos whose descriptions speak of danger."""
+    photos = Photo.of(parameter("user")).filter(described_at__gte=parameter("since"))
+    photos = photos.filter(danger_level__in=[VerdictLevel.CONCERN, VerdictLevel.IMMEDIATE]).order_by()
+    values = JSONObject(level=F("danger_level"), about=F("danger_about"), topic=F("danger_topic"))
+    return photos.values_list(Value("photo"), "described_at", values)
 
 
 def _asks() -> QuerySet[Any, Any]:

@@ -19,7 +19,7 @@ from coaching.clock.weeks import month_after
 from coaching.context.sentences import cut_words
 from coaching.files.frontmatter import parse_file
 from coaching.files.types import RULES
-from coaching.life.photos import ShownPhoto, photos_of_days
+from coaching.life.photos import ShownPhoto, is_day_of_danger, photos_of_days
 from coaching.models import CaptureVerdict, FileSource, FileType, UserFile
 from coaching.safety.card import ELSEWHERE_KEY, METADATA_KEY, danger_in
 from sessions_app.models import Message, ToolCallRecord, VerdictLevel
@@ -159,4 +159,5 @@ def _is_day_of_danger(
         or said.filter(of_danger).exists()
         or answered.exists()
         or captured.exists()
+        or is_day_of_danger(user_id=user_id, day=day)
     )

@@ -6,7 +6,8 @@ Photos are for pages only: no prompt, recall or search has them or their descrip
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
+from typing import Any
 
 from django.db import transaction
 from django.utils.formats import date_format
@@ -16,12 +17,14 @@ from coaching.files.objects import erase_object_now, store_object_now
 from coaching.files.quota import check_room, lock_usage, refuse_when_full
 from coaching.models import Photo
 from coaching.people.attempts import AttemptLimit
+from coaching.safety.danger import Danger
 from sessions_app.errors import Refused
+from sessions_app.models import VerdictLevel
 
 MAX_OF_A_DAY = 30
-ADDED_IN_TEN_MINUTES = 120
+DRAWN_IN_TEN_MINUTES = 120
 
-additions = AttemptLimit(attempts=ADDED_IN_TEN_MINUTES, seconds=600)
+drawings = AttemptLimit(attempts=DRAWN_IN_TEN_MINUTES, seconds=600)
 
 
 class DayFull(Refused):
@@ -29,7 +32,9 @@ class DayFull(Refused):
 
     def __init__(self) -> None:
         super().__init__(
-            gettext_noop("A day can have %(most)s photos, so this one wasn’t added. Delete another first."),
+            gettext_noop(
+                "A day can have at most %(most)s photos, so this one wasn’t added. Delete another first."
+            ),
             most=MAX_OF_A_DAY,
         )
 
@@ -131,10 +136,25 @@ def check_day(*, user_id: int, day: date) -> None:
         raise DayFull
 
 
-def describe_photo(*, user_id: int, photo_id: int, description: str) -> None:
-    """Store a photo's description. Raises `Photo.DoesNotExist`."""
-    if not Photo.of(user_id).filter(id=photo_id).update(description=description):
+def describe_photo(
+    *, user_id: int, photo_id: int, description: str, danger: Danger | None, now: datetime
+) -> None:
+    """Store a photo's description with the danger in it. Raises `Photo.DoesNotExist`."""
+    values: dict[str, Any] = {"danger_level": VerdictLevel.NONE}
+    if danger is not None:
+        values = {
+            "danger_level": danger.level,
+            "danger_about": danger.about,
+            "danger_topic": danger.topic,
+        }
+    photo = Photo.of(user_id).filter(id=photo_id)
+    if not photo.update(description=description, described_at=now, **values):
         raise Photo.DoesNotExist
+
+
+def is_day_of_danger(*, user_id: int, day: date) -> bool:
+    """Return whether the description of a photo spoke of danger when it was saved."""
+    return Photo.of(user_id).filter(day=day).exclude(danger_level=VerdictLevel.NONE).exists()
 
 
 def delete_photo(*, user_id: int, photo_id: int) -> date:

@@ -4,6 +4,7 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
+from sessions_app.models import VerdictLevel
 from sessions_app.owned import Owned
 
 
@@ -17,6 +18,16 @@ class Photo(Owned):
     description = models.CharField(
         max_length=500, blank=True, default="", db_default="", help_text="In the person's own words."
     )
+    danger_level = models.CharField(
+        max_length=16,
+        choices=VerdictLevel,
+        default=VerdictLevel.NONE,
+        db_default=VerdictLevel.NONE,
+        help_text="Of the description, by the rules.",
+    )
+    danger_about = models.CharField(max_length=8, default="self", db_default="self")
+    danger_topic = models.CharField(max_length=16, default="life", db_default="life")
+    described_at = models.DateTimeField(null=True, blank=True, editable=False)
     source_sha256 = models.CharField(max_length=64, help_text="Of the file that was uploaded.")
     storage_key = models.CharField(max_length=255, unique=True)
     sha256 = models.CharField(max_length=64)

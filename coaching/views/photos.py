@@ -28,8 +28,8 @@ from coaching.files.objects import stream_object
 from coaching.library.pipeline.page_rendering import MEDIA_TYPE
 from coaching.library.pipeline.photos import PhotosBusy, prepare_photo, source_hash
 from coaching.life.photos import (
+    MAX_OF_A_DAY,
     ShownPhoto,
-    additions,
     check_day,
     delete_photo,
     describe_photo,
@@ -41,17 +41,20 @@ from coaching.models import Photo
 from coaching.people.accounts import load_profile, user_id_of
 from coaching.people.danger_scans import danger_in_now
 from coaching.people.help_lines import count_card
-from coaching.views.capture_cards import leave_card
+from coaching.safety.card import Card
+from coaching.views.capture_cards import capture_card, leave_card
+from coaching.views.conversation_page import counted
 from coaching.views.days import past_day_in, today_of
 from coaching.views.parts import or_404, status_of, with_wait
 from coaching.views.programs import error_as_json, login_or_401, wants_json
-from sessions_app.database import in_database
+from sessions_app.database import in_database, in_database_page
 from sessions_app.errors import Refused
 
 MEGABYTE = 1 << 20
 """As file managers count."""
 TOO_LARGE = gettext_noop("This photo has %(size)s MB. The limit is %(most)s MB.")
 EMPTY = gettext_noop("This file is empty.")
+TOO_MANY = gettext_noop("You can add up to %(most)s photos at a time. Add the others when these are done.")
 NO_FILE = gettext_lazy("Choose at least one photo.")
 SAVED = gettext_lazy("Saved.")
 DELETED = gettext_lazy("The photo was deleted.")
@@ -73,29 +76,40 @@ class DescriptionForm(forms.Form):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Added:
-    """What an upload added, what was there before, and why not all files became a photo."""
+    """What became of a file: a new photo, one that was there before, or why it is none."""
 
-    new: Sequence[Photo]
-    known: Sequence[Photo]
-    refusals: Sequence[Refused]
+    photo: Photo | None = None
+    is_new: bool = False
+    refusal: Refused | None = None
+
+    @property
+    def sentence(self) -> str:
+        """Why nothing was added; empty for a new photo."""
+        if self.refusal is not None:
+            return self.refusal.shown()
+        return "" if self.is_new else _known_already(self.photo)
 
 
 @login_or_401
 @require_POST
-def add_photos(request: HttpRequest) -> HttpResponse:
+async def add_photos(request: HttpRequest) -> HttpResponse:
     """Add photos to a day, and answer with them or with the day's page."""
-    profile = load_profile(request)
+    profile = await in_database(load_profile, request)
     day = past_day_in(request.POST.get("day", ""), today_of(profile))
     files = [file for _, sent in request.FILES.lists() for file in sent]
-    added = _add_all(profile.user_id, day, files)
-    return _as_json(added, files) if wants_json(request) else _to_page(request, added, day, files)
+    added = [await _add(profile.user_id, day, file) for file in files[:MAX_OF_A_DAY]]
+    added += [Added(refusal=Refused(TOO_MANY, most=MAX_OF_A_DAY)) for _ in files[MAX_OF_A_DAY:]]
+    if wants_json(request):
+        return _as_json(added)
+    return await in_database_page(_to_page, request, added, day)
 
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def photo(request: HttpRequest, photo_id: int) -> HttpResponse:
     """Show a photo; a POST stores its description."""
-    user_id = user_id_of(request)
+    profile = load_profile(request)
+    user_id = profile.user_id
     with or_404():
         found, of_day = read_photo(user_id=user_id, photo_id=photo_id)
     if request.method != "POST":
@@ -103,13 +117,15 @@ def photo(request: HttpRequest, photo_id: int) -> HttpResponse:
         return _photo_page(request, found, of_day, form)
     form = DescriptionForm(request.POST)
     danger = danger_in_now(request.POST.get("description", ""), user_id=user_id)
-    if danger is not None:
-        count_card(danger.level, now=timezone.now())
-    leave_card(request, danger)
     if not form.is_valid():
-        return _photo_page(request, found, of_day, form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+        card = counted(capture_card(profile, danger))
+        return _photo_page(request, found, of_day, form, card, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+    words, now = form.cleaned_data["description"], timezone.now()
     with or_404():
-        describe_photo(user_id=user_id, photo_id=photo_id, description=form.cleaned_data["description"])
+        describe_photo(user_id=user_id, photo_id=photo_id, description=words, danger=danger, now=now)
+    if danger is not None:
+        count_card(danger.level, now=now)
+    leave_card(request, danger)
     info(request, SAVED)
     return _to_day(found.day, f"#photo-{found.id}")
 
@@ -147,66 +163,68 @@ def thumbnail(request: HttpRequest, photo_id: int) -> HttpResponse:
     return HttpResponse(bytes(data), content_type=MEDIA_TYPE, headers=NO_SNIFF)
 
 
-def _add_all(user_id: int, day: date, files: Sequence["UploadedFile[Any]"]) -> Added:
-    new: list[Photo] = []
-    known: list[Photo] = []
-    refusals: list[Refused] = []
-    for file in files:
-        try:
-            additions.count(user_id)
-            found, is_new = _add(user_id, day, file)
-        except Refused as refusal:
-            refusals.append(refusal)
-        else:
-            (new if is_new else known).append(found)
-    return Added(new=new, known=known, refusals=refusals)
+async def _add(user_id: int, day: date, file: "UploadedFile[Any]") -> Added:
+    try:
+        found = await in_database_page(_read_file, user_id, day, file)
+        if isinstance(found, Photo):
+            return Added(photo=found)
+        new = await prepare_photo(found, user_id=user_id)
+        photo, is_new = await in_database_page(keep_photo, user_id=user_id, day=day, new=new)
+    except Refused as refusal:
+        return Added(refusal=refusal)
+    return Added(photo=photo, is_new=is_new)
 
 
-def _add(user_id: int, day: date, file: "UploadedFile[Any]") -> tuple[Photo, bool]:
-    """Return the photo of a file, and whether it is new. Raises `Refused`."""
+def _read_file(user_id: int, day: date, file: "UploadedFile[Any]") -> bytes | Photo:
+    """Return what was uploaded, or the photo that was made of it before. Raises `Refused`."""
     size, most = file.size or 0, settings.SAGE_MAX_UPLOAD_MB
     if not size:
         raise Refused(EMPTY)
     if size > most * MEGABYTE:
         raise Refused(TOO_LARGE, size=size / MEGABYTE, most=most)
-    data = file.read()
+    data: bytes = file.read()
     if known := find_photo(user_id=user_id, source_sha256=source_hash(data)):
-        return known, False
+        return known
     check_day(user_id=user_id, day=day)
-    return keep_photo(user_id=user_id, day=day, new=prepare_photo(data))
+    return data
 
 
-def _as_json(added: Added, files: Sequence[object]) -> HttpResponse:
-    if not files:
+def _as_json(added: Sequence[Added]) -> HttpResponse:
+    """Return an entry for each file, in order; the status and the error are those of the first refusal."""
+    if not added:
         return error_as_json(str(NO_FILE), HTTPStatus.UNPROCESSABLE_ENTITY)
-    photos = [{"id": each.pk, "day": each.day.isoformat(), "state": "added"} for each in added.new]
-    photos += [
-        {"id": each.pk, "day": each.day.isoformat(), "state": "refused", "reason": _known_already(each)}
-        for each in added.known
-    ]
-    if not added.refusals:
+    photos = [_entry(each) for each in added]
+    refusal = next((each.refusal for each in added if each.refusal is not None), None)
+    if refusal is None:
         return JsonResponse({"photos": photos})
-    refusal = added.refusals[0]
     is_passing = isinstance(refusal, StorageFailed | PhotosBusy)
     status = HTTPStatus.SERVICE_UNAVAILABLE if is_passing else status_of(refusal)
     return with_wait(error_as_json(refusal.shown(), status, photos=photos), refusal)
 
 
-def _to_page(request: HttpRequest, added: Added, day: date, files: Sequence[object]) -> HttpResponse:
-    if not files:
+def _entry(added: Added) -> dict[str, Any]:
+    entry: dict[str, Any] = {}
+    if added.photo is not None:
+        entry |= {"id": added.photo.pk, "day": added.photo.day.isoformat()}
+    if added.is_new:
+        return entry | {"state": "added"}
+    return entry | {"state": "refused", "reason": added.sentence}
+
+
+def _to_page(request: HttpRequest, added: Sequence[Added], day: date) -> HttpResponse:
+    if not added:
         warning(request, NO_FILE)
-    if added.new:
-        count = len(added.new)
+    if count := sum(each.is_new for each in added):
         success(
             request, ngettext("%(count)s photo added.", "%(count)s photos added.", count) % {"count": count}
         )
-    sentences = [*map(_known_already, added.known), *(refusal.shown() for refusal in added.refusals)]
-    for sentence in dict.fromkeys(sentences):
+    for sentence in dict.fromkeys(each.sentence for each in added if not each.is_new):
         warning(request, sentence)
     return _to_day(day, "#photos")
 
 
-def _known_already(photo: Photo) -> str:
+def _known_already(photo: Photo | None) -> str:
+    assert photo is not None
     said = _("You already have this photo. It’s on %(day)s.")
     return said % {"day": date_format(photo.day, "DATE_FORMAT")}
 
@@ -216,6 +234,7 @@ def _photo_page(
     found: ShownPhoto,
     of_day: Sequence[ShownPhoto],
     form: DescriptionForm,
+    card: Card | None = None,
     *,
     status: HTTPStatus = HTTPStatus.OK,
 ) -> HttpResponse:
@@ -224,6 +243,7 @@ def _photo_page(
         "here": "journal",
         "photo": found,
         "form": form,
+        "card": card,
         "before": of_day[place - 1] if place else None,
         "after": of_day[place + 1] if place + 1 < len(of_day) else None,
     }

@@ -3,14 +3,14 @@
 from collections.abc import Callable, Mapping
 from functools import wraps
 from http import HTTPStatus
-from typing import Any, Concatenate, ParamSpec, cast
+from typing import Any, TypeVar, cast
 
+from asgiref.sync import iscoroutinefunction
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils.cache import patch_vary_headers
 
-P = ParamSpec("P")
-View = Callable[Concatenate[HttpRequest, P], HttpResponse]
+ViewT = TypeVar("ViewT", bound=Callable[..., Any])
 
 SIGN_IN_FIRST = "Sign in first: send the session cookie of a signed-in browser."
 
@@ -29,16 +29,27 @@ def error_as_json(
     return response
 
 
-def login_or_401(view: View[P]) -> View[P]:
-    """Like `login_required`, but a program gets 401 and a sentence."""
-    for_people = login_required(view)
+def login_or_401(view: ViewT) -> ViewT:
+    """Like `login_required`, but a program gets 401 and a sentence. The view may be async."""
+    for_people: Callable[..., Any] = login_required(view)
 
     @wraps(view)
-    def answer(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+    async def answer_later(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if wants_json(request) and not (await request.auser()).is_authenticated:
+            return error_as_json(SIGN_IN_FIRST, HTTPStatus.UNAUTHORIZED)
+        response: HttpResponse = await for_people(request, *args, **kwargs)
+        patch_vary_headers(response, ["Accept"])
+        return response
+
+    if iscoroutinefunction(view):
+        return cast("ViewT", answer_later)
+
+    @wraps(view)
+    def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if wants_json(request) and not request.user.is_authenticated:
             return error_as_json(SIGN_IN_FIRST, HTTPStatus.UNAUTHORIZED)
         response: HttpResponse = for_people(request, *args, **kwargs)
         patch_vary_headers(response, ["Accept"])
         return response
 
-    return cast("View[P]", answer)
+    return cast("ViewT", answer)

@@ -1,12 +1,16 @@
 """Photos of the journal: added to a day, reduced and without metadata, described, and deleted."""
 
+import asyncio
 import io
 import re
+import threading
 import zipfile
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from asgiref.sync import async_to_sync
@@ -18,11 +22,16 @@ from PIL.ExifTags import GPS, IFD, Base
 from pytest_django import Settings
 
 from coaching.belongings.archive import write_archive
-from coaching.files.keys import keyed_models
+from coaching.care.reading import read_care
+from coaching.files.errors import QuotaReached
+from coaching.files.garbage import collect_garbage
+from coaching.library.pipeline import photos as drawn_photos
+from coaching.library.pipeline.turns import in_turn
 from coaching.life import photos as life_photos
 from coaching.life.photos import NewPhoto, keep_photo
 from coaching.models import FileUsage, Photo
 from coaching.people.attempts import AttemptLimit
+from coaching.people.in_flight import InFlight, Ticket, current_ticket
 from coaching.views import photos as photo_views
 from tests.files.conftest import disk_storage
 from tests.life.conftest import NOON, TODAY
@@ -59,8 +68,8 @@ def keep(user: User, name: str = "one", **values: Any) -> Photo:
 @pytest.fixture(autouse=True)
 def fresh_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """The limit of another process: tests share this one's."""
-    limit = AttemptLimit(attempts=life_photos.ADDED_IN_TEN_MINUTES, seconds=600)
-    monkeypatch.setattr(photo_views, "additions", limit)
+    limit = AttemptLimit(attempts=life_photos.DRAWN_IN_TEN_MINUTES, seconds=600)
+    monkeypatch.setattr(drawn_photos, "drawings", limit)
 
 
 @pytest.fixture
@@ -148,8 +157,35 @@ def test_what_is_no_photo_gets_a_sentence_and_the_others_are_added(
         assert said in answer.json()["error"]
     assert upload().json()["error"] == "Choose at least one photo."
     answer = upload(b"not a picture", jpeg())
-    assert (answer.status_code, len(answer.json()["photos"])) == (HTTPStatus.UNPROCESSABLE_ENTITY, 1)
-    assert Photo.of(person.pk).count() == 1
+    assert answer.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
+    refused, added = answer.json()["photos"]
+    assert refused == {"state": "refused", "reason": answer.json()["error"]}
+    assert added["id"] == Photo.of(person.pk).get().pk
+
+
+def test_files_over_the_limit_of_a_day_get_a_sentence_and_are_not_read(
+    upload: Upload, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(photo_views, "MAX_OF_A_DAY", 1)
+    reasons = [entry["reason"] for entry in upload(b"none", jpeg(), jpeg()).json()["photos"]]
+    assert reasons[0].startswith("This isn’t a photo")
+    assert reasons[1:] == ["You can add up to 1 photos at a time. Add the others when these are done."] * 2
+
+
+async def test_a_photo_waits_for_its_person_s_turn_and_the_request_holds_no_slot_meanwhile() -> None:
+    ticket, is_done = Ticket(InFlight()), threading.Event()
+    ticket.count("person", 10)
+    await ticket.begin()
+    before = asyncio.create_task(in_turn(1, is_done.wait))
+    await asyncio.sleep(0)
+    current_ticket.set(ticket)
+    photo = asyncio.create_task(drawn_photos.prepare_photo(jpeg(), user_id=1))
+    done, _waiting = await asyncio.wait([photo], timeout=0.2)
+    assert (done, ticket._has_slot) == (set(), False)
+    is_done.set()
+    await before
+    assert (await photo).thumbnail
+    assert ticket._has_slot
 
 
 def test_photos_belong_to_days_that_have_begun(upload: Upload, browser: Client) -> None:
@@ -166,12 +202,14 @@ def test_a_day_a_quota_and_ten_minutes_have_limits(
     keep(person)
     answer = upload(jpeg())
     assert answer.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
-    assert answer.json()["error"].startswith("A day can have 1 photos")
+    assert answer.json()["error"].startswith("A day can have at most 1 photos")
     settings.SAGE_MAX_FILES = 1
-    with pytest.raises(Exception, match="This account has 1 files"):
+    with pytest.raises(QuotaReached, match="This account has 1 files"):
         keep(person, "two", day=TODAY.replace(day=2))
-    monkeypatch.setattr(photo_views, "additions", AttemptLimit(attempts=1, seconds=600))
-    upload(jpeg())
+    monkeypatch.setattr(life_photos, "MAX_OF_A_DAY", 2)
+    limit = AttemptLimit(attempts=1, seconds=600)
+    monkeypatch.setattr(drawn_photos, "drawings", limit)
+    limit.count(person.pk)
     answer = upload(jpeg())
     assert answer.status_code == HTTPStatus.TOO_MANY_REQUESTS
     assert answer["Retry-After"]
@@ -197,6 +235,34 @@ def test_words_of_danger_in_a_description_show_the_card(browser: Client, person:
     browser.post(f"/journal/photos/{photo.pk}/", {"description": "I want to kill myself tonight."})
     assert 'id="safety-capture"' in page_of(browser, f"/journal/{TODAY}/")
     assert 'id="safety-capture"' not in page_of(browser, f"/journal/{TODAY}/")
+
+
+def test_a_refused_description_with_words_of_danger_shows_the_card_at_once(
+    browser: Client, person: User
+) -> None:
+    words = "I want to kill myself tonight. ".ljust(501, "x")
+    answer = browser.post(f"/journal/photos/{keep(person).pk}/", {"description": words})
+    assert answer.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
+    assert 'id="safety-capture"' in answer.content.decode()
+    assert 'id="safety-capture"' not in page_of(browser, f"/journal/{TODAY}/")
+
+
+def test_danger_in_a_description_is_remembered_until_it_is_edited_away(browser: Client, person: User) -> None:
+    photo, zone = keep(person), ZoneInfo("Europe/Berlin")
+    keep(person, "then", day=TODAY.replace(year=2025))
+    address = f"/journal/photos/{photo.pk}/"
+
+    def holds_offers() -> bool:
+        return read_care(user_id=person.pk, now=NOON, zone=zone).holds_offers
+
+    browser.post(address, {"description": "I want to kill myself tonight."})
+    assert holds_offers()
+    assert "A year ago today" not in page_of(browser, "/journal/")
+    browser.post(address, {"description": "The lake"})
+    assert not holds_offers()
+    assert "A year ago today" in page_of(browser, "/journal/")
+    Photo.of(person.pk).filter(day=TODAY.replace(year=2025)).update(danger_level="concern")
+    assert "A year ago today" not in page_of(browser, "/journal/"), "what was recognised then counts"
 
 
 def test_a_deleted_photo_is_gone_at_once(browser: Client, person: User, disk_storage: Path) -> None:
@@ -253,13 +319,19 @@ def test_an_archive_has_the_photos_and_their_descriptions(person: User) -> None:
     Photo.of(person.pk).filter(pk=lost.pk).update(storage_key="lost")
     with zipfile.ZipFile(io.BytesIO(b"".join(write_archive(person, now=NOON)))) as archive:
         found = {name.partition("/")[2]: archive.read(name) for name in archive.namelist()}
-    assert found[f"photos/{TODAY}-1.webp"] == b"RIFFone"
-    assert f"photos/{TODAY}-2.webp".encode() in found["photos/missing.md"]
+    assert found[f"photos/{TODAY}-{photo.pk}.webp"] == b"RIFFone"
+    assert f"photos/{TODAY}-{lost.pk}.webp".encode() in found["photos/missing.md"]
     assert b"The lake" in found["data/photos.json"]
     assert photo.storage_key.encode() not in found["data/photos.json"]
 
 
-def test_backups_and_garbage_collection_know_what_photos_are_stored(person: User) -> None:
-    photo = keep(person)
-    assert Photo in keyed_models()
-    assert Photo.unscoped.get(storage_key=photo.storage_key, sha256=photo.sha256, size=photo.size) == photo
+def test_garbage_collection_keeps_photos_and_removes_what_has_no_row(
+    person: User, disk_storage: Path
+) -> None:
+    keep(person)
+    lost = keep(person, "two")
+    Photo.of(person.pk).filter(pk=lost.pk).delete()
+    stored_at = max(path.stat().st_mtime for path in disk_storage.rglob("*") if path.is_file())
+    later = datetime.fromtimestamp(stored_at, UTC) + timedelta(hours=2)
+    assert collect_garbage(now=later).removed == 1
+    assert [path.read_bytes() for path in disk_storage.rglob("*") if path.is_file()] == [b"RIFFone"]

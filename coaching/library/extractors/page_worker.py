@@ -42,7 +42,8 @@ class Drawn:
 def answer(head: bytes, data: bytes) -> bytes:
     """Draw the page that `head` names. Return a line of JSON, and the image as WebP if there is one.
 
-    `head` is JSON: the page's `number`, and how many `pixels` its longer side has at most.
+    `head` is JSON: the page's `number`, and how many `pixels` its longer side has at most. With `thumbnail`,
+    which is such a number too, a smaller image follows, of `thumbnail_bytes`.
     """
     asked = json.loads(head)
     try:
@@ -58,7 +59,12 @@ def answer(head: bytes, data: bytes) -> bytes:
         "page_count": drawn.page_count,
         "words": drawn.words,
     }
-    return json.dumps(said, ensure_ascii=False).encode() + b"\n" + _written(drawn.image)
+    image, thumbnail = _written(drawn.image), b""
+    if pixels := asked.get("thumbnail"):
+        drawn.image.thumbnail((pixels, pixels))
+        thumbnail = _written(_thick(drawn.image))
+        said["thumbnail_bytes"] = len(thumbnail)
+    return json.dumps(said, ensure_ascii=False).encode() + b"\n" + image + thumbnail
 
 
 def _draw(data: bytes, number: int, pixels: int) -> Drawn:

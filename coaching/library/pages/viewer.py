@@ -17,8 +17,9 @@ from coaching.library.documents.drawn_pages import HIDDEN_STATES
 from coaching.library.documents.facts import fact_key
 from coaching.library.documents.page_marks import NO_MARKS, Marked, Marks, marked, marks_of
 from coaching.library.pages.forms import ids_in
-from coaching.library.pipeline.page_images import Busy, has_pages, known_page, page_for
+from coaching.library.pipeline.page_images import has_pages, known_page, page_for
 from coaching.library.pipeline.page_rendering import MEDIA_TYPE
+from coaching.library.pipeline.turns import Busy
 from coaching.library.rows.documents import document_with_text
 from coaching.models import UNFINISHED_STATES, ActionItem, Document, DocumentPage, KnowledgeEntry
 from coaching.people.accounts import user_id_of

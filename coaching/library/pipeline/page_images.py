@@ -1,15 +1,8 @@
 """A document's page for its person: as it was drawn, or drawn now, in the person's turn."""
 
-import asyncio
-import contextvars
 import json
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
-from weakref import WeakKeyDictionary
-
-from django.utils.translation import gettext_noop
 
 from coaching.files.objects import open_object
 from coaching.library.documents.drawn_pages import (
@@ -22,33 +15,18 @@ from coaching.library.documents.drawn_pages import (
 from coaching.library.pipeline.page_rendering import (
     DRAWN_TYPES,
     MAX_PAGES,
-    WAIT_SECONDS,
     NotRendered,
     render_page_now,
 )
+from coaching.library.pipeline.turns import BUSY, Busy, in_turn
 from coaching.models import Document, DocumentPage
 from coaching.people.attempts import AttemptLimit
-from coaching.people.in_flight import waiting
 from coaching.sandbox.errors import AllBusy
 from sessions_app.database import give_back_connections, give_back_idle_connections, in_database
-from sessions_app.errors import Refused
-from sessions_app.languages import in_active_language
 
 DRAWN_IN_A_MINUTE = 50
-THREADS = 8
-"""They mostly wait for one of the processes."""
-PEOPLE_TOLD_APART = 64
-BUSY = gettext_noop("Sage is showing many pages right now. Try again in a moment.")
 
 drawings = AttemptLimit(attempts=DRAWN_IN_A_MINUTE, seconds=60)
-
-_threads = ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="drawing")
-_turns: WeakKeyDictionary[asyncio.AbstractEventLoop, Sequence[asyncio.Lock]] = WeakKeyDictionary()
-"""A person's pages are drawn one after another: a page in two tabs once, and others' needn't wait for all."""
-
-
-class Busy(Refused):
-    """A page that couldn't be drawn just now: another attempt may succeed."""
 
 
 def has_pages(document: Document) -> bool:
@@ -73,27 +51,7 @@ async def page_for(*, user_id: int, document_id: int, number: int, has_data: boo
     asked = {"user_id": user_id, "document_id": document_id, "number": number}
     if page := await in_database(known_page, **asked, has_data=has_data):
         return page
-    async with waiting() as may_wait:
-        if not may_wait:
-            raise Busy(BUSY)
-        return await _in_turn(user_id, partial(draw_page, **asked))
-
-
-async def _in_turn(user_id: int, draw: Callable[[], DocumentPage]) -> DocumentPage:
-    """Draw a page when the person's earlier ones are done. Waiting for that takes no thread."""
-    loop = asyncio.get_running_loop()
-    turns = _turns.setdefault(loop, [asyncio.Lock() for _ in range(PEOPLE_TOLD_APART)])
-    turn = turns[user_id % len(turns)]
-    try:
-        async with asyncio.timeout(WAIT_SECONDS):
-            await turn.acquire()
-    except TimeoutError:
-        raise Busy(BUSY) from None
-    in_context = partial(contextvars.copy_context().run, in_active_language(draw))
-    drawing = loop.run_in_executor(_threads, in_context)
-    drawing.add_done_callback(lambda _: turn.release())
-    # A thread can't be stopped: if nobody awaits the page any more, the turn lasts until it is drawn.
-    return await asyncio.shield(drawing)
+    return await in_turn(user_id, partial(draw_page, **asked))
 
 
 def draw_page(*, user_id: int, document_id: int, number: int) -> DocumentPage:

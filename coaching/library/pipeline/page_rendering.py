@@ -53,13 +53,17 @@ Word = Sequence[Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenderedPage:
-    """A page as WebP, and its words in reading order; an image has none. Sizes are in pixels."""
+    """A page as WebP, and its words in reading order; an image has none. Sizes are in pixels.
+
+    `thumbnail` is empty unless one was asked for.
+    """
 
     data: bytes
     width: int
     height: int
     page_count: int
     words: Sequence[Word]
+    thumbnail: bytes = b""
 
 
 class NotRendered(Exception):
@@ -75,29 +79,31 @@ class NotRendered(Exception):
 
 
 def render_page_now(
-    source: BinaryIO, *, size: int, number: int, most_pixels: int = MOST_PIXELS
+    source: BinaryIO, *, size: int, number: int, most_pixels: int = MOST_PIXELS, thumbnail_pixels: int = 0
 ) -> RenderedPage:
     """Draw a page of a document of `size` bytes from an open file. Blocks for at most 40 seconds.
 
-    Its longer side has at most `most_pixels`. Raises `NotRendered`, `AllBusy` and `NotStarted`, and
+    Its longer side has at most `most_pixels`, its thumbnail's at most `thumbnail_pixels`. Raises
+    `NotRendered`, `AllBusy` and `NotStarted`, and
     `RuntimeError` in a transaction.
     """
     if size > MAX_BYTES:
         raise NotRendered(_TOO_COSTLY)
-    head = json.dumps({"number": number, "pixels": most_pixels}).encode()
+    asked = {"number": number, "pixels": most_pixels, "thumbnail": thumbnail_pixels}
+    head = json.dumps(asked).encode()
     try:
         answer = _host.ask(head, exact_chunks(source, size), size, wait_seconds=WAIT_SECONDS)
     except NotAnswered as error:
         logger.warning("page_not_drawn", bytes=size, number=number, is_too_costly=error.is_too_costly)
         raise NotRendered(_TOO_COSTLY if error.is_too_costly else _BROKEN) from None
     try:
-        return page_in(answer, most_pixels=most_pixels)
+        return page_in(answer, most_pixels=most_pixels, has_thumbnail=thumbnail_pixels > 0)
     except UntrueAnswer:
         logger.warning("page_drawer_untrue", bytes=size, number=number)
         raise NotRendered(_BROKEN) from None
 
 
-def page_in(answer: bytes, *, most_pixels: int) -> RenderedPage:
+def page_in(answer: bytes, *, most_pixels: int, has_thumbnail: bool = False) -> RenderedPage:
     """Return the page that an answer holds. Raises `NotRendered` and `UntrueAnswer`."""
     line, _, data = answer.partition(b"\n")
     if len(line) > _MAX_HEAD_BYTES:
@@ -108,16 +114,22 @@ def page_in(answer: bytes, *, most_pixels: int) -> RenderedPage:
     if said.get("outcome") == "unread":
         sentence = answers.text(said.get("sentence"), most=MAX_SENTENCE) or _BROKEN
         raise NotRendered(sentence, is_lasting=True)
-    is_webp = data.startswith(b"RIFF") and data[8:12] == b"WEBP"
-    if said.get("outcome") != "drawn" or not is_webp:
+    size = len(data) - answers.number(said.get("thumbnail_bytes", 0), most=len(data))
+    images = [data[:size], data[size:]]
+    if said.get("outcome") != "drawn" or not all(map(_is_webp, images if has_thumbnail else images[:1])):
         raise UntrueAnswer
     return RenderedPage(
-        data=data,
+        data=images[0],
+        thumbnail=images[1],
         width=answers.number(said.get("width"), most=most_pixels),
         height=answers.number(said.get("height"), most=most_pixels),
         page_count=answers.number(said.get("page_count"), most=MAX_PAGES),
         words=[_word_in(word) for word in answers.list_of(said.get("words"), most=MAX_WORDS)],
     )
+
+
+def _is_webp(data: bytes) -> bool:
+    return data.startswith(b"RIFF") and data[8:12] == b"WEBP"
 
 
 def _word_in(value: object) -> Word:

@@ -92,6 +92,8 @@ def test_an_answer_in_order_is_taken() -> None:
         answer_of(width=31),
         answer_of(height="30"),
         answer_of(page_count=-1),
+        answer_of(thumbnail_bytes=100_000),
+        answer_of(thumbnail_bytes=True),
         answer_of(words=None),
         answer_of(words=[[]]),
         answer_of(words=["rent"]),

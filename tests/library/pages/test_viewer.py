@@ -28,7 +28,7 @@ from coaching.library.documents.page_marks import Marked
 from coaching.library.drafts import NewAction, NewEntry
 from coaching.library.extractors.content_types import DOCX, PDF, PNG, TXT
 from coaching.library.pages.viewer import TextPage, beginning_of
-from coaching.library.pipeline import page_images, page_rendering
+from coaching.library.pipeline import page_images, page_rendering, turns
 from coaching.library.proposals import propose
 from coaching.models import (
     ActionItem,
@@ -204,7 +204,7 @@ async def test_of_pages_that_nobody_waits_for_any_more_only_the_one_under_way_is
         task.cancel()
     assert (await page_images.page_for(**asked, number=2)).number == 2
     assert await in_database(DocumentPage.of(user.pk).count) <= 2
-    assert page_images._threads._work_queue.empty()
+    assert turns._threads._work_queue.empty()
 
 
 def test_a_refusal_is_in_the_language_of_the_person(
