@@ -13,6 +13,9 @@ from coaching.library.extractors.extracted import Extracted, Unread, gettext_noo
 
 FORMATS = ("JPEG", "PNG", "GIF", "WEBP", "TIFF", "BMP")
 MAX_PIXELS = 40_000_000
+"""To decode."""
+MAX_PIXELS_STORED = 80_000_000
+"""Of a JPEG, which is decoded at a fraction of its size."""
 TOO_MANY_PIXELS = gettext_noop("This image has too many pixels. Upload a smaller version.")
 TOO_SMALL = gettext_noop("This image is too small to show anything.")
 DAMAGED = gettext_noop("This image is damaged and can’t be opened.")
@@ -33,11 +36,9 @@ def extract(data: bytes) -> Extracted:
     try:
         with Image.open(io.BytesIO(data), formats=FORMATS) as opened:
             width, height = opened.size
-            if width * height > MAX_PIXELS:
-                raise Unread("refused", TOO_MANY_PIXELS)
             if min(width, height) < SHORTEST_EDGE:
                 raise Unread("refused", TOO_SMALL)
-            opened.draft("RGB", (LONGEST_EDGE, LONGEST_EDGE))
+            _draft(opened, LONGEST_EDGE)
             reduced = _reduced(opened, LONGEST_EDGE)
             count = len(page_frames(opened))
     except Image.DecompressionBombError:
@@ -63,11 +64,16 @@ def open_page(data: bytes, number: int, edge: int) -> tuple[Image.Image | None, 
             return None, len(frames)
         if frames != [0]:
             opened.seek(frames[number - 1])
-        width, height = opened.size
-        if width * height > MAX_PIXELS:
-            raise Unread("refused", TOO_MANY_PIXELS)
-        opened.draft("RGB", (edge, edge))
+        _draft(opened, edge)
         return _reduced(opened, edge), len(frames)
+
+
+def _draft(image: Image.Image, edge: int) -> None:
+    """Have a JPEG decoded at a fraction of its size. Raises `Unread` for too many pixels to decode."""
+    width, height = image.size
+    image.draft("RGB", (edge, edge))
+    if width * height > MAX_PIXELS_STORED or image.width * image.height > MAX_PIXELS:
+        raise Unread("refused", TOO_MANY_PIXELS)
 
 
 def page_frames(image: Image.Image) -> list[int]:

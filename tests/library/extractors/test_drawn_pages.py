@@ -37,6 +37,18 @@ def page(
     return written.getvalue()
 
 
+def test_a_large_jpeg_is_drawn_at_a_fraction_and_its_thumbnail_follows() -> None:
+    written = io.BytesIO()
+    Image.new("L", (10_000, 4_800), "white").save(written, "JPEG")
+    line, _, data = answer(b'{"number": 1, "pixels": 200, "thumbnail": 50}', written.getvalue()).partition(
+        b"\n"
+    )
+    found = page_in(line + b"\n" + data, most_pixels=200, has_thumbnail=True)
+    for image, size in ((found.data, (200, 96)), (found.thumbnail, (50, 24))):
+        with Image.open(io.BytesIO(image)) as shown:
+            assert shown.size == size
+
+
 def darkest(image: Image.Image, box: Sequence[int]) -> int:
     """Return how dark a box of a page is, in ten-thousandths of it: 0 is black."""
     left, top, right, bottom = box
