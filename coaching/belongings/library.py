@@ -35,8 +35,8 @@ def read_library_entries(*, user_id: int, zone: ZoneInfo, now: datetime) -> Iter
     yield from _knowledge(user_id, now)
     yield from _steps(user_id, zone, now)
     if missing or lost:
-        pieces = missing_lines(gettext("Documents that are missing here"), missing, lost)
-        yield Entry(path=f"{FOLDER}/missing.md", changed_at=now, pieces=pieces)
+        page = missing_lines(gettext("Documents that are missing here"), missing, lost)
+        yield Entry(path=f"{FOLDER}/missing.md", changed_at=now, pieces=page)
 
 
 def _path_of(document: Document) -> str:

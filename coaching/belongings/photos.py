@@ -21,5 +21,5 @@ def read_photo_entries(*, user_id: int, now: datetime) -> Iterator[Entry]:
         pieces = stored_bytes(photo.storage_key, path, missing if photo.sha256 else lost)
         yield Entry(path=path, changed_at=photo.added_at, pieces=pieces, is_stored=True)
     if missing or lost:
-        pieces = missing_lines(gettext("Photos that are missing here"), missing, lost)
-        yield Entry(path=f"{FOLDER}/missing.md", changed_at=now, pieces=pieces)
+        page = missing_lines(gettext("Photos that are missing here"), missing, lost)
+        yield Entry(path=f"{FOLDER}/missing.md", changed_at=now, pieces=page)
