@@ -34,6 +34,7 @@ class Contents:
     second_factor_keys: list[str] = field(default_factory=list)
     damaged: int = 0
     gone: int = 0
+    has_objects: bool = True
     is_plain: bool = False
 
 
@@ -91,6 +92,7 @@ def _count(contents: Contents, member: Member) -> None:
         contents.object_bytes += member.size
     elif member.name == REPORT:
         values = member.json()
+        contents.has_objects = values.get("has_objects") is not False
         contents.damaged, contents.gone = _number(values.get("damaged")), _number(values.get("gone"))
     else:
         raise _foreign()

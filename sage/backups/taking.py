@@ -9,7 +9,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -99,6 +99,26 @@ def _reason_of(taken: Taken) -> str:
     return f"{reason} Is the disk of the file storage mounted?" if is_much else reason
 
 
+def back_up_rows(path: Path) -> Taken:
+    """Write an archive without objects, in place of an older one. Raises `BackupError`.
+
+    The database may be one that an older version of Sage has left. Only those who still have the objects can
+    restore it.
+    """
+    began, taken = time.monotonic(), Taken(path=path)
+    try:
+        path.unlink(missing_ok=True)
+        with suppress(DatabaseError):  # an older version's tables
+            departure_key()
+        give_back_connections()
+        with _locked() as session, _new_file(path) as file:
+            _write(session, file, taken, lambda: False, has_objects=False)
+        taken.size, taken.seconds = path.stat().st_size, time.monotonic() - began
+    except (psycopg.Error, DatabaseError, OSError) as error:
+        raise BackupError(_sentence_of(error, path)) from error
+    return taken
+
+
 def file_name(now: datetime) -> str:
     """Return the usual name of a backup that is taken now."""
     return f"sage-{now:%Y%m%dT%H%M%SZ}.tar{'.enc' if settings.SAGE_BACKUP_KEY else ''}"
@@ -140,13 +160,19 @@ def _new_file(path: Path) -> Iterator[IO[bytes]]:
 
 
 def _write(
-    session: psycopg.Connection[Any], file: IO[bytes], taken: Taken, is_stopping: Callable[[], bool]
+    session: psycopg.Connection[Any],
+    file: IO[bytes],
+    taken: Taken,
+    is_stopping: Callable[[], bool],
+    *,
+    has_objects: bool = True,
 ) -> None:
     archive = ArchiveWriter(file, key=settings.SAGE_BACKUP_KEY)
     with tempfile.TemporaryFile("w+", encoding="utf-8") as keys:
         session.execute("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         archive.add_json(HEAD, _describe(session))
-        _list_objects(session, keys)
+        if has_objects:
+            _list_objects(session, keys)
         row = session.execute("SELECT pg_export_snapshot()").fetchone()
         for number, piece in enumerate(dump(row[0] if row else "", is_stopping=is_stopping)):
             archive.add(f"{DATABASE}{number:09}", len(piece), [piece])
@@ -160,7 +186,7 @@ def _write(
     is_little = len(taken.from_rows) <= MAX_STORED_AGAIN
     taken.missing += [key for key in taken.from_rows if not (is_little and _is_stored_again(key))]
     _tell_gone_from_lost(session, taken)
-    archive.add_json(REPORT, _report(taken))
+    archive.add_json(REPORT, {"has_objects": has_objects, **_report(taken)})
     archive.finish()
 
 

@@ -42,7 +42,7 @@ from sage.backups.databases import connect, on_database, try_lock
 from sage.backups.errors import BackupError
 from sage.backups.restoring import Restored, check_suitable, restore
 from sage.backups.stopping import ended_by_sigterm
-from sage.backups.taking import KEPT_ROWS, Taken, take_backup
+from sage.backups.taking import KEPT_ROWS, Taken, back_up_rows, take_backup
 from sage.second_factor import SecondFactorAdapter
 from sage.startup import MIGRATION_LOCK
 from sessions_app.models import Turn
@@ -84,6 +84,27 @@ def test_rows_and_files_come_back(place: SimpleNamespace, settings: Settings, ke
     assert backup.damaged == backup.gone == []
     assert stat.S_IMODE(backup.path.stat().st_mode) == 0o600
     assert [path.name for path in backup.path.parent.iterdir()] == ["one.tar"]
+
+
+def test_rows_alone_come_back_where_their_files_are(place: SimpleNamespace) -> None:
+    ada = make_person("ada")
+    rows, files = rows_of(place.name), files_of(place.files)
+    path = place.folder / "rows.tar"
+    for _ in range(2):  # the second one replaces the first
+        assert back_up_rows(path).objects == 0
+    assert not examine(path).has_objects
+    assert not Backup.objects.exists(), "it isn't a backup of everything"
+    Capture.of(ada.pk).delete()
+    restored(path)
+    assert rows_of(place.name) == rows
+    assert files_of(place.files) == files
+
+
+def test_rows_of_an_older_version_can_be_backed_up(place: SimpleNamespace) -> None:
+    with connect(place.name) as session:
+        session.execute("DROP TABLE coaching_departurekey, coaching_document CASCADE")
+    back_up_rows(place.folder / "rows.tar")
+    examine(place.folder / "rows.tar")
 
 
 @pytest.mark.s3

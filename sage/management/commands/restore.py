@@ -60,6 +60,8 @@ class Command(BaseCommand):
             f"A backup of {contents.taken_at:%Y-%m-%d %H:%M} UTC by Sage {contents.sage}, PostgreSQL "
             f"{contents.postgres}: {contents.objects:,} files ({contents.object_bytes:,} bytes). It is whole."
         )
+        if not contents.has_objects:
+            self.stdout.write("It has rows only: restore it where the files of that time still are.")
         if contents.damaged:
             self.stdout.write(f"{contents.damaged:,} files were lost or damaged before it was taken.")
         if contents.gone:
