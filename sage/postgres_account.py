@@ -68,27 +68,29 @@ class View:
     private: Sequence[Path] = ()
     shown: Sequence[Path] = ()
 
-    def command(self, program: Path, *arguments: str) -> list[str]:
-        """Return a command that root runs: the program as the server's user."""
+    def command(self, program: Path, *arguments: str, folder: Path = Path("/")) -> list[str]:
+        """Return a command that root runs: the program as the server's user, with this current folder."""
         wanted = {
             "private": [str(path) for path in self.private],
             "shown": [str(path) for path in self.shown],
             "user": self.account.pw_uid,
             "group": self.account.pw_gid,
+            "folder": str(folder),
         }
         return [sys.executable, "-I", "-S", str(VIEW_SCRIPT), json.dumps(wanted), str(program), *arguments]
 
 
-def grant_access(account: pwd.struct_passwd, data_dir: Path, program: Path) -> View:
-    """Let the user reach its cluster in `data_dir` and run `program`. Raises `StartError`.
+def grant_access(account: pwd.struct_passwd, data_dir: Path, *programs: Path) -> View:
+    """Let the user reach its clusters in `data_dir` and run these programs. Raises `StartError`.
 
     Modes of other folders stay as they are. An access list shows in a mode unless its group may pass anyway;
     a folder whose mode would change is left alone, and the user gets a view of what is below it.
     """
     os.chown(data_dir, -1, account.pw_gid)
     data_dir.chmod(stat.S_IMODE(data_dir.stat().st_mode) | stat.S_IXGRP)
-    programs = program.parent.parent
-    shown = [data_dir, programs, programs.parent.with_name(f"{programs.parent.name}.libs")]
+    installed = [program.parent.parent for program in programs]
+    libraries = dict.fromkeys(each.parent.with_name(f"{each.parent.name}.libs") for each in installed)
+    shown = [data_dir, *installed, *libraries]
     private = list(dict.fromkeys(each for path in shown if path.is_dir() for each in _pass_to(account, path)))
     outer = [each for each in private if not any(other in each.parents for other in private)]
     view = View(account=account)
@@ -97,11 +99,16 @@ def grant_access(account: pwd.struct_passwd, data_dir: Path, program: Path) -> V
         below = [each for each in spellings if any(folder in each.parents for folder in outer)]
         view = View(account=account, private=outer, shown=below)
         _check_view(view)
-    if not _runs(view, program):
-        for path in (programs, *programs.rglob("*")):
-            if not path.is_symlink():
-                _grant(account, path, READ | (PASS if path.stat().st_mode & stat.S_IXUSR else 0))
+    for program, folder in zip(programs, installed, strict=True):
+        if not _runs(view, program):
+            _grant_all_below(account, folder)
     return view
+
+
+def _grant_all_below(account: pwd.struct_passwd, folder: Path) -> None:
+    for path in (folder, *folder.rglob("*")):
+        if not path.is_symlink():
+            _grant(account, path, READ | (PASS if path.stat().st_mode & stat.S_IXUSR else 0))
 
 
 def _pass_to(account: pwd.struct_passwd, folder: Path) -> Iterator[Path]:

@@ -30,7 +30,7 @@ def main() -> None:
     os.setgroups([])
     os.setgid(wanted["group"])
     os.setuid(wanted["user"])
-    os.chdir("/")
+    os.chdir(wanted["folder"])
     os.execv(sys.argv[2], sys.argv[2:])  # noqa: S606 - the caller's own program
 
 

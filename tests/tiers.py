@@ -32,7 +32,7 @@ _PURE = """
     architecture/test_pictures architecture/test_recipe_places architecture/test_requirements
     architecture/test_texts architecture/test_thoroughness architecture/test_tiers
     architecture/test_tool_names calendar/test_fetch
-    context/test_closeness
+    context/test_closeness sage/test_upgrade_states
     context/test_fences context/test_sizes context/test_window deploy engine evals/test_checks
     evals/test_judge
     evals/test_results evals/test_situations files/test_days files/test_frontmatter files/test_paths
@@ -82,6 +82,7 @@ PLACES: dict[str, Tier] = {
     **dict.fromkeys(_PURE.split(), "pure"),
     **dict.fromkeys(_SLOW.split(), "slow"),
     "backups/test_killed": "faults",
+    "sage/test_database_upgrade": "faults",
     "safety/test_help_lines": "db",
     "browser": "browser",
     "faults": "faults",

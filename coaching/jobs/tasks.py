@@ -24,6 +24,7 @@ from coaching.belongings.unconfirmed import remove_unconfirmed
 from coaching.calendar.fetchers import get_fetcher
 from coaching.calendar.refresh import attempt_refresh, begin_refresh, enqueue_due, finish_refresh
 from coaching.engine.errors import UpstreamError
+from coaching.files.former_clusters import remove_former_clusters
 from coaching.files.former_databases import drop_former_databases
 from coaching.files.garbage import collect_garbage
 from coaching.files.organising import purge_deleted_files
@@ -251,6 +252,7 @@ async def collect_file_garbage(timestamp: int) -> None:  # noqa: ARG001 - every 
     purged = await in_database_unhurried(purge_deleted_files, now=timezone.now())
     logger.info("deleted_files_purged", count=purged)
     await in_database_unhurried(forget_departures, now=timezone.now())
+    await in_database_unhurried(remove_former_clusters, now=timezone.now())
     if await in_database_unhurried(drop_former_databases, now=timezone.now()):
         return  # their files are no garbage yet
     await in_database_unhurried(collect_garbage, now=timezone.now())

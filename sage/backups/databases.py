@@ -14,12 +14,13 @@ from psycopg.conninfo import make_conninfo
 from psycopg.pq import Conninfo
 
 from sage.backups.errors import BackupError, Stopped
-from sage.embedded_postgres import POSTGRES_VERSION, programs_folder
 from sage.pooled_backend.base import DatabaseWrapper
 from sage.postgres_account import child_environment
+from sage.postgres_programs import POSTGRES_VERSION, programs_folder
 from sessions_app.database import NO_TIME_LIMITS, give_back_connections
 
 PIECE_BYTES = 1 << 22
+POOLED_BACKEND = "sage.pooled_backend"
 FIRST_WITH_TIMEOUT = 17
 _NICE = 10
 _POLL_MS = 500
@@ -55,6 +56,24 @@ def close_connections() -> None:
     own = connections[DEFAULT_DB_ALIAS]
     if isinstance(own, DatabaseWrapper):
         own.close_pool()
+
+
+@contextmanager
+def on_running_server() -> Iterator[None]:
+    """Let Django use the embedded database's server without joining it: who holds it has started it."""
+    described = connections.settings[DEFAULT_DB_ALIAS]
+    former = described["ENGINE"]
+    _use_engine(POOLED_BACKEND)
+    try:
+        yield
+    finally:
+        _use_engine(former)
+
+
+def _use_engine(name: str) -> None:
+    close_connections()
+    del connections[DEFAULT_DB_ALIAS]
+    connections.settings[DEFAULT_DB_ALIAS]["ENGINE"] = name
 
 
 @contextmanager

@@ -10,10 +10,11 @@ from typing import Any
 from django.db import connections
 from django.db.backends.postgresql import client
 
-from sage.embedded_postgres import EmbeddedPostgres, programs_folder
+from sage.embedded_postgres import EmbeddedPostgres
 from sage.ending import at_end
 from sage.env import StartError
 from sage.pooled_backend import base
+from sage.postgres_programs import programs_folder
 
 _joining = Lock()
 

@@ -124,10 +124,12 @@ def started(*arguments: str, environment: Mapping[str, str] | None = None) -> It
         process.kill()
 
 
-def finished(*arguments: str, environment: Mapping[str, str] | None = None) -> tuple[int, str]:
+def finished(
+    *arguments: str, environment: Mapping[str, str] | None = None, seconds: float = 180
+) -> tuple[int, str]:
     """Run `python ARGUMENTS` to its end; return exit code and output."""
     with started(*arguments, environment=environment) as process:
-        return process.wait(180), process.output
+        return process.wait(seconds), process.output
 
 
 def blank_environment() -> dict[str, str]:

@@ -18,7 +18,7 @@ from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
 
 from coaching.files.former_databases import drop_database
-from sage.embedded_postgres import programs_folder
+from sage.postgres_programs import programs_folder
 from tests.live_sage import url_of_test_database
 from tests.sage.processes import finished
 from tests.thoroughness import IS_LONG, sample

@@ -211,9 +211,9 @@ ARGUMENTS = {
 }
 NEED_NO_TABLES = {
     "check_model", "collect_garbage", "compilemessages", "makemessages", "migrate", "read_inbox",
-    "restore", "up",
+    "restore", "up", "upgrade_database",
 }  # fmt: skip
-"""`read_inbox` first says what isn't set, and `restore` makes the tables."""
+"""`read_inbox` first says what isn't set, `restore` makes the tables, and an upgrade needs no new ones."""
 OURS = {name for name, app in get_commands().items() if app in ("sage", "coaching")}
 BEFORE_THE_FIRST_UP = sorted((OURS | ARGUMENTS.keys()) - NEED_NO_TABLES)
 WITHOUT_A_DATABASE = ["createsuperuser", "export_user", "migrate"]

@@ -5,6 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
+from coaching.files.former_clusters import remove_former_clusters
 from coaching.files.former_databases import drop_former_databases
 from coaching.files.garbage import collect_garbage
 from coaching.files.objects import STORAGE_ERRORS
@@ -19,6 +20,7 @@ class Command(BaseCommand):
 
     def handle(self, *_args: Any, **_options: Any) -> None:
         purged = purge_deleted_files(now=timezone.now())
+        remove_former_clusters(now=timezone.now())
         if drop_former_databases(now=timezone.now()):
             raise CommandError(
                 f"{purged} deleted files gone for good. Objects stay for a week after a restore, as does the "
