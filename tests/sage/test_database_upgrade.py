@@ -116,8 +116,8 @@ def original(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Itera
             fill(messages=MESSAGES)
         with server.connect(DATABASE) as session:
             session.execute("ANALYZE")
-        held = {"rows": rows(server), "recalled": recalled(server)}
-    yield Original(folder=data_dir, installed=installed, **held)
+        made = Original(folder=data_dir, installed=installed, rows=rows(server), recalled=recalled(server))
+    yield made
     shutil.rmtree(folder)
 
 
@@ -289,7 +289,7 @@ def test_somebody_who_is_not_root_upgrades_it_too(original: Original, data_dir: 
     done = subprocess.run(
         [sys.executable, "-c", BECOME],
         cwd=PROJECT,
-        env=blank_environment() | environment(folder),
+        env={**blank_environment(), **environment(folder)},
         capture_output=True,
         text=True,
         check=False,
