@@ -201,9 +201,14 @@ def _report(taken: Taken) -> dict[str, Any]:
 
 
 def _describe(session: psycopg.Connection[Any]) -> dict[str, Any]:
-    row = session.execute("SELECT now(), to_regclass('coaching_recallvector') IS NOT NULL").fetchone()
+    row = session.execute(
+        "SELECT now(), to_regclass('coaching_recallvector') IS NOT NULL, "
+        "to_regclass('django_migrations') IS NOT NULL"
+    ).fetchone()
     assert row is not None
-    migrations = session.execute("SELECT app, name FROM django_migrations ORDER BY id").fetchall()
+    # An upgrade may back up a database that was never migrated.
+    query = "SELECT app, name FROM django_migrations ORDER BY id"
+    migrations = session.execute(query).fetchall() if row[2] else []
     return {
         "format": FORMAT,
         "sage": settings.SAGE_VERSION,
