@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,17 +18,15 @@ from typing import Any
 import django
 from django.core.management import call_command
 
-COPY_SECONDS = "SAGE_TEST_COPY_SECONDS"
-"""About how long `pg_upgrade` copies, so that kills are spread over it."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """Before or after the n-th call of a function, or after a share of the time that it takes."""
+    """Before or after the n-th call of a function, or within it: after a time, or once a share is copied."""
 
     step: str
     when: str = "after"
     call: int = 1
+    seconds: float = 0.0
     share: float = 0.0
     exchanges: bool = True
     """Whether the file system can exchange two names."""
@@ -42,7 +41,7 @@ POINTS = {
     "after the rows were counted": Point(step=f"{_SERVER}count_rows"),
     "with an empty new cluster": Point(step=f"{_SERVER}make_empty"),
     "with a superuser that may sign in": Point(step=f"{_SERVER}execute_alone"),
-    "during the check": Point(step=f"{_UPGRADE}_pg_upgrade", share=0.3),
+    "during the check": Point(step=f"{_UPGRADE}_pg_upgrade", seconds=1.0),
     "after the check": Point(step=f"{_UPGRADE}_pg_upgrade"),
     "a tenth into the copy": Point(step=f"{_UPGRADE}_pg_upgrade", call=2, share=0.1),
     "three tenths into the copy": Point(step=f"{_UPGRADE}_pg_upgrade", call=2, share=0.3),
@@ -74,21 +73,38 @@ def killed(function: Callable[..., Any], point: Point) -> Callable[..., Any]:
     def run(*args: Any, **options: Any) -> Any:
         nonlocal calls
         calls += 1
-        if calls == point.call and point.share:
-            seconds = float(os.environ[COPY_SECONDS]) * point.share
-            threading.Thread(target=_kill_after, args=(seconds,), daemon=True).start()
+        if calls == point.call and (point.share or point.seconds):
+            threading.Thread(target=_kill_within, args=(point,), daemon=True).start()
         elif calls == point.call and point.when == "before":
-            _kill_after(0)
+            _kill()
         result = function(*args, **options)
         if calls == point.call:
-            _kill_after(0)
+            _kill()
         return result
 
     return run
 
 
-def _kill_after(seconds: float) -> None:
-    time.sleep(seconds)
+def _kill_within(point: Point) -> None:
+    time.sleep(point.seconds)
+    present, upgraded = (
+        Path(os.environ["SAGE_DATA_DIR"]) / name / "base" for name in ("postgres", "upgraded")
+    )
+    whole, empty = _size_of(present), _size_of(upgraded)
+    while point.share and _size_of(upgraded) < empty + point.share * (whole - empty):
+        time.sleep(0.01)
+    _kill()
+
+
+def _size_of(folder: Path) -> int:
+    size = 0
+    for path in folder.rglob("*"):
+        with suppress(FileNotFoundError):
+            size += path.stat().st_size
+    return size
+
+
+def _kill() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 

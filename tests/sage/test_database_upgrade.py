@@ -26,7 +26,7 @@ from sage.embedded_postgres import DATABASE, EmbeddedPostgres
 from sage.env import StartError
 from sage.postgres_account import SYSTEM_USER
 from tests.live_sage import url_of_test_database
-from tests.sage.killed_upgrade import COPY_SECONDS, FINISHED, POINTS, SWAP_POINTS, SWAPPED
+from tests.sage.killed_upgrade import FINISHED, POINTS, SWAP_POINTS, SWAPPED
 from tests.sage.older_cluster import (
     copy_cluster,
     copy_test_database,
@@ -38,7 +38,6 @@ from tests.sage.older_cluster import (
 )
 from tests.sage.processes import (
     PROJECT,
-    StartedProcess,
     blank_environment,
     finished,
     processes_naming,
@@ -78,7 +77,6 @@ class Original:
     installed: Path | None
     rows: Mapping[str, str]
     recalled: Sequence[object]
-    copy_seconds: float = 3.0
 
     def server(self, data_dir: Path, *, name: str = "postgres") -> LoneServer:
         """Return the server of 16 in another folder."""
@@ -152,22 +150,15 @@ def data_dir(original: Original) -> Iterator[Path]:
     yield from _copied(original)
 
 
-def environment(data_dir: Path, **variables: str) -> Mapping[str, str]:
-    return {"SAGE_DATA_DIR": str(data_dir), **variables}
-
-
-def seconds_until(process: StartedProcess, words: str) -> float:
-    process.wait_for_line(lambda line: words in line, SECONDS)
-    return time.monotonic()
+def environment(data_dir: Path) -> Mapping[str, str]:
+    return {"SAGE_DATA_DIR": str(data_dir)}
 
 
 def test_rows_sign_in_and_recall_are_as_before(original: Original, data_dir: Path) -> None:
     began = time.monotonic()
     with started(*UPGRADE, environment=environment(data_dir)) as process:
-        copying = seconds_until(process, "Copying")
-        original.copy_seconds = seconds_until(process, "Gathering") - copying
         assert process.wait(SECONDS) == 0, process.output
-    print(f"{process.output}\n{time.monotonic() - began:.1f} s, copy {original.copy_seconds:.1f} s")  # noqa: T201 - shown by -s
+    print(f"{process.output}\n{time.monotonic() - began:.1f} s")  # noqa: T201 - shown by -s
     assert processes_naming(str(data_dir)) == []
     names = {path.name for path in data_dir.iterdir() if path.is_dir()}
     assert names >= {"backups", "postgres", "postgres.16"}
@@ -205,8 +196,8 @@ def killed_folder(original: Original) -> Iterator[Path]:
 def test_a_killed_upgrade_leaves_the_former_cluster_whole(
     original: Original, killed_folder: Path, point: str
 ) -> None:
-    variables = environment(killed_folder, **{COPY_SECONDS: str(original.copy_seconds)})
-    code, told = finished("-m", "tests.sage.killed_upgrade", point, environment=variables, seconds=SECONDS)
+    command = ("-m", "tests.sage.killed_upgrade", point)
+    code, told = finished(*command, environment=environment(killed_folder), seconds=SECONDS)
     assert code == -signal.SIGKILL, told
     assert original.present_version(killed_folder) == 16
 
@@ -252,8 +243,8 @@ def test_a_killed_swap_leaves_one_of_both_whole(
 def test_a_stopped_upgrade_leaves_nothing(original: Original, data_dir: Path) -> None:
     before = {path.name for path in data_dir.iterdir()}
     with started(*UPGRADE, environment=environment(data_dir)) as process:
-        seconds_until(process, "Copying")
-        time.sleep(original.copy_seconds / 2)
+        process.wait_for_line(lambda line: "Copying" in line, SECONDS)
+        time.sleep(1)
         assert process.end(signal.SIGTERM) == 128 + signal.SIGTERM
     assert processes_naming(str(data_dir)) == []
     assert not (data_dir / "upgraded").exists()
