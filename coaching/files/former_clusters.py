@@ -20,6 +20,7 @@ PRESENT = "postgres"
 UPGRADED = "upgraded"
 """Where an upgrade builds its cluster. Not longer than the other name: sockets have short paths."""
 FORMER_CLUSTERS = "postgres.[0-9]*"
+"""Names of an upgrade's former clusters, and of copies that operators have made themselves."""
 BACKUP_START = "before-postgres-"
 """Begins the names of backups that upgrades have made."""
 _VERSION_FILE = "PG_VERSION"
@@ -48,7 +49,9 @@ def remove_former_clusters(*, now: datetime, kept: timedelta = KEPT) -> int:
     clusters = [
         each
         for each in (*data_dir.glob(FORMER_CLUSTERS), data_dir / UPGRADED)
-        if (version_of(each) or present) < present and _is_older(each / _VERSION_FILE, now - kept)
+        if (version := version_of(each) or present) < present
+        and each.name in (f"{PRESENT}.{version}", UPGRADED)  # other names are the operator's own copies
+        and _is_older(each / _VERSION_FILE, now - kept)
     ]
     backups = [
         path

@@ -218,3 +218,14 @@ def test_the_former_cluster_that_a_killed_swap_has_left_is_deleted_after_a_week(
     age(make(data_dir / "upgraded", 16) / "PG_VERSION", KEPT.days + 1)
     assert remove_former_clusters(now=timezone.now()) == 1
     assert not (data_dir / "upgraded").exists()
+
+
+@pytest.mark.parametrize(
+    "name", ["postgres.16.mine", "postgres.16.old", "postgres.2026-11-28", "postgres.17"]
+)
+def test_copies_that_the_operator_has_made_stay(data_dir: Path, name: str) -> None:
+    make(data_dir / "postgres", 18)
+    age(make(data_dir / name, 16) / "PG_VERSION", 400)
+    assert remove_former_clusters(now=timezone.now()) == 0
+    call_command("upgrade_database", "--forget")
+    assert (data_dir / name / "base").exists()
