@@ -106,10 +106,15 @@ def _programs_on(data_dir: Path) -> Iterator[psutil.Process]:
         for folder in [programs_folder(version)]
         for spelling in (folder, folder.resolve())
     }
-    clusters = (str(data_dir / PRESENT), str(data_dir / UPGRADED))
+    clusters = {str(data_dir / name) for name in (PRESENT, UPGRADED)}
     for process in psutil.process_iter(["cmdline"]):
         program, *arguments = process.info["cmdline"] or [""]
         if any(program.startswith(each) for each in programs) and any(
-            cluster in argument for argument in arguments for cluster in clusters
+            _is_within(argument, cluster) for argument in arguments for cluster in clusters
         ):
             yield process
+
+
+def _is_within(argument: str, folder: str) -> bool:
+    """Return whether an argument is this folder's path, or begins with it: another's may end like it."""
+    return argument == folder or argument.startswith(f"{folder}/")

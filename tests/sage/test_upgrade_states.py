@@ -4,8 +4,10 @@ import fcntl
 import os
 import shutil
 import signal
+import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from tempfile import mkdtemp
@@ -17,9 +19,11 @@ from pytest_django import Settings
 
 from coaching.files.former_clusters import KEPT, remove_former_clusters, version_of
 from sage.cluster_folders import ClusterFolders
+from sage.cluster_servers import end_programs
 from sage.embedded_postgres import EmbeddedPostgres
 from sage.env import StartError
 from sage.postgres_account import system_account
+from sage.postgres_programs import programs_folder
 from tests.sage.killed_upgrade import SWAP_POINTS, SWAPPED, kill_at
 
 
@@ -229,3 +233,38 @@ def test_copies_that_the_operator_has_made_stay(data_dir: Path, name: str) -> No
     assert remove_former_clusters(now=timezone.now()) == 0
     call_command("upgrade_database", "--forget")
     assert (data_dir / name / "base").exists()
+
+
+@contextmanager
+def program_of(*arguments: str) -> Iterator["subprocess.Popen[bytes]"]:
+    """Run something that waits, and looks like a program of the package."""
+    command = [str(programs_folder() / "pg_dump"), "-c", "read line", *arguments]
+    with subprocess.Popen(command, executable="/bin/sh", stdin=subprocess.PIPE) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def test_programs_that_a_killed_upgrade_has_left_are_ended(data_dir: Path) -> None:
+    log = data_dir / "upgraded" / "log"
+    with (
+        program_of("-D", str(data_dir / "postgres")) as server,
+        program_of("--host", str(data_dir / "upgraded")) as client,
+        program_of("-l", str(log)) as starting,
+    ):
+        end_programs(data_dir)
+        for each in (server, client, starting):
+            each.wait(5)
+
+
+def test_programs_on_other_folders_are_left_alone(data_dir: Path) -> None:
+    elsewhere, beside = f"/elsewhere{data_dir}/postgres", f"{data_dir}/postgres2"
+    former = f"{data_dir}/postgres.16"
+    with (
+        program_of("-D", elsewhere) as one,
+        program_of("-D", beside) as two,
+        program_of("--host", former) as three,
+    ):
+        end_programs(data_dir)
+        assert [each.poll() for each in (one, two, three)] == [None] * 3
