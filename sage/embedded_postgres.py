@@ -38,6 +38,7 @@ SOCKET_NAME = ".s.PGSQL.5432"
 SOCKET_PATH_BYTES = 107 if sys.platform == "linux" else 103
 START_SECONDS = 60
 STOP_SECONDS = 30
+BEING_UPGRADED = "the database is being upgraded: wait until that has ended."
 
 # Users' text must not reach the server's log: no statements, no error details.
 SERVER_OPTIONS = (
@@ -101,9 +102,7 @@ class EmbeddedPostgres:
             with self._exclusively():
                 users = self._open_lock("users")
                 try:
-                    _lock_at_once(
-                        users, fcntl.LOCK_SH, "the database is being upgraded: start Sage afterwards."
-                    )
+                    _lock_at_once(users, fcntl.LOCK_SH, BEING_UPGRADED)
                     self._ensure_running()
                 except BaseException:
                     users.close()
@@ -132,6 +131,13 @@ class EmbeddedPostgres:
                 _lock_at_once(
                     users, fcntl.LOCK_EX, f"something uses the database in {self.folder}: stop it first."
                 )
+            yield
+
+    @contextmanager
+    def not_upgrading(self) -> Iterator[None]:
+        """Let no upgrade begin during the block, and nobody join. Raises `StartError` while one runs."""
+        with self._exclusively(), self._open_lock("users") as users:
+            _lock_at_once(users, fcntl.LOCK_SH, BEING_UPGRADED)
             yield
 
     @contextmanager

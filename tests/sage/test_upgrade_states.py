@@ -268,3 +268,29 @@ def test_programs_on_other_folders_are_left_alone(data_dir: Path) -> None:
     ):
         end_programs(data_dir)
         assert [each.poll() for each in (one, two, three)] == [None] * 3
+
+
+@pytest.mark.parametrize("present", [16, None])
+def test_nothing_is_deleted_at_once_unless_the_database_is_upgraded(
+    data_dir: Path, present: int | None
+) -> None:
+    if present:
+        make(data_dir / "postgres", present)
+    make(data_dir / "postgres.16", 16)
+    (data_dir / "backups").mkdir()
+    (backup := data_dir / "backups" / "before-postgres-18.tar").touch()
+    with pytest.raises(CommandError, match=r"isn't of PostgreSQL 18, .* nothing was deleted"):
+        call_command("upgrade_database", "--forget")
+    assert backup.exists()
+    assert (data_dir / "postgres.16" / "base").exists()
+
+
+def test_nothing_is_deleted_at_once_while_an_upgrade_runs(data_dir: Path) -> None:
+    make(data_dir / "postgres", 18)
+    make(data_dir / "postgres.16", 16)
+    with (
+        EmbeddedPostgres.of(data_dir).alone(),
+        pytest.raises(CommandError, match="The database is being upgraded"),
+    ):
+        call_command("upgrade_database", "--forget")
+    assert (data_dir / "postgres.16" / "base").exists()

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from coaching.files.former_clusters import BACKUP_START, KEPT, remove_former_clusters
+from coaching.files.former_clusters import BACKUP_START, KEPT, remove_former_clusters, version_of
 from sage.backups.databases import on_running_server
 from sage.backups.errors import BackupError
 from sage.backups.stopping import ended_by_sigterm
@@ -40,19 +40,22 @@ class Command(BaseCommand):
                 "DATABASE_URL is set, so Sage doesn't use the embedded database: upgrade your own server by "
                 "its own means."
             )
-        if options["forget"]:
-            self._forget()
-            return
-        began = time.monotonic()
         server = EmbeddedPostgres.of(settings.SAGE_DATA_DIR)
+        try:
+            if options["forget"]:
+                self._forget(server)
+            else:
+                self._upgrade(server)
+        except (StartError, BackupError, OSError) as error:
+            raise CommandError(str(error)[:1].upper() + str(error)[1:]) from None
+
+    def _upgrade(self, server: EmbeddedPostgres) -> None:
+        began = time.monotonic()
         upgrade = ClusterUpgrade(
             data_dir=settings.SAGE_DATA_DIR, password=server.password, back_up=self._back_up, say=self._say
         )
-        try:
-            with ended_by_sigterm():
-                rows = upgrade.run()
-        except (StartError, BackupError, OSError) as error:
-            raise CommandError(str(error)[:1].upper() + str(error)[1:]) from None
+        with ended_by_sigterm():
+            rows = upgrade.run()
         if rows:
             self._say(
                 f"Upgraded to PostgreSQL {POSTGRES_VERSION} in {time.monotonic() - began:.1f} s: "
@@ -72,9 +75,15 @@ class Command(BaseCommand):
             taken = back_up_rows(folder / name)
         self._say(f"  {taken.path}: {taken.size:,} bytes")
 
-    def _forget(self) -> None:
-        count = remove_former_clusters(now=timezone.now(), kept=timedelta(0))
-        self._say(f"Deleted {count} of it." if count else "There is nothing to delete.")
+    def _forget(self, server: EmbeddedPostgres) -> None:
+        with server.not_upgrading():
+            if version_of(server.folder) != POSTGRES_VERSION:
+                raise StartError(
+                    f"{server.folder} isn't of PostgreSQL {POSTGRES_VERSION}, so what is beside it may be "
+                    "needed: nothing was deleted."
+                )
+            count = remove_former_clusters(now=timezone.now(), kept=timedelta(0))
+        self._say("Deleted what the upgrade had left." if count else "There is nothing to delete.")
 
     def _say(self, sentence: str) -> None:
         self.stdout.write(sentence)
