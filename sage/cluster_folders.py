@@ -47,13 +47,21 @@ class ClusterFolders:
 
     def finish_swap(self) -> bool:
         """Do what is left of a swap that has begun; return whether there was anything."""
-        present, upgraded = version_of(self.present), version_of(self.upgraded)
-        if (present, upgraded) == (POSTGRES_VERSION, FORMER_VERSION):
-            _rename(self.upgraded, self.former)
-        elif (present, upgraded, version_of(self.former)) == (None, POSTGRES_VERSION, FORMER_VERSION):
+        versions = tuple(map(version_of, (self.present, self.upgraded, self.former)))
+        if versions == (None, POSTGRES_VERSION, FORMER_VERSION):
             _rename(self.upgraded, self.present)
-        else:
+            return True
+        return self.name_former()
+
+    def name_former(self) -> bool:
+        """Give the former cluster its name after an exchange; return whether it had another one."""
+        is_exchanged = (version_of(self.present), version_of(self.upgraded)) == (
+            POSTGRES_VERSION,
+            FORMER_VERSION,
+        )
+        if not is_exchanged or self.former.exists():
             return False
+        _rename(self.upgraded, self.former)
         return True
 
 

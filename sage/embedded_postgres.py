@@ -25,13 +25,15 @@ from typing import IO, Any, Self
 import psutil
 import psycopg
 
-from coaching.files.former_clusters import FORMER_CLUSTERS, PRESENT, version_of
+from coaching.files.former_clusters import PRESENT
+from sage.cluster_folders import ClusterFolders
+from sage.cluster_states import refuse_missing_cluster, refuse_other_version
 from sage.data_folder import read_or_make_secret
 from sage.env import StartError
 from sage.ordinary_role import is_superuser, make_ordinary
 from sage.postgres_account import View, child_environment, grant_access, system_account
 from sage.postgres_extensions import trusted_extensions_option
-from sage.postgres_programs import FORMER_VERSION, POSTGRES_VERSION, programs_folder
+from sage.postgres_programs import POSTGRES_VERSION, programs_folder
 
 ROLE = DATABASE = "sage"
 SOCKET_NAME = ".s.PGSQL.5432"
@@ -159,12 +161,13 @@ class EmbeddedPostgres:
     def _ensure_running(self) -> None:
         is_made = (self.folder / "PG_VERSION").exists()
         if is_made:
-            self._refuse_other_version()  # even if its server runs
+            ClusterFolders(self.folder.parent).name_former()
+            refuse_other_version(self.folder, self.version)  # even if its server runs
         if self._has_process() and self._is_answering(START_SECONDS):
             return
         self._stop()
         if not is_made:
-            self._refuse_missing_cluster()
+            refuse_missing_cluster(self.folder)
             self._make_cluster()
         self._forget_foreign_process()
         self._start()
@@ -240,28 +243,6 @@ class EmbeddedPostgres:
 
     def _make_role(self, connection: psycopg.Connection[Any]) -> None:
         make_ordinary(connection, role=ROLE, database=DATABASE, password=self.password)
-
-    def _refuse_missing_cluster(self) -> None:
-        """Refuse to make an empty cluster where an upgrade was interrupted between two renames."""
-        for former in sorted(self.folder.parent.glob(FORMER_CLUSTERS)):
-            raise StartError(
-                f"{self.folder} is missing, but {former.name} is beside it: run "
-                "`manage.py upgrade_database`, or move that folder away, too, to begin with an empty one."
-            )
-
-    def _refuse_other_version(self) -> None:
-        version = version_of(self.folder)
-        if version == self.version:
-            return
-        if version == FORMER_VERSION:
-            raise StartError(
-                f"{self.folder} was made by PostgreSQL {version}, this is {POSTGRES_VERSION}: run "
-                "`manage.py upgrade_database`, which makes a backup first."
-            )
-        raise StartError(
-            f"{self.folder} was made by PostgreSQL {version}, this is {POSTGRES_VERSION}: start the "
-            "version of Sage that made it, or set DATABASE_URL."
-        )
 
     # --- state ------------------------------------------------------------------------------------
 

@@ -161,6 +161,23 @@ def test_no_empty_cluster_is_made_between_two_renames(data_dir: Path) -> None:
     assert not (data_dir / "postgres.new").exists()
 
 
+@pytest.mark.parametrize("version", [16, 18])
+def test_no_empty_cluster_is_made_beside_one_of_an_upgrade(data_dir: Path, version: int) -> None:
+    make(data_dir / "upgraded", version)
+    with pytest.raises(StartError, match="is missing, but upgraded is beside it"):
+        EmbeddedPostgres.of(data_dir).join()
+    assert {path.name for path in data_dir.iterdir() if path.is_dir()} == {"upgraded"}
+
+
+def test_a_start_gives_the_former_cluster_its_name(data_dir: Path) -> None:
+    make(data_dir / "postgres", 18)
+    make(data_dir / "upgraded", 16)
+    with pytest.raises(StartError, match="doesn't start"):  # there is no cluster in it
+        EmbeddedPostgres.of(data_dir).join()
+    assert version_of(data_dir / "postgres.16") == 16
+    assert not (data_dir / "upgraded").exists()
+
+
 @pytest.mark.parametrize("exchanges", [True, False])
 def test_both_clusters_change_places(
     data_dir: Path, exchanges: bool, monkeypatch: pytest.MonkeyPatch
