@@ -60,7 +60,8 @@ class ClusterUpgrade:
     def run(self) -> Mapping[tuple[str, str, str], int]:
         """Upgrade, and return how many rows each table has; nothing if only the swap had to be finished.
 
-        Raises `StartError`, and then the former cluster is the present one as before.
+        Raises `StartError`, and then the former cluster is the present one as before, unless the swap itself
+        was broken off: the next run does what is left of it.
         """
         with self._server(self.folders.present).alone():
             end_programs(self.data_dir)
@@ -69,13 +70,14 @@ class ClusterUpgrade:
             self._check()
             try:
                 former = self._prepare()
+                self.folders.swap()
             except BaseException as error:
                 end_programs(self.data_dir)
-                shutil.rmtree(self.folders.upgraded, ignore_errors=True)
+                if version_of(self.folders.present) == FORMER_VERSION:  # else the swap has begun
+                    shutil.rmtree(self.folders.upgraded, ignore_errors=True)
                 if isinstance(error, psycopg.Error | OSError):
-                    raise StartError(f"the upgrade failed ({_first_line(error)}).") from error
+                    raise StartError(f"the upgrade failed ({_reason(error)}).") from error
                 raise
-            self.folders.swap()
         shutil.rmtree(self.data_dir / LOGS, ignore_errors=True)
         return former.rows
 
@@ -121,6 +123,11 @@ class ClusterUpgrade:
             raise StartError(f"there is no database to upgrade in {self.data_dir}.")
         if version != FORMER_VERSION:
             raise StartError(f"there is nothing to upgrade: {folders.present} is of PostgreSQL {version}.")
+        if folders.present.is_mount():
+            raise StartError(
+                f"{folders.present} is a mount point, so nothing can take its place: mount the whole data "
+                "folder instead."
+            )
         if folders.former.exists():
             raise StartError(f"{folders.former} is there already: move it away, or delete it.")
         owner, account = folders.present.stat().st_uid, system_account()
@@ -273,5 +280,7 @@ def _user_name(number: int) -> str:
         return f"user {number}"
 
 
-def _first_line(error: Exception) -> str:
+def _reason(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
     return next(iter(str(error).splitlines()), type(error).__name__).rstrip(".")

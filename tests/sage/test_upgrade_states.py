@@ -20,6 +20,7 @@ from pytest_django import Settings
 from coaching.files.former_clusters import KEPT, remove_former_clusters, version_of
 from sage.cluster_folders import ClusterFolders
 from sage.cluster_servers import end_programs
+from sage.cluster_upgrade import ClusterUpgrade, Former
 from sage.embedded_postgres import EmbeddedPostgres
 from sage.env import StartError
 from sage.postgres_account import system_account
@@ -311,3 +312,33 @@ def test_nothing_is_deleted_at_once_while_an_upgrade_runs(data_dir: Path) -> Non
     ):
         call_command("upgrade_database", "--forget")
     assert (data_dir / "postgres.16" / "base").exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount")
+def test_a_cluster_that_is_a_mount_point_is_refused(data_dir: Path) -> None:
+    cluster = make(data_dir / "postgres", 16)
+    mount = ["mount", "-t", "tmpfs", "none", str(cluster)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("nothing can be mounted here")
+    try:
+        (cluster / "PG_VERSION").write_text("16\n")
+        with pytest.raises(CommandError, match="is a mount point"):
+            upgrade()
+    finally:
+        subprocess.run(["umount", str(cluster)], check=True)
+
+
+def test_a_swap_that_fails_leaves_no_second_copy(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make(data_dir / "postgres", 16)
+
+    def prepare(_: ClusterUpgrade) -> Former:
+        make(data_dir / "upgraded", 18)
+        make(data_dir / "postgres.16", 16)  # somebody else, meanwhile
+        return Former(superuser="sage", has_checksums=True, rows={})
+
+    monkeypatch.setattr(ClusterUpgrade, "_prepare", prepare)
+    monkeypatch.setattr("sage.cluster_folders._exchange", lambda *_: False)
+    with pytest.raises(CommandError, match=r"The upgrade failed \(Directory not empty: .*\)"):
+        upgrade()
+    assert version_of(data_dir / "postgres") == 16
+    assert not (data_dir / "upgraded").exists()
