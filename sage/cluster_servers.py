@@ -58,8 +58,13 @@ class LoneServer(EmbeddedPostgres):
             raise StartError(f"{program} fails on {self.folder}.")
 
     def execute_alone(self, statement: str) -> None:
-        """Run a statement as the superuser, who may be one that can't sign in, on the stopped cluster."""
-        self._run_program("postgres", "--single", "-D", str(self.folder), "postgres", text=f"{statement}\n")
+        """Run a statement as the superuser, who may be one that can't sign in, on the stopped cluster.
+
+        Raises `StartError`, also if the statement fails.
+        """
+        options = ("--single", "-c", "exit_on_error=on", "-D", str(self.folder))
+        if self._run_program("postgres", *options, "postgres", text=f"{statement}\n").returncode:
+            raise StartError(f"PostgreSQL refuses, on {self.folder}: {statement}.")
 
     def connect(self, database: str, *, user: str = ROLE) -> psycopg.Connection[Any]:
         """Open a connection that commits each statement."""

@@ -88,7 +88,7 @@ class ClusterUpgrade:
         self.say("Backing up the database.")
         former = self._read(present)
         self._make_empty(former)
-        with _signing_in(present, former.superuser):
+        with self._signing_in(present, former.superuser):
             self.say("Checking it with pg_upgrade.")
             self._pg_upgrade(former, "--check")
             self.say("Copying it with pg_upgrade.")
@@ -170,6 +170,22 @@ class ClusterUpgrade:
     def _scratch(self) -> Path:
         return self.folders.upgraded / _SCRATCH
 
+    @contextmanager
+    def _signing_in(self, present: LoneServer, superuser: str) -> Iterator[None]:
+        """Let the superuser of Sage's clusters sign in, as `pg_upgrade` must. It has no password."""
+        if superuser != ADMIN:
+            yield
+            return
+        present.execute_alone(f"ALTER ROLE {ADMIN} LOGIN")
+        try:
+            yield
+        except BaseException:
+            end_programs(self.data_dir)  # a server that a killed pg_upgrade has left
+            shutil.rmtree(self.folders.upgraded, ignore_errors=True)  # the disk may be full
+            raise
+        finally:
+            present.execute_alone(f"ALTER ROLE {ADMIN} NOLOGIN")
+
     def _pg_upgrade(self, former: Former, *options: str) -> None:
         """Run it in the scratch folder. Its servers let their own user connect, and nobody else."""
         folders, trust = self.folders, f"-c hba_file={_TRUST}"
@@ -209,7 +225,7 @@ class ClusterUpgrade:
             (self.folders.upgraded / LOGS).rename(logs)
         lines = [line.rstrip() for line in output.splitlines() if line.strip()][-_TOLD_LINES:]
         told = "\n".join(f"  {line}" for line in lines)
-        raise StartError(f"pg_upgrade failed, and nothing was changed. Its logs are in {logs}.\n{told}")
+        raise StartError(f"pg_upgrade failed: the database is as it was. Its logs are in {logs}.\n{told}")
 
     def _complete(self, former: Former) -> None:
         """Do as the superuser what `pg_upgrade` leaves to its user, and let nobody sign in as one."""
@@ -225,19 +241,6 @@ class ClusterUpgrade:
         shutil.rmtree(self._scratch)
         if not former.has_checksums:
             upgraded.run("pg_checksums", "--enable", *self._no_sync())
-
-
-@contextmanager
-def _signing_in(present: LoneServer, superuser: str) -> Iterator[None]:
-    """Let the superuser of Sage's clusters sign in, as `pg_upgrade` must. It has no password."""
-    if superuser != ADMIN:
-        yield
-        return
-    present.execute_alone(f"ALTER ROLE {ADMIN} LOGIN")
-    try:
-        yield
-    finally:
-        present.execute_alone(f"ALTER ROLE {ADMIN} NOLOGIN")
 
 
 def _update_extensions(session: psycopg.Connection[Any]) -> None:

@@ -22,6 +22,7 @@ from pytest_django.plugin import DjangoDbBlocker
 from coaching.files.former_clusters import version_of
 from sage.backups.contents import examine
 from sage.cluster_servers import LoneServer, end_programs
+from sage.cluster_upgrade import ClusterUpgrade
 from sage.embedded_postgres import DATABASE, EmbeddedPostgres
 from sage.env import StartError
 from sage.postgres_account import SYSTEM_USER
@@ -177,7 +178,9 @@ def test_rows_sign_in_and_recall_are_as_before(original: Original, data_dir: Pat
         assert session.execute(outdated).fetchall() == []
         assert session.execute("SELECT count(*) > 0 FROM coaching_recallvector").fetchone() == (True,)
     server.leave()
-    assert original.is_held_by(original.server(data_dir, name="postgres.16")), "one can still go back"
+    former = original.server(data_dir, name="postgres.16")
+    assert original.is_held_by(former), "one can still go back"
+    assert may_superuser_sign_in(former) == [False]
     contents = examine(data_dir / "backups" / "before-postgres-18.tar")
     assert (contents.postgres, contents.has_objects, contents.objects) == (16, False, 0)
     assert finished(*UPGRADE, environment=environment(data_dir))[0] == 1, "nothing is left to do"
@@ -267,6 +270,42 @@ def test_a_cluster_that_trusted_everybody_asks_for_the_password_afterwards() -> 
         psycopg.connect(host=str(server.folder), user="postgres", dbname=DATABASE, password=server.password)
     psycopg.connect(server.url).close()
     server.leave()
+    shutil.rmtree(folder)
+
+
+def test_a_pg_upgrade_that_is_killed_leaves_no_superuser_who_may_sign_in(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    folder = Path(mkdtemp(prefix="sage-"))
+    older = older_server(folder)
+    older.make()
+
+    def pg_upgrade(upgrade: ClusterUpgrade, *_: object) -> None:
+        older._start()
+        raise StartError("pg_upgrade was killed, and its server wasn't.")
+
+    monkeypatch.setattr(ClusterUpgrade, "_pg_upgrade", pg_upgrade)
+    upgrade = ClusterUpgrade(
+        data_dir=folder, password=older.password, back_up=lambda: None, say=lambda _: None, is_lasting=False
+    )
+    with pytest.raises(StartError, match="pg_upgrade was killed"):
+        upgrade.run()
+    assert may_superuser_sign_in(older) == [False]
+    shutil.rmtree(folder)
+
+
+def may_superuser_sign_in(server: LoneServer) -> list[bool]:
+    with server.running(), server.connect("postgres") as session:
+        found = session.execute("SELECT rolcanlogin FROM pg_roles WHERE rolsuper")
+        return [may for (may,) in found.fetchall()]
+
+
+def test_a_statement_that_fails_on_a_stopped_cluster_is_told() -> None:
+    folder = Path(mkdtemp(prefix="sage-"))
+    older = older_server(folder)
+    older.make()
+    with pytest.raises(StartError, match=r"PostgreSQL refuses, .*: ALTER ROLE nobody LOGIN"):
+        older.execute_alone("ALTER ROLE nobody LOGIN")
     shutil.rmtree(folder)
 
 
