@@ -18,7 +18,7 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
-from coaching.files.former_clusters import version_of
+from coaching.files.former_clusters import LOGS, version_of
 from sage.cluster_folders import ClusterFolders
 from sage.cluster_servers import LoneServer, end_programs
 from sage.embedded_postgres import DATABASE, ROLE
@@ -29,7 +29,6 @@ from sage.postgres_programs import FORMER_VERSION, POSTGRES_VERSION, programs_fo
 
 SPARE_BYTES = 200 << 20
 """What a new cluster has beside its copied tables."""
-LOGS = "pg_upgrade_output.d"
 _SCRATCH, _TRUST = "sage_upgrade", "trust.conf"
 _TOLD_LINES = 12
 

@@ -21,6 +21,8 @@ UPGRADED = "upgraded"
 """Where an upgrade builds its cluster. Not longer than the other name: sockets have short paths."""
 FORMER_CLUSTERS = "postgres.[0-9]*"
 """Names of an upgrade's former clusters, and of copies that operators have made themselves."""
+LOGS = "pg_upgrade_output.d"
+"""What a failed pg_upgrade has written: with the database's structure, and what passwords are checked by."""
 BACKUP_START = "before-postgres-"
 """Begins the names of backups that upgrades have made."""
 _VERSION_FILE = "PG_VERSION"
@@ -36,11 +38,16 @@ def version_of(cluster: Path) -> int | None:
 
 def note_replacement(cluster: Path) -> None:
     """Let the week of a cluster begin now. The server never writes the file whose time says so."""
-    os.utime(cluster / _VERSION_FILE)
+    descriptor = os.open(cluster / _VERSION_FILE, os.O_RDONLY)
+    try:
+        os.utime(descriptor)
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def remove_former_clusters(*, now: datetime, kept: timedelta = KEPT) -> int:
-    """Remove clusters older than the present one, and their backups, after `kept`; return how many.
+    """Remove clusters that upgrades have left, their logs and backups, after `kept`; return how many.
 
     What can't be removed is logged and not counted.
     """
@@ -48,11 +55,17 @@ def remove_former_clusters(*, now: datetime, kept: timedelta = KEPT) -> int:
     present = version_of(data_dir / PRESENT) or 0
     clusters = [
         each
-        for each in (*data_dir.glob(FORMER_CLUSTERS), data_dir / UPGRADED)
+        for each in data_dir.glob(FORMER_CLUSTERS)
         if (version := version_of(each) or present) < present
-        and each.name in (f"{PRESENT}.{version}", UPGRADED)  # other names are the operator's own copies
+        and each.name == f"{PRESENT}.{version}"  # other names are the operator's own copies
         and _is_older(each / _VERSION_FILE, now - kept)
     ]
+    upgraded = data_dir / UPGRADED
+    is_left = (version_of(upgraded) or present + 1) <= present  # as nothing to upgrade is there
+    if is_left and _is_older(upgraded / _VERSION_FILE, now - kept):
+        clusters.append(upgraded)
+    if (logs := data_dir / LOGS).is_dir() and present and _is_older(logs, now - kept):
+        clusters.append(logs)
     backups = [
         path
         for folder in (data_dir / "backups", settings.SAGE_BACKUP_DIR)

@@ -342,3 +342,14 @@ def test_a_swap_that_fails_leaves_no_second_copy(data_dir: Path, monkeypatch: py
         upgrade()
     assert version_of(data_dir / "postgres") == 16
     assert not (data_dir / "upgraded").exists()
+
+
+def test_what_killed_and_failed_upgrades_have_left_is_deleted_after_a_week(data_dir: Path) -> None:
+    make(data_dir / "postgres", 18)
+    unfinished, logs = make(data_dir / "upgraded", 18), data_dir / "pg_upgrade_output.d"
+    (logs / "1").mkdir(parents=True)
+    assert remove_former_clusters(now=timezone.now()) == 0
+    age(unfinished / "PG_VERSION", 7.1)
+    age(logs, 7.1)
+    assert remove_former_clusters(now=timezone.now()) == 2
+    assert [path.name for path in data_dir.iterdir()] == ["postgres"]
