@@ -107,11 +107,10 @@ def back_up_rows(path: Path) -> Taken:
     """
     began, taken = time.monotonic(), Taken(path=path)
     try:
-        path.unlink(missing_ok=True)
         with suppress(DatabaseError):  # an older version's tables
             departure_key()
         give_back_connections()
-        with _locked() as session, _new_file(path) as file:
+        with _locked() as session, _new_file(path, replaces=True) as file:
             _write(session, file, taken, lambda: False, has_objects=False)
         taken.size, taken.seconds = path.stat().st_size, time.monotonic() - began
     except (psycopg.Error, DatabaseError, OSError) as error:
@@ -135,10 +134,10 @@ def _locked() -> Iterator[psycopg.Connection[Any]]:
 
 
 @contextmanager
-def _new_file(path: Path) -> Iterator[IO[bytes]]:
+def _new_file(path: Path, *, replaces: bool = False) -> Iterator[IO[bytes]]:
     """Give a private file that gets its name once the block has ended well."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if path.exists():
+    if path.exists() and not replaces:
         raise BackupError(f"{path} exists already: choose another name.")
     part = path.with_name(f".{path.name}.part")
     part.unlink(missing_ok=True)
