@@ -56,17 +56,19 @@ class ClusterUpgrade:
     def folders(self) -> ClusterFolders:
         return ClusterFolders(self.data_dir)
 
-    def run(self) -> Mapping[tuple[str, str, str], int]:
-        """Upgrade, and return how many rows each table has; nothing if only the swap had to be finished.
+    def run(self) -> Mapping[tuple[str, str, str], int] | None:
+        """Upgrade, and return how many rows each table has; None if only the swap had to be finished.
 
         Raises `StartError`, and then the former cluster is the present one as before, unless the swap itself
         was broken off: the next run does what is left of it.
         """
         with self._server(self.folders.present).alone():
-            end_programs(self.data_dir)
             if self.folders.finish_swap():
-                return {}
+                return None
             self._check()
+            end_programs(self.data_dir)
+            shutil.rmtree(self.folders.upgraded, ignore_errors=True)  # what a killed run has left
+            self._check_room()
             try:
                 former = self._prepare()
                 self.folders.swap()
@@ -135,6 +137,9 @@ class ClusterUpgrade:
                 f"{folders.present} belongs to {_user_name(owner)}: run this command as that user, or change "
                 "the owner to the user that PostgreSQL runs as here."
             )
+
+    def _check_room(self) -> None:
+        folders = self.folders
         free, needed = shutil.disk_usage(self.data_dir).free, 2 * _size_of(folders.present) + SPARE_BYTES
         if free < needed:
             raise StartError(

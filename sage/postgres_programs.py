@@ -17,4 +17,9 @@ def programs_folder(version: int = POSTGRES_VERSION) -> Path:
         folder = Path(location) / name / "bin"
         if (folder / "postgres").is_file():
             return folder
+    if version == FORMER_VERSION:
+        raise StartError(
+            f"the programs of PostgreSQL {version}, which an upgrade needs, aren't installed here: upgrade "
+            "where they are (the container image has none)."
+        )
     raise StartError(f"PostgreSQL {version} isn't installed for this system: set DATABASE_URL.")

@@ -61,7 +61,7 @@ def remove_former_clusters(*, now: datetime, kept: timedelta = KEPT) -> int:
         and _is_older(each / _VERSION_FILE, now - kept)
     ]
     upgraded = data_dir / UPGRADED
-    is_left = (version_of(upgraded) or present + 1) <= present  # as nothing to upgrade is there
+    is_left = (version_of(upgraded) or present + 1) <= present
     if is_left and _is_older(upgraded / _VERSION_FILE, now - kept):
         clusters.append(upgraded)
     if (logs := data_dir / LOGS).is_dir() and present and _is_older(logs, now - kept):

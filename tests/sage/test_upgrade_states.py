@@ -353,3 +353,19 @@ def test_what_killed_and_failed_upgrades_have_left_is_deleted_after_a_week(data_
     age(logs, 7.1)
     assert remove_former_clusters(now=timezone.now()) == 2
     assert [path.name for path in data_dir.iterdir()] == ["postgres"]
+
+
+def test_without_the_programs_of_16_a_swap_is_finished_and_an_upgrade_says_so(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sage.postgres_programs.find_spec", lambda _: None)
+    make(data_dir / "postgres", 18)
+    make(data_dir / "upgraded", 16)
+    upgrade()
+    assert version_of(data_dir / "postgres.16") == 16
+    with pytest.raises(CommandError, match="nothing to upgrade"):
+        upgrade()
+    (data_dir / "postgres").rename(data_dir / "away")
+    (data_dir / "postgres.16").rename(data_dir / "postgres")
+    with pytest.raises(CommandError, match="The programs of PostgreSQL 16, which an upgrade needs"):
+        upgrade()

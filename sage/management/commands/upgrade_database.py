@@ -56,7 +56,7 @@ class Command(BaseCommand):
         )
         with ended_by_sigterm():
             rows = upgrade.run()
-        if rows:
+        if rows is not None:
             self._say(
                 f"Upgraded to PostgreSQL {POSTGRES_VERSION} in {time.monotonic() - began:.1f} s: "
                 f"{sum(rows.values()):,} rows in {len(rows):,} tables, as before."
