@@ -29,7 +29,7 @@ from sage import settings as sage_settings
 from sage.backups.contents import examine
 from sage.backups.databases import connect, on_database
 from sage.backups.restoring import check_suitable, restore
-from sage.embedded_postgres import programs_folder
+from sage.postgres_programs import programs_folder
 from tests.live_sage import url_of_test_database
 from tests.releases.__main__ import FOLDER
 from tests.sage.one_time_codes import code_of
