@@ -10,6 +10,8 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils.cache import patch_vary_headers
 
+from sessions_app.database import in_database
+
 ViewT = TypeVar("ViewT", bound=Callable[..., Any])
 
 SIGN_IN_FIRST = "Sign in first: send the session cookie of a signed-in browser."
@@ -35,7 +37,7 @@ def login_or_401(view: ViewT) -> ViewT:
 
     @wraps(view)
     async def answer_later(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if wants_json(request) and not (await request.auser()).is_authenticated:
+        if wants_json(request) and not await in_database(_is_signed_in, request):
             return error_as_json(SIGN_IN_FIRST, HTTPStatus.UNAUTHORIZED)
         response: HttpResponse = await for_people(request, *args, **kwargs)
         patch_vary_headers(response, ["Accept"])
@@ -53,3 +55,7 @@ def login_or_401(view: ViewT) -> ViewT:
         return response
 
     return cast("ViewT", answer)
+
+
+def _is_signed_in(request: HttpRequest) -> bool:
+    return request.user.is_authenticated

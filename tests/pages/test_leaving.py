@@ -166,7 +166,7 @@ SURFACES = {
     "coaching/views/conversation_page.py": ("/chat/{session}/",),
     "coaching/views/home.py": ("/",),
     "coaching/views/prompts.py": ("/reflections/{prompt}/",),
-    "coaching/views/journal.py": ("/journal/2026-11-16/", "/journal/week/2026-11-16/"),
+    "coaching/views/journal.py": ("/journal/", "/journal/2026-11-16/", "/journal/week/2026-11-16/"),
     "coaching/views/files.py": ("/files/life-map/career.md", "/files/daily-logs/2026-11-16.md"),
     "coaching/views/file_edits.py": ("preview", "preview without JavaScript"),
     "coaching/views/file_tasks.py": ("tick",),
@@ -180,7 +180,7 @@ SURFACES = {
 SILENT = ("/library/knowledge/",)
 """Those that show a text's words only, without its links."""
 OTHER_PAGES = (
-    "/files/", "/files/life-map/career.md/edit/", "/files/life-map/career.md?view=raw", "/journal/",
+    "/files/", "/files/life-map/career.md/edit/", "/files/life-map/career.md?view=raw",
     "/files/life-map/career.md/versions/", "/files/life-map/career.md/difference/", "/search/?q=secret",
     "/capture/", "/library/", "/library/review/", "/library/actions/", "/map/", "/chat/",
 )  # fmt: skip
