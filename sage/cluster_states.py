@@ -8,7 +8,7 @@ from sage.postgres_programs import FORMER_VERSION, POSTGRES_VERSION
 
 
 def refuse_missing_cluster(present: Path) -> None:
-    """Refuse to make an empty cluster beside others: an upgrade was interrupted, or they were renamed."""
+    """Refuse to make an empty cluster where others are: an upgrade was interrupted, or they were renamed."""
     for other in [*sorted(present.parent.glob(FORMER_CLUSTERS)), present.with_name(UPGRADED)]:
         if other.exists():
             raise StartError(

@@ -1,4 +1,4 @@
-"""Upgrades the embedded PostgreSQL's cluster to this version's, beside the present one.
+"""Upgrades the embedded PostgreSQL's cluster to this version's, in a second folder.
 
 `pg_upgrade` copies it into the folder `upgraded`. There it gets its statistics and checksums, and is compared
 with the present one; only then both swap places (`cluster_folders`). So whenever it is killed, the former
@@ -28,7 +28,7 @@ from sage.postgres_account import child_environment, grant_access, system_accoun
 from sage.postgres_programs import FORMER_VERSION, POSTGRES_VERSION, programs_folder
 
 SPARE_BYTES = 200 << 20
-"""What a new cluster has beside its copied tables."""
+"""What a new cluster takes besides its copied tables."""
 _SCRATCH, _TRUST = "sage_upgrade", "trust.conf"
 _TOLD_LINES = 12
 

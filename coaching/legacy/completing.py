@@ -39,7 +39,7 @@ _SEVERAL = {
     PROJECT_KEY: (", ", MAX_NAME_CHARACTERS),
     MODEL_KEY: (", ", MAX_NAME_CHARACTERS),
 }
-"""What of an origin exports tell differently: what stands between two, and the most characters of all."""
+"""Parts of an origin that may differ between exports: their separator, and the limit in characters."""
 
 
 def complete(*, user_id: int, import_id: int | None, found: Found, tally: Tally) -> Collection[UUID]:

@@ -21,7 +21,7 @@ class LeftGroup:
 
 
 def left_groups(left: Mapping[str, Mapping[str, Any]]) -> Sequence[LeftGroup]:
-    """Return what was left behind; unknown fields are last, but structural ones stand among the problems."""
+    """Return what was left behind; unknown fields are last, but structural ones are listed as problems."""
     counts = {kind: each["count"] for kind, each in left.items()}
     titles = (
         ("file", ngettext("{count} attached file", "{count} attached files", counts.get("file", 0))),

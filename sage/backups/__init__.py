@@ -1,4 +1,4 @@
-"""Backups: one archive of database and files, taken while Sage runs, and restored beside what is there.
+"""Backups: one archive of database and files, taken while Sage runs, and restored into a new database.
 
 `archive`, `contents` and `encryption` are the format, `databases` and `objects` run PostgreSQL's own programs
 and copy files, `taking` and `restoring` are the commands, `daily` is the job. docs/decisions/backups.md has

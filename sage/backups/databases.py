@@ -1,4 +1,4 @@
-"""Connections beside Django's pool, and PostgreSQL's own programs, for one or the other database."""
+"""Connections outside Django's pool, and PostgreSQL's own programs, for either database."""
 
 import os
 import select

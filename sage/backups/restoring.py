@@ -1,4 +1,4 @@
-"""Restores an archive into a new database beside the present one, then swaps their names in one transaction.
+"""Restores an archive into a new database, then swaps their names in one transaction.
 
 Until then nothing that is there changes: objects have random keys and never change, so those of the archive
 only join the others. Whenever it is killed, the database is the old one or the new one, whole, and

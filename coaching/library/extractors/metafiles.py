@@ -1,4 +1,4 @@
-"""The words in drawings of Windows (EMF and WMF): pasted tables and charts, and what stands for a file.
+"""The words in drawings of Windows (EMF and WMF): pasted tables and charts, and icons of files.
 
 Texts of one height are a line, with a space between any two of them. Drawings made only of EMF+ records have
 no words here.
@@ -19,7 +19,7 @@ _EMF_ANSI, _EMF_TEXT, _EMF_ANSI_TEXTS, _EMF_TEXTS, _EMF_SMALL = 83, 84, 96, 97, 
 _EMF_PLACED = struct.Struct("<iiIII")
 """The place, then how many letters, where they begin in the record, and options."""
 _FIRST_AT, _FIRSTS_AT, _PLACED_BYTES = 36, 40, 40
-"""Where it stands in a record of one text, in one of several, and how far apart these are."""
+"""Offset in a record of one text, in one of several, and the distance between these, in bytes."""
 _EMF_SMALL_TEXT = struct.Struct("<8xiiII12x")
 _NO_BOX, _ONE_BYTE, _SMALL_BOX_BYTES = 0x100, 0x200, 16
 _GLYPHS = 0x10
@@ -34,7 +34,7 @@ _WESTERN = (0, 1)
 
 _Record = tuple[int, bytes]
 _Placed = tuple[int, str]
-"""A text and how far down it stands."""
+"""A text and its height on the page."""
 
 
 class Metafiles:

@@ -24,7 +24,7 @@ from coaching.models import Document
 SAMPLE = 200
 """The lengths of so many texts are measured, which reads them; others are taken to be like them."""
 CLASSIFY_TOKENS, CLASSIFY_ANSWER = 6_000, 500
-"""Of a document, beside its text: instructions and references."""
+"""Tokens of instructions and references sent with a document's text, and of the answer."""
 PART_INSTRUCTIONS, PART_ANSWER = 2_000, 1_000
 PAGE_ANSWER = 600
 """Of a page that is a picture, whose text is written down."""
