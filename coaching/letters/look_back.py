@@ -69,10 +69,11 @@ def read_look_back(*, user_id: int, today: date, zone: ZoneInfo) -> LookBack | N
     """Return something of the day a year before `today`, or else a month before it. Sync ORM code."""
     days = (_year_before(today), _month_before(today))
     things = _read_things(user_id, days, zone)
+    all_photos = photos_of_days(user_id=user_id, days=days)
     for day in days:
         of_day = [thing for thing in things if thing.day == day]
         chosen = next(_chosen(of_day), None)
-        photos = photos_of_days(user_id=user_id, first=day, last=day).get(day, ())
+        photos = all_photos.get(day, ())
         words = [*(thing.head for thing in of_day), *(photo.description for photo in photos)]
         if not (chosen or photos) or _is_day_of_danger(user_id, day, of_day, words, zone):
             continue

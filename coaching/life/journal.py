@@ -149,7 +149,7 @@ def read_day(*, user_id: int, day: date, zone: ZoneInfo) -> JournalDay:
         ratings=read_ratings(user_id=user_id, begin=begin, end=end),
         sessions=list(begun.defer("opening", "metadata").order_by("started_at")[:SESSIONS_SHOWN]),
         steps=steps_of_days(user_id=user_id, first=day, last=day, zone=zone).get(day, ()),
-        photos=photos_of_days(user_id=user_id, first=day, last=day).get(day, ()),
+        photos=photos_of_days(user_id=user_id, days=[day]).get(day, ()),
     )
 
 

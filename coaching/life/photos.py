@@ -74,10 +74,10 @@ class ShownPhoto:
         return gettext("Photo %(number)s of %(total)s, %(day)s") % said
 
 
-def photos_of_days(*, user_id: int, first: date, last: date) -> Mapping[date, Sequence[ShownPhoto]]:
-    """Return the photos of the days from `first` to `last`, in one query."""
+def photos_of_days(*, user_id: int, days: Sequence[date]) -> Mapping[date, Sequence[ShownPhoto]]:
+    """Return the photos of some days, in one query."""
     by_day: dict[date, list[Photo]] = defaultdict(list)
-    for photo in Photo.of(user_id).filter(day__range=(first, last)).defer("thumbnail"):
+    for photo in Photo.of(user_id).filter(day__in=days).defer("thumbnail"):
         by_day[photo.day].append(photo)
     return {day: _shown(photos) for day, photos in by_day.items()}
 
@@ -85,7 +85,7 @@ def photos_of_days(*, user_id: int, first: date, last: date) -> Mapping[date, Se
 def read_photo(*, user_id: int, photo_id: int) -> tuple[ShownPhoto, Sequence[ShownPhoto]]:
     """Return a photo, and all of its day. Raises `Photo.DoesNotExist`."""
     day = Photo.of(user_id).values_list("day", flat=True).get(id=photo_id)
-    of_day = photos_of_days(user_id=user_id, first=day, last=day).get(day, ())
+    of_day = photos_of_days(user_id=user_id, days=[day]).get(day, ())
     found = next((photo for photo in of_day if photo.id == photo_id), None)
     if found is None:  # deleted in between
         raise Photo.DoesNotExist

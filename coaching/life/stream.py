@@ -6,7 +6,7 @@ For pages only, in a fixed number of queries: nothing here is part of a prompt.
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -95,7 +95,8 @@ def read_stream(
     """
     logs = _read_logs(user_id, {day: one for day, one in days.items() if first <= day <= last})
     captures = _read_captures(user_id, first, last)
-    photos = photos_of_days(user_id=user_id, first=first, last=last)
+    every_day = [first + timedelta(days=number) for number in range((last - first).days + 1)]
+    photos = photos_of_days(user_id=user_id, days=every_day)
     ratings = _read_ratings(user_id, first, last, zone)
     found = [
         StreamDay(

@@ -119,7 +119,7 @@ def journal_day(request: HttpRequest, day: str) -> HttpResponse:
     today = today_of(profile)
     on = day_in(day, today)
     if wants_part(request):
-        photos = photos_of_days(user_id=profile.user_id, first=on, last=on).get(on, ())
+        photos = photos_of_days(user_id=profile.user_id, days=[on]).get(on, ())
         return render(request, "coaching/components/day_photos.html", {"photos": photos, "day": on})
     found = read_day(user_id=profile.user_id, day=on, zone=profile.zone)
     context = {

@@ -12,6 +12,9 @@ from coaching.files.objects import StoredObject, store_object_now
 from coaching.models import Capture, FileSource, UserFile, UserFileVersion
 from tests.belongings.life import live
 
+OF_A_PERSON = len(keyed_models())
+"""So many objects `make_person` stores."""
+
 
 def make_person(name: str) -> User:
     """Make somebody with a row in every table; each key names an object."""

@@ -47,7 +47,7 @@ from sage.second_factor import SecondFactorAdapter
 from sage.startup import MIGRATION_LOCK
 from sessions_app.models import Turn
 from tests.backups.compared import files_of, rows_of
-from tests.backups.people import Writer, add_version, make_person
+from tests.backups.people import OF_A_PERSON, Writer, add_version, make_person
 from tests.files.conftest import S3
 from tests.sage.one_time_codes import code_of
 from tests.stored_turns import open_conversation, open_turn
@@ -122,7 +122,7 @@ def test_files_in_a_bucket_come_back(place: SimpleNamespace, s3_storage: S3) -> 
     bucket.objects.filter(Prefix=first).delete()
     assert restored(backup.path).objects == 1
     assert files() == before
-    assert backup.objects == len(before) == 3
+    assert backup.objects == len(before) == OF_A_PERSON
 
 
 def test_a_backup_under_load_is_one_moment(place: SimpleNamespace) -> None:
@@ -354,9 +354,8 @@ def test_a_storage_that_lacks_many_texts_gets_none_of_them(
     backup = taken(place)
     assert not place.files.exists()
     assert len(backup.from_rows) == 3
-    assert (
-        Backup.objects.get().reason == "6 files are lost or damaged. Is the disk of the file storage mounted?"
-    )
+    lost = f"{OF_A_PERSON + 3} files are lost or damaged."
+    assert Backup.objects.get().reason == f"{lost} Is the disk of the file storage mounted?"
     assert restored(backup.path).objects == 3
     assert files_of(place.files).items() <= files.items()
 
@@ -367,7 +366,7 @@ def test_a_person_who_is_being_removed_damages_no_backup(place: SimpleNamespace)
     for path in place.files.glob(f"users/{grace.pk}/*"):
         path.unlink()
     backup = taken(place)
-    assert (len(backup.gone), backup.damaged) == (3, [])
+    assert (len(backup.gone), backup.damaged) == (OF_A_PERSON, [])
     assert Backup.objects.get().is_whole
     assert all(key.startswith(f"users/{grace.pk}/") for key in backup.gone)
     assert not list(place.files.glob(f"users/{grace.pk}/*"))
@@ -381,7 +380,7 @@ def test_many_lost_files_are_reported_and_a_storage_without_an_answer_ends_it(
     for path in place.files.glob("users/*/*"):
         path.unlink()
     monkeypatch.setattr("sage.backups.taking.MAX_UNANSWERED", 2)
-    assert len(taken(place).damaged) == 3
+    assert len(taken(place).damaged) == OF_A_PERSON
     for folder in place.files.glob("users/*"):
         folder.rmdir()
         folder.write_bytes(b"no folder")

@@ -28,7 +28,7 @@ from sage.backups.databases import connect
 from sage.backups.errors import Busy
 from sage.checks import warn_of_plain_backups
 from sage.env import SettingError, read_environment
-from tests.backups.people import make_person
+from tests.backups.people import OF_A_PERSON, make_person
 from tests.conftest import MakeUser
 from tests.files.conftest import S3
 
@@ -174,7 +174,7 @@ def test_the_job_takes_a_backup(place: SimpleNamespace, settings: Settings) -> N
     make_person("ada")
     asyncio.run(back_up(timestamp=0))
     (path,) = folder.iterdir()
-    assert examine(path).objects == 3
+    assert examine(path).objects == OF_A_PERSON
     backup = Backup.objects.get()
     assert (backup.is_whole, backup.size) == (True, path.stat().st_size)
     asyncio.run(back_up(timestamp=0))
