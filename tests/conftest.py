@@ -11,6 +11,7 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.test import TransactionTestCase
 
+from sage.backups.databases import close_connections
 from sage.garbage import collect_as_usual
 from tests.embedded_database import name_of_migrated
 from tests.emptying import empty_database
@@ -113,6 +114,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> None:
     """Under xdist, copy a migrated database instead of running all migrations in each worker."""
+    # A pool that was opened before would go on using the database that the new one takes the place of.
+    close_connections()
     if template := name_of_migrated():
         connection.settings_dict["TEST"] |= {"TEMPLATE": template, "MIGRATE": False}
 
