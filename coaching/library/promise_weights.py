@@ -2,9 +2,9 @@
 
 The signs (`spoken_signs`) know what lists hold, and people promise in countless ways. So each feature of the
 sentence around a quote has a weight that was learnt from labelled sentences of several authors, in
-`words/promise-weights.txt` (written by `tests.steps.training`). Where the signs see a promise, a very low
-sum stops it; where they see none, only a high one makes it one. A feature is a word, with the
-part of the sentence that it stands in; words beside each other where the quote begins and ends; a run of
+`words/promise-weights.txt` (written by `tests.steps.training`). Where the signs see a promise, a low sum
+stops it; where they see none, only a high one makes it one. A feature is a word, with the part of the
+sentence that it stands in or beside; words beside each other where the quote begins and ends; a run of
 letters in the quote; what the words speak of (`words/promise-meanings.txt`), which meanings follow each
 other, and what is spoken of around the sentence; and what the signs make of the clause. Pure.
 """
@@ -27,10 +27,9 @@ Weights = Mapping[str, int]
 """The weights of features, in hundredths."""
 WEIGHTS = Path(__file__).parent / "words" / "promise-weights.txt"
 MEANINGS = "promise-meanings.txt"
-AGAINST, ENOUGH = -50, 70
-"""In hundredths. Where the signs see a promise, a sum below the first stops it; where they
-see none, one above the second makes it one. Chosen by authors whom the weights didn't know (`training`).
-"""
+AGAINST, ENOUGH = 40, 100
+"""In hundredths: what the signs see is a promise if it weighs more than the first, anything else if it weighs
+more than the second. Chosen by authors whom the weights didn't know (`training`)."""
 
 _RISKS = ({"drink", "drive"}, {"drink", "relapse"}, {"secret"}, {"starve"})
 """What a plan speaks of that isn't written at once, whatever it weighs: all of one, in any part."""
@@ -39,10 +38,12 @@ _HEAVY = frozenset({"drink", "farewell", "relapse", "secret", "starve", "weapon"
 _DOCUMENT, _PERSON, _MINE = "document", "person", "mine"
 _OF_MESSAGE = ("firm", "serious", "laughs", "source")
 """Lists of `promises.txt` that count anywhere in the message."""
-_ELIDED = "l'"
+_ELIDED, _OWNED = "l'", "'s"
 _MAX_GREETING = 3
 _MOST_WORDS = 30
 """So many words before the sentence count, and as many after it."""
+_NEAR = 3
+"""So many words beside the sentence count as words, too."""
 _PIECE = 4
 _LENGTHS = (0, 2, 4, 8, 14, 25, 45)
 _START, _END, _QUOTE, _NUMBER = "^", "$", "|", "#"
@@ -95,8 +96,12 @@ class Weighable:
             return False
         if words[start].startswith(_ELIDED):
             return _PERSON in self._meanings[start]
-        is_named = self.lists.length_at("article", words, start) > 0 or _MINE in self._meanings[start]
-        return is_named and _PERSON in self._meanings[start + 1]
+        ends = (at for at in range(start, len(words)) if not self._is_article(at))
+        noun = next(ends, start)
+        return noun > start and _PERSON in self._meanings[noun]
+
+    def _is_article(self, at: int) -> bool:
+        return self.lists.length_at("article", self.clauses.words, at) > 0 or _MINE in self._meanings[at]
 
     @cached_property
     def features(self) -> frozenset[str]:
@@ -126,7 +131,7 @@ class Weighable:
     @cached_property
     def _meanings(self) -> Sequence[Sequence[str]]:
         """What each word of the sentence speaks of."""
-        words = [word.removeprefix(_ELIDED) for word in self.clauses.words]
+        words = [word.removeprefix(_ELIDED).removesuffix(_OWNED) for word in self.clauses.words]
         return meanings_in(words, MEANINGS, self.lists.languages)
 
     @cached_property
@@ -141,6 +146,8 @@ class Weighable:
         return Counter(chain.from_iterable((*self._meanings, *self._meanings_around)))
 
     def _words(self) -> Iterator[str]:
+        yield from (f"next: {_letters_of(word)}" for word in self._said_after[:_NEAR])
+        yield from (f"last: {_letters_of(word)}" for word in self.before[-_NEAR:])
         letters = [_letters_of(word) for word in self.clauses.words]
         parts = {name: letters[part.start : part.stop] for name, part in self._parts.items()}
         for name, words in parts.items():
@@ -164,6 +171,8 @@ class Weighable:
                 order += [meaning for meaning in self._meanings[at] if meaning != order[-1]]
         yield from (f"<{one} {other}>" for one, other in pairwise([*order, _END]))
         yield from (f"<first {meaning}>" for meaning in chain.from_iterable(self._meanings[:1]))
+        label = self.clauses.label
+        yield from (f"<label {each}>" for at in label for each in (self._meanings[at] or ("other",)))
         yield from (f"<around {meaning}>" for meaning in set(chain.from_iterable(self._meanings_around)))
 
     def _signs(self) -> Iterator[str]:
@@ -180,6 +189,7 @@ class Weighable:
             "others in it": clauses.has("subject", clauses.quote.start, clauses.quote.stop),
         }  # fmt: skip
         yield from (f"<is {name}>" for name, is_true in is_so.items() if is_true)
+        yield f"<{sign} leads {clauses.lead_in}>"
         message = [*self.before, *clauses.words, *self.after]
         yield from (f"<has {group}>" for group in _OF_MESSAGE if self.lists.has(group, message))
 

@@ -20,6 +20,8 @@ from coaching.library.spoken import (
     is_short,
     places,
     plain,
+    shares_words,
+    stands_for,
     tokens_of,
     widened,
 )
@@ -48,9 +50,10 @@ _SMILES = frozenset("😂🤣😜😝😛🙃😆😉😏🤪💀")
 _SMILEYS = (";)", ";-)", ":p", ":-p", ":d", ":-d")
 _PLAIN = frozenset("'’\"“”,.-_\u0301\u200d\ufe0f")
 """Signs that say nothing of what a message is."""
-_MIN_STEM = 4
 _CERTAIN: Collection[Why] = ("joke", "question", "reported")
 """Doubts of the signs that no weight lifts."""
+_BACK = 4
+"""So many words after a sentence may take it back: "No, better not"."""
 _ECHO = 12
 """A laugh within so many characters after a sentence still laughs about it."""
 
@@ -155,12 +158,14 @@ def _fault(claim: Claim, asked: "_Asked", said: Said, weights: Weights, *, is_an
     if claim.due_date and claim.due_date not in days | proposed:
         return "date"
     is_moved = claim.purpose == "open" and claim.due_date is not None and asked.has("later")
-    if asked.clauses.is_negated and not is_moved:
+    if (asked.clauses.is_negated or asked.is_taken_back) and not is_moved:
         return "negated"
+    if claim.purpose == "new" and (asked.clauses.is_befalling or asked.clauses.is_habit):
+        return "no promise"
     doubt = asked.doubt
     if is_answer and doubt in ("", "hedged", "no promise") and _answers(claim, asked, said, days | proposed):
         return ""
-    if not _stands_for(claim.title, [*asked.clauses.words, *(token.word for token in tokens_of(said.asked))]):
+    if not stands_for(claim.title, [*asked.clauses.words, *(token.word for token in tokens_of(said.asked))]):
         return "title"
     if claim.purpose == "done":
         return _undone(asked, doubt)
@@ -188,7 +193,7 @@ def _spoils(asked: "_Asked", said: Said) -> Why:
         return "harm"
     if _QUESTIONS & set(asked.sentence):
         return "question"
-    if asked.lists.has("pasted", asked.message) or asked.quoted.isupper():
+    if asked.is_introduced or asked.lists.has("pasted", asked.message) or asked.quoted.isupper():
         return "pasted"
     return "quotation" if asked.is_quoted else ""
 
@@ -198,7 +203,7 @@ def _answers(claim: Claim, asked: "_Asked", said: Said, days: Collection[date]) 
     if asked.clauses.is_hedged and not asked.has("yes"):
         return False
     proposal = [token.word for token in tokens_of(said.asked)]
-    is_proposed = claim.purpose != "new" or _shares_words(claim.title, proposal)
+    is_proposed = claim.purpose != "new" or shares_words(claim.title, proposal)
     agrees = said.is_tapped or asked.has("yes") or (claim.due_date is not None and claim.due_date in days)
     if claim.purpose == "done":
         agrees = asked.has("yes") or asked.has("done")
@@ -220,7 +225,8 @@ class _Asked:
         self.message = [token.word for token in tokens_of(said.text)]
         self.days = days_said(self.sentence, spoken_on=said.day)
         self._said_before = said.text[: sentence.start + self._begin]
-        self._before = [token.word for token in tokens_of(said.text, 0, sentence.start)]
+        self._above = said.text[: sentence.start].rstrip()
+        self._before = [token.word for token in tokens_of(self._above)]
         self._after = [token.word for token in tokens_of(said.text, sentence.stop)]
         self._marks = [each for each in said.text if not (each.isalnum() or each.isspace() or each in _PLAIN)]
         ending = self.sentence.rstrip()[-1:]
@@ -236,6 +242,18 @@ class _Asked:
         """Say whether the quote is in a song or within quotation marks, which may enclose other words."""
         is_open = any(_is_odd(text) for text in (self._said_before, self.sentence[self._begin :]))
         return is_open or bool(_NOTES & set(self.sentence))
+
+    @property
+    def is_introduced(self) -> bool:
+        """Say whether the line before names where the sentence is from: `I got this by mail:`."""
+        above = self._above.rpartition("\n")[2] if self._above.endswith(":") else ""
+        return self.lists.has("source", [token.word for token in tokens_of(above)])
+
+    @property
+    def is_taken_back(self) -> bool:
+        """Say whether the person changes their mind right after the quote's clause or its sentence."""
+        rest = self.clauses.words[self.clauses.cut :]
+        return any(self.lists.has("takes back", words[:_BACK]) for words in (rest, self._after))
 
     @property
     def doubt(self) -> Why:
@@ -277,23 +295,3 @@ class _Asked:
 def _is_odd(text: str) -> bool:
     """Say whether a text opens or closes quotation marks that it doesn't have both of."""
     return sum(each in QUOTATION for each in text) % 2 == 1
-
-
-def _stands_for(title: str, words: Collection[str]) -> bool:
-    """Say whether all numbers of a title were said."""
-    numbers = [token.word for token in tokens_of(title) if any(letter.isdigit() for letter in token.word)]
-    return all(number in words for number in numbers)
-
-
-def _shares_words(title: str, words: Sequence[str]) -> bool:
-    """Say whether a title has a word of its own that was said, in any form."""
-    own = [token.word for token in tokens_of(title) if len(token.word) >= _MIN_STEM] or [
-        token.word for token in tokens_of(title)
-    ]
-    return any(_is_same(one, other) for one in own for other in words)
-
-
-def _is_same(one: str, other: str) -> bool:
-    if one == other:
-        return True
-    return min(len(one), len(other)) >= _MIN_STEM and (one.startswith(other) or other.startswith(one))

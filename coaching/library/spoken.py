@@ -2,7 +2,7 @@
 
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -52,6 +52,8 @@ _MAX_SIGNATURE = 3
 _BULLETS = ("-", "*", "•", "–", "·")
 _MIN_LETTER, _OPENING = 6, 4
 """A letter has so many words; its greeting and its close have so many at most."""
+_MIN_STEM = 4
+"""Letters that forms of one word have in common."""
 _MAX_SENDER = 40
 """Within so many characters a line of a copied chat, `[14:02] Jess: …`, names who wrote it."""
 
@@ -142,6 +144,26 @@ def is_short(wanted: Sequence[str]) -> bool:
     return len(" ".join(wanted)) < least
 
 
+def stands_for(title: str, words: Collection[str]) -> bool:
+    """Say whether all numbers of a title were said."""
+    numbers = [token.word for token in tokens_of(title) if any(letter.isdigit() for letter in token.word)]
+    return all(number in words for number in numbers)
+
+
+def shares_words(title: str, words: Sequence[str]) -> bool:
+    """Say whether a title has a word of its own that was said, in any form."""
+    own = [token.word for token in tokens_of(title) if len(token.word) >= _MIN_STEM] or [
+        token.word for token in tokens_of(title)
+    ]
+    return any(_is_same(one, other) for one in own for other in words)
+
+
+def _is_same(one: str, other: str) -> bool:
+    if one == other:
+        return True
+    return min(len(one), len(other)) >= _MIN_STEM and (one.startswith(other) or other.startswith(one))
+
+
 def is_pasted(text: str) -> bool:
     """Say whether a text is a letter or has lines of a copied mail or chat: others' words may follow."""
     lines = [plain(line).strip() for line in text.splitlines()]
@@ -180,7 +202,8 @@ def _is_copied(line: str) -> bool:
         return True
     if line.endswith(":") and _WROTE & set(line[:-1].split()):
         return True
-    is_timed = label.lstrip("[").isdigit() and rest[:2].isdigit() and ":" in rest[2:_MAX_SENDER]
+    hour = label[:_MAX_SENDER].replace("[", " ").split()[-1:]
+    is_timed = "".join(hour).isdigit() and rest[:2].isdigit() and ":" in rest[2:_MAX_SENDER]
     return is_timed or any(words in line for words in _FORWARDED)
 
 

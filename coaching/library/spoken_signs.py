@@ -18,7 +18,7 @@ from coaching.library.spoken_words import Lists
 
 Sign = Literal["strong", "present"]
 _INSIDE_CLAUSES = frozenset("'\"/&%€$£#@+*°’“”„«»‹›`^_=<>")
-_MAX_ASIDE = 3
+_MAX_ASIDE = 4
 """So many words after a clause are an aside: ", maybe", ", she says"."""
 _MAX_BACK = 4
 """So many clauses before a quote may belong to it."""
@@ -103,10 +103,36 @@ class Clauses:
         return self._is_named_source()
 
     @property
+    def label(self) -> range:
+        """Return the words before the last colon that stands before the quote, or in it; none without one."""
+        colons = (at for at in range(self.quote.stop - 1, 0, -1) if ":" in self._marks[at])
+        return range(next(colons, 0))
+
+    @property
+    def lead_in(self) -> str:
+        """Return what leads to the sign, or else to the clause: a mark, a word that joins, or another."""
+        at = self.found.span.start if self.found else self.start
+        if at == 0 or self._marks[at]:
+            return self._marks[at][:1] or "start"
+        if at in self._after_that:
+            return "that"
+        return "join" if at in self._starts or self._after_lead(self.start) >= at else "word"
+
+    @property
     def is_to_somebody(self) -> bool:
         """Say whether the clause speaks to somebody: a promise to Sage is hardly one of a step."""
         at = self.found.span.start if self.found else self.start
         return self.has("you", at, self.cut) or self.has("to you", max(self.start, at - 2), self.cut)
+
+    @property
+    def is_habit(self) -> bool:
+        """Say whether the clause tells what the person does time and again."""
+        return self.has("habit", self.start, self.cut) or self._is_aside("habit")
+
+    @property
+    def is_befalling(self) -> bool:
+        """Say whether the clause tells of what happens to a person: `I'll miss her`, `I turn forty`."""
+        return self.has("befalls", self.start, self.cut)
 
     @property
     def is_asking(self) -> bool:
@@ -118,8 +144,7 @@ class Clauses:
         if self.found is not None and self._is_of_another():
             return False
         if self.found is not None:
-            is_habit = self.has("habit", self.start, self.cut) or self._is_aside("habit")
-            return self.found.sign == "strong" or ((is_timed or is_firm) and not is_habit)
+            return self.found.sign == "strong" or is_timed or is_firm
         if self.has("subject", self.start, self.cut):
             return False
         is_short = len(message) <= _MAX_PLAIN and self._lists.length_at("accepts", message, 0) > 0
@@ -237,6 +262,8 @@ class Clauses:
         colons = [at for at in range(1, self.quote.start + 1) if ":" in self._marks[at]]
         if not colons:
             return False
+        if self.has("speaker", colons[-1] - 1, colons[-1]):
+            return True
         is_name = colons == [1] and self._sentence.lstrip()[0].isupper()
         is_own = any(self._lists.length_at(group, self.words, 0) for group in _OWN_LABELS)
         return self.has("source", 0, colons[-1]) or (is_name and not is_own)

@@ -13,7 +13,9 @@ from coaching.library.promise_weights import Weighable, Weights
 from coaching.library.promises import Claim, Said, weigh, weighable_of
 
 FOLDER = Path(__file__).parent
-TABLES = sorted(FOLDER.glob("*.tsv"))
+FRESH = sorted(FOLDER.glob("fresh*.tsv"))
+"""What nothing was learnt from: it measures."""
+TABLES = sorted(set(FOLDER.glob("*.tsv")) - set(FRESH))
 """What the words and the weights were learnt from."""
 MONDAY = date(2026, 11, 30)
 

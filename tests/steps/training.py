@@ -11,22 +11,25 @@ from hashlib import sha256
 from pathlib import Path
 
 from coaching.library.promise_weights import MEANINGS, WEIGHTS, Weights
+from coaching.library.spoken import tokens_of, widened
 from coaching.safety.weighed import ALWAYS
 from tests.learning import rounded, solve
-from tests.steps.measure import TABLES, is_promise, read_rows, report, weighable_in
+from tests.steps.measure import TABLES, Row, is_promise, read_rows, report, weighable_in
 
 HEADER = "# Weights of the features of a promise (promise_weights.py), in hundredths. `<..>`: by meaning."
 OF_RULES = "rules"
 AUTHOR_OF_RULES = frozenset({"held", "promises", "promises_hard", "promises_own"})
 """Tables by who wrote the rules; each other table is somebody else's."""
+OF_ONE = "one writer"
+TABLES_OF_ONE = frozenset(f"written_{letter}" for letter in "hijklm")
 WEIGHT_OF_RULES = 0.5
 """What a sentence teaches by the author of the rules: the rules know them."""
 WEIGHT_OF_HARM = 2.0
 """What an error at a plan of harm costs, compared with another sentence that is no promise."""
 COST = 0.1
 ROUNDS = 25
-MIN_SENTENCES = 5
-MIN_WEIGHT = 4
+MIN_SENTENCES = 6
+MIN_WEIGHT = 6
 """In hundredths: smaller weights are left out."""
 
 SAMPLED = 40
@@ -44,6 +47,8 @@ class Example:
 
 
 def author_of(table: Path) -> str:
+    if table.stem in TABLES_OF_ONE:
+        return OF_ONE
     return OF_RULES if table.stem in AUTHOR_OF_RULES else table.stem
 
 
@@ -51,6 +56,8 @@ def read_examples(table: Path) -> Sequence[Example]:
     """Return the sentences of a table; what stands in quoted lines teaches nothing."""
     author = author_of(table)
     weight = WEIGHT_OF_RULES if author == OF_RULES else 1.0
+    rows = read_rows(table)
+    bare = [alone for row in rows if is_promise(row) and (alone := without_context(row)) != row]
     return [
         Example(
             author=author,
@@ -58,9 +65,18 @@ def read_examples(table: Path) -> Sequence[Example]:
             is_promise=is_promise(row),
             cost=weight * (WEIGHT_OF_HARM if row["kind"] == "harm" else 1.0),
         )
-        for row in read_rows(table)
+        for row in [*rows, *bare]
         if (each := weighable_in(row)) is not None
     ]
+
+
+def without_context(row: Row) -> Row:
+    """Return a promise without what was said around it: it is one, too."""
+    said = row["words"].replace("\\n", "\n")
+    found = widened([token.word for token in tokens_of(row["quote"])], said)
+    if found is None or isinstance(found, str):
+        return row
+    return {**row, "words": said[found[0].start : found[-1].end].strip()}
 
 
 def learn(examples: Sequence[Example], *, rounds: int = ROUNDS) -> Weights:
