@@ -1,9 +1,9 @@
 """What a person said is a step at once only if they promised it: by tables of sentences.
 
 The words and the weights were learnt from all of them but the fresh ones (`measure`); `test_training`
-measures weights on the sentences of an author they weren't learnt from. By the author of the rules are `held`,
-`promises`, `promises_hard`, `promises_own`, `written_l` and `written_m`. The others were written before a look
-at the rules, `written_h` to `written_m`, `fresh_third` and `fresh_fourth` by one writer.
+measures weights on the sentences of an author they weren't learnt from. By the author of the rules are
+`held`, `promises`, `promises_hard`, `promises_own`, `written_l` and `written_m`. Others were written before a
+look at the rules, `written_h` to `written_m`, `fresh_third` and `fresh_fourth` by one writer.
 """
 
 import time
