@@ -17,6 +17,7 @@ from coaching.belongings.photos import read_photo_entries
 from coaching.belongings.readme import write_readme
 from coaching.belongings.rows import account_as_json, exported_models, file_name_of, in_batches, rows_as_json
 from coaching.belongings.transcript import write_transcript
+from coaching.clock.days import local_day
 from coaching.downloads.zip_stream import Entry, send_pieces, write_zip
 from coaching.files.archive import OLD_VERSIONS, read_deleted_entries, read_file_entries
 from coaching.models import Profile
@@ -26,9 +27,9 @@ from sessions_app.models import USED, Session
 SLUG_CHARACTERS = 40
 
 
-def archive_name(now: datetime) -> str:
-    """Return the name of an archive of that day, without extension."""
-    return f"sage-export-{now:%Y-%m-%d}"
+def archive_name(now: datetime, zone: ZoneInfo) -> str:
+    """Return the name of an archive of the person's day at `now` (aware), without extension."""
+    return f"sage-export-{local_day(now, zone)}"
 
 
 def write_archive(user: User, *, now: datetime) -> Iterator[bytes]:
@@ -41,7 +42,7 @@ def write_archive(user: User, *, now: datetime) -> Iterator[bytes]:
 
 def _pieces(user: User, now: datetime) -> Generator[bytes, None, None]:
     profile = Profile.of(user.pk).first() or Profile(user=user)
-    folder = archive_name(now.astimezone(profile.zone))
+    folder = archive_name(now, profile.zone)
     yield from write_zip(_entries(user, profile, now), folder=folder, zone=profile.zone)
 
 
@@ -66,7 +67,7 @@ def _entries(user: User, profile: Profile, now: datetime) -> Iterator[Entry]:
 def _conversations(user: User, zone: ZoneInfo) -> Iterator[Entry]:
     used = Session.of(user.pk).filter(USED).defer("opening")
     for session in in_batches(used):
-        day = session.started_at.astimezone(zone).date()
+        day = local_day(session.started_at, zone)
         slug = slugify(session.title)[:SLUG_CHARACTERS].strip("-") or session.kind.replace("_", "-")
         yield Entry(
             path=f"conversations/{day}-{slug}-{str(session.id)[:8]}.md",

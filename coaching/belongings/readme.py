@@ -8,6 +8,7 @@ from django.utils.formats import date_format, time_format
 from django.utils.translation import gettext, gettext_noop
 
 from coaching.belongings.rows import LEFT_OUT_FIELDS, LEFT_OUT_MODELS, exported_models, file_name_of
+from coaching.clock.days import local_moment
 from coaching.models import Profile
 
 _FOLDERS: Mapping[str, str] = {
@@ -27,7 +28,7 @@ _FOLDERS: Mapping[str, str] = {
 
 def write_readme(user: User, profile: Profile, *, now: datetime) -> str:
     """Return the guide to a person's archive, in the language that is active."""
-    return "\n\n".join(_paragraphs(user, profile, now.astimezone(profile.zone))) + "\n"
+    return "\n\n".join(_paragraphs(user, profile, local_moment(now, profile.zone))) + "\n"
 
 
 def _paragraphs(user: User, profile: Profile, local: datetime) -> Iterator[str]:

@@ -14,6 +14,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_noop
 
 from coaching.belongings.rows import in_batches
+from coaching.clock.days import local_moment
 from coaching.downloads.zip_stream import safe_name
 from coaching.legacy_text.blocks import without_block_tags
 from coaching.transcript.calls import (
@@ -73,7 +74,7 @@ def write_transcript(session: Session, *, zone: ZoneInfo) -> Iterator[str]:
     for message in in_batches(session.messages.select_related("turn")):
         if message.metadata.get("is_hidden"):
             continue
-        local = message.created_at.astimezone(zone)
+        local = local_moment(message.created_at, zone)
         if local.date() != day:
             day = local.date()
             yield f"\n## {_day(day)}\n"
@@ -89,10 +90,11 @@ def write_transcript(session: Session, *, zone: ZoneInfo) -> Iterator[str]:
 def _head(session: Session, zone: ZoneInfo) -> Iterator[str]:
     title = " ".join(session.title.split()) or session.get_kind_display()
     yield f"# {title}\n\n"
-    begun = gettext("started %(moment)s") % {"moment": _moment(session.started_at.astimezone(zone))}
+    begun = gettext("started %(moment)s") % {"moment": _moment(local_moment(session.started_at, zone))}
     facts = [session.get_kind_display(), begun]
     if session.ended_at is not None:
-        facts.append(f"{session.get_status_display().lower()} {_moment(session.ended_at.astimezone(zone))}")
+        ended = _moment(local_moment(session.ended_at, zone))
+        facts.append(f"{session.get_status_display().lower()} {ended}")
     elif session.status == SessionStatus.ACTIVE:
         facts.append(gettext("still open"))
     times = gettext("Times are in the time zone %(zone)s.") % {"zone": zone.key}

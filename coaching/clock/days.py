@@ -1,10 +1,10 @@
-"""The user's local days. Pure arithmetic: reads no clock and no database.
+"""The user's local days, the one rule for all dates. Pure arithmetic: reads no clock and no database.
 
 "Today" follows the user's time zone, and until 04:00 it is still the day before. The rule uses wall-clock
 time and never subtracts hours across a clock change, so daylight saving can't shift a day.
 """
 
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Literal
 from zoneinfo import ZoneInfo
 
@@ -13,10 +13,18 @@ DAY_STARTS_AT_HOUR = 4
 TimeBracket = Literal["morning", "afternoon", "evening"]
 
 
-def local_day(now: datetime, timezone: ZoneInfo) -> date:
+def local_day(now: datetime, timezone: tzinfo) -> date:
     """Return the user's day at `now` (aware)."""
     local = now.astimezone(timezone)
     return local.date() - timedelta(days=1) if local.hour < DAY_STARTS_AT_HOUR else local.date()
+
+
+def local_moment(moment: datetime, timezone: tzinfo) -> datetime:
+    """Return the user's day and the time on their clock at a moment (aware), to be shown.
+
+    It is naive, because no clock shows it: at 01:30 the day is still the one before.
+    """
+    return datetime.combine(local_day(moment, timezone), moment.astimezone(timezone).time())
 
 
 def calendar_day(day: date, hour: int) -> date:
@@ -24,7 +32,7 @@ def calendar_day(day: date, hour: int) -> date:
     return day + timedelta(days=hour < DAY_STARTS_AT_HOUR and day < date.max)
 
 
-def day_bounds(day: date, timezone: ZoneInfo) -> tuple[datetime, datetime]:
+def day_bounds(day: date, timezone: tzinfo) -> tuple[datetime, datetime]:
     """Return the first moment of the user's day and of the next one (aware, in their time zone)."""
     starts_at = time(hour=DAY_STARTS_AT_HOUR)
     return (

@@ -10,7 +10,7 @@ from django.utils.formats import date_format, time_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from coaching.clock.days import local_day
+from coaching.clock.days import local_moment
 
 _NEAR = {-1: gettext_lazy("yesterday"), 0: gettext_lazy("today"), 1: gettext_lazy("tomorrow")}
 
@@ -24,8 +24,8 @@ def day_in_words(day: date, *, today: date) -> str:
 
 def moment_in_words(moment: datetime, *, today: date, zone: ZoneInfo) -> str:
     """Return a moment (aware) in words: its time, and its day unless that is today."""
-    clock = time_format(moment.astimezone(zone).time(), "TIME_FORMAT")
-    day = local_day(moment, zone)
+    local = local_moment(moment, zone)
+    day, clock = local.date(), time_format(local, "TIME_FORMAT")
     if day == today:
         return clock
     return _("%(day)s, %(time)s") % {"day": day_in_words(day, today=today), "time": clock}

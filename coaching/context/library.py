@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from coaching.clock.days import with_weekday
+from coaching.clock.days import local_day, with_weekday
 from coaching.context.entries import Entry, Section
 from coaching.context.fences import fence_value
 from coaching.library.rows.headlines import READ_CHARACTERS
@@ -130,7 +130,7 @@ def _document_lines(rows: Sequence[Mapping[str, Any]], zone: ZoneInfo) -> Sequen
 
 
 def _document_line(row: Mapping[str, Any], zone: ZoneInfo) -> str:
-    day = datetime.fromisoformat(row["created_at"]).astimezone(zone).date()
+    day = local_day(datetime.fromisoformat(row["created_at"]), zone)
     of = "" if row["client_type"] == ClientType.SELF else f", of {fence_value(row['client'], 60)}"
     what = row["file_type"] or ("being read" if row["state"] in UNFINISHED_STATES else "not filed yet")
     about = f"document {row['id']}, {fence_value(what, 64)}{of}, {with_weekday(day)}"

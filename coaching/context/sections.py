@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from coaching.calendar.selectors import DayEvent
-from coaching.clock.days import time_bracket, with_weekday
+from coaching.clock.days import local_day, time_bracket, with_weekday
 from coaching.context.care import care_section
 from coaching.context.continuity import left_open, recent_sessions
 from coaching.context.entries import Entry, Section
@@ -88,7 +88,7 @@ def pulse_baseline(life: Life) -> Section | None:
     """Show each domain's first rating and its last four."""
     lines = [
         f"{domain.value}: first {pulse.baseline}, lately {', '.join(map(str, pulse.trend))} "
-        f"(last on {with_weekday(pulse.rated_at.astimezone(life.profile.zone).date())})"
+        f"(last on {with_weekday(local_day(pulse.rated_at, life.profile.zone))})"
         for domain, pulse in known(life.pulse).items()
     ]
     if not lines:

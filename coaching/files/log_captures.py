@@ -9,7 +9,6 @@ from datetime import date
 from django.db.models import Exists, F, OuterRef, Q, Value
 from django.db.models.functions import Concat, Left, Substr
 
-from coaching.clock.days import calendar_day
 from coaching.files.drafts import MAX_CONTENT_CHARACTERS
 from coaching.files.frontmatter import strip_frontmatter
 from coaching.files.types import RULES
@@ -100,7 +99,7 @@ def _line(capture: LinkedCapture) -> str:
     moment = capture.path
     with suppress(ValueError):
         if time:
-            moment = f"{calendar_day(date.fromisoformat(time[1]), int(time[2]))}, {time[2]}:{time[3]}"
+            moment = f"{date.fromisoformat(time[1])}, {time[2]}:{time[3]}"
     return f"- [{moment}](../{capture.path}) {capture.excerpt}".rstrip()
 
 

@@ -5,15 +5,23 @@ it writes nothing any more. Each function is a transaction, or belongs into its 
 """
 
 import uuid
-from datetime import datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 import structlog
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import F
 
+from coaching.clock.days import local_day
 from coaching.inbox.place import InboxPlace
-from coaching.models import InboxMail, InboxRefusal, InboxRefusalReason, InboxState, InboxWaiting
+from coaching.models import (
+    InboxMail,
+    InboxRefusal,
+    InboxRefusalReason,
+    InboxState,
+    InboxWaiting,
+    Profile,
+)
 
 FIRST_WAIT = timedelta(minutes=1)
 LONGEST_WAIT = timedelta(hours=1)
@@ -108,8 +116,14 @@ def refuse(
     settle(state, uid)
 
 
+def _day_of(user_id: int | None, now: datetime) -> date:
+    """Return the person's day; UTC's where a mail is for nobody."""
+    profile = Profile.of(user_id).first() if user_id is not None else None
+    return local_day(now, profile.zone if profile else UTC)
+
+
 def _count_refusal(reason: InboxRefusalReason, *, user_id: int | None, now: datetime) -> None:
-    day = now.date()
+    day = _day_of(user_id, now)
     # The lease's lock keeps others from counting at once.
     row, _ = InboxRefusal.unscoped.get_or_create(
         user_id=user_id,  # type: ignore[misc]  # the stubs take no null

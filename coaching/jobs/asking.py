@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from zoneinfo import ZoneInfo
 
+from coaching.clock.days import local_day
 from coaching.legacy_text.blocks import strip_block_tags
 from coaching.transcript.answers import Said
 from sessions_app.models import BriefCorrection, CorrectionKind
@@ -20,7 +21,7 @@ def said_lines(
     """
     lines, last = [], ""
     for piece in said:
-        day = f"{piece.message.created_at.astimezone(zone):%A, %Y-%m-%d}" if zone else ""
+        day = f"{local_day(piece.message.created_at, zone):%A, %Y-%m-%d}" if zone else ""
         named = f' day="{day}"' if day != last else ""
         last = day
         speaker = "person" if piece.is_by_person else "sage"

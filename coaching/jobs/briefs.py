@@ -15,6 +15,7 @@ from zoneinfo import ZoneInfo
 import structlog
 from django.conf import settings
 
+from coaching.clock.days import local_day
 from coaching.context.brief_lines import MAX_TOKENS, brief_text, corrected_text, lines_of
 from coaching.context.budget import count_tokens, fair_caps, shorten_middle
 from coaching.engine.errors import UpstreamError
@@ -260,7 +261,7 @@ def build_brief_request(
 
 def _said(piece: Said, zone: ZoneInfo) -> str:
     speaker = "person" if piece.is_by_person else "sage"
-    day = piece.message.created_at.astimezone(zone)
+    day = local_day(piece.message.created_at, zone)
     how = ' as="answer"' if piece.is_answer else ""
     tag = f'<said number="{piece.message.number}" by="{speaker}" day="{day:%A, %Y-%m-%d}"{how}>'
     return f"{tag}\n{fenced(piece.text)}\n</said>"

@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext, gettext_noop
 
+from coaching.clock.days import local_day
 from coaching.files.drafts import build_draft
 from coaching.files.edits import editable_of
 from coaching.files.errors import FileMoved
@@ -63,7 +64,7 @@ def withdraw(row: Import) -> bool:
 
 def text_of_proposal(row: Import) -> str:
     """Return a proposal as it would stand on the page: what each text is, and where it comes from."""
-    day = date_format(row.created_at.astimezone(_profile(row.user_id).zone), "DATE_FORMAT")
+    day = date_format(local_day(row.created_at, _profile(row.user_id).zone), "DATE_FORMAT")
     head = gettext("From %(app)s, imported on %(day)s") % {"app": row.get_file_format_display(), "day": day}
     parts = [f"## {head}"]
     for note in row.about.get("notes", ()):

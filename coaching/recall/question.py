@@ -6,7 +6,9 @@ Each is a preference of the ranking, never a filter: a wrong guess costs places,
 import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from datetime import datetime, time, timedelta
+from datetime import UTC, date, datetime, timedelta
+
+from coaching.clock.days import day_bounds, local_day
 
 MAX_CHARACTERS = 2_000
 """Of a longer question only the opening counts: beyond that, more words make no better ranking."""
@@ -132,7 +134,8 @@ def _speaker(text: str, *, is_user_named: bool) -> int:
 
 def _time_asked_about(text: str, now: datetime) -> tuple[str, Between]:
     """Return the first time expression, and the days that it names, with a margin where it is vague."""
-    today = datetime.combine(now.date(), time(), now.tzinfo)
+    zone = now.tzinfo or UTC
+    today, _ = day_bounds(local_day(now, zone), zone)
     text = text.casefold()
     expressions = [(found, read) for pattern, read in _TIMES for found in pattern.finditer(text)]
     for found, read in sorted(expressions, key=lambda expression: expression[0].start()):
@@ -202,7 +205,7 @@ def _latest_year(month: int, today: datetime) -> int:
 
 def _safely(year: int, month: int, of_month: int, today: datetime, *, days: int) -> Between:
     try:
-        start = datetime(year, month, of_month, tzinfo=today.tzinfo)
+        start = datetime.combine(date(year, month, of_month), today.timetz())
         return start, start + timedelta(days=days)
     except (ValueError, OverflowError):
         return None

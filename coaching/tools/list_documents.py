@@ -1,9 +1,11 @@
 """`list_documents`: what lies in the library, by client, project and folder."""
 
 from dataclasses import replace
+from zoneinfo import ZoneInfo
 
 from django.utils.translation import gettext_noop as _
 
+from coaching.clock.days import local_day
 from coaching.context.foreign import foreign_names
 from coaching.engine.tools import ToolInput, ToolResult
 from coaching.library.rows.documents import documents_of
@@ -39,12 +41,12 @@ def _list(context: ToolContext, given: ListDocumentsInput) -> ToolResult:
         project_id=given.project_id,
         folder=given.folder or "",
     ).filter(is_withheld=False)
-    shown = found[:MOST]
-    rows = listed("documents", [_values(document) for document in shown], total=found.count())
+    shown, zone = found[:MOST], context.timezone
+    rows = listed("documents", [_values(document, zone) for document in shown], total=found.count())
     return replace(rows, foreign=foreign_names(document.name for document in shown))
 
 
-def _values(document: Document) -> dict[str, object]:
+def _values(document: Document, zone: ZoneInfo) -> dict[str, object]:
     return {
         "id": document.id,
         "name": line(document.name),
@@ -53,7 +55,7 @@ def _values(document: Document) -> dict[str, object]:
         "file_type": document.file_type,
         "folder": line(document.folder),
         "state": document.state,
-        "added": document.created_at.date(),
+        "added": local_day(document.created_at, zone),
         "link": document_link(document.id),
     }
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from datetime import date, datetime, time
+from datetime import date
 from typing import Annotated, Any, Literal
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 from django.utils.translation import gettext_noop as _
 from pydantic import Field
 
+from coaching.clock.days import day_bounds, local_day
 from coaching.context.fences import fence
 from coaching.context.opening import Opening
 from coaching.engine.errors import ToolError
@@ -64,7 +65,7 @@ def _search(context: ToolContext, given: RecallContextInput) -> tuple[Sequence[P
     user_id, session_id = context.user_id, context.session_id
     bounds = Bounds(
         session_id=session_id if given.scope == "session" else None,
-        since=datetime.combine(given.since, time(), context.timezone) if given.since else None,
+        since=day_bounds(given.since, context.timezone)[0] if given.since else None,
         open_session_id=session_id,
         open_number=_first_in_view(user_id, session_id),
         reached=reached_clients(context),
@@ -97,7 +98,7 @@ def _as_json(hits: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _values(passage: Passage, words: frozenset[str], *, zone: ZoneInfo, room: int) -> Mapping[str, Any]:
-    day = passage.hit.moment.astimezone(zone)
+    day = local_day(passage.hit.moment, zone)
     values = {
         "date": f"{day:%Y-%m-%d}",
         "weekday": f"{day:%A}",

@@ -11,7 +11,6 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, gettext_noop
 
-from coaching.clock.days import calendar_day
 from coaching.context.foreign import UNNAMED
 from coaching.models import LifeDomain, UserFile
 from sessions_app.models import SessionKind
@@ -164,7 +163,7 @@ def shown_name(path: str) -> str:
     if not rest:
         return date_format(day, "WEEKDAY_DATE_FORMAT")
     if at := _time_in(rest):
-        shown = date_format(calendar_day(day, at.hour), "WEEKDAY_DATE_FORMAT")
+        shown = date_format(day, "WEEKDAY_DATE_FORMAT")
         return _("%(day)s, %(time)s") % {"day": shown, "time": time_format(at, "TIME_FORMAT")}
     shown = date_format(day, "DATE_FORMAT")
     return _("%(name)s (%(day)s)") % {"name": in_words(rest), "day": shown}

@@ -3,8 +3,9 @@
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date
 
+from coaching.clock.days import local_day
 from coaching.models import Import, Profile
 from sessions_app.imports import BRANCH_KEY, IMPORT_KEY, ORIGIN_KEY
 from sessions_app.models import Session, TitleSource
@@ -21,7 +22,7 @@ class OriginItem:
     """
 
     app: str
-    imported_at: datetime
+    imported_on: date
     title: str
     is_withheld: bool
     model: str
@@ -47,7 +48,7 @@ def read_origin(session: Session) -> OriginItem | None:
     profile = Profile.of(session.user_id).first() or Profile(user_id=session.user_id)
     return OriginItem(
         app=row.get_file_format_display(),
-        imported_at=row.created_at.astimezone(profile.zone),
+        imported_on=local_day(row.created_at, profile.zone),
         title=told.get("title", ""),
         is_withheld=session.title_source == TitleSource.WITHHELD,
         model=told.get("model", ""),

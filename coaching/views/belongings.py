@@ -21,7 +21,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from coaching.belongings.archive import archive_name, stream_archive
 from coaching.belongings.removal import begin_removal
 from coaching.downloads.allowance import begin_download
-from coaching.people.accounts import is_last_superuser
+from coaching.people.accounts import is_last_superuser, load_profile
 from coaching.views.confirmed_downloads import ask_who_it_is, is_chosen
 from coaching.views.forms import DeleteAccountForm
 from sessions_app.database import in_database
@@ -45,14 +45,16 @@ async def export(request: HttpRequest) -> HttpResponseBase:
         return asked
     user = cast("User", request.user)
     now = timezone.now()
+    profile = await in_database(load_profile, request)
     try:
         download = begin_download(user_id=user.pk, pieces=stream_archive(user, now=now))
     except Refused as refusal:
         info(request, refusal.shown())
         return redirect("data")
     response = StreamingHttpResponse(download, content_type="application/zip")
+    name = f"{archive_name(now, profile.zone)}.zip"
     response["Content-Disposition"] = (
-        content_disposition_header(as_attachment=True, filename=f"{archive_name(now)}.zip") or "attachment"
+        content_disposition_header(as_attachment=True, filename=name) or "attachment"
     )
     return response
 

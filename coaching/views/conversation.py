@@ -23,6 +23,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy, gettext_noop
 from django.views.decorators.http import require_POST, require_safe
 
+from coaching.clock.days import local_day
 from coaching.library.scopes import check_scope, set_scope
 from coaching.live.runner import get_runner, rate_limit
 from coaching.people.accounts import load_profile, local_now, user_id_of
@@ -70,12 +71,12 @@ def sessions(request: HttpRequest) -> HttpResponse:
     rows = used.filter(archived_at__isnull=not is_archive)
     rows = rows.order_by(F("pinned_at").desc(nulls_last=True), "-last_active_at", "id")
     page = Paginator(rows, SESSIONS_A_PAGE).get_page(request.GET.get("page"))
-    today = local_now(profile).date()
+    today = local_day(local_now(profile), profile.zone)
     groups = groupby(
         page.object_list,
         key=lambda row: group_name(
             is_pinned=row.pinned_at is not None,
-            day=row.last_active_at.astimezone(profile.zone).date(),
+            day=local_day(row.last_active_at, profile.zone),
             today=today,
         ),
     )

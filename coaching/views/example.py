@@ -6,6 +6,7 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
+from coaching.clock.days import local_day
 from coaching.people.accounts import load_profile
 from coaching.transcript.example import example_week
 
@@ -14,5 +15,5 @@ from coaching.transcript.example import example_week
 @require_safe
 def example(request: HttpRequest) -> HttpResponse:
     """Show the example week."""
-    today = timezone.now().astimezone(load_profile(request).zone).date()
+    today = local_day(timezone.now(), load_profile(request).zone)
     return render(request, "coaching/pages/example.html", {"here": "example", "items": example_week(today)})

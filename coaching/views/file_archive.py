@@ -7,6 +7,7 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
+from coaching.clock.days import local_day
 from coaching.downloads.allowance import begin_download
 from coaching.downloads.zip_stream import send_pieces, write_zip
 from coaching.files.archive import read_file_entries
@@ -28,7 +29,7 @@ async def archive(request: HttpRequest) -> HttpResponseBase:
     if asked := await in_database(ask_who_it_is, request, "versions" if has_versions else "files"):
         return asked
     profile = await in_database(load_profile, request)
-    name = f"sage-files-{timezone.now().astimezone(profile.zone):%Y-%m-%d}"
+    name = f"sage-files-{local_day(timezone.now(), profile.zone)}"
     entries = read_file_entries(user_id=user_id, has_versions=has_versions)
     pieces = send_pieces(write_zip(entries, folder=name, zone=profile.zone))
     try:

@@ -140,7 +140,10 @@ class ProfileForm(forms.Form):
     timezone = forms.CharField(
         label=_("Time zone"),
         max_length=100,
-        help_text=_("Type your city and choose from the list. Sage uses it for days, greetings and times."),
+        help_text=_(
+            "Type your city and choose from the list. Sage uses it for days, greetings and times. Your day "
+            "lasts until 04:00: what happens at 01:30 has the date of the day before, on all pages."
+        ),
         error_messages={"required": _("Type a city, such as Berlin, and choose it from the list.")},
         widget=forms.TextInput(attrs={"list": "timezones", "autocomplete": "off", "spellcheck": "false"}),
     )

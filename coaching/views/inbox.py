@@ -9,6 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
+from coaching.clock.days import local_day
 from coaching.inbox.addresses import (
     SHOWN_DAYS,
     address_of,
@@ -37,7 +38,7 @@ def show_inbox(request: HttpRequest) -> HttpResponse:
         "address": address_of(user_id, place=place),
         "confirmed": confirmed,
         "can_send": can_send(confirmed),
-        "arrived": arrived(user_id, today=timezone.now().date()),
+        "arrived": arrived(user_id, today=local_day(timezone.now(), profile.zone)),
         "days": SHOWN_DAYS,
         "mails_a_day": MAILS_A_DAY,
         "megabytes_a_day": BYTES_A_DAY // MEGABYTE,

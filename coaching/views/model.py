@@ -18,6 +18,7 @@ from coaching.model_client.context_size import context_tokens_of, is_compact
 from coaching.model_client.pace import Pace, pace_of
 from coaching.model_client.places import PlacesNow, places_now
 from coaching.model_client.servers import known_server, model_server
+from coaching.people.accounts import load_profile
 
 _PURPOSES = {
     "SAGE_MODEL": gettext_lazy("Conversations"),
@@ -57,7 +58,12 @@ class Server:
 def model(request: HttpRequest) -> HttpResponse:
     """Show the name of the model that answers; to operators, its server, too."""
     is_operator = isinstance(request.user, User) and request.user.is_staff
-    context = {"here": "settings", "server": _server() if is_operator else None, "model": model_name()}
+    context = {
+        "here": "settings",
+        "zone": load_profile(request).zone,
+        "server": _server() if is_operator else None,
+        "model": model_name(),
+    }
     return render(request, "coaching/pages/settings_model.html", context)
 
 

@@ -22,6 +22,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, override
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from coaching.clock.days import day_bounds, local_day
 from coaching.clock.timezones import city_of
 from coaching.models import Profile
 from coaching.people.accounts import browser_timezone, load_profile, local_now, timezone_offer, user_id_of
@@ -174,11 +175,12 @@ def _page(request: HttpRequest, profile: Profile, form: ProfileForm) -> HttpResp
 
 def _month(profile: Profile) -> Month:
     now = local_now(profile)
-    began = now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+    first = local_day(now, profile.zone).replace(day=1)
+    began, _ = day_bounds(first, profile.zone)
     found = usage_by_purpose(user_id=profile.user_id, since=began, until=now)
     costs = [usage.known_cost for usage in found if usage.known_cost is not None]
     return Month(
-        began=began.date(),
+        began=first,
         turns=count_turns(user_id=profile.user_id, since=began, until=now),
         rows=[_usage_row(usage) for usage in found],
         tokens=_written(sum(usage.read_tokens + usage.written_tokens for usage in found)),

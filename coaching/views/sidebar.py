@@ -14,6 +14,7 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
+from coaching.clock.days import local_day
 from coaching.models import Profile
 from coaching.people.accounts import load_profile, local_now, user_id_of
 from coaching.views.parts import wants_part
@@ -85,10 +86,10 @@ def group_name(*, is_pinned: bool, day: date, today: date) -> str:
 
 def _groups(rows: Sequence[Session], profile: Profile, *, after: ListPlace | None) -> list[Group]:
     """Return the rows by group; the first has no name if it continues the last one of the page before."""
-    today = local_now(profile).date()
+    today = local_day(local_now(profile), profile.zone)
 
     def name_of(place: ListPlace) -> str:
-        day = place.at.astimezone(profile.zone).date()
+        day = local_day(place.at, profile.zone)
         return group_name(is_pinned=place.is_pinned, day=day, today=today)
 
     groups: list[Group] = [

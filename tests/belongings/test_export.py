@@ -31,6 +31,7 @@ from django.utils.translation import override
 
 from coaching.belongings.archive import write_archive
 from coaching.belongings.rows import exported_models, file_name_of
+from coaching.clock.days import local_day
 from coaching.downloads.allowance import MAX_IN_AN_HOUR
 from coaching.downloads.zip_stream import ArchiveNames, safe_name
 from coaching.files.drafts import build_draft
@@ -207,12 +208,12 @@ def test_a_conversation_is_a_page_that_says_who_said_what_and_when(user: User, s
     Session.unscoped.filter(id=session.id).update(started_at=datetime(2026, 11, 20, 16, 0, tzinfo=UTC))
     files = archive_of(user)
     (name,) = [name for name in files if name.startswith("conversations/")]
-    assert name == f"conversations/2026-11-21-i-am-tired-sage-1000-i-said-nothing-{str(session.id)[:8]}.md"
+    assert name == f"conversations/2026-11-20-i-am-tired-sage-1000-i-said-nothing-{str(session.id)[:8]}.md"
     assert files[name] == (
         "# I am tired. ### Sage, 10:00 I said nothing.\n\n"
-        "Conversation · started Saturday, 21 November 2026, 01:00 · still open."
+        "Conversation · started Friday, 20 November 2026, 01:00 · still open."
         " Times are in the time zone Asia/Tokyo.\n\n"
-        "## Saturday, 21 November 2026\n\n"
+        "## Friday, 20 November 2026\n\n"
         "### You, 01:05\n\n"
         "> I am tired.\n>\n> ### Sage, 10:00\n>\n> I said nothing.\n\n"
         "### Sage, 01:05\n\n"
@@ -442,8 +443,8 @@ async def test_the_page_sends_the_archive_while_it_is_made(
     await in_database(live, other_user, "graceswords")
     response = await browser.post("/settings/export/")
     assert response["Content-Type"] == "application/zip"
-    today = timezone.now()
-    assert response["Content-Disposition"] == f'attachment; filename="sage-export-{today:%Y-%m-%d}.zip"'
+    today = local_day(timezone.now(), UTC)
+    assert response["Content-Disposition"] == f'attachment; filename="sage-export-{today}.zip"'
     assert response["X-Content-Type-Options"] == "nosniff"
     whole = "\n".join(unpacked(await bytes_of(response)).values())
     assert "adaswords" in whole

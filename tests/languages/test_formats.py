@@ -11,6 +11,8 @@ from django.conf import settings
 from django.utils.formats import date_format, number_format
 from django.utils.translation import override
 
+ROOT = Path(__file__).parents[2]
+DAYS_DESPITE_THEIR_NAMES = {'unread_since|date:"'}
 CODES = [code for code, _ in settings.LANGUAGES]
 
 
@@ -20,6 +22,10 @@ def formats_of(code: str) -> ModuleType:
 
 def names_in(module: ModuleType) -> set[str]:
     return {name for name in vars(module) if re.fullmatch("[A-Z_]+", name)}
+
+
+def pages_of_people() -> list[Path]:
+    return [path for path in (ROOT / "templates").rglob("*.*") if "admin" not in path.parts]
 
 
 @pytest.mark.parametrize("code", CODES)
@@ -53,8 +59,27 @@ def test_a_number_is_written_as_its_language_does(code: str, expected: str) -> N
 
 def test_no_page_writes_dates_by_a_pattern() -> None:
     named = {*names_in(formats_of("en")), "c", "e", "Y-m", "Y-m-d", "F", "M", "D", "l"}
-    templates = Path(__file__).parents[2] / "templates"
-    pages = [path for path in templates.rglob("*.*") if "admin" not in path.parts]
-    for page in pages:
+    for page in pages_of_people():
         used = re.findall(r"""\|(?:date|time):["']([^"']+)["']""", page.read_text(encoding="utf-8"))
         assert set(used) <= named, page
+
+
+def test_pages_show_moments_on_the_persons_day() -> None:
+    for page in pages_of_people():
+        if "mail" in page.parts:  # their moments name a zone
+            continue
+        text = page.read_text(encoding="utf-8")
+        assert not re.search(r"\|timezone:|\|localtime|\|utc\b|\{% (?:localtime|timezone|now)\b", text), page
+        moments = re.findall(r"""\b(?:\w+_at|at|moment|\w+_since|\w+_until)\|date:["'](?!c["'])""", text)
+        assert set(moments) <= DAYS_DESPITE_THEIR_NAMES, page
+
+
+def test_code_reads_the_date_of_a_moment_by_the_rule_for_days() -> None:
+    """`local_day` and `local_moment`; `.date()` of a local time is the calendar's day."""
+    by_calendar = re.compile(
+        r"\.astimezone\((?:[^()]|\([^()]*\))*\)(?:\.date\(\)|:%)|\blocal(?:date|time)\("
+        r"|\blocal_now\([^()]*\)\.date\("
+    )
+    for module in (ROOT / "coaching").rglob("*.py"):
+        if module.parts[-2] not in ("clock", "migrations") and "admin" not in module.parts:
+            assert not by_calendar.findall(module.read_text(encoding="utf-8")), module

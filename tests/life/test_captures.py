@@ -306,14 +306,14 @@ def test_what_a_log_took_in_is_shown_with_a_link_to_it(
         assert "In your logs" in browser.get("/capture/").content.decode()
 
 
-def test_a_capture_of_the_night_belongs_to_the_day_before_and_shows_its_own_date(
+def test_a_capture_of_the_night_belongs_to_the_day_before_and_shows_its_date(
     person: User, browser: Client, keep_file: KeepFile, keep_capture: KeepCapture
 ) -> None:
     capture = keep_capture(person, "Awake", now=NOON + timedelta(hours=13))
     keep_file(person, FileType.DAILY_LOG, "A day.", name=str(TODAY))
     log = browser.get(f"/files/daily-logs/{TODAY}.md").content.decode()
-    assert ">2026-11-19, 02:00</a> Awake" in log
-    assert "Thursday, 19 November 2026, 02:00" in browser.get(f"/files/{capture.file.path}").content.decode()
+    assert ">2026-11-18, 02:00</a> Awake" in log
+    assert "Wednesday, 18 November 2026, 02:00" in browser.get(f"/files/{capture.file.path}").content.decode()
 
 
 @pytest.mark.slow

@@ -154,7 +154,7 @@ def test_days_of_ratings_are_those_of_the_persons_zone(person: User, browser: Cl
         session_id=None,
         rated_at=datetime(2026, 11, 10, 23, 30, tzinfo=UTC),
     )
-    assert rows_of(map_of(browser), 1)["Play"] == ["–", "–", "–", "2 11 Nov 2026"]
+    assert rows_of(map_of(browser), 1)["Play"] == ["–", "–", "–", "2 10 Nov 2026"]
 
 
 def test_each_domain_can_be_read_and_talked_about(person: User, browser: Client, keep_file: KeepFile) -> None:

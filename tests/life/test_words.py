@@ -40,7 +40,7 @@ def test_a_moment_has_its_day_unless_that_is_today() -> None:
     [
         ("daily-logs/2026-11-18.md", "Mittwoch, 18. November 2026"),
         ("captures/2026-11-18-221503.md", "Mittwoch, 18. November 2026, 22:15"),
-        ("captures/2026-11-18-013000.md", "Donnerstag, 19. November 2026, 01:30"),
+        ("captures/2026-11-18-013000.md", "Mittwoch, 18. November 2026, 01:30"),
         ("reflections/2026-11-18-rest.md", "Rest (18. November 2026)"),
         ("captures/2026-11-18-996199.md", "996199 (18. November 2026)"),
     ],

@@ -109,8 +109,8 @@ def test_a_month_is_the_persons_own_and_is_added_up_by_purpose(
     signed_in: Client, user: User, other_user: User
 ) -> None:
     Profile.unscoped.create(user=user, timezone="Asia/Tokyo")
-    october = datetime(2026, 10, 31, 14, 59, tzinfo=UTC)
-    november = datetime(2026, 10, 31, 15, 1, tzinfo=UTC)  # 00:01 in Tokyo
+    october = datetime(2026, 10, 31, 18, 59, tzinfo=UTC)
+    november = datetime(2026, 10, 31, 19, 1, tzinfo=UTC)  # 04:01 in Tokyo
     use(user, at=october, input_tokens=9_000_000, cost_micro_usd=9_000_000)
     use(
         user,
