@@ -20,6 +20,8 @@ MAX_FRONTMATTER_CHARACTERS = 16_384
 MAX_INTEGER_BITS = 1_024
 """Python refuses to print integers of thousands of digits, which are short in base 16 or 60."""
 
+BOM = "\ufeff"
+
 _OPENING = re.compile(r"\A\ufeff?\s*?^---[ \t]*\n", re.MULTILINE)
 _CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
 _FIRST_LINE = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*[ \t]*:(?:\s|\Z)")
@@ -64,6 +66,42 @@ def strip_frontmatter(text: str) -> str:
     while (block := _head_block(text)) is not None:
         text = text[block[1] :]
     return text
+
+
+def body_start(text: str) -> int:
+    """Return how many characters of a text come before its body."""
+    if text.startswith(BOM):
+        return 1 + body_start(text[1:])
+    normal = text.replace("\r\n", "\n")
+    body = strip_frontmatter(text)
+    if not body:
+        return len(text)
+    start = 0
+    for _ in range(normal[: len(normal) - len(body)].count("\n")):
+        start = text.index("\n", start) + 1
+    return start
+
+
+def without_blocks(text: str) -> str:
+    """Return a short text without blocks of frontmatter, wherever they begin; the last one may be cut off."""
+    text, start = text.removeprefix(BOM), 0
+    while (start := _next_rule(text, start)) >= 0:
+        block = text[start:]
+        rest = strip_frontmatter(block)
+        if rest != block:
+            text = text[:start] + rest
+        elif strip_frontmatter(f"{block}\n---\n"):
+            start += 1
+        else:
+            return text[:start]
+    return text
+
+
+def _next_rule(text: str, start: int) -> int:
+    """Return where the next line of hyphens begins, or -1."""
+    if text.startswith("---", start) and (start == 0 or text[start - 1] == "\n"):
+        return start
+    return text.find("\n---", start) + 1 or -1
 
 
 def parse_file(text: str) -> tuple[dict[str, Any], str]:

@@ -39,7 +39,7 @@ class Passage:
 
     `is_by_user` is None where nobody said it. `title` is the session's, the file's path, the document's name
     or the title of the entry or step; `anchor` marks a message on its page, and `later` counts the messages
-    after it.
+    after it. Before `body_from`, a file's text is frontmatter.
     """
 
     hit: Hit
@@ -51,3 +51,4 @@ class Passage:
     later: int = 0
     before: NearbyMessage | None = None
     after: NearbyMessage | None = None
+    body_from: int = 0

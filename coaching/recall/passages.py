@@ -6,12 +6,17 @@ The text of a piece is cut by the database's own function, so it is the text tha
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from coaching.files.frontmatter import MAX_FRONTMATTER_CHARACTERS, body_start
 from coaching.legacy_text.blocks import excerpt_without_tags
 from coaching.models import RecallSource
 from coaching.recall.hits import Hit, NearbyMessage, Passage
 from coaching.recall.visibility import visible
 from sessions_app.queries import Query, run_query
 
+PIECE_CHARACTERS = 1_200
+"""How far after the last one a piece of a text begins."""
+HEAD_CHARACTERS = MAX_FRONTMATTER_CHARACTERS + 1_000
+"""What is read of a file to know where its body begins."""
 AROUND_CHARACTERS = 300
 AROUND_STEPS = 20
 """How far to look for the neighbours of a hit, over those that were withdrawn or are hidden."""
@@ -81,7 +86,8 @@ JOIN LATERAL (
 ) AS brief ON true
 """
 _FILES_SQL = """
-SELECT hit.place, file.path, coaching_recall_piece(version.content, hit.piece)
+SELECT hit.place, file.path, coaching_recall_piece(version.content, hit.piece),
+    CASE WHEN left(version.content, 40) ~ '^\ufeff?\\s*---' THEN left(version.content, %(head)s) ELSE '' END
 FROM unnest(%(places)s::int[], %(ids)s::bigint[], %(pieces)s::int[]) AS hit(place, id, piece)
 JOIN coaching_userfile AS file ON file.id = hit.id AND file.user_id = %(user)s
 JOIN coaching_userfileversion AS version ON version.file_id = file.id AND version.number = file.version_number
@@ -124,12 +130,9 @@ def read_passages(hits: Sequence[Hit], *, user_id: int) -> Sequence[Passage]:
 
 
 def _read_messages(hits: Mapping[int, Hit], *, user_id: int) -> Places:
+    ids = [hit.message_id for hit in hits.values()]
     values = {
-        "user": user_id,
-        "places": list(hits),
-        "ids": [hit.message_id for hit in hits.values()],
-        "parts": [hit.part for hit in hits.values()],
-        "pieces": [hit.piece for hit in hits.values()],
+        **_values(hits, ids, user_id=user_id),
         "around": AROUND_CHARACTERS,
         "steps": AROUND_STEPS,
     }
@@ -168,7 +171,13 @@ def _read_briefs(hits: Mapping[int, Hit], *, user_id: int) -> Places:
 
 def _read_files(hits: Mapping[int, Hit], *, user_id: int) -> Places:
     ids = [hit.file_id for hit in hits.values()]
-    return _read_texts(_FILES_SQL, hits, ids, user_id=user_id)
+    values = {**_values(hits, ids, user_id=user_id), "head": HEAD_CHARACTERS}
+    found: dict[int, Passage] = {}
+    for place, path, text, head in run_query(Query(_FILES_SQL, values)):
+        before = hits[place].piece * PIECE_CHARACTERS
+        body_from = min(max(body_start(head) - before, 0), len(text))
+        found[place] = Passage(hit=hits[place], text=text, title=path, body_from=body_from)
+    return found
 
 
 def _read_documents(hits: Mapping[int, Hit], *, user_id: int) -> Places:
@@ -186,15 +195,18 @@ def _read_steps(hits: Mapping[int, Hit], *, user_id: int) -> Places:
     return _read_texts(_STEPS_SQL, hits, ids, user_id=user_id)
 
 
-def _read_texts(sql: str, hits: Mapping[int, Hit], ids: Sequence[object], *, user_id: int) -> Places:
-    values = {
+def _values(hits: Mapping[int, Hit], ids: Sequence[object], *, user_id: int) -> dict[str, Any]:
+    return {
         "user": user_id,
         "places": list(hits),
         "ids": list(ids),
         "parts": [hit.part for hit in hits.values()],
         "pieces": [hit.piece for hit in hits.values()],
     }
-    rows = run_query(Query(sql, values))
+
+
+def _read_texts(sql: str, hits: Mapping[int, Hit], ids: Sequence[object], *, user_id: int) -> Places:
+    rows = run_query(Query(sql, _values(hits, ids, user_id=user_id)))
     return {place: Passage(hit=hits[place], text=text or "", title=title) for place, title, text in rows}
 
 

@@ -38,6 +38,8 @@ class Bounds:
     With `reached` nothing is found of what the library has of other clients, nor of conversations about them;
     but documents attached in `open_session_id` are.
 
+    Nothing is found of the sessions `other_than`.
+
     What may never be sent to a model is found only where `sources` name it.
 
     Of the session `open_session_id` neither the brief nor a message from `open_number` on is found: the model
@@ -53,13 +55,15 @@ class Bounds:
     is_page: bool = False
     open_session_id: uuid.UUID | None = None
     open_number: int = 0
+    other_than: Collection[uuid.UUID] = ()
 
     @property
     def are_narrow(self) -> bool:
         """Say whether most of what is close to a question may be out of bounds."""
         is_some = not set(self.sources).issuperset(FOR_MODELS)
         limits = (self.session_id, self.since, self.client_id, self.project_id, self.reached)
-        return is_some or self.is_page or any(limit is not None for limit in limits)
+        is_limited = any(limit is not None for limit in limits)
+        return is_some or self.is_page or is_limited or bool(self.other_than)
 
 
 ANYTHING = Bounds()
@@ -162,6 +166,9 @@ def _conditions(bounds: Bounds) -> tuple[str, str, dict[str, Any]]:
     if bounds.session_id is not None:
         only.append("AND session_id = %(session)s")
         values["session"] = bounds.session_id
+    if bounds.other_than:
+        only.append("AND (session_id IS NULL OR session_id <> ALL(%(other_than)s::uuid[]))")
+        values["other_than"] = list(bounds.other_than)
     if bounds.since is not None:
         only.append("AND moment >= %(since)s")
         around.append("AND message.created_at >= %(since)s")

@@ -1,7 +1,6 @@
 """Files: the tree, and a single file as a page, raw, at an older version, or as a download."""
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from http import HTTPStatus
@@ -12,10 +11,10 @@ from zoneinfo import ZoneInfo
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.http import content_disposition_header
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from coaching.downloads.zip_stream import safe_name
@@ -24,25 +23,22 @@ from coaching.files.organising import can_be_named
 from coaching.files.safety_plans import PLAN_PATH
 from coaching.files.selectors import FileText, read_file
 from coaching.files.tree import FolderFiles, find_by_name, read_folder, read_folders
-from coaching.files.types import FACT_NAMES, VALUE_NAMES
 from coaching.models import FileType, UserFile, is_private
 from coaching.people.accounts import load_profile, user_id_of
 from coaching.recall.question import clean_question
 from coaching.sandbox.markdown import render_markdown
-from coaching.transcript.names import FOLDER_NAMES, folder_name, in_words, name_of, without_directions
+from coaching.transcript.file_facts import facts_of
+from coaching.transcript.names import FOLDER_NAMES, folder_name, name_of, without_directions
 from coaching.transcript.plans import plan_in_words
 from coaching.views.capture_cards import is_look_pending, take_card
 from coaching.views.file_tasks import with_boxes
 from coaching.views.file_versions import newest_rows, number_in
+from coaching.views.hits import found_in_files
 from coaching.views.parts import or_404, page_in, with_wait
-from coaching.views.search import found_in_files
 
 SHOWN_IN_TREE = 12
 FILES_A_PAGE = 100
 NAMES_FOUND = 30
-
-_PROGRAM_NAME = re.compile(r"[a-z]+(?:_[a-z]+)+")
-_HIDDEN_FACTS = ("type",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,15 +87,6 @@ class FolderOfFiles:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fact:
-    """A frontmatter entry: `entries` if it is a list, otherwise `text`."""
-
-    name: str
-    text: str = ""
-    entries: Sequence[str] = ()
-
-
 @login_required
 @require_safe
 def files(request: HttpRequest) -> HttpResponse:
@@ -123,7 +110,7 @@ def files(request: HttpRequest) -> HttpResponse:
 
 def _search_page(request: HttpRequest, user_id: int, zone: ZoneInfo, query: str) -> HttpResponse:
     """Show the files whose name has the words, and passages of files about them."""
-    hits, refusal = found_in_files(user_id, query)
+    hits, refusal = found_in_files(user_id, query, now=timezone.now())
     named = [] if refusal else find_by_name(user_id=user_id, words=query, limit=NAMES_FOUND)
     context = {
         "here": "files",
@@ -209,7 +196,7 @@ def file(request: HttpRequest, path: str) -> HttpResponse:
         "versions": newest_rows(user_id=user_id, path=path),
         "is_old": found.version.number < newest,
         "is_raw": is_raw,
-        "facts": _facts_of(frontmatter),
+        "facts": facts_of(frontmatter),
     }
     is_plan = found.file.file_type == FileType.SAFETY_PLAN
     html = SafeString("") if is_raw else render_markdown(plan_in_words(body) if is_plan else body)
@@ -234,45 +221,3 @@ def _download(found: FileText) -> HttpResponse:
     )
     response["X-Content-Type-Options"] = "nosniff"
     return response
-
-
-def _facts_of(frontmatter: Mapping[str, Any]) -> list[Fact]:
-    return [
-        _fact(key, value)
-        for key, value in frontmatter.items()
-        if key not in _HIDDEN_FACTS and value not in ("", None, [], {})
-    ]
-
-
-def _fact(key: str, value: Any) -> Fact:
-    name = without_directions(str(FACT_NAMES.get(key, in_words(key))))
-    if isinstance(value, list):
-        return Fact(name=name, entries=[_entry_in_words(key, item) for item in value])
-    return Fact(name=name, text=_entry_in_words(key, value))
-
-
-def _entry_in_words(key: str, value: Any) -> str:
-    """Return a value in words: by its label if it is one of a fixed set."""
-    names = VALUE_NAMES.get(key, {})
-    return str(names[value]) if isinstance(value, str) and value in names else _value_in_words(value)
-
-
-def _value_in_words(value: Any) -> str:
-    if isinstance(value, bool):
-        return _("yes") if value else _("no")
-    if isinstance(value, Mapping):
-        return ", ".join(
-            f"{in_words(str(key)).lower()}: {_value_in_words(item)}" for key, item in value.items()
-        )
-    if isinstance(value, list):
-        return ", ".join(_value_in_words(item) for item in value)
-    return _text_in_words(str(value))
-
-
-def _text_in_words(text: str) -> str:
-    """Return a date or a programmatic name in words; other text unchanged."""
-    try:
-        day = date.fromisoformat(text)
-    except ValueError:
-        return text.replace("_", " ") if _PROGRAM_NAME.fullmatch(text) else text
-    return date_format(day, "DATE_FORMAT")

@@ -3,18 +3,22 @@
 import io
 import json
 import logging
+import uuid
+from collections.abc import Mapping
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
+from django.utils.html import escape, strip_tags
 
 from coaching.context.brief_lines import CORRECTED, brief_text
 from coaching.library.clients import own_client
 from coaching.models import FileType, UserFile, UserFileVersion
 from tests.library.rows import make_document
-from tests.recall.history import talk
+from tests.recall.history import add, talk
 
 pytestmark = pytest.mark.django_db
 
@@ -29,6 +33,15 @@ def shown(page: Client, address: str) -> str:
     response = page.get(address)
     assert response.status_code == 200
     return response.content.decode()
+
+
+def keep_file(user: User, path: str, content: str, frontmatter: Mapping[str, Any] | None = None) -> None:
+    file = UserFile.of(user.pk).create(
+        path=path, file_type=FileType.CAPTURE, version_number=1, frontmatter=frontmatter or {}
+    )
+    UserFileVersion.unscoped.create(
+        file=file, number=1, content=content, size=1, sha256="", storage_key=path, source="user"
+    )
 
 
 def test_without_words_there_is_only_the_form(page: Client, user: User) -> None:
@@ -52,8 +65,8 @@ def test_what_sage_said_is_shown_without_its_marks_and_the_person_as_typed(page:
         "## Birds\n\n- [x] a **kingfisher**\n- `two` of *them*\n\n> quiet\n\n"
         "| Day | Bird |\n|---|:-:|\n| Monday | none |\n\n2 * 3 and my_own_name"
     )
-    talk(user, "A **kingfisher**", said)
-    text = shown(page, "/search/?q=kingfisher")
+    session = talk(user, "A **kingfisher**", said)
+    text = shown(page, f"/search/?q=kingfisher&conversation={session.id}")
     shown_words = (
         "Birds · a <mark>kingfisher</mark> · two of them quiet Day · Bird Monday · none 2 * 3 and my_own_name"
     )
@@ -94,10 +107,7 @@ def test_a_brief_is_shown_without_its_marks(page: Client, user: User) -> None:
 
 def test_place_and_time_bound_what_is_found(page: Client, user: User) -> None:
     talk(user, "A kingfisher in spring", at=timezone.now() - timedelta(days=100))
-    file = UserFile.of(user.pk).create(path="captures/a.md", file_type=FileType.CAPTURE, version_number=1)
-    UserFileVersion.unscoped.create(
-        file=file, number=1, content="A kingfisher noted", size=1, sha256="", storage_key="k", source="user"
-    )
+    keep_file(user, "captures/a.md", "A kingfisher noted")
     everywhere = shown(page, "/search/?q=kingfisher")
     assert "in spring" in everywhere
     assert 'href="/files/captures/a.md"' in everywhere
@@ -111,6 +121,65 @@ def test_the_list_of_conversations_searches_conversations(page: Client, user: Us
     talk(user, "A kingfisher")
     form = shown(page, "/chat/").partition('role="search"')[2].partition("</form>")[0]
     assert '<input type="hidden" name="in" value="conversations">' in form
+
+
+def test_a_conversation_is_found_once_with_the_number_of_its_other_places(page: Client, user: User) -> None:
+    often = talk(user, *("The kingfisher dived", "Lovely.") * 6)
+    once = talk(user, "No kingfisher today")
+    text = shown(page, "/search/?q=kingfisher&in=conversations")
+    assert text.count('class="ledger-row hit"') == 2
+    assert text.count(f'href="/chat/{often.id}/') == text.count(f'href="/chat/{once.id}/') == 1
+    assert "5 more in this conversation" in text
+    address = f"/search/?q=kingfisher&in=conversations&since=&conversation={often.id}"
+    assert f'href="{escape(address)}"' in text
+    inside = shown(page, address)
+    assert inside.count("<mark>kingfisher</mark>") == 6
+    assert inside.index("#message-1") < inside.index("#message-3") < inside.index("#message-11")
+    assert str(once.id) not in inside
+
+
+@pytest.mark.slow
+def test_a_word_that_one_conversation_is_full_of_is_found_in_others_too(page: Client, user: User) -> None:
+    full = talk(user, *("The kingfisher dived", "The kingfisher rose") * 150)
+    others = [talk(user, f"Day {number} was long, and then by the river a kingfisher") for number in range(5)]
+    text = shown(page, "/search/?q=kingfisher")
+    assert text.count('class="ledger-row hit"') == 6
+    assert all(f'href="/chat/{session.id}/' in text for session in (full, *others))
+    assert "More in this conversation" in text
+
+
+def test_a_conversation_of_somebody_else_is_not_there_to_be_searched(page: Client, other_user: User) -> None:
+    theirs = talk(other_user, "A kingfisher")
+    for session_id in (theirs.id, uuid.UUID(int=7)):
+        assert page.get(f"/search/?q=kingfisher&conversation={session_id}").status_code == 404
+    assert "Nothing found" in shown(page, "/search/?q=kingfisher&conversation=nonsense")
+
+
+def test_an_excerpt_has_no_frontmatter_and_values_that_match_are_in_words(page: Client, user: User) -> None:
+    head = "---\ntype: daily-log\ndate: 2026-11-21\nenergy: low\nthemes:\n- kingfishers\n---\n"
+    keep_file(user, "daily-logs/2026-11-21.md", f"{head}\nA quiet day.", {"themes": ["kingfishers"]})
+    text = strip_tags(shown(page, "/search/?q=kingfisher&in=files"))
+    assert "Themes: kingfishers · A quiet day." in text
+    for raw in ("---", "type:", "themes:", "daily-log\n"):
+        assert raw not in text
+    assert "A quiet day." in strip_tags(shown(page, "/search/?q=type:&in=files"))
+    assert "type:" not in strip_tags(shown(page, "/search/?q=type:&in=files")).replace("q=type:", "")
+
+
+def test_offered_answers_are_named_once(page: Client, user: User) -> None:
+    session = talk(user, "And now?")
+    turn = session.turns.get()
+    label = "Watch the kingfisher"
+    options = [{"label": label, "value": label}, {"label": "Rest", "value": "have_a_rest"}]
+    call = {
+        "name": "show_options",
+        "input": {"options": options},
+        "result": {"chosen": label, "value": label},
+    }
+    add(session, turn, "", is_by_user=False, metadata={"tool_calls": [call]})
+    text = strip_tags(shown(page, "/search/?q=kingfisher"))
+    assert text.count(label) == 1
+    assert "have_a_rest" not in text
 
 
 def test_what_was_said_is_text_and_never_markup(page: Client, user: User) -> None:

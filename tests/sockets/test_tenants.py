@@ -301,6 +301,10 @@ ROUTES = {
     "welcome": Row(path="/welcome/", scope="own"),
     "example": Row(path="/example/", scope="own"),
     "search": Row(path="/search/?q=secret+ada", scope="own"),
+    "search in a conversation": Row(
+        path="/search/?q=secret+ada&conversation={session}",
+        missing=f"/search/?q=secret+ada&conversation={MISSING_ID}",
+    ),
     "library": Row(path="/library/", scope="own"),
     "library_progress": Row(path="/library/progress/", scope="own"),
     "library_progress of a client": Row(

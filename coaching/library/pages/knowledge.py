@@ -27,8 +27,8 @@ from coaching.models import EntryState, EntryType, KnowledgeEntry, MadeBy
 from coaching.people.accounts import user_id_of
 from coaching.people.attempts import TooOften
 from coaching.sandbox.markdown import plain_words, render_markdown
+from coaching.views.hits import searches
 from coaching.views.parts import back_to, or_404, page_in, with_wait
-from coaching.views.search import searches
 from sessions_app.errors import Refused
 
 ENTRIES_A_PAGE = 50

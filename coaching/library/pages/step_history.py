@@ -13,7 +13,7 @@ from coaching.clock.days import local_day
 from coaching.library.proposals import UNDO_HOURS
 from coaching.models import ActionItem, ActionState, EffectKind, LibraryEffect, StepChange, StepChangeKind
 from coaching.transcript.rows import PAGE_MESSAGES
-from coaching.views.search import SHOWN_AFTER
+from coaching.views.hits import SHOWN_AFTER
 from sessions_app.models import Session
 
 CHANGES_SHOWN = 30
