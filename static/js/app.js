@@ -5,8 +5,8 @@ import { setUpCode } from "./code.js";
 import { setUpComposer } from "./composer.js";
 import { sendTimezone } from "./timezone.js";
 import { setUpApp } from "./installed.js";
-import { setUpDialog, setUpKeys } from "./keys.js";
-import { setUpParts } from "./parts.js";
+import { setUpDialog, setUpKeys, setUpPalette } from "./keys.js";
+import { setUpParts, turnOver } from "./parts.js";
 import { focusSearch, setUpSidebar } from "./sidebar.js";
 
 const root = document.documentElement;
@@ -65,8 +65,10 @@ setUpCode(document.getElementById("main"));
 const captureDialog = document.getElementById("capture-dialog");
 if (captureDialog) {
   document.querySelectorAll("dialog").forEach(setUpDialog);
+  const capture = setUpCapture(captureDialog);
+  setUpPalette(document.getElementById("palette"), { new: beginConversation, capture, turnOver });
   setUpKeys(document.getElementById("keys-dialog"), {
-    c: setUpCapture(captureDialog),
+    c: capture,
     n: beginConversation,
     "/": openSearch,
   });

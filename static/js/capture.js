@@ -1,6 +1,6 @@
 // The capture dialog, on every page: opened by a key or by the button in the header.
 
-import { setUpComposer } from "./composer.js";
+import { setText, setUpComposer } from "./composer.js";
 import { renew } from "./parts.js";
 
 export function setUpCapture(dialog) {
@@ -8,10 +8,12 @@ export function setUpCapture(dialog) {
   const field = form.elements.namedItem("text");
   setUpComposer(form);
 
-  const open = () => {
+  // Words for an empty field; what was written and not yet saved stays.
+  const open = (words = "") => {
     if (dialog.open || document.querySelector("dialog[open]")) return;
     if (!form.elements.namedItem("id").value) renew(form);
     dialog.showModal();
+    if (words && !field.value) setText(field, words);
     field.focus();
   };
 

@@ -19,6 +19,30 @@ export function setUpKeys(dialog, actions) {
   });
 }
 
+// The palette opens by ⌘K or Ctrl K, from fields too, and by the button in the header. Only then is its code loaded.
+export function setUpPalette(dialog, actions) {
+  const isMac = /Mac|iPhone|iPad/.test(navigator.platform);
+  const toggle = () => {
+    if (dialog.open) return dialog.close();
+    dialog.showModal();
+    // Without its code, its field still leads to the search, and its pages are links.
+    import(dialog.dataset.script).then(({ show }) => dialog.open && show(dialog, actions)).catch(() => {});
+  };
+  document.getElementById("palette-open").addEventListener("click", (event) => {
+    // With a modifier key the link opens in a new tab or window.
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    toggle();
+  });
+  document.addEventListener("keydown", (event) => {
+    // On a Mac, Ctrl K deletes the rest of a line.
+    const isHeld = isMac ? event.metaKey && !event.ctrlKey : event.ctrlKey && !event.metaKey;
+    if (!isHeld || event.altKey || event.shiftKey || event.key.toLowerCase() !== "k" || event.isComposing) return;
+    event.preventDefault();
+    if (!event.repeat) toggle();
+  });
+}
+
 export function setUpDialog(dialog) {
   dialog.querySelectorAll("[data-close]").forEach((button) => button.addEventListener("click", () => dialog.close()));
   dialog.addEventListener("click", (event) => {

@@ -138,7 +138,7 @@ function showNotice(form, words) {
 }
 
 // A tick shows at once; the answer confirms it, and a tick that didn't arrive is taken back.
-function turnOver(tick) {
+export function turnOver(tick) {
   const isDone = tick.value === "1";
   tick.setAttribute("aria-checked", String(isDone));
   tick.value = isDone ? "0" : "1";

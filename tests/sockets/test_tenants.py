@@ -305,6 +305,7 @@ ROUTES = {
         path="/search/?q=secret+ada&conversation={session}",
         missing=f"/search/?q=secret+ada&conversation={MISSING_ID}",
     ),
+    "palette": Row(path="/palette/?q=secret+ada", scope="own"),
     "library": Row(path="/library/", scope="own"),
     "library_progress": Row(path="/library/progress/", scope="own"),
     "library_progress of a client": Row(

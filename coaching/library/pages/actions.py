@@ -11,6 +11,7 @@ from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST
@@ -31,6 +32,8 @@ from sessions_app.errors import Refused
 
 ACTIONS_A_PAGE = 50
 PROPOSALS_SHOWN = 50
+PALETTE = "palette"
+"""What a request of the palette sends as `then`: its answer is the step's entry there."""
 CLOSED = (ActionState.DONE, ActionState.DROPPED)
 BECAME = {
     "done": gettext_lazy("Done."),
@@ -134,9 +137,25 @@ def _resolve(request: HttpRequest, item: ActionItem, becomes: Becomes) -> HttpRe
         return _back(then, item)
     with or_404():
         found = actions_of(user_id=item.user_id).get(pk=item.pk)
+    if then == PALETTE:
+        return _in_palette(request, found, refusal=refusal, is_done=not refusal and becomes == "done")
     context = {"item": found, "today": _today(request), "refusal": refusal, "then": then == "home" and then}
     status = HTTPStatus.UNPROCESSABLE_ENTITY if refusal else HTTPStatus.OK
     return render(request, "coaching/components/action_row.html", context, status=status)
+
+
+def _in_palette(
+    request: HttpRequest, item: ActionItem, *, refusal: str = "", is_done: bool = False
+) -> HttpResponse:
+    """Return a step as the palette shows it after a change, with what to say of it."""
+    said = _("Done.") if is_done else _("Undone.")
+    if is_done and item.state == ActionState.OPEN and item.due_date:  # it repeats
+        said = _("Done. It is due again on %(day)s.") % {
+            "day": date_format(item.due_date, "WEEKDAY_DAY_FORMAT")
+        }
+    context = {"item": item, "is_done": is_done, "said": refusal or said}
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if refusal else HTTPStatus.OK
+    return render(request, "coaching/components/palette_step.html", context, status=status)
 
 
 def _back(then: str, item: ActionItem) -> HttpResponse:
@@ -167,11 +186,18 @@ def _save(request: HttpRequest, item: ActionItem) -> HttpResponse:
 def undo(request: HttpRequest, action_id: int) -> HttpResponse:
     """Undo a step's newest change, for a day: also that it was written."""
     user_id = user_id_of(request)
+    refusal = ""
     try:
         with or_404(), telling(user_id=user_id, step_id=action_id):
             undo_step(user_id=user_id, step_id=action_id, now=timezone.now())
-    except Refused as refusal:
-        warning(request, refusal.shown())
+    except Refused as refused:
+        refusal = refused.shown()
+    if request.POST.get("then") == PALETTE and wants_part(request):
+        with or_404():
+            item = actions_of(user_id=user_id).get(pk=action_id)
+        return _in_palette(request, item, refusal=refusal)
+    if refusal:
+        warning(request, refusal)
     else:
         success(request, _("Undone."))
     is_shown = actions_of(user_id=user_id).filter(pk=action_id).exists()

@@ -1,0 +1,229 @@
+// The palette: pages, conversations, next steps and what a search finds, in one list below one field. The field keeps
+// the focus; the arrow keys choose an entry, and Enter clicks it. Loaded when the dialog first opens, so it imports nothing.
+
+const PAUSE_MS = 200;
+const SLOW_MS = 150;
+const STEPS = { ArrowDown: 1, ArrowUp: -1 };
+
+let palette;
+
+export function show(dialog, actions) {
+  palette ??= new Palette(dialog, actions);
+  palette.show();
+}
+
+class Palette {
+  active = null;
+  isChosen = false; // by the person, and not just the first one
+  request = new AbortController();
+  pause = 0;
+
+  constructor(dialog, actions) {
+    const byId = (id) => dialog.querySelector(`#palette-${id}`);
+    Object.assign(this, { dialog, actions, words: dialog.dataset });
+    for (const name of ["list", "found", "pages", "always", "status", "again"]) this[name] = byId(name);
+    [this.field, this.signIn] = [byId("q"), byId("sign-in")];
+    this.signIn.search = `?${new URLSearchParams({ next: location.pathname })}`;
+    asOptions(this.list);
+    this.field.addEventListener("input", () => this.onInput());
+    this.field.addEventListener("keydown", (event) => this.onKey(event));
+    this.list.addEventListener("click", (event) => this.onClick(event));
+    // A press would take the focus from the field.
+    this.list.addEventListener("mousedown", (event) => event.button === 0 && event.preventDefault());
+    this.again.addEventListener("click", () => {
+      this.field.focus();
+      this.ask(0);
+    });
+    dialog.addEventListener("close", () => this.clear());
+  }
+
+  get query() {
+    return this.field.value.trim();
+  }
+
+  get options() {
+    return [...this.list.querySelectorAll("[role=option]")].filter((option) => !option.hidden);
+  }
+
+  show() {
+    this.isChosen = false;
+    this.narrow();
+    this.chooseFirst();
+    this.ask(this.query ? PAUSE_MS : 0);
+  }
+
+  clear() {
+    clearTimeout(this.pause);
+    this.request.abort();
+    this.field.value = "";
+    this.found.replaceChildren();
+    this.say("");
+  }
+
+  onInput() {
+    this.isChosen = false;
+    this.found.replaceChildren();
+    this.say("");
+    this.narrow();
+    this.chooseFirst();
+    this.ask(PAUSE_MS);
+  }
+
+  onKey(event) {
+    // While an input method composes, the keys belong to it (key code 229 in older browsers).
+    if (event.isComposing || event.keyCode === 229) return;
+    if (event.key in STEPS) this.move(STEPS[event.key]);
+    else if (event.key === "Enter" && this.active?.isConnected) this.active.click();
+    else return;
+    event.preventDefault();
+  }
+
+  onClick(event) {
+    const option = event.target.closest("[role=option]");
+    if (!option) return;
+    if (option.dataset.post) return this.post(option);
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    const { query } = this;
+    this.dialog.close();
+    this.actions[option.dataset.do]?.(query);
+  }
+
+  choose(option) {
+    this.active?.setAttribute("aria-selected", "false");
+    this.active = option ?? null;
+    if (!option) return this.field.removeAttribute("aria-activedescendant");
+    option.setAttribute("aria-selected", "true");
+    this.field.setAttribute("aria-activedescendant", option.id);
+    if (option === this.options[0]) this.list.scrollTop = 0;
+    else option.scrollIntoView({ block: "nearest" });
+  }
+
+  chooseFirst() {
+    if (!this.isChosen || !this.active?.isConnected) this.choose(this.options[0]);
+  }
+
+  move(step) {
+    const all = this.options;
+    this.isChosen = true;
+    this.choose(all.at((all.indexOf(this.active) + step) % all.length));
+  }
+
+  // Pages by the beginnings of their words. What can be done with any words is first without words, and last with them.
+  narrow() {
+    const words = wordsOf(this.query);
+    for (const option of this.pages.querySelectorAll("[role=option]")) {
+      const names = wordsOf((option.querySelector(".palette-name") ?? option).textContent);
+      const isMeant = words.every((word) => names.some((name) => name.startsWith(word)));
+      option.hidden = words.length ? !isMeant : "extra" in option.dataset;
+    }
+    this.pages.hidden = !this.pages.querySelector("[role=option]:not([hidden])");
+    if (words.length) this.list.append(this.always);
+    else this.list.prepend(this.always);
+    for (const quote of this.always.querySelectorAll("q")) {
+      quote.hidden = !words.length;
+      quote.textContent = this.query;
+    }
+    const search = this.always.querySelector("[data-search]");
+    search.search = words.length ? `?${new URLSearchParams({ q: this.query })}` : "";
+  }
+
+  ask(wait) {
+    clearTimeout(this.pause);
+    this.request.abort();
+    this.pause = setTimeout(() => this.load(), wait);
+  }
+
+  async load() {
+    const { signal } = (this.request = new AbortController());
+    const slow = setTimeout(() => this.say(this.words.loading), SLOW_MS);
+    this.list.setAttribute("aria-busy", "true");
+    try {
+      const html = await partOf(`${this.words.address}?${new URLSearchParams({ q: this.query })}`, { signal });
+      if (!signal.aborted) this.put(html);
+    } catch (error) {
+      if (!signal.aborted) this.fail(error, this.words.failed);
+    } finally {
+      clearTimeout(slow);
+      if (!signal.aborted) this.list.removeAttribute("aria-busy");
+    }
+  }
+
+  put(html) {
+    htmx.swap(this.found, html, { swapStyle: "innerHTML" });
+    asOptions(this.found);
+    this.say(this.found.querySelector("[data-status]")?.textContent ?? "");
+    this.chooseFirst();
+  }
+
+  // Ticks a next step, or takes that back. The answer is its entry as it is now.
+  async post(option) {
+    if (option.disabled) return;
+    option.disabled = true;
+    const token = document.querySelector("#new-conversation [name=csrfmiddlewaretoken]").value;
+    const body = new URLSearchParams({ csrfmiddlewaretoken: token, done: "1", then: "palette" });
+    try {
+      this.replace(option, await partOf(option.dataset.post, { method: "POST", body }));
+    } catch (error) {
+      option.disabled = false;
+      this.fail(error, this.words.lost);
+    }
+  }
+
+  replace(option, html) {
+    if (!option.isConnected) return; // other words were typed meanwhile
+    const [wasActive, group] = [option === this.active, option.parentElement];
+    htmx.swap(option, html, { swapStyle: "outerHTML" });
+    asOptions(group);
+    const changed = document.getElementById(option.id);
+    this.choose(wasActive ? changed : this.active);
+    this.say(changed.dataset.said);
+    // The page may show the same step.
+    const tick = document.getElementById(`tick-${changed.dataset.step}`);
+    const isTicked = "ticked" in changed.dataset;
+    if (tick && (tick.getAttribute("aria-checked") === "true") !== isTicked) this.actions.turnOver(tick);
+  }
+
+  fail(error, words) {
+    if (error instanceof SignedOut) this.say(this.words.signedOut, { isSignedOut: true });
+    else this.say(navigator.onLine ? words : this.words.offline, { canRetry: true });
+  }
+
+  say(words, { canRetry = false, isSignedOut = false } = {}) {
+    this.status.textContent = words;
+    this.again.hidden = !canRetry;
+    this.signIn.hidden = !isSignedOut;
+  }
+}
+
+class SignedOut extends Error {}
+
+let count = 0;
+
+// Links and buttons become the options of the list; what stands above them names their group.
+function asOptions(part) {
+  for (const head of part.querySelectorAll(".palette-group")) {
+    head.parentElement.setAttribute("role", "group");
+    head.parentElement.setAttribute("aria-label", head.textContent);
+    head.setAttribute("aria-hidden", "true");
+  }
+  for (const option of part.querySelectorAll("a, button")) {
+    option.setAttribute("role", "option");
+    option.setAttribute("aria-selected", "false");
+    option.tabIndex = -1;
+    option.id ||= `palette-option-${(count += 1)}`;
+  }
+}
+
+// The part of a page at an address, also where it refuses something with a sentence.
+async function partOf(address, how) {
+  const response = await fetch(address, { ...how, headers: { "HX-Request": "true" }, redirect: "manual" });
+  if (response.type === "opaqueredirect") throw new SignedOut();
+  const isRefused = response.status === 422 || (response.status === 429 && response.headers.has("HX-Retarget"));
+  if (!response.ok && !isRefused) throw new Error(`${response.status}`);
+  return response.text();
+}
+
+function wordsOf(text) {
+  const plain = text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
+  return plain.split(/\s+/).filter(Boolean);
+}
