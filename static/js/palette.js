@@ -224,6 +224,6 @@ async function partOf(address, how) {
 }
 
 function wordsOf(text) {
-  const plain = text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
+  const plain = text.normalize("NFD").replace(/[\u0300-\u036f]/g, "").toLowerCase();
   return plain.split(/\s+/).filter(Boolean);
 }
