@@ -37,7 +37,7 @@ def with_edge(session: Session, number: int) -> Session:
 
 
 async def test_a_hit_says_who_said_it_when_and_what_stood_around_it(user: User) -> None:
-    moment = datetime(2026, 11, 3, 23, 30, tzinfo=UTC)  # the 4th in Berlin
+    moment = datetime(2026, 11, 4, 23, 30, tzinfo=UTC)  # 00:30 on the 5th in Berlin: still the person's 4th
     session = await in_database(
         talk, user, "How was it?", "Tell me", "The sailing was calm", "Good", at=moment
     )
@@ -86,7 +86,9 @@ async def test_since_and_limit_bound_what_is_found(user: User) -> None:
     await in_database(talk, user, "A raven", at=old + timedelta(days=30))
     assert len(await recall(user, query="raven")) == 8
     assert len(await recall(user, query="raven", limit=20)) == 20
-    assert [hit["date"] for hit in await recall(user, query="raven", since="2026-05-02")] == ["2026-05-31"]
+    # 02:00 in Berlin, in the night after the 30th.
+    for since, dates in (("2026-05-02", ["2026-05-30"]), ("2026-05-30", ["2026-05-30"]), ("2026-05-31", [])):
+        assert [hit["date"] for hit in await recall(user, query="raven", since=since)] == dates
     assert await recall(user, query="albatross") == []
 
 
