@@ -25,6 +25,7 @@ BOM = "\ufeff"
 _OPENING = re.compile(r"\A\ufeff?\s*?^---[ \t]*\n", re.MULTILINE)
 _CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
 _FIRST_LINE = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*[ \t]*:(?:\s|\Z)")
+_TYPED = re.compile(r"---[ \t]*\n+type:[ \t]*([a-z-]+)")
 _ANY_LINE = re.compile(r"\s*\Z|[ \t]|#|- |-\Z|[\]}]|[A-Za-z_][A-Za-z0-9_-]*[ \t]*:(?:\s|\Z)")
 
 
@@ -70,31 +71,39 @@ def strip_frontmatter(text: str) -> str:
 
 def body_start(text: str) -> int:
     """Return how many characters of a text come before its body."""
-    if text.startswith(BOM):
-        return 1 + body_start(text[1:])
-    normal = text.replace("\r\n", "\n")
-    body = strip_frontmatter(text)
+    bare = text.lstrip(BOM)
+    normal = bare.replace("\r\n", "\n")
+    body = strip_frontmatter(normal)
     if not body:
         return len(text)
-    start = 0
+    start = len(text) - len(bare)
     for _ in range(normal[: len(normal) - len(body)].count("\n")):
         start = text.index("\n", start) + 1
     return start
 
 
 def without_blocks(text: str) -> str:
-    """Return a short text without blocks of frontmatter, wherever they begin; the last one may be cut off."""
-    text, start = text.removeprefix(BOM), 0
+    """Return a short text without Sage's frontmatter, wherever it begins; the last block may be cut off.
+
+    It is known by its type, which is first: between two rules there may be anybody's own words.
+    """
+    text, start = text.removeprefix(BOM).replace("\r\n", "\n"), 0
     while (start := _next_rule(text, start)) >= 0:
         block = text[start:]
-        rest = strip_frontmatter(block)
-        if rest != block:
-            text = text[:start] + rest
-        elif strip_frontmatter(f"{block}\n---\n"):
+        if not _has_type(block):
             start += 1
-        else:
+        elif found := _head_block(block):
+            text = text[:start] + block[found[1] :]
+        elif _head_block(f"{block}\n---\n"):
             return text[:start]
+        else:
+            start += 1
     return text
+
+
+def _has_type(block: str) -> bool:
+    typed = _TYPED.match(block)
+    return typed is not None and typed[1] in FileType.values
 
 
 def _next_rule(text: str, start: int) -> int:

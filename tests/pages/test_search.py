@@ -166,6 +166,16 @@ def test_an_excerpt_has_no_frontmatter_and_values_that_match_are_in_words(page: 
     assert "type:" not in strip_tags(shown(page, "/search/?q=type:&in=files")).replace("q=type:", "")
 
 
+def test_lines_between_rules_that_are_no_frontmatter_are_shown(page: Client, user: User) -> None:
+    talk(user, "And now?", "Well.\n\n---\nNext: call Anna about the kingfisher")
+    make_document(
+        own_client(user.pk), "minutes.md", text="Minutes\n---\nAction: feed the kingfisher\n---\nEnd"
+    )
+    text = shown(page, "/search/?q=kingfisher")
+    assert "Next: call Anna about the <mark>kingfisher</mark>" in text
+    assert "Action: feed the <mark>kingfisher</mark>" in text
+
+
 def test_offered_answers_are_named_once(page: Client, user: User) -> None:
     session = talk(user, "And now?")
     turn = session.turns.get()
