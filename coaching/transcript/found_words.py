@@ -54,11 +54,12 @@ def _has_match(text: str, words: frozenset[str]) -> bool:
 
 
 def _lines_once(passage: Passage) -> Iterator[str]:
-    """Yield the lines of a record or a tool call, each once, without its title and what is for programs."""
+    """Yield the lines of a record or a tool call, each once: without its title, or what is for programs."""
+    is_call = passage.hit.source == RecallSource.TOOL
     title = passage.title.strip()
     seen = {title, title.translate(_SEPARATED).strip()} if passage.hit.file_id else set()
     for line in map(str.strip, without_blocks(passage.text).splitlines()):
-        if line and line not in seen and not _is_for_programs(line):
+        if line and line not in seen and not (is_call and _is_for_programs(line)):
             seen.add(line)
             yield line
 
