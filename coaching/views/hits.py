@@ -11,7 +11,7 @@ from django.utils.translation import gettext, gettext_noop
 from coaching.models import RecallSource, UserFile
 from coaching.people.attempts import AttemptLimit, TooOften
 from coaching.recall.excerpts import MarkedText, excerpt, marked, words_of
-from coaching.recall.hits import NearbyMessage, Passage
+from coaching.recall.hits import Hit, NearbyMessage, Passage
 from coaching.recall.passages import read_passages
 from coaching.recall.search import MAX_LIMIT, Bounds, search
 from coaching.transcript.found_words import found_words, said_words
@@ -21,7 +21,7 @@ SEARCHES_IN_A_MINUTE = 30
 ROWS = 30
 ENOUGH_ROWS = 8
 MAX_SEARCHES = 3
-"""How often one search is repeated without the conversations that filled its hits."""
+"""How often a question is searched for, from the second time without conversations that filled the hits."""
 EXCERPT_CHARACTERS = 240
 NEIGHBOUR_CHARACTERS = 110
 SHOWN_AFTER = 12
@@ -74,6 +74,7 @@ class HitRow:
     parts: Sequence[MarkedText]
     before: Neighbour | None
     after: Neighbour | None
+    score: float
     session_id: uuid.UUID | None = None
     more: int = 0
     has_all: bool = True
@@ -90,36 +91,51 @@ class Found:
     rows: Sequence[HitRow]
     is_newest: bool = False
 
+    @property
+    def scored(self) -> Sequence[HitRow]:
+        """The rows that have a score: none of the newest, and none that only rank after all others."""
+        return [row for row in self.rows if row.score]
 
-def found_rows(
-    user_id: int, query: str, *, bounds: Bounds, now: datetime, limit: int = ROWS, most: int = MAX_SEARCHES
-) -> Found:
+
+def found_rows(user_id: int, query: str, *, bounds: Bounds, now: datetime) -> Found:
     """Return what a question finds, a conversation as one row.
 
-    Where its hits are full of few conversations, the search is repeated without them, `most` times in all.
+    Where its hits are full of few conversations, the search is repeated without them, `MAX_SEARCHES` times in
+    all; each time counts as a search of the person.
     """
     groups: dict[Hashable, list[HitRow]] = {}
     full: set[uuid.UUID] = set()
     is_newest = False
-    for _ in range(most):
-        passages = _search(user_id, query, bounds=replace(bounds, other_than=full), now=now)
-        is_newest = is_newest or any(not passage.hit.score for passage in passages)
-        found = _grouped(passages, rows_of(user_id, query, passages))
+    for number in range(MAX_SEARCHES):
+        others = replace(bounds, other_than=full)
+        hits = search(query, user_id=user_id, now=now, limit=MAX_LIMIT, bounds=others)
+        if number == 0:
+            is_newest = _are_newest(hits)
+        found = _grouped(user_id, query, hits)
         groups |= {key: rows for key, rows in found.items() if key not in groups}
-        if len(passages) < MAX_LIMIT:
+        if len(hits) < MAX_LIMIT:
             break
         sessions = {row.session_id for rows in found.values() for row in rows if row.session_id}
         full |= sessions
-        if len(groups) >= ENOUGH_ROWS or not sessions:
+        if len(groups) >= ENOUGH_ROWS or not sessions or not _may_repeat(user_id):
             break
-    return Found(rows=[_best(rows, full) for rows in groups.values()][:limit], is_newest=is_newest)
+    return Found(rows=[_best(rows, full) for rows in groups.values()][:ROWS], is_newest=is_newest)
+
+
+def first_rows(user_id: int, query: str, *, bounds: Bounds, now: datetime) -> Found:
+    """Return what one search finds at once, a conversation as one row."""
+    hits = search(query, user_id=user_id, now=now, limit=ROWS, bounds=bounds)
+    groups = _grouped(user_id, query, hits)
+    return Found(rows=[_best(rows, ()) for rows in groups.values()], is_newest=_are_newest(hits))
 
 
 def rows_in_conversation(user_id: int, query: str, *, bounds: Bounds, now: datetime) -> Found:
-    """Return all places of one conversation, `bounds.session_id`, in their order."""
-    passages = sorted(
-        _search(user_id, query, bounds=bounds, now=now), key=lambda passage: passage.hit.number or 10**9
-    )
+    """Return the places in one conversation, `bounds.session_id`, in their order, at most `MAX_LIMIT`.
+
+    Where some have a word of the question, the others are left out: most of them are only next to one.
+    """
+    hits = search(query, user_id=user_id, now=now, limit=MAX_LIMIT, bounds=bounds)
+    passages = sorted(read_passages(hits, user_id=user_id), key=lambda passage: passage.hit.number or 10**9)
     rows = rows_of(user_id, query, passages)
     return Found(rows=[row for row in rows if row.has_match] or rows)
 
@@ -131,8 +147,7 @@ def found_in_files(user_id: int, query: str, *, now: datetime) -> tuple[Sequence
     except TooOften as refused:
         return [], refused
     found = found_rows(user_id, query, bounds=Bounds(sources=(RecallSource.FILE,)), now=now)
-    # Without a word to look for, a search gives the newest.
-    return ([] if found.is_newest else found.rows), None
+    return found.scored, None
 
 
 def rows_of(user_id: int, query: str, passages: Sequence[Passage]) -> Sequence[HitRow]:
@@ -141,15 +156,24 @@ def rows_of(user_id: int, query: str, passages: Sequence[Passage]) -> Sequence[H
     return [_row(passage, words, files) for passage in passages]
 
 
-def _search(user_id: int, query: str, *, bounds: Bounds, now: datetime) -> Sequence[Passage]:
-    hits = search(query, user_id=user_id, now=now, limit=MAX_LIMIT, bounds=bounds)
-    return read_passages(hits, user_id=user_id)
+def _are_newest(hits: Sequence[Hit]) -> bool:
+    """Say whether a question had no words to look for. Among hits for words, some may have a score of 0."""
+    return bool(hits) and not any(hit.score for hit in hits)
 
 
-def _grouped(passages: Sequence[Passage], rows: Sequence[HitRow]) -> dict[Hashable, list[HitRow]]:
+def _may_repeat(user_id: int) -> bool:
+    try:
+        searches.count(user_id)
+    except TooOften:
+        return False
+    return True
+
+
+def _grouped(user_id: int, query: str, hits: Sequence[Hit]) -> dict[Hashable, list[HitRow]]:
     """Return the rows of each conversation, in the order of their ranks; any other row is alone."""
+    passages = read_passages(hits, user_id=user_id)
     groups: dict[Hashable, list[HitRow]] = {}
-    for passage, row in zip(passages, rows, strict=True):
+    for passage, row in zip(passages, rows_of(user_id, query, passages), strict=True):
         key: Hashable = row.session_id or (passage.hit.source, passage.hit.file_id)
         groups.setdefault(key, []).append(row)
     return groups
@@ -183,6 +207,7 @@ def _row(passage: Passage, words: frozenset[str], files: Mapping[str, UserFile])
         parts=marked(excerpt(text, words, characters=EXCERPT_CHARACTERS), words),
         before=_neighbour(passage.before, words),
         after=_neighbour(passage.after, words),
+        score=passage.hit.score,
         session_id=passage.hit.session_id,
     )
 

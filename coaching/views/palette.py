@@ -21,7 +21,7 @@ from coaching.people.accounts import load_profile, user_id_of
 from coaching.people.attempts import AttemptLimit, TooOften
 from coaching.recall.question import clean_question
 from coaching.recall.search import Bounds
-from coaching.views.hits import HitRow, found_rows
+from coaching.views.hits import HitRow, first_rows
 from coaching.views.parts import wants_part, with_wait
 from sessions_app.models import USED, Session
 from sessions_app.selectors import recent_sessions
@@ -91,10 +91,10 @@ def choices_for(user_id: int, query: str) -> Choices:
     steps = list(actions_of(user_id=user_id, state=ActionState.OPEN).filter(titled)[:STEPS])
     named = list(sessions.order_by("-last_active_at")[:CONVERSATIONS])
     bounds = Bounds(sources=tuple(RecallSource), other_than=[session.id for session in named])
-    found = found_rows(user_id, query, bounds=bounds, now=timezone.now(), limit=PLACES + STEPS, most=1)
+    found = first_rows(user_id, query, bounds=bounds, now=timezone.now())
     listed = {reverse("library_action", args=[item.pk]) for item in steps}
-    rows = [row for row in found.rows if row.address not in listed][:PLACES]
-    return Choices(sessions=named, steps=steps, rows=() if found.is_newest else rows)
+    rows = [row for row in found.scored if row.address not in listed][:PLACES]
+    return Choices(sessions=named, steps=steps, rows=rows)
 
 
 def _titled(query: str) -> Q:

@@ -84,8 +84,9 @@ def found_on_page(
     bounds = Bounds(
         sources=sources, since=now - back if back else None, session_id=inside.id if inside else None
     )
-    show = rows_in_conversation if inside else found_rows
-    return show(user_id, query, bounds=bounds, now=now)
+    if inside:
+        return rows_in_conversation(user_id, query, bounds=bounds, now=now)
+    return found_rows(user_id, query, bounds=bounds, now=now)
 
 
 def _conversation_in(request: HttpRequest, user_id: int) -> Session | None:

@@ -176,6 +176,21 @@ def test_lines_between_rules_that_are_no_frontmatter_are_shown(page: Client, use
     assert "Action: feed the <mark>kingfisher</mark>" in text
 
 
+def test_a_hit_without_a_score_hides_no_others_and_the_palette_leaves_it_out(
+    page: Client, user: User
+) -> None:
+    talk(user, "A day", "Hello Anna", "Another one", "Hi Anna")  # so the name says whom it is about
+    keep_file(user, "captures/a.md", "A red tandem")
+    keep_file(user, "captures/b.md", "Anna slept well")
+    text = shown(page, "/search/?q=Anna+tandem")
+    assert "<mark>tandem</mark>" in text
+    assert "slept well" in text, "it is found, with a score of 0"
+    assert "Most recent" not in text
+    text = page.get("/palette/?q=Anna+tandem", headers={"HX-Request": "true"}).content.decode()
+    assert "<mark>tandem</mark>" in text
+    assert "slept well" not in text
+
+
 def test_offered_answers_are_named_once(page: Client, user: User) -> None:
     session = talk(user, "And now?")
     turn = session.turns.get()
