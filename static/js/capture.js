@@ -8,12 +8,11 @@ export function setUpCapture(dialog) {
   const field = form.elements.namedItem("text");
   setUpComposer(form);
 
-  // Words for an empty field; what was written and not yet saved stays.
+  // Words come below what was written and not yet saved.
   const open = (words = "") => {
-    if (dialog.open || document.querySelector("dialog[open]")) return;
     if (!form.elements.namedItem("id").value) renew(form);
-    dialog.showModal();
-    if (words && !field.value) setText(field, words);
+    if (!dialog.open) dialog.showModal();
+    if (words) setText(field, field.value.trim() ? `${field.value.trimEnd()}\n${words}` : words);
     field.focus();
   };
 

@@ -26,7 +26,8 @@ export function setUpComposer(form) {
     if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.keyCode === 229) return;
     if (touch.matches && !event.ctrlKey && !event.metaKey) return;
     event.preventDefault();
-    form.requestSubmit();
+    // A key that is still held from elsewhere sends nothing.
+    if (!event.repeat) form.requestSubmit();
   });
 
   form.addEventListener("submit", (event) => {
