@@ -6,7 +6,7 @@ import { setUpComposer } from "./composer.js";
 import { sendTimezone } from "./timezone.js";
 import { setUpApp } from "./installed.js";
 import { setUpDialog, setUpKeys, setUpPalette } from "./keys.js";
-import { setUpParts, turnOver } from "./parts.js";
+import { setUpParts, toast, turnOver } from "./parts.js";
 import { focusSearch, setUpSidebar } from "./sidebar.js";
 
 const root = document.documentElement;
@@ -66,7 +66,7 @@ const captureDialog = document.getElementById("capture-dialog");
 if (captureDialog) {
   document.querySelectorAll("dialog").forEach(setUpDialog);
   const capture = setUpCapture(captureDialog);
-  setUpPalette(document.getElementById("palette"), { new: beginConversation, capture, turnOver });
+  setUpPalette(document.getElementById("palette"), { new: beginConversation, capture, toast, turnOver });
   setUpKeys(document.getElementById("keys-dialog"), {
     c: capture,
     n: beginConversation,

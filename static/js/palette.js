@@ -23,7 +23,6 @@ class Palette {
     Object.assign(this, { dialog, actions, words: dialog.dataset });
     for (const name of ["list", "found", "pages", "always", "status", "again"]) this[name] = byId(name);
     [this.field, this.signIn] = [byId("q"), byId("sign-in")];
-    this.signIn.search = `?${new URLSearchParams({ next: location.pathname })}`;
     asOptions(this.list);
     this.field.addEventListener("input", () => this.onInput());
     this.field.addEventListener("keydown", (event) => this.onKey(event));
@@ -32,7 +31,8 @@ class Palette {
     this.list.addEventListener("mousedown", (event) => event.button === 0 && event.preventDefault());
     this.again.addEventListener("click", () => {
       this.field.focus();
-      this.ask(0);
+      this.say("");
+      this.retry();
     });
     dialog.addEventListener("close", () => this.clear());
   }
@@ -73,9 +73,15 @@ class Palette {
     // While an input method composes, the keys belong to it (key code 229 in older browsers).
     if (event.isComposing || event.keyCode === 229) return;
     if (event.key in STEPS) this.move(STEPS[event.key]);
-    else if (event.key === "Enter" && this.active?.isConnected) this.active.click();
+    else if (event.key === "Enter" && this.active?.isConnected) this.press(event);
     else return;
     event.preventDefault();
+  }
+
+  // With the keys that open a link elsewhere; a key that is held presses once.
+  press({ repeat, ctrlKey, metaKey, shiftKey }) {
+    const how = { ctrlKey, metaKey, shiftKey, bubbles: true, cancelable: true };
+    if (!repeat) this.active.dispatchEvent(new MouseEvent("click", how));
   }
 
   onClick(event) {
@@ -98,8 +104,9 @@ class Palette {
     else option.scrollIntoView({ block: "nearest" });
   }
 
+  // Only the person chooses a step: an answer that comes late would put another entry under Enter.
   chooseFirst() {
-    if (!this.isChosen || !this.active?.isConnected) this.choose(this.options[0]);
+    if (!this.isChosen || !this.active?.isConnected) this.choose(this.options.find((option) => !option.dataset.post));
   }
 
   move(step) {
@@ -141,7 +148,7 @@ class Palette {
       const html = await partOf(`${this.words.address}?${new URLSearchParams({ q: this.query })}`, { signal });
       if (!signal.aborted) this.put(html);
     } catch (error) {
-      if (!signal.aborted) this.fail(error, this.words.failed);
+      if (!signal.aborted) this.fail(error, this.words.failed, () => this.ask(0));
     } finally {
       clearTimeout(slow);
       if (!signal.aborted) this.list.removeAttribute("aria-busy");
@@ -155,37 +162,43 @@ class Palette {
     this.chooseFirst();
   }
 
-  // Ticks a next step, or takes that back. The answer is its entry as it is now.
+  // Ticks a next step, or takes that back, also where the palette or the page is left at once. The answer is its
+  // entry as it is now.
   async post(option) {
     if (option.disabled) return;
     option.disabled = true;
     const token = document.querySelector("#new-conversation [name=csrfmiddlewaretoken]").value;
     const body = new URLSearchParams({ csrfmiddlewaretoken: token, done: "1", then: "palette" });
     try {
-      this.replace(option, await partOf(option.dataset.post, { method: "POST", body }));
+      this.replace(option, await partOf(option.dataset.post, { method: "POST", body, keepalive: true }));
     } catch (error) {
       option.disabled = false;
-      this.fail(error, this.words.lost);
+      this.fail(error, this.words.lost, () => this.post(option));
     }
   }
 
   replace(option, html) {
+    const { step, said, ticked } = new DOMParser().parseFromString(html, "text/html").querySelector("button").dataset;
+    // The page may show the same step.
+    const tick = document.querySelector(`#action-${step} .tick`);
+    if (tick && (tick.getAttribute("aria-checked") === "true") !== (ticked !== undefined)) this.actions.turnOver(tick);
+    if (!this.dialog.open) this.actions.toast(said);
     if (!option.isConnected) return; // other words were typed meanwhile
     const [wasActive, group] = [option === this.active, option.parentElement];
     htmx.swap(option, html, { swapStyle: "outerHTML" });
     asOptions(group);
     const changed = document.getElementById(option.id);
     this.choose(wasActive ? changed : this.active);
-    this.say(changed.dataset.said);
-    // The page may show the same step.
-    const tick = document.getElementById(`tick-${changed.dataset.step}`);
-    const isTicked = "ticked" in changed.dataset;
-    if (tick && (tick.getAttribute("aria-checked") === "true") !== isTicked) this.actions.turnOver(tick);
+    this.say(said);
   }
 
-  fail(error, words) {
-    if (error instanceof SignedOut) this.say(this.words.signedOut, { isSignedOut: true });
-    else this.say(navigator.onLine ? words : this.words.offline, { canRetry: true });
+  fail(error, words, retry) {
+    this.retry = retry;
+    const isSignedOut = error instanceof SignedOut;
+    const said = isSignedOut ? this.words.signedOut : navigator.onLine ? words : this.words.offline;
+    if (!this.dialog.open) return this.actions.toast(said);
+    this.signIn.search = `?${new URLSearchParams({ next: location.pathname + location.search })}`;
+    this.say(said, { canRetry: !isSignedOut, isSignedOut });
   }
 
   say(words, { canRetry = false, isSignedOut = false } = {}) {

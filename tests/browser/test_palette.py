@@ -2,19 +2,24 @@
 
 import asyncio
 import re
+from datetime import UTC, datetime
 
 import pytest
 from django.contrib.auth.models import User
 from playwright.async_api import Page, Route, expect
 
+from coaching.clock.days import local_day
 from coaching.library.clients import own_client
-from coaching.models import ActionItem, Capture
+from coaching.models import ActionItem, Capture, DayPlan, FileType, Profile
 from sessions_app.database import in_database
 from sessions_app.models import Session
 from tests.browser.fixtures import OpenContext
 from tests.browser.page_layout import layout_faults
 from tests.browser.test_accessibility import look, serious_findings
+from tests.life.conftest import KeepFile, keep_file
 from tests.recall.history import talk
+
+__all__ = ["keep_file"]
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -90,9 +95,13 @@ async def test_a_next_step_is_ticked_and_a_thought_captured_without_a_mouse(page
     await opened(page)
     await page.keyboard.type("anna")
     option = page.get_by_role("option", name="Call Anna")
+    await expect(page.locator(".palette-hit")).to_have_attribute("aria-selected", "true")
+    await page.keyboard.press("ArrowUp")
     await expect(option).to_have_attribute("aria-selected", "true")
-    await page.keyboard.press("Enter")
+    await page.keyboard.down("Enter")
     await expect(page.locator("#palette-status")).to_have_text("Done.")
+    await page.keyboard.down("Enter")  # held
+    await page.keyboard.up("Enter")
     await expect(option).to_contain_text("Undo")
     assert await in_database(ActionItem.unscoped.values_list("state", flat=True).get) == "done"
     await expect(page.locator("#main .tick")).to_have_attribute("aria-checked", "true")
@@ -113,6 +122,81 @@ async def test_a_next_step_is_ticked_and_a_thought_captured_without_a_mouse(page
     await page.keyboard.press("Enter")
     await expect(page.locator("#toast")).to_contain_text("Saved to your captures.")
     assert await in_database(Capture.of(user.pk).count) == 1
+
+
+async def test_a_tick_is_seen_though_the_palette_is_closed_and_tried_again_where_it_was_lost(
+    page: Page, user: User, keep_file: KeepFile
+) -> None:
+    def live_by_plan() -> None:
+        now = datetime.now(UTC)
+        day = str(local_day(now, Profile.unscoped.create(user=user, timezone="Europe/Berlin").zone))
+        keep_file(user, FileType.DAY_PLAN, name=day, intention="Slow", priorities=["Swim"], now=now)
+        ActionItem.of(user.pk).create(pk=1, client=own_client(user.pk), title="Call Anna", state="open")
+
+    def is_done() -> tuple[bool, bool]:
+        (priority,) = DayPlan.unscoped.get().priorities
+        return ActionItem.unscoped.get().state == "done", priority["is_done"]
+
+    await in_database(live_by_plan)
+    await page.goto("/")
+    swim, anna = page.locator("#plan .tick"), page.locator("#action-1 .tick")
+    held = asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        await held.wait()
+        await route.continue_()
+
+    await page.route("**/library/actions/1/", hold)
+    await opened(page)
+    await page.get_by_role("option", name="Call Anna").click()
+    await page.keyboard.press("Escape")
+    held.set()
+    await expect(page.locator("#toast")).to_have_text("Done.")
+    await expect(anna).to_have_attribute("aria-checked", "true")
+    await expect(swim).to_have_attribute("aria-checked", "false")
+    assert await in_database(is_done) == (True, False)
+    await page.unroute("**/library/actions/1/")
+
+    await in_database(lambda: ActionItem.unscoped.update(state="open", done_at=None))
+    await page.goto("/")
+
+    async def fail(route: Route) -> None:
+        await route.fulfill(status=503)
+
+    await page.route("**/library/actions/1/", fail)
+    await opened(page)
+    await page.get_by_role("option", name="Call Anna").click()
+    await expect(page.locator("#palette-status")).to_contain_text("didn’t go through")
+    await page.unroute("**/library/actions/1/")
+    await page.get_by_role("button", name="Try again").click()
+    await expect(page.locator("#palette-status")).to_have_text("Done.")
+    assert await in_database(is_done) == (True, False)
+
+
+async def test_words_to_capture_are_never_lost_to_a_draft_or_a_dialog(page: Page, user: User) -> None:
+    await page.goto("/settings/")
+    await page.locator("h1").click()
+    field = page.locator("#capture-anywhere")
+
+    async def capture(words: str) -> None:
+        await opened(page)
+        await page.keyboard.type(words)
+        await page.keyboard.press("ArrowUp")
+        assert "Capture a thought" in await chosen(page)
+        await page.keyboard.down("Enter")
+        await expect(field).to_be_focused()
+        await page.keyboard.down("Enter")  # held
+        await page.keyboard.up("Enter")
+
+    await page.keyboard.press("c")
+    await field.fill("an old draft")
+    await capture("zzheron")
+    await expect(field).to_have_value("an old draft\nzzheron")
+    await page.keyboard.press("Escape")
+    await page.keyboard.press("?")
+    await expect(page.locator("#keys-dialog")).to_be_visible()
+    await capture("zzowl")
+    await expect(field).to_have_value("an old draft\nzzheron\nzzowl")
 
 
 async def test_it_says_when_it_waits_fails_is_offline_or_signed_out(page: Page, user: User) -> None:
