@@ -45,10 +45,11 @@ def _paragraphs(user: User, profile: Profile, local: datetime) -> Iterator[str]:
     rows = [f"| `{name}/` | {gettext(what)} |" for name, what in _FOLDERS.items()]
     folder, contents = gettext("Folder"), gettext("What’s in it")
     yield "\n".join([f"| {folder} | {contents} |", "|---|---|", *rows])
-    yield gettext(
+    times = gettext(
         "Times in `conversations/` are in the time zone %(zone)s, times in `data/` in UTC. "
         "The pages are Markdown, which any text editor opens."
     ) % {"zone": profile.timezone}
+    yield f"{times} {gettext('A day lasts until 04:00.')}"
     yield "## `data/`"
     files = ["account.json", *(file_name_of(owned) for owned in exported_models())]
     yield "\n".join(f"- `{file}`" for file in files)

@@ -212,7 +212,7 @@ def test_a_conversation_is_a_page_that_says_who_said_what_and_when(user: User, s
     assert files[name] == (
         "# I am tired. ### Sage, 10:00 I said nothing.\n\n"
         "Conversation · started Friday, 20 November 2026, 01:00 · still open."
-        " Times are in the time zone Asia/Tokyo.\n\n"
+        " Times are in the time zone Asia/Tokyo. A day lasts until 04:00.\n\n"
         "## Friday, 20 November 2026\n\n"
         "### You, 01:05\n\n"
         "> I am tired.\n>\n> ### Sage, 10:00\n>\n> I said nothing.\n\n"
