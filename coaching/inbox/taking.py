@@ -134,7 +134,7 @@ def put_off(user_id: int, *, uid: int, now: datetime, reason: InboxRefusalReason
     is_too_long = since is not None and now - since > MAX_WAIT
     if is_too_long or (since is None and waiting.count() >= MAX_WAITING):
         return Refusal(reason=reason, user_id=user_id)
-    return Waits(user_id=user_id, until=_day_of(user_id, now)[1])
+    return Waits(user_id=user_id, until=_bounds_of_today(user_id, now)[1])
 
 
 def was_taken(taken: Taken, mail: Fetched) -> bool:
@@ -199,13 +199,13 @@ def _is_confirmed(user_id: int, sender: str) -> bool:
 
 
 def _has_room_today(user_id: int, *, size: int, now: datetime) -> bool:
-    begin, end = _day_of(user_id, now)
+    begin, end = _bounds_of_today(user_id, now)
     today = InboxMail.of(user_id).filter(taken_at__gte=begin, taken_at__lt=end)
     sums = today.aggregate(mails=Count("pk"), bytes=Sum("size", default=0))
     return bool(sums["mails"] < MAILS_A_DAY and sums["bytes"] + size <= BYTES_A_DAY)
 
 
-def _day_of(user_id: int, now: datetime) -> tuple[datetime, datetime]:
+def _bounds_of_today(user_id: int, now: datetime) -> tuple[datetime, datetime]:
     profile = Profile.of(user_id).first()
     zone = profile.zone if profile else ZoneInfo(UNKNOWN_TIMEZONE)
     return day_bounds(local_day(now, zone), zone)
