@@ -106,9 +106,7 @@ def test_a_tick_that_is_refused_says_why(signed_in: Client, user: User) -> None:
     assert f'data-post="/library/actions/{item.pk}/"' in answer.content.decode()
 
 
-def test_without_a_script_it_is_the_search_and_signed_out_the_sign_in_page(
-    signed_in: Client, client: Client
-) -> None:
+def test_without_a_script_it_is_the_search_and_signed_out_the_sign_in_page(signed_in: Client) -> None:
     assert signed_in.get("/palette/?q=a+b")["Location"] == "/search/?q=a+b"
     response = Client().get("/palette/?q=a", headers=PART)
     assert response["Location"].startswith("/accounts/login/")
