@@ -16,7 +16,7 @@ from django.utils.html import escape, strip_tags
 
 from coaching.context.brief_lines import CORRECTED, brief_text
 from coaching.library.clients import own_client
-from coaching.models import FileType, UserFile, UserFileVersion
+from coaching.models import FileType, KnowledgeEntry, UserFile, UserFileVersion
 from tests.library.rows import make_document
 from tests.recall.history import add, talk
 
@@ -174,6 +174,12 @@ def test_lines_between_rules_that_are_no_frontmatter_are_shown(page: Client, use
     text = shown(page, "/search/?q=kingfisher")
     assert "Next: call Anna about the <mark>kingfisher</mark>" in text
     assert "Action: feed the <mark>kingfisher</mark>" in text
+
+
+def test_addresses_and_tags_of_the_persons_own_records_are_shown(page: Client, user: User) -> None:
+    place = {"client": own_client(user.pk)}
+    KnowledgeEntry.of(user.pk).create(**place, title="Food", content="A kingfisher eats\nvegan/vegetarian")
+    assert "vegan/vegetarian" in shown(page, "/search/?q=kingfisher")
 
 
 def test_a_hit_without_a_score_hides_no_others_and_the_palette_leaves_it_out(
