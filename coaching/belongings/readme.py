@@ -49,7 +49,8 @@ def _paragraphs(user: User, profile: Profile, local: datetime) -> Iterator[str]:
         "Times in `conversations/` are in the time zone %(zone)s, times in `data/` in UTC. "
         "The pages are Markdown, which any text editor opens."
     ) % {"zone": profile.timezone}
-    yield f"{times} {gettext('A day lasts until 04:00.')}"
+    night = gettext("A day lasts until 04:00.")
+    yield f"{times} {night}"
     yield "## `data/`"
     files = ["account.json", *(file_name_of(owned) for owned in exported_models())]
     yield "\n".join(f"- `{file}`" for file in files)

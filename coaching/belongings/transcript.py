@@ -98,7 +98,8 @@ def _head(session: Session, zone: ZoneInfo) -> Iterator[str]:
     elif session.status == SessionStatus.ACTIVE:
         facts.append(gettext("still open"))
     times = gettext("Times are in the time zone %(zone)s.") % {"zone": zone.key}
-    yield f"{' · '.join(facts)}. {times} {gettext('A day lasts until 04:00.')}\n"
+    night = gettext("A day lasts until 04:00.")
+    yield f"{' · '.join(facts)}. {times} {night}\n"
     if session.summary.strip():
         summary = gettext("Summary")
         yield f"\n**{summary}:** {session.summary.strip()}\n"
