@@ -19,10 +19,10 @@ from coaching.clock.weeks import month_after
 from coaching.context.sentences import cut_words
 from coaching.files.frontmatter import parse_file
 from coaching.files.types import RULES
-from coaching.life.photos import ShownPhoto, is_day_of_danger, photos_of_days
-from coaching.models import CaptureVerdict, FileSource, FileType, UserFile
-from coaching.safety.card import ELSEWHERE_KEY, METADATA_KEY, danger_in
-from sessions_app.models import Message, ToolCallRecord, VerdictLevel
+from coaching.life.danger_days import read_days_of_danger
+from coaching.life.photos import ShownPhoto, photos_of_days
+from coaching.models import FileSource, FileType, UserFile
+from coaching.safety.card import danger_in
 
 WORDS, CHARACTERS = 50, 280
 MAX_PHOTOS = 3
@@ -75,7 +75,7 @@ def read_look_back(*, user_id: int, today: date, zone: ZoneInfo) -> LookBack | N
         chosen = next(_chosen(of_day), None)
         photos = all_photos.get(day, ())
         words = [*(thing.head for thing in of_day), *(photo.description for photo in photos)]
-        if not (chosen or photos) or _is_day_of_danger(user_id, day, of_day, words, zone):
+        if not (chosen or photos) or _is_day_of_danger(user_id, day, words, zone):
             continue
         text = chosen.text if chosen else ""
         return LookBack(day=day, is_year=day == days[0], text=text, photos=photos[:MAX_PHOTOS])
@@ -136,29 +136,8 @@ def _chosen(things: Sequence[_Thing]) -> Iterator[_Thing]:
     return (thing for thing in of_types if thing.is_kept and thing.text)
 
 
-def _is_day_of_danger(
-    user_id: int, day: date, things: Sequence[_Thing], words: Sequence[str], zone: ZoneInfo
-) -> bool:
+def _is_day_of_danger(user_id: int, day: date, words: Sequence[str], zone: ZoneInfo) -> bool:
     """Return whether anything that was written on a day spoke of danger to anybody, by what is known now."""
-    begin, end = day_bounds(day, zone)
-    said = Message.of(user_id).filter(
-        session__started_at__lt=end,
-        session__last_active_at__gte=begin,
-        created_at__gte=begin,
-        created_at__lt=end,
-    )
-    levels = [VerdictLevel.CONCERN, VerdictLevel.IMMEDIATE]
-    of_danger = Q(metadata__has_any_keys=[METADATA_KEY, ELSEWHERE_KEY]) | Q(safety_verdict__level__in=levels)
-    answered = ToolCallRecord.of(user_id).filter(
-        finished_at__gte=begin, finished_at__lt=end, metadata__has_key=METADATA_KEY
-    )
-    captured = CaptureVerdict.of(user_id).filter(
-        version__file__path__in=[thing.path for thing in things], level__in=levels
-    )
-    return (
-        any(map(danger_in, words))
-        or said.filter(of_danger).exists()
-        or answered.exists()
-        or captured.exists()
-        or is_day_of_danger(user_id=user_id, day=day)
+    return any(map(danger_in, words)) or day in read_days_of_danger(
+        user_id=user_id, first=day, last=day, zone=zone
     )

@@ -152,11 +152,6 @@ def describe_photo(
         raise Photo.DoesNotExist
 
 
-def is_day_of_danger(*, user_id: int, day: date) -> bool:
-    """Return whether the description of a photo spoke of danger when it was saved."""
-    return Photo.of(user_id).filter(day=day).exclude(danger_level=VerdictLevel.NONE).exists()
-
-
 def delete_photo(*, user_id: int, photo_id: int) -> date:
     """Delete a photo for good and return its day. Blocks. Raises `Photo.DoesNotExist`."""
     with transaction.atomic():
