@@ -15,11 +15,9 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from coaching.clock.days import day_bounds, local_day
 from coaching.clock.weeks import month_after
-from coaching.files.types import RULES
 from coaching.legacy_text.blocks import strip_block_tags
 from coaching.library.rows.proposals import for_models
 from coaching.models import (
-    PRIVATE_TYPES,
     ActionItem,
     ActionState,
     ClientType,
@@ -27,7 +25,7 @@ from coaching.models import (
     StepChange,
 )
 from coaching.safety.card import ELSEWHERE_KEY, METADATA_KEY, danger_in
-from coaching.tools.load_skill import LOAD_SKILL
+from coaching.tools.private_calls import without_private
 from sessions_app.models import (
     USED,
     BriefCorrection,
@@ -42,9 +40,6 @@ from sessions_app.models import (
 MIN_CONVERSATIONS = 3
 MAX_STEPS = 30
 _NOT_SAID_HERE = ("is_hidden", "imported_id", METADATA_KEY, ELSEWHERE_KEY)
-_PRIVATE_NAMES = tuple(map(str, PRIVATE_TYPES))
-"""Of private types of files, and of the skills that write them."""
-_PRIVATE_PATHS = tuple(RULES[file_type].place for file_type in PRIVATE_TYPES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,13 +127,7 @@ def _own_sessions(user_id: int, begin: datetime, end: datetime) -> QuerySet[Sess
     """Return the person's own sessions that were used between two moments, without those of private files."""
     own = Session.of(user_id).filter(USED, last_active_at__gte=begin, started_at__lt=end)
     own = own.filter(Q(scope=None) | Q(scope__client__client_type=ClientType.SELF))
-    private = ToolCallRecord.of(user_id).filter(
-        Q(input__file_type__in=_PRIVATE_NAMES)
-        | Q(input__path__in=_PRIVATE_PATHS)
-        | Q(name=LOAD_SKILL.name, input__name__in=_PRIVATE_NAMES),
-        turn__session=OuterRef("pk"),
-    )
-    return own.filter(~Exists(private))
+    return without_private(own, user_id=user_id)
 
 
 def _said(user_id: int, begin: datetime, end: datetime) -> QuerySet[Message]:
