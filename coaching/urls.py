@@ -12,6 +12,7 @@ from coaching.views import (
     care,
     confirmed_downloads,
     conversation,
+    device_copy,
     devices,
     example,
     file_archive,
@@ -50,6 +51,7 @@ urlpatterns = [
     # At the root, because a worker serves the pages below its own address.
     path("service-worker.js", shell.service_worker, name="service_worker"),
     path("offline/", shell.offline, name="offline"),
+    path("offline/copy/", device_copy.copy, name="device_copy"),
     path("plan/<str:day>/", home.plan, name="plan"),
     path("capture/", captures.captures, name="captures"),
     path("capture/all/", captures.all_captures, name="all_captures"),
@@ -111,6 +113,7 @@ urlpatterns = [
     path("settings/model/", model.model, name="model"),
     path("settings/data/", settings.data, name="data"),
     path("settings/about/", about.about, name="about"),
+    path("settings/device-copy/", device_copy.choose, name="choose_device_copy"),
     path("settings/delete/", belongings.delete_account, name="delete_account"),
     path("goodbye/", belongings.goodbye, name="goodbye"),
     path("settings/export/", belongings.export, name="export"),

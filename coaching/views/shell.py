@@ -28,6 +28,7 @@ OFFLINE_FILES = (
     "css/sage.css",
     "js/theme.js",
     "js/offline.js",
+    "js/device-copy.js",
     "js/offline-draft.js",
     "fonts/literata/literata-latin-wght-normal.woff2",
     "fonts/source-sans-3/source-sans-3-latin-wght-normal.woff2",

@@ -1,10 +1,11 @@
 // Sage as an app: the service worker, the menu item that installs it, and what belongs to one person on a device.
 
 import { dropDeviceOfOthers, leaveDevice } from "./device.js";
+import { canKeepCopy, eraseCopies, renewCopy } from "./device-copy.js";
 import { keepDraft, notePerson, readDraft } from "./offline-draft.js";
 import { setText } from "./composer.js";
 
-const { user: person, signedOut } = document.body.dataset;
+const { user: person, signedOut, deviceCopy } = document.body.dataset;
 
 // In this tab: whose it is, and what was typed and isn't sent or saved yet. When a session expires it stays for the
 // same person.
@@ -16,6 +17,7 @@ export function setUpApp() {
   if (person || signedOut !== undefined) {
     notePerson(person);
     dropDeviceOfOthers(person);
+    setUpCopy();
   }
   offerInstalling();
   if (!person) return;
@@ -27,6 +29,28 @@ export function setUpApp() {
   offerDraft(document.getElementById("offline-draft"));
   // After the page itself.
   addEventListener("load", () => setTimeout(register));
+}
+
+// What can be read offline is renewed once the page has nothing else to do, and when its person leaves it.
+function setUpCopy() {
+  const form = document.getElementById("device-copy-form");
+  if (form && !canKeepCopy()) {
+    form.hidden = true;
+    document.getElementById("device-copy-unable").hidden = false;
+  }
+  if (!person || deviceCopy === undefined) {
+    eraseCopies();
+    return;
+  }
+  const wait = globalThis.requestIdleCallback ?? setTimeout;
+  addEventListener("load", () => wait(async () => {
+    const isKept = await renewCopy(person);
+    const line = form?.querySelector("[role=status]");
+    if (line) line.textContent = isKept ? form.dataset.kept : form.dataset.failed;
+  }));
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden) renewCopy(person, { isLeaving: true });
+  });
 }
 
 // Absent on pages without TLS, except those of this machine.

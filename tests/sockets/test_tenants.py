@@ -383,6 +383,8 @@ ROUTES = {
     "usage": Row(path="/settings/usage/", scope="own"),
     "model": Row(path="/settings/model/", scope="own"),
     "data": Row(path="/settings/data/", scope="own"),
+    "choose_device_copy": Row(path="/settings/device-copy/", method="post", form={"do": "keep"}, scope="own"),
+    "device_copy": Row(path="/offline/copy/", scope="own"),
     "about": Row(path="/settings/about/", scope="own"),
     "take_timezone": Row(
         path="/settings/timezone/", method="post", form={"timezone": "Asia/Tokyo"}, scope="own"

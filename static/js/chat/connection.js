@@ -1,5 +1,7 @@
 // Shows the socket's state and decides when it is opened again. htmx opens it.
 
+import { eraseCopies } from "../device-copy.js";
+
 const LOST_SHOWN_AFTER_MS = 1200;
 const FAST_TRIES = 8;
 const SIGNED_OUT = 4403;
@@ -76,6 +78,7 @@ export class Connection {
   #onClose(code) {
     if (this.isOpen) return; // An older socket: a newer one has replaced it.
     if (code === SIGNED_OUT) {
+      eraseCopies();
       this.#end(this.#element.dataset.signedOut);
       return;
     }

@@ -1,0 +1,247 @@
+"""A copy on this device: readable offline for its person, gone for everybody else. Its storage is read."""
+
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from django.contrib.auth.models import User
+from django.contrib.sessions.models import Session as BrowserSession
+from django.test import Client
+from django.utils import timezone
+from playwright.async_api import Browser, BrowserContext, Page, expect
+
+from sessions_app.database import in_database
+from sessions_app.models import Session
+from tests.browser.app_server import Server, until, until_controlled
+from tests.browser.fixtures import WAIT_MS, OpenContext, Watcher
+from tests.letters.months import talk
+from tests.live_sage import LiveSage
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+SAID, ANSWERED = "The lake was calm this morning.", "It sounds like a good start."
+OPEN = """
+  const done = (request) => new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+  const names = (await indexedDB.databases()).map(({ name }) => name);
+  const isThere = names.includes("sage-device-copy");
+  const database = isThere ? await done(indexedDB.open("sage-device-copy")) : null;
+"""
+STORED = f"""async () => {{{OPEN}
+  if (!isThere) return {{ names, count: 0 }};
+  const rows = [];
+  for (const name of database.objectStoreNames) {{
+    rows.push(...(await done(database.transaction(name).objectStore(name).getAll())));
+  }}
+  database.close();
+  const copy = rows.find(({{ data }}) => data);
+  if (!copy) return {{ names, count: rows.length }};
+  const exported = await crypto.subtle.exportKey("raw", copy.key).then(() => "yes", () => "no");
+  const others = JSON.stringify([rows, {{ ...localStorage }}, {{ ...sessionStorage }}]);
+  return {{
+    names,
+    count: rows.length,
+    exported,
+    isExtractable: copy.key.extractable,
+    plain: new TextDecoder().decode(copy.data) + others,
+    size: copy.data.byteLength,
+  }};
+}}"""
+# As if time had passed, or the disk had failed (null).
+CHANGED = f"""async (days) => {{{OPEN}
+  const stores = database.transaction(["copies", "seen"], "readwrite");
+  const [copies, times] = ["copies", "seen"].map((name) => stores.objectStore(name));
+  const [copy] = await done(copies.getAll());
+  const [seen] = await done(times.getAll());
+  if (days === null) copy.data = new ArrayBuffer(copy.data.byteLength);
+  else seen.at += days * 24 * 3600 * 1000;
+  await done(copies.put(copy));
+  await done(times.put(seen));
+  database.close();
+}}"""
+IS_GONE = """async () => !(await indexedDB.databases()).some(({ name }) => name === "sage-device-copy")"""
+STATUS = """async () => {
+  const { status } = await fetch("/offline/copy/", { headers: { Accept: "application/json" } });
+  return status;
+}"""
+
+
+@pytest.fixture(autouse=True)
+def talked(user: User) -> Session:
+    """A conversation of today."""
+    return talk(user, timezone.now(), SAID, answer=ANSWERED)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def server(live_sage: LiveSage) -> AsyncIterator[Server]:
+    """A server that the test closes and opens."""
+    server = Server(live_sage)
+    await server.open()
+    yield server
+    await server.close()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def page(browser: Browser, server: Server, cookie: str) -> AsyncIterator[Page]:
+    """A page of the signed-in person in a browser that may have service workers."""
+    context = await browser.new_context(base_url=server.origin, service_workers="allow")
+    context.set_default_timeout(WAIT_MS)
+    await sign_in(context, server, cookie)
+    yield await context.new_page()
+    await context.close()
+
+
+async def sign_in(context: BrowserContext, server: Server, cookie: str) -> None:
+    await context.add_cookies([{"name": "sessionid", "value": cookie, "url": server.origin}])
+
+
+async def keep(page: Page) -> None:
+    """Have the browser keep a copy."""
+    await page.goto("/settings/data/")
+    await page.get_by_role("button", name="Keep a copy on this device").click()
+    await expect(page.get_by_text("This browser keeps a copy. It’s up to date.")).to_be_visible()
+
+
+async def meet_worker(page: Page) -> None:
+    """Have the service worker serve the page: it may have come while one page replaced another."""
+    await page.evaluate("async () => { await navigator.serviceWorker.ready; }")
+    await page.reload()
+    await until_controlled(page)
+
+
+async def go_offline(page: Page, server: Server) -> None:
+    await meet_worker(page)
+    await server.close()
+    await page.goto("/chat/")
+    await expect(page.get_by_role("heading", name="You’re offline")).to_be_visible()
+
+
+async def stored(page: Page) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = await page.evaluate(STORED)
+    return found
+
+
+async def assert_erased(page: Page) -> None:
+    """Read the browser's storage, which may still be about to be emptied."""
+    await until(page, IS_GONE)
+    assert await stored(page) == {"names": [], "count": 0}
+
+
+async def assert_offline_page_shows_none(page: Page, server: Server) -> None:
+    await go_offline(page, server)
+    await expect(page.locator("#copy")).to_be_hidden()
+    assert SAID not in await page.content()
+    assert (await stored(page))["count"] == 0
+
+
+def end_sessions() -> None:
+    BrowserSession.objects.all().delete()
+
+
+async def test_a_copy_is_kept_for_whoever_wants_it_and_read_offline(page: Page, server: Server) -> None:
+    watcher = Watcher(f"localhost:{server.port}")
+    watcher.watch(page)
+    await page.goto("/")
+    await page.goto("/settings/data/")
+    assert (await stored(page))["names"] == [], "off by default"
+    await expect(page.get_by_text("Not on a shared computer")).to_be_visible()
+    await keep(page)
+    found = await stored(page)
+    assert (found["isExtractable"], found["exported"]) == (False, "no")
+    assert found["size"] > 500
+    for words in (SAID, ANSWERED, "lake", "Newest conversation"):
+        assert words not in found["plain"]
+    assert watcher.faults == []
+
+    await go_offline(page, server)
+    await expect(page.get_by_role("heading", name="On this device, as of")).to_be_visible()
+    await page.get_by_text("Newest conversation", exact=True).click()
+    await expect(page.get_by_role("paragraph").filter(has_text=SAID)).to_be_visible()
+    await expect(page.get_by_text(ANSWERED)).to_be_visible()
+
+    await server.open()
+    await page.goto("/settings/data/")
+    await page.get_by_role("button", name="Erase the copy").click()
+    await expect(page.get_by_text("The copy on this device was erased.")).to_be_visible()
+    await assert_erased(page)
+    await assert_offline_page_shows_none(page, server)
+
+
+async def test_nobody_reads_it_after_signing_out(page: Page) -> None:
+    await keep(page)
+    await meet_worker(page)
+    await page.get_by_label("Your account", exact=True).click()
+    await page.get_by_role("button", name="Sign out").click()
+    await expect(page.get_by_label("Password", exact=True)).to_be_visible()
+    await assert_erased(page)
+
+
+async def test_the_first_request_after_a_session_has_ended_erases_it(page: Page) -> None:
+    await keep(page)
+    await in_database(end_sessions)
+    assert await page.evaluate(STATUS) == 401
+    assert await stored(page) == {"names": [], "count": 0}, "by the response alone"
+
+
+async def test_a_page_after_a_session_has_ended_erases_it(page: Page) -> None:
+    await keep(page)
+    await meet_worker(page)
+    await in_database(end_sessions)
+    await page.goto("/chat/")
+    await expect(page.get_by_label("Password", exact=True)).to_be_visible()
+    await assert_erased(page)
+
+
+async def test_nobody_else_reads_it(page: Page, server: Server, other_user: User) -> None:
+    def other_session() -> str:
+        client = Client()
+        client.force_login(other_user)
+        return client.cookies["sessionid"].value
+
+    await keep(page)
+    await meet_worker(page)
+    await sign_in(page.context, server, await in_database(other_session))
+    await page.goto("/files/")
+    await expect(page.get_by_role("heading", name="Files", exact=True)).to_be_visible()
+    await assert_erased(page)
+    await assert_offline_page_shows_none(page, server)
+
+
+async def test_a_copy_that_nobody_renewed_or_can_read_is_said_so(page: Page, server: Server) -> None:
+    await keep(page)
+    await go_offline(page, server)
+    await page.evaluate(CHANGED, -6.9)
+    await page.reload()
+    await expect(page.get_by_role("heading", name="On this device, as of")).to_be_visible()
+    for days in (-1.2, 2):  # eight days, and a clock that was set back by two
+        await page.evaluate(CHANGED, days)
+        await page.reload()
+        await expect(page.get_by_text("hadn’t been renewed for seven days, so it was erased")).to_be_visible()
+        assert (await stored(page))["count"] == 0
+        assert SAID not in await page.content()
+        await server.open()
+        await page.goto("/settings/data/")
+        await expect(page.get_by_text("This browser keeps a copy. It’s up to date.")).to_be_visible()
+        await go_offline(page, server)
+    await page.evaluate(CHANGED, None)
+    await page.reload()
+    await expect(page.get_by_text("can’t read the copy on this device")).to_be_visible()
+    await page.locator("#offline-text").fill("A thought.")
+    await expect(page.get_by_text("Saved on this device.")).to_be_visible()
+
+
+async def test_a_conversation_that_was_signed_out_erases_it(
+    open_context: OpenContext, cookie: str, talked: Session, watcher: Watcher
+) -> None:
+    context = await open_context(cookie, is_new=True)
+    page = await context.new_page()
+    await keep(page)
+    await page.goto(f"/chat/{talked.id}/")
+    await expect(page.locator(".said-text")).to_have_text(SAID)
+    assert not await page.evaluate(IS_GONE)
+    await in_database(end_sessions)
+    await until(page, IS_GONE)
+    assert watcher.faults == []
