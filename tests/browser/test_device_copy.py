@@ -132,6 +132,7 @@ async def assert_erased(page: Page) -> None:
 
 async def assert_offline_page_shows_none(page: Page, server: Server) -> None:
     await go_offline(page, server)
+    await expect(page.locator("#copy[data-state=none]")).to_be_attached()
     await expect(page.locator("#copy")).to_be_hidden()
     assert SAID not in await page.content()
     assert (await stored(page))["count"] == 0
@@ -168,6 +169,34 @@ async def test_a_copy_is_kept_for_whoever_wants_it_and_read_offline(page: Page, 
     await expect(page.get_by_text("The copy on this device was erased.")).to_be_visible()
     await assert_erased(page)
     await assert_offline_page_shows_none(page, server)
+
+
+async def test_an_offline_page_shows_it_no_longer_once_it_was_left_or_the_copy_is_gone(
+    page: Page, server: Server
+) -> None:
+    await keep(page)
+    await go_offline(page, server)
+    shown, hidden = page.locator("#copy[data-state=shown]"), page.locator("#copy[data-state=none]")
+    await expect(shown).to_contain_text(SAID)
+    await page.evaluate("() => dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }))")
+    assert SAID not in await page.content(), "in the back-forward cache"
+    await page.evaluate("() => dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))")
+    await expect(shown).to_contain_text(SAID)
+
+    second = await page.context.new_page()
+    await second.goto("/chat/")
+    await expect(second.locator("#copy[data-state=shown]")).to_contain_text(SAID)
+    person = await second.evaluate("() => localStorage.getItem('sage-person')")
+    await second.evaluate("() => localStorage.removeItem('sage-person')")  # as a sign-out does
+    await expect(hidden).to_be_attached()
+    assert SAID not in await page.content()
+    await second.evaluate("(person) => localStorage.setItem('sage-person', person)", person)
+    await page.reload()
+    await expect(shown).to_contain_text(SAID)
+    await page.evaluate(CHANGED, -8)
+    await page.evaluate("() => dispatchEvent(new Event('focus'))")
+    await expect(hidden).to_be_attached()
+    assert SAID not in await page.content()
 
 
 async def test_nobody_reads_it_after_signing_out(page: Page) -> None:
