@@ -6,7 +6,7 @@ from django.http import HttpRequest
 from coaching.people.device_copies import has_copy, has_copy_of
 
 
-def browser(request: HttpRequest) -> dict[str, object]:
+def device_copy(request: HttpRequest) -> dict[str, object]:
     """Return whether the browser keeps a copy of the signed-in person's words for reading offline."""
     user = getattr(request, "user", None) if has_copy(request) else None
     return {"has_device_copy": user is not None and has_copy_of(request, user.pk)}

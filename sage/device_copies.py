@@ -1,9 +1,9 @@
-"""Erases what a browser keeps for reading offline once its person isn't signed in there any more.
+"""Erases what a browser keeps for reading offline where its person signs out or another account is signed in.
 
-Who that is counts at the end of a request: signing out, an account's end and another person's sign-in are
-requests themselves, and after a session's end the next one is, whatever it asks for. The header empties all
-of Sage's storage in that browser, its service worker and the chosen colour scheme, too. A browser without
-the cookie costs nothing.
+Signing out, an account's end and another person's sign-in are requests themselves. The header empties all of
+Sage's storage in that browser, in every open tab: its service worker, notifications and the chosen colour
+scheme, too. So it isn't sent where a session has ended by itself: unsent words stay for the same person, and
+scripts erase the copy alone (`static/js/device-copy.js`). A browser without the cookie costs nothing.
 """
 
 from collections.abc import Awaitable, Callable
@@ -12,6 +12,7 @@ from typing import cast
 
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
+from django.urls import reverse
 from django.utils.decorators import sync_and_async_middleware
 
 from coaching.people.device_copies import end_copy, has_copy, has_copy_of
@@ -21,26 +22,36 @@ GetResponse = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseB
 
 
 @sync_and_async_middleware
-def others_erased(get_response: GetResponse) -> GetResponse:
-    """Have the browser erase a copy that isn't the signed-in person's. The user must be loaded already."""
+def copies_of_others_erased(get_response: GetResponse) -> GetResponse:
+    """Have the browser erase a copy at sign-out and for another account. The user must be loaded already."""
     if iscoroutinefunction(get_response):
 
         async def answer_async(request: HttpRequest) -> HttpResponseBase:
-            return _erasing(request, await cast("Awaitable[HttpResponseBase]", get_response(request)))
+            before = _user_id_of(request)
+            return _erasing(request, await cast("Awaitable[HttpResponseBase]", get_response(request)), before)
 
         return answer_async
 
     def answer(request: HttpRequest) -> HttpResponseBase:
-        return _erasing(request, cast("HttpResponseBase", get_response(request)))
+        before = _user_id_of(request)
+        return _erasing(request, cast("HttpResponseBase", get_response(request)), before)
 
     return answer
 
 
-def _erasing(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+def _user_id_of(request: HttpRequest) -> int | None:
     # Monitoring loads no user.
     if not has_copy(request) or request.path_info in UNLOGGED_PATHS:
-        return response
-    if not has_copy_of(request, request.user.pk):
+        return None
+    return request.user.pk
+
+
+def _erasing(request: HttpRequest, response: HttpResponseBase, before: int | None) -> HttpResponseBase:
+    after = _user_id_of(request)
+    # Whoever signs out on a page from before the session's end means it.
+    is_sign_out = request.method == "POST" and request.path_info == reverse("account_logout")
+    is_unchanged = before is None and after is None and not is_sign_out
+    if has_copy(request) and not is_unchanged and not has_copy_of(request, after):
         response["Clear-Site-Data"] = '"storage"'
         end_copy(response)
     return response

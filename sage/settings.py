@@ -139,7 +139,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "sage.busy.PersonMiddleware",
     # Once the person is loaded, and around everything that changes who it is.
-    "sage.device_copies.others_erased",
+    "sage.device_copies.copies_of_others_erased",
     "sage.language.in_own_language",
     "sage.logs.RequestLogMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
@@ -163,7 +163,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "sage.context_processors.installation",
-                "sage.context_processors.browser",
+                "sage.context_processors.device_copy",
             ]
         },
     }

@@ -57,15 +57,20 @@ CHANGED = f"""async (days) => {{{OPEN}
   const [copy] = await done(copies.getAll());
   const [seen] = await done(times.getAll());
   if (days === null) copy.data = new ArrayBuffer(copy.data.byteLength);
-  else seen.at += days * 24 * 3600 * 1000;
+  else for (const name of ["at", "madeAt"]) seen[name] += days * 24 * 3600 * 1000;
   await done(copies.put(copy));
   await done(times.put(seen));
   database.close();
 }}"""
 IS_GONE = """async () => !(await indexedDB.databases()).some(({ name }) => name === "sage-device-copy")"""
-STATUS = """async () => {
-  const { status } = await fetch("/offline/copy/", { headers: { Accept: "application/json" } });
-  return status;
+SIGN_OUT = """async () => {
+  const form = document.querySelector('form[action="/accounts/logout/"]');
+  await fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form)) });
+}"""
+# As when another tab is chosen.
+HIDE = """() => {
+  Object.defineProperty(document, "hidden", { value: true });
+  document.dispatchEvent(new Event("visibilitychange"));
 }"""
 
 
@@ -208,11 +213,31 @@ async def test_nobody_reads_it_after_signing_out(page: Page) -> None:
     await assert_erased(page)
 
 
-async def test_the_first_request_after_a_session_has_ended_erases_it(page: Page) -> None:
+async def test_the_response_to_signing_out_erases_it_alone(page: Page) -> None:
     await keep(page)
+    await meet_worker(page)
+    await page.evaluate(SIGN_OUT)
+    assert await stored(page) == {"names": [], "count": 0}
+
+
+async def test_after_a_401_nothing_is_readable_and_other_tabs_keep_what_was_typed(
+    page: Page, server: Server
+) -> None:
+    await keep(page)
+    await meet_worker(page)
+    other = await page.context.new_page()
+    await other.goto("/files/")
+    await other.evaluate("() => sessionStorage.setItem('sage-draft:1', 'Not sent yet.')")
     await in_database(end_sessions)
-    assert await page.evaluate(STATUS) == 401
-    assert await stored(page) == {"names": [], "count": 0}, "by the response alone"
+    await page.evaluate(CHANGED, -0.1)
+    async with page.expect_response("**/offline/copy/") as answered:
+        await page.evaluate(HIDE)
+    assert (await (await answered.value).all_headers()).get("clear-site-data") is None
+    assert (await answered.value).status == 401
+    await assert_erased(page)
+    assert await other.evaluate("() => sessionStorage.getItem('sage-draft:1')") == "Not sent yet."
+    assert await page.evaluate("async () => (await navigator.serviceWorker.getRegistrations()).length") == 1
+    await assert_offline_page_shows_none(other, server)
 
 
 async def test_a_page_after_a_session_has_ended_erases_it(page: Page) -> None:

@@ -110,28 +110,47 @@ def test_signing_out_erases_it(keeping: Client) -> None:
 
 
 @pytest.mark.parametrize("address", ["/", COPY, "/offline/", "/service-worker.js", "/nowhere/", "/safety/"])
-def test_the_first_request_after_a_session_has_ended_erases_it(keeping: Client, address: str) -> None:
+def test_a_session_that_ended_by_itself_empties_no_storage(keeping: Client, address: str) -> None:
     BrowserSession.objects.all().delete()
-    assert is_erased(keeping.get(address))
-    assert not is_erased(keeping.get(address))
+    response = keeping.get(address, headers=JSON if address == COPY else {})
+    assert not is_erased(response)
+    assert " data-device-copy" not in response.content.decode()
 
 
-def test_a_program_without_a_session_gets_401_and_erases_it(keeping: Client) -> None:
+def test_a_program_without_a_session_gets_401(keeping: Client) -> None:
     BrowserSession.objects.all().delete()
     response = keeping.get(COPY, headers=JSON)
     assert response.status_code == HTTPStatus.UNAUTHORIZED
-    assert is_erased(response)
+    assert "html" not in response.json()
 
 
-async def erased_by_an_async_view(cookie: str) -> bool:
+def test_the_choice_holds_for_its_person_after_a_session_has_ended(keeping: Client, user: User) -> None:
+    BrowserSession.objects.all().delete()
+    assert " data-signed-out" in keeping.get("/accounts/login/").content.decode()
+    assert not is_erased(sign_in(keeping, user))
+    assert " data-device-copy" in keeping.get("/").content.decode()
+
+
+def test_signing_out_on_a_page_from_before_the_sessions_end_erases_it(keeping: Client) -> None:
+    BrowserSession.objects.all().delete()
+    assert not is_erased(keeping.get("/accounts/logout/"))
+    assert is_erased(keeping.post("/accounts/logout/"))
+
+
+async def erased_by_an_async_view(copy: str, session: str) -> bool:
     client = AsyncClient()
-    client.cookies[COOKIE] = cookie
+    client.cookies[COOKIE] = copy
+    client.cookies["sessionid"] = session
     return is_erased(await client.post("/chat/new/", {"kind": "open_conversation"}))
 
 
 @pytest.mark.django_db(transaction=True)
-def test_async_views_erase_it_too(keeping: Client) -> None:
-    assert async_to_sync(erased_by_an_async_view)(keeping.cookies[COOKIE].value)
+def test_async_views_erase_it_too(keeping: Client, other_user: User) -> None:
+    theirs = Client()
+    theirs.force_login(other_user)
+    copy, session = keeping.cookies[COOKIE].value, theirs.cookies["sessionid"].value
+    assert async_to_sync(erased_by_an_async_view)(copy, session)
+    assert not async_to_sync(erased_by_an_async_view)(copy, "")
 
 
 def test_another_accounts_sign_in_erases_it(keeping: Client, other_user: User) -> None:
@@ -149,10 +168,11 @@ def test_its_own_person_may_sign_in_again(keeping: Client, user: User) -> None:
     assert not is_erased(sign_in(keeping, user))
 
 
-def test_a_disabled_or_deleted_account_erases_it(keeping: Client, user: User) -> None:
+def test_a_disabled_account_is_signed_out_and_keeps_none(keeping: Client, user: User) -> None:
     user.is_active = False
     user.save()
-    assert is_erased(keeping.get("/"))
+    assert keeping.get(COPY, headers=JSON).status_code == HTTPStatus.UNAUTHORIZED
+    assert " data-device-copy" not in keeping.get("/accounts/login/").content.decode()
 
 
 def test_closing_the_account_erases_it(keeping: Client, user: User) -> None:
