@@ -16,8 +16,7 @@ from coaching.life.captures import keep_capture
 from coaching.models import FileSource, FileType, LifeDomain, Photo, Profile, PulseRating, UserFileVersion
 from coaching.people.languages import in_language_of
 from coaching.safety.card import METADATA_KEY, danger_in, metadata_of
-from sessions_app.history import append_message
-from sessions_app.models import CallState, Message, MessageRole, Session, ToolCallRecord, Turn
+from sessions_app.models import CallState, Message, Session, ToolCallRecord, Turn
 from sessions_app.organising import delete_session
 from sessions_app.verdicts import NewVerdict, store_verdict
 from tests.letters.months import add, at, keep, talk, wanting
@@ -113,7 +112,7 @@ def test_a_turn_with_danger_is_left_out_with_its_answer_and_its_day(
     user: User, profile: Profile, metadata: Mapping[str, Any]
 ) -> None:
     capture(profile, "Of that day.")
-    session = talk(user, NOW, "The lake was calm.")
+    session = talk(user, NOW - timedelta(days=1), "The lake was calm.")
     add(session, NOW, "The bridge is quiet.", answer="Thank you for telling me.", **metadata)
     copy = copy_of(profile)
     assert "The lake was calm." in copy
@@ -123,7 +122,7 @@ def test_a_turn_with_danger_is_left_out_with_its_answer_and_its_day(
 
 def test_a_turn_that_a_second_look_found_dangerous_is_left_out(user: User, profile: Profile) -> None:
     capture(profile, "Of that day.")
-    session = talk(user, NOW, "The lake was calm.")
+    session = talk(user, NOW - timedelta(days=1), "The lake was calm.")
     quiet = add(session, NOW, "The bridge is quiet.", answer="Thank you for telling me.")
     store_verdict(quiet.pk, NewVerdict(level="concern", looked="concern"))
     copy = copy_of(profile)
@@ -134,7 +133,7 @@ def test_a_turn_that_a_second_look_found_dangerous_is_left_out(user: User, profi
 
 def test_a_turn_with_danger_in_an_answer_is_left_out(user: User, profile: Profile) -> None:
     session = talk(user, NOW, "The lake was calm.")
-    add(session, NOW + timedelta(minutes=1), "So was I.")
+    add(session, NOW + timedelta(days=1), "So was I.")
     danger = metadata_of(DANGER)[METADATA_KEY]
     call(session, value="The bridge", metadata={METADATA_KEY: danger})
     copy = copy_of(profile)
@@ -144,7 +143,7 @@ def test_a_turn_with_danger_in_an_answer_is_left_out(user: User, profile: Profil
 
 def test_words_that_only_todays_rules_know_are_left_out(user: User, profile: Profile) -> None:
     session = talk(user, NOW - timedelta(days=2), "The lake was calm.")
-    message = add(session, NOW - timedelta(days=2), "So was I.", answer="Good.")
+    message = add(session, NOW - timedelta(days=3), "So was I.", answer="Good.")
     Message.unscoped.filter(pk=message.pk).update(content=DANGER)
     keep(user, FileType.DAY_PLAN, "2026-10-19", intention=DANGER)
     keep(user, FileType.DAY_PLAN, "2026-10-18", intention="Swim before work.")
@@ -153,6 +152,55 @@ def test_words_that_only_todays_rules_know_are_left_out(user: User, profile: Pro
     assert "The lake was calm." in copy
     assert "Swim before work." in copy
     assert "19 October" not in copy
+
+
+@pytest.mark.parametrize("days", [0, 60], ids=["of these weeks", "older than the days in it"])
+def test_the_rest_of_a_day_of_danger_is_left_out_of_the_conversation(
+    user: User, profile: Profile, days: int
+) -> None:
+    moment = NOW - timedelta(days=days)
+    session = talk(user, moment - timedelta(days=1), "The lake was calm.")
+    Session.unscoped.filter(pk=session.pk).update(title="Tonight")
+    add(session, moment - timedelta(hours=3), "I can’t sleep.")
+    add(session, moment - timedelta(hours=2), DANGER)
+    add(session, moment - timedelta(hours=1), "Yes, tonight.", answer="I’m staying with you.")
+    copy = copy_of(profile)
+    assert "The lake was calm." in copy
+    for words in ("I can’t sleep.", "kill", "Yes, tonight.", "I’m staying with you.", ">Tonight<"):
+        assert words not in copy, words
+
+
+def test_a_turn_with_danger_in_what_was_asked_or_noted_is_left_out(user: User, profile: Profile) -> None:
+    options = [{"label": "Yes", "value": "yes"}, {"label": "No", "value": "no"}]
+    asked = talk(user, NOW, "Hello.")
+    call(asked, input={"prompt": "Are you thinking about ending your life?", "options": options}, value="yes")
+    copy = copy_of(profile)
+    assert "ending your life" not in copy
+    assert "Your answer" not in copy
+
+    noted = talk(user, NOW + timedelta(minutes=1), "Hello again.")
+    ratings = {"name": "show_pulse_check", "input": {"domains": ["career"]}}
+    pulse = call(noted, **ratings, value={"ratings": {"career": 4}, "note": "A long day."})
+    assert "A long day." in copy_of(profile)
+    pulse.value["note"] = DANGER
+    pulse.save()
+    copy = copy_of(profile)
+    assert "Hello again." not in copy
+    assert "kill" not in copy
+
+
+@pytest.mark.parametrize("file_type", [FileType.DAY_PLAN, FileType.CHECK_IN, FileType.DAILY_LOG])
+def test_a_day_with_danger_in_any_of_its_files_is_left_out(
+    user: User, profile: Profile, file_type: FileType
+) -> None:
+    keep(user, file_type, "2026-10-19")
+    keep(user, FileType.DAY_PLAN, "2026-10-18", intention="Swim before work.")
+    written = UserFileVersion.of(user.pk).filter(file__path__contains="2026-10-19")
+    assert "19 October" in copy_of(profile)
+    written.update(content=f"{written.get().content}\n\n{DANGER}")
+    copy = copy_of(profile)
+    assert "19 October" not in copy
+    assert "Swim before work." in copy
 
 
 def test_the_day_of_a_dangerous_capture_or_photo_is_left_out(user: User, profile: Profile) -> None:
@@ -238,12 +286,14 @@ def test_others_words_are_never_in_it(user: User, other_user: User, profile: Pro
 def test_a_long_conversation_is_cut_before_the_days_are(user: User, profile: Profile) -> None:
     capture(profile, "Of today.")
     session = talk(user, NOW, "The first words.")
-    turn = session.turns.get()
-    for number in range(30):
-        append_message(session=session, turn=turn, role=MessageRole.USER, content=f"{number}: {'é' * 20_000}")
+    for number in range(29):
+        add(session, NOW, f"{number}: {'é' * 20_000}", answer=f"Answer {number}.")
     copy = copy_of(profile)
     assert len(copy.encode()) < MAX_BYTES
-    assert "29: é" in copy
+    assert "28: é" in copy
+    answered = {number for number in range(29) if f"Answer {number}." in copy}
+    assert answered == {number for number in range(29) if f">{number}: é" in copy}
+    assert 1 < len(answered) < 29
     assert "Earlier messages are in Sage." in copy
     assert '<p dir="auto">The first words.' not in copy
     assert "Of today." in copy
