@@ -1,5 +1,7 @@
 // Sends an export with progress. Without scripts the form sends it.
 
+import { eraseCopies } from "./device-copy.js";
+
 const MEGABYTE = 1024 * 1024;
 const WHOLE_PERCENT = new Intl.NumberFormat(document.documentElement.lang, { style: "percent" });
 
@@ -54,6 +56,7 @@ function end(form, { status, responseText }) {
     form.closest("#next-upload").replaceWith(answer.getElementById("next-upload"));
     document.querySelector("#next-upload [role=alert]")?.scrollIntoView({ block: "nearest" });
   } else if (status) {
+    if (status === 403) eraseCopies();
     fail(form, status === 403 ? form.dataset.signedOut : form.dataset.broken);
   } else {
     fail(form, form.dataset.lost);

@@ -1,6 +1,7 @@
 // Uploads to the library, and of photos to a day of the journal: files and folders that are dropped, pasted or chosen are
 // sent one by one, with progress for each. Without scripts the form sends them all at once.
 
+import { eraseCopies } from "./device-copy.js";
 import { newId } from "./parts.js";
 
 const AT_ONCE = 2;
@@ -170,7 +171,9 @@ function end(upload, request) {
     if (upload.tries >= TRIES && !isWait) fail(upload.row, words(status ? "broken" : "lost"));
     else again(upload, wait || RETRY_MS * upload.tries);
   } else {
-    fail(upload.row, status === 401 || status === 403 ? words("signedOut") : (response?.error ?? words("broken")));
+    const isSignedOut = status === 401 || status === 403;
+    if (isSignedOut) eraseCopies();
+    fail(upload.row, isSignedOut ? words("signedOut") : (response?.error ?? words("broken")));
   }
 }
 
