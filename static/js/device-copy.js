@@ -12,6 +12,9 @@ const FRESH_MS = 10 * 60 * 1000;
 const FRESH_LEAVING_MS = 60 * 1000;
 const KEPT_MS = 7 * 24 * 3600 * 1000;
 const CLOCK_CHANGE_MS = 24 * 3600 * 1000;
+// After a failure, pages of the same tab don't try again for `FRESH_MS`. Whose copy this browser keeps.
+const FAILED = "sage-copy-failed";
+const KEPT_OF = "sage-copy-of";
 const SIGNED_OUT = 401;
 const NOT_KEPT = 204;
 
@@ -20,25 +23,71 @@ export function canKeepCopy() {
   return Boolean(globalThis.indexedDB && globalThis.crypto?.subtle && navigator.serviceWorker);
 }
 
-// Fetch the person's copy unless it is fresh: after the server has sent a page, or when the person is leaving one, where
-// they may have written since. Returns whether there is a copy.
-export async function renewCopy(person, { isLeaving = false } = {}) {
-  if (!canKeepCopy()) return false;
+// Note that this browser keeps the person's copy, which a page knows from the server.
+export function noteKept(person) {
   try {
-    if (await noteSeen(person, isLeaving)) return true;
+    localStorage.setItem(KEPT_OF, person);
   } catch {
-    // There is none yet.
+    // Storage is off: nothing is stored.
   }
+}
+
+// Another tab may have signed out, signed somebody else in or erased the copy meanwhile.
+export function isKept(person) {
   try {
-    await storeCopy(person, await fetchCopy());
-    return true;
+    return Boolean(person) && readPerson() === person && localStorage.getItem(KEPT_OF) === person;
   } catch {
     return false;
   }
 }
 
+// Fetch the person's copy unless it is fresh: after the server has sent a page, or when the person is leaving one, where
+// they may have written since; always where they `asked`. Returns how it ended: `kept`, `older` (there is one that
+// couldn't be renewed), `unfetched` or `unstored`.
+export async function renewCopy(person, { isLeaving = false, asked = false } = {}) {
+  if (!canKeepCopy() || !isKept(person)) return "unstored";
+  let before = "";
+  try {
+    before = await noteSeen(person, isLeaving);
+  } catch {
+    // There is none yet.
+  }
+  let ended = before ? "older" : "unfetched";
+  if (!asked && before === "fresh") return "kept";
+  if (!asked && failedLately()) return ended;
+  try {
+    const fetched = await fetchCopy();
+    ended = before ? "older" : "unstored";
+    await storeCopy(person, fetched);
+    ended = "kept";
+  } catch {
+    // Nothing to say but how it ended.
+  }
+  noteFailure(ended !== "kept" && isKept(person));
+  return ended;
+}
+
+function failedLately() {
+  try {
+    const since = Date.now() - Number(sessionStorage.getItem(FAILED) ?? 0);
+    return since >= 0 && since < FRESH_MS;
+  } catch {
+    return false;
+  }
+}
+
+function noteFailure(hasFailed) {
+  try {
+    if (hasFailed) sessionStorage.setItem(FAILED, String(Date.now()));
+    else sessionStorage.removeItem(FAILED);
+  } catch {
+    // Storage is off.
+  }
+}
+
 // Returns the copy's HTML, or why it can't be shown: `old` or `broken`. Without a copy it is neither.
 export async function readCopy(person) {
+  if (!isKept(person)) return {};
   try {
     const [copy, seen] = await inStores("readonly", ({ copies, seen: times }) =>
       Promise.all([done(copies.get(person)), done(times.get(person))]),
@@ -58,8 +107,14 @@ export async function readCopy(person) {
 
 export async function eraseCopies() {
   try {
-    // Not where there is none: deleting would make it first.
-    const known = await indexedDB.databases?.();
+    // First, so that nothing that was fetched before is stored afterwards.
+    localStorage.removeItem(KEPT_OF);
+  } catch {
+    // Storage is off.
+  }
+  try {
+    // Not where there is none: deleting would make it first. Where that isn't known, it is deleted.
+    const known = await indexedDB.databases?.().catch(() => null);
     if (known && !known.some(({ name }) => name === DATABASE)) return;
     await new Promise((resolve) => {
       const request = indexedDB.deleteDatabase(DATABASE);
@@ -71,8 +126,8 @@ export async function eraseCopies() {
   }
 }
 
-// Note that the server knew the person just now; who is leaving may be offline. Returns whether the copy is fresh.
-// Others' are erased.
+// Note that the server knew the person just now; who is leaving may be offline. Returns whether there is a copy: `fresh`,
+// `older` or none. Others' are erased.
 function noteSeen(person, isLeaving) {
   const now = Date.now();
   return inStores("readwrite", async ({ copies, seen }) => {
@@ -81,10 +136,11 @@ function noteSeen(person, isLeaving) {
     if (rows.length > 1 || !own) {
       copies.clear();
       seen.clear();
-      return false;
+      return "";
     }
     if (!isLeaving) seen.put({ ...own, at: now });
-    return now >= own.madeAt && now - own.madeAt < (isLeaving ? FRESH_LEAVING_MS : FRESH_MS);
+    const isFresh = now >= own.madeAt && now - own.madeAt < (isLeaving ? FRESH_LEAVING_MS : FRESH_MS);
+    return isFresh ? "fresh" : "older";
   });
 }
 
@@ -100,16 +156,20 @@ async function storeCopy(person, fetched) {
   const key = await crypto.subtle.generateKey({ name: "AES-GCM", length: 256 }, false, ["encrypt", "decrypt"]);
   const iv = crypto.getRandomValues(new Uint8Array(12));
   const data = await crypto.subtle.encrypt(cipher(person, iv), key, new TextEncoder().encode(fetched.html));
+  assertKept(person); // before a database is made
   const now = Date.now();
   const work = ({ copies, seen }) => {
-    // Another tab may have signed out meanwhile.
-    if (readPerson() !== person) throw new Error("nobody is signed in");
+    assertKept(person);
     copies.clear();
     seen.clear();
     copies.put({ person, key, iv, data });
     seen.put({ person, at: now, madeAt: now });
   };
   await inStores("readwrite", work, { isNew: true });
+}
+
+function assertKept(person) {
+  if (!isKept(person)) throw new Error("the copy was erased meanwhile");
 }
 
 function cipher(person, iv) {

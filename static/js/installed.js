@@ -1,7 +1,7 @@
 // Sage as an app: the service worker, the menu item that installs it, and what belongs to one person on a device.
 
 import { dropDeviceOfOthers, leaveDevice } from "./device.js";
-import { canKeepCopy, eraseCopies, renewCopy } from "./device-copy.js";
+import { canKeepCopy, eraseCopies, noteKept, renewCopy } from "./device-copy.js";
 import { keepDraft, notePerson, readDraft } from "./offline-draft.js";
 import { setText } from "./composer.js";
 
@@ -42,11 +42,12 @@ function setUpCopy() {
     eraseCopies();
     return;
   }
+  noteKept(person);
   const wait = globalThis.requestIdleCallback ?? setTimeout;
   addEventListener("load", () => wait(async () => {
-    const isKept = await renewCopy(person);
+    const ended = await renewCopy(person, { asked: Boolean(form) });
     const line = form?.querySelector("[role=status]");
-    if (line) line.textContent = isKept ? form.dataset.kept : form.dataset.failed;
+    if (line) line.textContent = form.dataset[ended];
   }));
   document.addEventListener("visibilitychange", () => {
     if (document.hidden) renewCopy(person, { isLeaving: true });

@@ -39,7 +39,7 @@ function hideCopy() {
 // Another tab may have signed out or erased the copy, and it may have become too old, while this page was open.
 async function checkCopy() {
   if (place.hidden) return;
-  if (readPerson() !== person || !(await readCopy(person)).html) hideCopy();
+  if (!(await readCopy(person)).html) hideCopy();
 }
 
 if (person) {

@@ -1,5 +1,6 @@
 """A copy on this device: readable offline for its person, gone for everybody else. Its storage is read."""
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
@@ -9,7 +10,7 @@ from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session as BrowserSession
 from django.test import Client
 from django.utils import timezone
-from playwright.async_api import Browser, BrowserContext, Page, expect
+from playwright.async_api import Browser, BrowserContext, Page, Route, expect
 
 from sessions_app.database import in_database
 from sessions_app.models import Session
@@ -67,6 +68,10 @@ SIGN_OUT = """async () => {
   const form = document.querySelector('form[action="/accounts/logout/"]');
   await fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form)) });
 }"""
+FULL = """
+  IDBObjectStore.prototype.put = () => { throw new DOMException("The disk is full.", "QuotaExceededError"); };
+"""
+IDLE = "() => new Promise((done) => requestIdleCallback(() => setTimeout(done, 300)))"
 # As when another tab is chosen.
 HIDE = """() => {
   Object.defineProperty(document, "hidden", { value: true });
@@ -77,7 +82,7 @@ HIDE = """() => {
 @pytest.fixture(autouse=True)
 def talked(user: User) -> Session:
     """A conversation of today."""
-    return talk(user, timezone.now(), SAID, answer=ANSWERED)
+    return talk(user, timezone.now(), SAID, answer=f"{ANSWERED} [A page](https://example.org/)")
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -166,7 +171,8 @@ async def test_a_copy_is_kept_for_whoever_wants_it_and_read_offline(page: Page, 
     await expect(page.get_by_role("heading", name="On this device, as of")).to_be_visible()
     await page.get_by_text("Newest conversation", exact=True).click()
     await expect(page.get_by_role("paragraph").filter(has_text=SAID)).to_be_visible()
-    await expect(page.get_by_text(ANSWERED)).to_be_visible()
+    await expect(page.get_by_text(f"{ANSWERED} A page")).to_be_visible()
+    await expect(page.locator("#copy a")).to_have_count(0)
 
     await server.open()
     await page.goto("/settings/data/")
@@ -216,8 +222,9 @@ async def test_nobody_reads_it_after_signing_out(page: Page) -> None:
 async def test_the_response_to_signing_out_erases_it_alone(page: Page) -> None:
     await keep(page)
     await meet_worker(page)
+    await page.evaluate(IDLE)
     await page.evaluate(SIGN_OUT)
-    assert await stored(page) == {"names": [], "count": 0}
+    assert (await stored(page))["count"] == 0
 
 
 async def test_after_a_401_nothing_is_readable_and_other_tabs_keep_what_was_typed(
@@ -285,6 +292,71 @@ async def test_a_copy_that_nobody_renewed_or_can_read_is_said_so(page: Page, ser
     await expect(page.get_by_text("can’t read the copy on this device")).to_be_visible()
     await page.locator("#offline-text").fill("A thought.")
     await expect(page.get_by_text("Saved on this device.")).to_be_visible()
+
+
+async def test_the_setting_says_why_a_copy_is_missing_or_older(page: Page) -> None:
+    async def refuse(route: Route) -> None:
+        await route.fulfill(status=429)
+
+    await page.goto("/settings/data/")
+    await page.route("**/offline/copy/", refuse)
+    await page.get_by_role("button", name="Keep a copy on this device").click()
+    await expect(page.get_by_text("The copy couldn’t be fetched just now.")).to_be_visible()
+    await page.unroute("**/offline/copy/")
+    await page.reload()
+    await expect(page.get_by_text("This browser keeps a copy. It’s up to date.")).to_be_visible()
+    await page.route("**/offline/copy/", refuse)
+    await page.reload()
+    await expect(page.get_by_text("Sage couldn’t update it just now")).to_be_visible()
+    assert (await stored(page))["count"] == 2
+
+
+async def test_a_full_storage_is_said_so_and_not_tried_on_each_page(page: Page) -> None:
+    fetched: list[str] = []
+    page.on(
+        "request", lambda request: fetched.append(request.url) if "/offline/copy/" in request.url else None
+    )
+    await page.add_init_script(FULL)
+    await page.goto("/settings/data/")
+    await page.get_by_role("button", name="Keep a copy on this device").click()
+    await expect(page.get_by_text("This browser couldn’t store the copy")).to_be_visible()
+    assert len(fetched) == 1
+    await page.goto("/files/")
+    await page.evaluate(IDLE)
+    assert len(fetched) == 1
+
+
+async def test_a_browser_that_cant_keep_a_copy_says_so(page: Page) -> None:
+    await page.add_init_script("Object.defineProperty(Crypto.prototype, 'subtle', { value: undefined });")
+    await page.goto("/settings/data/")
+    await expect(page.get_by_text("This browser can’t keep a copy here.")).to_be_visible()
+    await expect(page.get_by_role("button", name="Keep a copy on this device")).to_be_hidden()
+
+
+async def test_what_was_fetched_before_the_copy_was_erased_isnt_stored_afterwards(page: Page) -> None:
+    held, released = asyncio.Event(), asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        response = await route.fetch()
+        held.set()
+        await released.wait()
+        await route.fulfill(response=response)
+
+    await keep(page)
+    other = await page.context.new_page()
+    await other.goto("/settings/data/")
+    await expect(other.get_by_text("This browser keeps a copy. It’s up to date.")).to_be_visible()
+    await page.route("**/offline/copy/", hold)
+    await page.evaluate(CHANGED, -0.1)
+    async with page.expect_response("**/offline/copy/"):
+        await page.evaluate(HIDE)
+        await held.wait()
+        await other.get_by_role("button", name="Erase the copy").click()
+        await expect(other.get_by_text("The copy on this device was erased.")).to_be_visible()
+        await assert_erased(other)
+        released.set()
+    await page.evaluate(IDLE)
+    assert (await stored(page))["count"] == 0
 
 
 async def test_a_conversation_that_was_signed_out_erases_it(
