@@ -15,7 +15,7 @@ from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.utils.decorators import sync_and_async_middleware
 
-from coaching.people.device_copies import end_copy, has_copy, has_copy_of
+from coaching.people.device_copies import begin_copy, end_copy, has_copy, has_copy_of
 from sage.logs import UNLOGGED_PATHS
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
@@ -48,10 +48,14 @@ def _user_id_of(request: HttpRequest) -> int | None:
 
 def _erasing(request: HttpRequest, response: HttpResponseBase, before: int | None) -> HttpResponseBase:
     after = _user_id_of(request)
+    if after is not None and has_copy_of(request, after):
+        if before is None:
+            begin_copy(response, user_id=after)  # the choice holds for as long as its person signs in
+        return response
     # Whoever signs out on a page from before the session's end means it.
     is_sign_out = request.method == "POST" and request.path_info == reverse("account_logout")
     is_unchanged = before is None and after is None and not is_sign_out
-    if has_copy(request) and not is_unchanged and not has_copy_of(request, after):
+    if has_copy(request) and not is_unchanged:
         response["Clear-Site-Data"] = '"storage"'
         end_copy(response)
     return response

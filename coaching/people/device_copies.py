@@ -16,12 +16,19 @@ COOKIE_SECONDS = 400 * 24 * 3600
 _SALT = "device copy"
 
 fetches = AttemptLimit(attempts=30, seconds=600)
-"""How often a person's browsers may fetch their copies. Each fetches one a minute at most."""
+"""How often a person's browsers may fetch their copies. A tab fetches one a minute at most, and one whenever
+the setting is opened.
+"""
+
+
+def cookie_name() -> str:
+    """Return the cookie's name; with TLS one that no other host of the domain can set."""
+    return f"__Host-{COOKIE}" if settings.SESSION_COOKIE_SECURE else COOKIE
 
 
 def has_copy(request: HttpRequest) -> bool:
     """Return whether the browser keeps a copy of anybody's words."""
-    return COOKIE in request.COOKIES
+    return cookie_name() in request.COOKIES
 
 
 def has_copy_of(request: HttpRequest, user_id: int | None) -> bool:
@@ -29,7 +36,7 @@ def has_copy_of(request: HttpRequest, user_id: int | None) -> bool:
     if user_id is None or not has_copy(request):
         return False
     try:
-        named = signing.loads(request.COOKIES[COOKIE], salt=_SALT, max_age=COOKIE_SECONDS)
+        named = signing.loads(request.COOKIES[cookie_name()], salt=_SALT, max_age=COOKIE_SECONDS)
     except signing.BadSignature:
         return False
     return bool(named == user_id)
@@ -38,7 +45,7 @@ def has_copy_of(request: HttpRequest, user_id: int | None) -> bool:
 def begin_copy(response: HttpResponseBase, *, user_id: int) -> None:
     """Have the browser keep a copy of the user's words from the next page on."""
     response.set_cookie(
-        COOKIE,
+        cookie_name(),
         signing.dumps(user_id, salt=_SALT),
         max_age=COOKIE_SECONDS,
         secure=settings.SESSION_COOKIE_SECURE,
@@ -49,4 +56,5 @@ def begin_copy(response: HttpResponseBase, *, user_id: int) -> None:
 
 def end_copy(response: HttpResponseBase) -> None:
     """Have the browser keep none: the next page's script erases what there is."""
-    response.delete_cookie(COOKIE, samesite="Lax")
+    # Browsers ignore a name with this prefix without `Secure`, which Django sets for it.
+    response.delete_cookie(cookie_name(), samesite="Lax")

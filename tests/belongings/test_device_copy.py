@@ -182,7 +182,7 @@ def test_a_turn_with_danger_in_what_was_asked_or_noted_is_left_out(user: User, p
     ratings = {"name": "show_pulse_check", "input": {"domains": ["career"]}}
     pulse = call(noted, **ratings, value={"ratings": {"career": 4}, "note": "A long day."})
     assert "A long day." in copy_of(profile)
-    pulse.value["note"] = DANGER
+    pulse.value = {"ratings": {"career": 4}, "note": DANGER}
     pulse.save()
     copy = copy_of(profile)
     assert "Hello again." not in copy

@@ -94,9 +94,13 @@ def test_the_copy_ends_where_its_person_says_so_and_they_stay_signed_in(keeping:
 
 
 def test_its_cookie_is_as_secure_as_that_of_the_session(signed_in: Client, settings: Settings) -> None:
-    for is_secure in (True, False):
+    for is_secure, name in ((True, f"__Host-{COOKIE}"), (False, COOKIE)):
         settings.SESSION_COOKIE_SECURE = is_secure
-        assert bool(signed_in.post(CHOICE, {"do": "keep"}).cookies[COOKIE]["secure"]) == is_secure
+        kept = signed_in.post(CHOICE, {"do": "keep"}).cookies[name]
+        assert (bool(kept["secure"]), kept["path"], kept["domain"]) == (is_secure, "/", "")
+        assert " data-device-copy" in signed_in.get("/").content.decode()
+        erased = signed_in.post(CHOICE, {"do": "erase"}).cookies[name]
+        assert (erased.value, bool(erased["secure"]), erased["path"]) == ("", is_secure, "/")
 
 
 def test_nothing_is_erased_while_its_person_is_signed_in(keeping: Client) -> None:
@@ -127,8 +131,12 @@ def test_a_program_without_a_session_gets_401(keeping: Client) -> None:
 def test_the_choice_holds_for_its_person_after_a_session_has_ended(keeping: Client, user: User) -> None:
     BrowserSession.objects.all().delete()
     assert " data-signed-out" in keeping.get("/accounts/login/").content.decode()
-    assert not is_erased(sign_in(keeping, user))
-    assert " data-device-copy" in keeping.get("/").content.decode()
+    response = sign_in(keeping, user)
+    assert not is_erased(response)
+    assert response.cookies[COOKIE]["max-age"] == COOKIE_SECONDS, "renewed"
+    response = keeping.get("/")
+    assert " data-device-copy" in response.content.decode()
+    assert COOKIE not in response.cookies
 
 
 def test_signing_out_on_a_page_from_before_the_sessions_end_erases_it(keeping: Client) -> None:
