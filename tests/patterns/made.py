@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from coaching.practice.coach import acts, hearing, jobs, scenes, steps
+from coaching.practice.coach import acts, fitting, hearing, jobs, scenes, steps
 from coaching.practice.coach.tables import BY_LANGUAGE, WALKS
 from coaching.safety import (
     answers,
@@ -34,6 +34,7 @@ SAMPLES: Mapping[str, Mapping[str, Any]] = {
         "names": "goal|aim",
         "ends": r"(?: page)?(?:\s+(?:to|into|as|say)\b|\s*[:=])?\s+(.+)",
     },
+    "coaching/practice/coach/resting.py": {"names": "health|body|sleep"},
     "coaching/practice/coach/replay.py": {"heard": SimpleNamespace(old="Priya")},
     "coaching/recall/question.py": {"names": "Anna|Annie"},
     "coaching/skills/callers.py": {"words": r"life[\s_-]*mapping"},
@@ -63,6 +64,9 @@ MADE: Mapping[str, Callable[[], Patterns]] = {
     "coaching/practice/coach/hearing.py: re.compile(text)": lambda: [
         *(pattern for patterns in hearing._WHOLE.values() for pattern in patterns.values()),
         *(pattern for patterns in hearing._WITHIN.values() for pattern in patterns.values()),
+    ],
+    "coaching/practice/coach/fitting.py: re.compile(f'\\\\b(?:{words})')": lambda: [
+        *fitting._OF_PARTS.values()
     ],
     "coaching/practice/coach/jobs.py: re.compile(f'\\\\b(?:{words})\\\\b')": lambda: [*jobs._TOPICS.values()],
     "coaching/practice/coach/tables.py: re.compile(_WISH.replace('WORDS', asked_for))": lambda: [

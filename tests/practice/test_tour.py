@@ -240,7 +240,6 @@ async def test_a_rating_goes_with_the_words_that_it_was_in(client: AsyncAnthropi
         ("word " * 300, "too long"),
         ("please don't write that down", "I won't"),
         ("let's do my weekly check-in", "finish this first"),
-        ("I slept for nine hours in my own bed", "tap"),
     ],
 )
 async def test_what_is_no_answer_is_met_and_the_question_put_again(

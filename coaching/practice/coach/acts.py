@@ -6,7 +6,8 @@ from functools import cache
 
 from coaching.practice.coach import texts
 from coaching.practice.coach.conversation import Conversation
-from coaching.practice.coach.hearing import search
+from coaching.practice.coach.hearing import is_about, search, spoken_language
+from coaching.practice.coach.sense import sense
 from coaching.practice.coach.texts import read_table
 from coaching.safety.readable import plain_letters
 
@@ -18,6 +19,9 @@ _PRIVACY = (
 _SHORT_WORDS, _LONG_WORDS = 12, 14
 
 
+_ASKED_LAST = ("advice", "selfask", "prognosis")
+"""What a longer message may ask with its last words."""
+_CLAUSE = re.compile(r"[.,;:!?](?=\s)")
 _MAX_MENDED = 60
 _GOES_ON = re.compile(
     r"\W*(?:(?:ok|okay|vale|gut)\W+)?(?:and|or|what about|how about|not even|und|oder|auch|y|o|ni)\b"
@@ -43,10 +47,18 @@ def _pattern(text: str) -> re.Pattern[str]:
 def plain_act(words: str) -> str:
     """Return what words plainly do, or nothing; long words do more than that."""
     letters = plain_letters(words)
-    if len(letters.split()) > _LONG_WORDS:
-        return ""
-    known = act_patterns()[texts.language()]
+    is_long = len(letters.split()) > _LONG_WORDS
+    known = act_patterns()[spoken_language(words) or texts.language()]
+    if is_long:
+        asked = _CLAUSE.split(letters)[-1]
+        return next((name for name in _ASKED_LAST if known[name].search(asked)), "")
     return next((name for name, pattern in known.items() if pattern.search(letters)), "")
+
+
+def about_tour(words: str) -> str:
+    """Return the name of the question about the tour that words ask, or nothing."""
+    topic = sense(words).topic
+    return topic if topic in texts.questions() else ""
 
 
 def begins_in(words: str) -> bool:
@@ -62,7 +74,7 @@ def mended_in(words: str) -> str:
     found = search("meant", words) or search("mends", words)
     said = next(filter(None, found.groups()), "") if found else ""
     mended = " ".join(said.split()).strip(" .!,;:-–“”\"'")
-    is_story = len(mended) > _MAX_MENDED or "?" in mended or _STORY.match(mended)
+    is_story = len(mended) > _MAX_MENDED or _STORY.match(mended) or is_about("question", mended)
     return "" if is_story else mended
 
 

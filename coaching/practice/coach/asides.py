@@ -3,12 +3,31 @@
 from collections.abc import Sequence
 
 from coaching.practice.coach import texts
+from coaching.practice.coach.acts import about_tour
 from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.file_names import clip, files_in_words, join_words
 from coaching.practice.coach.hearing import Heard, is_about
-from coaching.practice.coach.replay import State, changeable
+from coaching.practice.coach.scenes import scene_in, wordings_for
 from coaching.practice.coach.sense import sense
+from coaching.practice.coach.state import State, changeable
 from coaching.practice.coach.tables import Slot
+from coaching.practice.coach.wordings import without_question
+
+_SILENT = frozenset(
+    {
+        "answer", "choice", "pulse", "no", "leave", "pause", "recall", "danger", "grief", "aside", "heavy",
+        "rest",
+    }
+)  # fmt: skip
+"""What is answered by the walk's next step, or was before (`beside.py`)."""
+
+
+_OF_SLOT = frozenset({"again", "point"})
+"""Questions about the tour that are about its own question, if it has just asked one."""
+
+
+_FEW = 8
+"""In more words than that people are mentioned by the way."""
 
 
 def fresh(sentences: Sequence[str], conversation: Conversation) -> str:
@@ -22,12 +41,6 @@ def pick(sentences: Sequence[str], conversation: Conversation) -> str:
     return said or sentences[len(conversation.exchanges) % len(sentences)]
 
 
-def about_tour(words: str) -> str:
-    """Return the name of the question about the tour that words ask, or nothing."""
-    topic = sense(words).topic
-    return topic if topic in texts.questions() else ""
-
-
 def answer_question(conversation: Conversation, question: str, slot: Slot | None = None) -> str:
     """Answer a question; of those about a slot only what the slot's own text says."""
     plain = question
@@ -37,7 +50,8 @@ def answer_question(conversation: Conversation, question: str, slot: Slot | None
     if is_about("in_play", plain) and (slot is None or "skill" in plain.lower()):
         names = [name.replace("-", " ") for name in conversation.skills]
         return texts.said("in_play", skills=join_words(names)) if names else texts.said("not_in_play")
-    if about := about_tour(plain):
+    about = about_tour(plain)
+    if about and not (slot and slot.name and about in _OF_SLOT and is_about("about_slot", plain)):
         return pick(texts.questions()[about], conversation)
     if is_about("advice", plain):
         return pick(texts.reactions("advice"), conversation)
@@ -59,7 +73,10 @@ def react(conversation: Conversation, state: State, heard: Heard) -> str:
         case "foreign":
             return in_both_languages(heard)
         case "answer" if state.last:
-            return texts.said("noted", words=clip(state.given[state.last].words.rstrip("."), 160))
+            return _acknowledge(conversation, state)
+        case "declines":
+            is_word = state.walk.slot(heard.about).kind == "words"
+            return pick(texts.reactions("declines" if is_word else "declines_one"), conversation)
         case "correction":
             return _confirm(state, heard)
         case "choice" if newest and texts.stands_in("change", newest.question):
@@ -68,10 +85,18 @@ def react(conversation: Conversation, state: State, heard: Heard) -> str:
             return texts.said("safe_now")
         case "hello":
             return "" if not state.was_asked else texts.reactions("hello")[0]
-        case "answer" | "choice" | "pulse" | "no" | "leave" | "pause" | "menu" | "recall" | "danger":
+        case kind if kind in _SILENT:
             return ""
         case _:
-            return pick(texts.reactions(heard.kind) or [""], conversation)
+            return _by_kind(conversation, heard)
+
+
+def _by_kind(conversation: Conversation, heard: Heard) -> str:
+    written = files_in_words(call.path for call in conversation.calls if call.path)
+    if heard.kind == "refusal" and written:
+        return texts.said("refused_late", files=join_words(written))
+    name = "wish" if heard.kind == "menu" else heard.kind
+    return pick(texts.reactions(name) or [""], conversation)
 
 
 def in_both_languages(heard: Heard) -> str:
@@ -82,8 +107,25 @@ def in_both_languages(heard: Heard) -> str:
 
 def _check_slot(state: State) -> Slot:
     changed = changeable(state)
-    example = changed[-1].name if changed else "it"
+    example = (changed[-1].aliases or [changed[-1].label])[0] if changed else "it"
     return Slot(name="", label="", question="", why=texts.said("check_why", example=example))
+
+
+def _acknowledge(conversation: Conversation, state: State) -> str:
+    """Say something to what an answer tells, without a question, as the walk's follows; else say it back."""
+    words = state.given[state.last].words
+    scene = scene_in(words)
+    is_words = state.walk.slot(state.last).kind in {"words", "choice"}
+    is_told = scene is not None and is_words and scene.weight >= (1 if len(words.split()) <= _FEW else 2)
+    is_glad = scene.is_glad if scene else sense(words).act == "good" and sense(words).is_sure
+    known = [] if scene or not is_glad else texts.answers("good")
+    if is_told or (is_glad and is_words):
+        known = [*known, *wordings_for(conversation, is_hard=not is_glad)]
+    if told := fresh([each for each in map(without_question, known) if each], conversation):
+        return told
+    noted = texts.reactions("noted")
+    start, _, end = noted[len(conversation.exchanges) % len(noted)].partition("{words}")
+    return f"{start}{clip(words.rstrip('.'), 160)}{end}"
 
 
 def _confirm(state: State, heard: Heard) -> str:

@@ -104,6 +104,11 @@ class Conversation:
         return last
 
     @property
+    def is_first(self) -> bool:
+        """Whether the newest words are the first; in an arc, they answer a question."""
+        return len(self.exchanges) == 1 and self.arc is None
+
+    @property
     def begins_now(self) -> int:
         return self.exchanges[-1].position if self.exchanges else 0
 
@@ -118,9 +123,21 @@ class Conversation:
     @cached_property
     def language(self) -> Language:
         """The language of the newest words whose language shows, else the account's."""
-        told = (spoken_language(exchange.answer) for exchange in reversed(self.exchanges))
+        return self.exchanges_with_language[-1][1] if self.exchanges else self._account_language
+
+    @cached_property
+    def exchanges_with_language(self) -> Sequence[tuple[Exchange, Language]]:
+        """The exchanges, each with the language that was spoken then."""
+        found, spoken = [], self._account_language
+        for exchange in self.exchanges:
+            spoken = spoken_language(exchange.answer) or spoken
+            found.append((exchange, spoken))
+        return found
+
+    @property
+    def _account_language(self) -> Language:
         account = _LANGUAGE.search(self.section("session_context"))
-        return next(filter(None, told), _ACCOUNT.get(account[1], "en") if account else "en")
+        return _ACCOUNT.get(account[1], "en") if account else "en"
 
     @property
     def newest_as_sent(self) -> str:

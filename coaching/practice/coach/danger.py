@@ -10,13 +10,12 @@ from collections.abc import Sequence
 from coaching.practice.coach import texts
 from coaching.practice.coach.after_danger import is_still_there, says_yes
 from coaching.practice.coach.conversation import Conversation, Exchange
-from coaching.practice.coach.hearing import hear
+from coaching.practice.coach.hearing import danger_heard, hear
 from coaching.practice.coach.replay import is_safe
 from coaching.practice.coach.talk import answer_questions
 from coaching.practice.coach.walking import say
 from coaching.practice.coach.wordings import without_question
 from coaching.practice.script import Reply, ToolUse
-from coaching.safety.card import danger_in
 from coaching.safety.lines import Line, shipped_offer
 
 MAX_HELP_LINES = 5
@@ -88,7 +87,7 @@ def _suggested_level(conversation: Conversation) -> str:
     newest = conversation.newest
     if newest is None or newest.value or is_in_danger(conversation):
         return ""
-    found = danger_in(newest.answer)
+    found = danger_heard(newest.answer)
     return found.level if found else ""
 
 
@@ -117,7 +116,11 @@ def point_to_help(conversation: Conversation) -> Reply:
         asked = answer_questions(conversation) if was_asked_about_danger(conversation.exchanges[-1]) else ""
         return say(asked, texts.said("help_concern"), lines)
     is_again = any(texts.stands_in("safe", exchange.question) for exchange in conversation.exchanges[-1:])
-    return say(texts.said("help_stay") if is_again else texts.said("help_first"), lines, texts.said("safe"))
+    is_third = any(
+        texts.stands_in("help_stay", exchange.question) for exchange in conversation.exchanges[-1:]
+    )
+    name = "help_still" if is_third else "help_stay" if is_again else "help_first"
+    return say(texts.said(name), lines, texts.said("safe"))
 
 
 def _level_of(exchange: Exchange, *, is_open: bool, has_asked: bool) -> str:
@@ -132,7 +135,7 @@ def _level_of(exchange: Exchange, *, is_open: bool, has_asked: bool) -> str:
     answer, is_answer = exchange.answer, was_asked_about_danger(exchange)
     if is_answer and _agrees(answer):
         return "immediate"
-    if found := danger_in(answer):
+    if found := danger_heard(answer):
         if is_open or is_answer or not found.is_weighed:
             return found.level
         return "concern" if has_asked and found.level == "immediate" else ""

@@ -10,7 +10,7 @@ from typing import Any
 
 from coaching.practice.coach import texts
 from coaching.practice.coach.hearing import one_line, rating_in
-from coaching.practice.coach.replay import State
+from coaching.practice.coach.state import State
 from coaching.practice.coach.tables import DOMAINS, File, Given, part_title
 from coaching.practice.script import ToolUse
 from coaching.safety.plan import HEADINGS, parse_plan

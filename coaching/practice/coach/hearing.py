@@ -15,12 +15,14 @@ from typing import Any, Literal
 from coaching.practice.coach.tables import BY_LANGUAGE, Slot
 from coaching.practice.coach.texts import ENGLISH, LANGUAGES, Language, language, read_table
 from coaching.safety.card import danger_in
+from coaching.safety.danger import Danger
 from coaching.safety.grief import is_grief
 
 Kind = Literal[
     "answer", "later", "correction", "question", "request", "remark", "refusal", "foreign", "nonsense",
     "empty", "long", "many", "short", "choose", "danger", "leave", "pause", "menu", "recall", "hello",
-    "thanks", "yes", "no", "continue", "choice", "pulse", "check", "wish", "grief",
+    "thanks", "yes", "no", "continue", "choice", "pulse", "check", "wish", "grief", "aside", "declines",
+    "heavy", "rest",
 ]  # fmt: skip
 
 PATTERNS: Mapping[str, Mapping[str, Any]] = read_table("hearing")
@@ -42,6 +44,9 @@ MAX_JUDGED_CHARACTERS = 2_000
 KNOWN_BEGINNINGS = 512
 """Texts whose language is remembered: each pattern asks for it again, of each message of a conversation."""
 MAX_ITEMS = 3
+ADDED = "+"
+"""What stands for what is replaced where something is added to a list."""
+_REFUSAL_WORDS, _SHORT_WORD = 12, 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,8 +107,15 @@ def hear(text: str, slots: Sequence[Slot] = (), *, last: str = "", last_words: s
     return _correction(plain, slots, last, last_words) or Heard(kind=_told(plain))
 
 
+def danger_heard(text: str) -> Danger | None:
+    """Return the danger in words, but none in a short refusal to rate that only weighs like one."""
+    found = danger_in(text)
+    is_refusal = found is not None and found.is_weighed and len(text.split()) <= _REFUSAL_WORDS
+    return None if is_refusal and is_about("no_ratings", text) else found
+
+
 def _weight_of(text: str) -> Kind | None:
-    if danger_in(text):
+    if danger_heard(text):
         return "danger"
     return "grief" if is_grief(text) else None
 
@@ -154,16 +166,34 @@ def _correction(plain: str, slots: Sequence[Slot], last: str, last_words: str) -
             return named
     if swapped := _swapped(plain, last_words):
         return swapped
+    is_list = any(slot.name == last and slot.kind == "items" for slot in slots)
+    if is_list and (amended := search("actually", plain)) and (item := _item_like(amended[1], last_words)):
+        return Heard(kind="correction", words=one_line(amended[1]), about=last, old=item)
+    if is_list and (added := search("adds", plain)):
+        return Heard(kind="correction", words=_tidy(added[1]), about=last, old=ADDED)
     if last and len(plain) <= 80 and is_about("wrong", plain):
         named_slot = next((slot for slot in slots if _has_name(slot, plain)), None)
         return Heard(kind="correction", about=named_slot.name if named_slot else last)
     return None
 
 
+def _item_like(amended: str, last_words: str) -> str:
+    """Return the item of the last answer that a correction has a word of: "actually, dinner is with Omar"."""
+    words = {word.lower() for word in _WORD.findall(amended) if len(word) > _SHORT_WORD}
+    items = last_words.split(", ")
+    return next((item for item in items if words & {word.lower() for word in _WORD.findall(item)}), "")
+
+
 def _swapped(plain: str, last_words: str) -> Heard | None:
     """Return a correction of a part of the last answer: "not Priya but Petra", "Petra, not Priya"."""
-    pairs = [found.groups() for found in [search("not_but", plain)] if found]
+    pairs = [
+        found.groups()
+        for found in [search(name, plain) for name in ("not_but", "not_this", "swaps")]
+        if found
+    ]
     pairs += [found.groups()[::-1] for found in [search("but_not", plain)] if found]
+    if dropped := search("drops", plain):
+        pairs.append((dropped[1], ""))
     for was, becomes in pairs:
         if (old := _tidy(was)) and old.lower() in last_words.lower():
             return Heard(kind="correction", words=_tidy(becomes), old=old)

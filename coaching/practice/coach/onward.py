@@ -41,6 +41,8 @@ def offer_more(conversation: Conversation) -> Sequence[str]:
     """Return after a few messages what could come of what was told, each offer once and none in grief."""
     recent = _recent(conversation, _OFFER_EVERY)
     offers = texts.answers("onward")[1 if has_confided(conversation, ever=True) else 0 :]
+    if conversation.arc:
+        return []
     is_early = len(conversation.exchanges) <= _OFFER_EVERY or any(each in recent for each in offers)
     is_short = len(conversation.exchanges[-1].answer.split()) < _MIN_WORDS
     if is_early or is_short or has_grieved(conversation, ever=True) or texts.stands_in("menu", recent):
@@ -58,7 +60,7 @@ def offer_due(conversation: Conversation) -> str:
 def hint(conversation: Conversation, act: str) -> Sequence[str]:
     """Return now and then what else there is to see, each hint once, and never to somebody in trouble."""
     recent = _recent(conversation, _HINT_EVERY)
-    is_due = act in _HINTED and len(conversation.exchanges) >= _HINT_EVERY
+    is_due = act in _HINTED and conversation.arc is None and len(conversation.exchanges) >= _HINT_EVERY
     if not is_due or has_confided(conversation, ever=True) or texts.stands_in("menu", recent):
         return []
     if texts.stands_in("hints", recent, "reactions"):

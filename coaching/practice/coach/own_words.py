@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from coaching.practice.coach import texts
 from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.file_names import clip
-from coaching.practice.coach.hearing import PATTERNS, is_about, search
+from coaching.practice.coach.hearing import PATTERNS, hear, is_about, search
 
 _WORD = re.compile(r"\w{3,}")
 _NAME = re.compile(r"^Name: (?!not known yet)(.+)$", re.MULTILINE)
@@ -15,6 +15,8 @@ _NAMED = re.compile(
 )
 _EVERYDAY = frozenset(PATTERNS["common"]["everyday"].split())
 _STEM = 5
+_MAX_TOLD = 4
+"""So many statements are quoted to who asks what they said so far."""
 
 
 def name_told(conversation: Conversation) -> str:
@@ -32,6 +34,52 @@ def found_here(conversation: Conversation, query: str, name: str = "found_here")
     return ""
 
 
+def say_of_names(conversation: Conversation, act: str) -> str:
+    """Return what to say to who gives their name, asks for one, or for all that they told."""
+    words = conversation.exchanges[-1].answer
+    if (found := search("name", words)) and act in {"greet", "tell", "open"}:
+        return texts.said("named_you", name=next(filter(None, found.groups())).capitalize())
+    if is_about("my_name", words):
+        return say_name(conversation)
+    return say_named(conversation) or say_so_far(conversation)
+
+
+def say_named(conversation: Conversation) -> str:
+    """Return the name of somebody else that they ask for, if they told it in this conversation."""
+    asked = conversation.exchanges[-1].answer
+    if not is_about("asks_name", asked) or is_about("my_name", asked):
+        return ""
+    wanted = _stems(asked)
+    told = [(words, search("names", words)) for words in reversed(_statements(conversation))]
+    known = [
+        (len(wanted & _stems(words)), next(filter(None, found.groups()))) for words, found in told if found
+    ]
+    alone = [(0, each.answer) for each in conversation.exchanges[:-1] if is_name_alone(each.answer)]
+    _, name = max([*known, *reversed(alone)], key=lambda each: each[0], default=(0, ""))
+    return texts.said("your_name", name=name.strip(" .!")) if name else ""
+
+
+def is_name_alone(words: str) -> bool:
+    """Return whether a message is one word that begins like a name."""
+    word = words.strip(" .!")
+    return word.isalpha() and word.istitle() and len(word) > 2 and hear(word).kind == "answer"
+
+
+def say_so_far(conversation: Conversation) -> str:
+    """Return the last of what they told, if they ask for all of it."""
+    if not is_about("so_far", conversation.exchanges[-1].answer):
+        return ""
+    told = [words for words in _statements(conversation) if hear(words).kind in {"answer", "grief", "danger"}]
+    quoted = [texts.said("quoted", words=clip(" ".join(words.split()), 100)) for words in told[-_MAX_TOLD:]]
+    return texts.said("told_so_far", words="; ".join(quoted)) if quoted else texts.said("told_nothing")
+
+
+def _statements(conversation: Conversation) -> Sequence[str]:
+    """Return what they wrote before the newest words, except for questions and single words."""
+    said = [each.answer for each in conversation.exchanges[:-1] if not each.value]
+    return [words for words in said if "?" not in words and len(words.split()) > 1]
+
+
 def say_name(conversation: Conversation) -> str:
     if name := name_told(conversation):
         return texts.said("your_name", name=name)
@@ -42,11 +90,7 @@ def say_name(conversation: Conversation) -> str:
 def say_told(conversation: Conversation) -> str:
     """Return what the person said: first, last, or with the most words in common with what they ask."""
     asked = conversation.exchanges[-1].answer
-    said = [
-        exchange.answer
-        for exchange in conversation.exchanges[:-1]
-        if not exchange.value and "?" not in exchange.answer and len(exchange.answer.split()) > 1
-    ]
+    said = _statements(conversation)
     if is_about("a_name", asked) and (name := _name_of_another(said)):
         return texts.said("your_name", name=name)
     wanted = _stems(asked)

@@ -42,7 +42,10 @@ _TOO_LONG = 20
 """So many words do more than that, whatever speaks for it."""
 _SURE_OF_FEELING = {"good": 0.75, "confide": 0.85, "goal": 0.75}
 """To be glad of what hurts is worse than any other mistake, and what is said in passing is no confession."""
-_THANKS, _PLANS = frozenset({"thanks", "praise"}), frozenset({"tell", "smalltalk", "good", "tease", "open"})
+_PLANNED = frozenset({"bye", "tell", "open", "refuse", "complain", "smalltalk", "short", "test"})
+"""Acts of words that may be about what somebody is going to do."""
+_THANKS = frozenset({"thanks", "praise"})
+_PLANS = frozenset({"tell", "smalltalk", "good", "tease", "open", "refuse"})
 _ASKS = frozenset({"ask_self"})
 _ANSWERS_NOTHING = frozenset({"tell", "open", "short", "good", "goal", "smalltalk", "greet", "thanks"})
 """Acts that leave a question in one of the sentences unanswered."""
@@ -96,7 +99,7 @@ def read(conversation: Conversation) -> Reading:
     if act == OPEN and whole.act == "confide" and len(words.split()) > 2 * _FEW_WORDS:
         act = "confide" if has_confided(conversation) else OPEN
     act, topic = _asked_or(act, topic, conversation, parts)
-    if len(conversation.exchanges) == 1 and act in {"tell", "goal", OPEN} and _only_opens(words):
+    if conversation.is_first and act in {"tell", "goal", OPEN} and _only_opens(words):
         act, topic = "greet", ""
     elif act == "greet" and len(words.split()) > _FIRST_WORDS and not is_about("greets", words):
         act = OPEN
@@ -104,13 +107,16 @@ def read(conversation: Conversation) -> Reading:
         act, topic = "good", ""
     clauses = [sense(each) for each in _CLAUSES.split(words) if is_asking(each)] if act in _ASKS else []
     questions = _questions_in(topic, sensed if parts else clauses)
-    if act == "bye" and is_about("maybe", words):
-        act = "goal"
+    if act == "complain" and whole.act == act and not is_about("of_tour_or_that", words):
+        act, topic = OPEN, ""
+    if act in _PLANNED and plans(words) and not is_about("takes_leave", words):
+        act, topic = "goal", ""
     elif act == "bye" and scene_in(words) and not is_about("takes_leave", words):
         act, topic = OPEN, ""
     elif act in _THANKS and len(words.split()) > _FEW_WORDS and not is_about("thanks_words", words):
         act = act if is_about("of_tour", words) else OPEN
-    is_leaving = act == "bye" or _says_goodbye(words, sensed) or is_about("takes_leave", words)
+    is_leaving = act == "bye" or is_about("takes_leave", words)
+    is_leaving = is_leaving or (act != "goal" and _says_goodbye(words, sensed))
     if is_leaving and act == "bye":
         topic = ""
     is_thankful = act not in {"confide", "bye"} and is_about("thanks_last", words)
@@ -146,6 +152,8 @@ def _asked_or(act: str, topic: str, conversation: Conversation, parts: Sequence[
 
 def _asked_of(words: str, act: str, topic: str) -> tuple[str, str]:
     """Return what a question asks, where it isn't sure that it is about the tour."""
+    if act == "ask_self" and not topic and not words.rstrip().endswith("?") and "?" in words:
+        return OPEN, ""
     if act in {"asked", "greet", OPEN} and is_about("how_are_you", words):
         return "ask_self", "feel"
     if act not in {"ask_self", *_ANSWERED_OF_OTHERS} or sense(words).share >= _SURE_OF_WANTING:
@@ -165,6 +173,11 @@ def wants_something(words: str) -> bool:
     sensed = sense(words)
     is_wanted = sensed.act in _WANTS and sensed.topic not in _THOUGHTS
     return is_wanted and sensed.share >= _SURE_OF_TELLING and is_asking(words)
+
+
+def plans(words: str) -> bool:
+    """Return whether words say that somebody may do something."""
+    return is_about("maybe", words) or (is_about("intends", words) and is_about("does", words))
 
 
 def is_asking(words: str) -> bool:
@@ -195,7 +208,7 @@ def _asked_in(parts: Sequence[str]) -> tuple[str, str] | None:
 
 
 def _act_of(conversation: Conversation, words: str, whole: Sensed) -> str:
-    is_first = len(conversation.exchanges) == 1
+    is_first = conversation.is_first
     count = len(words.split())
     if known := _AS_WHOLE.get(hear(words).kind):
         is_greeting = is_first or (known == "bye" and whole.act == "greet")
@@ -270,10 +283,11 @@ def has_just_asked(conversation: Conversation) -> bool:
 def has_confided(conversation: Conversation, *, ever: bool = False) -> bool:
     """Return whether something hard was told a moment ago."""
     before = conversation.exchanges[:-1] if ever else conversation.exchanges[-1 - LASTS : -1]
-    return any(_is_confided(each.answer) for each in before if not each.value)
+    return any(is_confided(each.answer) for each in before if not each.value)
 
 
-def _is_confided(words: str) -> bool:
+def is_confided(words: str) -> bool:
+    """Return whether words tell something hard."""
     sensed = sense(words)
     return (sensed.act == "confide" and sensed.is_sure) or measure_intensity([SaidWords(text=words)]).is_high
 

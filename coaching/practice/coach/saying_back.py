@@ -7,6 +7,7 @@ from coaching.practice.coach import texts
 from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.hearing import PATTERNS, hear
 from coaching.practice.coach.reading import has_just_asked, wants_no_questions
+from coaching.practice.coach.tables import is_put_in
 
 _REACTS = frozenset(PATTERNS["common"]["reacts"].split())
 """Words that only react."""
@@ -55,7 +56,7 @@ def say_back(conversation: Conversation, words: str, act: str) -> str:
     word = words.strip(" .,!").lower()
     if act in {*_TELLS, "short"} and word.isalpha() and word not in _REACTS and hear(words).kind == "answer":
         return next((each.format(words=words.strip(" .,!")) for each in _unsaid(conversation, "word")), "")
-    if act not in _TELLS or len(conversation.exchanges) == 1 or len(words.split()) < _MIN_WORDS:
+    if act not in _TELLS or conversation.is_first or len(words.split()) < _MIN_WORDS:
         return ""
     last = _JOINS.sub("", [each.strip() for each in _CLAUSE.findall(words) if each.strip()][-1])
     count = len(last.split())
@@ -81,8 +82,10 @@ def echo(conversation: Conversation, words: str, act: str) -> str:
         and not _UNFIT.search(said)
     )
     last = conversation.exchanges[-1].question
+    if conversation.arc and is_put_in(conversation.arc.name, last):
+        return ""  # the arc's question follows
     is_again = any(each.partition("}")[2] in last for each in texts.answers("echo"))
-    if not is_fit or is_again or len(conversation.exchanges) == 1 or hear(words).kind != "answer":
+    if not is_fit or is_again or conversation.is_first or hear(words).kind != "answer":
         return ""
     turned = _turned(said) if is_english else said[:1].upper() + said[1:]
     unsaid = [each for each in _unsaid(conversation, "echo") if turned]

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from coaching.practice.coach import texts
-from coaching.practice.coach.acts import plain_act
-from coaching.practice.coach.asides import about_tour
+from coaching.practice.coach.acts import about_tour, plain_act
 from coaching.practice.coach.conversation import Conversation
+from coaching.practice.coach.hearing import spoken_language
 from coaching.practice.coach.texts import LANGUAGES, Language, read_table
 from coaching.safety.readable import plain_letters
 
@@ -21,7 +21,23 @@ _THINGS = frozenset({"work", "study", "home", "pastime", "travel", "weather", "f
 """What stands in any story: a situation that was told a moment ago counts for more, and people for more than
 things.
 """
-_FEELINGS = frozenset({"worry", "anger", "guilt", "lonely", "sad", "letdown", "tired", "bored", "joy"})
+_FEELINGS = frozenset(
+    {"worry", "anger", "guilt", "lonely", "hopeless", "sad", "letdown", "tired", "bored", "joy"}
+)
+GRAVE = frozenset(
+    {
+        "pet_dying", "death", "dying", "drinks", "sober", "shock", "fired", "insulted", "bullied",
+        "unfaithful", "betrayed", "breakup", "apart", "pregnant", "ill", "guilt", "hopeless",
+    }
+)  # fmt: skip
+"""Situations after which nothing is asked at once."""
+_HARD = GRAVE | frozenset(
+    {
+        "boss", "care", "housing", "quarrel", "baby_wish", "lonely", "failed", "money", "worry", "anger",
+        "sad", "letdown", "overload", "lost", "embarrassed", "custody", "jobhunt",
+    }
+)  # fmt: skip
+"""Situations and feelings that are met before anything is asked."""
 _FOLLOWED = (1, 2, 1, 3)
 """So often what follows is answered for things, people, feelings and situations."""
 _STORY_WORDS = 12
@@ -102,18 +118,29 @@ def _pattern(text: str) -> re.Pattern[str]:
 def scene_in(words: str) -> Scene | None:
     """Return the situation that words name."""
     letters = plain_letters(words)
-    known = scenes(texts.language())
-    found = [each for each in known if each.stands_in(letters)]
-    heavy = [each for each in found if not (each.is_background or each.is_glad or each.is_quiet)]
-    if len(heavy) >= _MANY and len(heavy) == sum(not each.is_background for each in found):
-        return next(each for each in known if each.name == _ALL_AT_ONCE)
-    return found[0] if found else None
+    found = [each for each in scenes(spoken_language(words) or texts.language()) if each.stands_in(letters)]
+    heavy = [each for each in found if each.weight == len(_FOLLOWED) - 1]
+    is_all = len(heavy) >= _MANY and not any(each.is_glad or each.is_quiet for each in found)
+    name = _ALL_AT_ONCE if is_all else found[0].name if found else ""
+    return next((each for each in scenes(texts.language()) if each.name == name), None)
 
 
 def names_situation(words: str) -> bool:
     """Return whether words name a situation or a feeling, more than people and things."""
     scene = scene_in(words)
     return scene is not None and not scene.is_background
+
+
+def is_hard(words: str) -> bool:
+    """Return whether words name a situation or a feeling that is hard."""
+    scene = scene_in(words)
+    return scene is not None and scene.name in _HARD
+
+
+def names_feeling(words: str) -> bool:
+    """Return whether words name a feeling."""
+    scene = scene_in(words)
+    return scene is not None and (scene.name in _FEELINGS or scene.name in _HARD)
 
 
 def tells_of_death(words: str) -> bool:
@@ -175,7 +202,15 @@ def wordings_for(conversation: Conversation, *, is_hard: bool) -> Sequence[str]:
         is_turned = scene.is_glad and _TURNS.match(plain_letters(words))
         return () if is_turned else scene.more[: _FOLLOWED[scene.weight]]
     is_told = before is not None and before.name == scene.name
+    if is_told and (felt := _feeling_in(words)):
+        return [*felt.says, *felt.more]
     return [*scene.more, *scene.says] if is_told else [*scene.says, *scene.more]
+
+
+def _feeling_in(words: str) -> Scene | None:
+    letters = plain_letters(words)
+    known = [each for each in scenes(texts.language()) if each.name in _FEELINGS and not each.is_glad]
+    return next((each for each in known if each.stands_in(letters)), None)
 
 
 def _goes_on(before: Scene, new: Scene) -> bool:

@@ -78,7 +78,7 @@ def look_back(conversation: Conversation, begins: int) -> LookBack | None:
     answer, value = answered[-1].answer, answered[-1].value
     if value in ("done", "dropped") or (not value and is_about("done_step", answer)):
         return LookBack(call=_resolve(step, value or "done", answer))
-    day = next(_days_in(answer, _today(conversation)), None) if not value else None
+    day = next(_days_in(answer, today_in(conversation)), None) if not value else None
     if day:
         return LookBack(call=_resolve(step, "open", answer, due_date=day[1].isoformat()))
     return LookBack(said=texts.said("step_stays"))
@@ -102,7 +102,7 @@ def _done(conversation: Conversation, words: str) -> ToolUse | None:
 
 def _promised(conversation: Conversation, words: str) -> ToolUse | None:
     """Return the call that keeps a promise which has a day."""
-    today = _today(conversation)
+    today = today_in(conversation)
     for sentence in _SENTENCE.findall(words) if CREATE in conversation.tools else ():
         quote = _CLAUSE.split(sentence)[0].strip(" .,;:-")
         found = search("promise", quote) or search("present", quote)
@@ -125,7 +125,8 @@ def _open_steps(conversation: Conversation) -> Mapping[str, str]:
     return found
 
 
-def _today(conversation: Conversation) -> date | None:
+def today_in(conversation: Conversation) -> date | None:
+    """Return the person's day, as the request says; None if it says none."""
     told = [found for text in conversation.context_texts for found in _TODAY.findall(text)]
     return date.fromisoformat(told[-1]) if told else None
 
@@ -164,7 +165,7 @@ def _names(sentence: str, title: str) -> bool:
 
 def _day_in_words(conversation: Conversation, day: str) -> str:
     """Return the name of a day of the coming week, the date of any other."""
-    today = _today(conversation)
+    today = today_in(conversation)
     if not day or today is None or not 0 <= (date.fromisoformat(day) - today).days <= _WEEK:
         return day
     ahead = (date.fromisoformat(day) - today).days

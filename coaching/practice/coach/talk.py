@@ -8,31 +8,34 @@ worse than a plain answer. No sentence is said twice as long as there is another
 import re
 
 from coaching.practice.coach import texts
-from coaching.practice.coach.acts import asked_after_privacy, begins_in, mended_in, named_in, plain_act
+from coaching.practice.coach.acts import mended_in, named_in
 from coaching.practice.coach.asides import answer_question, fresh, in_both_languages, pick
 from coaching.practice.coach.conversation import Conversation, Exchange
 from coaching.practice.coach.grieving import has_grieved, is_of_grief, is_of_loss
-from coaching.practice.coach.hearing import Heard, hear, is_about, search
+from coaching.practice.coach.hearing import Heard, hear, is_about
 from coaching.practice.coach.onward import hint, offer_more, tip_for
-from coaching.practice.coach.own_words import found_here, name_told, say_name, say_told
+from coaching.practice.coach.own_words import found_here, is_name_alone, name_told, say_of_names, say_told
+from coaching.practice.coach.plainly import act_of
 from coaching.practice.coach.reading import (
     FRIENDLY,
     Reading,
     has_confided,
     has_just_asked,
+    plans,
     read,
 )
 from coaching.practice.coach.saying_back import echo, say_back
 from coaching.practice.coach.scenes import (
     asks_for,
+    is_hard,
     names_situation,
     scene_before,
     tells_of_no_loss,
     wordings_for,
 )
 from coaching.practice.coach.sense import CRIES, LAUGHS
-from coaching.practice.coach.steps import CREATE
-from coaching.practice.coach.wordings import choose, filled, unsaid
+from coaching.practice.coach.tables import is_put_in
+from coaching.practice.coach.wordings import choose, filled, unsaid, without_question
 from coaching.safety.intensity import SaidWords, measure_intensity
 
 _SCRIPT = re.compile(r"\b(?:script|Skript|guion)", re.IGNORECASE)
@@ -52,7 +55,7 @@ _POOLS = {
 }  # fmt: skip
 """The wordings of acts that aren't named like them."""
 _MIN_PASTED = 200
-_FEW_WORDS, _MIN_ADDED = 6, 3
+_FEW_WORDS, _MIN_ADDED, _STORY_WORDS = 6, 3, 9
 _ANSWER_WORDS = range(2, 9)
 _ANSWERS = frozenset({"tell", "open", "bye", "greet", "smalltalk"})
 
@@ -61,10 +64,8 @@ def talk(conversation: Conversation, newest: Exchange, heard: Heard) -> str:
     """Return what to say to the newest words of an open conversation."""
     words = newest.answer
     reading = read(conversation)
-    if (found := search("name", words)) and reading.act in {"greet", "tell", "open"}:
-        return texts.said("named_you", name=next(filter(None, found.groups())).capitalize())
-    if is_about("my_name", words):
-        return say_name(conversation)
+    if told := say_of_names(conversation, reading.act):
+        return told
     if is_about("clock", words):
         return texts.said("clock")
     if heard.kind == "foreign":
@@ -82,7 +83,7 @@ def talk(conversation: Conversation, newest: Exchange, heard: Heard) -> str:
         sign = next((name for name, pattern in _SIGNS if pattern.search(words)), "silence")
         return choose(conversation, sign, "short")
     said = said or _answer(conversation, reading)
-    greeting = len(conversation.exchanges) == 1 and said not in texts.answers("greet")
+    greeting = conversation.is_first and said not in texts.answers("greet")
     return f"{texts.said('hello_first')} {said}" if greeting else said
 
 
@@ -101,15 +102,7 @@ def _say_plainly(conversation: Conversation) -> str:
     words = conversation.exchanges[-1].answer
     if len(conversation.exchanges) > 1 and (mended := mended_in(words)):
         return filled(conversation, "mended", mended)
-    act = plain_act(words) or asked_after_privacy(conversation)
-    if not act and begins_in(words) and not (names_situation(words) or is_of_loss(words)):
-        act = "begin"
-    if act == "begin" and has_grieved(conversation):
-        return ""
-    if act == "another_joke":
-        act = "joke" if any(each in conversation.spoken for each in texts.answers("joke")) else ""
-    if act == "move":
-        act = "list" if any(call.name == CREATE for call in conversation.calls) else ""
+    act = act_of(conversation)
     if act in texts.questions():
         return _answer_to(act, conversation)
     if act == "advice" and (said := unsaid(conversation, asks_for(conversation, is_quiet=False))):
@@ -119,6 +112,9 @@ def _say_plainly(conversation: Conversation) -> str:
 
 def _answer(conversation: Conversation, reading: Reading) -> str:
     """Answer what was asked about the tour, then say goodbye to who is leaving."""
+    is_sigh = reading.questions == ["point"] and is_hard(conversation.exchanges[-1].answer)
+    if is_sigh and (said := unsaid(conversation, wordings_for(conversation, is_hard=True))):
+        return said
     asked = answer_questions(conversation)
     if not asked and _answers_question(conversation, reading):
         return choose(conversation, "answered", "after")
@@ -130,9 +126,11 @@ def _answer(conversation: Conversation, reading: Reading) -> str:
 def _answers_question(conversation: Conversation, reading: Reading) -> bool:
     """Return whether a few words only answer what the tour has just asked, and name nothing that counts."""
     words, last = conversation.exchanges[-1].answer, conversation.exchanges[-1].question
+    if conversation.arc and is_put_in(conversation.arc.name, last):
+        return False  # an arc takes its answers itself
     is_shown = any(texts.stands_in(name, last) for name in ("menu", "more", "after_arc"))
     is_brief = len(words.split()) in _ANSWER_WORDS and "?" not in words
-    is_grave = is_about("no_tip", words) or is_of_loss(words)
+    is_grave = any(is_about(name, words) for name in ("no_tip", "tip_talk")) or is_of_loss(words)
     names_more = names_situation(words) and len(words.split()) > _MIN_ADDED
     is_of_own = reading.topic or names_more or is_grave or is_about("takes_leave", words) or named_in(words)
     is_told = reading.act in _ANSWERS and hear(words).kind == "answer" and not has_grieved(conversation)
@@ -167,19 +165,21 @@ def _say_of_scene(conversation: Conversation, reading: Reading) -> str:
     """Return what to say in the situation that was told; nothing where none was, or all of it was said."""
     words, act = conversation.exchanges[-1].answer, reading.act
     is_named = names_situation(words)
-    is_mistaken = act in _MISTAKEN and is_named and not is_about("of_tour", words)
-    is_plan = act == "goal" and any(is_about(name, words) for name in ("promise", "maybe"))
+    is_to_tour = is_about("of_tour", words) and len(words.split()) <= _STORY_WORDS
+    is_mistaken = act in _MISTAKEN and is_named and not is_to_tour
+    before = scene_before(conversation)
+    is_plan = act == "goal" and (is_about("promise", words) or plans(words))
+    is_plan = is_plan and not (before and before.is_glad)
     if not is_named and (is_plan or _asks_which(words)):
         return ""
     is_brief = act in {"short", "greet", "smalltalk"} and not (is_named or _adds(words))
     if not (act in _HEARS_SCENES or is_mistaken) or is_brief:
         return ""
     name = named_in(words)
-    before = scene_before(conversation)
     is_echoed = not (is_named or name or (before and before.is_quiet))
     said = echo(conversation, words, act) if is_echoed else ""
     said = said or unsaid(conversation, wordings_for(conversation, is_hard=act == "confide"))
-    return f"{name}. {said}" if name and said else said
+    return f"{name}. {without_question(said) or said}" if name and said else said
 
 
 def _say_to_question(conversation: Conversation, reading: Reading) -> str:
@@ -215,7 +215,7 @@ def _say_by_act(conversation: Conversation, reading: Reading) -> str:
         pool = "presence" if has_confided(conversation) else "short"
     elif act in {"tell", "open"} and has_confided(conversation):
         pool = "after"
-    elif act in {"tell", "open"} and len(conversation.exchanges) == 1:
+    elif act in {"tell", "open"} and conversation.is_first:
         pool = "first"
     more = hint(conversation, act) or (offer_more(conversation) if act in _TELLS else [])
     return " ".join([choose(conversation, topic or pool, pool), *more])
@@ -232,13 +232,16 @@ def _adds(words: str) -> bool:
 
 
 def _say_to_grief(conversation: Conversation, reading: Reading) -> str:
-    if reading.act == "short":
+    if reading.act == "short" and not is_name_alone(conversation.exchanges[-1].answer):
         return choose(conversation, "presence", "after")
     if reading.act == "refuse":
         return choose(conversation, "refuse", "presence")
     own = "grief" if is_of_grief(reading, conversation.exchanges[-1].answer) else "after_grief"
     said = [fresh(texts.reactions(name), conversation) for name in dict.fromkeys((own, "after_grief"))]
-    return next(filter(None, said), "") or choose(conversation, "after", "presence")
+    told = next(filter(None, said), "") or choose(conversation, "after", "presence")
+    words = conversation.exchanges[-1].answer
+    name = named_in(words) or (words.strip(" .!") if is_name_alone(words) else "")
+    return f"{name}. {told}" if name else told
 
 
 def introduce(told: str) -> str:

@@ -11,7 +11,8 @@ from coaching.practice.coach import texts
 from coaching.practice.coach.acts import plain_act
 from coaching.practice.coach.after_danger import is_at_rest, question_due, words_after, words_at_rest
 from coaching.practice.coach.analysis import analyse, is_analysis
-from coaching.practice.coach.asides import about_tour, answer_question, fresh, pick
+from coaching.practice.coach.asides import answer_question, fresh, pick
+from coaching.practice.coach.beside import answer_beside, recall_in_walk, remembered
 from coaching.practice.coach.conversation import Call, Conversation, Exchange
 from coaching.practice.coach.danger import (
     answer_danger,
@@ -26,7 +27,6 @@ from coaching.practice.coach.hearing import Heard, hear, is_about
 from coaching.practice.coach.jobs import do_job
 from coaching.practice.coach.library import SEARCH, say_what_was_found, say_what_was_said, search_documents
 from coaching.practice.coach.onward import offer_due
-from coaching.practice.coach.own_words import found_here
 from coaching.practice.coach.pages import shows_pages, write_down
 from coaching.practice.coach.reading import wants_something
 from coaching.practice.coach.replay import choice_in, replay
@@ -92,9 +92,13 @@ def _say_results(conversation: Conversation, walking: Walking | None) -> Reply |
     if completed and completed.values.get("success"):
         ended = conversation.ended_arc
         return say_goodbye(conversation, walk_called(ended.name) if ended else None, completed)
+    if walking and (step := done.get(CREATE)):
+        told = say_step(conversation, step)
+        return say(told) if walking.state.rests else walking.go_on(told)
     if searched:
-        slot = walking.state.open_slot if walking else None
-        return say(say_what_was_said(searched), slot.question if slot else texts.said("recall_back"))
+        slot = walking.state.open_slot if walking and not walking.state.rests else None
+        back = "" if walking else texts.said("recall_back")
+        return say(say_what_was_said(searched), slot.question if slot else back)
     if entered and not entered.values.get("success"):
         because = reason_in_words(str(entered.values.get("message") or entered.text))
         return say(texts.said("not_entered", because=because), texts.said("after_arc"))
@@ -164,7 +168,11 @@ def _in_walk(conversation: Conversation, walking: Walking) -> Reply:
         return walking.go_on()
     heard = walking.state.heard or hear(newest.answer)
     if heard.kind == "recall":
-        return _recall(conversation, heard.words)
+        return recall_in_walk(conversation, walking, heard)
+    if heard.kind == "danger" and walking.state.rests:
+        return say(stay_with(conversation))
+    if heard.kind in {"aside", "heavy", "rest"}:
+        return answer_beside(conversation, walking, heard)
     if heard.kind in {"menu", "wish"} and not walking.walk.is_arc:
         return _begin(conversation, walk_called(heard.words)) if heard.words else _menu(conversation)
     return walking.go_on()
@@ -239,7 +247,7 @@ def _answer(conversation: Conversation, newest: Exchange, lead: str, *, is_first
     if value in texts.questions():
         return say(lead, texts.questions()[value][0], texts.said("recall_back"))
     heard = hear(newest.answer) if not newest.value else Heard(kind="menu")
-    if found := _remembered(conversation, newest, heard):
+    if found := remembered(conversation, newest, heard):
         return found
     if (named := _NAMED.search(newest.answer)) and "load_skill" in conversation.tools:
         name = re.sub(r"[ _]", "-", named[1].lower())
@@ -249,22 +257,10 @@ def _answer(conversation: Conversation, newest: Exchange, lead: str, *, is_first
     if heard.kind == "wish" and not is_story:
         again = texts.said("note_again") if heard.words == "note" and ":" in newest.answer else ""
         return _begin(conversation, walk_called(heard.words), lead, again)
-    if not newest.value and (call := step_call(conversation, newest.answer)):
+    is_leaving = is_about("takes_leave", newest.answer)
+    if not (newest.value or is_leaving) and (call := step_call(conversation, newest.answer)):
         return Reply.of(call)
     return _reply(conversation, newest, heard, lead, is_first=is_first)
-
-
-def _remembered(conversation: Conversation, newest: Exchange, heard: Heard) -> Reply | None:
-    """Return what was said of what they ask to remember: in this conversation, else by a search."""
-    if texts.stands_in("recall_ask", newest.question) and heard.kind in {"answer", "recall"}:
-        return _recall(conversation, heard.words or newest.answer)
-    is_of_tour = about_tour(newest.answer) == "remember" and not is_about("of_words", newest.answer)
-    is_asked = heard.kind == "recall" and heard.words
-    is_more = any(mark in heard.words for mark in "?,")  # than a search could be for
-    if not is_asked or is_more or is_of_tour or is_about("my_name", newest.answer):
-        return None
-    here = found_here(conversation, heard.words)
-    return say(here) if here else _recall(conversation, heard.words)
 
 
 def _reply(conversation: Conversation, newest: Exchange, heard: Heard, lead: str, *, is_first: bool) -> Reply:
@@ -292,9 +288,3 @@ def _reply(conversation: Conversation, newest: Exchange, heard: Heard, lead: str
         return _menu(conversation, fresh(texts.questions().get(sensed.topic, ()), conversation))
     told = talk(conversation, newest, heard)
     return say(introduce(told) if is_first else told)
-
-
-def _recall(conversation: Conversation, query: str) -> Reply:
-    if "recall_context" not in conversation.tools:
-        return say(texts.said("recall_impossible"))
-    return Reply.of(ToolUse("recall_context", {"query": query[:500] or "the newest"}))

@@ -4,7 +4,7 @@ A step claims only what a result confirms.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from coaching.practice.coach import texts
@@ -19,8 +19,8 @@ from coaching.practice.coach.file_names import (
 )
 from coaching.practice.coach.files import as_call, changed_at, is_to_write
 from coaching.practice.coach.hearing import Heard
-from coaching.practice.coach.replay import State, changeable
-from coaching.practice.coach.steps import LOOK_BACK, look_back
+from coaching.practice.coach.state import State, changeable
+from coaching.practice.coach.steps import LOOK_BACK, look_back, today_in
 from coaching.practice.coach.tables import DOMAINS, File, Given, Slot, Walk
 from coaching.practice.coach.texts import Choice
 from coaching.practice.script import Note, Reply, Text, ToolUse
@@ -40,6 +40,13 @@ class Walking:
     @cached_property
     def calls(self) -> Sequence[Call]:
         return [call for call in self.conversation.calls if call.position > self.begins]
+
+    @cached_property
+    def files(self) -> Sequence[File]:
+        """The walk's files; the path of one of a day has its date, if it is known."""
+        day = today_in(self.conversation)
+        dated = [file.path.format(day=day) if day or "{" not in file.path else "" for file in self.walk.files]
+        return [replace(file, path=path) for file, path in zip(self.walk.files, dated, strict=True)]
 
     def go_on(self, *lead: str) -> Reply:
         heard = self.state.heard if self.conversation.newest is not None else None
@@ -61,7 +68,7 @@ class Walking:
         if self.state.which is not None:
             return self._ask_which(self.state.which)
         is_late = self.state.open_slot is None and not self.state.is_picking
-        if written := self._write([file for file in self.walk.files if file.is_early or is_late]):
+        if written := self._write([file for file in self.files if file.is_early or is_late]):
             return written
         if self.state.is_picking:
             return self._ask_change()
@@ -97,7 +104,8 @@ class Walking:
         if slot.kind == "pulse" and "show_pulse_check" in self.conversation.tools:
             values = {"context": slot.question, "domains": list(DOMAINS)}
             return Reply.of(ToolUse("show_pulse_check", values))
-        return ask(self.conversation, slot.question, slot.choices)
+        is_plain = self.state.is_unrated and slot.name in DOMAINS
+        return ask(self.conversation, slot.question, () if is_plain else slot.choices)
 
     def _ask_which(self, which: Heard) -> Reply:
         items = self.state.given[which.about].items
@@ -114,8 +122,8 @@ class Walking:
         return say(f"{texts.said('change')} {texts.said('change_typed', example=example, labels=names)}")
 
     def _check(self) -> Reply:
-        names = join_words([file.name for file in self.walk.files if self._saved_at(file)])
-        if len(self.walk.files) > 6:
+        names = join_words([file.name for file in self.files if self._saved_at(file)])
+        if len(self.files) > 6:
             names = self._pages()
         said = [
             f"{slot.label}: “{clip(given.text, 70)}”"
@@ -128,11 +136,9 @@ class Walking:
     def _pages(self) -> str:
         """Return what of the life map was saved, in few words."""
         pages = [
-            f"life-map/{file.file_name}.md"
-            for file in self.walk.files
-            if file.is_early and self._saved_at(file)
+            f"life-map/{file.file_name}.md" for file in self.files if file.is_early and self._saved_at(file)
         ]
-        others = [file.name for file in self.walk.files if not file.is_early and self._saved_at(file)]
+        others = [file.name for file in self.files if not file.is_early and self._saved_at(file)]
         return join_words([*files_in_words(pages), *others])
 
     @property
@@ -185,7 +191,7 @@ class Walking:
 
     def _say_failed(self, failed: Sequence[Call]) -> Reply:
         keys = [_key_of(call) for call in failed]
-        names = [file.name for file in self.walk.files if (file.file_type, file.file_name) in keys]
+        names = [file.name for file in self.files if (file.file_type, file.file_name) in keys]
         because = reason_in_words(str(failed[-1].values.get("error") or failed[-1].text))
         told = f"{texts.said('not_saved', files=join_words(names))} {because}".rstrip()
         return say(told, texts.said("retry"))
@@ -193,7 +199,8 @@ class Walking:
     def _finish(self) -> Reply:
         if self.walk.is_arc:
             return self._complete()
-        is_through = self._saved or self.walk.asks_before_writing
+        is_claimed = any(file.is_plan for file in self.files)
+        is_through = self._saved or (self.walk.asks_before_writing and not is_claimed)
         return say(self.walk.farewell if is_through else texts.said("dropped"), texts.said("after_arc"))
 
     def _complete(self) -> Reply:

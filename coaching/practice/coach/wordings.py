@@ -5,19 +5,24 @@ from collections.abc import Sequence
 
 from coaching.practice.coach import texts
 from coaching.practice.coach.conversation import Conversation
-from coaching.practice.coach.reading import has_just_asked, wants_no_questions
+from coaching.practice.coach.reading import has_just_asked, is_asking, wants_no_questions
 
 _ENDS = ".!?…"
+_MIN_LEFT = 40
+"""So many characters an answer to a question has at least."""
 _SINCE = re.compile(
-    r"(?:how (?:fresh|long)|since when|is that new|seit wann|ist das neu|wie lange"
-    r"|¿hace (?:mucho|cuánto)|¿desde cuándo|¿es (?:algo )?nuevo|¿eso es nuevo)[^.!?…]{0,80}\?\Z",
+    r"(?:how (?:fresh|long)|since when|is that new|when is it|by when"
+    r"|seit wann|ist das neu|wie (?:lange|frisch)|wann ist es so weit"
+    r"|¿hace (?:mucho|cuánto)|¿desde cuándo|¿es (?:algo )?nuevo|¿eso es nuevo|¿cuándo es)[^.!?…]{0,80}\?\Z",
     re.IGNORECASE,
 )
-"""Questions that ask how long ago something was, or since when it is so."""
+"""Questions that ask when something is or was, or since when it is so."""
 _DATED = re.compile(
-    r"\b(?:yesterday|last (?:night|week|month|year)|ago|since|gestern|vorgestern"
-    r"|letzte[nrs]? (?:nacht|woche|monat|jahr)|vor \w+ (?:tag\w*|woche\w*|monat\w*|jahr\w*)|seit"
-    r"|ayer|anteayer|anoche|(?:semana|mes|año) pasad[oa]|hace|desde)\b",
+    r"\b(?:yesterday|tomorrow|last (?:night|week|month|year)|ago|since"
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day|gestern|vorgestern|seit"
+    r"|letzte[nrs]? (?:nacht|woche|monat|jahr)|vor \w+ (?:tag\w*|woche\w*|monat\w*|jahr\w*)"
+    r"|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch|ayer|anteayer|anoche"
+    r"|(?:semana|mes|año) pasad[oa]|hace|desde|lunes|martes|miércoles|jueves|viernes|sábado|domingo)\b",
     re.IGNORECASE,
 )
 """Words that say when."""
@@ -49,7 +54,14 @@ def _as_asked(conversation: Conversation, known: Sequence[str]) -> Sequence[str]
     is_dated = bool(_DATED.search(conversation.exchanges[-1].answer))
     mute = (has_asked or (is_dated and bool(_SINCE.search(each))) for each in known)
     pairs = zip(known, mute, strict=True)
-    return list(filter(None, (without_question(each) if is_mute else each for each, is_mute in pairs)))
+    least = _MIN_LEFT if is_asking(conversation.exchanges[-1].answer) else 0
+    return list(filter(None, (_muted(each, least) if is_mute else each for each, is_mute in pairs)))
+
+
+def _muted(wording: str, least: int) -> str:
+    """Return a wording without its question, unless less than `least` characters would be left of it."""
+    left = without_question(wording)
+    return wording if 0 < len(left) < least else left
 
 
 def without_question(wording: str) -> str:

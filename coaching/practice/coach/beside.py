@@ -1,0 +1,67 @@
+"""What the tour says in an arc to words that are no answer to its question; and what it finds again."""
+
+from coaching.practice.coach import texts
+from coaching.practice.coach.acts import about_tour
+from coaching.practice.coach.asides import pick
+from coaching.practice.coach.conversation import Conversation, Exchange
+from coaching.practice.coach.hearing import Heard, hear, is_about
+from coaching.practice.coach.own_words import found_here, say_named, say_so_far
+from coaching.practice.coach.scenes import names_situation
+from coaching.practice.coach.steps import step_call
+from coaching.practice.coach.talk import talk
+from coaching.practice.coach.walking import Walking, say
+from coaching.practice.coach.wordings import without_question
+from coaching.practice.script import Reply, ToolUse
+
+_REST_EVERY = 3
+"""In one of so many answers the tour says how an arc that rests goes on."""
+
+
+def recall_in_walk(conversation: Conversation, walking: Walking, heard: Heard) -> Reply:
+    """Return what was said of what they ask to remember in an arc."""
+    told = say_named(conversation) or say_so_far(conversation)
+    here = told or found_here(conversation, heard.words)
+    if not here:
+        return recall(conversation, heard.words)
+    return say(here) if walking.state.rests else walking.go_on(here)
+
+
+def answer_beside(conversation: Conversation, walking: Walking, heard: Heard) -> Reply:
+    """Answer words that are no answer to an arc's question; ask it again only if the arc doesn't rest."""
+    newest = conversation.exchanges[-1]
+    is_step = heard.kind != "heavy" and not is_about("takes_leave", newest.answer)
+    if is_step and (call := step_call(conversation, newest.answer)):
+        return Reply.of(call)
+    if heard.about == "ratings":
+        declined = pick(texts.reactions("declines_one"), conversation)
+        is_told = names_situation(newest.answer)
+        return say(declined, talk(conversation, newest, hear(newest.answer)) if is_told else "")
+    told = talk(conversation, newest, hear(newest.answer))
+    if not walking.state.rests:
+        return walking.go_on(without_question(told) or told)
+    recent = [each.question for each in conversation.exchanges[-_REST_EVERY:]]
+    is_said = any(texts.stands_in(name, each) for name in ("rests", "rests_kept") for each in recent)
+    return say(told, "" if is_said else texts.said("rests_kept" if heard.about else "rests"))
+
+
+def recall(conversation: Conversation, query: str) -> Reply:
+    """Search what was said in other conversations, where that is possible."""
+    if "recall_context" not in conversation.tools:
+        return say(texts.said("recall_impossible"))
+    return Reply.of(ToolUse("recall_context", {"query": query[:500] or "the newest"}))
+
+
+def remembered(conversation: Conversation, newest: Exchange, heard: Heard) -> Reply | None:
+    """Return what was said of what they ask to remember: in this conversation, else by a search."""
+    if texts.stands_in("recall_ask", newest.question) and heard.kind in {"answer", "recall"}:
+        return recall(conversation, heard.words or newest.answer)
+    if heard.kind == "recall" and (told := say_named(conversation) or say_so_far(conversation)):
+        return say(told)
+    is_of_tour = about_tour(newest.answer) == "remember" and not is_about("of_words", newest.answer)
+    is_asked = heard.kind == "recall" and heard.words
+    is_more = any(mark in heard.words for mark in "?,")  # than a search could be for
+    if not is_asked or is_more or is_about("my_name", newest.answer):
+        return None
+    if here := found_here(conversation, heard.words):
+        return say(here)
+    return None if is_of_tour else recall(conversation, heard.words)
