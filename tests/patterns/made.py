@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from types import SimpleNamespace
 from typing import Any
 
 from coaching.practice.coach import acts, fitting, hearing, jobs, scenes, steps
@@ -32,10 +31,10 @@ SAMPLES: Mapping[str, Mapping[str, Any]] = {
     "coaching/practice/coach/hearing.py": {
         "name": "goal",
         "names": "goal|aim",
+        "words": "Priya",
         "ends": r"(?: page)?(?:\s+(?:to|into|as|say)\b|\s*[:=])?\s+(.+)",
     },
     "coaching/practice/coach/resting.py": {"names": "health|body|sleep"},
-    "coaching/practice/coach/replay.py": {"heard": SimpleNamespace(old="Priya")},
     "coaching/recall/question.py": {"names": "Anna|Annie"},
     "coaching/skills/callers.py": {"words": r"life[\s_-]*mapping"},
     "coaching/views/devices.py": {"part": "Firefox"},

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from coaching.engine.messages import NO_TEXT, OPENING_STUB
 from coaching.practice.coach.conversation import NO_WORDS
-from coaching.practice.coach.hearing import hear, items_in, language_of, rating_in
+from coaching.practice.coach.hearing import hear, items_in, rating_in
+from coaching.practice.coach.spoken import language_of
 from coaching.practice.coach.tables import ARCS, WALKS
 from coaching.practice.coach.tour import answer
 from coaching.practice.script import Note, Text

@@ -6,8 +6,9 @@ from functools import cache
 
 from coaching.practice.coach import texts
 from coaching.practice.coach.conversation import Conversation
-from coaching.practice.coach.hearing import is_about, search, spoken_language
+from coaching.practice.coach.hearing import is_about, search
 from coaching.practice.coach.sense import sense
+from coaching.practice.coach.spoken import spoken_language
 from coaching.practice.coach.texts import read_table
 from coaching.safety.readable import plain_letters
 

@@ -29,6 +29,8 @@ def recall_in_walk(conversation: Conversation, walking: Walking, heard: Heard) -
 def answer_beside(conversation: Conversation, walking: Walking, heard: Heard) -> Reply:
     """Answer words that are no answer to an arc's question; ask it again only if the arc doesn't rest."""
     newest = conversation.exchanges[-1]
+    if heard.about != "ratings" and heard.kind == "heavy" and (written := walking.keep()):
+        return written
     is_step = heard.kind != "heavy" and not is_about("takes_leave", newest.answer)
     if is_step and (call := step_call(conversation, newest.answer)):
         return Reply.of(call)
@@ -41,7 +43,9 @@ def answer_beside(conversation: Conversation, walking: Walking, heard: Heard) ->
         return walking.go_on(without_question(told) or told)
     recent = [each.question for each in conversation.exchanges[-_REST_EVERY:]]
     is_said = any(texts.stands_in(name, each) for name in ("rests", "rests_kept") for each in recent)
-    return say(told, "" if is_said else texts.said("rests_kept" if heard.about else "rests"))
+    is_early = any(file.is_early and heard.about in file.slots for file in walking.files)
+    later = texts.said("kept_for_end") if heard.about and not (is_said or is_early) else ""
+    return say(told, "" if is_said else texts.said("rests_kept" if heard.about else "rests"), later)
 
 
 def recall(conversation: Conversation, query: str) -> Reply:

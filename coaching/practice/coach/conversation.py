@@ -14,7 +14,7 @@ from typing import Any
 import orjson
 
 from coaching.practice.api.prefix import Json, content_blocks, opens_turn
-from coaching.practice.coach.hearing import spoken_language
+from coaching.practice.coach.spoken import spoken_language
 from coaching.practice.coach.texts import Language
 
 ARCS = ("life_mapping", "open_day", "close_day", "weekly_checkin")

@@ -5,15 +5,15 @@ sorrow that the question didn't ask for fills nothing, and is answered like anyw
 """
 
 import re
-from itertools import repeat
 
 from coaching.practice.coach.acts import mended_in, named_in, plain_act
 from coaching.practice.coach.grieving import is_of_loss
-from coaching.practice.coach.hearing import MAX_ITEMS, PATTERNS, is_about, items_in, search
+from coaching.practice.coach.hearing import MAX_ITEMS, is_about, items_in, search
 from coaching.practice.coach.reading import is_asking, is_confided
 from coaching.practice.coach.scenes import GRAVE, is_hard, names_feeling, scene_in
 from coaching.practice.coach.sense import CRIES, sense
-from coaching.practice.coach.tables import DOMAINS, Slot
+from coaching.practice.coach.spoken import PATTERNS
+from coaching.practice.coach.tables import Slot
 from coaching.safety.intensity import SaidWords, measure_intensity
 
 _NO_ANSWERS = frozenset(
@@ -25,7 +25,10 @@ _NO_ANSWERS = frozenset(
 """Acts of words that answer no question."""
 _SURE = 0.8
 _THANKS = re.compile(
-    r"\W*(?:many |vielen |lieben |muchas )?(?:thanks|thank you|thx|danke|dank|gracias)\b", re.IGNORECASE
+    r"\W*(?:many |vielen |lieben |muchas )?(?:thanks|thank you|thx|danke|gracias)"
+    r"(?:\W+(?:so|very|much|a lot|sage|you|again|for|that|this|listening|not|judging|me|your|help|asking"
+    r"|being|here|dir|sehr|schön|fürs|zuhören|für|das|muchas|por|todo|escuchar|escucharme|tu|ayuda)){0,7}\W*\Z",
+    re.IGNORECASE,
 )
 _ASIDES = frozenset(
     {
@@ -36,6 +39,15 @@ _ASIDES = frozenset(
     }
 )  # fmt: skip
 """Acts by patterns that an answer doesn't have; others count where something is asked for."""
+_OF_CHAT = frozenset(
+    {"praise", "look", "private", "listening", "subject", "train", "usage", "notnow", "remind", "repeated"}
+)
+"""Acts by patterns that what is told has by chance, too: they count in a few words of the tour alone."""
+_CHAT_WORDS = 6
+_OF_LIFE = re.compile(
+    r"\b(?:my|our|he|she|they|said|when|mein\w*|unser\w*|er|sie|als|mis?|nuestr\w*|él|ella|ellos|dijo|cuando)\b",
+    re.IGNORECASE,
+)
 _OF_ARC = frozenset({"nomust", "notest"})
 """Questions about an arc rather than about one of its questions."""
 _MOOD_WORDS, _MOOD_CHARACTERS = 9, 80
@@ -47,6 +59,16 @@ _NO_LIST = re.compile(
     re.IGNORECASE,
 )
 """What is in no list of things, and in no task or quality."""
+_INTENDED = re.compile(
+    r"\W*(?:i(?:'m| am)? (?:want|need|have|going|hope|plan|would like)|i'd like|to|be|not"
+    r"|ich (?:will|muss|möchte|werde)|(?:no )?quiero|tengo que|voy a|ser|estar)\b",
+    re.IGNORECASE,
+)
+"""How begins what somebody means to do or to be, however hard it is."""
+_TURNED_BACK = re.compile(
+    r"\W*(?:no|nope|sorry|wait|oops|nein|nee|ne|quatsch|perd[oó]na?|espera)[,.;!]\s", re.IGNORECASE
+)
+"""How a correction begins of what wasn't said in answer to a question: "no, not my son, my husband"."""
 _PART_WORDS = 9
 _HARD_WORDS = 4
 """So few words are a state rather than a story."""
@@ -88,6 +110,9 @@ def is_weighty(words: str) -> bool:
 def is_aside(words: str) -> bool:
     """Return whether words plainly do something else than answer a question."""
     act = plain_act(words)
+    is_told = act in _OF_CHAT and (len(words.split()) > _CHAT_WORDS or _OF_LIFE.search(words))
+    if is_told and not is_asking(words):
+        return False
     is_state = act == "reassured" and len(words.split()) <= 2
     is_plain = (act in _ASIDES and not is_state) or (act and is_asking(words)) or bool(_THANKS.match(words))
     if is_plain or any(is_about(name, words) for name in ("turns_to", "no_questions", "asks_plainly")):
@@ -95,7 +120,7 @@ def is_aside(words: str) -> bool:
     sensed = sense(words)
     is_to_tour = sensed.act in {"test", "complain", "praise"} and is_about("of_tour", words)
     is_leaving = sensed.act == "bye" and is_about("takes_leave", words)
-    is_asked = is_asking(words) or is_to_tour or is_leaving or sensed.act == "thanks"
+    is_asked = is_asking(words) or is_to_tour or is_leaving
     return sensed.act in _NO_ANSWERS and sensed.share >= _SURE and is_asked
 
 
@@ -108,7 +133,7 @@ def asks_about_slot(words: str) -> bool:
 
 def fits(words: str, slot: Slot) -> bool:
     """Return whether words, which are no question, can be what a slot asks for."""
-    if is_aside(words) or mended_in(words):
+    if is_aside(words) or (_TURNED_BACK.match(words) and mended_in(words)):
         return False
     if slot.kind == "choice":
         is_one = not _SENTENCES.search(words) and len(words) <= _MOOD_CHARACTERS
@@ -118,12 +143,10 @@ def fits(words: str, slot: Slot) -> bool:
         is_state = len(words.split()) <= _HARD_WORDS or not is_heavy(words)
         return is_own and is_one and is_state and len(words.split()) <= most
     if slot.kind in {"items", "line"}:
-        is_told = is_weighty(words) or (is_confided(words) and _NO_LIST.search(words))
-        return not is_told or (slot.kind == "items" and is_list(words))
-    if slot.name in DOMAINS:
-        is_of_other = is_weighty(words) or any(map(is_of_part, DOMAINS, repeat(words)))
-        return len(words.split()) <= _HARD_WORDS or is_of_part(slot.name, words) or not is_of_other
-    return slot.kind == "words"
+        is_story = is_weighty(words) or (slot.kind == "items" and is_confided(words))
+        is_told = is_story and _NO_LIST.search(words)
+        return not is_told or bool(_INTENDED.match(words)) or (slot.kind == "items" and is_list(words))
+    return slot.kind == "words"  # what is hard, or is of another part, is an answer, too
 
 
 def is_of_part(name: str, words: str) -> bool:
@@ -141,5 +164,5 @@ def part_named(words: str) -> str:
 def part_turned_to(words: str) -> str:
     """Return the part of the life map that somebody would rather talk about, or nothing."""
     turned = search("turns_to", words)
-    rest = words[turned.end() :] if turned else ""
+    rest = turned[0] if turned else ""
     return next((name for name, pattern in _OF_PARTS.items() if pattern.search(rest)), "")

@@ -6,12 +6,11 @@ the one that is spoken if theirs doesn't show, and in English.
 """
 
 import re
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Literal
 
+from coaching.practice.coach.spoken import PATTERNS, language_of, spoken_language
 from coaching.practice.coach.tables import BY_LANGUAGE, Slot
 from coaching.practice.coach.texts import ENGLISH, LANGUAGES, Language, language, read_table
 from coaching.safety.card import danger_in
@@ -25,28 +24,22 @@ Kind = Literal[
     "heavy", "rest",
 ]  # fmt: skip
 
-PATTERNS: Mapping[str, Mapping[str, Any]] = read_table("hearing")
-"""Common words and topics: `hearing.toml`."""
 HEARD: Mapping[Language, Mapping[str, Mapping[str, Any]]] = {
     code: read_table(f"hearing.{code}") for code in LANGUAGES
 }
 """What the tour hears words by, in each language."""
-OTHER = "other"
 
-_WORDS = {code: frozenset(words.split()) for code, words in PATTERNS["languages"].items()}
-_SHARED = frozenset(PATTERNS["common"]["shared"].split())
-_TOKEN = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_LIGHT = frozenset(PATTERNS["common"]["light"].split())
+_DETERMINED = re.compile(
+    r"(?:my|the|his|her|our|mein\w{0,2}|d(?:er|ie|as|en|em)|mis?|el|las?|los)\s", re.IGNORECASE
+)
 
 MAX_WORDS_CHARACTERS = 1_000
 MAX_LINE_CHARACTERS = 160
-MAX_JUDGED_CHARACTERS = 2_000
-"""Of these a text's language is judged."""
-KNOWN_BEGINNINGS = 512
-"""Texts whose language is remembered: each pattern asks for it again, of each message of a conversation."""
 MAX_ITEMS = 3
 ADDED = "+"
 """What stands for what is replaced where something is added to a list."""
-_REFUSAL_WORDS, _SHORT_WORD = 12, 3
+_SHORT_WORD, _SWAPPED_WORDS = 3, 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,10 +101,14 @@ def hear(text: str, slots: Sequence[Slot] = (), *, last: str = "", last_words: s
 
 
 def danger_heard(text: str) -> Danger | None:
-    """Return the danger in words, but none in a short refusal to rate that only weighs like one."""
+    """Return the danger in words, but none in a refusal to rate that only weighs like one.
+
+    The refusal must be the whole message, with a verb of rating and what is rated: "no numbers" may stand
+    beside the gravest words, so it exempts nothing.
+    """
     found = danger_in(text)
-    is_refusal = found is not None and found.is_weighed and len(text.split()) <= _REFUSAL_WORDS
-    return None if is_refusal and is_about("no_ratings", text) else found
+    is_refusal = found is not None and found.is_weighed and is_about("only_no_ratings", text)
+    return None if is_refusal else found
 
 
 def _weight_of(text: str) -> Kind | None:
@@ -159,32 +156,26 @@ def _told(plain: str) -> Kind:
 
 
 def _correction(plain: str, slots: Sequence[Slot], last: str, last_words: str) -> Heard | None:
+    is_list = any(slot.name == last and slot.kind == "items" for slot in slots)
     if meant := search("meant", plain):
-        return _swapped(meant[1], last_words) or Heard(kind="correction", words=_tidy(meant[1]), about=last)
+        return _swapped(meant[1], last_words, is_list=is_list) or Heard(
+            kind="correction", words=_tidy(meant[1]), about=last
+        )
     for name in ("change", "should"):
         if (found := search(name, plain)) and (named := _named(" ".join(found.groups()), slots)):
             return named
-    if swapped := _swapped(plain, last_words):
+    if swapped := _swapped(plain, last_words, is_list=is_list):
         return swapped
-    is_list = any(slot.name == last and slot.kind == "items" for slot in slots)
-    if is_list and (amended := search("actually", plain)) and (item := _item_like(amended[1], last_words)):
-        return Heard(kind="correction", words=one_line(amended[1]), about=last, old=item)
     if is_list and (added := search("adds", plain)):
-        return Heard(kind="correction", words=_tidy(added[1]), about=last, old=ADDED)
+        words = next(filter(None, added.groups()))
+        return Heard(kind="correction", words=_tidy(words), about=last, old=ADDED)
     if last and len(plain) <= 80 and is_about("wrong", plain):
         named_slot = next((slot for slot in slots if _has_name(slot, plain)), None)
         return Heard(kind="correction", about=named_slot.name if named_slot else last)
     return None
 
 
-def _item_like(amended: str, last_words: str) -> str:
-    """Return the item of the last answer that a correction has a word of: "actually, dinner is with Omar"."""
-    words = {word.lower() for word in _WORD.findall(amended) if len(word) > _SHORT_WORD}
-    items = last_words.split(", ")
-    return next((item for item in items if words & {word.lower() for word in _WORD.findall(item)}), "")
-
-
-def _swapped(plain: str, last_words: str) -> Heard | None:
+def _swapped(plain: str, last_words: str, *, is_list: bool = False) -> Heard | None:
     """Return a correction of a part of the last answer: "not Priya but Petra", "Petra, not Priya"."""
     pairs = [
         found.groups()
@@ -192,12 +183,29 @@ def _swapped(plain: str, last_words: str) -> Heard | None:
         if found
     ]
     pairs += [found.groups()[::-1] for found in [search("but_not", plain)] if found]
-    if dropped := search("drops", plain):
+    if is_list and (dropped := search("drops", plain)):
         pairs.append((dropped[1], ""))
     for was, becomes in pairs:
-        if (old := _tidy(was)) and old.lower() in last_words.lower():
+        old = _tidy(was)
+        if _names_said(old, last_words, is_list=is_list) and len(becomes.split()) <= _SWAPPED_WORDS:
             return Heard(kind="correction", words=_tidy(becomes), old=old)
     return None
+
+
+def _names_said(old: str, last_words: str, *, is_list: bool) -> bool:
+    """Return whether words name a thing of the last answer: of a list, or a name, or "my sister"."""
+    found = whole(old).search(last_words) if old else None
+    words = {word.lower() for word in _WORD.findall(old)}
+    if found is None or words & _LIGHT or not any(len(word) >= _SHORT_WORD for word in words):
+        return False
+    is_name = found.start() > 0 and found[0][0].isupper()
+    is_all = found[0] == last_words.strip(" .!")
+    return is_list or is_name or is_all or bool(_DETERMINED.match(old))
+
+
+def whole(words: str) -> re.Pattern[str]:
+    """Return the pattern that finds words, but not inside longer ones."""
+    return re.compile(rf"(?<!\w){re.escape(words)}(?!\w)", re.IGNORECASE)
 
 
 def _named(rest: str, slots: Sequence[Slot]) -> Heard | None:
@@ -227,52 +235,6 @@ def _is_mash(plain: str) -> bool:
 def _is_odd(word: str) -> bool:
     is_spoken = re.search(r"[aeiouy]|[^a-z]", word) and not re.search(r"(.)\1{3}", word)
     return not is_spoken or len(_RARE_PAIR.findall(word)) > 1
-
-
-def language_of(text: str) -> str:
-    """Return a text's language, `OTHER` for an unknown one, nothing for English or too few words.
-
-    Only the beginning counts.
-    """
-    return _language_of(text[:MAX_JUDGED_CHARACTERS])
-
-
-@lru_cache(maxsize=KNOWN_BEGINNINGS)
-def _language_of(text: str) -> str:
-    words = _words_of(text)
-    letters = "".join(words)
-    if not letters:
-        return ""
-    if 2 * sum("LATIN" not in unicodedata.name(letter, "LATIN") for letter in letters) > len(letters):
-        return OTHER
-    known = {code: sum(word in these for word in words) for code, these in _WORDS.items()}
-    english = known.pop("english")
-    if any(mark in text for mark in "¿¡"):
-        known["es"] += 2
-    code = max(known, key=known.__getitem__)
-    if known[code] > english and (known[code] > 1 or len(words) <= 3):
-        return code
-    accented = sum(not word.isascii() for word in words)
-    return OTHER if len(words) > 3 and 2 * accented > len(words) > 2 * english else ""
-
-
-def spoken_language(text: str) -> Language | None:
-    """Return which of the tour's languages a text is in; None where that doesn't show, and for any other."""
-    return _spoken_language(text[:MAX_JUDGED_CHARACTERS])
-
-
-@lru_cache(maxsize=KNOWN_BEGINNINGS)
-def _spoken_language(text: str) -> Language | None:
-    if found := _language_of(text):
-        return found if found in LANGUAGES else None
-    words = _words_of(text)
-    most = max(sum(word in these for word in words) for code, these in _WORDS.items() if code != "english")
-    english = sum(word in _WORDS["english"] - _SHARED for word in words)
-    return "en" if english > max(1, most) and 3 * english >= len(words) else None
-
-
-def _words_of(text: str) -> Sequence[str]:
-    return [word.lower().replace("’", "'") for word in _TOKEN.findall(text)]
 
 
 def items_in(text: str) -> tuple[str, ...]:

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.file_names import clip, join_words
-from coaching.practice.coach.hearing import PATTERNS, hear
+from coaching.practice.coach.hearing import hear
+from coaching.practice.coach.spoken import PATTERNS
 from coaching.practice.script import Reply
 from coaching.safety.card import danger_in
 

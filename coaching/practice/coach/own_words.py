@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from coaching.practice.coach import texts
 from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.file_names import clip
-from coaching.practice.coach.hearing import PATTERNS, hear, is_about, search
+from coaching.practice.coach.hearing import hear, is_about, search
+from coaching.practice.coach.spoken import PATTERNS
 
 _WORD = re.compile(r"\w{3,}")
 _NAME = re.compile(r"^Name: (?!not known yet)(.+)$", re.MULTILINE)
@@ -54,15 +55,8 @@ def say_named(conversation: Conversation) -> str:
     known = [
         (len(wanted & _stems(words)), next(filter(None, found.groups()))) for words, found in told if found
     ]
-    alone = [(0, each.answer) for each in conversation.exchanges[:-1] if is_name_alone(each.answer)]
-    _, name = max([*known, *reversed(alone)], key=lambda each: each[0], default=(0, ""))
+    _, name = max(known, key=lambda each: each[0], default=(0, ""))
     return texts.said("your_name", name=name.strip(" .!")) if name else ""
-
-
-def is_name_alone(words: str) -> bool:
-    """Return whether a message is one word that begins like a name."""
-    word = words.strip(" .!")
-    return word.isalpha() and word.istitle() and len(word) > 2 and hear(word).kind == "answer"
 
 
 def say_so_far(conversation: Conversation) -> str:
@@ -71,7 +65,7 @@ def say_so_far(conversation: Conversation) -> str:
         return ""
     told = [words for words in _statements(conversation) if hear(words).kind in {"answer", "grief", "danger"}]
     quoted = [texts.said("quoted", words=clip(" ".join(words.split()), 100)) for words in told[-_MAX_TOLD:]]
-    return texts.said("told_so_far", words="; ".join(quoted)) if quoted else texts.said("told_nothing")
+    return texts.said("told_so_far", words="; ".join(quoted)) if quoted else texts.said("told_nothing_yet")
 
 
 def _statements(conversation: Conversation) -> Sequence[str]:

@@ -4,24 +4,21 @@ The tour keeps no state. The slot that words answer is the one whose question wa
 """
 
 import re
-from collections.abc import Sequence
-from dataclasses import replace
 
 from coaching.practice.coach import texts
 from coaching.practice.coach.acts import plain_act
 from coaching.practice.coach.conversation import Conversation, Exchange
+from coaching.practice.coach.correcting import choice_in, correct, given_in, replace_item
 from coaching.practice.coach.fitting import asks_about_slot, part_named
-from coaching.practice.coach.hearing import (
-    ADDED,
-    MAX_ITEMS,
-    MAX_LINE_CHARACTERS,
-    Heard,
-    Kind,
-    hear,
-    items_in,
-    one_line,
+from coaching.practice.coach.hearing import Heard, Kind, hear
+from coaching.practice.coach.resting import (
+    begin_rest,
+    is_next,
+    label_in,
+    stays_at_rest,
+    take_beside,
+    takes_up,
 )
-from coaching.practice.coach.resting import begin_rest, is_next, label_in, stays_at_rest, take_beside
 from coaching.practice.coach.state import State, changeable, settle
 from coaching.practice.coach.tables import LATER, Given, Slot, Walk
 from coaching.practice.coach.texts import Choice
@@ -43,8 +40,6 @@ _SAFE = re.compile(
 )
 _UNSAFE = re.compile(r"\b(?:not|don'?t|can'?t|cannot|never|no|nicht|nie|kein\w*|nunca)\b")
 _FEW_WORDS, _PART_WORDS = 3, 3
-_PHRASE = re.compile(r"\b(my|the|a|mein\w{0,2}|d(?:er|ie|as|en)|mi|la|el|una?) \w+", re.IGNORECASE)
-_FILLING = re.compile(r"(?<!\s)\s+(?:actually|instead|rather|eigentlich|en realidad)\W*\Z", re.IGNORECASE)
 
 
 def replay(conversation: Conversation, walk: Walk, begins: int) -> State:
@@ -55,12 +50,6 @@ def replay(conversation: Conversation, walk: Walk, begins: int) -> State:
             with texts.speaking(spoken):
                 _take(state, exchange)
     return state
-
-
-def choice_in(text: str, choices: Sequence[Choice]) -> Choice | None:
-    """Return the choice whose label a text is, word for word."""
-    plain = text.strip(" .!,\"'“”").casefold()
-    return next((choice for choice in choices if plain == choice[0].casefold().strip("…")), None)
 
 
 def _take(state: State, exchange: Exchange) -> None:
@@ -74,6 +63,7 @@ def _take(state: State, exchange: Exchange) -> None:
         early = {name for file in state.walk.files if file.is_early for name in file.slots}
         state.settled |= early & set(names[: names.index(slot.name)])
     state.heard = _heard(state, exchange)
+    slot = state.open_slot if takes_up(state, exchange) else slot
     if state.heard.kind == "danger":
         found = danger_in(exchange.answer)
         state.is_in_danger = state.is_in_danger or found is None or not found.is_weighed
@@ -85,7 +75,6 @@ def _take(state: State, exchange: Exchange) -> None:
         state.heard = Heard(kind="continue")
     elif state.walk.is_arc and state.heard.kind == "refusal":
         _withdraw(state)
-        state.heard = Heard(kind="rest") if state.rests else state.heard
     elif not (state.rests and stays_at_rest(state, exchange)):
         if not _take_control(state, exchange) and not state.is_picking:
             _fill(state, exchange, slot)
@@ -96,7 +85,7 @@ def _take(state: State, exchange: Exchange) -> None:
 def _withdraw(state: State) -> None:
     """Take back the last answer, unless its file is written with each answer: that is said (`asides.py`)."""
     is_early = any(file.is_early and state.last in file.slots for file in state.walk.files)
-    if not is_early or state.rests:
+    if not is_early:
         state.given.pop(state.last, None)
         state.last = ""
 
@@ -108,13 +97,13 @@ def _take_control(state: State, exchange: Exchange) -> bool:
     tapped = next((choice for choice in labels if choice[1] == exchange.value), None)
     picked = tapped or choice_in(exchange.answer, labels)
     if state.which is not None and texts.stands_in("which", exchange.question):
-        _replace_item(state, exchange, state.which)
+        replace_item(state, exchange, state.which)
     elif texts.stands_in("retry", exchange.question):
         is_again = heard.kind in {"yes", "continue"} or bool(_AGAIN.search(exchange.answer))
         state.given_up_at = state.given_up_at if is_again else exchange.position
         state.heard = Heard(kind="choice")
     elif heard.kind == "correction":
-        _correct(state, exchange)
+        correct(state, exchange)
     elif texts.stands_in("check", exchange.question):
         _check(state, exchange)
     elif texts.stands_in("change", exchange.question) and picked:
@@ -160,7 +149,7 @@ def _fill(state: State, exchange: Exchange, slot: Slot | None) -> None:
     elif state.walk.is_arc and take_beside(state, exchange, slot):
         return
     elif state.heard and (state.heard.kind == "answer" or _is_plain_state(answer, slot)):
-        given, problem = _given(answer, slot, at)
+        given, problem = given_in(answer, slot, at)
         if given is not None:
             settle(state, slot, given)
         state.heard = Heard(kind="answer" if given else problem)
@@ -186,103 +175,6 @@ def _is_plain_state(answer: str, slot: Slot) -> bool:
     is_state = slot.kind == "words" and slot.asked[0].startswith("How")
     is_mood = slot.name in {"wake", "mood"} and answer.strip(" .!").lower() not in {"ok", "okay"}
     return (is_state or is_mood) and bool(_PLAIN_STATE.fullmatch(answer))
-
-
-def _given(answer: str, slot: Slot, at: int) -> tuple[Given | None, Kind]:
-    """Return what a typed answer gives to a slot, or what is wrong with it."""
-    if slot.kind == "pulse" or (slot.kind == "choice" and slot.is_fixed):
-        return None, "choose"
-    if slot.kind == "items":
-        items = items_in(answer)
-        if len(items) > MAX_ITEMS:
-            return None, "many"
-        is_long = not items or any(len(item) >= MAX_LINE_CHARACTERS for item in items)
-        return (None, "long") if is_long else (Given(words=answer.strip(), items=items, at=at), "answer")
-    if slot.kind == "line" and len(answer) > MAX_LINE_CHARACTERS:
-        return None, "long"
-    words = " ".join(answer.split()) if slot.kind == "words" else one_line(answer)
-    return Given(words=words, at=at), "answer"
-
-
-def _correct(state: State, exchange: Exchange) -> None:
-    """Replace what was given, in whole or in part; without new words ask again."""
-    heard = state.heard or Heard(kind="correction")
-    slot = next((slot for slot in state.walk.slots if slot.name == (heard.about or state.last)), None)
-    if slot is None or slot.name not in state.given:
-        state.heard = Heard(kind="correction", words=heard.words)
-        return
-    state.is_picking = False
-    before = state.given[slot.name]
-    if heard.old == ADDED:
-        _add(state, slot, heard, exchange.position)
-        return
-    if heard.old and not heard.words and (left := _without(before, heard.old)):
-        state.given[slot.name] = replace(left, at=exchange.position)
-        state.heard = replace(heard, words=left.text, about=slot.name)
-        return
-    if not heard.words:
-        state.settled.discard(slot.name)
-        return
-    if heard.old:
-        words = re.sub(re.escape(heard.old), lambda _: heard.words, before.words, flags=re.IGNORECASE)
-        heard = replace(heard, words=words, about=slot.name)
-    elif swapped := _with_phrase(before.words, heard.words):
-        heard = replace(heard, words=swapped, about=slot.name)
-    elif len(before.items) > 1 and len(items_in(heard.words)) < len(before.items):
-        state.which = replace(heard, about=slot.name)
-        return
-    choice = choice_in(heard.words, slot.choices)
-    given, problem = _given(heard.words, slot, exchange.position)
-    if choice is not None:
-        given = Given(words=choice[0], value=choice[1], at=exchange.position)
-    if given is None:
-        state.settled.discard(slot.name)
-        state.heard = Heard(kind=problem)
-        return
-    state.given[slot.name], state.last = given, slot.name
-    state.settled.add(slot.name)
-    state.heard = Heard(kind="correction", about=slot.name, words=given.text)
-
-
-def _with_phrase(before: str, words: str) -> str:
-    """Return an answer with the one phrase of it that a few words put right: "my sister", "my stepsister"."""
-    words = _FILLING.sub("", words)
-    new, old = _PHRASE.match(words), list(_PHRASE.finditer(before))
-    alike = [each for each in old if new and each[1].lower() == new[1].lower()]
-    if len(alike) != 1 or len(words.split()) > _FEW_WORDS or len(before.split()) <= len(words.split()):
-        return ""
-    start, end = alike[0].span()
-    return before[:start] + words + before[end:]
-
-
-def _add(state: State, slot: Slot, heard: Heard, at: int) -> None:
-    items = (*state.given[slot.name].items, *items_in(heard.words))
-    if len(items) > MAX_ITEMS:
-        state.heard = Heard(kind="many")
-        return
-    given = Given(words=", ".join(items), items=items, at=at)
-    state.given[slot.name] = given
-    state.heard = replace(heard, words=given.text)
-
-
-def _without(before: Given, dropped: str) -> Given | None:
-    """Return a list without the item that is dropped; None if it isn't in the list, or nothing else is."""
-    left = [item for item in before.items if dropped.lower() not in item.lower()]
-    return Given(words=", ".join(left), items=tuple(left)) if left and len(left) < len(before.items) else None
-
-
-def _replace_item(state: State, exchange: Exchange, which: Heard) -> None:
-    """Replace the item that was chosen by the words of the correction."""
-    state.which = None
-    before, new = state.given[which.about].items, items_in(which.words)
-    typed = choice_in(exchange.answer, [(item, item) for item in before])
-    chosen = exchange.value or (typed[1] if typed else "")
-    if chosen not in {*before, "all"}:
-        return
-    items = new if chosen == "all" else [each for old in before for each in (new if old == chosen else [old])]
-    given = Given(words=", ".join(items), items=tuple(dict.fromkeys(items)), at=exchange.position)
-    state.given[which.about] = given
-    state.heard = Heard(kind="correction", about=which.about, words=given.words)
 
 
 def _check(state: State, exchange: Exchange) -> None:

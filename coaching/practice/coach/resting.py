@@ -58,6 +58,7 @@ def stays_at_rest(state: State, exchange: Exchange) -> bool:
         return False
     if is_tapped or is_agreed or kind in _RESUMES:
         state.rests = kind == "recall"
+        state.is_grave = state.is_grave and state.rests
         state.heard = Heard(kind="continue") if is_agreed else state.heard
         return False
     is_refused = kind in _REFUSED and is_about("no_ratings", exchange.answer)
@@ -143,9 +144,31 @@ def begin_rest(state: State, exchange: Exchange, slot: Slot | None) -> None:
     is_told = heard.kind in {"answer", "aside", "declines"} and not exchange.value
     if is_told and (slot or heard.kind == "aside") and is_heavy(exchange.answer):
         kept = state.last if heard.kind == "answer" else ""
-        state.rests, state.heard = True, Heard(kind="heavy", about=kept)
-    elif heard.kind == "grief" or (heard.kind == "aside" and state.missed >= _MAX_PUT):
+        state.rests = state.is_grave = True
+        state.heard = Heard(kind="heavy", about=kept)
+    elif heard.kind == "grief":
+        state.rests = state.is_grave = True
+    elif heard.kind == "aside" and state.missed >= _MAX_PUT:
         state.rests = True
+
+
+def takes_up(state: State, exchange: Exchange) -> bool:
+    """End a rest if words answer the question that waits for lack of one; return whether they do.
+
+    After something hard, what is said is talk until they go on.
+    """
+    slot, kind = state.open_slot, state.heard.kind if state.heard else "answer"
+    if not state.rests or state.is_grave or state.is_in_danger or slot is None or slot.name not in state.put:
+        return False
+    is_given = kind == "answer" and not exchange.value and exchange.ratings is None
+    if slot.kind == "pulse" or not (is_given and fits(exchange.answer, slot)) or _is_refusal(exchange.answer):
+        return False
+    state.rests = False
+    return True
+
+
+def _is_refusal(words: str) -> bool:
+    return any(is_about(name, words) for name in ("no_ratings", "not_about"))
 
 
 def take_beside(state: State, exchange: Exchange, slot: Slot) -> bool:
@@ -159,10 +182,11 @@ def take_beside(state: State, exchange: Exchange, slot: Slot) -> bool:
         _turn_to(state, part)
     elif slot.kind in {"choice", "pulse"} and not re.search(r"[^\W\d_]", answer):
         return False
-    elif _is_beside(heard, answer, slot):
+    elif _is_beside(state, answer, slot):
         is_story = heard.kind == "answer" and not is_aside(answer) and is_weighty(answer)
         is_to_rest = is_about("no_questions", answer) or plain_act(answer) in _RESTFUL
-        state.rests = is_to_rest or (is_story and len(answer.split()) > FEW_WORDS)
+        state.rests = state.is_grave = is_to_rest or (is_story and len(answer.split()) > FEW_WORDS)
+        state.refused.add(slot.name)
         state.heard = Heard(kind="aside")
     else:
         return False
@@ -181,12 +205,15 @@ def is_next(heard: Heard, answer: str) -> bool:
     return heard.kind == "continue" and is_about("next", answer)
 
 
-def _is_beside(heard: Heard, answer: str, slot: Slot) -> bool:
+def _is_beside(state: State, answer: str, slot: Slot) -> bool:
     """Return whether words have to be answered as themselves instead of as an answer to a slot."""
+    heard = state.heard or Heard(kind="answer")
     if heard.kind == "question":
         return not asks_about_slot(answer)
     if heard.kind == "answer" and slot.kind in {"choice", "pulse"} and len(answer.split()) < FEW_WORDS:
         return is_aside(answer)
+    if heard.kind == "answer" and slot.kind != "choice" and slot.name in state.refused:
+        return is_aside(answer)  # said again, it is the answer
     return heard.kind == "request" or (heard.kind == "answer" and not fits(answer, slot))
 
 

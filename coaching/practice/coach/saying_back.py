@@ -5,8 +5,9 @@ from collections.abc import Sequence
 
 from coaching.practice.coach import texts
 from coaching.practice.coach.conversation import Conversation
-from coaching.practice.coach.hearing import PATTERNS, hear
+from coaching.practice.coach.hearing import hear
 from coaching.practice.coach.reading import has_just_asked, wants_no_questions
+from coaching.practice.coach.spoken import PATTERNS
 from coaching.practice.coach.tables import is_put_in
 
 _REACTS = frozenset(PATTERNS["common"]["reacts"].split())

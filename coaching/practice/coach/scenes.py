@@ -12,7 +12,7 @@ from functools import cache
 from coaching.practice.coach import texts
 from coaching.practice.coach.acts import about_tour, plain_act
 from coaching.practice.coach.conversation import Conversation
-from coaching.practice.coach.hearing import spoken_language
+from coaching.practice.coach.spoken import spoken_language
 from coaching.practice.coach.texts import LANGUAGES, Language, read_table
 from coaching.safety.readable import plain_letters
 

@@ -12,9 +12,11 @@ class State:
     """A walk's state. `given` has all values, `settled` the slots that needn't be asked.
 
     `which` is a correction that may replace one of several items. `is_in_danger` holds until the person says
-    that they are safe. While the walk `rests`, nothing is asked. `put` has the slots that were asked for;
-    `missed` counts the questions in a row that got no answer. `wanted` is the slot that the person would
-    rather talk about. `is_unrated`: they want no ratings.
+    that they are safe. While the walk `rests`, nothing is asked. `is_grave`: something hard was told, or no
+    questions were wanted, so nothing that is said meanwhile is an answer. `put` has the slots that were asked
+    for, `refused` those to which words were put that didn't fit; `missed` counts the questions in a row that
+    got no answer. `wanted` is the slot that the person would rather talk about. `is_unrated`: they want no
+    ratings.
     """
 
     walk: Walk
@@ -29,8 +31,10 @@ class State:
     is_picking: bool = False
     is_in_danger: bool = False
     rests: bool = False
+    is_grave: bool = False
     missed: int = 0
     put: set[str] = field(default_factory=set)
+    refused: set[str] = field(default_factory=set)
     wanted: str = ""
     is_unrated: bool = False
 

@@ -14,7 +14,7 @@ from coaching.practice.coach.conversation import Conversation, Exchange
 from coaching.practice.coach.grieving import has_grieved, is_of_grief, is_of_loss
 from coaching.practice.coach.hearing import Heard, hear, is_about
 from coaching.practice.coach.onward import hint, offer_more, tip_for
-from coaching.practice.coach.own_words import found_here, is_name_alone, name_told, say_of_names, say_told
+from coaching.practice.coach.own_words import found_here, name_told, say_of_names, say_told
 from coaching.practice.coach.plainly import act_of
 from coaching.practice.coach.reading import (
     FRIENDLY,
@@ -232,7 +232,7 @@ def _adds(words: str) -> bool:
 
 
 def _say_to_grief(conversation: Conversation, reading: Reading) -> str:
-    if reading.act == "short" and not is_name_alone(conversation.exchanges[-1].answer):
+    if reading.act == "short":
         return choose(conversation, "presence", "after")
     if reading.act == "refuse":
         return choose(conversation, "refuse", "presence")
@@ -240,7 +240,7 @@ def _say_to_grief(conversation: Conversation, reading: Reading) -> str:
     said = [fresh(texts.reactions(name), conversation) for name in dict.fromkeys((own, "after_grief"))]
     told = next(filter(None, said), "") or choose(conversation, "after", "presence")
     words = conversation.exchanges[-1].answer
-    name = named_in(words) or (words.strip(" .!") if is_name_alone(words) else "")
+    name = named_in(words)
     return f"{name}. {told}" if name else told
 
 

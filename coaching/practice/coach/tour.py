@@ -11,9 +11,10 @@ from coaching.practice.coach import texts
 from coaching.practice.coach.acts import plain_act
 from coaching.practice.coach.after_danger import is_at_rest, question_due, words_after, words_at_rest
 from coaching.practice.coach.analysis import analyse, is_analysis
-from coaching.practice.coach.asides import answer_question, fresh, pick
+from coaching.practice.coach.asides import answer_question, fresh, pick, react
 from coaching.practice.coach.beside import answer_beside, recall_in_walk, remembered
 from coaching.practice.coach.conversation import Call, Conversation, Exchange
+from coaching.practice.coach.correcting import choice_in
 from coaching.practice.coach.danger import (
     answer_danger,
     denies_danger,
@@ -29,7 +30,7 @@ from coaching.practice.coach.library import SEARCH, say_what_was_found, say_what
 from coaching.practice.coach.onward import offer_due
 from coaching.practice.coach.pages import shows_pages, write_down
 from coaching.practice.coach.reading import wants_something
-from coaching.practice.coach.replay import choice_in, replay
+from coaching.practice.coach.replay import replay
 from coaching.practice.coach.sense import sense
 from coaching.practice.coach.steps import CREATE, RESOLVE, say_step, step_call
 from coaching.practice.coach.tables import STATIONS, WALKS, Walk, walk_called
@@ -164,13 +165,17 @@ def _in_walk(conversation: Conversation, walking: Walking) -> Reply:
         aside = _aside(conversation, newest) if newest and is_question else ""
         walking.state.heard = None  # nothing was asked yet that could be answered
         return walking.go_on(_introduction(conversation), aside, walking.walk.opening)
+    if newest is None and walking.state.heard and walking.state.heard.kind == "heavy":
+        return answer_beside(conversation, walking, walking.state.heard)  # its page has just been written
     if newest is None or newest.value:
         return walking.go_on()
     heard = walking.state.heard or hear(newest.answer)
     if heard.kind == "recall":
         return recall_in_walk(conversation, walking, heard)
     if heard.kind == "danger" and walking.state.rests:
-        return say(stay_with(conversation))
+        return say(stay_with(conversation), texts.said("rests"))
+    if heard.kind == "refusal" and walking.state.rests:
+        return say(react(conversation, walking.state, heard))
     if heard.kind in {"aside", "heavy", "rest"}:
         return answer_beside(conversation, walking, heard)
     if heard.kind in {"menu", "wish"} and not walking.walk.is_arc:

@@ -141,6 +141,14 @@ class Walking:
         others = [file.name for file in self.files if not file.is_early and self._saved_at(file)]
         return join_words([*files_in_words(pages), *others])
 
+    def keep(self) -> Reply | None:
+        """Write the pages that are written with each answer; None when that is done, or can't be."""
+        if self.conversation.is_last_round:
+            return None
+        if failed := self._failed():
+            return self._say_failed(failed)
+        return self._write([file for file in self.files if file.is_early])
+
     @property
     def _saved(self) -> bool:
         return any(call.path for call in self.calls)
