@@ -121,6 +121,8 @@ async def test_a_part_that_they_refuse_stays_open_and_one_that_they_turn_to_come
         ("swap bread for rolls", ["Call my sister", "Buy rolls"]),
         ("not bread, rolls", ["Call my sister", "Buy rolls"]),
         ("drop bread", ["Call my sister"]),
+        ("no, buy bread, not my sister", ["Buy bread"]),
+        ("buy rolls, not bread", ["Call my sister", "Buy rolls"]),
         ("also add: water the plants", ["Call my sister", "Buy bread", "Water the plants"]),
         ("I meant my stepsister", ["Call my stepsister", "Buy bread"]),
     ],

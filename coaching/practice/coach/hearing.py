@@ -188,7 +188,11 @@ def _swapped(plain: str, last_words: str, *, is_list: bool = False) -> Heard | N
     for was, becomes in pairs:
         old = _tidy(was)
         if _names_said(old, last_words, is_list=is_list) and len(becomes.split()) <= _SWAPPED_WORDS:
-            return Heard(kind="correction", words=_tidy(becomes), old=old)
+            new = _tidy(becomes)
+            if not (new and whole(new).search(last_words)):
+                return Heard(kind="correction", words=new, old=old)
+            if is_list:  # "call Ana, not mum", where both are on the list
+                return Heard(kind="correction", old=old)
     return None
 
 
