@@ -88,7 +88,7 @@ def correct(state: State, exchange: Exchange) -> None:
 
 
 def _with_part(before: str, old: str, new: str) -> str:
-    """Return words with a part put right; all of an item that begins like the new words: "call Ana, not mum"."""
+    """Return words with a part put right, or a whole item that begins alike: "call Ana, not mum"."""
     named = whole(old)
     is_item = before.lower().startswith(f"{new.split(maxsplit=1)[0].lower()} ")
     return new if named.search(before) and is_item else named.sub(lambda _: new, before)
