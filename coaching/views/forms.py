@@ -111,6 +111,20 @@ class TitleForm(forms.Form):
     then = forms.CharField(max_length=20, required=False)
 
 
+class FolderForm(forms.Form):
+    """Make, rename or delete a folder for conversations; the service has the limits."""
+
+    do = forms.ChoiceField(choices=[("", "Save"), ("delete", "Delete")], required=False)
+    name = forms.CharField(required=False, strip=False)
+
+
+class MoveForm(forms.Form):
+    """The folder that a conversation moves to, or the name of a new one."""
+
+    folder = forms.IntegerField(min_value=1, max_value=2**63 - 1, required=False)
+    name = forms.CharField(required=False, strip=False)
+
+
 class OrganiseForm(forms.Form):
     """What to do with a conversation, and the list to go back to."""
 

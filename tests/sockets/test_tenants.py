@@ -61,6 +61,7 @@ from sessions_app.models import (
     Message,
     RunnerProcess,
     Session,
+    SessionFolder,
     SessionKind,
     ToolCallRecord,
     Turn,
@@ -196,6 +197,31 @@ ROUTES = {
         is_refused=True,
     ),
     "sidebar": Row(path="/chat/sidebar/", scope="own"),
+    "new_session_folder": Row(
+        path="/chat/folders/", method="post", form={"name": ""}, scope="own", is_refused=True
+    ),
+    "session_folder": Row(path="/chat/folders/{folder}/", missing="/chat/folders/999999/"),
+    "session_folder by form": Row(
+        path="/chat/folders/{folder}/",
+        missing="/chat/folders/999999/",
+        method="post",
+        form={"name": "mine now"},
+    ),
+    "session_folder deleted by form": Row(
+        path="/chat/folders/{folder}/",
+        missing="/chat/folders/999999/",
+        method="post",
+        form={"do": "delete"},
+    ),
+    "session_menu": Row(path="/chat/{session}/menu/", missing=f"/chat/{MISSING_ID}/menu/"),
+    "move_session": Row(
+        path="/chat/{session}/folder/",
+        missing=f"/chat/{MISSING_ID}/folder/",
+        method="post",
+        form={"name": "mine now"},
+    ),
+    "export_session": Row(path="/chat/{session}/export.md", missing=f"/chat/{MISSING_ID}/export.md"),
+    "print_session": Row(path="/chat/{session}/print/", missing=f"/chat/{MISSING_ID}/print/"),
     "rename_session": Row(
         path="/chat/{session}/title/",
         missing=f"/chat/{MISSING_ID}/title/",
@@ -452,6 +478,7 @@ def owned(user: User, settings: Settings) -> Session:
     settings.SAGE_INBOX = place_of("imaps://sage%40in.example:password@mail.example/")
     session = services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
     session.title = SECRET
+    session.folder = SessionFolder.of(user.pk).create(name=SECRET)
     session.last_message_number = 1
     session.save()
     # A finished turn: a running one would be taken over and answered.
@@ -514,6 +541,7 @@ def ids_of(owned: Session) -> Mapping[str, object]:
     """Return the ids of the person's objects, which the routes' paths name."""
     return {
         "session": owned.id,
+        "folder": owned.folder_id,
         "capture": Capture.unscoped.get(user_id=owned.user_id).pk,
         "photo": Photo.unscoped.get(user_id=owned.user_id).pk,
         "prompt": ReflectionPrompt.unscoped.get(user_id=owned.user_id).pk,
@@ -555,7 +583,8 @@ async def unpacked(response: StreamingHttpResponse) -> bytes:
 def assert_untouched(owned: Session) -> None:
     """The person's session is active, capture and question still wait, nothing of their plan is ticked."""
     session = Session.unscoped.get(id=owned.id)
-    assert (session.status, session.title) == ("active", SECRET)
+    assert (session.status, session.title, session.folder_id) == ("active", SECRET, owned.folder_id)
+    assert SessionFolder.unscoped.get().name == SECRET
     assert ReflectionPrompt.unscoped.get().put_away_at is None
     assert Import.unscoped.get().state == ImportState.FINISHED
     assert PushDevice.of(owned.user_id).count() == 1
@@ -576,7 +605,8 @@ def assert_untouched(owned: Session) -> None:
 
 CHECKED = (
     ActionItem, CalendarSource, Capture, DayPlan, Document, Import, KnowledgeEntry, LibraryClient,
-    LibraryEffect, Message, Photo, Project, PushDevice, ReflectionPrompt, Session, UserFile, UserFileVersion,
+    LibraryEffect, Message, Photo, Project, PushDevice, ReflectionPrompt, Session, SessionFolder, UserFile,
+    UserFileVersion,
 )  # fmt: skip
 """The models of the rows that may not change."""
 
@@ -698,6 +728,9 @@ def test_a_page_of_ones_own_shows_nothing_of_another(
 SHOWN_TO_THE_OWNER = (
     ("session", SECRET),
     ("sessions", SECRET),
+    ("session_folder", SECRET),
+    ("session_menu", SECRET),
+    ("print_session", SECRET),
     ("safety_plan", SECRET),
     ("edit_safety_plan", SECRET),
     ("file of the safety plan", SECRET),

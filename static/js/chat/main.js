@@ -211,8 +211,6 @@ function begin() {
     const title = byId("chat-title").textContent;
     document.title = `${title} · Sage`;
     showTitleInSidebar(page.dataset.session, title);
-    const field = document.querySelector(".rename:not([open]) [name=title]");
-    if (field) field.value = title;
   }
 
   const signals = {

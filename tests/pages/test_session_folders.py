@@ -1,0 +1,134 @@
+"""Folders for conversations: made, renamed, deleted, and what moves into them."""
+
+import json
+from http import HTTPStatus
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+from django.http import HttpResponse
+from django.test import Client
+
+from sessions_app.errors import Refused
+from sessions_app.models import Session, SessionFolder
+from sessions_app.organising import delete_session, restore_session
+from sessions_app.session_folders import (
+    MAX_CHARACTERS,
+    MAX_FOLDERS,
+    delete_folder,
+    make_folder,
+    move_session,
+    rename_folder,
+)
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+HTMX = {"HX-Request": "true"}
+
+
+def talk(user: User, title: str) -> Session:
+    return Session.of(user.pk).create(title=title, last_message_number=1)
+
+
+def move(
+    client: Client, session: Session, headers: dict[str, str] | None = None, **fields: object
+) -> HttpResponse:
+    response: HttpResponse = client.post(f"/chat/{session.id}/folder/", fields, headers=headers or {})
+    return response
+
+
+def folder_of(session: Session) -> str | None:
+    session.refresh_from_db()
+    return session.folder.name if session.folder else None
+
+
+def test_a_folder_is_made_shown_renamed_and_deleted(signed_in: Client, user: User) -> None:
+    inside, outside = talk(user, "inside"), talk(user, "outside")
+    response = signed_in.post("/chat/folders/", {"name": "  Work <b> \n and more "}, follow=True)
+    address = response.redirect_chain[0][0]
+    assert "Work &lt;b&gt; and more" in response.content.decode()
+    folder = SessionFolder.of(user.pk).get()
+    assert address == f"/chat/folders/{folder.pk}/"
+    assert move(signed_in, inside, folder=folder.pk)["Location"] == address
+    page = signed_in.get(address).content.decode()
+    assert ">inside<" in page
+    assert ">outside<" not in page
+    everything = signed_in.get("/chat/").content.decode()
+    assert f'href="{address}"' in everything
+    assert ">inside<" in everything
+    assert f'href="{address}"' in signed_in.get("/chat/sidebar/", headers=HTMX).content.decode()
+    signed_in.post(address, {"name": "Job"})
+    assert folder_of(inside) == "Job"
+    page = signed_in.post(address, {"do": "delete"}, follow=True).content.decode()
+    assert "Folder deleted." in page
+    assert ">inside<" in page
+    assert folder_of(inside) is None
+    assert folder_of(outside) is None
+    assert signed_in.get(address).status_code == HTTPStatus.NOT_FOUND
+
+
+def test_a_conversation_moves_from_its_menu(signed_in: Client, user: User) -> None:
+    session = talk(user, "mine")
+    response = move(signed_in, session, HTMX, name="Work", then="")
+    assert response.status_code == HTTPStatus.NO_CONTENT
+    assert json.loads(response["HX-Trigger"]) == {"said": "Moved to the folder “Work”."}
+    assert folder_of(session) == "Work"
+    menu = signed_in.get(f"/chat/{session.id}/menu/").content.decode()
+    assert f'<option value="{session.folder_id}" selected>Work</option>' in menu
+    response = move(signed_in, session, HTMX, folder="", then="sidebar")
+    assert response["HX-Retarget"] == "#sidebar-list"
+    assert folder_of(session) is None
+    # A new name that is one already is that folder.
+    move(signed_in, session, name="wORK")
+    assert folder_of(session) == "Work"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        (" ", "Enter a name."),
+        ("x" * (MAX_CHARACTERS + 1), "up to 60 characters. This one has 61."),
+        ("a\x00b", "Sage couldn’t read that."),
+    ],
+)
+def test_a_name_that_cannot_be_one_makes_no_folder_and_stays_in_its_field(
+    signed_in: Client, user: User, name: str, said: str
+) -> None:
+    talk(user, "mine")
+    response = signed_in.post("/chat/folders/", {"name": name})
+    assert response.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
+    page = response.content.decode()
+    assert said in page
+    assert f'value="{name}"' in page or not name.isprintable() or not name.strip()
+    assert not SessionFolder.unscoped.exists()
+
+
+def test_there_are_only_so_many_folders_and_each_name_is_one(user: User) -> None:
+    for number in range(MAX_FOLDERS):
+        make_folder(user_id=user.pk, name=f"folder {number}")
+    with pytest.raises(Refused, match="up to 100 folders"):
+        make_folder(user_id=user.pk, name="one more")
+    first = make_folder(user_id=user.pk, name="FOLDER 0")
+    assert first.name == "folder 0"
+    with pytest.raises(Refused, match="already have a folder"):
+        rename_folder(user_id=user.pk, folder_id=first.pk, name="Folder 1")
+    assert rename_folder(user_id=user.pk, folder_id=first.pk, name="FOLDER 0").name == "FOLDER 0"
+
+
+def test_a_deleted_conversation_that_comes_back_is_in_no_deleted_folder(user: User) -> None:
+    session, folder = talk(user, "mine"), make_folder(user_id=user.pk, name="Work")
+    move_session(user_id=user.pk, session_id=session.id, folder_id=folder.pk)
+    delete_session(user_id=user.pk, session_id=session.id)
+    delete_folder(user_id=user.pk, folder_id=folder.pk)
+    assert restore_session(user_id=user.pk, session_id=session.id).folder_id is None
+
+
+def test_nothing_moves_into_anothers_folder(signed_in: Client, user: User, other_user: User) -> None:
+    session = talk(user, "mine")
+    theirs = make_folder(user_id=other_user.pk, name="Theirs")
+    assert move(signed_in, session, folder=theirs.pk).status_code == HTTPStatus.NOT_FOUND
+    with pytest.raises(IntegrityError, match="session_in_own_folder"), transaction.atomic():
+        Session.of(user.pk).filter(id=session.id).update(folder=theirs)
+    assert folder_of(session) is None
+    make_folder(user_id=user.pk, name="Theirs")
+    assert SessionFolder.unscoped.count() == 2
