@@ -163,6 +163,16 @@ ROUTES = {
         missing=f"/chat/{MISSING_ID}/answers/{OTHER_ANSWER}/",
         method="post",
     ),
+    "feedback": Row(
+        path="/chat/{session}/answers/{turn}/feedback/",
+        missing=f"/chat/{MISSING_ID}/answers/{OTHER_ANSWER}/feedback/",
+    ),
+    "feedback by form": Row(
+        path="/chat/{session}/answers/{turn}/feedback/",
+        missing=f"/chat/{MISSING_ID}/answers/{OTHER_ANSWER}/feedback/",
+        method="post",
+        form={"do": "delete"},
+    ),
     "message": Row(
         path="/chat/{session}/message/",
         missing=f"/chat/{MISSING_ID}/message/",
@@ -542,6 +552,7 @@ def ids_of(owned: Session) -> Mapping[str, object]:
     return {
         "session": owned.id,
         "folder": owned.folder_id,
+        "turn": owned.turns.values_list("pk", flat=True).last(),
         "capture": Capture.unscoped.get(user_id=owned.user_id).pk,
         "photo": Photo.unscoped.get(user_id=owned.user_id).pk,
         "prompt": ReflectionPrompt.unscoped.get(user_id=owned.user_id).pk,

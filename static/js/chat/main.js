@@ -11,6 +11,7 @@ import { Connection } from "./connection.js";
 import { copy } from "./copy.js";
 import { Countdown } from "./countdown.js";
 import { Editing } from "./editing.js";
+import { setUpFeedback } from "./feedback.js";
 import { History } from "./history.js";
 import { Outbox } from "./outbox.js";
 import { Phase } from "./phase.js";
@@ -375,6 +376,7 @@ function begin() {
   if (!location.hash) scroll.toEnd();
 }
 
+setUpFeedback(page);
 if (page.dataset.isActive === "yes") {
   begin();
 } else {

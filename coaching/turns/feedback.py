@@ -1,0 +1,57 @@
+"""What a person thinks of an answer, stored, changed and deleted by them. Sage never gets it."""
+
+import uuid
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext_noop as _
+
+from coaching.models import AnswerFeedback
+from sessions_app.errors import Refused
+from sessions_app.models import MessageRole, Session, Turn
+from sessions_app.text import is_storable
+
+MAX_NOTE = 1_000
+
+
+def rated_turn(*, user_id: int, session_id: uuid.UUID, turn_id: uuid.UUID) -> Turn:
+    """Return a turn that has an answer of Sage's own. Raises `Session.DoesNotExist`, `Turn.DoesNotExist`."""
+    session = Session.of(user_id).get(id=session_id)
+    answered = session.turns.filter(messages__role=MessageRole.ASSISTANT, ended_at__isnull=False)
+    own = answered.exclude(metadata__has_key="is_imported").distinct()
+    return own.select_related("session").get(id=turn_id)
+
+
+@transaction.atomic
+def rate_answer(turn: Turn, *, rating: str) -> AnswerFeedback:
+    """Store a rating of an answer; a note and what was shared stay as they are."""
+    known = AnswerFeedback.within(turn).first()
+    feedback = known or AnswerFeedback(turn=turn)
+    feedback.rating, feedback.updated_at = rating, timezone.now()
+    feedback.save()
+    return feedback
+
+
+@transaction.atomic
+def write_feedback(
+    turn: Turn, *, rating: str, note: str, is_shared: bool, is_answer_shared: bool
+) -> AnswerFeedback:
+    """Store all of a feedback. Raises `Refused`; an answer is shared only together with its rating."""
+    words = note.strip()
+    if len(words) > MAX_NOTE:
+        raise Refused(
+            _("A note can have up to %(most)s characters. This one has %(length)s."),
+            most=MAX_NOTE,
+            length=len(words),
+        )
+    if not is_storable(words):
+        raise Refused(_("This note contains a character that can’t be stored. Please remove it."))
+    feedback = rate_answer(turn, rating=rating)
+    feedback.note = words
+    feedback.is_shared, feedback.is_answer_shared = is_shared, is_shared and is_answer_shared
+    feedback.save()
+    return feedback
+
+
+def delete_feedback(turn: Turn) -> None:
+    AnswerFeedback.within(turn).delete()
