@@ -3,15 +3,15 @@
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
-from django.utils.translation import pgettext_lazy
+from django.utils.translation import gettext_lazy as _
 
 from sessions_app.models import Turn
 from sessions_app.owned import Owned
 
 
 class AnswerRating(models.TextChoices):
-    UP = "up", pgettext_lazy("an answer", "Helpful")
-    DOWN = "down", pgettext_lazy("an answer", "Not helpful")
+    UP = "up", _("Helpful")
+    DOWN = "down", _("Not helpful")
 
 
 class AnswerFeedback(Owned):

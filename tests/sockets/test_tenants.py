@@ -373,6 +373,9 @@ ROUTES = {
     "library_page": Row(
         path="/library/documents/{document}/pages/1.webp", missing="/library/documents/999999/pages/1.webp"
     ),
+    "library_thumbnail": Row(
+        path="/library/documents/{document}/small.webp", missing="/library/documents/999999/small.webp"
+    ),
     "library_document by form": Row(
         path="/library/documents/{document}/",
         missing="/library/documents/999999/",
