@@ -12,8 +12,12 @@ from django.utils.translation import gettext_lazy, gettext_noop
 from django.views.decorators.http import require_http_methods
 
 from coaching.models import AnswerFeedback
-from coaching.people.accounts import user_id_of
+from coaching.people.accounts import load_profile, user_id_of
+from coaching.people.danger_scans import danger_in_now
+from coaching.safety.card import Card
 from coaching.turns.feedback import MAX_NOTE, delete_feedback, rate_answer, rated_turn, write_feedback
+from coaching.views.capture_cards import capture_card
+from coaching.views.conversation_page import counted
 from coaching.views.forms import FeedbackForm
 from coaching.views.parts import back_to, or_404, say, wants_part
 from sessions_app.errors import Refused
@@ -52,11 +56,24 @@ def feedback(request: HttpRequest, session_id: uuid.UUID, turn_id: uuid.UUID) ->
         )
     except Refused as refusal:
         return _refused(request, turn, refusal, form)
+    if card := _card_of(request, fields["note"]):
+        return _show(request, turn, card=card)
     return _done(request, turn, str(SAVED))
 
 
+def _card_of(request: HttpRequest, note: str) -> Card | None:
+    """Return the safety card for what a note says."""
+    profile = load_profile(request)
+    return counted(capture_card(profile, danger_in_now(note, user_id=profile.user_id)))
+
+
 def _show(
-    request: HttpRequest, turn: Turn, *, given: AnswerFeedback | None = None, refusal: str = ""
+    request: HttpRequest,
+    turn: Turn,
+    *,
+    given: AnswerFeedback | None = None,
+    refusal: str = "",
+    card: Card | None = None,
 ) -> HttpResponse:
     """Show the form, with what was `given` in place of what is stored."""
     stored = AnswerFeedback.within(turn).first()
@@ -67,6 +84,8 @@ def _show(
         "is_stored": stored is not None,
         "most": MAX_NOTE,
         "refusal": refusal,
+        "card": card,
+        "is_part": wants_part(request),
     }
     status = HTTPStatus.UNPROCESSABLE_ENTITY if refusal else HTTPStatus.OK
     name = "components/feedback_form.html" if wants_part(request) else "pages/feedback.html"
@@ -82,7 +101,8 @@ def _refused(request: HttpRequest, turn: Turn, refusal: Refused, form: FeedbackF
         is_shared=fields.get("share", False),
         is_answer_shared=fields.get("share_answer", False),
     )
-    return _show(request, turn, given=given, refusal=refusal.shown())
+    card = _card_of(request, request.POST.get("note", ""))
+    return _show(request, turn, given=given, refusal=refusal.shown(), card=card)
 
 
 def _done(request: HttpRequest, turn: Turn, sentence: str) -> HttpResponse:

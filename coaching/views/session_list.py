@@ -10,9 +10,9 @@ from django.contrib.messages import info
 from django.core.paginator import Paginator
 from django.db.models import F, QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.utils.translation import gettext_lazy, gettext_noop
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from coaching.models import Profile
 from coaching.people.accounts import load_profile, local_now, user_id_of
@@ -60,9 +60,11 @@ def folder(request: HttpRequest, folder_id: int) -> HttpResponse:
 
 
 @login_required
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 def new_folder(request: HttpRequest) -> HttpResponse:
     """Make a folder and show it; one of that name is shown instead."""
+    if request.method != "POST":  # a link of the page that a refused name is shown on
+        return redirect("sessions")
     form = FolderForm(request.POST)
     name = form.cleaned_data["name"] if form.is_valid() else ""
     try:

@@ -7,7 +7,7 @@ import { toast } from "./parts.js";
 const GAP_PX = 4;
 const byId = (id) => document.getElementById(id);
 
-// `onChange`: something was done that other lists of the page show, too.
+// `onChange`: something was done that the sidebar shows, too.
 export function setUpSessionMenu(onChange) {
   const menu = byId("session-menu");
   if (!menu) return;
@@ -44,7 +44,7 @@ export function setUpSessionMenu(onChange) {
     if (submitter?.name !== "do") return;
     menu.hidePopover();
     // The page of a deleted conversation is gone, so the list follows, where it can be restored.
-    if (submitter.value !== "delete" || !isCurrent(sessionOf(button))) return;
+    if (submitter.value !== "delete" || !isOfThisPage(button)) return;
     event.preventDefault();
     event.stopImmediatePropagation();
     form.elements.namedItem("then").value = "";
@@ -58,11 +58,11 @@ export function setUpSessionMenu(onChange) {
     menu.hidePopover();
     const title = form.elements.namedItem("title")?.value.trim();
     // An ended conversation has no socket that says so.
-    if (title && isCurrent(sessionOf(button))) byId("chat-title").textContent = title;
+    if (title && isOfThisPage(button)) byId("chat-title").textContent = title;
   }, { capture: true });
   document.addEventListener("said", ({ detail }) => {
     toast(detail.value);
-    onChange();
+    if (!button.dataset.then) onChange(); // The sidebar's own form got its answer.
   });
 
   function show(isOpen) {
@@ -116,12 +116,8 @@ function showWords(menu, words) {
   menu.replaceChildren(line);
 }
 
-function sessionOf(button) {
-  return button.dataset.menu.split("/")[2];
-}
-
-function isCurrent(sessionId) {
-  return byId("chat")?.dataset.session === sessionId;
+function isOfThisPage(button) {
+  return button.dataset.menu === `${location.pathname}menu/`;
 }
 
 function topOf(element) {

@@ -71,10 +71,17 @@ def test_a_thumb_is_stored_at_once_and_a_note_can_follow(
 
 def test_the_script_gets_the_form_and_then_a_sentence(signed_in: Client, turn: Turn) -> None:
     part = send(signed_in, turn, is_part=True, rating="up").content.decode()
-    assert part.startswith('<form class="feedback-form"')
+    assert part.startswith('<div class="feedback-panel">')
     response = send(signed_in, turn, is_part=True, rating="up", do="save", note="", share="on")
     assert response.status_code == HTTPStatus.NO_CONTENT
     assert json.loads(response["HX-Trigger"]) == {"said": "Your feedback is saved. Thank you."}
+
+
+def test_words_of_danger_in_a_note_are_answered_with_help_lines(signed_in: Client, turn: Turn) -> None:
+    for is_part in (False, True):
+        page = send(signed_in, turn, is_part=is_part, rating="down", do="save", note="I want to kill myself")
+        assert page.content.decode().count('id="safety-capture"') == 1
+    assert AnswerFeedback.unscoped.get().note == "I want to kill myself"
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ export function setUpFeedback(page) {
 async function send(form, submitter) {
   const turn = submitter.closest(".turn");
   const { lost, failed } = document.getElementById("toast").dataset;
+  const rating = submitter.name === "rating" ? submitter.value : form.elements.namedItem("rating").value;
   let response;
   try {
     response = await fetch(submitter.hasAttribute("formaction") ? submitter.formAction : form.action, {
@@ -32,12 +33,11 @@ async function send(form, submitter) {
   }
   if (response.redirected) location.reload(); // Signed out
   else if (response.status === 204) {
-    const rating = submitter.value === "delete" ? "" : form.elements.namedItem("rating").value;
     close(turn);
-    press(turn, rating);
+    press(turn, submitter.value === "delete" ? "" : rating);
     toast(JSON.parse(response.headers.get("HX-Trigger")).said);
   } else if (response.ok || response.status === 422) {
-    if (response.ok) press(turn, submitter.value);
+    if (response.ok) press(turn, rating);
     open(turn, await response.text());
   } else toast(failed);
 }
@@ -49,7 +49,7 @@ function press(turn, rating) {
 }
 
 function open(turn, words) {
-  turn.querySelector(".feedback-form")?.remove();
+  turn.querySelector(".feedback-panel")?.remove();
   turn.querySelector(".turn-foot").insertAdjacentHTML("afterend", words);
   const form = turn.querySelector(".feedback-form");
   form.querySelector("[data-close-feedback]").hidden = false;
@@ -59,6 +59,6 @@ function open(turn, words) {
 
 // The thumb that opened it has the focus again.
 function close(turn) {
-  turn.querySelector(".feedback-form")?.remove();
+  turn.querySelector(".feedback-panel")?.remove();
   (turn.querySelector(".feedback [aria-pressed=true]") ?? turn.querySelector(".feedback button")).focus();
 }
