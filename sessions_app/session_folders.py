@@ -7,7 +7,8 @@ import uuid
 from collections.abc import Sequence
 
 from django.db import transaction
-from django.db.models import Count, Q
+from django.db.models import Count, Q, QuerySet, Value
+from django.db.models.functions import Lower
 from django.utils.translation import gettext_noop as _
 
 from sessions_app.errors import Refused
@@ -38,7 +39,7 @@ def make_folder(*, user_id: int, name: str) -> SessionFolder:
     line = _checked(name)
     lock_limits(user_id=user_id)
     own = SessionFolder.of(user_id)
-    if known := own.filter(name__iexact=line).first():
+    if known := _named(own, line).first():
         return known
     if own.count() >= MAX_FOLDERS:
         raise Refused(
@@ -55,7 +56,7 @@ def rename_folder(*, user_id: int, folder_id: int, name: str) -> SessionFolder:
     folder = own.get(id=folder_id)
     line = _checked(name)
     lock_limits(user_id=user_id)
-    if own.filter(name__iexact=line).exclude(id=folder_id).exists():
+    if _named(own, line).exclude(id=folder_id).exists():
         raise Refused(_("You already have a folder with this name."))
     folder.name = line
     folder.save(update_fields=["name"])
@@ -87,6 +88,11 @@ def move_session(*, user_id: int, session_id: uuid.UUID, folder_id: int | None) 
     session.folder = None if folder_id is None else SessionFolder.of(user_id).get(id=folder_id)
     session.save(update_fields=["folder"])
     return session
+
+
+def _named(own: QuerySet[SessionFolder], name: str) -> QuerySet[SessionFolder]:
+    """Return the folder of a name, compared as the database's constraint does."""
+    return own.alias(lowered=Lower("name")).filter(lowered=Lower(Value(name)))
 
 
 def _checked(name: str) -> str:

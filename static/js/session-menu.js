@@ -7,10 +7,11 @@ import { toast } from "./parts.js";
 const GAP_PX = 4;
 const byId = (id) => document.getElementById(id);
 
-// `onChange`: something was done that the sidebar shows, too.
+// `onChange`: something was done, here or in another tab, that the sidebar shows, too.
 export function setUpSessionMenu(onChange) {
   const menu = byId("session-menu");
   if (!menu) return;
+  const tabs = new BroadcastChannel("sage-sessions");
   let button = null;
   let openedAt = 0;
 
@@ -56,10 +57,12 @@ export function setUpSessionMenu(onChange) {
     const form = detail.requestConfig.elt;
     if (!menu.contains(form) || detail.xhr.status >= 300) return;
     menu.hidePopover();
+    tabs.postMessage("changed");
     const title = form.elements.namedItem("title")?.value.trim();
     // An ended conversation has no socket that says so.
     if (title && isOfThisPage(button)) byId("chat-title").textContent = title;
   }, { capture: true });
+  tabs.addEventListener("message", onChange);
   document.addEventListener("said", ({ detail }) => {
     toast(detail.value);
     if (!button.dataset.then) onChange(); // The sidebar's own form got its answer.
