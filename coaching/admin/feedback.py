@@ -21,7 +21,7 @@ from sessions_app.models import Message, MessageRole
 class AnswerFeedbackAdmin(ReadOnlyMixin, admin.ModelAdmin):
     """Shared feedback, read-only. A conversation that its person has deleted takes it along at once."""
 
-    list_display = ("updated_at", "rating", "model", "has_note", "is_answer_shared")
+    list_display = ("updated_at", "rating", "answered_by", "has_note", "is_answer_shared")
     list_filter = ("rating", "updated_at")
     fields = list_display
     readonly_fields = fields
@@ -32,7 +32,7 @@ class AnswerFeedbackAdmin(ReadOnlyMixin, admin.ModelAdmin):
         return rows.filter(is_shared=True, turn__session__deleted_at=None).select_related("turn")
 
     @admin.display(description="Model", ordering="turn__model")
-    def model(self, feedback: AnswerFeedback) -> str:
+    def answered_by(self, feedback: AnswerFeedback) -> str:
         return feedback.turn.model
 
     @admin.display(description="Note", boolean=True)
