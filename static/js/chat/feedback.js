@@ -3,6 +3,9 @@
 
 import { toast } from "../parts.js";
 
+// What is open, by the ids of its answers: the page may replace all of them by fresh ones.
+const panels = new Map();
+
 export function setUpFeedback(page) {
   page.addEventListener("submit", (event) => {
     const { target: form, submitter } = event;
@@ -14,32 +17,40 @@ export function setUpFeedback(page) {
     const button = target.closest("[data-close-feedback]");
     if (button) close(button.closest(".turn"));
   });
+  new MutationObserver(() => {
+    for (const [id, panel] of panels) if (!panel.isConnected) place(document.getElementById(id), panel);
+  }).observe(document.getElementById("messages"), { childList: true });
 }
 
 async function send(form, submitter) {
-  const turn = submitter.closest(".turn");
-  const { lost, failed } = document.getElementById("toast").dataset;
+  const { id } = submitter.closest(".turn");
   const rating = submitter.name === "rating" ? submitter.value : form.elements.namedItem("rating").value;
-  let response;
+  const { lost, failed } = document.getElementById("toast").dataset;
+  let response, words;
   try {
     response = await fetch(submitter.hasAttribute("formaction") ? submitter.formAction : form.action, {
       method: "POST",
       body: new FormData(form, submitter),
       headers: { "HX-Request": "true" },
     });
+    words = await response.text();
   } catch {
     toast(lost);
     return;
   }
-  if (response.redirected) location.reload(); // Signed out
-  else if (response.status === 204) {
+  const turn = document.getElementById(id);
+  if (response.redirected) {
+    location.reload(); // Signed out
+  } else if (response.status === 204) {
     close(turn);
     press(turn, submitter.value === "delete" ? "" : rating);
     toast(JSON.parse(response.headers.get("HX-Trigger")).said);
   } else if (response.ok || response.status === 422) {
     if (response.ok) press(turn, rating);
-    open(turn, await response.text());
-  } else toast(failed);
+    open(turn, words);
+  } else {
+    toast(failed);
+  }
 }
 
 function press(turn, rating) {
@@ -49,16 +60,34 @@ function press(turn, rating) {
 }
 
 function open(turn, words) {
-  turn.querySelector(".feedback-panel")?.remove();
-  turn.querySelector(".turn-foot").insertAdjacentHTML("afterend", words);
-  const form = turn.querySelector(".feedback-form");
-  form.querySelector("[data-close-feedback]").hidden = false;
-  form.scrollIntoView({ block: "nearest" });
-  form.querySelector("textarea").focus({ preventScroll: true });
+  const before = panels.get(turn.id);
+  before?.remove();
+  const holder = document.createElement("template");
+  holder.innerHTML = words;
+  const panel = holder.content.firstElementChild;
+  if (before) keepWritten(before.querySelector("form"), panel.querySelector("form"));
+  panels.set(turn.id, panel);
+  place(turn, panel);
+  panel.querySelector("[data-close-feedback]").hidden = false;
+  panel.scrollIntoView({ block: "nearest" });
+  panel.querySelector("textarea").focus({ preventScroll: true });
+}
+
+// The other thumb was pressed while a note was being written.
+function keepWritten(before, form) {
+  form.elements.namedItem("note").value = before.elements.namedItem("note").value;
+  for (const name of ["share", "share_answer"]) {
+    form.elements.namedItem(name).checked = before.elements.namedItem(name).checked;
+  }
+}
+
+function place(turn, panel) {
+  turn?.querySelector(".turn-foot")?.after(panel);
 }
 
 // The thumb that opened it has the focus again.
 function close(turn) {
-  turn.querySelector(".feedback-panel")?.remove();
+  panels.get(turn.id)?.remove();
+  panels.delete(turn.id);
   (turn.querySelector(".feedback [aria-pressed=true]") ?? turn.querySelector(".feedback button")).focus();
 }
