@@ -14,7 +14,7 @@ from coaching.models import AnswerFeedback
 from coaching.sandbox.markdown import render_replies
 from coaching.transcript.conversation import texts_of_answer
 from sessions_app.admin import ReadOnlyMixin, row_to_read
-from sessions_app.models import Message, MessageRole
+from sessions_app.models import MessageRole
 
 
 @admin.register(AnswerFeedback)
@@ -61,6 +61,6 @@ class AnswerFeedbackAdmin(ReadOnlyMixin, admin.ModelAdmin):
 
 
 def _rendered(feedback: AnswerFeedback) -> list[SafeString]:
-    answer = Message.within(feedback.turn).filter(role=MessageRole.ASSISTANT).first()
+    answer = feedback.turn.messages.filter(role=MessageRole.ASSISTANT).first()
     rendered = render_replies(texts_of_answer(answer))
     return [rendered[text] for text in texts_of_answer(answer)]

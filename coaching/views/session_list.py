@@ -103,7 +103,7 @@ def _list_page(
         "archived": used.filter(archived_at__isnull=False).count() if is_all else 0,
         "deleted": _just_deleted(user_id) if folder is None else [],
         "refusal": refusal.shown() if refusal else "",
-        "typed": typed,
+        "typed": typed or (folder.name if folder else ""),
     }
     status = HTTPStatus.UNPROCESSABLE_ENTITY if refusal else HTTPStatus.OK
     return render(request, "coaching/pages/sessions.html", context, status=status)
