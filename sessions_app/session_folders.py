@@ -30,7 +30,8 @@ _LISTED = Q(
 
 def list_folders(*, user_id: int) -> Sequence[SessionFolder]:
     """Return the user's folders by name, each with the `count` of what its page shows."""
-    return list(SessionFolder.of(user_id).annotate(count=Count("sessions", filter=_LISTED)))
+    counted = SessionFolder.of(user_id).annotate(count=Count("sessions", filter=_LISTED))
+    return list(counted.order_by(Lower("name"), "id"))  # grouped queries drop the model's order
 
 
 @transaction.atomic

@@ -40,6 +40,7 @@ export function setUpSessionMenu(onChange) {
     if (!menu.matches(":popover-open") || !target.contains(button) || menu.contains(document.activeElement)) return;
     if (topOf(button) !== openedAt) menu.hidePopover();
   }, { passive: true, capture: true });
+  addEventListener("resize", () => menu.matches(":popover-open") && place());
   menu.addEventListener("submit", (event) => {
     const { target: form, submitter } = event;
     if (submitter?.name !== "do") return;

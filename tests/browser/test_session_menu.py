@@ -16,7 +16,7 @@ from coaching.practice.server import PracticeServer
 from sessions_app.database import in_database
 from sessions_app.models import Session
 from sessions_app.session_folders import make_folder
-from tests.browser.chat_page import path_of, say, until_done
+from tests.browser.chat_page import path_of, say, until, until_done
 from tests.browser.fixtures import OpenContext, Watcher
 from tests.browser.page_layout import layout_faults
 from tests.browser.test_accessibility import serious_findings
@@ -131,7 +131,7 @@ async def test_without_scripts_the_menu_is_a_page(
     await plain.get_by_label("Name of a new folder").fill("Work")
     await plain.get_by_role("button", name="Move", exact=True).click()
     await expect(plain.get_by_role("heading", level=1)).to_have_text("Work")
-    await plain.get_by_role("link", name="I sleep badly").click()
+    await plain.locator(".ledger-row").click()
     await plain.get_by_role("button", name="Not a helpful answer").click()
     await plain.get_by_label("What was good or wrong?").fill("It asked too soon")
     await plain.get_by_role("button", name="Save").click()
@@ -155,7 +155,8 @@ async def test_feedback_is_given_below_an_answer_and_a_picture_is_shown_small(
     await until_done(page)
     small = page.locator(".said .attached-picture img")
     await expect(small).to_be_visible()
-    await page.wait_for_function("document.querySelector('.attached-picture img').naturalWidth === 480")
+    await until(page, "() => document.querySelector('.attached-picture img').naturalWidth === 480")
+    assert await small.evaluate("(image) => image.naturalWidth") == 480
     await say(page, "And this?")
     await until_done(page, 2)
     turn = page.locator(".turn").first

@@ -16,6 +16,7 @@ from sessions_app.session_folders import (
     MAX_CHARACTERS,
     MAX_FOLDERS,
     delete_folder,
+    list_folders,
     make_folder,
     move_session,
     rename_folder,
@@ -108,6 +109,8 @@ def test_there_are_only_so_many_folders_and_each_name_is_one(user: User) -> None
         make_folder(user_id=user.pk, name=f"folder {number}")
     with pytest.raises(Refused, match="up to 100 folders"):
         make_folder(user_id=user.pk, name="one more")
+    names = [folder.name for folder in list_folders(user_id=user.pk)]
+    assert names == sorted(names)
     first = make_folder(user_id=user.pk, name="FOLDER 0")
     assert first.name == "folder 0"
     with pytest.raises(Refused, match="already have a folder"):
