@@ -905,7 +905,7 @@ async def test_a_frame_after_the_session_changed_hands_reaches_nothing(
     cookie = await in_database(session_cookie, user)
     async with open_socket(live_sage, waiting_for.id, cookie) as client:
         await client.next_frame()
-        await in_database(Session.unscoped.filter(id=waiting_for.id).update, user=other_user)
+        await in_database(Session.unscoped.filter(id=waiting_for.id).update, user=other_user, folder=None)
         before = await in_database(all_rows)
         await client.send(**FRAMES[frame_type])
         assert await client.closed_with() == 4404
