@@ -25,6 +25,7 @@ export function setUpSessionMenu(onChange) {
       show(false);
     }
     button = pressed;
+    openedAt = topOf(button);
     // Outside of a modal dialog it couldn't be used.
     (button.closest("dialog") ?? document.body).append(menu);
     showWords(menu, menu.dataset.loading);
@@ -33,7 +34,6 @@ export function setUpSessionMenu(onChange) {
   menu.addEventListener("toggle", ({ newState, target }) => {
     if (target !== menu) return;
     show(newState === "open");
-    openedAt = topOf(button);
   });
   document.addEventListener("scroll", ({ target }) => {
     // Not where a scroll that came before the click is only reported now, and not while somebody types in it.
