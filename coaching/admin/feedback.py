@@ -19,7 +19,7 @@ from sessions_app.models import MessageRole
 
 @admin.register(AnswerFeedback)
 class AnswerFeedbackAdmin(ReadOnlyMixin, admin.ModelAdmin):
-    """Shared feedback, read-only. A conversation that its person has deleted takes it along at once."""
+    """Shared feedback, read-only. It is hidden at once where its person can no longer reach it."""
 
     list_display = ("updated_at", "rating", "answered_by", "has_note", "is_answer_shared")
     list_filter = ("rating", "updated_at")
@@ -29,7 +29,8 @@ class AnswerFeedbackAdmin(ReadOnlyMixin, admin.ModelAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[AnswerFeedback]:
         rows: QuerySet[AnswerFeedback] = super().get_queryset(request)
-        return rows.filter(is_shared=True, turn__session__deleted_at=None).select_related("turn")
+        there = rows.filter(turn__is_withdrawn=False, turn__session__deleted_at=None)
+        return there.filter(is_shared=True).select_related("turn")
 
     @admin.display(description="Model", ordering="turn__model")
     def answered_by(self, feedback: AnswerFeedback) -> str:
