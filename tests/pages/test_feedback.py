@@ -2,6 +2,7 @@
 
 import json
 import re
+from functools import partial
 from http import HTTPStatus
 
 import pytest
@@ -11,9 +12,11 @@ from django.http import HttpResponse
 from django.test import Client
 
 from coaching.models import AnswerFeedback
+from coaching.turns.feedback import delete_feedback, rate_answer, write_feedback
 from sessions_app.models import Session, Turn
 from sessions_app.organising import delete_session
 from tests.conftest import MakeUser
+from tests.meanwhile import after_waiting
 from tests.pages.conftest import Exchange
 from tests.pages.test_admin import staff_with
 
@@ -84,6 +87,32 @@ def test_words_of_danger_in_a_note_are_answered_with_help_lines(signed_in: Clien
     assert AnswerFeedback.unscoped.get().note == "I want to kill myself"
 
 
+def test_a_thumb_pressed_meanwhile_brings_back_no_consent_and_no_note(turn: Turn) -> None:
+    shared = partial(write_feedback, turn, rating="up", note=NOTE, is_shared=True, is_answer_shared=True)
+    press = partial(rate_answer, turn, rating="down")
+    shared()
+    withdraw = partial(write_feedback, turn, rating="up", note="", is_shared=False, is_answer_shared=False)
+    after_waiting(withdraw, press)
+    feedback = AnswerFeedback.unscoped.get()
+    assert (feedback.rating, feedback.note) == ("down", "")
+    assert (feedback.is_shared, feedback.is_answer_shared) == (False, False)
+    shared()
+    after_waiting(partial(delete_feedback, turn), press)
+    feedback = AnswerFeedback.unscoped.get()
+    assert (feedback.rating, feedback.note, feedback.is_shared) == ("down", "", False)
+
+
+def test_two_first_presses_at_once_store_one_rating(turn: Turn) -> None:
+    after_waiting(partial(rate_answer, turn, rating="up"), partial(rate_answer, turn, rating="down"))
+    assert AnswerFeedback.unscoped.get().rating == "down"
+
+
+def test_a_line_break_of_a_note_counts_as_one_character(signed_in: Client, turn: Turn) -> None:
+    note = "x" * 499 + "\r\n" + "y" * 500
+    assert send(signed_in, turn, rating="up", do="save", note=note).status_code == HTTPStatus.SEE_OTHER
+    assert AnswerFeedback.unscoped.get().note == note.replace("\r\n", "\n")
+
+
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
@@ -142,6 +171,12 @@ def test_operators_see_only_what_is_shared_and_never_whose_it_is(
         assert user.email not in text
         assert str(turn.pk) not in text
     assert NOTE not in page
+    Turn.unscoped.filter(pk=turn.pk).update(is_withdrawn=True)
+    page, words = seen()
+    assert "0 answer feedback" in page
+    assert words == ""
+    Turn.unscoped.filter(pk=turn.pk).update(is_withdrawn=False)
+    assert NOTE in seen()[1]
     delete_session(user_id=user.pk, session_id=turn.session_id)
     assert seen()[1] == ""
     User.objects.get(username="staff").user_permissions.remove(Permission.objects.get(codename=READ_TEXT))
