@@ -1,5 +1,6 @@
-"""What people share of their feedback on answers: never whose it is, and words only with a permission."""
+"""What people share of their feedback on answers: without their name, and words only with a permission."""
 
+from datetime import date
 from typing import Any
 
 from django.contrib import admin
@@ -12,7 +13,7 @@ from django.views.decorators.http import require_safe
 
 from coaching.models import AnswerFeedback
 from coaching.sandbox.markdown import render_replies
-from coaching.transcript.conversation import texts_of_answer
+from coaching.transcript.conversation import rounds_of_answer
 from sessions_app.admin import ReadOnlyMixin, row_to_read
 from sessions_app.models import MessageRole
 
@@ -21,8 +22,8 @@ from sessions_app.models import MessageRole
 class AnswerFeedbackAdmin(ReadOnlyMixin, admin.ModelAdmin):
     """Shared feedback, read-only. It is hidden at once where its person can no longer reach it."""
 
-    list_display = ("updated_at", "rating", "answered_by", "has_note", "is_answer_shared")
-    list_filter = ("rating", "updated_at")
+    list_display = ("day", "rating", "answered_by", "has_note", "is_answer_shared")
+    list_filter = ("rating",)
     fields = list_display
     readonly_fields = fields
     change_form_template = "admin/coaching/answerfeedback/change_form.html"
@@ -31,6 +32,11 @@ class AnswerFeedbackAdmin(ReadOnlyMixin, admin.ModelAdmin):
         rows: QuerySet[AnswerFeedback] = super().get_queryset(request)
         there = rows.filter(turn__is_withdrawn=False, turn__session__deleted_at=None)
         return there.filter(is_shared=True).select_related("turn")
+
+    @admin.display(description="Day (UTC)")
+    def day(self, feedback: AnswerFeedback) -> date:
+        """Return no time: together with the list of turns it would name the person."""
+        return feedback.updated_at.date()
 
     @admin.display(description="Model", ordering="turn__model")
     def answered_by(self, feedback: AnswerFeedback) -> str:
@@ -62,6 +68,8 @@ class AnswerFeedbackAdmin(ReadOnlyMixin, admin.ModelAdmin):
 
 
 def _rendered(feedback: AnswerFeedback) -> list[SafeString]:
+    """Return the answer's text, without the files that an old one holds."""
     answer = feedback.turn.messages.filter(role=MessageRole.ASSISTANT).first()
-    rendered = render_replies(texts_of_answer(answer))
-    return [rendered[text] for text in texts_of_answer(answer)]
+    texts = [text for text, _ in rounds_of_answer(answer)]
+    rendered = render_replies(texts)
+    return [rendered[text] for text in texts]

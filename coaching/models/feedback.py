@@ -18,7 +18,7 @@ class AnswerFeedback(Owned):
     """A person's rating of one answer, with a note if they like. It changes nothing in what Sage says.
 
     Operators see rating and note only where they are shared, and the answer only where that is shared, too;
-    never whose they are. Its key is its own, since a turn's leads to its person.
+    not whose they are. Its key is its own, since a turn's leads to its person.
     """
 
     owner_path = "turn__session__user"

@@ -2,6 +2,7 @@
 
 import json
 import re
+from datetime import UTC, datetime
 from functools import partial
 from http import HTTPStatus
 
@@ -182,6 +183,29 @@ def test_operators_see_only_what_is_shared_and_never_whose_it_is(
     User.objects.get(username="staff").user_permissions.remove(Permission.objects.get(codename=READ_TEXT))
     address = f"{LIST}{AnswerFeedback.unscoped.get().pk}/words/"
     assert operator.get(address).status_code == HTTPStatus.FORBIDDEN
+
+
+def test_operators_see_the_day_of_a_feedback_and_no_time(turn: Turn, make_user: MakeUser) -> None:
+    at = datetime(2026, 11, 21, 12, 34, 56, tzinfo=UTC)
+    feedback = AnswerFeedback.unscoped.create(turn=turn, rating="up", is_shared=True, updated_at=at)
+    operator = staff_with(make_user, "view_answerfeedback", READ_TEXT)
+    for address in (LIST, f"{LIST}{feedback.pk}/change/", f"{LIST}{feedback.pk}/words/"):
+        page = operator.get(address).content.decode()
+        assert ":34" not in page
+        assert "2026" in page or address.endswith("/words/")
+    assert operator.get(f"{LIST}?updated_at__gte=2026-11-21+12:00").status_code == HTTPStatus.BAD_REQUEST
+
+
+def test_an_old_answer_that_is_shared_shows_none_of_the_files_that_it_wrote(
+    exchange: Exchange, make_user: MakeUser
+) -> None:
+    old = 'Here it is.\n\n[FILE_UPDATE type="domain" name="Career"]\n# My secret\n[/FILE_UPDATE]\n'
+    turn = exchange("Write it down", old, metadata={})
+    feedback = write_feedback(turn, rating="up", note="", is_shared=True, is_answer_shared=True)
+    operator = staff_with(make_user, "view_answerfeedback", READ_TEXT)
+    words = operator.get(f"{LIST}{feedback.pk}/words/").content.decode()
+    assert "Here it is." in words
+    assert "My secret" not in words
 
 
 def test_the_database_keeps_answers_from_being_shared_alone_and_removes_feedback_with_its_turn(
