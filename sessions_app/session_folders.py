@@ -53,10 +53,10 @@ def make_folder(*, user_id: int, name: str) -> SessionFolder:
 @transaction.atomic
 def rename_folder(*, user_id: int, folder_id: int, name: str) -> SessionFolder:
     """Store a folder's new name. Raises `Refused`, and `SessionFolder.DoesNotExist`."""
-    own = SessionFolder.of(user_id)
-    folder = own.get(id=folder_id)
     line = _checked(name)
     lock_limits(user_id=user_id)
+    own = SessionFolder.of(user_id)
+    folder = own.select_for_update(no_key=True).get(id=folder_id)
     if _named(own, line).exclude(id=folder_id).exists():
         raise Refused(_("You already have a folder with this name."))
     folder.name = line
@@ -70,11 +70,11 @@ def delete_folder(*, user_id: int, folder_id: int) -> str:
 
     Raises `SessionFolder.DoesNotExist`.
     """
-    folder = SessionFolder.of(user_id).get(id=folder_id)
     # Sessions are locked before their folder, as by `move_session`, and in order.
     inside = Session.of(user_id) | Session.deleted_of(user_id)
-    inside = inside.filter(folder=folder).select_for_update(no_key=True).order_by("pk")
+    inside = inside.filter(folder=folder_id).select_for_update(no_key=True).order_by("pk")
     list(inside.values_list("pk"))
+    folder = SessionFolder.of(user_id).select_for_update().get(id=folder_id)
     folder.delete()
     return folder.name
 
@@ -86,7 +86,9 @@ def move_session(*, user_id: int, session_id: uuid.UUID, folder_id: int | None) 
     Raises `Session.DoesNotExist`, and `SessionFolder.DoesNotExist`.
     """
     session = accessible_session(user_id=user_id, session_id=session_id, is_locked=True)
-    session.folder = None if folder_id is None else SessionFolder.of(user_id).get(id=folder_id)
+    # Locked, so that it isn't deleted before this is committed.
+    own = SessionFolder.of(user_id).select_for_update(no_key=True)
+    session.folder = None if folder_id is None else own.get(id=folder_id)
     session.save(update_fields=["folder"])
     return session
 

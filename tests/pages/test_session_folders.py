@@ -1,6 +1,7 @@
 """Folders for conversations: made, renamed, deleted, and what moves into them."""
 
 import json
+from functools import partial
 from http import HTTPStatus
 
 import pytest
@@ -21,6 +22,7 @@ from sessions_app.session_folders import (
     move_session,
     rename_folder,
 )
+from tests.meanwhile import after_waiting
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -124,6 +126,32 @@ def test_a_deleted_conversation_that_comes_back_is_in_no_deleted_folder(user: Us
     delete_session(user_id=user.pk, session_id=session.id)
     delete_folder(user_id=user.pk, folder_id=folder.pk)
     assert restore_session(user_id=user.pk, session_id=session.id).folder_id is None
+
+
+def test_a_folder_that_another_tab_is_deleting_is_missing_to_everything_else(user: User) -> None:
+    session, own = talk(user, "mine"), {"user_id": user.pk}
+
+    def gone() -> dict[str, int]:
+        return own | {"folder_id": make_folder(**own, name="Work").pk}
+
+    for change in (
+        partial(move_session, session_id=session.id),
+        partial(rename_folder, name="Job"),
+        delete_folder,
+    ):
+        folder = gone()
+        with pytest.raises(SessionFolder.DoesNotExist):
+            after_waiting(partial(delete_folder, **folder), partial(change, **folder))
+    assert folder_of(session) is None
+
+
+def test_a_folder_that_is_deleted_while_a_conversation_moves_into_it_lets_it_go(user: User) -> None:
+    session, own = talk(user, "mine"), {"user_id": user.pk}
+    folder = own | {"folder_id": make_folder(**own, name="Work").pk}
+    moving = partial(move_session, session_id=session.id, **folder)
+    after_waiting(moving, partial(delete_folder, **folder))
+    assert folder_of(session) is None
+    assert not SessionFolder.unscoped.exists()
 
 
 def test_nothing_moves_into_anothers_folder(signed_in: Client, user: User, other_user: User) -> None:
