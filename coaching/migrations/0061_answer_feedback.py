@@ -7,11 +7,18 @@ import django.db.models.deletion
 import django.utils.timezone
 from django.db import migrations, models
 
+from sessions_app.migrations._locks import lock_tables
+
 KEY = """
 ALTER TABLE coaching_answerfeedback ADD CONSTRAINT answer_feedback_turn FOREIGN KEY (turn_id)
     REFERENCES sessions_app_turn (id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED;
 """
 REMOVE_KEY = "ALTER TABLE coaching_answerfeedback DROP CONSTRAINT answer_feedback_turn;"
+
+
+# Turns wait behind this lock, so it is asked for in short attempts.
+def lock(apps, schema_editor):
+    lock_tables(schema_editor.connection, ["sessions_app_turn"], mode="ACCESS EXCLUSIVE")
 
 
 class Migration(migrations.Migration):
@@ -21,6 +28,7 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        migrations.RunPython(lock, migrations.RunPython.noop),
         migrations.CreateModel(
             name='AnswerFeedback',
             fields=[
@@ -43,4 +51,5 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.RunSQL(KEY, REMOVE_KEY),
+        migrations.RunPython(migrations.RunPython.noop, lock),
     ]

@@ -9,6 +9,8 @@ import django.utils.timezone
 from django.conf import settings
 from django.db import migrations, models
 
+from sessions_app.migrations._locks import lock_tables
+
 KEYS = """
 ALTER TABLE sessions_app_sessionfolder ADD CONSTRAINT session_folder_user FOREIGN KEY (user_id)
     REFERENCES auth_user (id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED;
@@ -21,6 +23,11 @@ ALTER TABLE sessions_app_sessionfolder DROP CONSTRAINT session_folder_user;
 """
 
 
+# Turns and sign-ins wait behind these locks, so they are asked for in short attempts.
+def lock(apps, schema_editor):
+    lock_tables(schema_editor.connection, ["sessions_app_session", "auth_user"], mode="ACCESS EXCLUSIVE")
+
+
 class Migration(migrations.Migration):
 
     dependencies = [
@@ -29,6 +36,7 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        migrations.RunPython(lock, migrations.RunPython.noop),
         migrations.CreateModel(
             name='SessionFolder',
             fields=[
@@ -51,4 +59,5 @@ class Migration(migrations.Migration):
             field=models.ForeignKey(blank=True, db_constraint=False, db_index=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='sessions', to='sessions_app.sessionfolder'),
         ),
         migrations.RunSQL(KEYS, REMOVE_KEYS),
+        migrations.RunPython(migrations.RunPython.noop, lock),
     ]
