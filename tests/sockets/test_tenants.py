@@ -33,6 +33,7 @@ from coaching.files.safety_plans import PLAN_PATH
 from coaching.inbox.place import place_of
 from coaching.models import (
     ActionItem,
+    AnswerFeedback,
     CalendarSource,
     Capture,
     DayPlan,
@@ -618,9 +619,9 @@ def assert_untouched(owned: Session) -> None:
 
 
 CHECKED = (
-    ActionItem, CalendarSource, Capture, DayPlan, Document, Import, KnowledgeEntry, LibraryClient,
-    LibraryEffect, Message, Photo, Project, PushDevice, ReflectionPrompt, Session, SessionFolder, UserFile,
-    UserFileVersion,
+    ActionItem, AnswerFeedback, CalendarSource, Capture, DayPlan, Document, Import, KnowledgeEntry,
+    LibraryClient, LibraryEffect, Message, Photo, Project, PushDevice, ReflectionPrompt, Session,
+    SessionFolder, UserFile, UserFileVersion,
 )  # fmt: skip
 """The models of the rows that may not change."""
 
@@ -677,9 +678,11 @@ def test_anothers_object_is_answered_like_a_missing_one(
     theirs = Client()
     theirs.force_login(other_user)
     ids = ids_of(owned)
+    answer_twice(owned, owned.turns.get())
 
     def assert_unwritten() -> None:
-        assert Message.unscoped.count() == 1
+        assert Message.unscoped.count() == 3
+        assert AnswerFeedback.unscoped.get().note == SECRET
         assert UserFileVersion.unscoped.count() == 3
         assert CalendarSource.unscoped.get().tried_at == NOW
         assert_untouched(owned)
@@ -780,7 +783,9 @@ SHOWN_TO_THE_OWNER = (
     ("library_actions", SECRET),
     ("library_action", SECRET),
     ("library_progress", SECRET),
+    ("library_thumbnail", SECRET),
     ("answer", SECRET),
+    ("feedback", SECRET),
 )
 
 
@@ -831,7 +836,7 @@ def waiting_for(frame_type: str, owned: Session) -> Iterator[Session]:
 
 
 def answer_twice(session: Session, turn: Turn) -> None:
-    """Give the session's only message two answers; the turn has the one that is chosen."""
+    """Give the session's only message two answers; the turn has the one that is chosen, with feedback."""
     other = Turn.unscoped.create(
         id=OTHER_ANSWER,
         session=session,
@@ -843,6 +848,7 @@ def answer_twice(session: Session, turn: Turn) -> None:
     for number, of in ((2, other), (3, turn)):
         Message.unscoped.create(session=session, turn=of, number=number, role="assistant", content=SECRET)
     Session.unscoped.filter(id=session.id).update(last_message_number=3)
+    AnswerFeedback.unscoped.create(turn=turn, rating="up", note=SECRET)
 
 
 def all_rows() -> list[object]:
