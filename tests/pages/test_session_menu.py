@@ -12,6 +12,8 @@ from django.test import Client
 from django.utils import timezone
 
 from coaching.models import UserFileVersion
+from coaching.people.attempts import AttemptLimit
+from coaching.views import session_export
 from sessions_app.models import Session
 from tests.pages.conftest import Exchange, KeepFile
 
@@ -110,11 +112,32 @@ def test_a_conversation_is_exported_as_markdown(
 def test_a_conversation_is_shown_whole_for_printing(
     signed_in: Client, session: Session, exchange: Exchange
 ) -> None:
-    for number in range(35):  # more than a page of the conversation shows
-        exchange(f"said {number}.", f"answered {number}.")
-    page = signed_in.get(f"/chat/{session.id}/print/").content.decode()
-    for number in (0, 34):
+    for number in range(45):  # more than one page to print, or a page of the conversation, shows
+        exchange(f"said {number}.", f"**answered {number}.**")
+    address = f"/chat/{session.id}/print/"
+    page = signed_in.get(address).content.decode()
+    for number in range(5, 45):
         assert f"said {number}." in page
-        assert f"answered {number}." in page
+        assert f"<strong>answered {number}.</strong>" in page
+    assert "said 4." not in page
     assert "composer-text" not in page
-    assert "answered 0." not in signed_in.get(f"/chat/{session.id}/").content.decode()
+    assert "answered 5." not in signed_in.get(f"/chat/{session.id}/").content.decode()
+    before = re.search(r'href="(\?before=\d+)"', page)
+    assert before is not None
+    earlier = signed_in.get(address + before[1]).content.decode()
+    for number in range(5):
+        assert f"<strong>answered {number}.</strong>" in earlier
+    assert "said 5." not in earlier
+    assert "?before=" not in earlier
+
+
+def test_export_and_print_have_a_limit_together(
+    signed_in: Client, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session_export, "exports", AttemptLimit(attempts=2, seconds=60))
+    addresses = [f"/chat/{session.id}/{name}" for name in ("export.md", "print/")]
+    for address in addresses:
+        assert signed_in.get(address).status_code == HTTPStatus.OK
+    for address in addresses:
+        assert signed_in.get(address)["Location"] == f"/chat/{session.id}/"
+    assert "too often" in signed_in.get(f"/chat/{session.id}/").content.decode()
