@@ -5,6 +5,8 @@ import { toast } from "../parts.js";
 
 // What is open, by the ids of its answers: the page may replace all of them by fresh ones.
 const panels = new Map();
+// The newest request by the ids of their answers.
+const newest = new Map();
 
 export function setUpFeedback(page) {
   page.addEventListener("submit", (event) => {
@@ -24,6 +26,8 @@ export function setUpFeedback(page) {
 
 async function send(form, submitter) {
   const { id } = submitter.closest(".turn");
+  const request = {};
+  newest.set(id, request);
   const rating = submitter.name === "rating" ? submitter.value : form.elements.namedItem("rating").value;
   const { lost, failed } = document.getElementById("toast").dataset;
   let response, words;
@@ -38,19 +42,15 @@ async function send(form, submitter) {
     toast(lost);
     return;
   }
+  if (response.redirected) return location.reload(); // Signed out
+  const isDone = response.status === 204;
+  if (isDone) toast(JSON.parse(response.headers.get("HX-Trigger")).said);
+  else if (!response.ok && response.status !== 422) return toast(failed);
   const turn = document.getElementById(id);
-  if (response.redirected) {
-    location.reload(); // Signed out
-  } else if (response.status === 204) {
-    close(turn);
-    press(turn, submitter.value === "delete" ? "" : rating);
-    toast(JSON.parse(response.headers.get("HX-Trigger")).said);
-  } else if (response.ok || response.status === 422) {
-    if (response.ok) press(turn, rating);
-    open(turn, words);
-  } else {
-    toast(failed);
-  }
+  if (!turn || newest.get(id) !== request) return; // It was taken back, or something was pressed later.
+  if (isDone) close(turn);
+  if (response.ok) press(turn, submitter.value === "delete" ? "" : rating);
+  if (!isDone) open(turn, words);
 }
 
 function press(turn, rating) {
