@@ -14,6 +14,8 @@ export function setUpSessionMenu(onChange) {
   const tabs = new BroadcastChannel("sage-sessions");
   let button = null;
   let openedAt = 0;
+  let loads = 0;
+  let hasChanged = false;
 
   // Before the browser opens it, or closes it again.
   document.addEventListener("click", (event) => {
@@ -34,6 +36,9 @@ export function setUpSessionMenu(onChange) {
   menu.addEventListener("toggle", ({ newState, target }) => {
     if (target !== menu) return;
     show(newState === "open");
+    if (newState === "open" || !hasChanged) return;
+    hasChanged = false;
+    onChange();
   });
   document.addEventListener("scroll", ({ target }) => {
     // Not where a scroll that came before the click is only reported now, and not while somebody types in it.
@@ -61,9 +66,15 @@ export function setUpSessionMenu(onChange) {
     tabs.postMessage("changed");
     const title = form.elements.namedItem("title")?.value.trim();
     // An ended conversation has no socket that says so.
-    if (title && isOfThisPage(button)) byId("chat-title").textContent = title;
+    if (!title || !isOfThisPage(button)) return;
+    byId("chat-title").textContent = title;
+    if (!button.dataset.then) onChange();
   }, { capture: true });
-  tabs.addEventListener("message", onChange);
+  // The list is fetched anew, and the button may be in it, so not while the menu is open.
+  tabs.addEventListener("message", () => {
+    hasChanged = menu.matches(":popover-open");
+    if (!hasChanged) onChange();
+  });
   document.addEventListener("said", ({ detail }) => {
     toast(detail.value);
     if (!button.dataset.then) onChange(); // The sidebar's own form got its answer.
@@ -78,7 +89,7 @@ export function setUpSessionMenu(onChange) {
 
   async function load() {
     const { menu: address, then } = button.dataset;
-    const asked = button;
+    const asked = ++loads;
     let words = "";
     try {
       const response = await fetch(`${address}?then=${then}`, { headers: { "HX-Request": "true" } });
@@ -87,7 +98,7 @@ export function setUpSessionMenu(onChange) {
     } catch {
       // The connection is lost.
     }
-    if (asked !== button) return;
+    if (asked !== loads) return;
     if (words) menu.innerHTML = words;
     else showLost();
     htmx.process(menu);
