@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST
 from coaching.live.runner import get_runner
 from coaching.people.accounts import user_id_of
 from coaching.views.forms import OrganiseForm
-from coaching.views.parts import say, wants_part
+from coaching.views.parts import back_to, say, wants_part
 from coaching.views.sidebar import SIDEBAR, show_refusal, show_row, show_whole_list
 from sessions_app.database import in_database, in_database_page
 from sessions_app.models import Session
@@ -52,8 +52,10 @@ async def organise(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     if wants_part(request):
         return await in_database_page(_answer_part, request, wanted, changed)
     info(request, SAID.get(wanted, UNREADABLE))
-    is_archive = form.is_valid() and form.cleaned_data["then"] == "archive"
-    response = HttpResponseRedirect(reverse("sessions") + ("?show=archive" if is_archive else ""))
+    then = form.cleaned_data["then"] if form.is_valid() else ""
+    if then == "folder" and changed.folder_id:
+        return back_to("session_folder", of=changed.folder_id)
+    response = HttpResponseRedirect(reverse("sessions") + ("?show=archive" if then == "archive" else ""))
     response.status_code = HTTPStatus.SEE_OTHER
     return response
 

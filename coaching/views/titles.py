@@ -20,6 +20,8 @@ from sessions_app.selectors import accessible_session
 from sessions_app.titles import rename_session
 
 UNREADABLE = gettext_noop("Sage couldn’t read that. Please try again.")
+ROWS = ("list", "folder")
+"""What a form sends as `then` if its answer replaces a row of a list or of a folder's page."""
 
 
 @login_required
@@ -45,15 +47,15 @@ def _answer(request: HttpRequest, session_id: uuid.UUID, *, refusal: str = "") -
     if not wants_part(request):
         if refusal:
             info(request, refusal)
-        return back_to("sessions") if then == "list" else back_to("session", of=session_id)
+        return back_to("sessions") if then in ROWS else back_to("session", of=session_id)
     if refusal:
         return show_refusal(request, refusal)
     session = accessible_session(user_id=user_id_of(request), session_id=session_id)
     if then == SIDEBAR:
         return show_row(request, session)
-    if then == "list":
-        folder = session.folder.name if session.folder else ""
+    if then in ROWS:
+        folder = session.folder.name if session.folder and then == "list" else ""
         zone = load_profile(request).zone
-        context = {"session": session, "zone": zone, "has_menu": True, "folder_name": folder}
+        context = {"session": session, "zone": zone, "has_menu": True, "folder_name": folder, "place": then}
         return render(request, "coaching/components/session_row.html", context)
     return render(request, "coaching/components/renamed.html", {"session": session})

@@ -120,6 +120,27 @@ def test_there_are_only_so_many_folders_and_each_name_is_one(user: User) -> None
     assert rename_folder(user_id=user.pk, folder_id=first.pk, name="FOLDER 0").name == "FOLDER 0"
 
 
+def test_the_menus_of_a_folders_page_stay_in_the_folder(signed_in: Client, user: User) -> None:
+    session = talk(user, "mine")
+    move(signed_in, session, name="Work")
+    session.refresh_from_db()
+    address = f"/chat/folders/{session.folder_id}/"
+    assert (
+        f'data-menu="/chat/{session.id}/menu/" data-then="folder"' in signed_in.get(address).content.decode()
+    )
+    menu = signed_in.get(f"/chat/{session.id}/menu/", {"then": "folder"}, headers=HTMX).content.decode()
+    assert menu.count('name="then" value="folder"') == menu.count('name="then"') == 4
+    assert f'hx-target="#conversation-{session.id}"' in menu
+    fields = {"title": "Ours", "then": "folder"}
+    row = signed_in.post(f"/chat/{session.id}/title/", fields, headers=HTMX).content.decode()
+    assert "Ours" in row
+    assert "Work" not in row
+    assert 'data-then="folder"' in row
+    for do in ("pin", "delete"):
+        response = signed_in.post(f"/chat/{session.id}/organise/", {"do": do, "then": "folder"})
+        assert response["Location"] == address
+
+
 def test_a_deleted_conversation_that_comes_back_is_in_no_deleted_folder(user: User) -> None:
     session, folder = talk(user, "mine"), make_folder(user_id=user.pk, name="Work")
     move_session(user_id=user.pk, session_id=session.id, folder_id=folder.pk)
