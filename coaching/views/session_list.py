@@ -26,7 +26,7 @@ from sessions_app.session_folders import delete_folder, list_folders, make_folde
 
 SESSIONS_A_PAGE = 30
 UNREADABLE = gettext_noop("Sage couldn’t read that. Please try again.")
-DELETED = gettext_lazy("Folder deleted. Its conversations are in the list of all.")
+DELETED = gettext_lazy("Folder deleted. Its conversations are still in your list.")
 
 
 @login_required

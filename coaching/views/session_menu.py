@@ -27,7 +27,7 @@ PLACES = (SIDEBAR, "list", "folder")
 """Where a menu may stand besides the page of its conversation."""
 UNREADABLE = gettext_noop("Sage couldn’t read that. Please try again.")
 MOVED = gettext_lazy("Moved to the folder “%(name)s”.")
-TAKEN_OUT = gettext_lazy("It’s in no folder now.")
+TAKEN_OUT = gettext_lazy("It isn’t in any folder.")
 
 
 @login_required
