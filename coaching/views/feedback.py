@@ -18,8 +18,8 @@ from coaching.safety.card import Card
 from coaching.turns.feedback import MAX_NOTE, delete_feedback, rate_answer, rated_turn, write_feedback
 from coaching.views.capture_cards import capture_card
 from coaching.views.conversation_page import counted
-from coaching.views.forms import FeedbackForm
 from coaching.views.parts import back_to, or_404, say, wants_part
+from coaching.views.session_forms import FeedbackForm
 from sessions_app.errors import Refused
 from sessions_app.models import Turn
 

@@ -16,8 +16,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from coaching.models import Profile
 from coaching.people.accounts import load_profile, local_now, user_id_of
-from coaching.views.forms import FolderForm
 from coaching.views.parts import back_to, or_404
+from coaching.views.session_forms import FolderForm
 from coaching.views.sidebar import Group, group_name
 from coaching.views.starters import starters_for
 from sessions_app.errors import Refused

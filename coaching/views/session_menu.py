@@ -15,8 +15,8 @@ from django.views.decorators.http import require_POST, require_safe
 
 from coaching.models import UserFile
 from coaching.people.accounts import user_id_of
-from coaching.views.forms import MoveForm
 from coaching.views.parts import back_to, or_404, say, wants_part
+from coaching.views.session_forms import MoveForm
 from coaching.views.sidebar import SIDEBAR, show_refusal, show_whole_list
 from sessions_app.errors import Refused
 from sessions_app.models import Session, SessionFolder, SessionStatus

@@ -352,7 +352,7 @@ function begin() {
   });
   byId("turn-actions").addEventListener("submit", (event) => {
     const action = event.submitter?.value;
-    if (!action || action === "end" || connection.hasFailed) return; // The end of a conversation loads a page.
+    if (!action || connection.hasFailed) return;
     if (!connection.send({ type: action })) return;
     event.preventDefault();
     phase.take(action === "stop" ? "stop" : "send");
