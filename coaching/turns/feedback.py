@@ -19,9 +19,9 @@ MAX_NOTE = 1_000
 def rated_turn(*, user_id: int, session_id: uuid.UUID, turn_id: uuid.UUID) -> Turn:
     """Return a turn that has an answer of Sage's own. Raises `Session.DoesNotExist`, `Turn.DoesNotExist`."""
     session = Session.of(user_id).get(id=session_id)
-    answered = session.turns.filter(messages__role=MessageRole.ASSISTANT, ended_at__isnull=False)
-    own = answered.exclude(metadata__has_key="is_imported").distinct()
-    return own.select_related("session").get(id=turn_id)
+    answers = session.messages.filter(turn=turn_id, role=MessageRole.ASSISTANT)
+    answered = session.turns.filter(id__in=answers.values("turn"), ended_at__isnull=False)
+    return answered.exclude(metadata__has_key="is_imported").defer("prefix", "shown").get(id=turn_id)
 
 
 @transaction.atomic
