@@ -96,7 +96,7 @@ def _list_page(
         "zone": profile.zone,
         "starters": starters_for(profile) if is_all else [],
         "page": page,
-        "groups": _groups(page.object_list, profile),
+        "groups": _groups(list(page.object_list), profile),
         "is_archive": is_archive,
         "folder": folder,
         "folders": list_folders(user_id=user_id) if is_all else [],

@@ -37,7 +37,8 @@ def turn(exchange: Exchange) -> Turn:
 
 def send(client: Client, turn: Turn, *, is_part: bool = False, **fields: str) -> HttpResponse:
     headers = HTMX if is_part else {}
-    response: HttpResponse = client.post(address_of(turn), fields, headers=headers)
+    response: object = client.post(address_of(turn), fields, headers=headers)
+    assert isinstance(response, HttpResponse)
     return response
 
 
@@ -126,7 +127,7 @@ def test_a_line_break_of_a_note_counts_as_one_character(signed_in: Client, turn:
 def test_what_cannot_be_stored_is_refused_and_stays_in_the_form(
     signed_in: Client, turn: Turn, fields: dict[str, str], said: str
 ) -> None:
-    response = send(signed_in, turn, **fields)
+    response = send(signed_in, turn, is_part=False, **fields)
     page = response.content.decode()
     assert response.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
     assert said in page

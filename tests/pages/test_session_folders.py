@@ -36,7 +36,8 @@ def talk(user: User, title: str) -> Session:
 def move(
     client: Client, session: Session, headers: dict[str, str] | None = None, **fields: object
 ) -> HttpResponse:
-    response: HttpResponse = client.post(f"/chat/{session.id}/folder/", fields, headers=headers or {})
+    response: object = client.post(f"/chat/{session.id}/folder/", fields, headers=headers or {})
+    assert isinstance(response, HttpResponse)
     return response
 
 
@@ -139,6 +140,18 @@ def test_the_menus_of_a_folders_page_stay_in_the_folder(signed_in: Client, user:
     for do in ("pin", "delete"):
         response = signed_in.post(f"/chat/{session.id}/organise/", {"do": do, "then": "folder"})
         assert response["Location"] == address
+
+
+def test_a_move_that_is_refused_says_why_where_it_was_asked_for(signed_in: Client, user: User) -> None:
+    session = talk(user, "mine")
+    name = "x" * (MAX_CHARACTERS + 1)
+    part = move(signed_in, session, HTMX, name=name)
+    assert part.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
+    assert "This one has 61." in part.content.decode()
+    menu = move(signed_in, session, name=name)["Location"]
+    assert menu == f"/chat/{session.id}/menu/"
+    assert "This one has 61." in signed_in.get(menu).content.decode()
+    assert folder_of(session) is None
 
 
 def test_a_deleted_conversation_that_comes_back_is_in_no_deleted_folder(user: User) -> None:

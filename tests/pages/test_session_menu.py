@@ -15,6 +15,7 @@ from coaching.models import UserFileVersion
 from coaching.people.attempts import AttemptLimit
 from coaching.views import session_export
 from sessions_app.models import Session
+from sessions_app.session_folders import make_folder, move_session
 from tests.pages.conftest import Exchange, KeepFile
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -100,12 +101,15 @@ def test_a_conversation_is_exported_as_markdown(
 ) -> None:
     exchange("I sleep badly", "What keeps you **awake**?")
     Session.unscoped.filter(id=session.id).update(title="Quiet nights")
-    response = signed_in.get(f"/chat/{session.id}/export.md")
+    folder = make_folder(user_id=user.pk, name="Nights")
+    move_session(user_id=user.pk, session_id=session.id, folder_id=folder.pk)
+    response: object = signed_in.get(f"/chat/{session.id}/export.md")
     assert isinstance(response, StreamingHttpResponse)
     assert response["Content-Type"] == "text/markdown; charset=utf-8"
     assert "quiet-nights" in response["Content-Disposition"]
     text = async_to_sync(body_of)(response)
     assert text.startswith("# Quiet nights\n")
+    assert "folder “Nights”" in text.split(">")[0]
     assert text.index("> I sleep badly") < text.index("What keeps you **awake**?")
 
 
