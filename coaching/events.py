@@ -72,7 +72,7 @@ class MessagePlace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttachedDocument:
-    """A document of a message, and how far it is."""
+    """A document of a message, and how far it is. `has_picture`: a small one of it can be shown."""
 
     id: int
     name: str
@@ -80,6 +80,7 @@ class AttachedDocument:
     reason: str = ""
     is_on_hold: bool = False
     is_read_in_part: bool = False
+    has_picture: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

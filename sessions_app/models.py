@@ -14,6 +14,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Lower
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
@@ -50,6 +51,30 @@ class TitleSource(models.TextChoices):
     MODEL = "model", "Sage"
     USER = "user", "User"
     WITHHELD = "withheld", "Withheld"
+
+
+class SessionFolder(Owned):
+    """A user's folder for sessions. The folders of files and documents are others, which have no rows."""
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        related_name="session_folders",
+        db_constraint=False,  # its migration adds one that cascades in the database
+    )
+    name = models.CharField(max_length=60)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        ordering = [Lower("name"), "id"]
+        constraints = [
+            models.UniqueConstraint("user", Lower("name"), name="session_folder_name_once"),
+            # What the key of a session's folder refers to: no session is in somebody else's.
+            models.UniqueConstraint(fields=["id", "user"], name="session_folder_of_user"),
+        ]
+
+    def __str__(self) -> str:
+        return f"folder {self.pk}"
 
 
 class Session(Owned):
@@ -120,6 +145,15 @@ class Session(Owned):
     client_id = models.CharField(  # noqa: DJ001 - nulls are distinct
         max_length=100, null=True, blank=True, help_text="Of the form that opened it: sent twice, it is one."
     )
+    folder = models.ForeignKey(
+        SessionFolder,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="sessions",
+        db_index=False,
+        db_constraint=False,  # its migration adds one that includes the user
+    )
     pinned_at = models.DateTimeField(null=True, blank=True)
     archived_at = models.DateTimeField(null=True, blank=True, help_text="It isn't among the others then.")
     deleted_at = models.DateTimeField(
@@ -156,6 +190,7 @@ class Session(Owned):
             models.Index(
                 fields=["brief_attempts"], condition=Q(brief_attempts__gt=0), name="session_brief_failing"
             ),
+            models.Index(fields=["folder"], condition=Q(folder__isnull=False), name="session_in_folder"),
         ]
 
     def __str__(self) -> str:

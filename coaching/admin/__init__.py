@@ -3,6 +3,7 @@
 from coaching.admin import (
     briefs,
     calendar,
+    feedback,
     files,
     inbox,
     jobs,
@@ -16,6 +17,7 @@ from coaching.admin import (
 __all__ = [
     "briefs",
     "calendar",
+    "feedback",
     "files",
     "inbox",
     "jobs",

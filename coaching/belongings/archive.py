@@ -10,21 +10,18 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from django.contrib.auth.models import User
-from django.utils.text import slugify
 
 from coaching.belongings.library import read_library_entries
 from coaching.belongings.photos import read_photo_entries
 from coaching.belongings.readme import write_readme
 from coaching.belongings.rows import account_as_json, exported_models, file_name_of, in_batches, rows_as_json
-from coaching.belongings.transcript import write_transcript
+from coaching.belongings.transcript import transcript_name, write_transcript
 from coaching.clock.days import local_day
 from coaching.downloads.zip_stream import Entry, send_pieces, write_zip
 from coaching.files.archive import OLD_VERSIONS, read_deleted_entries, read_file_entries
 from coaching.models import Profile
 from sessions_app.languages import in_the_language_of_now
 from sessions_app.models import USED, Session
-
-SLUG_CHARACTERS = 40
 
 
 def archive_name(now: datetime, zone: ZoneInfo) -> str:
@@ -65,12 +62,10 @@ def _entries(user: User, profile: Profile, now: datetime) -> Iterator[Entry]:
 
 
 def _conversations(user: User, zone: ZoneInfo) -> Iterator[Entry]:
-    used = Session.of(user.pk).filter(USED).defer("opening")
+    used = Session.of(user.pk).filter(USED).defer("opening").select_related("folder")
     for session in in_batches(used):
-        day = local_day(session.started_at, zone)
-        slug = slugify(session.title)[:SLUG_CHARACTERS].strip("-") or session.kind.replace("_", "-")
         yield Entry(
-            path=f"conversations/{day}-{slug}-{str(session.id)[:8]}.md",
+            path=f"conversations/{transcript_name(session, zone=zone)}",
             changed_at=session.last_active_at,
             pieces=write_transcript(session, zone=zone),
         )

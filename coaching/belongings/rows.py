@@ -37,6 +37,7 @@ LEFT_OUT_FIELDS: Mapping[str, str] = {
     "coaching.DocumentCall.request": gettext_noop("made from documents in this archive"),
     "coaching.DocumentCall.rounds": gettext_noop("made from documents in this archive"),
     "coaching.DocumentImage.data": gettext_noop("made from the document’s file"),
+    "coaching.DocumentImage.thumbnail": gettext_noop("made from the document’s file"),
     "coaching.DocumentText.fingerprint": gettext_noop("calculated from the text"),
     "coaching.Photo.storage_key": gettext_noop("says where this Sage stores it"),
     "coaching.Photo.thumbnail": gettext_noop("made from the photo in this archive"),

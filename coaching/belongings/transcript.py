@@ -4,17 +4,18 @@ The user's own words are quoted line by line, so that nothing in them can look l
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django.utils.formats import date_format, time_format
 from django.utils.safestring import SafeString
+from django.utils.text import slugify
 from django.utils.translation import gettext, gettext_noop
 
 from coaching.belongings.rows import in_batches
-from coaching.clock.days import local_moment
+from coaching.clock.days import local_day, local_moment
 from coaching.downloads.zip_stream import safe_name
 from coaching.legacy_text.blocks import without_block_tags
 from coaching.transcript.calls import (
@@ -45,6 +46,7 @@ from sessions_app.models import (
 )
 from sessions_app.selectors import read_open_turn
 
+SLUG_CHARACTERS = 40
 FILES_FROM_SESSION = "../files"
 """The files folder, relative to a session in the archive."""
 
@@ -66,8 +68,20 @@ _OUTCOMES: Mapping[str, str] = {
 }
 
 
-def write_transcript(session: Session, *, zone: ZoneInfo) -> Iterator[str]:
-    """Yield a session as markdown in the language that is active, piece by piece, with times in that zone."""
+def transcript_name(session: Session, *, zone: ZoneInfo) -> str:
+    """Return the file name of a session's transcript: the day on which it began, its title and its id."""
+    day = local_day(session.started_at, zone)
+    slug = slugify(session.title)[:SLUG_CHARACTERS].strip("-") or session.kind.replace("_", "-")
+    return f"{day}-{slug}-{str(session.id)[:8]}.md"
+
+
+def write_transcript(
+    session: Session, *, zone: ZoneInfo, has_files: bool = True
+) -> Generator[str, None, None]:
+    """Yield a session as markdown in the language that is active, piece by piece, with times in that zone.
+
+    With `has_files`, the names of files link to the archive's files.
+    """
     yield from _head(session, zone)
     calls = _calls_of(session)
     day: date | None = None
@@ -81,10 +95,10 @@ def write_transcript(session: Session, *, zone: ZoneInfo) -> Iterator[str]:
         yield from (
             _said(message, local)
             if message.role == MessageRole.USER
-            else _answered(message, local, calls.get(message.turn_id, ()), zone)
+            else _answered(message, local, calls.get(message.turn_id, ()), zone, has_files)
         )
     if (turn := read_open_turn(session)) is not None:
-        yield from _still_open(turn)
+        yield from _still_open(turn, has_files)
 
 
 def _head(session: Session, zone: ZoneInfo) -> Iterator[str]:
@@ -92,6 +106,8 @@ def _head(session: Session, zone: ZoneInfo) -> Iterator[str]:
     yield f"# {title}\n\n"
     begun = gettext("started %(moment)s") % {"moment": _moment(local_moment(session.started_at, zone))}
     facts = [session.get_kind_display(), begun]
+    if session.folder is not None:
+        facts.append(gettext("folder “%(name)s”") % {"name": session.folder.name})
     if session.ended_at is not None:
         ended = _moment(local_moment(session.ended_at, zone))
         facts.append(f"{session.get_status_display().lower()} {ended}")
@@ -114,7 +130,7 @@ def _said(message: Message, local: datetime) -> Iterator[str]:
 
 
 def _answered(
-    message: Message, local: datetime, records: Sequence[ToolCallRecord], zone: ZoneInfo
+    message: Message, local: datetime, records: Sequence[ToolCallRecord], zone: ZoneInfo, has_files: bool
 ) -> Iterator[str]:
     note = _in_brackets(gettext("withdrawn")) if message.turn.is_withdrawn else ""
     if note and message.turn.message_number is not None:
@@ -129,13 +145,13 @@ def _answered(
         for number, (text, notes) in enumerate(rounds_of_answer(message), start=1)
     ]
     yield from _rounds([*rounds, *(("", "", late) for late in calls.values())])
-    yield from _files(files_written_by(message))
+    yield from _files(files_written_by(message), has_files)
     if message.turn.status == TurnStatus.STOPPED:
         stopped = gettext("You stopped this answer.")
         yield f"\n*{stopped}*\n"
 
 
-def _still_open(turn: Turn) -> Iterator[str]:
+def _still_open(turn: Turn, has_files: bool) -> Iterator[str]:
     text, notes = turn.words_of_running_round()
     records = sorted(turn.calls.all(), key=lambda call: (call.round_number, call.position))
     is_waiting = turn.status == TurnStatus.AWAITING_USER
@@ -144,7 +160,7 @@ def _still_open(turn: Turn) -> Iterator[str]:
     state = gettext("waiting for your answer") if is_waiting else gettext("still answering")
     yield f"\n### Sage, {state}\n"
     yield from _rounds([*rounds, (text, notes, ())])
-    yield from _files(files_written(records))
+    yield from _files(files_written(records), has_files)
 
 
 def _rounds(rounds: Iterable[Round]) -> Iterator[str]:
@@ -190,13 +206,15 @@ def _rated(row: ShownRating) -> str:
     )
 
 
-def _files(files: Sequence[MadeFile]) -> Iterator[str]:
+def _files(files: Sequence[MadeFile], has_files: bool) -> Iterator[str]:
     if files:
-        links = [
-            f"[{file.folder}: {file.name}]({FILES_FROM_SESSION}/{safe_name(file.path)})" for file in files
-        ]
+        names = [_linked(file) if has_files else f"{file.folder}: {file.name}" for file in files]
         saved = gettext("Saved to Files")
-        yield f"\n**{saved}:** {', '.join(links)}\n"
+        yield f"\n**{saved}:** {', '.join(names)}\n"
+
+
+def _linked(file: MadeFile) -> str:
+    return f"[{file.folder}: {file.name}]({FILES_FROM_SESSION}/{safe_name(file.path)})"
 
 
 def _calls_of(session: Session) -> Mapping[UUID, Sequence[ToolCallRecord]]:

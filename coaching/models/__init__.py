@@ -42,6 +42,7 @@ from coaching.library.models import (
 from coaching.models.backups import Backup, DepartureKey
 from coaching.models.calendar import CalendarEvent, CalendarKind, CalendarSource
 from coaching.models.care import CareAsk, CareEnd
+from coaching.models.feedback import AnswerFeedback, AnswerRating
 from coaching.models.files import (
     PRIVATE_TYPES,
     FileSource,
@@ -84,6 +85,8 @@ __all__ = [
     "ActionOrigin",
     "ActionPriority",
     "ActionState",
+    "AnswerFeedback",
+    "AnswerRating",
     "AutoApproval",
     "Backup",
     "CalendarEvent",

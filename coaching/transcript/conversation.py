@@ -34,6 +34,7 @@ from coaching.transcript.items import (
     CardItem,
     DayItem,
     DoneView,
+    FeedbackItem,
     RoundItem,
     RunningCall,
     SaidItem,
@@ -126,6 +127,7 @@ def items_of(rows: HistoryRows, *, zone: ZoneInfo, rendered: Rendered | None = N
             answered_by=rows.answered_by.get(turn.message_number or 0, ()),
             has_message=any(message.role == MessageRole.USER for message in messages),
             documents=rows.documents,
+            rating=rows.ratings.get(turn_id, ""),
         )
         if item := turn_item(ended, rendered=rendered):
             items.append(item)
@@ -205,7 +207,15 @@ def turn_item(ended: TurnRows, *, rendered: Rendered | None = None) -> TurnItem 
         can_continue=turn.can_be_continued,
         can_ask_again=turn.can_be_answered_again and ended.has_message,
         answers=_answers_item(turn, ended.answered_by),
+        feedback=_feedback_item(turn, ended.rating) if answer else None,
     )
+
+
+def _feedback_item(turn: Turn, rating: str) -> FeedbackItem | None:
+    """Return the buttons to rate an answer; another app's has none."""
+    if "is_imported" in turn.metadata:
+        return None
+    return FeedbackItem(session_id=str(turn.session_id), rating=rating)
 
 
 def _answers_item(turn: Turn, answered_by: Sequence[UUID]) -> AnswersItem | None:

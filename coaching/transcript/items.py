@@ -72,6 +72,14 @@ class AnswersItem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FeedbackItem:
+    """The buttons to rate an answer, of which one may be pressed already."""
+
+    session_id: str
+    rating: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TurnItem:
     """An answer; while `is_open` with the running round's text."""
 
@@ -89,6 +97,7 @@ class TurnItem:
     can_continue: bool = False
     can_ask_again: bool = False
     answers: AnswersItem | None = None
+    feedback: FeedbackItem | None = None
     is_open: bool = False
     live_html: str = ""
     live_text: str = ""

@@ -18,7 +18,7 @@ from django.utils import timezone
 from coaching.clock.timezones import UNKNOWN_TIMEZONE
 from coaching.events import AttachedDocument, CallAnswered, MessagePlace
 from coaching.library.rows.attached import read_attached
-from coaching.models import Profile, UserFile
+from coaching.models import AnswerFeedback, Profile, UserFile
 from coaching.transcript.arcs import EndingItem, HeadItem, head_of, read_ending
 from coaching.transcript.calls import SHOWN_STATES, written_texts
 from coaching.transcript.cards import NO_CARDS, Cards, read_cards
@@ -83,7 +83,7 @@ class HistoryRows:
     """A piece of a session's history, with calls, costs and cards of its turns.
 
     `old_files` are the paths in its old replies of which the user has a file. `answered_by` are the turns of
-    each message that has several answers, by its number.
+    each message that has several answers, by its number. `ratings` are the person's, by turn.
     """
 
     messages: Sequence[Message]
@@ -94,6 +94,7 @@ class HistoryRows:
     old_files: Collection[str] = ()
     documents: Mapping[int, AttachedDocument] = field(default_factory=dict)
     answered_by: Mapping[int, Sequence[uuid.UUID]] = field(default_factory=dict)
+    ratings: Mapping[uuid.UUID, str] = field(default_factory=dict)
 
     @property
     def first_number(self) -> int:
@@ -115,7 +116,7 @@ class TurnRows:
 
     `old_files` as in `HistoryRows`; `said_next` is the user's next message, where it was read, too.
     `answered_by` are all turns of its message if that has several answers. `has_message` is false for
-    imported answers to nothing, and `documents` are those of imported answers.
+    imported answers to nothing, and `documents` are those of imported answers. `rating` is the person's.
     """
 
     turn: Turn
@@ -129,6 +130,7 @@ class TurnRows:
     answered_by: Sequence[uuid.UUID] = ()
     has_message: bool = True
     documents: Mapping[int, AttachedDocument] = field(default_factory=dict)
+    rating: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,7 +163,12 @@ def read_history(session: Session, *, before: int | None = None, limit: int = PA
         old_files=_read_old_files(session, messages),
         documents=read_attached(messages),
         answered_by=selectors.read_alternatives(session, turns.values()),
+        ratings=_read_ratings(*turns.values()),
     )
+
+
+def _read_ratings(*turns: Turn) -> Mapping[uuid.UUID, str]:
+    return dict(AnswerFeedback.within(*turns).values_list("turn_id", "rating")) if turns else {}
 
 
 def _read_old_files(session: Session, messages: Sequence[Message]) -> Collection[str]:
@@ -222,8 +229,8 @@ def read_calls(turn_id: uuid.UUID) -> CallRows:
 
 def read_turn(turn_id: uuid.UUID) -> TurnRows | None:
     """Read a turn that is over, whether or not it is in the history; None if it isn't over."""
-    _, _, rows = _read_turn(turn_id, is_withdrawn_shown=True)
-    return rows
+    turn, _, rows = _read_turn(turn_id, is_withdrawn_shown=True)
+    return replace(rows, rating=_read_ratings(turn).get(turn_id, "")) if rows else None
 
 
 def _read_turn(

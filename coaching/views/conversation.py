@@ -1,4 +1,4 @@
-"""Conversations: the list, one of them, and the forms that work without JavaScript.
+"""A conversation, and the forms that work without JavaScript.
 
 With JavaScript the page uses its WebSocket; without it, a form waits for the answer and shows the page again.
 `conversation_page` builds that page.
@@ -9,24 +9,20 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from http import HTTPStatus
-from itertools import groupby
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.contrib.messages import info
 from django.core.exceptions import ObjectDoesNotExist
-from django.core.paginator import Paginator
-from django.db.models import F
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext_lazy, gettext_noop
 from django.views.decorators.http import require_POST, require_safe
 
-from coaching.clock.days import local_day
 from coaching.library.scopes import check_scope, set_scope
 from coaching.live.runner import get_runner, rate_limit
-from coaching.people.accounts import load_profile, local_now, user_id_of
+from coaching.people.accounts import load_profile, user_id_of
 from coaching.people.danger_scans import scans
 from coaching.people.help_lines import country_of
 from coaching.people.in_flight import waiting
@@ -40,14 +36,11 @@ from coaching.views.conversation_page import counted, show_conversation
 from coaching.views.earlier import earlier, number_in
 from coaching.views.forms import MessageForm, NewSessionForm
 from coaching.views.parts import status_of, with_wait
-from coaching.views.sidebar import group_name
-from coaching.views.starters import starters_for
 from sessions_app.database import in_database, in_database_page
 from sessions_app.errors import FieldRefused, Refused, TooManySessions
-from sessions_app.models import USED, Session, SessionKind
+from sessions_app.models import Session, SessionKind
 from sessions_app.services import begin_session
 
-SESSIONS_A_PAGE = 30
 # As long as a part of a turn with a quick server, and slightly longer: no proxy waits for a slow one.
 WAIT_SECONDS = 57.0
 RATING_FIELD = "rating_"
@@ -59,38 +52,6 @@ RATING = re.compile(r"-?[0-9]{1,3}", re.ASCII)
 UNREADABLE = gettext_noop("Sage couldn’t read that. Please send it again.")
 KEPT = gettext_lazy("Files that Sage has already written stay as they are: %(names)s.")
 STAYS = gettext_lazy("This also stays: %(effects)s")
-
-
-@login_required
-@require_safe
-def sessions(request: HttpRequest) -> HttpResponse:
-    """List the conversations in which the person said something: pinned ones, then the last active first."""
-    user_id, profile = user_id_of(request), load_profile(request)
-    is_archive = request.GET.get("show") == "archive"
-    used = Session.of(user_id).filter(USED).defer("opening", "summary", "metadata")
-    rows = used.filter(archived_at__isnull=not is_archive)
-    rows = rows.order_by(F("pinned_at").desc(nulls_last=True), "-last_active_at", "id")
-    page = Paginator(rows, SESSIONS_A_PAGE).get_page(request.GET.get("page"))
-    today = local_day(local_now(profile), profile.zone)
-    groups = groupby(
-        page.object_list,
-        key=lambda row: group_name(
-            is_pinned=row.pinned_at is not None,
-            day=local_day(row.last_active_at, profile.zone),
-            today=today,
-        ),
-    )
-    context = {
-        "here": "sessions",
-        "zone": profile.zone,
-        "starters": [] if is_archive else starters_for(profile),
-        "page": page,
-        "groups": [(name, list(members)) for name, members in groups],
-        "is_archive": is_archive,
-        "archived": used.filter(archived_at__isnull=False).count(),
-        "deleted": Session.deleted_of(user_id).filter(USED).order_by("-deleted_at")[:SESSIONS_A_PAGE],
-    }
-    return render(request, "coaching/pages/sessions.html", context)
 
 
 @login_required

@@ -1,4 +1,4 @@
-"""Pins, the archive and deleting: the menu of a conversation in a list."""
+"""Pins, the archive and deleting, from the menu of a conversation."""
 
 import uuid
 from http import HTTPStatus
@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST
 from coaching.live.runner import get_runner
 from coaching.people.accounts import user_id_of
 from coaching.views.forms import OrganiseForm
-from coaching.views.parts import wants_part
+from coaching.views.parts import back_to, say, wants_part
 from coaching.views.sidebar import SIDEBAR, show_refusal, show_row, show_whole_list
 from sessions_app.database import in_database, in_database_page
 from sessions_app.models import Session
@@ -37,7 +37,8 @@ GONE = {"archive": "archived", "delete": "deleted"}
 async def organise(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     """Pin, archive, delete or restore a conversation, and go back to the list that sent the form.
 
-    A form of the sidebar gets the row, or the whole list if the row has moved.
+    A form of the sidebar gets the row, or the whole list if the row has moved; one of the conversation's own
+    page only a sentence.
     """
     form = OrganiseForm(request.POST)
     user_id = user_id_of(request)
@@ -48,11 +49,13 @@ async def organise(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
         changed = await in_database(_change, wanted, user_id=user_id, session_id=session_id)
     except Session.DoesNotExist:
         raise Http404 from None
-    if wants_part(request) and request.POST.get("then") == SIDEBAR:
+    if wants_part(request):
         return await in_database_page(_answer_part, request, wanted, changed)
     info(request, SAID.get(wanted, UNREADABLE))
-    is_archive = form.is_valid() and form.cleaned_data["then"] == "archive"
-    response = HttpResponseRedirect(reverse("sessions") + ("?show=archive" if is_archive else ""))
+    then = form.cleaned_data["then"] if form.is_valid() else ""
+    if then == "folder" and changed.folder_id:
+        return back_to("session_folder", of=changed.folder_id)
+    response = HttpResponseRedirect(reverse("sessions") + ("?show=archive" if then == "archive" else ""))
     response.status_code = HTTPStatus.SEE_OTHER
     return response
 
@@ -60,6 +63,8 @@ async def organise(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 def _answer_part(request: HttpRequest, wanted: str, session: Session) -> HttpResponse:
     if not wanted:
         return show_refusal(request, str(UNREADABLE))
+    if request.POST.get("then") != SIDEBAR:
+        return say(str(SAID[wanted]))
     if wanted in ("pin", "unpin"):
         return show_whole_list(request)
     return show_row(request, session, gone=GONE.get(wanted, ""))

@@ -1,5 +1,6 @@
 """Small forms on a page: htmx gets the part that changed, a browser without JavaScript the page."""
 
+import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -48,6 +49,13 @@ def with_wait(response: HttpResponse, refusal: Refused | None) -> HttpResponse:
     """Add `Retry-After` to the response if waiting helps."""
     if isinstance(refusal, OverLimit | TooOften):
         response["Retry-After"] = str(refusal.wait_seconds)
+    return response
+
+
+def say(sentence: str, response: HttpResponse | None = None) -> HttpResponse:
+    """Have the page's script show a sentence; without a response there is nothing else to change."""
+    response = HttpResponse(status=HTTPStatus.NO_CONTENT) if response is None else response
+    response["HX-Trigger"] = json.dumps({"said": sentence})
     return response
 
 

@@ -19,7 +19,7 @@ from coaching.models import Profile
 from coaching.people.accounts import load_profile, local_now, user_id_of
 from coaching.views.parts import wants_part
 from sessions_app.listing import ListPlace, list_sessions
-from sessions_app.models import Session
+from sessions_app.models import Session, SessionFolder
 
 SIDEBAR = "sidebar"
 """What a form sends as `then` if its answer replaces a part of the sidebar."""
@@ -40,10 +40,14 @@ def sidebar(request: HttpRequest) -> HttpResponse:
 
 
 def render_list(request: HttpRequest, *, after: ListPlace | None = None) -> HttpResponse:
-    """Render a page of the list: groups by day, and where the next one begins."""
+    """Render a page of the list: groups by day, and where the next one begins. The first has folders."""
     profile = load_profile(request)
     rows, following = list_sessions(user_id=user_id_of(request), after=after, limit=ROWS_A_PAGE)
-    context = {"groups": _groups(rows, profile, after=after), "after": following and _words_of(following)}
+    context = {
+        "folders": SessionFolder.of(profile.user_id) if after is None else (),
+        "groups": _groups(rows, profile, after=after),
+        "after": following and _words_of(following),
+    }
     return render(request, "coaching/components/sidebar_list.html", context)
 
 

@@ -1,13 +1,11 @@
 """The user's own title for a conversation, from its page or from the list."""
 
 import uuid
-from http import HTTPStatus
 
 from django.contrib.auth.decorators import login_required
 from django.contrib.messages import info
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.urls import reverse
 from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_POST
 
@@ -22,6 +20,8 @@ from sessions_app.selectors import accessible_session
 from sessions_app.titles import rename_session
 
 UNREADABLE = gettext_noop("Sage couldn’t read that. Please try again.")
+ROWS = ("list", "folder")
+"""What a form sends as `then` if its answer replaces a row of a list or of a folder's page."""
 
 
 @login_required
@@ -44,28 +44,18 @@ async def rename(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 
 def _answer(request: HttpRequest, session_id: uuid.UUID, *, refusal: str = "") -> HttpResponse:
     then = request.POST.get("then")
-    is_list = then == "list"
-    if wants_part(request) and then == SIDEBAR:
-        if refusal:
-            return show_refusal(request, refusal)
-        return show_row(request, accessible_session(user_id=user_id_of(request), session_id=session_id))
     if not wants_part(request):
         if refusal:
             info(request, refusal)
-        return back_to("sessions") if is_list else _back_to_session(session_id)
-    context = {
-        "session": accessible_session(user_id=user_id_of(request), session_id=session_id),
-        "refusal": refusal,
-        "typed": request.POST.get("title", "") if refusal else "",
-    }
-    status = HTTPStatus.UNPROCESSABLE_ENTITY if refusal else HTTPStatus.OK
-    if is_list:
-        context |= {"zone": load_profile(request).zone, "can_rename": True}
-        return render(request, "coaching/components/session_row.html", context, status=status)
-    return render(request, "coaching/components/renamed.html", context, status=status)
-
-
-def _back_to_session(session_id: uuid.UUID) -> HttpResponse:
-    response = HttpResponseRedirect(reverse("session", args=[session_id]))
-    response.status_code = HTTPStatus.SEE_OTHER
-    return response
+        return back_to("sessions") if then in ROWS else back_to("session", of=session_id)
+    if refusal:
+        return show_refusal(request, refusal)
+    session = accessible_session(user_id=user_id_of(request), session_id=session_id)
+    if then == SIDEBAR:
+        return show_row(request, session)
+    if then in ROWS:
+        folder = session.folder.name if session.folder and then == "list" else ""
+        zone = load_profile(request).zone
+        context = {"session": session, "zone": zone, "has_menu": True, "folder_name": folder, "place": then}
+        return render(request, "coaching/components/session_row.html", context)
+    return render(request, "coaching/components/renamed.html", {"session": session})

@@ -7,7 +7,8 @@ import { sendTimezone } from "./timezone.js";
 import { setUpApp } from "./installed.js";
 import { setUpDialog, setUpKeys, setUpPalette } from "./keys.js";
 import { setUpParts, toast, turnOver } from "./parts.js";
-import { focusSearch, setUpSidebar } from "./sidebar.js";
+import { setUpSessionMenu } from "./session-menu.js";
+import { focusSearch, reload, setUpSidebar } from "./sidebar.js";
 
 const root = document.documentElement;
 
@@ -59,6 +60,7 @@ sendTimezone();
 document.querySelectorAll("#composer, .quick").forEach(setUpComposer);
 setUpParts();
 setUpSidebar();
+setUpSessionMenu(reload);
 setUpApp();
 setUpCode(document.getElementById("main"));
 

@@ -95,13 +95,7 @@ function swap(target, html, swapStyle) {
   const card = document.querySelector(CARD);
   if (card && card !== earlier) card.scrollIntoView({ block: "nearest" });
   if (hadFocus && document.activeElement === document.body) {
-    let part = document.getElementById(target.id);
-    // An entry of a menu that has done what it is for closes the menu.
-    const menu = part?.matches("details:not([open])") && part.closest(".menu[open]");
-    if (menu) {
-      menu.open = false;
-      part = menu;
-    }
+    const part = document.getElementById(target.id);
     // With a tabindex of its own, nothing inside of `details` could be reached by Tab.
     (part?.querySelector(":scope > summary") ?? part)?.focus({ preventScroll: true });
   }

@@ -2,7 +2,6 @@
 // when it is first seen; a closed column stays closed on the next page.
 
 const STORED = "sage-sidebar";
-const GAP_PX = 4;
 
 const wide = matchMedia("(width >= 64rem)");
 const root = document.documentElement;
@@ -19,7 +18,6 @@ export function setUpSidebar() {
   drawer.addEventListener("close", showState);
   byId("sidebar-panel").querySelector("[data-close]").addEventListener("click", () => drawer.close());
   setUpList(byId("sidebar-list"));
-  setUpMenu(byId("sidebar-menu"), byId("sidebar-rename"));
   document.addEventListener("DOMContentLoaded", place); // htmx is ready then, too.
 }
 
@@ -80,6 +78,11 @@ function showState() {
   if (isOpen && !isLoaded) load();
 }
 
+// A conversation or a folder has changed.
+export function reload() {
+  if (isLoaded) load();
+}
+
 function load() {
   isLoaded = true;
   htmx.trigger(byId("sidebar-list"), "refresh");
@@ -103,93 +106,5 @@ function setUpList(list) {
     button.addEventListener("click", load);
     line.append(`${list.dataset.lost} `, button);
     list.replaceChildren(line);
-  });
-}
-
-function setUpMenu(menu, template) {
-  const form = menu.querySelector("form");
-  let row = null;
-  let openedAt = 0;
-
-  byId("sidebar-list").addEventListener("click", ({ target }) => {
-    const button = target.closest("[data-menu]");
-    if (!button) return;
-    row = button.closest(".sidebar-row");
-    const address = row.querySelector("a").pathname;
-    const isPinned = row.matches("[data-pinned]");
-    form.elements.namedItem("do").forEach((each) => {
-      if (each.value.endsWith("pin")) each.hidden = each.value === (isPinned ? "pin" : "unpin");
-    });
-    send(form, `${address}organise/`, `#${row.id}`);
-    menu.showPopover({ source: button });
-    openedAt = topOf(row);
-    putNextTo(menu, button);
-    menu.querySelector("button:not([hidden])").focus();
-  });
-  menu.addEventListener("toggle", ({ newState }) => {
-    row?.querySelector("[data-menu]")?.classList.toggle("is-open", newState === "open");
-  });
-  byId("sidebar-list").parentElement.addEventListener("scroll", () => {
-    // Not where a scroll that came before the click is only reported now.
-    if (row && menu.matches(":popover-open") && topOf(row) !== openedAt) menu.hidePopover();
-  }, { passive: true });
-  form.addEventListener("submit", (event) => {
-    menu.hidePopover();
-    // The page of a deleted conversation is gone, so the list follows, where it can be restored.
-    if (event.submitter.value !== "delete" || !row.querySelector("[aria-current]")) return;
-    event.preventDefault();
-    event.stopImmediatePropagation();
-    const field = document.createElement("input");
-    Object.assign(field, { type: "hidden", name: "do", value: "delete" });
-    form.append(field);
-    form.elements.namedItem("then").value = "";
-    form.submit();
-  }, { capture: true });
-  menu.querySelector("[data-rename]").addEventListener("click", () => {
-    menu.hidePopover();
-    rename(row, template);
-  });
-}
-
-// Its answer replaces the target, as `parts.js` has it.
-function send(form, action, target = "") {
-  form.action = action;
-  form.setAttribute("hx-post", action);
-  if (target) form.setAttribute("hx-target", target);
-  htmx.process(form);
-}
-
-function topOf(element) {
-  return Math.round(element.getBoundingClientRect().top);
-}
-
-function putNextTo(menu, button) {
-  const { left, right, top, bottom } = button.getBoundingClientRect();
-  const { width, height } = menu.getBoundingClientRect();
-  const below = bottom + GAP_PX;
-  menu.style.top = `${below + height > innerHeight ? Math.max(GAP_PX, top - GAP_PX - height) : below}px`;
-  menu.style.left = `${Math.max(GAP_PX, Math.min(left, innerWidth - GAP_PX - width, right))}px`;
-}
-
-function rename(row, template) {
-  const before = [...row.childNodes];
-  const link = row.querySelector("a");
-  row.replaceChildren(template.content.cloneNode(true));
-  const form = row.querySelector("form");
-  const field = form.elements.namedItem("title");
-  field.value = link.textContent.trim();
-  send(form, `${link.pathname}title/`);
-  field.select();
-  form.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape" || event.isComposing) return;
-    // In the dialog it would close that, too.
-    event.preventDefault();
-    event.stopPropagation();
-    row.replaceChildren(...before);
-    link.focus();
-  });
-  form.addEventListener("htmx:afterRequest", ({ detail }) => {
-    // An ended conversation has no socket that says so.
-    if (detail.successful && link.hasAttribute("aria-current")) byId("chat-title").textContent = field.value.trim();
   });
 }

@@ -143,8 +143,9 @@ async def test_each_page_fits_every_width_and_axe_finds_nothing_serious(
     await until_asked(page, "How do these feel?")
     findings += await look(page)
     await page.get_by_label("More options for this conversation").click()
-    for entry in ("Rename", "End conversation"):
-        await page.locator("#chat-menu").get_by_text(entry, exact=True).click()
+    for entry in ("Rename", "Move to a folder", "End conversation", "Delete"):
+        await page.locator("#session-menu").get_by_text(entry, exact=True).click()
+        findings += await layout_faults(page, NARROW)
     findings += [*await serious_findings(page), *await layout_faults(page, NARROW)]
     await page.keyboard.press("Escape")
     await page.set_viewport_size({"width": 768, "height": 1024})

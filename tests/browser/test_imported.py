@@ -52,6 +52,8 @@ async def test_it_says_where_it_comes_from_and_has_its_files_answers_and_branche
     bees = await in_database(Session.of(imported.pk).get, metadata__imported_id="c-2023")
     await page.goto(f"/chat/{bees.pk}/")
     await expect(page.locator(".chat-origin")).to_contain_text("From ChatGPT, ")
+    link = page.locator(".chat-origin").get_by_role("link", name="Your imports")
+    await expect(link).to_have_attribute("href", "/settings/import/")
     assert await serious_findings(page) == []
     assert await layout_faults(page) == []
     await keep(page, request, "bees")

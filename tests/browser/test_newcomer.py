@@ -160,7 +160,7 @@ async def keep_conversations_in_order(newcomer: Newcomer) -> None:
     await page.locator(".ledger-row").first.click()
     await newcomer.open_list()
     await choose(page, "finish the report", "Rename")
-    await page.locator(".sidebar-rename").get_by_role("textbox").fill("Monday morning")
+    await page.get_by_label("Title of this conversation").fill("Monday morning")
     await newcomer.look("rename")
     await page.keyboard.press("Enter")
     await expect(page.locator(".sidebar-row").filter(has_text="Monday morning")).to_have_count(1)

@@ -36,9 +36,12 @@ def store_others(user: User) -> None:
 
 
 async def choose(page: Page, title: str, what: str) -> None:
-    """Choose from the menu of a row."""
+    """Choose from the menu of a row; deleting asks once more."""
     await page.get_by_role("button", name=f"More options for: {title}").click()
-    await page.locator("#sidebar-menu").get_by_role("button", name=what, exact=True).click()
+    menu = page.locator("#session-menu")
+    await menu.get_by_text(what, exact=True).click()
+    if what == "Delete":
+        await menu.get_by_role("button", name="Delete conversation").click()
 
 
 async def test_conversations_are_found_and_kept_in_order_without_leaving_the_page(
@@ -68,13 +71,14 @@ async def test_conversations_are_found_and_kept_in_order_without_leaving_the_pag
     await expect(page.locator(".sidebar-more")).to_have_count(0)
 
     await choose(page, "Talk 3 about", "Rename")
-    field = page.get_by_label("Title of this conversation").and_(page.locator(".sidebar-rename input"))
+    field = page.get_by_label("Title of this conversation")
     await field.press("Escape")
-    await expect(links.nth(4)).to_be_focused()
+    await expect(page.get_by_role("button", name="More options for: Talk 3 about")).to_be_focused()
     await choose(page, "Talk 3 about", "Rename")
     await field.fill("A plan <b>")
     await field.press("Enter")
     await expect(links.nth(4)).to_have_text("A plan <b>")
+    await expect(rows.nth(4)).to_be_focused()
     await choose(page, "Sleep", "Rename")
     await field.fill("Nights")
     await field.press("Enter")
@@ -94,6 +98,14 @@ async def test_conversations_are_found_and_kept_in_order_without_leaving_the_pag
     await expect(page.locator(".sidebar-group").first).to_have_text("Pinned")
     await expect(links.first).to_have_text("A plan <b>")
     assert await serious_findings(page) == []
+    assert await page.evaluate("window.isSamePage")
+
+    # Folders stand above the conversations.
+    await choose(page, "A plan <b>", "Move to a folder")
+    await page.get_by_label("Name of a new folder").fill("Work")
+    await page.get_by_role("button", name="Move", exact=True).click()
+    await expect(page.locator(".sidebar-folders a")).to_have_text("Work")
+    await expect(page.locator("#toast")).to_have_text("Moved to the folder “Work”.")
     assert await page.evaluate("window.isSamePage")
 
     # A closed column stays closed on the next page.
@@ -134,6 +146,7 @@ async def test_on_a_narrow_screen_they_are_a_drawer_that_holds_the_focus(
         # Past the last element the focus is with the browser's own buttons.
         assert await page.evaluate("document.activeElement.matches('body, #drawer *')")
     await choose(page, "Talk 1 about", "Rename")
+    assert await serious_findings(page) == []
     await page.keyboard.press("Escape")
     await expect(drawer).to_be_visible()
     await page.keyboard.press("Escape")

@@ -25,7 +25,7 @@ async def test_a_title_is_written_on_the_page_and_on_the_list_and_arrives_in_oth
     await other.goto(path_of(session))
     await page.evaluate("window.isSamePage = true")
     await page.get_by_label("More options for this conversation").click()
-    await page.locator(".chat-head").get_by_text("Rename", exact=True).click()
+    await page.locator("#session-menu").get_by_text("Rename", exact=True).click()
     field = page.get_by_label("Title of this conversation")
     await expect(field).to_have_value("I sleep badly")
     await field.fill("")
@@ -41,7 +41,7 @@ async def test_a_title_is_written_on_the_page_and_on_the_list_and_arrives_in_oth
     await page.goto("/chat/")
     await page.evaluate("window.isSamePage = true")
     await page.get_by_label("More options for: Quiet nights").click()
-    await page.get_by_label("Rename: Quiet nights").click()
+    await page.locator("#session-menu").get_by_text("Rename", exact=True).click()
     await field.fill("Nights <b>")
     await page.get_by_role("button", name="Save").click()
     await expect(page.locator(".ledger-title")).to_have_text("Nights <b>")
@@ -60,7 +60,7 @@ async def test_sages_title_appears_on_an_open_page(
     await expect(page.locator("#chat-title")).to_have_text("Sleep")
     await expect(page).to_have_title("Sleep · Sage")
     await page.get_by_label("More options for this conversation").click()
-    await page.locator(".chat-head").get_by_text("Rename", exact=True).click()
+    await page.locator("#session-menu").get_by_text("Rename", exact=True).click()
     await expect(page.get_by_label("Title of this conversation")).to_have_value("Sleep")
     assert watcher.faults == []
 

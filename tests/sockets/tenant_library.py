@@ -12,6 +12,7 @@ from coaching.models import (
     Client,
     ClientType,
     Document,
+    DocumentImage,
     DocumentPage,
     DocumentState,
     DocumentText,
@@ -46,6 +47,9 @@ def fill_library(user: User, secret: str) -> None:
     DocumentText.unscoped.create(document=document, text=secret)
     image = images.image("WEBP", size=(60, 80)) + secret.encode()
     DocumentPage.unscoped.create(document=document, number=1, data=image, width=60, height=80)
+    DocumentImage.unscoped.create(
+        document=document, data=image, media_type="image/webp", thumbnail=secret.encode()
+    )
     InboxMail.unscoped.create(
         user=user, document=document, size=10, uid_validity=1, uid=1, is_moved=True, taken_at=timezone.now()
     )

@@ -310,13 +310,13 @@ def test_without_a_script_a_form_ends_a_conversation_and_the_page_says_so(user: 
     session = services.open_session(user_id=user.pk, kind=SessionKind.OPEN_DAY)
     client = Client()
     client.force_login(user)
-    page = client.get(f"/chat/{session.id}/").content.decode()
-    assert 'form="turn-actions" name="do" value="end"' in page
+    menu = f"/chat/{session.id}/menu/"
+    assert 'name="do" value="end"' in client.get(menu).content.decode()
     answer = client.post(f"/chat/{session.id}/message/", {"do": "end"}, follow=True)
     assert answer.redirect_chain == [(f"/chat/{session.id}/#ending", 303)]
     page = answer.content.decode()
     assert "You ended this conversation." in page
-    assert 'value="end"' not in page
+    assert 'value="end"' not in client.get(menu).content.decode()
     again = client.post(f"/chat/{session.id}/message/", {"do": "end"})
     assert again.status_code == 422
     assert "has already ended" in again.content.decode()

@@ -13,6 +13,7 @@ from PIL import Image
 
 from coaching.context.pictures import DROPPED, KEPT_PICTURES, MAX_PICTURES, NO_SIGHT, picture_blocks
 from coaching.library.documents.pictures import keep_picture
+from coaching.library.rows.attached import own_documents
 from coaching.models import Document, DocumentImage, DocumentState
 from coaching.practice.coach.tour import answer
 from coaching.practice.script import Reply, Text
@@ -38,6 +39,13 @@ def photo() -> bytes:
     return written.getvalue()
 
 
+@pytest.fixture
+def signed_in_browser(user: User) -> Browser:
+    browser = Browser()
+    browser.force_login(user)
+    return browser
+
+
 def newest(practice: PracticeServer) -> list[dict[str, Any]]:
     blocks: list[dict[str, Any]] = practice.requests[-1].body["messages"][-1]["content"]
     return blocks
@@ -57,6 +65,30 @@ def pictured(user: User, name: str) -> int:
     document = stored(user, name, "", state=DocumentState.REVIEW, folder="")
     keep(user, document.pk, f"picture {name}".encode())
     return document.pk
+
+
+@pytest.mark.slow
+def test_a_picture_of_a_message_is_shown_small_on_its_page(
+    signed_in_browser: Browser, session: Session, user: User
+) -> None:
+    data = photo()
+    form = {"files": ContentFile(data, name="garden.jpg"), "session": str(session.id)}
+    signed_in_browser.post("/library/upload/", form)
+    document = Document.of(user.pk).get()
+    (attached,) = own_documents(user_id=user.pk, ids=[document.pk])
+    assert attached.has_picture
+    address = f"/library/documents/{document.pk}/small.webp"
+    for _ in range(2):  # drawn, then stored
+        response = signed_in_browser.get(address)
+        assert response["Content-Type"] == "image/webp"
+        with Image.open(io.BytesIO(response.content)) as small:
+            assert small.size == (360, 480)  # upright
+        assert len(response.content) < len(data) / 10
+    assert bytes(DocumentImage.of(user.pk).get().thumbnail) == response.content
+    Document.of(user.pk).update(is_withheld=True)
+    assert signed_in_browser.get(address).status_code == 404
+    (attached,) = own_documents(user_id=user.pk, ids=[document.pk])
+    assert not attached.has_picture
 
 
 @pytest.mark.slow

@@ -33,6 +33,7 @@ from coaching.files.safety_plans import PLAN_PATH
 from coaching.inbox.place import place_of
 from coaching.models import (
     ActionItem,
+    AnswerFeedback,
     CalendarSource,
     Capture,
     DayPlan,
@@ -61,6 +62,7 @@ from sessions_app.models import (
     Message,
     RunnerProcess,
     Session,
+    SessionFolder,
     SessionKind,
     ToolCallRecord,
     Turn,
@@ -162,6 +164,16 @@ ROUTES = {
         missing=f"/chat/{MISSING_ID}/answers/{OTHER_ANSWER}/",
         method="post",
     ),
+    "feedback": Row(
+        path="/chat/{session}/answers/{turn}/feedback/",
+        missing=f"/chat/{MISSING_ID}/answers/{OTHER_ANSWER}/feedback/",
+    ),
+    "feedback by form": Row(
+        path="/chat/{session}/answers/{turn}/feedback/",
+        missing=f"/chat/{MISSING_ID}/answers/{OTHER_ANSWER}/feedback/",
+        method="post",
+        form={"do": "delete"},
+    ),
     "message": Row(
         path="/chat/{session}/message/",
         missing=f"/chat/{MISSING_ID}/message/",
@@ -196,6 +208,31 @@ ROUTES = {
         is_refused=True,
     ),
     "sidebar": Row(path="/chat/sidebar/", scope="own"),
+    "new_session_folder": Row(
+        path="/chat/folders/", method="post", form={"name": ""}, scope="own", is_refused=True
+    ),
+    "session_folder": Row(path="/chat/folders/{folder}/", missing="/chat/folders/999999/"),
+    "session_folder by form": Row(
+        path="/chat/folders/{folder}/",
+        missing="/chat/folders/999999/",
+        method="post",
+        form={"name": "mine now"},
+    ),
+    "session_folder deleted by form": Row(
+        path="/chat/folders/{folder}/",
+        missing="/chat/folders/999999/",
+        method="post",
+        form={"do": "delete"},
+    ),
+    "session_menu": Row(path="/chat/{session}/menu/", missing=f"/chat/{MISSING_ID}/menu/"),
+    "move_session": Row(
+        path="/chat/{session}/folder/",
+        missing=f"/chat/{MISSING_ID}/folder/",
+        method="post",
+        form={"name": "mine now"},
+    ),
+    "export_session": Row(path="/chat/{session}/export.md", missing=f"/chat/{MISSING_ID}/export.md"),
+    "print_session": Row(path="/chat/{session}/print/", missing=f"/chat/{MISSING_ID}/print/"),
     "rename_session": Row(
         path="/chat/{session}/title/",
         missing=f"/chat/{MISSING_ID}/title/",
@@ -342,6 +379,9 @@ ROUTES = {
     "library_page": Row(
         path="/library/documents/{document}/pages/1.webp", missing="/library/documents/999999/pages/1.webp"
     ),
+    "library_thumbnail": Row(
+        path="/library/documents/{document}/small.webp", missing="/library/documents/999999/small.webp"
+    ),
     "library_document by form": Row(
         path="/library/documents/{document}/",
         missing="/library/documents/999999/",
@@ -459,6 +499,7 @@ def owned(user: User, settings: Settings) -> Session:
     settings.SAGE_INBOX = place_of("imaps://sage%40in.example:password@mail.example/")
     session = services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
     session.title = SECRET
+    session.folder = SessionFolder.of(user.pk).create(name=SECRET)
     session.last_message_number = 1
     session.save()
     # A finished turn: a running one would be taken over and answered.
@@ -521,6 +562,8 @@ def ids_of(owned: Session) -> Mapping[str, object]:
     """Return the ids of the person's objects, which the routes' paths name."""
     return {
         "session": owned.id,
+        "folder": owned.folder_id,
+        "turn": owned.turns.values_list("pk", flat=True).last(),
         "capture": Capture.unscoped.get(user_id=owned.user_id).pk,
         "photo": Photo.unscoped.get(user_id=owned.user_id).pk,
         "prompt": ReflectionPrompt.unscoped.get(user_id=owned.user_id).pk,
@@ -562,7 +605,8 @@ async def unpacked(response: StreamingHttpResponse) -> bytes:
 def assert_untouched(owned: Session) -> None:
     """The person's session is active, capture and question still wait, nothing of their plan is ticked."""
     session = Session.unscoped.get(id=owned.id)
-    assert (session.status, session.title) == ("active", SECRET)
+    assert (session.status, session.title, session.folder_id) == ("active", SECRET, owned.folder_id)
+    assert SessionFolder.unscoped.get().name == SECRET
     assert ReflectionPrompt.unscoped.get().put_away_at is None
     assert Import.unscoped.get().state == ImportState.FINISHED
     assert PushDevice.of(owned.user_id).count() == 1
@@ -582,8 +626,9 @@ def assert_untouched(owned: Session) -> None:
 
 
 CHECKED = (
-    ActionItem, CalendarSource, Capture, DayPlan, Document, Import, KnowledgeEntry, LibraryClient,
-    LibraryEffect, Message, Photo, Project, PushDevice, ReflectionPrompt, Session, UserFile, UserFileVersion,
+    ActionItem, AnswerFeedback, CalendarSource, Capture, DayPlan, Document, Import, KnowledgeEntry,
+    LibraryClient, LibraryEffect, Message, Photo, Project, PushDevice, ReflectionPrompt, Session,
+    SessionFolder, UserFile, UserFileVersion,
 )  # fmt: skip
 """The models of the rows that may not change."""
 
@@ -640,9 +685,11 @@ def test_anothers_object_is_answered_like_a_missing_one(
     theirs = Client()
     theirs.force_login(other_user)
     ids = ids_of(owned)
+    answer_twice(owned, owned.turns.get())
 
     def assert_unwritten() -> None:
-        assert Message.unscoped.count() == 1
+        assert Message.unscoped.count() == 3
+        assert AnswerFeedback.unscoped.get().note == SECRET
         assert UserFileVersion.unscoped.count() == 3
         assert CalendarSource.unscoped.get().tried_at == NOW
         assert_untouched(owned)
@@ -705,6 +752,9 @@ def test_a_page_of_ones_own_shows_nothing_of_another(
 SHOWN_TO_THE_OWNER = (
     ("session", SECRET),
     ("sessions", SECRET),
+    ("session_folder", SECRET),
+    ("session_menu", SECRET),
+    ("print_session", SECRET),
     ("safety_plan", SECRET),
     ("edit_safety_plan", SECRET),
     ("file of the safety plan", SECRET),
@@ -740,7 +790,9 @@ SHOWN_TO_THE_OWNER = (
     ("library_actions", SECRET),
     ("library_action", SECRET),
     ("library_progress", SECRET),
+    ("library_thumbnail", SECRET),
     ("answer", SECRET),
+    ("feedback", SECRET),
 )
 
 
@@ -791,7 +843,7 @@ def waiting_for(frame_type: str, owned: Session) -> Iterator[Session]:
 
 
 def answer_twice(session: Session, turn: Turn) -> None:
-    """Give the session's only message two answers; the turn has the one that is chosen."""
+    """Give the session's only message two answers; the turn has the one that is chosen, with feedback."""
     other = Turn.unscoped.create(
         id=OTHER_ANSWER,
         session=session,
@@ -803,6 +855,7 @@ def answer_twice(session: Session, turn: Turn) -> None:
     for number, of in ((2, other), (3, turn)):
         Message.unscoped.create(session=session, turn=of, number=number, role="assistant", content=SECRET)
     Session.unscoped.filter(id=session.id).update(last_message_number=3)
+    AnswerFeedback.unscoped.create(turn=turn, rating="up", note=SECRET)
 
 
 def all_rows() -> list[object]:
@@ -865,7 +918,7 @@ async def test_a_frame_after_the_session_changed_hands_reaches_nothing(
     cookie = await in_database(session_cookie, user)
     async with open_socket(live_sage, waiting_for.id, cookie) as client:
         await client.next_frame()
-        await in_database(Session.unscoped.filter(id=waiting_for.id).update, user=other_user)
+        await in_database(Session.unscoped.filter(id=waiting_for.id).update, user=other_user, folder=None)
         before = await in_database(all_rows)
         await client.send(**FRAMES[frame_type])
         assert await client.closed_with() == 4404

@@ -8,7 +8,9 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet
 
+from coaching.library.documents.drawn_pages import HIDDEN_STATES
 from coaching.models import Document, DocumentImage
 
 _SOURCE = "document"
@@ -22,6 +24,29 @@ def keep_picture(*, user_id: int, document_id: int, data: bytes, media_type: str
         DocumentImage.of(user_id).get_or_create(
             document=document, defaults={"data": data, "media_type": media_type}
         )
+
+
+def thumbnail_to_show(*, user_id: int, document_id: int) -> bytes:
+    """Return the small picture that its person may see; empty if it has yet to be drawn.
+
+    Raises `DocumentImage.DoesNotExist`.
+    """
+    return bytes(_shown(user_id).values_list("thumbnail", flat=True).get(document=document_id))
+
+
+def picture_to_show(*, user_id: int, document_id: int) -> tuple[bytes, str]:
+    """Return a picture that its person may see, and its media type. Raises `DocumentImage.DoesNotExist`."""
+    data, media_type = _shown(user_id).values_list("data", "media_type").get(document=document_id)
+    return bytes(data), media_type
+
+
+def keep_thumbnail(*, user_id: int, document_id: int, data: bytes) -> None:
+    DocumentImage.of(user_id).filter(document=document_id).update(thumbnail=data)
+
+
+def _shown(user_id: int) -> QuerySet[DocumentImage]:
+    shown = DocumentImage.of(user_id).filter(document__is_withheld=False)
+    return shown.exclude(document__state__in=HIDDEN_STATES)
 
 
 def picture_reference(document_id: int) -> dict[str, Any]:

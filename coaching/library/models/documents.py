@@ -212,7 +212,7 @@ class DocumentText(Owned):
 
 
 class DocumentImage(Owned):
-    """A picture as models are shown it: of bounded size, without metadata. It never changes."""
+    """A picture as models are shown it: of bounded size, without metadata. Its data never changes."""
 
     owner_path = "document__user"
 
@@ -221,6 +221,9 @@ class DocumentImage(Owned):
     )
     media_type = models.CharField(max_length=32)
     data = models.BinaryField()
+    thumbnail = models.BinaryField(
+        default=b"", db_default=b"", help_text="For its person, drawn when it is first shown."
+    )
 
     def __str__(self) -> str:
         return f"image of document {self.document_id}"

@@ -11,6 +11,7 @@ from coaching.library.pages import (
     overview,
     projects,
     review,
+    thumbnails,
     upload,
     viewer,
 )
@@ -27,6 +28,7 @@ urlpatterns = [
     path("documents/<int:document_id>/file/", files.file, name="library_file"),
     path("documents/<int:document_id>/viewer/", viewer.viewer, name="library_viewer"),
     path("documents/<int:document_id>/pages/<int:number>.webp", viewer.page_image, name="library_page"),
+    path("documents/<int:document_id>/small.webp", thumbnails.thumbnail, name="library_thumbnail"),
     path("review/", review.review, name="library_review"),
     path("knowledge/", knowledge.knowledge, name="library_knowledge"),
     path("knowledge/<int:entry_id>/", knowledge.entry, name="library_entry"),

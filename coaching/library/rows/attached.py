@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 
 from coaching.events import AttachedDocument
 from coaching.library.rows.reading_notes import is_read_in_part
-from coaching.models import Document
+from coaching.models import Document, DocumentState
 from sessions_app.history import DOCUMENTS_KEY
 from sessions_app.models import Message, MessageRole
 
@@ -64,10 +64,18 @@ def read_moved(session_id: uuid.UUID, ids: Collection[int]) -> Sequence[Attached
     return _shown(rows)
 
 
+def _has_picture(row: Mapping[str, Any]) -> bool:
+    """Return whether a document has a picture that its person may see."""
+    is_hidden = row["is_withheld"] or row["state"] in (DocumentState.FAILED, DocumentState.REFUSED)
+    return row["image"] is not None and not is_hidden
+
+
 def _shown(rows: QuerySet[Document]) -> Sequence[AttachedDocument]:
     return [
         AttachedDocument(
-            **{name: row[name] for name in _SHOWN}, is_read_in_part=is_read_in_part(row["reading_note"])
+            **{name: row[name] for name in _SHOWN},
+            is_read_in_part=is_read_in_part(row["reading_note"]),
+            has_picture=_has_picture(row),
         )
-        for row in rows.values(*_SHOWN, "reading_note")
+        for row in rows.values(*_SHOWN, "reading_note", "is_withheld", "image")
     ]

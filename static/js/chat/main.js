@@ -11,6 +11,7 @@ import { Connection } from "./connection.js";
 import { copy } from "./copy.js";
 import { Countdown } from "./countdown.js";
 import { Editing } from "./editing.js";
+import { setUpFeedback } from "./feedback.js";
 import { History } from "./history.js";
 import { Outbox } from "./outbox.js";
 import { Phase } from "./phase.js";
@@ -211,8 +212,6 @@ function begin() {
     const title = byId("chat-title").textContent;
     document.title = `${title} · Sage`;
     showTitleInSidebar(page.dataset.session, title);
-    const field = document.querySelector(".rename:not([open]) [name=title]");
-    if (field) field.value = title;
   }
 
   const signals = {
@@ -353,7 +352,7 @@ function begin() {
   });
   byId("turn-actions").addEventListener("submit", (event) => {
     const action = event.submitter?.value;
-    if (!action || action === "end" || connection.hasFailed) return; // The end of a conversation loads a page.
+    if (!action || connection.hasFailed) return;
     if (!connection.send({ type: action })) return;
     event.preventDefault();
     phase.take(action === "stop" ? "stop" : "send");
@@ -377,6 +376,7 @@ function begin() {
   if (!location.hash) scroll.toEnd();
 }
 
+setUpFeedback(page);
 if (page.dataset.isActive === "yes") {
   begin();
 } else {
