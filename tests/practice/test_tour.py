@@ -23,14 +23,16 @@ async def test_an_arc_is_walked_from_greeting_to_completion(
     assert walk.arc == arc
     await WALKS[arc](walk)
     assert walk.completed == [arc]
-    assert walk.names().count("complete_session") == 1, "nothing was missing"
+    is_left_open = arc == "life_mapping"  # two parts were left for later
+    completions = 2 if is_left_open else 1
+    assert walk.names().count("complete_session") == completions
     assert walk.exchanges <= MAX_EXCHANGES[arc]
     assert max(walk.rounds_of_part) <= 4
-    assert ARCS[arc].farewell in walk.said[-1]
+    assert (texts.said("left") if is_left_open else ARCS[arc].farewell) in walk.said[-1]
     assert walk.status == ("active" if is_entered else "completed")
     if is_entered:
         assert await walk.say("My boss called again and I said yes to more hours.")
-        assert walk.names().count("complete_session") == 1, "the conversation simply goes on"
+        assert walk.names().count("complete_session") == completions, "the conversation simply goes on"
 
 
 @pytest.mark.slow
@@ -81,13 +83,13 @@ async def test_the_map_holds_what_was_said_and_nothing_else(client: AsyncAnthrop
     await walk.say("hello")
     await map_life(walk)
     pages = {path.removesuffix(".md").rpartition("/")[2]: file for path, file in walk.files.items()}
-    assert len([path for path in walk.files if path.startswith("life-map/")]) == 9
+    assert len([path for path in walk.files if path.startswith("life-map/")]) == 7
     assert pages["career"].attributes["updated_rating"] == 3
     assert "status" not in pages["career"].attributes
     assert pages["health"].attributes["status"] == "needs_attention"
     assert pages["creativity"].attributes["status"] == "thriving"
     assert "“I see my sister too rarely”" in pages["relationships"].body
-    assert "Left for later" in pages["learning"].body
+    assert "learning" not in pages, "“later” writes no page"
     assert "**Learning**: left for later" in pages["_overview"].body
     assert "Calmer days" in pages["current"].body
     assert "In bed by eleven" in pages["current"].body
