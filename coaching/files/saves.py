@@ -16,7 +16,8 @@ from coaching.files.frontmatter import build_frontmatter, parse_file, render_fil
 from coaching.files.log_captures import LinkedCapture, read_captures_of_log, with_links
 from coaching.files.quota import refuse_when_full
 from coaching.files.safety_plans import plan_body
-from coaching.files.selectors import FileText, read_newest_rating
+from coaching.files.selectors import FileText, with_newest_rating
+from coaching.files.standing import without_contradicted
 from coaching.files.types import ATTRIBUTE_ORDER, AttributeName
 from coaching.models import FileType, UserFileVersion
 
@@ -63,8 +64,9 @@ def merge_save(
             cleared=frozenset(),
             unwritten=_named(draft),
         )
+    given = draft.attributes.given()
     stays = {name: value for name, value in held.attributes.given().items() if name not in draft.cleared}
-    attributes = FileAttributes.model_validate(stays | draft.attributes.given())
+    attributes = FileAttributes.model_validate(without_contradicted(stays, given) | given)
     frontmatter = build_frontmatter(draft.file_type, attributes, day=draft.path.day)
     kept = kept_entries(held, frontmatter)
     frontmatter |= {name: value for name, value in kept.items() if name not in draft.cleared}
@@ -76,9 +78,7 @@ def merge_save(
 def _read_newest(user_id: int, path: str) -> FileText | None:
     versions = UserFileVersion.of(user_id).filter(file__path=path)
     newest = versions.filter(number=F("file__version_number")).select_related("file").first()
-    return (
-        FileText(file=newest.file, version=newest, rating=read_newest_rating(newest.file)) if newest else None
-    )
+    return with_newest_rating(FileText(file=newest.file, version=newest)) if newest else None
 
 
 def _named(draft: FileDraft) -> tuple[AttributeName, ...]:

@@ -1,13 +1,14 @@
 """The life map: the status of eight domains from their pages, and their ratings over time."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from coaching.files.standing import contradicts
 from coaching.files.types import RULES
 from coaching.life.drawing import Radar, Trend, draw_radar, draw_trend
 from coaching.life.pulse import TREND_LENGTH, DomainPulse, read_pulse
@@ -21,28 +22,38 @@ _MAP_TYPES = (FileType.DOMAIN, FileType.OVERVIEW, FileType.LIFE_PLAN)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DomainGlance:
-    """A domain in a line: its status, empty if it has no page or the page has none."""
+    """A domain in a line: its status, empty if it has no page or the page has none.
+
+    `earlier` is the name of a status that a newer rating contradicts.
+    """
 
     name: str
     label: str
     status: str
     status_label: str
     has_page: bool = False
+    earlier: str = ""
 
     @property
     def standing(self) -> str:
+        if self.earlier:
+            return _("Earlier: %(status)s") % {"status": self.earlier}
         return self.status_label or (_("Status not set") if self.has_page else _("No page yet"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DomainOnMap:
-    """A domain with everything known about it. `path` is its page's, empty if it has none."""
+    """A domain with everything known about it. `path` is its page's, empty if it has none.
+
+    `is_rating_earlier`: a newer status contradicts it.
+    """
 
     glance: DomainGlance
     path: str
     preview_line: str
     pulse: DomainPulse | None
     trend: Trend | None
+    is_rating_earlier: bool = False
 
     @property
     def trend_cells(self) -> Sequence[tuple[int | None, datetime | None]]:
@@ -117,7 +128,7 @@ def count_mapped(user_id: int) -> int:
 def read_life_map(*, user_id: int) -> LifeMap:
     """Read the user's life map, in three queries."""
     files = UserFile.of(user_id).filter(file_type__in=_MAP_TYPES, version_number__gt=0)
-    pages: dict[str, Mapping[str, Any]] = dict(files.values_list("path", "frontmatter"))
+    pages = {path: _Page(*rest) for path, *rest in files.values_list("path", "frontmatter", "updated_at")}
     pulse = read_pulse(user_id)
     domains = [_on_map(domain, pages, pulse.get(domain)) for domain in LifeDomain]
     return LifeMap(
@@ -133,18 +144,30 @@ def read_life_map(*, user_id: int) -> LifeMap:
     )
 
 
-def _on_map(
-    domain: LifeDomain, pages: Mapping[str, Mapping[str, Any]], pulse: DomainPulse | None
-) -> DomainOnMap:
+@dataclass(frozen=True, slots=True)
+class _Page:
+    frontmatter: Mapping[str, Any]
+    updated_at: datetime
+
+
+def _on_map(domain: LifeDomain, pages: Mapping[str, _Page], pulse: DomainPulse | None) -> DomainOnMap:
     path = _if_there(f"{RULES[FileType.DOMAIN].place}/{domain.value}.md", pages)
-    frontmatter = pages.get(path, {})
+    page = pages.get(path)
+    frontmatter = page.frontmatter if page else {}
+    glance = _glance(domain, str(frontmatter.get("status") or ""), has_page=bool(path))
+    is_rating_earlier = False
+    if page and pulse and contradicts(glance.status, pulse.latest):
+        is_rating_earlier = pulse.rated_at <= page.updated_at
+        if not is_rating_earlier:
+            glance = replace(glance, status="", status_label="", earlier=glance.status_label)
     preview_line = frontmatter.get("preview_line")
     return DomainOnMap(
-        glance=_glance(domain, str(frontmatter.get("status") or ""), has_page=bool(path)),
+        glance=glance,
         path=path,
         preview_line=preview_line if isinstance(preview_line, str) else "",
         pulse=pulse,
         trend=draw_trend(pulse.trend) if pulse else None,
+        is_rating_earlier=is_rating_earlier,
     )
 
 

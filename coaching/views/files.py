@@ -23,6 +23,7 @@ from coaching.files.frontmatter import parse_file
 from coaching.files.organising import can_be_named
 from coaching.files.safety_plans import PLAN_PATH
 from coaching.files.selectors import FileText, read_file
+from coaching.files.standing import contradicts
 from coaching.files.tree import FolderFiles, find_by_name, read_folder, read_folders
 from coaching.files.types import FACT_NAMES, VALUE_NAMES
 from coaching.models import FileType, UserFile, is_private
@@ -193,8 +194,7 @@ def file(request: HttpRequest, path: str) -> HttpResponse:
     if request.GET.get("download"):
         return _download(found)
     frontmatter, body = parse_file(found.text)
-    if found.rating is not None:  # as on the map
-        frontmatter = {**frontmatter, "updated_rating": found.rating}
+    frontmatter = _as_it_stands(found, frontmatter)
     newest = max(found.file.version_number, found.version.number)
     is_raw = request.GET.get("view") == "raw"
     context = {
@@ -234,6 +234,17 @@ def _download(found: FileText) -> HttpResponse:
     )
     response["X-Content-Type-Options"] = "nosniff"
     return response
+
+
+def _as_it_stands(found: FileText, frontmatter: dict[str, Any]) -> dict[str, Any]:
+    """Return the facts with the newest rating, as on the map: of a contradiction the newer part."""
+    if found.rating is None or found.rated_at is None:
+        return frontmatter
+    if not contradicts(frontmatter.get("status"), found.rating):
+        return {**frontmatter, "updated_rating": found.rating}
+    if found.rated_at > found.version.created_at:
+        return {**frontmatter, "status": None, "updated_rating": found.rating}
+    return {**frontmatter, "updated_rating": None}
 
 
 def _facts_of(frontmatter: Mapping[str, Any]) -> list[Fact]:

@@ -108,10 +108,25 @@ async def test_a_casual_save_keeps_status_and_rating_and_rates_nothing_again(use
     assert await ratings(user) == [1], "only a rating that this save names is an event"
     file = await in_database(UserFile.unscoped.get, path=CAREER)
     assert file.frontmatter == frontmatter
-    await save(user, "Better.", status="okay")
-    assert parse_file(await text_of(user))[0]["status"] == "okay"
+    await save(user, "Better.", status="needs_attention")
+    assert parse_file(await text_of(user))[0]["status"] == "needs_attention"
     assert parse_file(await text_of(user))[0]["updated_rating"] == 1
     await in_database(audit_files, user.pk)
+
+
+@in_a_database
+async def test_of_a_status_and_a_rating_that_contradict_each_other_the_newer_stays(user: User) -> None:
+    await save(user, status="thriving", updated_rating=5, preview_line="Fine")
+    await save(user, "Worse.", updated_rating=1)
+    frontmatter = parse_file(await text_of(user))[0]
+    assert frontmatter["updated_rating"] == 1
+    assert frontmatter["preview_line"] == "Fine"
+    assert "status" not in frontmatter
+    await save(user, "Better.", status="good")
+    frontmatter = parse_file(await text_of(user))[0]
+    assert frontmatter["status"] == "good"
+    assert "updated_rating" not in frontmatter
+    assert await ratings(user) == [5, 1], "the series keeps all"
 
 
 @in_a_database
@@ -186,14 +201,14 @@ async def test_a_head_that_cannot_be_read_stays_word_for_word_and_what_has_no_pl
 
 @in_a_database
 async def test_whoever_is_faster_is_merged_with(user: User) -> None:
-    await save(user, status="good")
+    await save(user, status="needs_attention")
     await asyncio.gather(
-        save(user, "One.", updated_rating=3),
+        save(user, "One.", updated_rating=2),
         save(user, "Two.", preview_line="A line"),
         save(user, "Three.", status="in_crisis"),
     )
     frontmatter = parse_file(await text_of(user))[0]
-    assert (frontmatter["updated_rating"], frontmatter["preview_line"]) == (3, "A line")
+    assert (frontmatter["updated_rating"], frontmatter["preview_line"]) == (2, "A line")
     assert frontmatter["status"] == "in_crisis"
     await in_database(audit_files, user.pk)
 

@@ -38,6 +38,28 @@ def test_an_edit_is_saved_as_the_users_own_version(signed_in: Client, user: User
     assert "Saved as version 2." in page_of(signed_in, CAREER)
 
 
+def test_a_rating_that_contradicts_the_status_is_refused_at_its_field(
+    signed_in: Client, user: User, write: Write
+) -> None:
+    write("One", status="thriving", updated_rating=5)
+    response = send(signed_in, "Two", version=1, status="thriving", updated_rating="1")
+    assert response.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
+    page = response.content.decode()
+    field = page[page.index('id="file-updated_rating"') :]
+    assert "“Thriving” goes with 4 to 5." in field[: field.index('class="field"')]
+    assert typed_in(page) == "Two"
+    assert bodies(user) == ["One"]
+    assert send(signed_in, "Two", version=1, status="in_crisis", updated_rating="1").status_code == 303
+
+
+def test_a_contradiction_that_is_there_keeps_nobody_from_editing_the_text(
+    signed_in: Client, user: User, write: Write
+) -> None:
+    write("One", status="thriving", updated_rating=1)
+    assert send(signed_in, "Two", version=1, status="thriving", updated_rating="1").status_code == 303
+    assert bodies(user) == ["One", "Two"]
+
+
 def test_an_edited_day_plan_is_the_plan_of_the_day(signed_in: Client, write: Write) -> None:
     address = write("Plan", FileType.DAY_PLAN, intention="Slow", priorities=["Walk", "Write"])
     form = {"body": "Plan", "version": "1", "intention": "Fast", "priorities": "Write\r\n\r\nRest"}

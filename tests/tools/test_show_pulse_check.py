@@ -3,6 +3,7 @@
 import json
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.contrib.auth.models import User
@@ -10,8 +11,9 @@ from django.db import transaction
 
 from coaching.engine.errors import ToolInputError
 from coaching.life.pulse import read_pulse, store_ratings
-from coaching.models import LifeDomain, PulseRating
+from coaching.models import FileSource, FileType, LifeDomain, PulseRating, UserFile
 from coaching.tools.show_pulse_check import SHOW_PULSE_CHECK
+from sessions_app.errors import FieldRefused
 from sessions_app.models import SessionKind
 from sessions_app.services import open_session
 from tests.tools.committing_context import CommittingContext
@@ -118,8 +120,8 @@ def test_all_eight_and_the_extremes_are_fine(user: User) -> None:
         ({"ratings": {"": 3}}, "wasn't asked about"),
         ({"ratings": {"career": 3}, "note": 7}, "must be text"),
         ({"ratings": {"career": 3}, "note": "x" * 501}, "501 characters"),
-        ({"ratings": {"career": 3}, "note": "a\x00b"}, "can't be stored"),
-        ({"ratings": {"career": 3}, "note": "a\ud800b"}, "can't be stored"),
+        ({"ratings": {"career": 3}, "note": "a\x00b"}, "can’t be stored"),
+        ({"ratings": {"career": 3}, "note": "a\ud800b"}, "can’t be stored"),
         ({"ratings": {"career": 3}, "mood": "fine"}, "nothing else"),
     ],
     ids=lambda value: repr(value)[:50],
@@ -127,9 +129,34 @@ def test_all_eight_and_the_extremes_are_fine(user: User) -> None:
 def test_what_is_no_answer_is_refused_with_a_sentence_and_stores_nothing(
     user: User, value: object, told: str
 ) -> None:
-    with pytest.raises(ToolInputError, match=told):
+    with pytest.raises((ToolInputError, FieldRefused), match=told):
         answer(user, value)
     assert not PulseRating.unscoped.exists()
+
+
+def test_a_rating_that_contradicts_a_status_given_in_the_conversation_is_refused(user: User) -> None:
+    def set_status(status: str, session_id: UUID | None) -> None:
+        file, _ = UserFile.of(user.pk).get_or_create(
+            user_id=user.pk, path="life-map/career.md", file_type=FileType.DOMAIN
+        )
+        file.version_number, file.frontmatter = file.version_number + 1, {"status": status}
+        file.save()
+        version = {"source": FileSource.TOOL, "session_id": session_id, "content": status}
+        file.versions.create(number=file.version_number, size=1, sha256=status, storage_key=status, **version)
+
+    assert SHOW_PULSE_CHECK.answer is not None
+    session = open_session(user_id=user.pk, kind=SessionKind.LIFE_MAPPING)
+    context = CommittingContext(user_id=user.pk, session_id=session.id)
+    given = SHOW_PULSE_CHECK.parse("{}")
+    set_status("thriving", session.id)
+    with pytest.raises(FieldRefused, match="just called this “Thriving”, which goes with 4 to 5") as refused:
+        SHOW_PULSE_CHECK.answer(context, given, {"ratings": {"health": 1, "career": 1}})
+    assert refused.value.field == "career"
+    assert not PulseRating.unscoped.exists()
+    SHOW_PULSE_CHECK.answer(context, given, {"ratings": {"career": 4}})
+    set_status("good", None)  # elsewhere, since then
+    SHOW_PULSE_CHECK.answer(context, given, {"ratings": {"career": 1}})
+    assert list(PulseRating.unscoped.order_by("id").values_list("rating", flat=True)) == [4, 1]
 
 
 def test_only_the_domains_that_were_asked_about_can_be_rated(user: User) -> None:

@@ -269,7 +269,11 @@ function begin() {
     },
     document: showState,
     error({ field: faulty }) {
-      if (questions.isWaiting) questions.refuse(faulty, byId("notices").textContent.trim());
+      const notices = byId("notices");
+      if (questions.isWaiting && questions.refuse(faulty, notices.textContent.trim())) {
+        notices.replaceChildren();
+        scroll.release();
+      }
       phase.take("refuse");
       // While a message is being sent that the page doesn't show yet, the refusal is about it: it goes back to the
       // composer, and so does what waits behind it, unless a turn's end comes.
