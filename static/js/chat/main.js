@@ -207,6 +207,17 @@ function begin() {
     announcer.say(page.dataset.unsent);
   }
 
+  // Begin a message that corrects the last answer; what is being typed belongs to it.
+  function correct(event) {
+    const link = event.target.closest("[data-change]");
+    if (!link || connection.hasFailed) return;
+    event.preventDefault();
+    const words = `${link.dataset.change} `;
+    if (!field.value.startsWith(words)) setText(field, words + field.value);
+    field.focus();
+    field.setSelectionRange(field.value.length, field.value.length);
+  }
+
   function showTitle() {
     const title = byId("chat-title").textContent;
     document.title = `${title} · Sage`;
@@ -363,6 +374,7 @@ function begin() {
     phase.take(action === "stop" ? "stop" : "send");
     showPhase();
   });
+  for (const list of [messages, openTurn]) list.addEventListener("click", correct);
   messages.addEventListener("click", copy);
   messages.addEventListener("click", (event) => answers.open(event));
   messages.addEventListener("click", (event) => {
