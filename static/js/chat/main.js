@@ -17,6 +17,7 @@ import { Phase } from "./phase.js";
 import { Queue } from "./queue.js";
 import { Questions } from "./questions.js";
 import { Scroll } from "./scroll.js";
+import { Silence } from "./silence.js";
 import { LiveText } from "./stream.js";
 
 const byId = (id) => document.getElementById(id);
@@ -80,6 +81,12 @@ function begin() {
     messages,
     () => phase.now === "idle" && !outbox.isWaiting && !editing.isOn && !connection.hasFailed && !questions.pending,
   );
+  const silence = new Silence({
+    element: byId("still"),
+    isWorking: () =>
+      phase.now !== "idle" && !questions.pending && !outbox.isWaiting && !activity.count && connection.isReachable,
+    say: (text) => announcer.say(text),
+  });
   const waitHint = byId("wait-hint");
   let shownTurn = "";
 
@@ -95,14 +102,21 @@ function begin() {
     field.placeholder = placeholder(isAsked);
     const hadFocus = document.activeElement === sendButton || document.activeElement === stopButton;
     const isEmpty = !(field.value.trim() || attachments.ids.length);
-    sendButton.hidden = isAnswering && (isEmpty || editing.isOn);
+    // Nothing that could be stopped has begun.
+    const isUnsent = outbox.isWaiting && !connection.isReachable;
+    sendButton.hidden = isAnswering && !isUnsent && (isEmpty || editing.isOn);
     sendButton.disabled = attachments.isUploading || isEmpty;
     sendButton.ariaLabel = isAnswering ? sendButton.dataset.later : sendButton.dataset.now;
-    stopButton.hidden = !isAnswering;
-    stopButton.disabled = phase.now === "completing" || outbox.isWaiting;
+    stopButton.hidden = !isAnswering || isUnsent;
+    stopButton.disabled = phase.now === "completing" || outbox.isWaiting || !canStop();
     if (!isAnswering || !field.value.trim()) waitHint.hidden = true;
     if (hadFocus && document.activeElement === document.body) field.focus();
     countdown.settle();
+  }
+
+  // Without a socket the form is submitted.
+  function canStop() {
+    return connection.isReachable || connection.hasFailed;
   }
 
   // An edit can't wait for the end of an answer: it would edit another message by then.
@@ -126,6 +140,7 @@ function begin() {
 
   // Returns whether htmx gets a frame no more: it waits, or it is text.
   function take(frame) {
+    silence.hear();
     if (history.holds(frame)) return true;
     if (!isPressed()) return live.take(frame);
     afterPress(() => connection.replay(frame));
@@ -179,6 +194,7 @@ function begin() {
     waitHint.hidden = true;
     phase.take("send");
     outbox.put(text, type, documents);
+    showPhase();
     scroll.toEnd();
   }
 
@@ -254,6 +270,7 @@ function begin() {
     },
     begin() {
       phase.take("begin");
+      silence.begin();
       announcer.say(page.dataset.answering);
     },
     restart() {
@@ -384,8 +401,14 @@ function begin() {
     if (phase.now === "idle") editing.begin(link.closest(".said").querySelector(".said-text").textContent);
   });
 
+  for (const name of ["online", "offline"]) addEventListener(name, showPhase);
+  page.addEventListener("htmx:wsClose", showPhase);
+
   isBegun = true;
-  phase.onChange(showPhase);
+  phase.onChange(() => {
+    silence.hear();
+    showPhase();
+  });
   live.shape();
   if (openTurn.firstElementChild && !questions.pending) phase.take("begin");
   if (outbox.restore()) phase.take("send");
