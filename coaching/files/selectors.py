@@ -1,11 +1,8 @@
 """Reads. Query files only through `files_of`: another user's path looks like a missing one."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from uuid import UUID
-
-from django.db.models import F
 
 from coaching.files.attributes import check_storable
 from coaching.models import FileType, PulseRating, UserFile, UserFileVersion
@@ -26,6 +23,11 @@ class FileText:
     @property
     def text(self) -> str:
         return self.version.content
+
+    @property
+    def written_at(self) -> datetime:
+        is_newest = self.version.number == self.file.version_number
+        return self.file.updated_at if is_newest else self.version.created_at
 
 
 def accessible_file(*, user_id: int, path: str) -> UserFile:
@@ -57,17 +59,6 @@ def with_newest_rating(found: FileText) -> FileText:
     ratings = PulseRating.of(found.file.user_id).filter(domain=domain_of(found.file.path))
     newest = ratings.order_by("-rated_at", "-id").values_list("rating", "rated_at").first()
     return replace(found, rating=newest[0], rated_at=newest[1]) if newest else found
-
-
-def read_statuses_given(user_id: int, session_id: UUID | None) -> Mapping[str, str]:
-    """Return the status of each domain whose page this session wrote last, by domain."""
-    if session_id is None:
-        return {}
-    pages = UserFile.of(user_id).filter(
-        file_type=FileType.DOMAIN, versions__session_id=session_id, versions__number=F("version_number")
-    )
-    found = pages.values_list("path", "frontmatter__status")
-    return {domain_of(path): status for path, status in found if isinstance(status, str)}
 
 
 def domain_of(path: str) -> str:

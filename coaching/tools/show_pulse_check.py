@@ -13,12 +13,12 @@ from coaching.clock.days import local_day
 from coaching.engine.errors import ToolError, ToolInputError
 from coaching.engine.tools import AnsweredCall, ToolInput, ToolResult
 from coaching.files.attributes import StorableText, check_storable
-from coaching.files.selectors import read_statuses_given
 from coaching.files.standing import STATUS_JUST_GIVEN, check_standing
 from coaching.life.pulse import DomainPulse, read_pulse, store_ratings
 from coaching.models import LifeDomain
 from coaching.tools.context import AnswerContext, ToolContext
 from coaching.tools.presentation import Presentation, Question, SageTool, text_in
+from coaching.tools.statuses_given import read_statuses_given
 from sessions_app.database import in_database
 from sessions_app.errors import FieldRefused
 
@@ -80,7 +80,7 @@ def _answer(context: AnswerContext, given: ShowPulseCheckInput, value: Any) -> A
         raise ToolInputError(UNKNOWN_PART)
     ratings = _checked_ratings(value.get("ratings"), given.asked)
     note = _checked_note(value.get("note"))
-    statuses = read_statuses_given(context.user_id, context.session_id)
+    statuses = read_statuses_given(context)
     for domain, rating in ratings.items():
         check_standing(statuses.get(domain), rating, sentence=STATUS_JUST_GIVEN, field=domain)
     store_ratings(

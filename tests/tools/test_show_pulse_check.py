@@ -3,18 +3,18 @@
 import json
 from datetime import timedelta
 from typing import Any
-from uuid import UUID
 
 import pytest
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.utils import timezone
 
 from coaching.engine.errors import ToolInputError
 from coaching.life.pulse import read_pulse, store_ratings
-from coaching.models import FileSource, FileType, LifeDomain, PulseRating, UserFile
+from coaching.models import FileType, LifeDomain, PulseRating, UserFile
 from coaching.tools.show_pulse_check import SHOW_PULSE_CHECK
 from sessions_app.errors import FieldRefused
-from sessions_app.models import SessionKind
+from sessions_app.models import CallState, Session, SessionKind, ToolCallRecord, Turn, TurnStatus
 from sessions_app.services import open_session
 from tests.tools.committing_context import CommittingContext
 
@@ -134,29 +134,56 @@ def test_what_is_no_answer_is_refused_with_a_sentence_and_stores_nothing(
     assert not PulseRating.unscoped.exists()
 
 
-def test_a_rating_that_contradicts_a_status_given_in_the_conversation_is_refused(user: User) -> None:
-    def set_status(status: str, session_id: UUID | None) -> None:
-        file, _ = UserFile.of(user.pk).get_or_create(
-            user_id=user.pk, path="life-map/career.md", file_type=FileType.DOMAIN
-        )
-        file.version_number, file.frontmatter = file.version_number + 1, {"status": status}
-        file.save()
-        version = {"source": FileSource.TOOL, "session_id": session_id, "content": status}
-        file.versions.create(number=file.version_number, size=1, sha256=status, storage_key=status, **version)
+@pytest.fixture
+def mapping(user: User) -> Session:
+    """A life mapping."""
+    return open_session(user_id=user.pk, kind=SessionKind.LIFE_MAPPING)
 
+
+def save_career(session: Session, status: str, *, names: bool = True, **fields: Any) -> None:
+    """Store a page as a save of this session leaves it; the call names the status or only the text."""
+    file, _ = UserFile.of(session.user_id).get_or_create(
+        user_id=session.user_id, path="life-map/career.md", file_type=FileType.DOMAIN
+    )
+    file.version_number, file.frontmatter = file.version_number + 1, {"status": status}
+    file.save()
+    turn = Turn.unscoped.create(session=session, status=TurnStatus.COMPLETED, ended_at=timezone.now())
+    attributes = {"status": status} if names else None
+    given = {"file_type": "domain", "file_name": "career", "content": "…", "attributes": attributes}
+    call = {"state": CallState.FINISHED, "finished_at": timezone.now(), "input": given, **fields}
+    turn.calls.create(round_number=1, position=0, tool_use_id="toolu_1", name="save_file", **call)
+
+
+def rate_career(session: Session, **ratings: int) -> None:
     assert SHOW_PULSE_CHECK.answer is not None
-    session = open_session(user_id=user.pk, kind=SessionKind.LIFE_MAPPING)
-    context = CommittingContext(user_id=user.pk, session_id=session.id)
-    given = SHOW_PULSE_CHECK.parse("{}")
-    set_status("thriving", session.id)
+    context = CommittingContext(user_id=session.user_id, session_id=session.id, now=timezone.now())
+    SHOW_PULSE_CHECK.answer(context, SHOW_PULSE_CHECK.parse("{}"), {"ratings": ratings})
+
+
+def test_a_rating_that_contradicts_a_status_just_given_is_refused(mapping: Session) -> None:
+    save_career(mapping, "thriving")
+    save_career(mapping, "thriving", names=False)
     with pytest.raises(FieldRefused, match="just called this “Thriving”, which goes with 4 to 5") as refused:
-        SHOW_PULSE_CHECK.answer(context, given, {"ratings": {"health": 1, "career": 1}})
+        rate_career(mapping, health=1, career=1)
     assert refused.value.field == "career"
     assert not PulseRating.unscoped.exists()
-    SHOW_PULSE_CHECK.answer(context, given, {"ratings": {"career": 4}})
-    set_status("good", None)  # elsewhere, since then
-    SHOW_PULSE_CHECK.answer(context, given, {"ratings": {"career": 1}})
-    assert list(PulseRating.unscoped.order_by("id").values_list("rating", flat=True)) == [4, 1]
+    rate_career(mapping, health=1, career=4)
+    UserFile.unscoped.update(frontmatter={"status": "in_crisis"})  # since then, by the person
+    rate_career(mapping, career=1)
+
+
+@pytest.mark.parametrize("case", ["only kept", "not saved", "long ago", "before the arc", "no arc"])
+def test_a_status_that_wasnt_just_given_refuses_no_rating(user: User, mapping: Session, case: str) -> None:
+    save_career(mapping, "thriving", names=case != "only kept", is_error=case == "not saved")
+    match case:
+        case "long ago":
+            ToolCallRecord.unscoped.update(created_at=timezone.now() - timedelta(hours=13))
+        case "before the arc":
+            ToolCallRecord.unscoped.update(created_at=mapping.started_at - timedelta(seconds=1))
+        case "no arc":
+            Session.unscoped.update(kind=SessionKind.OPEN_CONVERSATION)
+    rate_career(mapping, career=1)
+    assert PulseRating.of(user.pk).get().rating == 1
 
 
 def test_only_the_domains_that_were_asked_about_can_be_rated(user: User) -> None:
