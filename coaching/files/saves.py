@@ -11,7 +11,7 @@ from django.db.models import F
 
 from coaching.files.attributes import NO_ATTRIBUTES, FileAttributes
 from coaching.files.drafts import FileDraft
-from coaching.files.edits import editable_of, kept_entries
+from coaching.files.edits import editable_of, kept_entries, says_again
 from coaching.files.frontmatter import build_frontmatter, parse_file, render_file
 from coaching.files.log_captures import LinkedCapture, read_captures_of_log, with_links
 from coaching.files.quota import refuse_when_full
@@ -72,7 +72,8 @@ def merge_save(
     frontmatter |= {name: value for name, value in kept.items() if name not in draft.cleared}
     if "date" in frontmatter:  # A file's day doesn't change with its text.
         frontmatter["date"] = held.frontmatter.get("date", frontmatter["date"])
-    return replace(draft, text=render_file(frontmatter, body), frontmatter=frontmatter)
+    text = render_file(frontmatter, body)
+    return replace(draft, text=text, frontmatter=frontmatter, is_said_again=says_again(text, newest, held))
 
 
 def _read_newest(user_id: int, path: str) -> FileText | None:

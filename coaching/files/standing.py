@@ -1,10 +1,12 @@
-"""Which ratings go with the status of a part of life: the one rule wherever both are given or shown. Pure.
+"""Which ratings go with the status of a part of life. Pure.
 
-Given together they must fit. Of two that were given one after the other, the newer holds.
+Given together they must fit. Of two that were given one after the other, the newer holds: on the map, on the
+page and in its editor, and whatever writes the page leaves out the other one.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from datetime import datetime
+from typing import Any, Literal
 
 from django.utils.translation import gettext_noop
 
@@ -47,11 +49,22 @@ def check_standing(
     )
 
 
+def outdated_part(
+    status: object, written_at: datetime, rating: int | None, rated_at: datetime | None
+) -> Literal["status", "updated_rating"] | None:
+    """Name what no longer holds: the older of a page's status and the domain's newest rating, or None.
+
+    `written_at` is when the page was last written: no write keeps a status that didn't hold.
+    """
+    if rated_at is None or not contradicts(status, rating):
+        return None
+    return "status" if rated_at > written_at else "updated_rating"
+
+
 def without_contradicted(kept: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the attributes that a save keeps, without a status or rating that what it gives contradicts."""
-    outdated = ""
     if contradicts(given.get("status"), kept.get("updated_rating")):
-        outdated = "updated_rating"
-    elif contradicts(kept.get("status"), given.get("updated_rating")):
-        outdated = "status"
-    return {name: value for name, value in kept.items() if name != outdated}
+        return {name: value for name, value in kept.items() if name != "updated_rating"}
+    if contradicts(kept.get("status"), given.get("updated_rating")):
+        return {name: value for name, value in kept.items() if name != "status"}
+    return dict(kept)

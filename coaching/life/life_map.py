@@ -8,7 +8,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from coaching.files.standing import contradicts
+from coaching.files.standing import outdated_part
 from coaching.files.types import RULES
 from coaching.life.drawing import Radar, Trend, draw_radar, draw_trend
 from coaching.life.pulse import TREND_LENGTH, DomainPulse, read_pulse
@@ -86,7 +86,11 @@ class LifeMap:
 
     @property
     def without_status(self) -> Sequence[str]:
-        return [domain.glance.label for domain in self.domains if domain.path and not domain.glance.status]
+        return [
+            domain.glance.label
+            for domain in self.domains
+            if domain.path and not (domain.glance.status or domain.glance.earlier)
+        ]
 
     @property
     def is_empty(self) -> bool:
@@ -155,11 +159,13 @@ def _on_map(domain: LifeDomain, pages: Mapping[str, _Page], pulse: DomainPulse |
     page = pages.get(path)
     frontmatter = page.frontmatter if page else {}
     glance = _glance(domain, str(frontmatter.get("status") or ""), has_page=bool(path))
-    is_rating_earlier = False
-    if page and pulse and contradicts(glance.status, pulse.latest):
-        is_rating_earlier = pulse.rated_at <= page.updated_at
-        if not is_rating_earlier:
-            glance = replace(glance, status="", status_label="", earlier=glance.status_label)
+    outdated = (
+        outdated_part(glance.status, page.updated_at, pulse.latest, pulse.rated_at)
+        if page and pulse
+        else None
+    )
+    if outdated == "status":
+        glance = replace(glance, status="", status_label="", earlier=glance.status_label)
     preview_line = frontmatter.get("preview_line")
     return DomainOnMap(
         glance=glance,
@@ -167,7 +173,7 @@ def _on_map(domain: LifeDomain, pages: Mapping[str, _Page], pulse: DomainPulse |
         preview_line=preview_line if isinstance(preview_line, str) else "",
         pulse=pulse,
         trend=draw_trend(pulse.trend) if pulse else None,
-        is_rating_earlier=is_rating_earlier,
+        is_rating_earlier=outdated == "updated_rating",
     )
 
 

@@ -19,11 +19,11 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from coaching.downloads.zip_stream import safe_name
+from coaching.files.edits import outdated_in
 from coaching.files.frontmatter import parse_file
 from coaching.files.organising import can_be_named
 from coaching.files.safety_plans import PLAN_PATH
 from coaching.files.selectors import FileText, read_file
-from coaching.files.standing import contradicts
 from coaching.files.tree import FolderFiles, find_by_name, read_folder, read_folders
 from coaching.files.types import FACT_NAMES, VALUE_NAMES
 from coaching.models import FileType, UserFile, is_private
@@ -238,13 +238,9 @@ def _download(found: FileText) -> HttpResponse:
 
 def _as_it_stands(found: FileText, frontmatter: dict[str, Any]) -> dict[str, Any]:
     """Return the facts with the newest rating, as on the map: of a contradiction the newer part."""
-    if found.rating is None or found.rated_at is None:
-        return frontmatter
-    if not contradicts(frontmatter.get("status"), found.rating):
-        return {**frontmatter, "updated_rating": found.rating}
-    if found.rated_at > found.version.created_at:
-        return {**frontmatter, "status": None, "updated_rating": found.rating}
-    return {**frontmatter, "updated_rating": None}
+    rated = frontmatter if found.rating is None else {**frontmatter, "updated_rating": found.rating}
+    outdated = outdated_in(found, frontmatter)
+    return {name: value for name, value in rated.items() if name != outdated}
 
 
 def _facts_of(frontmatter: Mapping[str, Any]) -> list[Fact]:

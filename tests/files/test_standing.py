@@ -1,10 +1,11 @@
 """Which ratings go with which status."""
 
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 import pytest
 
-from coaching.files.standing import FITTING, check_standing, contradicts, without_contradicted
+from coaching.files.standing import FITTING, check_standing, contradicts, outdated_part, without_contradicted
 from coaching.models.life import DomainStatus
 from sessions_app.errors import FieldRefused
 
@@ -30,6 +31,25 @@ def test_a_refusal_names_the_status_its_ratings_and_the_field() -> None:
     ) as refused:
         check_standing("in_crisis", 3)
     assert refused.value.field == "updated_rating"
+
+
+@pytest.mark.parametrize(
+    ("status", "rating", "seconds", "outdated"),
+    [
+        ("thriving", 1, 1, "status"),
+        ("thriving", 1, 0, "updated_rating"),
+        ("thriving", 1, -1, "updated_rating"),
+        ("thriving", 4, 1, None),
+        (["thriving"], 1, 1, None),
+        ("thriving", None, None, None),
+    ],
+)
+def test_of_a_contradiction_the_older_part_no_longer_holds(
+    status: object, rating: int | None, seconds: int | None, outdated: str | None
+) -> None:
+    written = datetime(2026, 3, 1, tzinfo=UTC)
+    rated = None if seconds is None else written + timedelta(seconds=seconds)
+    assert outdated_part(status, written, rating, rated) == outdated
 
 
 @pytest.mark.parametrize(

@@ -161,7 +161,13 @@ def test_of_a_status_and_a_rating_that_contradict_each_other_only_the_newer_hold
     store_ratings(user_id=person.pk, ratings=health, note="", session_id=None, rated_at=later)
     assert rows_of(map_of(browser), 0)["Health"] == ["–", "1", "1"]
     assert "Earlier: Thriving" in map_of(browser)
+    assert "Status not set: Health" not in map_of(browser)
     assert facts() == {"Rating": "1"}
+    keep_file(person, FileType.DOMAIN, "A word more.", name="health", now=later + timedelta(hours=1))
+    assert rows_of(map_of(browser), 0)["Health"] == ["–", "1", "1"], "saving the text says no status anew"
+    assert "Earlier: Thriving" not in map_of(browser)
+    assert facts() == {"Rating": "1"}
+    keep_file(person, FileType.DOMAIN, name="health", now=later + timedelta(hours=2), status="thriving")
     PulseRating.unscoped.update(rated_at=NOON - timedelta(days=1))
     assert rows_of(map_of(browser), 0)["Health"] == ["Thriving", "1", "1"]
     assert "<span>Earlier:</span> <strong>1</strong>" in map_of(browser)
