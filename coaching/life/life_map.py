@@ -62,6 +62,11 @@ class DomainOnMap:
         return [*((None, None) for _ in range(TREND_LENGTH - len(ratings))), *ratings]
 
     @property
+    def rating_now(self) -> int | None:
+        """The newest rating, unless a newer status contradicts it."""
+        return self.pulse.latest if self.pulse and not self.is_rating_earlier else None
+
+    @property
     def is_drawn(self) -> bool:
         return bool(self.path) or self.pulse is not None
 
@@ -139,7 +144,7 @@ def read_life_map(*, user_id: int) -> LifeMap:
         domains=domains,
         radar=draw_radar(
             [domain.glance.label for domain in domains],
-            [domain.pulse.latest if domain.pulse else None for domain in domains],
+            [domain.rating_now for domain in domains],
             [domain.pulse.baseline if domain.pulse else None for domain in domains],
         ),
         overview_path=_if_there(RULES[FileType.OVERVIEW].place, pages),

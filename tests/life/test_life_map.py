@@ -159,7 +159,7 @@ def test_of_a_status_and_a_rating_that_contradict_each_other_only_the_newer_hold
     health = {LifeDomain.HEALTH: 1}
     later = timezone.now() + timedelta(hours=1)
     store_ratings(user_id=person.pk, ratings=health, note="", session_id=None, rated_at=later)
-    assert rows_of(map_of(browser), 0)["Health"] == ["–", "1", "1"]
+    assert rows_of(map_of(browser), 0)["Health"] == ["Earlier: Thriving", "1", "1"]
     assert "Earlier: Thriving" in map_of(browser)
     assert "Status not set: Health" not in map_of(browser)
     assert facts() == {"Rating": "1"}
@@ -169,7 +169,7 @@ def test_of_a_status_and_a_rating_that_contradict_each_other_only_the_newer_hold
     assert facts() == {"Rating": "1"}
     keep_file(person, FileType.DOMAIN, name="health", now=later + timedelta(hours=2), status="thriving")
     PulseRating.unscoped.update(rated_at=NOON - timedelta(days=1))
-    assert rows_of(map_of(browser), 0)["Health"] == ["Thriving", "1", "1"]
+    assert rows_of(map_of(browser), 0)["Health"] == ["Thriving", "1", "–"]
     assert "<span>Earlier:</span> <strong>1</strong>" in map_of(browser)
     assert facts() == {"Status": "Thriving"}
 
