@@ -17,12 +17,23 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PHONE = {"width": 360, "height": 740}
 PARTS = ("thriving", "good", "okay", "needs_attention", "in_crisis", "good", "okay", "later")
 MOST_PIXELS = 2500
+"""Of eight answered questions, without the one that waits below them."""
 HEIGHT = "() => document.getElementById('transcript').getBoundingClientRect().height"
 LINES = """() => [...document.querySelectorAll(".call:not(.is-pending)")].map((call) => {
     const head = document.querySelector(".arc-progress").getBoundingClientRect();
     return [Math.round(call.getBoundingClientRect().height), Math.round(head.top)];
 })"""
 """The height of each answered question, and where the progress is."""
+SILENT_MS = 3900
+MEASURE_SILENCE = """() => {
+    let last = performance.now();
+    const still = document.getElementById("still");
+    const options = { childList: true, characterData: true, subtree: true };
+    const turn = document.getElementById("open-turn");
+    new MutationObserver(() => { last = performance.now(); }).observe(turn, options);
+    new MutationObserver(() => { if (!still.hidden) window.silence ??= performance.now() - last; })
+        .observe(still, { attributes: true });
+}"""
 
 
 async def test_eight_parts_of_the_map_are_eight_lines_on_a_phone(
@@ -83,9 +94,11 @@ async def test_the_last_answer_is_corrected_by_a_message(
     await page.get_by_role("button", name="Fine").click()
     await until_asked(page, "How do these feel?")
     change = page.get_by_role("link", name="Change", exact=True)
-    await expect(change).to_have_accessible_description("How did you wake? Fine")
-    await change.click()
+    await expect(change).to_have_accessible_description("How did you wake? Your answer: Fine")
     field = page.get_by_label("Your message")
+    await page.locator("#messages [data-edit]").last.dispatch_event("click")
+    await expect(field).to_have_value("Hello")
+    await change.click()
     await expect(field).to_be_focused()
     await expect(field).to_have_value("I meant: ")
     await page.keyboard.type("not so good")
@@ -105,13 +118,17 @@ async def test_after_some_seconds_of_silence_the_page_says_that_sage_still_works
 ) -> None:
     practice.script([Reply.of(Text("A first word "), Hold("half"), Text("and the rest."))])
     await page.goto(path_of(session))
+    await page.evaluate(MEASURE_SILENCE)
     await say(page, "Hello")
     await practice.reached("half")
     still = page.locator("#still")
     await expect(page.locator("#live-blocks")).to_contain_text("A first word")
-    await expect(still).to_be_hidden()
     await expect(still).to_be_visible()
+    assert await page.evaluate("() => window.silence") >= SILENT_MS
     await expect(page.locator("#announcer")).to_contain_text("Sage is still working on it.")
+    await page.context.set_offline(True)
+    await expect(still).to_be_hidden()
+    await page.context.set_offline(False)
     practice.release("half")
     await until_done(page)
     await expect(still).to_be_hidden()
@@ -127,7 +144,7 @@ async def test_a_message_that_waits_for_the_connection_has_no_stop_beside_it(
     await page.context.set_offline(True)
     await say(page, "And this")
     await expect(page.locator("#sending .said-state > span")).to_have_text(
-        "Not sent yet. It’s sent once you’re connected again."
+        "Not sent yet. It’ll be sent as soon as you’re connected."
     )
     await expect(page.get_by_role("button", name="Stop")).to_be_hidden()
     await expect(page.get_by_role("button", name="Send when Sage has finished")).to_be_disabled()

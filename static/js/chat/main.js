@@ -84,7 +84,11 @@ function begin() {
   const silence = new Silence({
     element: byId("still"),
     isWorking: () =>
-      phase.now !== "idle" && !questions.pending && !outbox.isWaiting && !activity.count && connection.isReachable,
+      !["idle", "completing"].includes(phase.now) &&
+      !questions.pending &&
+      !outbox.isWaiting &&
+      !activity.count &&
+      connection.isReachable,
     say: (text) => announcer.say(text),
   });
   const waitHint = byId("wait-hint");
@@ -108,15 +112,12 @@ function begin() {
     sendButton.disabled = attachments.isUploading || isEmpty;
     sendButton.ariaLabel = isAnswering ? sendButton.dataset.later : sendButton.dataset.now;
     stopButton.hidden = !isAnswering || isUnsent;
-    stopButton.disabled = phase.now === "completing" || outbox.isWaiting || !canStop();
+    // Without a socket its form is submitted.
+    stopButton.disabled = phase.now === "completing" || outbox.isWaiting || !navigator.onLine;
     if (!isAnswering || !field.value.trim()) waitHint.hidden = true;
     if (hadFocus && document.activeElement === document.body) field.focus();
     countdown.settle();
-  }
-
-  // Without a socket the form is submitted.
-  function canStop() {
-    return connection.isReachable || connection.hasFailed;
+    silence.settle();
   }
 
   // An edit can't wait for the end of an answer: it would edit another message by then.
@@ -223,11 +224,12 @@ function begin() {
     announcer.say(page.dataset.unsent);
   }
 
-  // Begin a message that corrects the last answer; what is being typed belongs to it.
+  // Begin a message that corrects the last answer; what is being typed belongs to it, but no message being edited.
   function correct(event) {
     const link = event.target.closest("[data-change]");
     if (!link || connection.hasFailed) return;
     event.preventDefault();
+    editing.end();
     const words = `${link.dataset.change} `;
     if (!field.value.startsWith(words)) setText(field, words + field.value);
     field.focus();

@@ -72,7 +72,7 @@ export class Questions {
     if (!place) return false;
     place.textContent = words;
     const named = this.pending.querySelector(`[aria-describedby~="${CSS.escape(place.id)}"]`);
-    const input = named.matches("input, select, textarea") ? named : named.querySelector("input");
+    const input = named.matches("input, select, textarea") ? named : (named.querySelector("input:checked") ?? named.querySelector("input"));
     if (input === named) input.setAttribute("aria-invalid", "true"); // A group of ratings can't have it.
     input.focus({ preventScroll: true });
     place.scrollIntoView({ block: "center", behavior: "instant" });
@@ -163,10 +163,11 @@ export class Questions {
   }
 }
 
-// A turn's markup without the state of its open question.
+// A turn's markup without the state of its open question, and without what was opened to read it.
 function outline(element) {
   const copy = element.cloneNode(true);
   for (const call of copy.querySelectorAll(".call.is-pending")) call.replaceWith(call.id);
+  for (const one of copy.querySelectorAll("details")) one.removeAttribute("open");
   return copy.innerHTML.replace(/\s+/g, " ").replaceAll("> <", "><").replaceAll(' class=""', "").trim();
 }
 

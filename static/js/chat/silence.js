@@ -31,6 +31,13 @@ export class Silence {
     this.#timer ||= setTimeout(() => this.#check(), SILENT_MS);
   }
 
+  // What else the page shows has changed.
+  settle() {
+    const isWorking = this.#isWorking();
+    if (!isWorking && !this.#element.hidden) afterPress(() => (this.#element.hidden = true));
+    if (isWorking && this.#element.hidden) this.#timer ||= setTimeout(() => this.#check(), SILENT_MS);
+  }
+
   // One timer for all frames: it is set again for what is left since the last one.
   #check() {
     this.#timer = 0;
