@@ -26,7 +26,7 @@ CONTRADICTION = gettext_noop(
 )
 STATUS_JUST_GIVEN = gettext_noop(
     "You’ve just called this “%(status)s”, which goes with %(first)s to %(last)s. Choose one of these, or "
-    "leave this part out and write to Sage how it is."
+    "leave this part out and tell Sage how it is."
 )
 
 
