@@ -36,8 +36,9 @@ _PURE = """
     context/test_fences context/test_sizes context/test_window deploy engine evals/test_checks
     evals/test_judge
     evals/test_results evals/test_situations files/test_days files/test_frontmatter files/test_paths
-    files/test_permissions files/test_tasks languages/test_catalogues languages/test_formats
-    languages/test_notices legacy/test_bounded legacy/test_export_shapes legacy/test_formats legacy_text
+    files/test_permissions files/test_standing files/test_tasks
+    languages/test_catalogues languages/test_formats languages/test_notices
+    legacy/test_bounded legacy/test_export_shapes legacy/test_formats legacy_text
     inbox/test_results letters/test_checking
     library/documents/test_page_marks library/documents/test_picture_metadata library/documents/test_reasons
     library/extractors/test_drawn_pages

@@ -28,6 +28,7 @@ class FileDraft:
     `attributes` are those that the write sets, `cleared` those that it removes; the frontmatter has all.
     `unwritten` were given but have no place in a file whose frontmatter can't be read. `expected_version` is
     the version that the write is based on, None for any. `capture_ids` are the captures that a log names.
+    `is_said_again`: it gives the status that the page has and that no longer held, so equal bytes are new.
     """
 
     file_type: FileType
@@ -43,6 +44,7 @@ class FileDraft:
     unwritten: tuple[AttributeName, ...] = ()
     expected_version: int | None = None
     capture_ids: tuple[int, ...] = ()
+    is_said_again: bool = False
 
     @property
     def data(self) -> bytes:

@@ -5,7 +5,7 @@ Frontmatter that can't be read stays verbatim.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -25,6 +25,7 @@ from coaching.files.frontmatter import (
 )
 from coaching.files.paths import path_of_stored
 from coaching.files.selectors import FileText
+from coaching.files.standing import outdated_part
 from coaching.files.types import ATTRIBUTE_ORDER, RULES, AttributeName
 from coaching.models import FileType
 
@@ -38,8 +39,9 @@ STARTS_WITH_BLOCK = gettext_noop(
 class Editable:
     """A file's text as its user may edit it.
 
-    `attributes` are those of its type with a valid value; a rating is the newest one. Without `has_fields`
-    the frontmatter can't be read, and only the body can be edited.
+    `attributes` are those of its type with a valid value; a rating is the newest one, and of a status and a
+    rating that contradict each other only the newer is there (`outdated` names the other). Without
+    `has_fields` the frontmatter can't be read, and only the body can be edited.
     """
 
     file_type: FileType
@@ -47,10 +49,8 @@ class Editable:
     attributes: FileAttributes
     frontmatter: Mapping[str, Any]
     head: str
-
-    @property
-    def has_fields(self) -> bool:
-        return bool(self.frontmatter) or not self.head
+    has_fields: bool
+    outdated: str | None
 
     def says(self, *, body: str, attributes: FileAttributes) -> bool:
         """Return whether the file has exactly this body and these attributes."""
@@ -60,14 +60,29 @@ class Editable:
 def editable_of(found: FileText) -> Editable:
     """Return what may be edited of a file."""
     file_type = FileType(found.file.file_type)
-    frontmatter, body = parse_file(found.text)
+    written, body = parse_file(found.text)
+    outdated = outdated_in(found, written)
+    frontmatter = {name: value for name, value in written.items() if name != outdated}
+    head = split_head(found.text)[0]
     return Editable(
         file_type=file_type,
         body=_trimmed(body),
         attributes=_typed(file_type, frontmatter, found.rating),
         frontmatter=frontmatter,
-        head=split_head(found.text)[0],
+        head=head,
+        has_fields=bool(written) or not head,
+        outdated=outdated,
     )
+
+
+def outdated_in(found: FileText, frontmatter: Mapping[str, Any]) -> str | None:
+    """Name the entry of a domain's page that a newer one contradicts, if any."""
+    return outdated_part(frontmatter.get("status"), found.written_at, found.rating, found.rated_at)
+
+
+def says_again(text: str, newest: FileText, held: Editable) -> bool:
+    """Return whether a text gives the status that the newest version has and that no longer held."""
+    return held.outdated == "status" and text == newest.text
 
 
 def build_edit(
@@ -99,22 +114,31 @@ def build_edit(
         now=now,
         timezone=timezone,
         occasion="edited",
+        is_said_again=says_again(text, newest, held),
         **_news(held.attributes, attributes),
     )
 
 
 def build_restore(old: FileText, newest: FileText, *, now: datetime, timezone: ZoneInfo) -> FileDraft:
-    """Build the draft that restores an older version's text, byte for byte."""
-    held, was = editable_of(newest), editable_of(old)
-    news = _news(held.attributes, was.attributes)
+    """Build the draft that restores an older version's text, byte for byte.
+
+    Only a status that a newer rating contradicts isn't restored.
+    """
+    file_type, text = FileType(old.file.file_type), old.text
+    frontmatter, body = parse_file(text)
+    then = replace(old, rating=newest.rating, rated_at=newest.rated_at)
+    if outdated_in(then, frontmatter) == "status":
+        del frontmatter["status"]
+        text = render_file(frontmatter, _trimmed(body))
+    attributes = _typed(file_type, frontmatter, None)
     return FileDraft(
-        file_type=was.file_type,
-        path=path_of_stored(was.file_type, old.file.path, now=now, timezone=timezone),
-        text=old.text,
-        body=was.body,
-        frontmatter=dict(was.frontmatter),
-        attributes=was.attributes,
-        cleared=news["cleared"],
+        file_type=file_type,
+        path=path_of_stored(file_type, old.file.path, now=now, timezone=timezone),
+        text=text,
+        body=_trimmed(body),
+        frontmatter=frontmatter,
+        attributes=attributes,
+        cleared=_news(editable_of(newest).attributes, attributes)["cleared"],
         now=now,
         timezone=timezone,
         occasion="restored",

@@ -11,12 +11,13 @@ from django.db.models import F
 
 from coaching.files.attributes import NO_ATTRIBUTES, FileAttributes
 from coaching.files.drafts import FileDraft
-from coaching.files.edits import editable_of, kept_entries
+from coaching.files.edits import editable_of, kept_entries, says_again
 from coaching.files.frontmatter import build_frontmatter, parse_file, render_file
 from coaching.files.log_captures import LinkedCapture, read_captures_of_log, with_links
 from coaching.files.quota import refuse_when_full
 from coaching.files.safety_plans import plan_body
-from coaching.files.selectors import FileText, read_newest_rating
+from coaching.files.selectors import FileText, with_newest_rating
+from coaching.files.standing import without_contradicted
 from coaching.files.types import ATTRIBUTE_ORDER, AttributeName
 from coaching.models import FileType, UserFileVersion
 
@@ -63,22 +64,22 @@ def merge_save(
             cleared=frozenset(),
             unwritten=_named(draft),
         )
+    given = draft.attributes.given()
     stays = {name: value for name, value in held.attributes.given().items() if name not in draft.cleared}
-    attributes = FileAttributes.model_validate(stays | draft.attributes.given())
+    attributes = FileAttributes.model_validate(without_contradicted(stays, given) | given)
     frontmatter = build_frontmatter(draft.file_type, attributes, day=draft.path.day)
     kept = kept_entries(held, frontmatter)
     frontmatter |= {name: value for name, value in kept.items() if name not in draft.cleared}
     if "date" in frontmatter:  # A file's day doesn't change with its text.
         frontmatter["date"] = held.frontmatter.get("date", frontmatter["date"])
-    return replace(draft, text=render_file(frontmatter, body), frontmatter=frontmatter)
+    text = render_file(frontmatter, body)
+    return replace(draft, text=text, frontmatter=frontmatter, is_said_again=says_again(text, newest, held))
 
 
 def _read_newest(user_id: int, path: str) -> FileText | None:
     versions = UserFileVersion.of(user_id).filter(file__path=path)
     newest = versions.filter(number=F("file__version_number")).select_related("file").first()
-    return (
-        FileText(file=newest.file, version=newest, rating=read_newest_rating(newest.file)) if newest else None
-    )
+    return with_newest_rating(FileText(file=newest.file, version=newest)) if newest else None
 
 
 def _named(draft: FileDraft) -> tuple[AttributeName, ...]:

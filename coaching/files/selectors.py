@@ -1,7 +1,8 @@
 """Reads. Query files only through `files_of`: another user's path looks like a missing one."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 
 from coaching.files.attributes import check_storable
 from coaching.models import FileType, PulseRating, UserFile, UserFileVersion
@@ -9,15 +10,24 @@ from coaching.models import FileType, PulseRating, UserFile, UserFileVersion
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileText:
-    """A file's version with its text. `rating`, a domain's newest, is only set for the newest version."""
+    """A file's version with its text.
+
+    `rating`, a domain's newest, and when it was given are only set for the newest version.
+    """
 
     file: UserFile
     version: UserFileVersion
     rating: int | None = None
+    rated_at: datetime | None = None
 
     @property
     def text(self) -> str:
         return self.version.content
+
+    @property
+    def written_at(self) -> datetime:
+        is_newest = self.version.number == self.file.version_number
+        return self.file.updated_at if is_newest else self.version.created_at
 
 
 def accessible_file(*, user_id: int, path: str) -> UserFile:
@@ -35,19 +45,20 @@ def read_file(*, user_id: int, path: str, number: int | None = None) -> FileText
     # The file's row may be outdated by now, so query the newest instead of `version_number`.
     versions = file.versions.order_by("-number")
     if number is None:
-        return FileText(file=file, version=versions[:1].get(), rating=read_newest_rating(file))
+        return with_newest_rating(FileText(file=file, version=versions[:1].get()))
     if not 0 < number < 2**31:
         raise UserFileVersion.DoesNotExist
-    rating = read_newest_rating(file) if number == file.version_number else None
-    return FileText(file=file, version=versions.get(number=number), rating=rating)
+    found = FileText(file=file, version=versions.get(number=number))
+    return with_newest_rating(found) if number == file.version_number else found
 
 
-def read_newest_rating(file: UserFile) -> int | None:
-    """Return the newest rating of a domain page's domain; None without one, and for other files."""
-    if file.file_type != FileType.DOMAIN:
-        return None
-    ratings = PulseRating.of(file.user_id).filter(domain=domain_of(file.path))
-    return ratings.order_by("-rated_at", "-id").values_list("rating", flat=True).first()
+def with_newest_rating(found: FileText) -> FileText:
+    """Read the newest rating of a domain page's domain; other files have none."""
+    if found.file.file_type != FileType.DOMAIN:
+        return found
+    ratings = PulseRating.of(found.file.user_id).filter(domain=domain_of(found.file.path))
+    newest = ratings.order_by("-rated_at", "-id").values_list("rating", "rated_at").first()
+    return replace(found, rating=newest[0], rated_at=newest[1]) if newest else found
 
 
 def domain_of(path: str) -> str:

@@ -136,14 +136,15 @@ def store_version(
 ) -> StoredFile:
     """Append a version of a stored object, with its side effects, in one transaction.
 
-    Bytes that equal the newest version's add none. Raises `FileRefused` if no path is free, `QuotaReached` if
-    it doesn't fit, and `FileMoved` if the newest version isn't the one that the draft is based on.
+    Bytes that equal the newest version's add none, unless their status is said again. Raises `FileRefused` if
+    no path is free, `QuotaReached` if it doesn't fit, and `FileMoved` if the newest version isn't the one
+    that the draft is based on.
     """
     usage = lock_usage(user_id)
     file = _lock_file(user_id, draft)
     if draft.expected_version not in (None, file.version_number) and not _still_fits(file, draft):
         raise FileMoved
-    is_new_version = file.version_number == 0 or file.sha256 != stored.sha256
+    is_new_version = file.version_number == 0 or file.sha256 != stored.sha256 or draft.is_said_again
     if is_new_version:
         check_room(usage, size=stored.size, is_new_file=file.version_number == 0)
         _append_version(file, draft, stored, source=source, session_id=session_id, tool_use_id=tool_use_id)

@@ -1,6 +1,6 @@
 """The arcs as a literal table: the skill that guides each, and the artefacts that complete it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any, assert_never
@@ -29,11 +29,16 @@ class DayFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """A file with a fixed path. `may_be_older`: one from before the arc counts, too."""
+    """A file with a fixed path.
+
+    `may_be_older`: one from before the arc counts, too. `left_by` names the page that says what was left for
+    later: once that is written in the arc, this one isn't lacking.
+    """
 
     name: str
     path: str
     may_be_older: bool = False
+    left_by: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +93,7 @@ ARCS: Mapping[SessionKind, ArcRule] = {
                     name=f"domain {domain}",
                     path=f"{RULES[FileType.DOMAIN].place}/{domain}.md",
                     may_be_older=True,
+                    left_by=FileType.OVERVIEW,
                 )
                 for domain in LifeDomain
             ),
@@ -121,7 +127,14 @@ def read_lacking_artefacts(
                     lacking.append(PULSE)
             case _:
                 assert_never(artefact)
-    return lacking
+    return without_left(arc, lacking)
+
+
+def without_left(arc: SessionKind, lacking: Sequence[str]) -> list[str]:
+    """Return what is lacking without the pages that were left for later. Pure."""
+    pages = [artefact for artefact in ARCS[arc].leaves if isinstance(artefact, Page)]
+    left = {page.name for page in pages if page.left_by and page.left_by not in lacking}
+    return [name for name in lacking if name not in left]
 
 
 def _read_lacking_of_day(

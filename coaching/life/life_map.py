@@ -1,13 +1,14 @@
 """The life map: the status of eight domains from their pages, and their ratings over time."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from coaching.files.standing import outdated_part
 from coaching.files.types import RULES
 from coaching.life.drawing import Radar, Trend, draw_radar, draw_trend
 from coaching.life.pulse import TREND_LENGTH, DomainPulse, read_pulse
@@ -21,34 +22,49 @@ _MAP_TYPES = (FileType.DOMAIN, FileType.OVERVIEW, FileType.LIFE_PLAN)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DomainGlance:
-    """A domain in a line: its status, empty if it has no page or the page has none."""
+    """A domain in a line: its status, empty if it has no page or the page has none.
+
+    `earlier` is the name of a status that a newer rating contradicts.
+    """
 
     name: str
     label: str
     status: str
     status_label: str
     has_page: bool = False
+    earlier: str = ""
 
     @property
     def standing(self) -> str:
+        if self.earlier:
+            return _("Earlier: %(status)s") % {"status": self.earlier}
         return self.status_label or (_("Status not set") if self.has_page else _("No page yet"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DomainOnMap:
-    """A domain with everything known about it. `path` is its page's, empty if it has none."""
+    """A domain with everything known about it. `path` is its page's, empty if it has none.
+
+    `is_rating_earlier`: a newer status contradicts it.
+    """
 
     glance: DomainGlance
     path: str
     preview_line: str
     pulse: DomainPulse | None
     trend: Trend | None
+    is_rating_earlier: bool = False
 
     @property
     def trend_cells(self) -> Sequence[tuple[int | None, datetime | None]]:
         """The trend with its times as a table row: the newest last, None before the first."""
         ratings = list(zip(self.pulse.trend, self.pulse.trend_at, strict=True)) if self.pulse else []
         return [*((None, None) for _ in range(TREND_LENGTH - len(ratings))), *ratings]
+
+    @property
+    def rating_now(self) -> int | None:
+        """The newest rating, unless a newer status contradicts it."""
+        return self.pulse.latest if self.pulse and not self.is_rating_earlier else None
 
     @property
     def is_drawn(self) -> bool:
@@ -75,7 +91,11 @@ class LifeMap:
 
     @property
     def without_status(self) -> Sequence[str]:
-        return [domain.glance.label for domain in self.domains if domain.path and not domain.glance.status]
+        return [
+            domain.glance.label
+            for domain in self.domains
+            if domain.path and not (domain.glance.status or domain.glance.earlier)
+        ]
 
     @property
     def is_empty(self) -> bool:
@@ -117,14 +137,14 @@ def count_mapped(user_id: int) -> int:
 def read_life_map(*, user_id: int) -> LifeMap:
     """Read the user's life map, in three queries."""
     files = UserFile.of(user_id).filter(file_type__in=_MAP_TYPES, version_number__gt=0)
-    pages: dict[str, Mapping[str, Any]] = dict(files.values_list("path", "frontmatter"))
+    pages = {path: _Page(*rest) for path, *rest in files.values_list("path", "frontmatter", "updated_at")}
     pulse = read_pulse(user_id)
     domains = [_on_map(domain, pages, pulse.get(domain)) for domain in LifeDomain]
     return LifeMap(
         domains=domains,
         radar=draw_radar(
             [domain.glance.label for domain in domains],
-            [domain.pulse.latest if domain.pulse else None for domain in domains],
+            [domain.rating_now for domain in domains],
             [domain.pulse.baseline if domain.pulse else None for domain in domains],
         ),
         overview_path=_if_there(RULES[FileType.OVERVIEW].place, pages),
@@ -133,18 +153,32 @@ def read_life_map(*, user_id: int) -> LifeMap:
     )
 
 
-def _on_map(
-    domain: LifeDomain, pages: Mapping[str, Mapping[str, Any]], pulse: DomainPulse | None
-) -> DomainOnMap:
+@dataclass(frozen=True, slots=True)
+class _Page:
+    frontmatter: Mapping[str, Any]
+    updated_at: datetime
+
+
+def _on_map(domain: LifeDomain, pages: Mapping[str, _Page], pulse: DomainPulse | None) -> DomainOnMap:
     path = _if_there(f"{RULES[FileType.DOMAIN].place}/{domain.value}.md", pages)
-    frontmatter = pages.get(path, {})
+    page = pages.get(path)
+    frontmatter = page.frontmatter if page else {}
+    glance = _glance(domain, str(frontmatter.get("status") or ""), has_page=bool(path))
+    outdated = (
+        outdated_part(glance.status, page.updated_at, pulse.latest, pulse.rated_at)
+        if page and pulse
+        else None
+    )
+    if outdated == "status":
+        glance = replace(glance, status="", status_label="", earlier=glance.status_label)
     preview_line = frontmatter.get("preview_line")
     return DomainOnMap(
-        glance=_glance(domain, str(frontmatter.get("status") or ""), has_page=bool(path)),
+        glance=glance,
         path=path,
         preview_line=preview_line if isinstance(preview_line, str) else "",
         pulse=pulse,
         trend=draw_trend(pulse.trend) if pulse else None,
+        is_rating_earlier=outdated == "updated_rating",
     )
 
 

@@ -17,6 +17,7 @@ from coaching.files.after_effects import outlasts_file
 from coaching.files.attributes import NO_ATTRIBUTES, FileAttributes, StorableText
 from coaching.files.drafts import MAX_CONTENT_CHARACTERS, FileDraft, build_draft
 from coaching.files.permissions import WRITTEN_TYPES, check_may_write
+from coaching.files.standing import check_standing
 from coaching.files.types import ATTRIBUTE_ORDER, FACT_NAMES, RULES, VALUE_NAMES, AttributeName
 from coaching.models import FileSource, FileType, UserFile
 from coaching.tools.context import ToolContext
@@ -110,6 +111,8 @@ def _write(context: ToolContext, given: SaveFileInput, write: Callable[[], store
 def _draft(context: ToolContext, given: SaveFileInput) -> FileDraft:
     """Return the draft of a call. Raises `Refused`."""
     check_may_write(context.effective_kind, given.file_type)
+    if given.attributes:
+        check_standing(given.attributes.status, given.attributes.updated_rating)
     return build_draft(
         file_type=given.file_type,
         file_name=given.file_name,

@@ -13,11 +13,14 @@ from coaching.clock.days import local_day
 from coaching.engine.errors import ToolError, ToolInputError
 from coaching.engine.tools import AnsweredCall, ToolInput, ToolResult
 from coaching.files.attributes import StorableText, check_storable
+from coaching.files.standing import STATUS_JUST_GIVEN, check_standing
 from coaching.life.pulse import DomainPulse, read_pulse, store_ratings
 from coaching.models import LifeDomain
 from coaching.tools.context import AnswerContext, ToolContext
 from coaching.tools.presentation import Presentation, Question, SageTool, text_in
+from coaching.tools.statuses_given import read_statuses_given
 from sessions_app.database import in_database
+from sessions_app.errors import FieldRefused
 
 MAX_NOTE_CHARACTERS = 500
 RATINGS = range(1, 6)
@@ -29,13 +32,15 @@ DESCRIPTION = (
     "write instead. Their answer stores the ratings. The result gives each one's old and new value, change "
     "and baseline (the very first): ask about what moved before you explain it."
 )
-RATE_ONE = "Please rate at least one area, from 1 to 5."
-NOT_1_TO_5 = "A rating must be a whole number from 1 to 5."
+RATE_ONE = _("Please rate at least one area, from 1 to 5.")
+NOT_1_TO_5 = _("A rating must be a whole number from 1 to 5.")
 NOT_ASKED = "One of these areas wasn't asked about. The areas are: {domains}."
 NOTE_IS_TEXT = "The note must be text."
-NOTE_TOO_LONG = "The note has {length:,} characters; {limit} is the most that fits."
-NOTE_UNSTORABLE = "The note holds a character that can't be stored. Please remove it and send again."
+NOTE_TOO_LONG = _("The note has %(length)s characters; %(limit)s is the most that fits.")
+NOTE_UNSTORABLE = _("The note has a character that can’t be stored. Please remove it and send again.")
 UNKNOWN_PART = "An answer holds ratings and perhaps a note, nothing else."
+ALL_RATINGS = "ratings"
+"""The field of a fault that is no single rating's."""
 ONLY_IN_A_CONVERSATION = "A pulse check can be shown in a conversation only."
 
 
@@ -68,12 +73,16 @@ async def _read_last(context: ToolContext, given: ShowPulseCheckInput) -> Mappin
 
 
 def _answer(context: AnswerContext, given: ShowPulseCheckInput, value: Any) -> AnsweredCall:
+    """Store the ratings. Raises `ToolInputError`, and `FieldRefused` for what a person can mend."""
     if not isinstance(value, Mapping):
-        raise ToolInputError(RATE_ONE)
+        raise FieldRefused(RATE_ONE, field=ALL_RATINGS)
     if set(value) - {"ratings", "note"}:
         raise ToolInputError(UNKNOWN_PART)
     ratings = _checked_ratings(value.get("ratings"), given.asked)
     note = _checked_note(value.get("note"))
+    statuses = read_statuses_given(context)
+    for domain, rating in ratings.items():
+        check_standing(statuses.get(domain), rating, sentence=STATUS_JUST_GIVEN, field=domain)
     store_ratings(
         user_id=context.user_id,
         ratings=ratings,
@@ -105,14 +114,14 @@ def _said(pulse: DomainPulse) -> dict[str, int | list[int] | None]:
 
 
 def _checked_ratings(ratings: object, asked: tuple[LifeDomain, ...]) -> dict[LifeDomain, int]:
-    """Return the ratings in the domains' order. Raises `ToolInputError`."""
+    """Return the ratings in the domains' order. Raises `ToolInputError` and `FieldRefused`."""
     if not isinstance(ratings, Mapping) or not ratings:
-        raise ToolInputError(RATE_ONE)
+        raise FieldRefused(RATE_ONE, field=ALL_RATINGS)
     if not set(ratings) <= set(asked):
         raise ToolInputError(NOT_ASKED.format(domains=", ".join(str(domain.label) for domain in asked)))
-    for rating in ratings.values():
+    for domain, rating in ratings.items():
         if type(rating) is not int or rating not in RATINGS:  # a bool is an int too
-            raise ToolInputError(NOT_1_TO_5)
+            raise FieldRefused(NOT_1_TO_5, field=str(domain))
     return {domain: ratings[domain] for domain in asked if domain in ratings}
 
 
@@ -122,11 +131,11 @@ def _checked_note(note: object) -> str:
     if not isinstance(note, str):
         raise ToolInputError(NOTE_IS_TEXT)
     if len(note) > MAX_NOTE_CHARACTERS:
-        raise ToolInputError(NOTE_TOO_LONG.format(length=len(note), limit=MAX_NOTE_CHARACTERS))
+        raise FieldRefused(NOTE_TOO_LONG, field="note", length=len(note), limit=MAX_NOTE_CHARACTERS)
     try:
         check_storable(note)
     except ValueError:
-        raise ToolInputError(NOTE_UNSTORABLE) from None
+        raise FieldRefused(NOTE_UNSTORABLE, field="note") from None
     return note.strip()
 
 

@@ -5,7 +5,7 @@ raise.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from django.utils.safestring import SafeString
@@ -23,7 +23,7 @@ from coaching.transcript.going_lines import ShownGoing, going_shown
 from coaching.transcript.made_files import values_in
 from coaching.transcript.names import MadeFile, arc_words, dom_id_of, in_words, made_file, source_names
 from coaching.transcript.old_replies import old_inputs
-from coaching.transcript.ratings import RATINGS, ShownRating, rated_rows, rows_to_rate
+from coaching.transcript.ratings import ShownRating, rated_rows, rating_in, rows_to_rate
 from coaching.transcript.step_chips import StepItem, chip_of_call
 from sessions_app.models import CallState, Message, ToolCallRecord
 from sessions_app.turn_records import FACTS
@@ -51,8 +51,8 @@ class QuestionItem:
 
     A write that wants a yes has `fields`, to be edited, and `facts`, each with a label. `sources` are the
     texts of others that Sage had read: they may have asked for it. A `page` would get the `text`; `mark`
-    names an arc, and `goes` are lines that a yes strikes. `danger` is what was detected in the answer;
-    `Cards` adds the `card`.
+    names an arc, and `goes` are lines that a yes strikes. `faults` are what was wrong with a refused answer
+    of ratings, by the field. `danger` is what was detected in the answer; `Cards` adds the `card`.
     """
 
     kind: QuestionKind
@@ -63,6 +63,7 @@ class QuestionItem:
     options: Sequence[ShownOption] = ()
     ratings: Sequence[ShownRating] = ()
     note: str = ""
+    faults: Mapping[str, str] = field(default_factory=dict)
     fields: Sequence[CardField] = ()
     facts: Sequence[tuple[str, str]] = ()
     yes: str = ""
@@ -194,11 +195,12 @@ def with_given(question: QuestionItem, given: object) -> QuestionItem:
         return replace(question, fields=given_fields(question.fields, given))
     if not isinstance(given, Mapping) or not isinstance(given.get("ratings"), Mapping):
         return question
+    said, faults = given["ratings"], given.get("faults") or {}
     ratings = [
-        replace(row, new=rating if (rating := given["ratings"].get(row.domain)) in RATINGS else None)
+        replace(row, new=rating_in(said.get(row.domain)), fault=faults.get(row.domain, ""))
         for row in question.ratings
     ]
-    return replace(question, ratings=ratings, note=str(given.get("note") or ""))
+    return replace(question, ratings=ratings, note=str(given.get("note") or ""), faults=faults)
 
 
 def begin_mark(arc: str) -> MarkItem | None:

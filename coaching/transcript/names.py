@@ -31,6 +31,10 @@ class MadeFile:
     is_undone: bool = False
 
     @property
+    def can_undo(self) -> bool:
+        return bool(self.tool_use_id) and not self.is_undone
+
+    @property
     def dom_id(self) -> str:
         """The id of its HTML element; empty without such a call."""
         return dom_id_of(self.tool_use_id) if self.tool_use_id else ""

@@ -17,7 +17,8 @@ RATINGS = range(1, 6)
 class ShownRating:
     """One domain to rate. `new` is None until it is rated, `old` if it never was before.
 
-    `last` is the rating before the question, given on the user's day `last_on`.
+    `last` is the rating before the question, given on the user's day `last_on`; `fault` is what was wrong
+    with a refused rating.
     """
 
     domain: str
@@ -26,6 +27,7 @@ class ShownRating:
     old: int | None = None
     last: int | None = None
     last_on: date | None = None
+    fault: str = ""
 
 
 def rows_to_rate(domains: Sequence[LifeDomain], facts: Mapping[str, object]) -> Sequence[ShownRating]:

@@ -17,6 +17,7 @@ from django.core.exceptions import ObjectDoesNotExist
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, gettext_noop
 from django.views.decorators.http import require_POST, require_safe
 
@@ -57,11 +58,18 @@ STAYS = gettext_lazy("This also stays: %(effects)s")
 @login_required
 @require_safe
 def session(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
-    """Show a conversation; `?edit` puts its last message into the composer, `?before=` shows earlier ones."""
+    """Show a conversation; `?before=` shows earlier messages.
+
+    `?edit` puts its last message into the composer, `?change` the beginning of one that corrects an answer.
+    """
     if (before := number_in(request)) is not None:
         return earlier(request, session_id, before=before)
     return show_conversation(
-        request, session_id, is_editing="edit" in request.GET, documents=_documents_in(request.GET)
+        request,
+        session_id,
+        draft=_("I meant:") + " " if "change" in request.GET else "",
+        is_editing="edit" in request.GET,
+        documents=_documents_in(request.GET),
     )
 
 

@@ -190,7 +190,8 @@ def _opened(edit: Edit) -> FileText | None:
         return None
     try:
         opened = read_file(user_id=edit.user_id, path=edit.newest.file.path, number=edit.opened)
-        return replace(opened, rating=edit.newest.rating)  # the form showed the newest
+        # The form showed the newest rating.
+        return replace(opened, rating=edit.newest.rating, rated_at=edit.newest.rated_at)
     except (UserFile.DoesNotExist, UserFileVersion.DoesNotExist):
         return None
 

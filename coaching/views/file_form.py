@@ -14,9 +14,11 @@ from pydantic_core import ErrorDetails
 
 from coaching.files.attributes import FileAttributes
 from coaching.files.edits import Editable
+from coaching.files.standing import check_standing
 from coaching.files.types import ATTRIBUTE_ORDER, RULES, AttributeName
 from coaching.models import LifeDomain, UserFileVersion
 from coaching.models.life import DomainStatus
+from sessions_app.errors import FieldRefused
 
 LISTS = ("priorities", "themes")
 # The attributes that people edit most come first.
@@ -164,7 +166,19 @@ class FileForm(forms.Form):
         except ValidationError as invalid:
             for fault in invalid.errors():
                 self.add_error(str(fault["loc"][0]), _in_words(fault))
+        else:
+            self._check_standing(cleaned["attributes"])
         return cleaned
+
+    def _check_standing(self, given: FileAttributes) -> None:
+        """Refuse a rating that contradicts the status, unless the file has both already."""
+        held = self._held.attributes
+        if (given.status, given.updated_rating) == (held.status, held.updated_rating):
+            return
+        try:
+            check_standing(given.status, given.updated_rating)
+        except FieldRefused as refused:
+            self.add_error(refused.field, refused.shown())
 
     def _is_sent(self, name: AttributeName) -> bool:
         """Return whether a field was sent. Browsers omit unticked boxes: those were sent if any field was."""

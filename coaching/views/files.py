@@ -18,6 +18,7 @@ from django.utils.safestring import SafeString
 from django.views.decorators.http import require_safe
 
 from coaching.downloads.zip_stream import safe_name
+from coaching.files.edits import outdated_in
 from coaching.files.frontmatter import parse_file
 from coaching.files.organising import can_be_named
 from coaching.files.safety_plans import PLAN_PATH
@@ -180,8 +181,7 @@ def file(request: HttpRequest, path: str) -> HttpResponse:
     if request.GET.get("download"):
         return _download(found)
     frontmatter, body = parse_file(found.text)
-    if found.rating is not None:  # as on the map
-        frontmatter = {**frontmatter, "updated_rating": found.rating}
+    frontmatter = _as_it_stands(found, frontmatter)
     newest = max(found.file.version_number, found.version.number)
     is_raw = request.GET.get("view") == "raw"
     context = {
@@ -221,3 +221,10 @@ def _download(found: FileText) -> HttpResponse:
     )
     response["X-Content-Type-Options"] = "nosniff"
     return response
+
+
+def _as_it_stands(found: FileText, frontmatter: dict[str, Any]) -> dict[str, Any]:
+    """Return the facts with the newest rating, as on the map: of a contradiction the newer part."""
+    rated = frontmatter if found.rating is None else {**frontmatter, "updated_rating": found.rating}
+    outdated = outdated_in(found, frontmatter)
+    return {name: value for name, value in rated.items() if name != outdated}

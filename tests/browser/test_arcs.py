@@ -24,6 +24,8 @@ STEPS = ".said:not(.is-sending), .call:is(.is-answered, .is-superseded)"
 _IDLE = "#chat[data-phase=idle]:not(:has(#sending > li))"
 RESTS = f"{_IDLE}:not(:has(#open-turn > li)), {_IDLE}:has(.call.is-pending)"
 MAX_PAGES = 3
+LEFT_FOR_LATER = ("learning", "creativity", "play")
+"""The parts that `life_mapping` leaves open."""
 SPOKEN = "() => document.querySelector('.turn .prose')?.textContent.includes(' ')"
 SETTLED = """([steps, rests, count]) => document.querySelector(rests)
     && document.querySelectorAll(steps).length === count"""
@@ -148,10 +150,10 @@ async def life_mapping(walker: Walker) -> None:
     await walker.say("I see my sister too rarely")
     await walker.tap("good")
     await walker.tap("needs_attention")
-    for _ in range(3):
+    for _ in LEFT_FOR_LATER:
         await walker.tap("later")
     await walker.say("I miss a direction")
-    await walker.rate(career=3, health=2, play=1)
+    await walker.rate(career=3, health=4, play=1)
     await walker.say("It all hangs on sleep")
     await walker.say("Calmer days")
     await walker.say("In bed by eleven on Monday")

@@ -191,7 +191,7 @@ async def test_payloads_in_questions_and_answers_do_nothing(
             await assert_harmless(page, "#open-turn", watcher)
             await page.locator(".call.is-pending .pill").first.click()
             await page.get_by_label("Add a note").fill(PAYLOADS[start][:500])
-            await page.get_by_role("group", name="Play").get_by_text("3", exact=True).click()
+            await page.get_by_role("group", name="Play", exact=True).get_by_text("3", exact=True).click()
             await page.get_by_role("button", name="Save ratings").click()
         await until_done(page, number)
         assert await page.locator(ANSWERED).count() == 0

@@ -75,7 +75,7 @@ async def note_and_undo(page: Page) -> None:
     await page.get_by_label("Due").fill("2035-04-30")
     await page.get_by_role("button", name="Note it").click()
     await until_done(page, answers=2)
-    noted = page.locator("#messages .write-card")
+    noted = page.locator("#messages .call")
     await expect(noted).to_contain_text("Monday, 30 April 2035")
     item = await in_database(ActionItem.unscoped.get)
     assert (item.title, str(item.due_date)) == ("Give notice to the landlord", "2035-04-30")

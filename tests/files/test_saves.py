@@ -17,9 +17,19 @@ from coaching.files.frontmatter import parse_file
 from coaching.files.log_captures import HEADING, LinkedCapture, with_links
 from coaching.files.objects import store_object
 from coaching.files.selectors import read_file
-from coaching.files.store import StoredFile, save_file, store_edit
+from coaching.files.store import StoredFile, restore_version, save_file, store_edit
 from coaching.files.types import AttributeName
-from coaching.models import Capture, DayPlan, FileSource, FileType, PulseRating, UserFile, UserFileVersion
+from coaching.life.pulse import store_ratings
+from coaching.models import (
+    Capture,
+    DayPlan,
+    FileSource,
+    FileType,
+    LifeDomain,
+    PulseRating,
+    UserFile,
+    UserFileVersion,
+)
 from sessions_app.database import in_database
 from tests.files.auditor import audit_files
 from tests.files.storing import store_file
@@ -108,9 +118,55 @@ async def test_a_casual_save_keeps_status_and_rating_and_rates_nothing_again(use
     assert await ratings(user) == [1], "only a rating that this save names is an event"
     file = await in_database(UserFile.unscoped.get, path=CAREER)
     assert file.frontmatter == frontmatter
-    await save(user, "Better.", status="okay")
-    assert parse_file(await text_of(user))[0]["status"] == "okay"
+    await save(user, "Better.", status="needs_attention")
+    assert parse_file(await text_of(user))[0]["status"] == "needs_attention"
     assert parse_file(await text_of(user))[0]["updated_rating"] == 1
+    await in_database(audit_files, user.pk)
+
+
+@in_a_database
+async def test_of_a_status_and_a_rating_that_contradict_each_other_the_newer_stays(user: User) -> None:
+    await save(user, status="thriving", updated_rating=5, preview_line="Fine")
+    await save(user, "Worse.", updated_rating=1)
+    frontmatter = parse_file(await text_of(user))[0]
+    assert frontmatter["updated_rating"] == 1
+    assert frontmatter["preview_line"] == "Fine"
+    assert "status" not in frontmatter
+    await save(user, "Better.", status="good")
+    frontmatter = parse_file(await text_of(user))[0]
+    assert frontmatter["status"] == "good"
+    assert "updated_rating" not in frontmatter
+    assert await ratings(user) == [5, 1], "the series keeps all"
+
+
+@in_a_database
+async def test_a_status_that_a_newer_rating_contradicts_goes_with_any_save_and_can_be_said_again(
+    user: User,
+) -> None:
+    async def rate(rating: int, after: timedelta) -> None:
+        career = {LifeDomain.CAREER: rating}
+        await in_database(
+            store_ratings, user_id=user.pk, ratings=career, note="", session_id=None, rated_at=NOW + after
+        )
+
+    await save(user, status="thriving", updated_rating=5)
+    await rate(1, timedelta(hours=1))
+    again = await save(user, status="thriving", now=NOW + timedelta(hours=2))
+    assert parse_file(await text_of(user))[0].get("status") == "thriving", "named anew"
+    assert (again.version, await ratings(user)) == (2, [5, 1])
+    await rate(2, timedelta(hours=3))
+    once_more = await save(user, status="thriving", now=NOW + timedelta(hours=4))
+    assert (once_more.version, once_more.is_new_version) == (3, True), "the same bytes, said at another time"
+    await rate(1, timedelta(hours=5))
+    await save(user, "Tired.", now=NOW + timedelta(hours=6))
+    frontmatter = parse_file(await text_of(user))[0]
+    assert "status" not in frontmatter
+    zone, later = ZoneInfo("Europe/Berlin"), NOW + timedelta(hours=7)
+    await in_database(UserFileVersion.of(user.pk).filter(number=1).update, created_at=NOW)
+    await in_database(restore_version, user_id=user.pk, path=CAREER, number=1, now=later, timezone=zone)
+    frontmatter = parse_file(text := await text_of(user))[0]
+    assert "status" not in frontmatter, "a restored text doesn't say it anew"
+    assert text.endswith("\n\nWords.\n")
     await in_database(audit_files, user.pk)
 
 
@@ -186,14 +242,14 @@ async def test_a_head_that_cannot_be_read_stays_word_for_word_and_what_has_no_pl
 
 @in_a_database
 async def test_whoever_is_faster_is_merged_with(user: User) -> None:
-    await save(user, status="good")
+    await save(user, status="needs_attention")
     await asyncio.gather(
-        save(user, "One.", updated_rating=3),
+        save(user, "One.", updated_rating=2),
         save(user, "Two.", preview_line="A line"),
         save(user, "Three.", status="in_crisis"),
     )
     frontmatter = parse_file(await text_of(user))[0]
-    assert (frontmatter["updated_rating"], frontmatter["preview_line"]) == (3, "A line")
+    assert (frontmatter["updated_rating"], frontmatter["preview_line"]) == (2, "A line")
     assert frontmatter["status"] == "in_crisis"
     await in_database(audit_files, user.pk)
 

@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from coaching.life.pulse import store_ratings
 from coaching.models import FileType, LifeDomain, PulseRating, UserFile
@@ -141,9 +142,36 @@ def test_the_newest_rating_holds_on_the_map_the_page_and_in_the_editor(
     assert file.frontmatter["updated_rating"] == 2
     assert rating_on_page("/files/life-map/health.md?version=1") == ["4"], "what that version said"
     # A newer one in the file is used everywhere.
-    keep_file(person, FileType.DOMAIN, name="health", now=NOON + timedelta(hours=2), updated_rating=5)
-    assert rows_of(map_of(browser), 0)["Health"] == ["Okay", "4", "5"]
-    assert rating_on_page() == ["5"]
+    keep_file(person, FileType.DOMAIN, name="health", now=NOON + timedelta(hours=2), updated_rating=3)
+    assert rows_of(map_of(browser), 0)["Health"] == ["Okay", "4", "3"]
+    assert rating_on_page() == ["3"]
+
+
+def test_of_a_status_and_a_rating_that_contradict_each_other_only_the_newer_holds(
+    person: User, browser: Client, keep_file: KeepFile
+) -> None:
+    def facts() -> dict[str, str]:
+        page = browser.get("/files/life-map/health.md").content.decode()
+        shown = re.findall(r"<dt><bdi>(.*?)</bdi></dt>\s*<dd><span[^>]*>(.*?)</span>", page)
+        return {name: value for name, value in shown if name in ("Status", "Rating")}
+
+    keep_file(person, FileType.DOMAIN, name="health", status="thriving")
+    health = {LifeDomain.HEALTH: 1}
+    later = timezone.now() + timedelta(hours=1)
+    store_ratings(user_id=person.pk, ratings=health, note="", session_id=None, rated_at=later)
+    assert rows_of(map_of(browser), 0)["Health"] == ["Earlier: Thriving", "1", "1"]
+    assert "Earlier: Thriving" in map_of(browser)
+    assert "Status not set: Health" not in map_of(browser)
+    assert facts() == {"Rating": "1"}
+    keep_file(person, FileType.DOMAIN, "A word more.", name="health", now=later + timedelta(hours=1))
+    assert rows_of(map_of(browser), 0)["Health"] == ["–", "1", "1"], "saving the text says no status anew"
+    assert "Earlier: Thriving" not in map_of(browser)
+    assert facts() == {"Rating": "1"}
+    keep_file(person, FileType.DOMAIN, name="health", now=later + timedelta(hours=2), status="thriving")
+    PulseRating.unscoped.update(rated_at=NOON - timedelta(days=1))
+    assert rows_of(map_of(browser), 0)["Health"] == ["Thriving", "1", "–"]
+    assert "<span>Earlier:</span> <strong>1</strong>" in map_of(browser)
+    assert facts() == {"Status": "Thriving"}
 
 
 def test_days_of_ratings_are_those_of_the_persons_zone(person: User, browser: Client) -> None:

@@ -1,19 +1,22 @@
 """A file is edited without JavaScript: saved, previewed, refused with the text kept."""
 
 import html
+from datetime import timedelta
 from http import HTTPStatus
 from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from django.utils import timezone
 from pytest_django import Settings
 
 from coaching.files.drafts import MAX_CONTENT_CHARACTERS
 from coaching.files.frontmatter import parse_file
 from coaching.files.selectors import read_file
 from coaching.files.types import ATTRIBUTE_ORDER
-from coaching.models import DayPlan, FileSource, FileType, PulseRating, UserFileVersion
+from coaching.life.pulse import store_ratings
+from coaching.models import DayPlan, FileSource, FileType, LifeDomain, PulseRating, UserFileVersion
 from coaching.views.file_form import FIELD_ORDER
 from tests.browser.payloads import PAYLOADS
 from tests.files.auditor import audit_files
@@ -36,6 +39,49 @@ def test_an_edit_is_saved_as_the_users_own_version(signed_in: Client, user: User
     assert newest.text.endswith("\nstatus: good\nupdated_rating: 4\n---\n\nI wrote\nthis.\n")
     assert PulseRating.unscoped.order_by("-pk").values_list("rating", flat=True)[0] == 4
     assert "Saved as version 2." in page_of(signed_in, CAREER)
+
+
+def test_a_rating_that_contradicts_the_status_is_refused_at_its_field(
+    signed_in: Client, user: User, write: Write
+) -> None:
+    write("One", status="thriving", updated_rating=5)
+    response = send(signed_in, "Two", version=1, status="thriving", updated_rating="1")
+    assert response.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
+    page = response.content.decode()
+    field = page[page.index('id="file-updated_rating"') :]
+    assert "“Thriving” goes with 4 to 5." in field[: field.index('class="field"')]
+    assert typed_in(page) == "Two"
+    assert bodies(user) == ["One"]
+    assert send(signed_in, "Two", version=1, status="in_crisis", updated_rating="1").status_code == 303
+
+
+def test_the_editor_shows_and_saves_only_the_newer_part_of_a_contradiction(
+    signed_in: Client, user: User, write: Write
+) -> None:
+    def facts() -> dict[str, object]:
+        frontmatter = parse_file(read_file(user_id=user.pk, path="life-map/career.md").text)[0]
+        return {name: frontmatter[name] for name in ("status", "updated_rating") if name in frontmatter}
+
+    write("One", status="thriving", updated_rating=5)
+    rated_at = timezone.now() + timedelta(hours=1)
+    career = {LifeDomain.CAREER: 1}
+    store_ratings(user_id=user.pk, ratings=career, note="", session_id=None, rated_at=rated_at)
+    page = page_of(signed_in, f"{CAREER}/edit/")
+    assert '<option value="" selected>Not set</option>' in page
+    assert '<option value="1" selected>' in page
+    assert send(signed_in, "Two", version=1, status="", updated_rating="1").status_code == 303
+    assert bodies(user) == ["One", "Two"]
+    assert facts() == {"updated_rating": 1}
+    assert PulseRating.unscoped.count() == 2, "nothing was rated again"
+
+
+def test_a_contradiction_of_an_imported_page_keeps_nobody_from_editing_the_text(
+    signed_in: Client, user: User, keep_file: KeepFile
+) -> None:
+    keep_file("life-map/career.md", "---\nstatus: thriving\nupdated_rating: 1\n---\n\nOne\n")
+    assert send(signed_in, "Two", version=1, status="thriving", updated_rating="1").status_code == 303
+    text = read_file(user_id=user.pk, path="life-map/career.md").text
+    assert text.endswith("status: thriving\nupdated_rating: 1\n---\n\nTwo\n")
 
 
 def test_an_edited_day_plan_is_the_plan_of_the_day(signed_in: Client, write: Write) -> None:

@@ -81,13 +81,13 @@ async def test_the_map_holds_what_was_said_and_nothing_else(client: AsyncAnthrop
     await walk.say("hello")
     await map_life(walk)
     pages = {path.removesuffix(".md").rpartition("/")[2]: file for path, file in walk.files.items()}
-    assert len([path for path in walk.files if path.startswith("life-map/")]) == 9
+    assert len([path for path in walk.files if path.startswith("life-map/")]) == 7
     assert pages["career"].attributes["updated_rating"] == 3
     assert "status" not in pages["career"].attributes
     assert pages["health"].attributes["status"] == "needs_attention"
     assert pages["creativity"].attributes["status"] == "thriving"
     assert "“I see my sister too rarely”" in pages["relationships"].body
-    assert "Left for later" in pages["learning"].body
+    assert "learning" not in pages, "“later” writes no page"
     assert "**Learning**: left for later" in pages["_overview"].body
     assert "Calmer days" in pages["current"].body
     assert "In bed by eleven" in pages["current"].body

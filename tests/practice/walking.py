@@ -15,7 +15,7 @@ from coaching.engine.messages import StoredCall, StoredMessage, build_api_messag
 from coaching.files.attributes import check_attributes
 from coaching.files.permissions import may_write
 from coaching.files.types import RULES
-from coaching.life.arcs import ARCS, Artefact, DayFile, Page, Pulse
+from coaching.life.arcs import ARCS, Artefact, DayFile, Page, Pulse, without_left
 from coaching.tools import CHAT_TOOLS
 from coaching.tools.save_file import SaveFileInput
 from coaching.tools.show_options import ShowOptionsInput
@@ -247,11 +247,10 @@ class Walk:
             ), False
         if not self.arc and what == "arc":
             return _json(success=False, reason="no_arc", message="In no arc."), False
-        missing = (
-            [m for artefact in ARCS[SessionKind(self.arc)].leaves for m in self._lacking(artefact)]
-            if self.arc
-            else []
-        )
+        missing: list[str] = []
+        if self.arc:
+            arc = SessionKind(self.arc)
+            missing = without_left(arc, [m for each in ARCS[arc].leaves for m in self._lacking(each)])
         if missing and not self.was_told:
             self.was_told = True
             return _json(

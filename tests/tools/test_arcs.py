@@ -324,6 +324,21 @@ async def test_a_map_that_was_begun_in_another_sitting_only_lacks_the_rest(user:
     ]  # fmt: skip
 
 
+async def test_a_part_that_is_left_for_later_is_not_lacking_once_the_overview_is_written(user: User) -> None:
+    first = await in_database(begin, user, SessionKind.LIFE_MAPPING, now=NOON - timedelta(days=9))
+    await first.save(file_type="overview")
+    own = await in_database(begin, user, SessionKind.LIFE_MAPPING)
+    await own.save(file_type="domain", file_name="career")
+    for file_type in ("life-plan", "sage-context"):
+        await own.save(file_type=file_type)
+    missing = (await own.complete("arc"))["missing"]
+    assert "domain play" in missing, "the overview of another sitting says nothing about this one"
+    await own.save(file_type="overview")
+    completed = await own.complete("arc")
+    assert completed["still_missing"] == []
+    assert own.session.metadata["arcs"][-1]["still_missing"] == []
+
+
 @pytest.mark.parametrize(
     ("file_name", "is_whole"),
     [("2026-11-21", True), ("2026-11-20", True), ("2026-11-22", True), ("2026-11-19", False)],

@@ -147,6 +147,14 @@ REFUSALS: list[tuple[dict[str, Any], str]] = [
         "status doesn't belong to the type overview",
     ),
     ({"file_type": "overview", "content": "  "}, "empty"),
+    (
+        {
+            "file_type": "domain",
+            "file_name": "play",
+            "attributes": {"status": "thriving", "updated_rating": 1},
+        },
+        "“Thriving” and 1 of 5 contradict each other",
+    ),
 ]
 
 

@@ -7,12 +7,14 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.utils import timezone
 
 from coaching.engine.errors import ToolInputError
 from coaching.life.pulse import read_pulse, store_ratings
-from coaching.models import LifeDomain, PulseRating
+from coaching.models import FileType, LifeDomain, PulseRating, UserFile
 from coaching.tools.show_pulse_check import SHOW_PULSE_CHECK
-from sessions_app.models import SessionKind
+from sessions_app.errors import FieldRefused
+from sessions_app.models import CallState, Session, SessionKind, ToolCallRecord, Turn, TurnStatus
 from sessions_app.services import open_session
 from tests.tools.committing_context import CommittingContext
 
@@ -118,8 +120,8 @@ def test_all_eight_and_the_extremes_are_fine(user: User) -> None:
         ({"ratings": {"": 3}}, "wasn't asked about"),
         ({"ratings": {"career": 3}, "note": 7}, "must be text"),
         ({"ratings": {"career": 3}, "note": "x" * 501}, "501 characters"),
-        ({"ratings": {"career": 3}, "note": "a\x00b"}, "can't be stored"),
-        ({"ratings": {"career": 3}, "note": "a\ud800b"}, "can't be stored"),
+        ({"ratings": {"career": 3}, "note": "a\x00b"}, "can’t be stored"),
+        ({"ratings": {"career": 3}, "note": "a\ud800b"}, "can’t be stored"),
         ({"ratings": {"career": 3}, "mood": "fine"}, "nothing else"),
     ],
     ids=lambda value: repr(value)[:50],
@@ -127,9 +129,61 @@ def test_all_eight_and_the_extremes_are_fine(user: User) -> None:
 def test_what_is_no_answer_is_refused_with_a_sentence_and_stores_nothing(
     user: User, value: object, told: str
 ) -> None:
-    with pytest.raises(ToolInputError, match=told):
+    with pytest.raises((ToolInputError, FieldRefused), match=told):
         answer(user, value)
     assert not PulseRating.unscoped.exists()
+
+
+@pytest.fixture
+def mapping(user: User) -> Session:
+    """A life mapping."""
+    return open_session(user_id=user.pk, kind=SessionKind.LIFE_MAPPING)
+
+
+def save_career(session: Session, status: str, *, names: bool = True, **fields: Any) -> None:
+    """Store a page as a save of this session leaves it; the call names the status or only the text."""
+    file, _ = UserFile.of(session.user_id).get_or_create(
+        user_id=session.user_id, path="life-map/career.md", file_type=FileType.DOMAIN
+    )
+    file.version_number, file.frontmatter = file.version_number + 1, {"status": status}
+    file.save()
+    turn = Turn.unscoped.create(session=session, status=TurnStatus.COMPLETED, ended_at=timezone.now())
+    attributes = {"status": status} if names else None
+    given = {"file_type": "domain", "file_name": "career", "content": "…", "attributes": attributes}
+    call = {"state": CallState.FINISHED, "finished_at": timezone.now(), "input": given, **fields}
+    turn.calls.create(round_number=1, position=0, tool_use_id="toolu_1", name="save_file", **call)
+
+
+def rate_career(session: Session, **ratings: int) -> None:
+    assert SHOW_PULSE_CHECK.answer is not None
+    context = CommittingContext(user_id=session.user_id, session_id=session.id, now=timezone.now())
+    SHOW_PULSE_CHECK.answer(context, SHOW_PULSE_CHECK.parse("{}"), {"ratings": ratings})
+
+
+def test_a_rating_that_contradicts_a_status_just_given_is_refused(mapping: Session) -> None:
+    save_career(mapping, "thriving")
+    save_career(mapping, "thriving", names=False)
+    with pytest.raises(FieldRefused, match="just called this “Thriving”, which goes with 4 to 5") as refused:
+        rate_career(mapping, health=1, career=1)
+    assert refused.value.field == "career"
+    assert not PulseRating.unscoped.exists()
+    rate_career(mapping, health=1, career=4)
+    UserFile.unscoped.update(frontmatter={"status": "in_crisis"})  # since then, by the person
+    rate_career(mapping, career=1)
+
+
+@pytest.mark.parametrize("case", ["only kept", "not saved", "long ago", "before the arc", "no arc"])
+def test_a_status_that_wasnt_just_given_refuses_no_rating(user: User, mapping: Session, case: str) -> None:
+    save_career(mapping, "thriving", names=case != "only kept", is_error=case == "not saved")
+    match case:
+        case "long ago":
+            ToolCallRecord.unscoped.update(created_at=timezone.now() - timedelta(hours=13))
+        case "before the arc":
+            ToolCallRecord.unscoped.update(created_at=mapping.started_at - timedelta(seconds=1))
+        case "no arc":
+            Session.unscoped.update(kind=SessionKind.OPEN_CONVERSATION)
+    rate_career(mapping, career=1)
+    assert PulseRating.of(user.pk).get().rating == 1
 
 
 def test_only_the_domains_that_were_asked_about_can_be_rated(user: User) -> None:

@@ -26,13 +26,13 @@ _STATUSES = frozenset({"thriving", "good", "okay", "needs_attention", "in_crisis
 
 
 def is_to_write(file: File, state: State) -> bool:
-    """Return whether a file has something to hold: an answer, or for a domain's page a "later"."""
+    """Return whether a file has something to hold: "later" is no answer."""
     nothing = Given(words="")
     is_refused = state.walk.asks_before_writing and state.given.get("yes", nothing).value != "yes"
     if is_refused or state.given.get("ground", nothing).value == "leave":
         return False
     given = [state.given[name] for name in file.slots if name in state.given]
-    return any(file.is_early or not each.is_later for each in given)
+    return any(not each.is_later for each in given)
 
 
 def changed_at(file: File, state: State) -> int:
@@ -103,7 +103,7 @@ def _lines(name: str, names: Sequence[str], state: State) -> list[str]:
         rated = [(part, given.ratings[part]) for part in DOMAINS if part in given.ratings]
         return [f"- **{part_title(part)}**: {values.get('new')}" for part, values in rated]
     if given.is_later:
-        return [f"- {label}{later}"] if label else [f"*{one_line(later)}.*"] if name in DOMAINS else []
+        return [f"- {label}{later}"] if label else []
     if given.items:
         return [f"- **{item.replace('*', '')}**" for item in given.items]
     if label:

@@ -21,7 +21,7 @@ from coaching.practice.coach.files import as_call, changed_at, is_to_write
 from coaching.practice.coach.hearing import Heard
 from coaching.practice.coach.state import State, changeable
 from coaching.practice.coach.steps import LOOK_BACK, look_back, today_in
-from coaching.practice.coach.tables import DOMAINS, File, Given, Slot, Walk
+from coaching.practice.coach.tables import DOMAINS, File, Slot, Walk
 from coaching.practice.coach.texts import Choice
 from coaching.practice.script import Note, Reply, Text, ToolUse
 
@@ -164,7 +164,6 @@ class Walking:
             if is_to_write(file, self.state) and self._saved_at(file) < changed_at(file, self.state)
             and self.state.given_up_at < changed_at(file, self.state)
         ]  # fmt: skip
-        waiting = [file for file in waiting if not (self._is_only_later(file) and self._stored(file))]
         if not waiting or "save_file" not in self.conversation.tools:
             return None
         if "read_file" in self.conversation.tools:
@@ -175,9 +174,6 @@ class Walking:
         calls = [as_call(f, self.state, self._stored(f), is_again=f.name in saved) for f in waiting]
         note = texts.said("writing", files=join_words([file.name for file in waiting]))
         return Reply.of(Note(note), *calls)
-
-    def _is_only_later(self, file: File) -> bool:
-        return all(self.state.given.get(name, Given(words="")).is_later for name in file.slots)
 
     @cached_property
     def _read(self) -> Mapping[str, str]:

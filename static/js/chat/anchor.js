@@ -9,17 +9,24 @@ export function anchor() {
 
 // The scroll position at which an element is just below the header.
 export function topOf(element) {
-  const head = document.querySelector(".site-head").getBoundingClientRect().height;
-  return Math.max(0, Math.floor(element.getBoundingClientRect().top + scrollY - head - GAP_PX));
+  return Math.max(0, Math.floor(element.getBoundingClientRect().top + scrollY - headEnd() - GAP_PX));
 }
 
 // Whether the open question can be read: its text is whole between header and composer, or fills what is there.
 export function isInView(asked) {
   const { top, bottom, height } = asking(asked).getBoundingClientRect();
-  const begin = document.querySelector(".site-head").getBoundingClientRect().bottom;
+  const begin = headEnd();
   const end = document.querySelector(".chat-footer").getBoundingClientRect().top;
   if (height > end - begin) return bottom > begin && top < end;
   return top >= begin - 1 && bottom <= end + 1;
+}
+
+// The header covers the top of the page, and so does the progress of an arc where there is room for it.
+function headEnd() {
+  const progress = document.querySelector(".arc-progress");
+  const isSticky = progress && getComputedStyle(progress).position === "sticky";
+  const head = document.querySelector(".site-head").getBoundingClientRect().height;
+  return head + (isSticky ? progress.getBoundingClientRect().height : 0);
 }
 
 export function wordsOf(asked) {

@@ -54,6 +54,11 @@ export class Connection {
     return this.#socket?.readyState === WebSocket.OPEN;
   }
 
+  // A socket seems open for a while after the network has gone.
+  get isReachable() {
+    return this.isOpen && navigator.onLine;
+  }
+
   get hasFailed() {
     return this.#hasEnded || (!this.hasBeenOpen && this.#tries > 2);
   }

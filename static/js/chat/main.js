@@ -18,6 +18,7 @@ import { Phase } from "./phase.js";
 import { Queue } from "./queue.js";
 import { Questions } from "./questions.js";
 import { Scroll } from "./scroll.js";
+import { Silence } from "./silence.js";
 import { LiveText } from "./stream.js";
 
 const byId = (id) => document.getElementById(id);
@@ -81,6 +82,16 @@ function begin() {
     messages,
     () => phase.now === "idle" && !outbox.isWaiting && !editing.isOn && !connection.hasFailed && !questions.pending,
   );
+  const silence = new Silence({
+    element: byId("still"),
+    isWorking: () =>
+      !["idle", "completing"].includes(phase.now) &&
+      !questions.pending &&
+      !outbox.isWaiting &&
+      !activity.count &&
+      connection.isReachable,
+    say: (text) => announcer.say(text),
+  });
   const waitHint = byId("wait-hint");
   let shownTurn = "";
 
@@ -96,14 +107,18 @@ function begin() {
     field.placeholder = placeholder(isAsked);
     const hadFocus = document.activeElement === sendButton || document.activeElement === stopButton;
     const isEmpty = !(field.value.trim() || attachments.ids.length);
-    sendButton.hidden = isAnswering && (isEmpty || editing.isOn);
+    // Nothing that could be stopped has begun.
+    const isUnsent = outbox.isWaiting && !connection.isReachable;
+    sendButton.hidden = isAnswering && !isUnsent && (isEmpty || editing.isOn);
     sendButton.disabled = attachments.isUploading || isEmpty;
     sendButton.ariaLabel = isAnswering ? sendButton.dataset.later : sendButton.dataset.now;
-    stopButton.hidden = !isAnswering;
-    stopButton.disabled = phase.now === "completing" || outbox.isWaiting;
+    stopButton.hidden = !isAnswering || isUnsent;
+    // Without a socket its form is submitted.
+    stopButton.disabled = phase.now === "completing" || outbox.isWaiting || !navigator.onLine;
     if (!isAnswering || !field.value.trim()) waitHint.hidden = true;
     if (hadFocus && document.activeElement === document.body) field.focus();
     countdown.settle();
+    silence.settle();
   }
 
   // An edit can't wait for the end of an answer: it would edit another message by then.
@@ -127,6 +142,7 @@ function begin() {
 
   // Returns whether htmx gets a frame no more: it waits, or it is text.
   function take(frame) {
+    silence.hear();
     if (history.holds(frame)) return true;
     if (!isPressed()) return live.take(frame);
     afterPress(() => connection.replay(frame));
@@ -180,6 +196,7 @@ function begin() {
     waitHint.hidden = true;
     phase.take("send");
     outbox.put(text, type, documents);
+    showPhase();
     scroll.toEnd();
   }
 
@@ -206,6 +223,18 @@ function begin() {
     if (value) field.setSelectionRange(selectionStart, selectionEnd);
     attachments.put(documents);
     announcer.say(page.dataset.unsent);
+  }
+
+  // Begin a message that corrects the last answer; what is being typed belongs to it, but no message being edited.
+  function correct(event) {
+    const link = event.target.closest("[data-change]");
+    if (!link || connection.hasFailed) return;
+    event.preventDefault();
+    editing.end();
+    const words = `${link.dataset.change} `;
+    if (!field.value.startsWith(words)) setText(field, words + field.value);
+    field.focus();
+    field.setSelectionRange(field.value.length, field.value.length);
   }
 
   function showTitle() {
@@ -242,6 +271,7 @@ function begin() {
     },
     begin() {
       phase.take("begin");
+      silence.begin();
       announcer.say(page.dataset.answering);
     },
     restart() {
@@ -268,7 +298,11 @@ function begin() {
     },
     document: showState,
     error({ field: faulty }) {
-      if (questions.isWaiting) questions.refuse(faulty, byId("notices").textContent.trim());
+      const notices = byId("notices");
+      if (questions.isWaiting && questions.refuse(faulty, notices.textContent.trim())) {
+        notices.replaceChildren();
+        scroll.release();
+      }
       phase.take("refuse");
       // While a message is being sent that the page doesn't show yet, the refusal is about it: it goes back to the
       // composer, and so does what waits behind it, unless a turn's end comes.
@@ -358,6 +392,7 @@ function begin() {
     phase.take(action === "stop" ? "stop" : "send");
     showPhase();
   });
+  for (const list of [messages, openTurn]) list.addEventListener("click", correct);
   messages.addEventListener("click", copy);
   messages.addEventListener("click", (event) => answers.open(event));
   messages.addEventListener("click", (event) => {
@@ -367,8 +402,14 @@ function begin() {
     if (phase.now === "idle") editing.begin(link.closest(".said").querySelector(".said-text").textContent);
   });
 
+  for (const name of ["online", "offline"]) addEventListener(name, showPhase);
+  page.addEventListener("htmx:wsClose", showPhase);
+
   isBegun = true;
-  phase.onChange(showPhase);
+  phase.onChange(() => {
+    silence.hear();
+    showPhase();
+  });
   live.shape();
   if (openTurn.firstElementChild && !questions.pending) phase.take("begin");
   if (outbox.restore()) phase.take("send");

@@ -59,9 +59,10 @@ export class Outbox {
     clearTimeout(this.#timer);
     const { documents, ...frame } = this.#message;
     if (documents) frame.documents = documents.map(({ id }) => id);
-    const isSent = this.#send(frame);
+    // A socket seems open for a while after the network has gone.
+    const isSent = this.#send(frame) && navigator.onLine;
     this.#showState(isSent ? "" : "waiting", false);
-    this.#timer = setTimeout(() => this.#showState("slow", true), SLOW_MS);
+    if (isSent) this.#timer = setTimeout(() => this.#showState("slow", true), SLOW_MS);
   }
 
   // The server has it, and its bubble replaces ours.

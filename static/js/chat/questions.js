@@ -37,10 +37,8 @@ export class Questions {
     const question = this.pending;
     if (!question || this.#frame) return;
     this.#frame = frameOf(question, this.#form, submitter);
-    for (const input of question.querySelectorAll("[aria-invalid]")) {
-      input.removeAttribute("aria-invalid");
-      document.getElementById(`${input.id}-fault`).textContent = "";
-    }
+    for (const input of question.querySelectorAll("[aria-invalid]")) input.removeAttribute("aria-invalid");
+    for (const place of question.querySelectorAll("[data-fault]")) place.textContent = "";
     question.classList.add("is-sending");
     question.setAttribute("aria-busy", "true");
     if (submitter?.classList.contains("pill")) submitter.classList.add("is-picked");
@@ -66,15 +64,19 @@ export class Questions {
     return isOwn;
   }
 
-  // What is wrong with one field is said there, too.
+  // What is wrong with one field is said there. Return whether there is such a field.
   refuse(field = "", words = "") {
     this.#end();
     this.#showState("");
-    const input = field && this.pending?.querySelector(`[name="input_${CSS.escape(field)}"]`);
-    if (!input) return;
-    input.setAttribute("aria-invalid", "true");
-    document.getElementById(`${input.id}-fault`).textContent = words;
-    input.focus();
+    const place = field && this.pending?.querySelector(`[data-fault="${CSS.escape(field)}"]`);
+    if (!place) return false;
+    place.textContent = words;
+    const named = this.pending.querySelector(`[aria-describedby~="${CSS.escape(place.id)}"]`);
+    const input = named.matches("input, select, textarea") ? named : (named.querySelector("input:checked") ?? named.querySelector("input"));
+    if (input === named) input.setAttribute("aria-invalid", "true"); // A group of ratings can't have it.
+    input.focus({ preventScroll: true });
+    place.scrollIntoView({ block: "center", behavior: "instant" });
+    return true;
   }
 
   announce() {
@@ -161,10 +163,11 @@ export class Questions {
   }
 }
 
-// A turn's markup without the state of its open question.
+// A turn's markup without the state of its open question, and without what was opened to read it.
 function outline(element) {
   const copy = element.cloneNode(true);
   for (const call of copy.querySelectorAll(".call.is-pending")) call.replaceWith(call.id);
+  for (const one of copy.querySelectorAll("details")) one.removeAttribute("open");
   return copy.innerHTML.replace(/\s+/g, " ").replaceAll("> <", "><").replaceAll(' class=""', "").trim();
 }
 

@@ -74,6 +74,11 @@ export class Scroll {
     this.follow();
   }
 
+  // The reader is shown something further up.
+  release() {
+    this.#pin(false);
+  }
+
   #target() {
     const end = Math.max(0, document.documentElement.scrollHeight - innerHeight);
     const held = anchor();
