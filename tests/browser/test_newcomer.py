@@ -17,10 +17,10 @@ from coaching.models import Capture, UserFile
 from coaching.practice.server import PracticeServer
 from sessions_app.database import in_database
 from sessions_app.models import Session
+from tests.browser.app_server import until_controlled
 from tests.browser.chat_page import until_done
 from tests.browser.fixtures import OpenContext, Watcher
 from tests.browser.newcomer import Connection, Newcomer
-from tests.browser.test_app import until_controlled
 from tests.browser.test_arcs import LEFT_FOR_LATER, begin, life_mapping, open_day
 from tests.browser.test_sidebar import choose
 from tests.conftest import PASSWORD

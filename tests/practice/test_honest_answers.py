@@ -69,7 +69,7 @@ no me apetece puntuar esto, no me apetece vivir, quiero morir
     ("language", "words"),
     [(code, line) for code, lines in IN_DANGER.items() for line in lines.split("\n") if line],
 )
-def test_danger_is_never_taken_for_a_refusal_to_rate(language: str, words: str) -> None:
+def test_danger_is_never_taken_for_a_refusal_to_rate(language: texts.Language, words: str) -> None:
     with texts.speaking(language):
         assert danger_in(words) is not None
         assert danger_heard(words) == danger_in(words)
@@ -85,7 +85,9 @@ def test_danger_is_never_taken_for_a_refusal_to_rate(language: str, words: str) 
         ("es", "no quiero puntuar mi vida ahora"),
     ],
 )
-def test_a_message_that_is_wholly_a_refusal_to_rate_is_no_danger(language: str, words: str) -> None:
+def test_a_message_that_is_wholly_a_refusal_to_rate_is_no_danger(
+    language: texts.Language, words: str
+) -> None:
     with texts.speaking(language):
         assert is_about("only_no_ratings", words)
         assert danger_heard(words) is None
@@ -132,7 +134,9 @@ ANSWERS = [
 
 
 @pytest.mark.parametrize(("language", "kind", "name", "words"), ANSWERS)
-def test_an_honest_answer_is_one_however_hard_it_is(language: str, kind: str, name: str, words: str) -> None:
+def test_an_honest_answer_is_one_however_hard_it_is(
+    language: texts.Language, kind: str, name: str, words: str
+) -> None:
     with texts.speaking(language):
         assert hear(words).kind == "answer"
         assert fits(words, BY_LANGUAGE[language][kind].slot(name))
