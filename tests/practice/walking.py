@@ -249,8 +249,8 @@ class Walk:
             return _json(success=False, reason="no_arc", message="In no arc."), False
         missing: list[str] = []
         if self.arc:
-            arc = SessionKind(self.arc)
-            missing = without_left(arc, [m for each in ARCS[arc].leaves for m in self._lacking(each)])
+            kind = SessionKind(self.arc)
+            missing = without_left(kind, [m for each in ARCS[kind].leaves for m in self._lacking(each)])
         if missing and not self.was_told:
             self.was_told = True
             return _json(
