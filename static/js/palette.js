@@ -112,7 +112,9 @@ class Palette {
   move(step) {
     const all = this.options;
     this.isChosen = true;
-    this.choose(all.at((all.indexOf(this.active) + step) % all.length));
+    // What was chosen may have gone meanwhile.
+    const at = all.indexOf(this.active);
+    this.choose(at < 0 ? all.at(step > 0 ? 0 : -1) : all.at((at + step) % all.length));
   }
 
   // Pages by the beginnings of their words. What can be done with any words is first without words, and last with them.

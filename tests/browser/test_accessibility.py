@@ -52,7 +52,7 @@ OWN_PAGES = (
     "/nowhere/",
 )  # fmt: skip
 
-AROUND_THE_MENU = ((1100, 800), (1056, 800), (964, 800), (950, 800))
+AROUND_THE_MENU = ((1150, 800), (1104, 800), (1012, 800), (998, 800))
 """Screens on both sides of the widths below which the header's links are a menu."""
 
 COLOUR_RULES = ("color-contrast", "link-in-text-block")
@@ -253,6 +253,9 @@ async def test_the_keyboard_alone_reaches_everything(
     await expect(page.get_by_label("Attach documents")).to_be_focused()
     await page.keyboard.press("Shift+Tab")
     await expect(page.get_by_text("Why this answer")).to_be_focused()
+    for name in ("Not a helpful answer", "Helpful answer"):
+        await page.keyboard.press("Shift+Tab")
+        await expect(page.get_by_role("button", name=name, exact=True)).to_be_focused()
     await page.keyboard.press("Shift+Tab")
     await expect(page.get_by_role("button", name="Answer again")).to_be_focused()
     await page.keyboard.press("Shift+Tab")

@@ -52,7 +52,7 @@ OCTOBER = (
     # 1,200 x $2 + 9,000 x $4 + 400 x $10, each per million = $0.0424; 30 of them: $1.272
     Calls(
         count=30,
-        at=datetime(2026, 10, 1, tzinfo=UTC),
+        at=datetime(2026, 10, 1, 4, tzinfo=UTC),
         model="claude-sonnet-5-5",
         purpose=TURN,
         tokens=TokenCounts(input_tokens=1_200, cache_creation_1h_tokens=9_000, output_tokens=400),
@@ -117,7 +117,11 @@ OCTOBER = (
     ),
     # Of the next month.
     Calls(
-        count=1, at=datetime(2026, 11, 1, tzinfo=UTC), model="claude-sonnet-5-5", purpose=TURN, tokens=ROUND
+        count=1,
+        at=datetime(2026, 11, 1, 4, tzinfo=UTC),
+        model="claude-sonnet-5-5",
+        purpose=TURN,
+        tokens=ROUND,
     ),
 )
 

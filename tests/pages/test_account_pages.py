@@ -32,7 +32,9 @@ def looks_like_ours(client: Client, address: str) -> str:
     assert 'class="wordmark"' in page, address
     assert 'class="card"' in page, address
     assert page.count("<h1>") == 1, address
-    assert " placeholder=" not in page.partition('class="card"')[2], f"{address}: a label says it already"
+    assert " placeholder=" not in page.partition('class="card"')[2].partition("</main>")[0], (
+        f"{address}: a label says it already"
+    )
     assert not re.search(r"<script(?![^>]*\ssrc=)|<style|\sstyle=|\son[a-z]+=", page), address
     return page
 

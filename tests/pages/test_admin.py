@@ -287,7 +287,7 @@ def test_every_page_with_rows_of_people_hides_something_or_shows_all() -> None:
     """The test above covers all pages with people's rows; a new one must be in it, or named here."""
     names = {pages.model.__name__ for pages in PEOPLES_PAGES}
     assert names == {
-        "ActionItem", "CalendarSource", "CaptureVerdict", "Document", "DocumentCall", "InboxMail",
+        "ActionItem", "AnswerFeedback", "CalendarSource", "CaptureVerdict", "Document", "DocumentCall", "InboxMail",
         "InboxRefusal", "KnowledgeEntry", "LibraryEffect", "ModelUsage", "SafetyVerdict", "Session",
         "SessionBrief", "Turn", "UserFile",
     }  # fmt: skip

@@ -91,8 +91,9 @@ def test_it_shows_the_lines_what_they_cover_and_where_they_come_from(
         f"/chat/{session.id}/#message-3",
         f"/chat/{session.id}/#message-5",
     ]
+    menu = signed_in.get(f"/chat/{session.id}/menu/").content.decode()
+    assert address_of(session) in menu
     conversation = signed_in.get(f"/chat/{session.id}/").content.decode()
-    assert address_of(session) in conversation
     for link in links:
         assert f'id="{link.partition("#")[2]}"' in conversation
 

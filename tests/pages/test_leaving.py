@@ -17,6 +17,7 @@ from django.test import Client
 from coaching.engine.events import TextDelta
 from coaching.events import RoundClosed, RoundShown, Sync, TurnDone, TurnEvent
 from coaching.models import (
+    AnswerFeedback,
     Document,
     DocumentText,
     KnowledgeEntry,
@@ -164,6 +165,8 @@ SURFACES = {
     "coaching/transcript/conversation.py": ("/chat/{session}/", "stream", "round", "sync", "done"),
     "coaching/sockets/fragments.py": ("stream",),
     "coaching/views/conversation_page.py": ("/chat/{session}/",),
+    "coaching/views/session_export.py": ("/chat/{session}/print/",),
+    "coaching/belongings/device_copy.py": ("/offline/copy/",),
     "coaching/views/home.py": ("/",),
     "coaching/views/prompts.py": ("/reflections/{prompt}/",),
     "coaching/views/journal.py": ("/journal/", "/journal/2026-11-16/", "/journal/week/2026-11-16/"),
@@ -173,6 +176,7 @@ SURFACES = {
     "coaching/library/pages/documents.py": ("/library/documents/{document}/",),
     "coaching/library/pages/knowledge.py": ("/library/knowledge/", "/library/knowledge/{entry}/"),
     "coaching/admin/transcripts.py": ("/admin/sessions_app/session/{session}/words/",),
+    "coaching/admin/feedback.py": ("/admin/coaching/answerfeedback/{feedback}/words/",),
     "coaching/admin/skills.py": ("/admin/coaching/skill/{skill}/preview/",),
     "coaching/library/admin/references.py": ("/admin/coaching/reference/{reference}/preview/",),
 }
@@ -211,9 +215,13 @@ def linked(user: User, session: Session, exchange: Exchange) -> dict[str, object
     Document.of(user.pk).update(summary=CORPUS, reason=CORPUS[:500])
     DocumentText.unscoped.update(text=CORPUS)
     KnowledgeEntry.of(user.pk).update(content=CORPUS)
+    feedback = AnswerFeedback.unscoped.create(
+        turn=session.turns.get(), rating="up", is_shared=True, is_answer_shared=True
+    )
     return {
         **ids_of_library(user.pk),
         "session": session.pk,
+        "feedback": feedback.pk,
         "prompt": prompt.pk,
         "skill": Skill.objects.get(name="open-day").pk,
         "reference": Reference.objects.get(file_type="will").pk,
@@ -259,8 +267,11 @@ def shown_at(surface: str, client: Client, session: Session, ids: dict[str, obje
     elif surface == "tick":
         fields = {"version": "2", "box-0": "1"}
         response = client.post("/files/life-map/career.md/tick/", fields, headers={"HX-Request": "true"})
-    elif surface.startswith("/admin/coaching/"):
+    elif surface.endswith("/preview/"):
         response = client.post(surface.format(**ids), {"override": CORPUS})
+    elif surface == "/offline/copy/":
+        client.post("/settings/device-copy/", {"do": "keep"})
+        return str(client.get(surface).json()["html"])
     else:
         response = client.get(surface.format(**ids))
     assert response.status_code in (200, 422), surface
