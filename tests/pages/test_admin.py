@@ -287,9 +287,9 @@ def test_every_page_with_rows_of_people_hides_something_or_shows_all() -> None:
     """The test above covers all pages with people's rows; a new one must be in it, or named here."""
     names = {pages.model.__name__ for pages in PEOPLES_PAGES}
     assert names == {
-        "ActionItem", "AnswerFeedback", "CalendarSource", "CaptureVerdict", "Document", "DocumentCall", "InboxMail",
-        "InboxRefusal", "KnowledgeEntry", "LibraryEffect", "ModelUsage", "SafetyVerdict", "Session",
-        "SessionBrief", "Turn", "UserFile",
+        "ActionItem", "AnswerFeedback", "CalendarSource", "CaptureVerdict", "Document", "DocumentCall",
+        "InboxMail", "InboxRefusal", "KnowledgeEntry", "LibraryEffect", "ModelUsage", "SafetyVerdict",
+        "Session", "SessionBrief", "Turn", "UserFile",
     }  # fmt: skip
     others = {model.__name__ for model in admin.site._registry if issubclass(model, Owned)} - names
     assert others == {"Profile"}
