@@ -51,7 +51,7 @@ def pages_of(pages: "admin.ModelAdmin[Model]", operator: User) -> Iterator[str]:
     """Yield the addresses of a model's pages, those of a row with the newest one."""
     request = RequestFactory().get("/admin/")
     request.user = operator
-    row = pages.model._base_manager.order_by("-pk").first()
+    row = pages.get_queryset(request).order_by("-pk").first()
     for pattern in pages.get_urls():
         if not pattern.name:
             continue  # Django's old addresses

@@ -3,7 +3,6 @@
 import io
 import re
 import zipfile
-from datetime import datetime
 from http import HTTPStatus
 from zoneinfo import ZoneInfo
 
@@ -12,7 +11,9 @@ from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
 from django.db import connections
 from django.test import AsyncClient, Client
+from django.utils import timezone
 
+from coaching.clock.days import local_day
 from coaching.models import Profile, UserFileVersion
 from sessions_app.database import in_database
 from tests.confirmed import sign_in_confirmed
@@ -53,7 +54,7 @@ async def test_the_archive_holds_every_file_of_the_person_and_nobody_elses(
 
     await in_database(keep)
     archive = await zip_of(user)
-    folder = f"sage-files-{datetime.now(ZoneInfo('Asia/Tokyo')):%Y-%m-%d}"
+    folder = f"sage-files-{local_day(timezone.now(), ZoneInfo('Asia/Tokyo'))}"
     held = {name: archive.read(name).decode() for name in archive.namelist()}
     assert held == {f"{folder}/{path}": text for path, text in texts.items()}
     assert archive.infolist()[0].date_time == (2026, 11, 21, 18, 0, 0)

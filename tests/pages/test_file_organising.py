@@ -284,7 +284,7 @@ def test_files_are_found_by_name_and_by_their_words(signed_in: Client, write: Wr
     signed_in.post(f"{watching}/rename/", {"title": "Early birds"})
     assert 'dir="auto">Early birds</span>' in page_of(signed_in, "/search/?q=dawn")
     signed_in.post(f"{watching}/rename/", {"title": "Heron watching"})
-    assert "status: <mark>good</mark>" in page_of(signed_in, "/files/?q=good"), "only the frontmatter has it"
+    assert "<mark>Good</mark>" in page_of(signed_in, "/files/?q=good"), "only the frontmatter has it"
     assert f'href="{CAREER}"' in text
     assert "No files match these words" in page_of(signed_in, "/files/?q=zebra")
     assert "No files match these words" in page_of(signed_in, "/files/?q=the")
