@@ -37,6 +37,7 @@ DAYS = 30
 MAX_MESSAGES = 60
 MAX_BYTES = 1_000_000
 """Of the HTML. The conversation gets at most half of it, and then the oldest days are left out."""
+_NOTHING = SafeString("")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +63,7 @@ class _Part:
 
     days: Collection[date]
     is_dangerous: bool
-    html: SafeString = SafeString("")  # noqa: RUF009
+    html: SafeString = _NOTHING
 
 
 def read_copy(profile: Profile, *, now: datetime) -> CopyRows:

@@ -4,7 +4,7 @@ The signs (`spoken_signs`) know what lists hold, and people promise in countless
 sentence around a quote has a weight that was learnt from labelled sentences of several authors, in
 `words/promise-weights.txt` (written by `tests.steps.training`). Where the signs see a promise, a low sum
 stops it; where they see none, only a high one makes it one. A feature is a word, with the part of the
-sentence that it stands in or beside; words beside each other where the quote begins and ends; a run of
+sentence that it is in or next to; words that follow each other where the quote begins and ends; a run of
 letters in the quote; what the words speak of (`words/promise-meanings.txt`), which meanings follow each
 other, and what is spoken of around the sentence; and what the signs make of the clause. Pure.
 """
@@ -43,7 +43,7 @@ _MAX_GREETING = 3
 _MOST_WORDS = 30
 """So many words before the sentence count, and as many after it."""
 _NEAR = 3
-"""So many words beside the sentence count as words, too."""
+"""So many words before and after the sentence count as words, too."""
 _PIECE = 4
 _LENGTHS = (0, 2, 4, 8, 14, 25, 45)
 _START, _END, _QUOTE, _NUMBER = "^", "$", "|", "#"

@@ -24,7 +24,7 @@ from sessions_app.selectors import accessible_session
 from sessions_app.session_folders import make_folder, move_session
 
 PLACES = (SIDEBAR, "list", "folder")
-"""Where a menu may stand besides the page of its conversation."""
+"""Where a menu may be, other than on the page of its conversation."""
 UNREADABLE = gettext_noop("Sage couldn’t read that. Please try again.")
 MOVED = gettext_lazy("Moved to the folder “%(name)s”.")
 TAKEN_OUT = gettext_lazy("It isn’t in any folder.")
