@@ -22,11 +22,32 @@ export function setUpKeys(dialog, actions) {
 // The palette opens by ⌘K or Ctrl K, from fields too, and by the button in the header. Only then is its code loaded.
 export function setUpPalette(dialog, actions) {
   const isMac = /Mac|iPhone|iPad/.test(navigator.platform);
+  const field = dialog.querySelector("[role=combobox]");
+  let isLoading = false;
+  let early = []; // keys that came before the code
+  const load = async () => {
+    [isLoading, early] = [true, []];
+    try {
+      const { show } = await import(dialog.dataset.script);
+      isLoading = false;
+      if (!dialog.open) return;
+      show(dialog, actions);
+      for (const event of early) field.dispatchEvent(new KeyboardEvent("keydown", event));
+    } catch {
+      // Without its code, its field still leads to the search, and its pages are links.
+      isLoading = false;
+      if (dialog.open && early.some(({ key }) => key === "Enter")) field.form.submit();
+    }
+  };
+  field.addEventListener("keydown", (event) => {
+    if (!isLoading || event.isComposing || !["ArrowDown", "ArrowUp", "Enter"].includes(event.key)) return;
+    event.preventDefault();
+    early.push(event);
+  });
   const toggle = () => {
     if (dialog.open) return dialog.close();
     dialog.showModal();
-    // Without its code, its field still leads to the search, and its pages are links.
-    import(dialog.dataset.script).then(({ show }) => dialog.open && show(dialog, actions)).catch(() => {});
+    load();
   };
   document.getElementById("palette-open").addEventListener("click", (event) => {
     // With a modifier key the link opens in a new tab or window.

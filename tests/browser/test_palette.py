@@ -74,6 +74,7 @@ async def test_by_keyboard_alone_it_goes_searches_and_gives_the_focus_back(page:
     await expect(field).to_have_attribute("aria-activedescendant", await hit.get_attribute("id") or "")
     await page.keyboard.press("Enter")
     await expect(page).to_have_url(f"/chat/{session.id}/#message-1")
+    await page.wait_for_load_state()  # a page that scrolls to its message takes the focus from its fields
 
     # From a field, too, whose words stay; the search is what is left where nothing is found.
     await page.locator("#composer-text").fill("unsent")
@@ -275,6 +276,36 @@ async def test_on_a_phone_it_opens_by_its_button_and_fits(
     assert await layout_faults(page, ((360, 740),)) == []
     await page.locator(".palette-hit").tap()
     await expect(page).to_have_url(re.compile("/chat/"))
+
+
+async def test_keys_wait_for_the_palettes_code_and_enter_searches_without_it(page: Page, user: User) -> None:
+    await in_database(live, user)
+    arrives = asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        await arrives.wait()
+        await route.continue_()
+
+    async def lose(route: Route) -> None:
+        await route.abort()
+
+    await page.route("**/js/palette*.js", hold)
+    await page.goto("/settings/")
+    await opened(page)
+    await page.keyboard.type("new")
+    await page.keyboard.press("ArrowUp")
+    await page.keyboard.press("ArrowDown")
+    await page.keyboard.press("Enter")
+    arrives.set()
+    await expect(page.locator("#composer-text")).to_be_visible()
+
+    await page.unroute("**/js/palette*.js")
+    await page.route("**/js/palette*.js", lose)
+    await page.goto("/settings/")
+    await opened(page)
+    await page.keyboard.type("new")
+    await page.keyboard.press("Enter")
+    await expect(page).to_have_url("/search/?q=new")
 
 
 async def test_other_keys_go_on_working_and_a_new_conversation_begins_from_it(page: Page, user: User) -> None:
