@@ -91,7 +91,7 @@ async def test_what_was_written_stays_after_an_edit_and_can_still_be_undone_once
     browser = Browser()
     await in_database(browser.force_login, user)
     page = (await in_database(browser.get, f"/chat/{session.id}/")).content.decode()
-    assert page.count("Noted as your next step.") == 1
+    assert page.count('<span class="folded-question">Noted as your next step.</span>') == 1
     address = f"/chat/{session.id}/undo/"
 
     def undo(tool_use_id: str) -> int:
