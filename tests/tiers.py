@@ -52,7 +52,8 @@ _PURE = """
     model_client/test_connection model_client/test_context_size model_client/test_patience
     model_client/test_servers pages/test_code_colours practice recall/test_excerpts
     recall/test_question safety sage/test_env sage/test_mail_pages sage/test_origin
-    sandbox/test_blocks sessions_app/test_english sessions_app/test_money sessions_app/test_refusals
+    sandbox/test_blocks sandbox/test_formulas sessions_app/test_english sessions_app/test_money
+    sessions_app/test_refusals
     skills/test_calls skills/test_check skills/test_prompt_rules skills/test_signals skills/test_texts
     sockets/test_streamed steps/test_repeats tools/test_help_lines_never_wait tools/test_show_options
     steps/test_promises steps/test_training steps/test_worst_inputs

@@ -20,6 +20,8 @@ _ITEM_IN_PARAGRAPH = re.compile(r" {0,3}(?:[-*+]|1[.)])[ \t]+\S")
 _BEGUN = re.compile(r" {0,3}(?:#{1,6}[ \t]|>|[-*+][ \t]+\S|1[.)][ \t]+\S)")
 _BEGUN_ITEM = re.compile(r" ?(?:[-*+]|\d{1,9}[.)])[ \t]")
 """How a line begins that ends the paragraph or the item above it, whatever follows in it."""
+_FORMULA = re.compile(r" {0,3}(?:(\\\[)|\$\$[ \t]*$)")
+"""How a formula of several lines begins: they aren't items or headings. It has no empty line."""
 _LONGEST_MARK = 16
 _MIN_CONTENT_INDENT = 2
 _CODE_INDENT = 4
@@ -28,7 +30,7 @@ _UNDER_HEAD = re.compile(r" {0,3}+\|?+[ \t]*+:?+-++:?+(?:[ \t]*+\|[ \t]*+:?+-++:
 MAX_COLUMNS = 30
 """A wider table is one block: each of its rows would repeat as many columns."""
 
-_Kind = Literal["none", "paragraph", "fence", "item", "quote", "table"]
+_Kind = Literal["none", "paragraph", "fence", "formula", "item", "quote", "table"]
 
 
 class Block(NamedTuple):
@@ -96,6 +98,8 @@ class BlockSplitter:
             case "fence":
                 self._lines.append(line)
                 return self._end() if self._closes_fence(line) else []
+            case "formula" if line.strip() and not _fence_of(line):
+                return self._go_on_in_formula(line)
             case "item" if self._goes_on_in_item(line):
                 self._lines.append(line)
                 self._is_after_blank = not line.strip()
@@ -122,6 +126,15 @@ class BlockSplitter:
         self._kind, self._columns = "table", line.strip()
         return [*above, Block(f"{head}\n{line}")]
 
+    def _go_on_in_formula(self, line: str) -> list[Block]:
+        self._lines.append(line)
+        ending = _end_of_formula(self._lines[0])
+        if line.rstrip().endswith(ending):
+            return self._end()
+        if ending in line:
+            self._kind = "paragraph"
+        return []
+
     def _goes_on_in_item(self, line: str) -> bool:
         if not line.strip():
             return True
@@ -143,6 +156,8 @@ class BlockSplitter:
             return self._end()
         if found := _fence_of(line):
             self._kind, self._fence = "fence", found
+        elif _end_of_formula(line):
+            self._kind = "formula"
         elif _QUOTE.match(line):
             self._kind = "quote"
         elif _ITEM.match(line):
@@ -171,7 +186,7 @@ def split_unfinished(text: str) -> tuple[list[Block], str]:
 def _begins_block(line: str) -> bool:
     """Return whether a line ends a paragraph that it follows."""
     marks = (_HEADING, _RULE, _QUOTE, _ITEM_IN_PARAGRAPH)
-    return bool(_fence_of(line)) or any(mark.match(line) for mark in marks)
+    return bool(_fence_of(line) or _end_of_formula(line)) or any(mark.match(line) for mark in marks)
 
 
 def _is_table_head(head: str, line: str) -> bool:
@@ -193,7 +208,8 @@ def _is_row(line: str) -> bool:
     """Return whether a line below a table belongs to it."""
     if not line.strip() or _width_of_indent(line) >= _CODE_INDENT:
         return False
-    return not (_fence_of(line) or any(mark.match(line) for mark in (_HEADING, _RULE, _QUOTE, _ITEM)))
+    marks = (_HEADING, _RULE, _QUOTE, _ITEM)
+    return not (_fence_of(line) or _end_of_formula(line) or any(mark.match(line) for mark in marks))
 
 
 def _fence_of(line: str) -> str:
@@ -202,6 +218,15 @@ def _fence_of(line: str) -> str:
     if not found or (found[1].startswith("`") and "`" in found[2]):
         return ""
     return found[1]
+
+
+def _end_of_formula(line: str) -> str:
+    """Return the mark that ends the formula of several lines which a line opens; empty if it opens none."""
+    found = _FORMULA.match(line)
+    if not found:
+        return ""
+    ending = "\\]" if found[1] else "$$"
+    return "" if found[1] and ending in line else ending
 
 
 def _width_of_indent(line: str) -> int:

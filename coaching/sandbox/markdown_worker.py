@@ -16,7 +16,9 @@ from typing import Any
 import nh3
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML, RendererProtocol
+from markdown_it.rules_block import StateBlock
 from markdown_it.rules_core import StateCore
+from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 from pygments.lexers import get_lexer_by_name
@@ -48,6 +50,11 @@ _INVISIBLE = {"Cc", "Cf", "Mn", "Me", "Co", "Cn"}
 _DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 _FILE_LINK = re.compile(r"(?:\.\./|/files/)((?:[a-z0-9_-]+/)+[a-z0-9_-]+\.md)", re.ASCII)
 _LIBRARY_LINK = re.compile(r"/library/(?:documents/[0-9]{1,18}/(?:#page-[0-9]{1,6})?|knowledge/)", re.ASCII)
+_FORMULA_ENDS = {"\\(": "\\)", "\\[": "\\]", "$$": "$$"}
+_FORMULA_LINE = re.compile(r"\\\[|\$\$[ \t]*$")
+_FORMULA_SIGN = re.compile(r"[\\^_=]")
+_OPERATOR = re.compile(r"[-+*/<>|]")
+_WORD = re.compile(r"[^\W\d_]{4}")
 _TASK = re.compile(r"(?:\[([ xX])\]|([\u2610\u2611]))[ \u00a0]")
 _TAGS = {
     "a", "bdi", "blockquote", "br", "code", "del", "em", "h3", "h4", "h5", "h6", "hr", "input", "label",
@@ -97,7 +104,7 @@ CODE_CLASSES = {
 _CLASSES = {
     "bdi": {"link-host"},
     "li": {"task"},
-    "span": set(CODE_CLASSES.values()),
+    "span": {*CODE_CLASSES.values(), "formula", "formula-block"},
     "td": set(_ALIGNMENTS.values()),
     "th": set(_ALIGNMENTS.values()),
 }
@@ -166,6 +173,106 @@ def _image_as_words(
     assert isinstance(renderer, RendererHTML)
     words = renderer.renderInlineAsText(tokens[index].children or [], options, env)
     return escape(words) if words.strip() else "(image)"
+
+
+def _is_formula(opening: str, source: str) -> bool:
+    """Return whether the text between two marks is TeX.
+
+    Brackets may be escaped ones, as in `\\[draft\\]`, and dollars are prices.
+    """
+    has_sign = _FORMULA_SIGN.search(source) is not None
+    if "\\" not in source and _WORD.search(source):
+        return has_sign and opening != "$$"
+    if opening == "\\(":
+        return has_sign or _OPERATOR.search(source) is not None or len(source.split()) == 1
+    return has_sign
+
+
+def _formula(state: StateInline, silent: bool) -> bool:
+    """Take a formula in a line as it stands: no mark of markdown counts in it."""
+    start = state.pos
+    opening = state.src[start : start + 2]
+    if opening not in _FORMULA_ENDS:
+        return False
+    end = _end_of_formula(state, _FORMULA_ENDS[opening])
+    source = state.src[start + 2 : end]
+    if end < 0 or not _is_formula(opening, source) or (opening == "$$" and not _is_apart(state, start, end)):
+        return False
+    if not silent:
+        token = state.push("formula", "", 0)
+        token.content = state.src[start : end + 2]
+    state.pos = end + 2
+    return True
+
+
+def _end_of_formula(state: StateInline, ending: str) -> int:
+    """Return where it is, or -1. Where none follows, none is searched for again: time stays linear."""
+    missing = state.env.setdefault("formula_ends", {})
+    source, most, start = missing.get(ending, ("", 0, 0))
+    if source is state.src and most == state.posMax and start <= state.pos:
+        return -1
+    end = state.src.find(ending, state.pos + 2, state.posMax)
+    if end < 0:
+        missing[ending] = (state.src, state.posMax, state.pos)
+    return end
+
+
+def _is_apart(state: StateInline, start: int, end: int) -> bool:
+    """Return whether two dollars on both sides touch the formula, or have their lines for themselves."""
+    before, after = state.src[start - 1 : start], state.src[end + 2 : end + 3]
+    if "$" in (before, after) or before.isalnum() or after.isalnum():
+        return False
+    is_alone = before in ("", "\n") and after in ("", "\n")
+    source = state.src[start + 2 : end]
+    return is_alone or source == source.strip()
+
+
+def _formula_block(state: StateBlock, first: int, last: int, silent: bool) -> bool:
+    """Take a formula of several lines, which may begin as items or headings do. It has no empty line."""
+    begun = _line_of(state, first)
+    if state.is_code_block(first) or not _FORMULA_LINE.match(begun):
+        return False
+    opening, missing = begun[:2], state.env.setdefault("formula_blocks", {})
+    ending = _FORMULA_ENDS[opening]
+    if ending in begun[2:] or first < missing.get(opening, 0):
+        return False
+    lines, indent = [begun], min(state.blkIndent, state.sCount[first])
+    for number in range(first + 1, last):
+        if state.isEmpty(number) or state.sCount[number] < indent:
+            break
+        lines.append(_line_of(state, number))
+        if ending in lines[-1]:
+            break
+    source = "\n".join(lines)
+    if ending not in lines[-1][-2:] or len(lines) == 1:
+        missing[opening] = first + len(lines)  # None of those in between has an end either.
+        return False
+    if not _is_formula(opening, source[2:-2]):
+        return False
+    if not silent:
+        token = state.push("formula_block", "", 0)
+        token.content, token.map, token.block = source, [first, first + len(lines)], True
+        state.line = first + len(lines)
+    return True
+
+
+def _line_of(state: StateBlock, number: int) -> str:
+    return state.src[state.bMarks[number] + state.tShift[number] : state.eMarks[number]].rstrip()
+
+
+def _formula_as_source(
+    _renderer: RendererProtocol, tokens: Sequence[Token], index: int, _options: OptionsDict, _env: EnvType
+) -> str:
+    """Render a formula as its source, which the page's script sets (static/js/formulas.js)."""
+    source = tokens[index].content
+    name = "formula" if source.startswith("\\(") else "formula-block"
+    return f'<span class="{name}">{escape(source)}</span>'
+
+
+def _formula_block_as_source(
+    renderer: RendererProtocol, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType
+) -> str:
+    return f"<p>{_formula_as_source(renderer, tokens, index, options, env)}</p>\n"
 
 
 def _shape_blocks(state: StateCore) -> None:
@@ -291,6 +398,12 @@ def _build_parser() -> MarkdownIt:
     parser.enable(["table", "strikethrough"])
     parser.disable(["html_block", "html_inline"])
     parser.add_render_rule("image", _image_as_words)
+    parser.inline.ruler.before("escape", "formula", _formula)
+    parser.block.ruler.before(
+        "fence", "formula_block", _formula_block, {"alt": ["paragraph", "reference", "blockquote", "list"]}
+    )
+    parser.add_render_rule("formula", _formula_as_source)
+    parser.add_render_rule("formula_block", _formula_block_as_source)
     parser.core.ruler.push("shape_blocks", _shape_blocks)
     return parser
 

@@ -46,6 +46,7 @@ ALLOWED = {
 }  # fmt: skip
 OUR_CLASSES = {
     *("table-scroll", "task", "plain", "link-host", "align-left", "align-center", "align-right"),
+    *("formula", "formula-block"),
     *(
         "code-comment",
         "code-deleted",
