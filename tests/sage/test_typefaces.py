@@ -9,7 +9,9 @@ from django.test import Client
 
 FONTS = Path(settings.BASE_DIR) / "static" / "fonts"
 STYLES = (Path(settings.BASE_DIR) / "static" / "css" / "fonts.css").read_text()
-FACES = re.findall(r"@font-face \{(.*?)\n\}", STYLES, re.DOTALL)
+_ALL = re.findall(r"@font-face \{(.*?)\n\}", STYLES, re.DOTALL)
+FACES = [face for face in _ALL if "url(" in face]
+OF_THE_SYSTEM = [face for face in _ALL if "local(" in face]
 
 
 def test_each_file_is_a_face_and_has_its_licence() -> None:
@@ -32,8 +34,22 @@ def test_a_page_preloads_the_upright_latin_faces_alone(client: Client) -> None:
     assert sum((FONTS / name).stat().st_size for name in _names(preloads)) < 90_000
 
 
-def test_no_text_changes_its_face_once_it_is_shown() -> None:
-    assert all("font-display: optional;" in face and "unicode-range: " in face for face in FACES)
+def test_a_text_is_shown_before_its_typeface_has_come_in_a_face_as_wide() -> None:
+    assert all("font-display: swap;" in face and "unicode-range: " in face for face in FACES)
+    sized = {
+        _family(face) for face in OF_THE_SYSTEM if "size-adjust: " in face and "ascent-override: " in face
+    }
+    assert len(sized) == 4
+    tokens = (Path(settings.BASE_DIR) / "static" / "css" / "tokens.css").read_text()
+    for own in ("Literata", "Source Sans"):
+        (stack,) = re.findall(
+            rf'--\w+: "?{own}[ 3]*"?, ("As wide as {own}", "DejaVu as wide as {own}"),', tokens
+        )
+        assert set(stack.strip('"').split('", "')) <= sized
+
+
+def _family(face: str) -> str:
+    return str(re.findall(r'font-family: "([^"]+)"', face)[0])
 
 
 def _names(addresses: list[str]) -> list[str]:
