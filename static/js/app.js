@@ -1,8 +1,10 @@
-// On every page: light and dark, menus, the time zone, keyboard shortcuts, captures, forms that change a part, the app.
+// On every page: light and dark, menus, the time zone, keyboard shortcuts, captures, forms that change a part, code and
+// formulas, the app.
 
 import { setUpCapture } from "./capture.js";
 import { setUpCode } from "./code.js";
 import { setUpComposer } from "./composer.js";
+import { setUpFormulas } from "./formulas.js";
 import { sendTimezone } from "./timezone.js";
 import { setUpApp } from "./installed.js";
 import { setUpDialog, setUpKeys, setUpPalette } from "./keys.js";
@@ -63,6 +65,7 @@ setUpSidebar();
 setUpSessionMenu(reload);
 setUpApp();
 setUpCode(document.getElementById("main"));
+setUpFormulas(document.getElementById("main"));
 
 const captureDialog = document.getElementById("capture-dialog");
 if (captureDialog) {

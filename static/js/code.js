@@ -1,28 +1,20 @@
 // A Copy button on every code block. The server's markup has none: it couldn't do anything without JavaScript.
 
+import { forEachIn } from "./added.js";
+
 const SHOWN_MS = 2000;
 
 export function setUpCode(page) {
   const template = document.getElementById("code-copy");
   if (!template) return;
-  const addTo = (part) => {
-    for (const block of blocksIn(part)) block.append(template.content.cloneNode(true));
-  };
-  addTo(page);
-  new MutationObserver((changes) => {
-    for (const { addedNodes } of changes) for (const node of addedNodes) if (node instanceof Element) addTo(node);
-  }).observe(page, { childList: true, subtree: true });
+  forEachIn(page, ".prose pre", (block) => {
+    // The block that is being written has none yet: it is built anew when it is finished.
+    if (!block.querySelector(".live, .code-copy")) block.append(template.content.cloneNode(true));
+  });
   page.addEventListener("click", (event) => {
     const button = event.target.closest(".code-copy > button");
     if (button) copyCode(button);
   });
-}
-
-// The block that is being written has none yet: it is built anew when it is finished.
-function blocksIn(part) {
-  const blocks = [...part.querySelectorAll(".prose pre")];
-  if (part.matches(".prose pre")) blocks.push(part);
-  return blocks.filter((block) => !block.querySelector(".live, .code-copy"));
 }
 
 async function copyCode(button) {

@@ -1,5 +1,6 @@
 """All that ships is under a licence that Sage accepts: packages, their libraries, typefaces, Sage itself."""
 
+import json
 import re
 import tomllib
 from importlib.metadata import PackageNotFoundError, metadata, version
@@ -188,7 +189,7 @@ def test_sages_own_licence_is_there_and_said_in_one_way() -> None:
     assert "[Apache-2.0](LICENSE)" in (PROJECT / "README.md").read_text()
 
 
-def test_only_the_typefaces_are_somebody_elses_and_the_notice_names_them() -> None:
+def test_only_typefaces_and_temml_are_somebody_elses_and_the_notice_names_them() -> None:
     """Nothing else in the folders that ship states a licence or a copyright.
 
     What was copied without such words can't be found.
@@ -200,8 +201,14 @@ def test_only_the_typefaces_are_somebody_elses_and_the_notice_names_them() -> No
         if path.is_file() and path.suffix not in {".mo", ".pyc"} and states_a_licence(path.read_bytes())
     }
     fonts = {path.relative_to(PROJECT) / "LICENSE" for path in (PROJECT / "static" / "fonts").iterdir()}
-    assert stating == fonts
+    temml = Path("static/vendor/temml/LICENSE")
+    assert stating == {*fonts, temml}
     notice = (PROJECT / "NOTICE").read_text()
-    for path in fonts:
+    for path in (*fonts, temml):
         assert str(path) in notice
+    for path in fonts:
         assert (PROJECT / path).read_text().startswith("Copyright ")
+    assert (PROJECT / temml).read_text().startswith("The MIT License (MIT)\n\nCopyright (c) 2020 Ron Kok\n")
+    locked = json.loads((PROJECT / "tests" / "bundles" / "package-lock.json").read_text())["packages"]
+    assert is_accepted(locked["node_modules/temml"]["license"])
+    assert f"Temml {locked['node_modules/temml']['version']}:" in notice

@@ -1,5 +1,7 @@
-// The Copy buttons: of an answer its rendered text, with tick boxes as signs; of one's own message its words.
+// The Copy buttons: of an answer its rendered text, with tick boxes as signs and formulas as TeX; of one's own message
+// its words.
 
+import { withSources } from "../formulas.js";
 import { toast } from "../parts.js";
 
 export async function copy(event) {
@@ -24,7 +26,7 @@ function wordsOf(prose) {
     box.after(sign);
     return sign;
   });
-  const words = prose.innerText.trim();
+  const words = withSources(prose, () => prose.innerText.trim());
   for (const sign of signs) sign.remove();
   return words;
 }

@@ -9,15 +9,16 @@ const HEADING = /^ {0,3}(#{1,6})[ \t]+/;
 const ITEM = /^ {0,3}(?:[-*+]|(\d{1,9})[.)])[ \t]+/;
 const TASK = /^\[([ xX])\][ \t]/;
 const QUOTE = /^ {0,3}>[ \t]?/gm;
+const FORMULA = /^ {0,3}(?:\\\[|\$\$)/;
 const UNCLEAR = /^ {0,3}(?:[-*+_=#>]+|\d{1,9}[.)]?|`{1,2}|~{1,2}|\||\[[ xX]?\]?)[ \t]*$/;
 const HEADINGS = ["h3", "h4", "h5", "h6", "h6", "h6"]; // as on the server
-const LONG = 4000; // A longer block keeps its marks: this runs often.
+const LONG = 4000; // A longer block keeps its marks, as a formula does: this runs often.
 
 // What the text of an unfinished block is: the kind of its element, and the texts in it.
 export function shapeOf(markdown) {
   const text = markdown.replace(/^\s*\n/, "");
   if (FENCE.test(text)) return { kind: "code", texts: [text.replace(FENCE, "").replace(FENCE_END, "").trimEnd()] };
-  if (text.length > LONG) return { kind: "p", texts: [text] };
+  if (text.length > LONG || FORMULA.test(text)) return { kind: "p", texts: [text] };
   if (UNCLEAR.test(text)) return { kind: "p", texts: [""] };
   const heading = HEADING.exec(text);
   if (heading) return { kind: HEADINGS[heading[1].length - 1], texts: [inlineWords(text.slice(heading[0].length))] };
