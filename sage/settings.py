@@ -259,7 +259,7 @@ STORAGES: dict[str, dict[str, Any]] = {
             "directory_permissions_mode": 0o700,
         },
     },
-    "staticfiles": {"BACKEND": "sage.static_files.HashedStaticFilesStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
 if ENVIRONMENT.s3_bucket:
     STORAGES["default"] = {
@@ -283,6 +283,8 @@ STATICFILES_DIRS = [BASE_DIR / "static"]
 WHITENOISE_ALLOW_ALL_ORIGINS = False
 WHITENOISE_AUTOREFRESH = DEBUG
 WHITENOISE_USE_FINDERS = DEBUG
+# Pages load the bundles in static/dist, with DEBUG their modules (coaching/templatetags/bundles.py).
+SAGE_BUNDLES = not DEBUG
 if DEBUG:
     STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
 

@@ -31,7 +31,7 @@ _PURE = """
     architecture/test_licences architecture/test_long_tests architecture/test_parsing
     architecture/test_pictures architecture/test_recipe_places architecture/test_requirements
     architecture/test_texts architecture/test_thoroughness architecture/test_tiers
-    architecture/test_tool_names calendar/test_fetch
+    architecture/test_tool_names bundles calendar/test_fetch
     context/test_closeness sage/test_upgrade_states
     context/test_fences context/test_sizes context/test_window deploy engine evals/test_checks
     evals/test_judge

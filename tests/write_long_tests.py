@@ -27,6 +27,7 @@ EVERY_DAY = (
     "architecture/test_to",
     "browser/test_conversation",
     "browser/test_newcomer",
+    "bundles/",
     "context/test_requests",
     "languages/",
     "patterns/",

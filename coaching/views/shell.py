@@ -21,15 +21,12 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from coaching.models import ReminderKind
+from coaching.templatetags.bundles import script_files, style_file
 
 OFFLINE_PAGE = "coaching/pages/offline.html"
-# What the offline page loads, and what notifications show.
+# What the offline page loads besides its bundles, and what notifications show.
 OFFLINE_FILES = (
-    "css/sage.css",
     "js/theme.js",
-    "js/offline.js",
-    "js/device-copy.js",
-    "js/offline-draft.js",
     "fonts/literata/literata-latin-wght-normal.woff2",
     "fonts/source-sans-3/source-sans-3-latin-wght-normal.woff2",
     "img/icons.svg",
@@ -71,7 +68,8 @@ def manifest(_request: HttpRequest) -> HttpResponse:
 @require_safe
 def service_worker(request: HttpRequest) -> HttpResponse:
     """Send the worker's script with what belongs to this version."""
-    page, files = render_to_string(OFFLINE_PAGE), [static(name) for name in OFFLINE_FILES]
+    names = (style_file(), *script_files("offline"), *OFFLINE_FILES)
+    page, files = render_to_string(OFFLINE_PAGE), [static(name) for name in names]
     static_files = getattr(staticfiles_storage, "manifest_hash", "")  # none with DEBUG
     shell = {
         "version": sha256(json.dumps([static_files, page, files]).encode()).hexdigest()[:16],

@@ -289,7 +289,7 @@ async def test_keys_wait_for_the_palettes_code_and_enter_searches_without_it(pag
     async def lose(route: Route) -> None:
         await route.abort()
 
-    await page.route("**/js/palette*.js", hold)
+    await page.route("**/dist/palette*.js", hold)
     await page.goto("/settings/")
     await opened(page)
     await page.keyboard.type("new")
@@ -299,8 +299,8 @@ async def test_keys_wait_for_the_palettes_code_and_enter_searches_without_it(pag
     arrives.set()
     await expect(page.locator("#composer-text")).to_be_visible()
 
-    await page.unroute("**/js/palette*.js")
-    await page.route("**/js/palette*.js", lose)
+    await page.unroute("**/dist/palette*.js")
+    await page.route("**/dist/palette*.js", lose)
     await page.goto("/settings/")
     await opened(page)
     await page.keyboard.type("new")

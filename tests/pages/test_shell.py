@@ -12,6 +12,7 @@ from django.test import Client
 from PIL import Image
 
 from coaching.safety.lines import shipped_offer
+from coaching.templatetags.bundles import script_files
 from coaching.views.shell import OFFLINE_FILES
 
 
@@ -51,13 +52,8 @@ def test_the_worker_stores_all_that_the_offline_page_loads_and_only_static_files
     assert isinstance(files, list)
     assert loaded <= set(files)
     assert all(file.startswith("/static/") for file in files)
-    for name in OFFLINE_FILES:
-        source = finders.find(name)
-        assert source, name
-        if name.endswith(".js"):
-            with open(str(source)) as script:  # noqa: PTH123 - a name from Django
-                imported = re.findall(r'from "\./([^"]+)"', script.read())
-            assert {f"js/{other}" for other in imported} <= set(OFFLINE_FILES)
+    for name in (*script_files("offline"), *OFFLINE_FILES):
+        assert finders.find(name), name
 
 
 @pytest.mark.django_db

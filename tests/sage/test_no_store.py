@@ -54,6 +54,6 @@ def test_a_refused_form_and_a_page_that_is_missing_are_not_stored() -> None:
 
 
 def test_static_files_are_stored() -> None:
-    response = Client().get(staticfiles_storage.url("js/app.js"))
+    response = Client().get(staticfiles_storage.url("dist/app.js"))
     assert response.status_code == 200
     assert "no-store" not in response["Cache-Control"]

@@ -95,34 +95,28 @@ def test_background_jobs_are_worked_on_in_the_same_process(first: Up) -> None:
 
 def test_pages_come_with_hashed_files_that_may_be_kept_for_ever(first: Up) -> None:
     page = urlopen(f"{first.url}accounts/login/").read().decode()
-    sheets = re.findall(r'href="/(static/css/[a-z]+\.[0-9a-f]{12}\.css)"', page)
+    sheets = re.findall(r'href="/(static/dist/[a-z]+\.[0-9a-f]{12}\.css)"', page)
     assert len(sheets) == 1
     answer = urlopen(first.url + sheets[0])
     assert "immutable" in answer.headers["Cache-Control"]
     assert answer.headers["Server"] is None
 
 
-def test_all_styles_come_in_one_file(first: Up) -> None:
+def test_a_page_loads_all_styles_and_its_scripts_as_one_hashed_file_each(first: Up) -> None:
     page = urlopen(f"{first.url}accounts/login/").read().decode()
-    (sheet,) = re.findall(r'rel="stylesheet" href="/([^"]+)"', page)
-    styles = urlopen(first.url + sheet).read().decode()
-    assert "@import" not in styles
-    folder = settings.BASE_DIR / "static" / "css"
-    for source in (*folder.glob("components/*.css"), *folder.glob("pages/*.css")):
-        assert source.read_text() in styles
+    (sheet,) = re.findall(r'rel="stylesheet" href="/(static/dist/sage\.[0-9a-f]{12}\.css)"', page)
+    (script,) = re.findall(r'type="module" src="/(static/dist/passkeys\.[0-9a-f]{12}\.js)"', page)
+    for name in (sheet, script):
+        assert "immutable" in urlopen(first.url + name).headers["Cache-Control"]
+    fonts = re.findall(r"url\(\"?\.\./(fonts/[^)\"]+)", urlopen(first.url + sheet).read().decode())
+    assert len(fonts) == len(list((settings.BASE_DIR / "static" / "fonts").rglob("*.woff2")))
+    assert all(re.search(r"\.[0-9a-f]{12}\.woff2$", font) for font in fonts), fonts
 
 
-def test_scripts_import_hashed_scripts(first: Up) -> None:
+def test_what_a_page_loads_later_has_a_hash_too(first: Up) -> None:
     page = urlopen(f"{first.url}accounts/login/").read().decode()
-    assert re.search(r'type="module" src="/static/js/app\.[0-9a-f]{12}\.js"', page)
-    manifest = json.loads((first.data_dir / "static" / "staticfiles.json").read_text())["paths"]
-    scripts = {name: hashed for name, hashed in manifest.items() if re.match(r"js/.*\.js$", name)}
-    assert "js/chat/main.js" in scripts
-    for hashed in scripts.values():
-        answer = urlopen(f"{first.url}static/{hashed}")
-        assert "immutable" in answer.headers["Cache-Control"]
-        for imported in re.findall(r'(?:from|import) "(\.[^"]+)"', answer.read().decode()):
-            assert re.search(r"\.[0-9a-f]{12}\.js$", imported), (hashed, imported)
+    (script,) = re.findall(r'data-script="/(static/vendor/temml/temml\.min\.[0-9a-f]{12}\.js)"', page)
+    assert "immutable" in urlopen(first.url + script).headers["Cache-Control"]
 
 
 def test_no_process_that_it_starts_knows_a_key(first: Up) -> None:
