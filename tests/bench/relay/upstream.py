@@ -3,7 +3,7 @@
 It accepts everything and is as cheap as possible, so that it isn't the bottleneck. The newest
 `bench:RATE:TOKENS` in a request defines the answer: that many deltas per second, or at rate 0 as fast as the
 reader accepts. Each event is its own HTTP chunk, as from a real model. With `formatted` for TOKENS the answer
-is the markdown of `formatted.py`.
+is the markdown of `formatted.py`, repeated for a longer one (`formatted2000`).
 """
 
 import argparse
@@ -20,7 +20,7 @@ from tests.bench.relay.formatted import pieces
 STAMP_MODULUS = 10**12
 """Stamps are microseconds of the monotonic clock, the same for all processes of a machine."""
 
-_ORDER = re.compile(rb"bench:(\d+):(\d+|formatted)")
+_ORDER = re.compile(rb"bench:(\d+):(\d+|formatted\d*)")
 _LENGTH = re.compile(rb"content-length:\s*(\d+)", re.IGNORECASE)
 _HEAD = (
     b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\ncache-control: no-cache\r\n"
@@ -59,6 +59,11 @@ _STOP = (
     + _event("message_stop", '{"type":"message_stop"}')
     + b"0\r\n\r\n"
 )
+
+
+def _formatted(count: bytes) -> list[bytes]:
+    repeats = -(-int(count.removeprefix(b"formatted") or len(_FORMATTED)) // len(_FORMATTED))
+    return _FORMATTED * repeats
 
 
 def stamp() -> int:
@@ -102,7 +107,7 @@ class Upstream(asyncio.Protocol):
         orders = _ORDER.findall(body)
         rate, count = orders[-1] if orders else (b"0", b"1")
         rate = int(rate)
-        self._pieces = [*_FORMATTED] if count == b"formatted" else []
+        self._pieces = _formatted(count) if count.startswith(b"formatted") else []
         self._left = len(self._pieces) or int(count)
         self._transport.write(_HEAD + _BEGIN)
         if rate == 0:
