@@ -24,14 +24,18 @@ def test_each_file_is_a_face_and_has_its_licence() -> None:
 
 
 @pytest.mark.django_db
-def test_a_page_preloads_the_upright_latin_faces_alone(client: Client) -> None:
-    page = client.get("/accounts/login/").content.decode()
-    preloads = re.findall(
-        r'<link rel="preload" as="font" type="font/woff2" crossorigin href="([^"]+)">', page
-    )
+def test_a_page_preloads_the_upright_latin_faces_alone_where_a_browser_has_them(client: Client) -> None:
+    assert _preloads(client) == []
+    client.cookies["sage_timezone"] = "Europe/Berlin"
+    preloads = _preloads(client)
     assert len(preloads) == 2
     assert all("-latin-wght-normal." in address for address in preloads)
     assert sum((FONTS / name).stat().st_size for name in _names(preloads)) < 90_000
+
+
+def _preloads(client: Client) -> list[str]:
+    page = client.get("/accounts/login/").content.decode()
+    return re.findall(r'<link rel="preload" as="font" type="font/woff2" crossorigin href="([^"]+)">', page)
 
 
 def test_a_text_is_shown_before_its_typeface_has_come_in_a_face_as_wide() -> None:
