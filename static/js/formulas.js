@@ -2,14 +2,12 @@
 // shows it as MathML. What Temml can't read stays as it is written, and so does what is copied.
 
 import { forEachIn } from "./added.js";
+import { isModest } from "./tex.js";
 
 const FORMULA = ".formula, .formula-block";
 const MARK = 2; // characters on each side
-const LONGEST = 4000;
 const DEEPEST = 100; // elements within each other
 const LARGEST = [50, 500]; // em, pt
-// A command of one's own can stand for any number of others.
-const DEFINITION = /\\(?:global|long|def|[egx]def|let|futurelet|newcommand|renewcommand|providecommand)(?![a-zA-Z])/;
 
 let loading = null;
 let isFitDue = false;
@@ -40,7 +38,7 @@ function load(address) {
 function show(formula, page) {
   const source = formula.textContent;
   const tex = source.slice(MARK, -MARK);
-  if (tex.length > LONGEST || DEFINITION.test(tex)) return;
+  if (!isModest(tex)) return;
   const displayMode = formula.matches(".formula-block");
   try {
     const options = { displayMode, throwOnError: true, trust: false, maxSize: LARGEST };

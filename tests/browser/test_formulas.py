@@ -24,6 +24,7 @@ REFUSED = (
     r"\(\includegraphics{https://example.org/a.png}\)",
     r"\(" + r"\sqrt{" * 300 + "a" + "}" * 300 + r"\)",
     r"\(" + "a+" * 2001 + r"\)",
+    r"\(\begin{alignat}{30000000}x\end{alignat}\)",
 )
 
 

@@ -1,0 +1,26 @@
+// Which formulas Temml may read. It reads on the page's own thread, with no limit of its work, and a formula may be
+// anybody's: a few dozen characters could stop the tab at every load.
+
+const LONGEST = 4000;
+// As Temml reads them, so that it finds nothing in between; `\begin` is one with its name.
+const TOKEN = /\\begin\{[a-zA-Z]+\*?\}|\\[a-zA-Z@]+|\\[\s\S]|%/g;
+const REFUSED = tokens(
+  // They define a command, which can stand for any number of others.
+  "\\global \\long \\def \\edef \\gdef \\xdef \\let \\futurelet \\newcommand \\renewcommand \\providecommand",
+  // They have as many columns as a number says.
+  "\\begin{alignat} \\begin{alignedat}",
+  // With these, Temml finds other commands or names than stand here.
+  "\\begin % \\verb \\TextOrMath \\expandafter \\noexpand",
+);
+
+function tokens(...lines) {
+  return new Set(lines.join(" ").split(" "));
+}
+
+export function isModest(tex) {
+  if (tex.length > LONGEST) return false;
+  for (const [token] of tex.matchAll(TOKEN)) {
+    if (REFUSED.has(token.replace("*", ""))) return false;
+  }
+  return true;
+}
