@@ -14,6 +14,8 @@ SET = (
     r"x = \frac{-b \pm \sqrt{b^2 - 4ac}}{2a} \leq \lambda \lim \tag{1}",
     r"\begin{aligned} a &= b \\ c &= 5\% \end{aligned}",
     r"\begin{pmatrix*}[r] 1 & 2 \\ 3 & 4 \end{pmatrix*}",
+    r"1 + \frac{1}{" * 30 + "x" + "}" * 30,
+    r"\rlap{x} \cancel{y} \left\{ z \right.",
 )
 DEFINING = (r"\def\a{b}\a", r"\newcommand{\a}{b}", r"\global\let\a=b")
 COLUMNS = (
@@ -25,6 +27,14 @@ COLUMNS = (
     r"\begin {alignat}{30000000}x\end{alignat}",
     r"\begin\relax{alignat}{30000000}x\end{alignat}",
     r"\verb\a\\begin{alignat}{30000000}x\end{alignat}",
+)
+GROWING = (
+    *(rf"\{name}{{x}}{{y}}" for name in ("cancelto", "equilibriumLeft", "equilibriumRight")),
+    *(rf"\{name}{{x}}" for name in ("llap", "mathllap")),
+    r"\sqrt{" * 31 + "x" + "}" * 31,
+    r"\begin{matrix}" * 31 + "x" + r"\end{matrix}" * 31,
+    r"}\sqrt{",
+    r"\sqrt" * 1001,
 )
 
 
@@ -41,4 +51,4 @@ def modest(sources: Sequence[str]) -> list[str]:
 
 @pytest.mark.slow
 def test_temml_reads_what_people_write_and_nothing_whose_work_has_no_limit() -> None:
-    assert modest([*SET, *DEFINING, *COLUMNS]) == list(SET)
+    assert modest([*SET, *DEFINING, *COLUMNS, *GROWING]) == list(SET)
