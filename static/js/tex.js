@@ -26,7 +26,8 @@ export function isModest(tex) {
   let commands = 0;
   let depth = 0;
   for (const [token] of tex.matchAll(TOKEN)) {
-    if (REFUSED.has(token.replace("*", ""))) return false;
+    // Commands with an @ are Temml's own: `\tag` defines one, and a formula that calls it calls itself.
+    if (token.includes("@") || REFUSED.has(token.replace("*", ""))) return false;
     if (token.startsWith("\\")) commands++;
     if (token === "{" || token.startsWith("\\begin{")) depth++;
     else if (token === "}" || token === "\\end") depth--;

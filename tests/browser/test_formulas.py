@@ -25,6 +25,7 @@ REFUSED = (
     r"\(" + r"\sqrt{" * 300 + "a" + "}" * 300 + r"\)",
     r"\(" + "a+" * 2001 + r"\)",
     r"\(\begin{alignat}{30000000}x\end{alignat}\)",
+    r"\(\tag*{aaa\df@tag}x\)",
     r"\(" + r"\cancelto{1}{" * 20 + "x" + "}" * 20 + r"\)",
     r"\(" + r"\llap{" * 20 + "x" + "}" * 20 + r"\)",
 )

@@ -15,9 +15,15 @@ SET = (
     r"\begin{aligned} a &= b \\ c &= 5\% \end{aligned}",
     r"\begin{pmatrix*}[r] 1 & 2 \\ 3 & 4 \end{pmatrix*}",
     r"1 + \frac{1}{" * 30 + "x" + "}" * 30,
-    r"\rlap{x} \cancel{y} \left\{ z \right.",
+    r"\rlap{x} \cancel{y} \left\{ z \right. @",
 )
-DEFINING = (r"\def\a{b}\a", r"\newcommand{\a}{b}", r"\global\let\a=b")
+DEFINING = (
+    r"\def\a{b}\a",
+    r"\newcommand{\a}{b}",
+    r"\global\let\a=b",
+    r"\tag*{aaa\df@tag}x",
+    r"\@firstoftwo{a}{b}",
+)
 COLUMNS = (
     r"\begin{alignat}{30000000}x\end{alignat}",
     r"\begin{alignat*}{30000000}x\end{alignat*}",
