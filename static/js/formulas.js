@@ -7,6 +7,7 @@ import { isModest } from "./tex.js";
 const FORMULA = ".formula, .formula-block";
 const MARK = 2; // characters on each side
 const DEEPEST = 100; // elements within each other
+const MOST = 10_000; // elements
 const LARGEST = [50, 500]; // em, pt
 
 let loading = null;
@@ -54,8 +55,8 @@ function show(formula, page) {
 }
 
 // No style attributes, which the policy forbids, but properties; no names, which the page's own elements have; no links.
-function makeHarmless(node, depth = 0) {
-  if (depth > DEEPEST || "href" in node) throw new RangeError();
+function makeHarmless(node, depth = 0, seen = { count: 0 }) {
+  if (depth > DEEPEST || ++seen.count > MOST || "href" in node) throw new RangeError();
   const { attributes, children } = node;
   if (attributes?.style) {
     const [name, value] = attributes.style.replace(";", "").split(":");
@@ -63,7 +64,7 @@ function makeHarmless(node, depth = 0) {
   }
   delete attributes?.style;
   delete attributes?.id;
-  for (const child of children ?? []) makeHarmless(child, depth + 1);
+  for (const child of children ?? []) makeHarmless(child, depth + 1, seen);
 }
 
 // One that is wider than its line gets a line of its own, which scrolls.

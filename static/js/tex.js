@@ -3,9 +3,11 @@
 
 const LONGEST = 4000;
 const MOST = 1000; // commands
+const CELLS = 10_000; // columns times rows: Temml fills each row to the widest
 const DEEPEST = 30; // braces and environments within each other
 // As Temml reads them, so that it finds nothing in between; `\begin` is one with its name.
-const TOKEN = /\\begin\{[a-zA-Z]+\*?\}|\\[a-zA-Z@]+|\\[\s\S]|[{}%]/g;
+const TOKEN = /\\begin\{[a-zA-Z]+\*?\}|\\[a-zA-Z@]+|\\[\s\S]|[{}%&]/g;
+const ROW_ENDS = tokens("\\\\ \\cr \\newline");
 const REFUSED = tokens(
   // They define a command, which can stand for any number of others.
   "\\global \\long \\def \\edef \\gdef \\xdef \\let \\futurelet \\newcommand \\renewcommand \\providecommand",
@@ -25,13 +27,17 @@ export function isModest(tex) {
   if (tex.length > LONGEST) return false;
   let commands = 0;
   let depth = 0;
+  let columns = 1;
+  let rows = 1;
   for (const [token] of tex.matchAll(TOKEN)) {
     // Commands with an @ are Temml's own: `\tag` defines one, and a formula that calls it calls itself.
     if (token.includes("@") || REFUSED.has(token.replace("*", ""))) return false;
     if (token.startsWith("\\")) commands++;
+    if (token === "&") columns++;
+    if (ROW_ENDS.has(token)) rows++;
     if (token === "{" || token.startsWith("\\begin{")) depth++;
     else if (token === "}" || token === "\\end") depth--;
     if (commands > MOST || depth > DEEPEST || depth < 0) return false;
   }
-  return true;
+  return columns * rows <= CELLS;
 }

@@ -26,6 +26,8 @@ REFUSED = (
     r"\(" + "a+" * 2001 + r"\)",
     r"\(\begin{alignat}{30000000}x\end{alignat}\)",
     r"\(\tag*{aaa\df@tag}x\)",
+    r"\(\begin{matrix}" + "&" * 98 + r"\\" * 99 + r"\end{matrix}\)",  # 10,099 elements
+    r"\(\begin{matrix}" + "&" * 700 + r"\\" * 700 + r"\end{matrix}\)",
     r"\(" + r"\cancelto{1}{" * 20 + "x" + "}" * 20 + r"\)",
     r"\(" + r"\llap{" * 20 + "x" + "}" * 20 + r"\)",
 )

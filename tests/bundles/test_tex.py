@@ -42,6 +42,11 @@ GROWING = (
     r"}\sqrt{",
     r"\sqrt" * 1001,
 )
+FULL = r"\begin{matrix}" + r"\\".join([" & ".join("1" * 20)] * 20) + r"\end{matrix}"
+WIDE = tuple(
+    r"\begin{matrix}" + "&" * 99 + row_end * 100 + r"\end{matrix}"
+    for row_end in (r"\\", r"\cr ", r"\newline ")
+)
 
 
 def modest(sources: Sequence[str]) -> list[str]:
@@ -57,4 +62,4 @@ def modest(sources: Sequence[str]) -> list[str]:
 
 @pytest.mark.slow
 def test_temml_reads_what_people_write_and_nothing_whose_work_has_no_limit() -> None:
-    assert modest([*SET, *DEFINING, *COLUMNS, *GROWING]) == list(SET)
+    assert modest([*SET, FULL, *DEFINING, *COLUMNS, *GROWING, *WIDE]) == [*SET, FULL]
