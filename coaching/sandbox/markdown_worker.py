@@ -316,8 +316,13 @@ def _with_hosts(children: list[Token]) -> list[Token]:
     for token in children:
         if token.type == "link_open":
             opening = len(shown)
+        elif token.type == "image":
+            token.children = _without_formulas(token.children or [])
         elif token.type == "link_close":
-            address, words = str(shown[opening].attrGet("href") or ""), _words_in(shown[opening + 1 :])
+            address = str(shown[opening].attrGet("href") or "")
+            if not own_link(address):
+                shown[opening + 1 :] = _without_formulas(shown[opening + 1 :])
+            words = _words_in(shown[opening + 1 :])
             if own_link(address):
                 shown += [] if words.strip() else [_text(address)]
             elif _looks_like_address(words):
@@ -326,6 +331,21 @@ def _with_hosts(children: list[Token]) -> list[Token]:
                 shown += _isolated(f" ({shown_host(address)})", name="link-host")
         shown.append(token)
     return shown
+
+
+def _without_formulas(tokens: Sequence[Token]) -> list[Token]:
+    """Return tokens with formulas as the words that they would be without their marks' backslashes.
+
+    A link's words are judged by what they look like, and nobody can tell that of a formula that is set.
+    """
+    for token in tokens:
+        token.children = token.children and _without_formulas(token.children)
+    return [_formula_as_words(token) if token.type == "formula" else token for token in tokens]
+
+
+def _formula_as_words(formula: Token) -> Token:
+    source = formula.content
+    return _text(f"{source[1:-2]}{source[-1]}" if source.startswith("\\") else source)
 
 
 def _words_in(tokens: Sequence[Token]) -> str:

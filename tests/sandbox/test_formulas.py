@@ -105,6 +105,27 @@ def test_what_only_begins_like_a_formula_is_ordinary_text() -> None:
     assert render("[see \\(](https://example.org) and \\(y\\)").count("formula") == 1
 
 
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        (r"see \(x\) here", "see (x) here<bdi> (example.org)</bdi>"),
+        (r"link \[x_1\]", "link [x_1]<bdi> (example.org)</bdi>"),
+        (r"![a \(x\)](https://example.org/y)", "a (x)<bdi> (example.org)</bdi>"),
+        (r"see \(\text{bank.example}\)", "<bdi>example.org</bdi>"),
+        (r"see \(bank.example\)", "<bdi>example.org</bdi>"),
+        (r"$$bank.example=1$$", "<bdi>example.org</bdi>"),
+    ],
+)
+def test_in_a_link_that_leaves_a_formula_is_words_like_any_others(words: str, shown: str) -> None:
+    link = render(f"[{words}](https://example.org)").replace(' class="link-host"', "")
+    assert f">{shown}</a>" in link
+
+
+def test_a_link_to_a_file_of_ones_own_and_a_pictures_words_keep_their_formulas() -> None:
+    assert formulas_in(r"[see \(x\)](/files/notes/a.md)") == [("formula", r"\(x\)")]
+    assert render(r"![a \(x\) b](https://example.org/y)") == "<p>a (x) b</p>\n"
+
+
 def test_a_formula_has_no_markup_of_its_own() -> None:
     assert formulas_in(r"\(<b onclick=x>\)") == [("formula", r"\(<b onclick=x>\)")]
     assert "<b" not in render(r"\(<b onclick=x>\)")
