@@ -89,6 +89,16 @@ function isWide(formula) {
   return line !== null && formula.scrollWidth > line.clientWidth + 1;
 }
 
+// Makes a copy of a part of the page what the server sent.
+export function restoreSources(copy) {
+  for (const formula of copy.querySelectorAll("[data-source]")) {
+    formula.replaceChildren(formula.dataset.source);
+    formula.classList.remove("is-wide");
+    formula.removeAttribute("tabindex");
+    formula.removeAttribute("data-source");
+  }
+}
+
 // Returns what an action does while formulas are their source.
 export function withSources(part, action) {
   const formulas = [...part.querySelectorAll(FORMULA)].filter(({ dataset }) => dataset.source);

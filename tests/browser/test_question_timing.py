@@ -71,6 +71,45 @@ async def test_what_was_filled_in_outlives_a_lost_connection_and_so_does_the_ans
     await expect(page.locator("#notices")).to_be_empty()
 
 
+async def test_what_is_open_beside_a_formula_stays_open_at_the_pages_first_snapshot(
+    practice: PracticeServer, page: Page, session: Session, watcher: Watcher
+) -> None:
+    held: list[tuple[WebSocketRoute, str | bytes]] = []
+
+    def hold(route: WebSocketRoute) -> None:
+        route.connect_to_server().on_message(lambda frame: held.append((route, frame)))
+
+    practice.script([Reply.of(Text("So \\(x^2\\):\n\n```\ncode\n```"), PILLS), Reply.of(PULSE)])
+    await page.goto(path_of(session))
+    await say(page, "Hello")
+    await until_asked(page, "How did you wake?")
+    await page.get_by_role("button", name="Fine").click()
+    await until_asked(page, "How do these feel?")
+    await page.route_web_socket("**/ws/**", hold)
+    await page.reload()
+    line = page.locator("#open-turn .is-answered")
+    await line.locator("summary").click()
+    await expect(line.locator(".pills")).to_be_visible()
+    finished = page.locator("#open-turn :is(math, .code-copy)")
+    await expect(finished).to_have_count(2)
+    before = await finished.element_handles()
+    await page.evaluate(
+        """() => {
+            const signals = document.getElementById("signals");
+            new MutationObserver(() => { window.hasSnapshot = true; }).observe(signals, { childList: true });
+        }"""
+    )
+    while not held:
+        await page.wait_for_timeout(20)
+    while held:
+        route, frame = held.pop(0)
+        route.send(frame)
+    await page.wait_for_function("() => window.hasSnapshot")
+    assert [await part.evaluate("(part) => part.isConnected") for part in before] == [True, True]
+    await expect(line.locator(".pills")).to_be_visible()
+    assert watcher.faults == []
+
+
 async def test_who_answers_before_the_pages_first_snapshot_loses_nothing(
     practice: PracticeServer, page: Page, session: Session, watcher: Watcher
 ) -> None:

@@ -1,6 +1,7 @@
 // The open question: sends its answer once, shows the state of that, and keeps what was filled in when the server
 // sends the turn again.
 
+import { restoreSources } from "../formulas.js";
 import { filled } from "../words.js";
 
 const SLOW_MS = 1500;
@@ -163,9 +164,12 @@ export class Questions {
   }
 }
 
-// A turn's markup without the state of its open question, and without what was opened to read it.
+// A turn's markup as the server sends it, without the state of its open question.
 function outline(element) {
   const copy = element.cloneNode(true);
+  restoreSources(copy);
+  for (const button of copy.querySelectorAll(".code-copy")) button.remove();
+  for (const live of copy.querySelectorAll("#live-text")) live.replaceWith(live.textContent); // unfinished.js makes its own
   for (const call of copy.querySelectorAll(".call.is-pending")) call.replaceWith(call.id);
   for (const one of copy.querySelectorAll("details")) one.removeAttribute("open");
   return copy.innerHTML.replace(/\s+/g, " ").replaceAll("> <", "><").replaceAll(' class=""', "").trim();
