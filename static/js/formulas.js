@@ -20,10 +20,16 @@ export function setUpFormulas(page) {
     if (formula.dataset.source) return;
     // Without waiting once it is there: nothing is painted in between.
     if (window.temml) show(formula, page);
-    else (loading ??= load(address)).then(() => show(formula, page), () => {});
+    else (loading ??= load(address).catch(loadLater)).then(() => show(formula, page), () => {});
   });
   addEventListener("resize", () => fitSoon(page), { passive: true });
   document.addEventListener("copy", copySources);
+}
+
+// The next formula tries again.
+function loadLater(error) {
+  loading = null;
+  throw error;
 }
 
 // It isn't a module, so `import` can't read what it exports.
@@ -31,7 +37,10 @@ function load(address) {
   const script = Object.assign(document.createElement("script"), { src: address });
   return new Promise((resolve, reject) => {
     script.addEventListener("load", resolve);
-    script.addEventListener("error", reject);
+    script.addEventListener("error", (event) => {
+      script.remove();
+      reject(event);
+    });
     document.head.append(script);
   });
 }

@@ -111,6 +111,19 @@ async def test_a_page_without_a_formula_loads_nothing_for_them(
     assert loaded == ["temml.min.js"]
 
 
+async def test_after_a_failure_the_next_formula_loads_what_shows_them(
+    practice: PracticeServer, page: Page, session: Session
+) -> None:
+    await page.route("**/vendor/temml/*", lambda route: route.abort(), times=1)
+    practice.script([r"Take \(x^2\).", r"Or \(x^3\)."])
+    await page.goto(path_of(session))
+    await say(page, "How?")
+    await until_done(page)
+    await say(page, "How?")
+    await until_done(page, 2)
+    await expect(page.locator("#messages .formula").last.locator("math")).to_be_visible()
+
+
 async def test_a_formula_is_drawn_inside_its_own_line(
     practice: PracticeServer, page: Page, session: Session
 ) -> None:
