@@ -122,6 +122,8 @@ export function withSources(part, action) {
 
 // A selection that begins or ends in a formula has all of it.
 function copySources(event) {
+  // Firefox keeps the page's selection while a field has the focus.
+  if (event.target instanceof Element && event.target.closest("input, textarea")) return;
   const selection = getSelection();
   if (selection.isCollapsed || !selection.rangeCount) return;
   const range = selection.getRangeAt(0);

@@ -70,6 +70,15 @@ async def test_formulas_are_set_while_sage_writes_as_after_a_reload_and_copied_a
     selected = await page.evaluate("() => navigator.clipboard.readText()")
     assert selected.startswith(r"\(x^2\).")
     assert selected.endswith(r"\(a_1 \cdot b_1\)")
+    # Firefox keeps the page's selection while a field has the focus.
+    taken = await page.evaluate(
+        """() => {
+            const kind = { bubbles: true, cancelable: true, clipboardData: new DataTransfer() };
+            const copied = new ClipboardEvent("copy", kind);
+            return !document.querySelector("#composer textarea").dispatchEvent(copied);
+        }"""
+    )
+    assert not taken
     await expect(page.locator("#messages math")).to_have_count(3)
     assert watcher.faults == []
 
