@@ -53,6 +53,7 @@ _LIBRARY_LINK = re.compile(r"/library/(?:documents/[0-9]{1,18}/(?:#page-[0-9]{1,
 _FORMULA_ENDS = {"\\(": "\\)", "\\[": "\\]", "$$": "$$"}
 _FORMULA_LINE = re.compile(r"\\\[|\$\$[ \t]*$")
 _FORMULA_SIGN = re.compile(r"[\\^_=]")
+_COMMAND_SIGN = re.compile(r"[\\^]")
 _OPERATOR = re.compile(r"[-+*/<>|]")
 _WORD = re.compile(r"[^\W\d_]{4}")
 _TASK = re.compile(r"(?:\[([ xX])\]|([\u2610\u2611]))[ \u00a0]")
@@ -175,12 +176,14 @@ def _image_as_words(
     return escape(words) if words.strip() else "(image)"
 
 
-def _is_formula(opening: str, source: str) -> bool:
-    """Return whether the text between two marks is TeX.
+def _is_formula(opening: str, source: str, *, is_alone: bool) -> bool:
+    """Return whether the text between two marks, which may have its lines for itself, is TeX.
 
-    Brackets may be escaped ones, as in `\\[draft\\]`, and dollars are prices.
+    Brackets may be escaped ones, as in `\\[draft\\]` and `\\[my_file\\](address)`, and dollars are prices.
     """
     has_sign = _FORMULA_SIGN.search(source) is not None
+    if opening == "\\[" and not is_alone and not _COMMAND_SIGN.search(source):
+        return has_sign and _OPERATOR.search(source) is not None and not _WORD.search(source)
     if "\\" not in source and _WORD.search(source):
         return has_sign and opening != "$$"
     if opening == "\\(":
@@ -195,8 +198,9 @@ def _formula(state: StateInline, silent: bool) -> bool:
     if opening not in _FORMULA_ENDS:
         return False
     end = _end_of_formula(state, _FORMULA_ENDS[opening])
-    source = state.src[start + 2 : end]
-    if end < 0 or not _is_formula(opening, source) or (opening == "$$" and not _is_apart(state, start, end)):
+    if end < 0 or (opening == "$$" and not _is_apart(state, start, end)):
+        return False
+    if not _is_formula(opening, state.src[start + 2 : end], is_alone=_is_alone(state, start, end)):
         return False
     if not silent:
         token = state.push("formula", "", 0)
@@ -222,9 +226,12 @@ def _is_apart(state: StateInline, start: int, end: int) -> bool:
     before, after = state.src[start - 1 : start], state.src[end + 2 : end + 3]
     if "$" in (before, after) or before.isalnum() or after.isalnum():
         return False
-    is_alone = before in ("", "\n") and after in ("", "\n")
     source = state.src[start + 2 : end]
-    return is_alone or source == source.strip()
+    return _is_alone(state, start, end) or source == source.strip()
+
+
+def _is_alone(state: StateInline, start: int, end: int) -> bool:
+    return {state.src[start - 1 : start], state.src[end + 2 : end + 3]} <= {"", "\n"}
 
 
 def _formula_block(state: StateBlock, first: int, last: int, silent: bool) -> bool:
@@ -247,7 +254,7 @@ def _formula_block(state: StateBlock, first: int, last: int, silent: bool) -> bo
     if ending not in lines[-1][-2:] or len(lines) == 1:
         missing[opening] = first + len(lines)  # None of those in between has an end either.
         return False
-    if not _is_formula(opening, source[2:-2]):
+    if not _is_formula(opening, source[2:-2], is_alone=True):
         return False
     if not silent:
         token = state.push("formula_block", "", 0)
