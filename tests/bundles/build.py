@@ -49,8 +49,11 @@ def install() -> Path:
             shutil.copy(HERE / each, begun)
         command = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
         subprocess.run(command, cwd=begun, check=True, capture_output=True, text=True)
-        if not folder.exists():
+        try:
             begun.rename(folder)
+        except OSError:
+            if not folder.exists():  # Another run was faster.
+                raise
     return folder
 
 
