@@ -62,7 +62,12 @@ def build(target: Path) -> None:
     packages = install() / "node_modules"
     with tempfile.TemporaryDirectory() as name:
         entries = _write_entries(Path(name))
-        command = [packages / ".bin" / "esbuild", *entries, *_OPTIONS, f"--outdir={target / 'dist'}"]
+        command: list[str | Path] = [
+            packages / ".bin" / "esbuild",
+            *entries,
+            *_OPTIONS,
+            f"--outdir={target / 'dist'}",
+        ]
         subprocess.run([*command, f"--outbase={name}"], check=True, capture_output=True, text=True)
     vendored = target / "vendor" / "temml"
     vendored.mkdir(parents=True)
