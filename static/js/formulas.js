@@ -8,10 +8,12 @@ const FORMULA = ".formula, .formula-block";
 const MARK = 2; // characters on each side
 const DEEPEST = 100; // elements within each other
 const MOST = 10_000; // elements
+const MOST_SHOWN = 100_000; // characters of all that a page shows
 const LARGEST = [50, 500]; // em, pt
 
 let loading = null;
 let isFitDue = false;
+let shown = null; // characters of what the page shows, while some are set
 
 export function setUpFormulas(page) {
   const address = document.getElementById("formulas")?.dataset.script;
@@ -48,7 +50,7 @@ function load(address) {
 function show(formula, page) {
   const source = formula.textContent;
   const tex = source.slice(MARK, -MARK);
-  if (!isModest(tex)) return;
+  if (!isModest(tex) || !hasRoom(source, page)) return;
   const displayMode = formula.matches(".formula-block");
   try {
     const options = { displayMode, throwOnError: true, trust: false, maxSize: LARGEST };
@@ -61,6 +63,18 @@ function show(formula, page) {
     return; // The source stays.
   }
   fitSoon(page);
+}
+
+// The work of each has a limit, so this limits the page's. What was tried and can't be set counts, too.
+function hasRoom({ length }, page) {
+  if (shown === null) {
+    shown = 0;
+    for (const { dataset } of page.querySelectorAll("[data-source]")) shown += dataset.source.length;
+    queueMicrotask(() => (shown = null)); // after all that came together
+  }
+  if (shown + length > MOST_SHOWN) return false;
+  shown += length;
+  return true;
 }
 
 // No style attributes, which the policy forbids, but properties; no names, which the page's own elements have; no links.

@@ -72,6 +72,11 @@ def test_the_last_days_and_the_newest_conversation_are_in_it(user: User, profile
     assert " id=" not in copy
 
 
+def test_formulas_are_in_it_as_they_are_written(user: User, profile: Profile) -> None:
+    talk(user, at(20), "How?", answer=r"Take \(x^2\).")
+    assert r'<span class="formula">\(x^2\)</span>' in copy_of(profile)
+
+
 def test_it_says_so_where_there_is_nothing(profile: Profile) -> None:
     assert "There was nothing to copy yet." in copy_of(profile)
 

@@ -3,14 +3,17 @@
 import re
 
 import pytest
+from django.contrib.auth.models import User
 from playwright.async_api import Page, Request, expect
 
 from coaching.practice.script import Hold, Reply, Text
 from coaching.practice.server import PracticeServer
+from sessions_app.database import in_database
 from sessions_app.models import Session
 from tests.browser.chat_page import messages_markup, path_of, say, until_done
 from tests.browser.fixtures import Watcher
 from tests.browser.test_accessibility import serious_findings
+from tests.recall.history import talk
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -80,6 +83,8 @@ async def test_formulas_are_set_while_sage_writes_as_after_a_reload_and_copied_a
     )
     assert not taken
     await expect(page.locator("#messages math")).to_have_count(3)
+    await page.goto(f"{path_of(session)}print/")
+    await expect(page.locator("#messages math")).to_have_count(3)
     assert watcher.faults == []
 
 
@@ -96,6 +101,18 @@ async def test_what_cannot_be_set_or_may_not_stays_as_it_is_written(
     assert tuple(await left.all_text_contents()) == REFUSED
     assert await page.locator("#messages .formula :is([id], [href], [style*=url], a, img)").count() == 0
     assert await page.evaluate("document.getElementById('composer').tagName") == "FORM"
+    assert watcher.faults == []
+
+
+async def test_a_page_sets_formulas_up_to_a_limit_and_leaves_the_others_as_they_are_written(
+    page: Page, user: User, watcher: Watcher
+) -> None:
+    long = r"\(x^2" + " " * 3993 + r"\)"  # 4,000 characters that are read at once
+    session = await in_database(talk, user, "How?", "\n\n".join([*[long] * 26, r"\(y^2\)"]))
+    await page.goto(path_of(session))
+    await expect(page.locator("#messages math")).to_have_count(25)
+    left = await page.locator("#messages .formula:not([data-source])").all_text_contents()
+    assert left == [long, r"\(y^2\)"]
     assert watcher.faults == []
 
 
@@ -145,5 +162,11 @@ async def test_a_formula_is_drawn_inside_its_own_line(
     await say(page, "How?")
     await until_done(page)
     await expect(page.locator("#messages .is-wide")).to_have_count(2)
+    # Paper doesn't scroll.
+    await page.emulate_media(media="print")
+    await expect(page.locator("#messages .is-wide > math:visible")).to_have_count(0)
+    printed = "(formula) => getComputedStyle(formula, '::before').content"
+    assert "x_{59}" in await page.locator("#messages .formula-block").evaluate(printed)
+    await page.emulate_media(media="screen")
     assert await page.evaluate("document.documentElement.scrollWidth") == 360
     assert await serious_findings(page) == []
