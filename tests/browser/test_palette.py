@@ -253,7 +253,7 @@ async def test_what_is_typed_only_asks_after_a_pause_and_drops_older_answers(pag
     await page.keyboard.type("tandem", delay=20)
     await expect(page.locator("#palette-status")).to_have_text("1 result")
     assert [address.partition("?q=")[2] for address in asked] == ["", "tandem"]
-    assert any("js/palette." in name for name in await names_loaded(page))
+    assert any("dist/palette" in name for name in await names_loaded(page))
 
 
 async def names_loaded(page: Page) -> list[str]:
@@ -268,7 +268,7 @@ async def test_on_a_phone_it_opens_by_its_button_and_fits(
     context = await open_context(cookie, viewport=NARROW, has_touch=True)
     page = await context.new_page()
     await page.goto("/")
-    assert not any("js/palette." in name for name in await names_loaded(page)), "only once it is opened"
+    assert not any("dist/palette" in name for name in await names_loaded(page)), "only once it is opened"
     await page.get_by_role("link", name="Quick search").tap()
     await expect(page.get_by_role("option", name="Bicycles")).to_be_visible()
     await page.get_by_role("combobox", name="Quick search").fill("tandem")
