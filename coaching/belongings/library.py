@@ -7,18 +7,27 @@ from operator import attrgetter
 from zoneinfo import ZoneInfo
 
 from django.utils.formats import date_format, time_format
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 
 from coaching.belongings.rows import in_batches
 from coaching.clock.days import local_day
 from coaching.downloads.zip_stream import Entry
 from coaching.files.errors import StorageFailed
 from coaching.files.objects import read_pieces
-from coaching.models import ActionItem, ActionState, Document, EntryState, KnowledgeEntry, StepChange
+from coaching.library.references.words import shown_folder
+from coaching.models import (
+    ActionItem,
+    ActionState,
+    Document,
+    DocumentState,
+    EntryState,
+    KnowledgeEntry,
+    StepChange,
+)
 from coaching.steps.words import repeats_in_words
 
 FOLDER = "library"
-NOT_FILED = "not filed"
+NOT_FILED = gettext_noop("not filed")
 
 
 def read_library_entries(*, user_id: int, zone: ZoneInfo, now: datetime) -> Iterator[Entry]:
@@ -40,10 +49,11 @@ def read_library_entries(*, user_id: int, zone: ZoneInfo, now: datetime) -> Iter
 
 
 def _path_of(document: Document) -> str:
-    parts = [document.client.name]
+    parts = [document.client.shown_name]
     if document.project:
         parts.append(document.project.name)
-    parts += [document.folder if document.state == "filed" else NOT_FILED, document.name]
+    is_filed = document.state == DocumentState.FILED
+    parts += [shown_folder(document.folder) if is_filed else gettext(NOT_FILED), document.name]
     return "/".join([FOLDER, *(part.replace("/", "-") for part in parts)])
 
 
@@ -72,7 +82,7 @@ def _knowledge(user_id: int, now: datetime) -> Iterator[Entry]:
     rows = KnowledgeEntry.of(user_id).exclude(state=EntryState.DISMISSED).select_related("client", "document")
     by_client = groupby(rows.order_by("client", "created_at", "id"), key=attrgetter("client"))
     for client, entries in by_client:
-        title = gettext("What Sage knows about %(name)s") % {"name": _line(client.name)}
+        title = gettext("What Sage knows about %(name)s") % {"name": _line(client.shown_name)}
         pieces = [f"# {title}\n"]
         for entry in entries:
             facts = [entry.get_entry_type_display()]
@@ -82,7 +92,7 @@ def _knowledge(user_id: int, now: datetime) -> Iterator[Entry]:
             head += f"\n> {_line(entry.quote)}\n" if entry.quote else ""
             points = "".join(f"- {_line(str(point))}\n" for point in entry.key_points)
             pieces += [head, f"\n{entry.content.strip()}\n", f"\n{points}" if points else ""]
-        yield Entry(path=_page_of(client.name, "knowledge.md"), changed_at=now, pieces=pieces)
+        yield Entry(path=_page_of(client.shown_name, "knowledge.md"), changed_at=now, pieces=pieces)
 
 
 def _steps(user_id: int, zone: ZoneInfo, now: datetime) -> Iterator[Entry]:
@@ -90,9 +100,9 @@ def _steps(user_id: int, zone: ZoneInfo, now: datetime) -> Iterator[Entry]:
     rows = rows.prefetch_related("changes")
     by_client = groupby(rows.order_by("client", "due_date", "created_at", "id"), key=attrgetter("client"))
     for client, steps in by_client:
-        title = gettext("Next steps of %(name)s") % {"name": _line(client.name)}
+        title = gettext("Next steps of %(name)s") % {"name": _line(client.shown_name)}
         pieces = [f"# {title}\n\n", *(_step(step, zone) for step in steps)]
-        yield Entry(path=_page_of(client.name, "next-steps.md"), changed_at=now, pieces=pieces)
+        yield Entry(path=_page_of(client.shown_name, "next-steps.md"), changed_at=now, pieces=pieces)
 
 
 def _step(step: ActionItem, zone: ZoneInfo) -> str:

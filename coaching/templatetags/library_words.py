@@ -9,19 +9,21 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from coaching.library.documents.facts import fact_key
-from coaching.library.documents.reasons import shown_reason
+from coaching.library.documents.reasons import proposed_words, shown_reason
+from coaching.library.references.words import in_words, shown_folder
 from coaching.library.rows.reading_notes import is_read_in_part
 from coaching.models import ActionItem, DocumentState, KnowledgeEntry, LibraryEffect
 
 register = template.Library()
 register.filter(is_read_in_part)
 register.filter(fact_key)
+register.filter(shown_folder)
 
 
 @register.filter
 def titled(file_type: str, titles: Mapping[str, str]) -> str:
     """Return the title of a type of document; one that has no reference any more gets its own name."""
-    return titles.get(file_type) or file_type.replace("_", " ").replace("-", " ").capitalize()
+    return titles.get(file_type) or in_words(file_type)
 
 
 @register.filter
@@ -46,8 +48,7 @@ def alternatives(others: Sequence[Mapping[str, Any]], titles: Mapping[str, str])
 @register.filter
 def proposed(proposal: Mapping[str, Any]) -> str:
     """Return what a model suggested that isn't in the vocabulary."""
-    words = [proposal.get("file_type"), proposal.get("folder"), *proposal.get("tags", ())]
-    return ", ".join(str(word) for word in words if word)
+    return ", ".join(proposed_words(proposal))
 
 
 @register.filter
@@ -88,6 +89,8 @@ def _shown(field: str, value: object, titles: Mapping[str, str]) -> str:
     match field:
         case "file_type":
             return titled(str(value), titles)
+        case "folder":
+            return shown_folder(str(value))
         case "state":
             return str(DocumentState(str(value)).label) if value in DocumentState.values else ""
     return str(value)

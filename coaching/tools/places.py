@@ -6,16 +6,18 @@ A place is `client` or `client:project`, by id.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django.utils.translation import gettext
 from django.utils.translation import gettext_noop as _
 
 from coaching.library.clients import accessible_client, accessible_project
 from coaching.library.rows.clients import choosable_places
-from coaching.models import Client, Project
+from coaching.models import OWN_NAME, Client, Project
 from coaching.tools.context import CallContext
 
 PLACES = "places"
 """In a call's facts: values and labels to choose from, and which one is meant."""
 CHOSEN = "chosen"
+_BETWEEN = " · "
 WRONG_PLACE = _("Choose one of your clients or projects.")
 
 
@@ -28,7 +30,7 @@ def place_choices(context: CallContext, client: Client, project: Project | None)
     """Return the facts of a card whose place can be chosen, if there is more than one. Sync ORM code."""
     facts = place_facts(client, project)
     places = [(client, project), *choosable_places(user_id=context.user_id)]
-    choices = {_value(*place): " · ".join(place_facts(*place).values()) for place in places}
+    choices = {_value(*place): _BETWEEN.join(place_facts(*place).values()) for place in places}
     if len(choices) == 1:
         return facts
     return {**facts, PLACES: {CHOSEN: _value(client, project), "choices": list(choices.items())}}
@@ -59,12 +61,18 @@ def chosen_place(context: CallContext, edits: Mapping[str, Any]) -> dict[str, in
     return {"client_id": client, "project_id": project}
 
 
+def shown_place(label: str) -> str:
+    """Return a client, perhaps with a project, in the language that is active."""
+    client, *project = label.split(_BETWEEN, 1)
+    return _BETWEEN.join([gettext(OWN_NAME) if client == OWN_NAME else client, *project])
+
+
 def choices_in(facts: Mapping[str, Any]) -> tuple[str, Sequence[tuple[str, str]]]:
     """Return the place that is meant and the choices, from a call's facts; empty without any."""
     places = facts.get(PLACES)
     if not isinstance(places, Mapping):
         return "", ()
-    return str(places[CHOSEN]), [(str(value), str(label)) for value, label in places["choices"]]
+    return str(places[CHOSEN]), [(str(value), shown_place(str(label))) for value, label in places["choices"]]
 
 
 def _id(given: object) -> int | None:

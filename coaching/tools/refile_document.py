@@ -8,6 +8,7 @@ from django.utils.translation import gettext_noop as _
 from coaching.engine.errors import ToolError
 from coaching.engine.tools import ToolInput, ToolResult
 from coaching.library.documents.refiling import Refiling, refile_document, refiled
+from coaching.library.references.words import shown_folder, stored_folder_in_any_language
 from coaching.models import Client, Document, Project
 from coaching.tools.confirmed import answers, checks, runs
 from coaching.tools.context import CallContext
@@ -24,7 +25,21 @@ NOTHING_SAID = "Say where it belongs: file_type, folder, client_id or project_id
 LABELS = {"file_type": _("Type"), "folder": _("Folder"), "client": _("For"), "project": _("Project")}
 COMPARED = {"client": "client_id", "project": "project_id"}
 """Two may have the same name."""
-FIELDS = (CardField(name="folder", label=_("Folder (leave empty for the usual one)"), max_length=120),)
+BECOMES = " → "
+
+
+class FolderField(CardField):
+    """A folder's name, of which pages show a translation if it is a shipped one."""
+
+    def with_value(self, value: object) -> CardField:
+        return super().with_value(shown_folder(value) if isinstance(value, str) else value)
+
+    def parsed(self, value: object) -> object:
+        parsed = super().parsed(value)
+        return stored_folder_in_any_language(parsed) if isinstance(parsed, str) else parsed
+
+
+FIELDS = (FolderField(name="folder", label=_("Folder (leave empty for the usual one)"), max_length=120),)
 
 
 class RefileDocumentInput(ToolInput):
@@ -49,7 +64,7 @@ def _check(context: CallContext, given: RefileDocumentInput) -> Mapping[str, Any
         was, becomes = (getattr(each, name) or "–" for each in (before, after))
         compared = COMPARED.get(name, name)
         if getattr(before, compared) != getattr(after, compared):
-            changes[label] = f"{was} → {becomes}"
+            changes[label] = f"{was}{BECOMES}{becomes}"
     return {DOCUMENT: document.name, **changes}
 
 
@@ -87,7 +102,7 @@ def _refiling(context: CallContext, given: RefileDocumentInput) -> Refiling:
         client_id, project_id = client.pk, project.pk if project else None
     return Refiling(
         file_type=given.file_type or "",
-        folder=given.folder or "",
+        folder=stored_folder_in_any_language(given.folder or ""),
         client_id=client_id,
         project_id=project_id,
     )

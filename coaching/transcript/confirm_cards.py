@@ -1,19 +1,27 @@
 """The fields of a write that wanted a yes: as a refused answer gave them, or as they were written."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
 from django.utils.translation import gettext
 
-from coaching.tools.places import PLACES, choices_in
-from coaching.tools.presentation import DOCUMENT, CardField
+from coaching.library.references.words import shown_folder, shown_title
+from coaching.tools.places import PLACES, choices_in, shown_place
+from coaching.tools.presentation import DOCUMENT, PLACE, CardField
+from coaching.tools.refile_document import BECOMES, LABELS
 from coaching.transcript.made_files import values_in
 from sessions_app.models import CallState, ToolCallRecord
 from sessions_app.pending_calls import UNDONE
 
 Outcome = Literal["", "allowed", "accepted", "failed", "declined", "undone"]
 """What became of the write; `allowed`: the yes was said, and it hasn't run yet."""
+_SHOWN: Mapping[str, Callable[[str], str]] = {
+    LABELS["file_type"]: shown_title,
+    LABELS["folder"]: shown_folder,
+    PLACE.label: shown_place,
+}
+"""How a fact is shown in the language that is active, by its label."""
 
 
 def card_parts(
@@ -21,13 +29,19 @@ def card_parts(
 ) -> tuple[Sequence[CardField], Sequence[tuple[str, str]]]:
     """Return a card's fields and what else it says: the place is a field where it can still be chosen."""
     shown = sorted(facts.items(), key=lambda fact: fact[0] != DOCUMENT)  # stored JSON has another order
-    words = [(gettext(label), str(text)) for label, text in shown if label != PLACES] if fields else []
+    words = [(gettext(label), _shown(label, text)) for label, text in shown if label != PLACES and fields]
     chosen, choices = choices_in(facts)
     if not is_pending or not choices:
         return [field for field in fields if field.kind != "place"], words
     return [
         replace(field, value=chosen, choices=choices) if field.kind == "place" else field for field in fields
     ], []
+
+
+def _shown(label: str, text: object) -> str:
+    """Return what a fact says, or what it was and becomes."""
+    shown = _SHOWN.get(label, str)
+    return BECOMES.join(shown(part) for part in str(text).split(BECOMES))
 
 
 def given_fields(fields: Sequence[CardField], given: Mapping[str, Any]) -> Sequence[CardField]:

@@ -23,6 +23,7 @@ from coaching.library.documents.reasons import STILL_READING
 from coaching.library.effects import change
 from coaching.library.moves import moving
 from coaching.library.places import locked_place
+from coaching.library.references.words import stored_folder
 from coaching.library.rows.reading_notes import PICTURES
 from coaching.models import (
     UNFINISHED_STATES,
@@ -265,8 +266,8 @@ def read_download(*, user_id: int, document_id: int) -> Download:
 
 
 def clean_folder(folder: str) -> str:
-    """Return a folder's name on one line. Raises `Refused`."""
+    """Return a folder's name as it is stored, from the name that pages show. Raises `Refused`."""
     kept = " ".join(folder.replace("\x00", "").split())
     if not kept or len(kept) > 120:
         raise Refused(FOLDER_NAME)
-    return kept
+    return stored_folder(kept)

@@ -22,7 +22,7 @@ from coaching.library.documents.on_hold import let_read
 from coaching.library.documents.readings import IS_WITHHELD, read_whole_again
 from coaching.library.documents.reviews import accept_review, correct_document
 from coaching.library.pages.forms import ids_in, seen_in
-from coaching.library.pages.frame import frame_of
+from coaching.library.pages.frame import folder_choices, frame_of, type_choices
 from coaching.library.pages.places import place_choices_for, place_in
 from coaching.library.pages.program_values import document_as_json
 from coaching.library.pages.readings import shown_readings
@@ -36,7 +36,6 @@ from coaching.library.pages.viewer import (
 )
 from coaching.library.proposals import accept_shown
 from coaching.library.rows.documents import attachments_of, document_with_text
-from coaching.library.rows.folders import folder_names, reference_choices
 from coaching.library.rows.proposals import actions_of, effects_of, entries_of
 from coaching.models import UNFINISHED_STATES, ActionItem, ActionState, Document, EntryState, KnowledgeEntry
 from coaching.people.accounts import user_id_of
@@ -94,8 +93,8 @@ def _page(request: HttpRequest, document: Document, *, refusal: str = "") -> Htt
         "actions": actions,
         "effects": effects_of(user_id=user_id, document_id=document.pk)[:EFFECTS_SHOWN],
         "places": place_choices_for(document),
-        "types": reference_choices(),
-        "folder_names": folder_names(user_id=user_id, client_id=document.client_id),
+        "types": type_choices(),
+        "folder_names": folder_choices(user_id=user_id, client_id=document.client_id),
         "attachments": attachments_of(user_id=user_id, document_id=document.pk)[:ATTACHMENTS_SHOWN],
         "readings": shown_readings(document),
         "is_readings_part": _is_readings_part(request),

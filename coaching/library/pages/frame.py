@@ -10,7 +10,15 @@ from django.http import Http404, HttpRequest
 from django.urls import reverse
 from django.utils.translation import gettext_lazy
 
-from coaching.library.rows.folders import FolderDocuments, Place, read_folder, read_folders
+from coaching.library.references.words import shown_category, shown_folder, shown_title
+from coaching.library.rows.folders import (
+    FolderDocuments,
+    Place,
+    folder_names,
+    read_folder,
+    read_folders,
+    reference_choices,
+)
 from coaching.library.rows.progress import Progress, read_progress, read_to_do
 from coaching.models import Reference
 from coaching.people.accounts import load_profile
@@ -36,7 +44,7 @@ class FolderOfDocuments:
     @classmethod
     def of(cls, found: FolderDocuments) -> "FolderOfDocuments":
         return cls(
-            name=found.name or str(NOT_FILED),
+            name=shown_folder(found.name) if found.name else str(NOT_FILED),
             key=urlencode({"folder": found.name or NOT_FILED_KEY}),
             is_filed=bool(found.name),
             documents=found.documents,
@@ -51,8 +59,28 @@ def frame_of(request: HttpRequest, section: str, *, user_id: int) -> dict[str, A
         "section": section,
         "zone": load_profile(request).zone,
         "to_do": read_to_do(user_id),
-        "titles": dict(Reference.objects.values_list("file_type", "title")),
+        "titles": {
+            file_type: shown_title(title)
+            for file_type, title in Reference.objects.values_list("file_type", "title")
+        },
     }
+
+
+def type_choices() -> Mapping[str, Sequence[tuple[str, str]]]:
+    """Return the types of documents with their titles, by category, sorted as they are shown."""
+    named = {
+        shown_category(category): sorted(
+            ((file_type, shown_title(title)) for file_type, title in choices),
+            key=lambda choice: choice[1].casefold(),
+        )
+        for category, choices in reference_choices().items()
+    }
+    return dict(sorted(named.items(), key=lambda each: each[0].casefold()))
+
+
+def folder_choices(*, user_id: int, client_id: int) -> Sequence[str]:
+    """Return the names of a client's folders, as they are shown."""
+    return sorted(map(shown_folder, folder_names(user_id=user_id, client_id=client_id)), key=str.casefold)
 
 
 def reading_of(place: Place, *, shown: Mapping[str, str] | None = None) -> dict[str, Any]:
@@ -83,7 +111,8 @@ def drop_of(place: Place) -> dict[str, Any]:
 
 def folders_of(place: Place) -> Sequence[FolderOfDocuments]:
     """Return all folders of a place with their newest documents."""
-    return [FolderOfDocuments.of(found) for found in read_folders(place, limit=SHOWN_IN_FOLDER)]
+    found = map(FolderOfDocuments.of, read_folders(place, limit=SHOWN_IN_FOLDER))
+    return sorted(found, key=lambda folder: (folder.is_filed, folder.name.casefold()))
 
 
 def folder_in(request: HttpRequest, place: Place) -> dict[str, Any]:

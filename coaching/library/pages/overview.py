@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
+from operator import itemgetter
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
@@ -16,6 +17,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from coaching.library.clients import accessible_client, accessible_project, create_client, own_client
 from coaching.library.pages.forms import ClientForm
 from coaching.library.pages.frame import drop_of, folders_of, frame_of, reading_of
+from coaching.library.references.words import shown_folder
 from coaching.library.rows.clients import count_folders, list_clients
 from coaching.library.rows.folders import Place
 from coaching.models import Client, ClientStatus, ClientType
@@ -32,6 +34,11 @@ class ClientRow:
 
     client: Client
     folders: Sequence[tuple[str, int]]
+
+    @classmethod
+    def of(cls, client: Client, counts: Sequence[tuple[str, int]]) -> "ClientRow":
+        named = sorted(((shown_folder(name), count) for name, count in counts), key=itemgetter(0))
+        return cls(client=client, folders=named)
 
     @property
     def count(self) -> int:
@@ -94,7 +101,7 @@ def _clients(request: HttpRequest, user_id: int) -> Mapping[str, Any]:
     folders = count_folders(user_id, list(page.object_list))
     return {
         "page": page,
-        "rows": [ClientRow(client=client, folders=folders.get(client.pk, ())) for client in page.object_list],
+        "rows": [ClientRow.of(client, folders.get(client.pk, ())) for client in page.object_list],
         "is_archived": is_archived,
         "archived_count": list_clients(user_id, is_archived=True).count(),
     }

@@ -15,11 +15,10 @@ from django.views.decorators.http import require_http_methods
 
 from coaching.library.documents.reviews import MAX_AT_ONCE, BulkOutcome, accept_reviews, correct_documents
 from coaching.library.pages.forms import ids_in, seen_in
-from coaching.library.pages.frame import frame_of
+from coaching.library.pages.frame import frame_of, type_choices
 from coaching.library.pages.viewer import FIRST_PAGE, Viewer, has_viewer
 from coaching.library.pipeline.confidence import is_sure_suggestion
 from coaching.library.rows.documents import reviews_of, reviews_with_proposals, suggestions_of, with_texts
-from coaching.library.rows.folders import reference_choices
 from coaching.models import Document
 from coaching.people.accounts import user_id_of
 from coaching.views.parts import back_to, page_in
@@ -130,7 +129,7 @@ def _page(request: HttpRequest, user_id: int, *, refusal: str = "") -> HttpRespo
         "page": page,
         "sure": sure,
         "seen_at": max((document.updated_at for document in sure), default=None),
-        "types": reference_choices(),
+        "types": type_choices(),
         "refusal": refusal,
         "viewer": viewer,
     }

@@ -77,7 +77,7 @@ async def test_a_word_outside_the_vocabulary_is_never_more_than_a_proposal(
     await work_off()
     (document,) = await fresh(document)
     assert (document.state, document.file_type, document.folder) == (DocumentState.REVIEW, "", "")
-    assert "pirate-map" in document.reason
+    assert "pirate map" in document.reason
 
 
 @pytest.mark.slow

@@ -4,15 +4,21 @@ from dataclasses import replace
 
 from django.utils.translation import gettext_noop
 
-from coaching.library.documents.reasons import PROPOSED, SIMILAR, UNSUPPORTED, join_reasons
+from coaching.library.documents.reasons import (
+    PROPOSED,
+    SIMILAR,
+    TWO_TYPES,
+    UNSUPPORTED,
+    UNSURE,
+    join_reasons,
+    proposed_words,
+)
 from coaching.library.pipeline.batch import Batch, Ending, Item, Services, Verdict
 from coaching.library.pipeline.confidence import SURE, is_close, is_unsupported
 from coaching.models import DocumentState
 
 UNKNOWN = gettext_noop("Sage found no document type that fits.")
 UNSEEN = gettext_noop("Sage chose a type without having read its description.")
-UNSURE = gettext_noop("Sage isn’t sure about the type. Confidence:")
-TWO_TYPES = gettext_noop("It could also be another type:")
 UNLIKELY = gettext_noop("The document’s own words don’t suggest this type.")
 
 
@@ -58,7 +64,4 @@ def _doubts(item: Item) -> list[str]:
 def _proposed(verdict: Verdict | None) -> list[str]:
     if verdict is None or not verdict.proposal:
         return []
-    proposal = verdict.proposal
-    words = [proposal.get("file_type"), proposal.get("folder"), *proposal.get("tags", ())]
-    listed = ", ".join(" ".join(str(word).split()) for word in words if word)
-    return [PROPOSED, f"{listed}."]
+    return [PROPOSED, f"{', '.join(proposed_words(verdict.proposal))}."]
