@@ -67,7 +67,9 @@ MADE: Mapping[str, Callable[[], Patterns]] = {
     "coaching/practice/coach/fitting.py: re.compile(f'\\\\b(?:{words})')": lambda: [
         *fitting._OF_PARTS.values()
     ],
-    "coaching/practice/coach/jobs.py: re.compile(f'\\\\b(?:{words})\\\\b')": lambda: [*jobs._TOPICS.values()],
+    "coaching/practice/coach/jobs.py: re.compile(f'\\\\b(?:{words})\\\\b')": lambda: [
+        pattern for topics in jobs._TOPICS.values() for pattern in topics.values()
+    ],
     "coaching/practice/coach/tables.py: re.compile(_WISH.replace('WORDS', asked_for))": lambda: [
         walk.asked_for for walk in WALKS.values()
     ],

@@ -3,11 +3,13 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 
+from coaching.practice.coach import texts
 from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.file_names import clip, join_words
 from coaching.practice.coach.hearing import hear
-from coaching.practice.coach.spoken import PATTERNS
+from coaching.practice.coach.spoken import PATTERNS, spoken_language
 from coaching.practice.script import Reply
 from coaching.safety.card import danger_in
 
@@ -29,7 +31,10 @@ _PERSON = re.compile(rf'<said by="person"(?: day="[^"<]*+")?+>{_SAID}')
 _NUMBERED = re.compile(rf'<said number="(\d++)" by="person" day="[^"<]*+"( as="answer")?+>{_SAID}')
 _SENTENCE = re.compile(r"[^.!?\n…]+[.!?…”]*")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
-_TOPICS = {name: re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for name, words in PATTERNS["topics"].items()}
+_TOPICS = {
+    code: {name: re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for name, words in topics.items()}
+    for code, topics in PATTERNS["topics"].items()
+}
 _PROMISE = re.compile(r"\b(?:i['’]ll|i will|i['’]m going to|ich werde|voy a)\b", re.IGNORECASE)
 _TITLE_WORDS = 6
 _BRIEF_LINES = 20
@@ -39,36 +44,52 @@ def do_job(conversation: Conversation) -> Reply | None:
     """Answer a background request; None for a conversation. Recognised by its sections without tools."""
     sent = "" if conversation.offers_tools else conversation.newest_as_sent
     if found := _TRANSCRIPT.match(sent):
-        return Reply.of(" ".join(_summary(_PERSON.findall(found[1]))))
+        words = _PERSON.findall(found[1])
+        with _speaking_as(words):
+            return Reply.of(" ".join(_summary(words)))
     if found := _BRIEF.match(sent):
-        lines = [*found[1].splitlines(), *_brief_lines(found[4])]
-        kept = [line for line in lines if line not in found[3].splitlines()][-_BRIEF_LINES:]
-        kept = kept or ["- You talked with Sage."]
-        left_open = [place for place, line in enumerate(kept, start=1) if _PROMISE.search(line)]
-        return Reply.of(json.dumps({"lines": kept, "left_open": left_open[-3:]}, ensure_ascii=False))
+        with _speaking_as([words for *_, words in _NUMBERED.findall(found[4])]):
+            return _brief(found)
     if found := _LETTER.match(sent):
-        return Reply.of(json.dumps({"paragraphs": list(_letter(found[1]))}, ensure_ascii=False))
+        with _speaking_as([words for _, words in _LINE.findall(found[1])]):
+            return Reply.of(json.dumps({"paragraphs": list(_letter(found[1]))}, ensure_ascii=False))
     if found := _BEGINNING.match(sent):
-        return Reply.of(_title("\n".join(_PERSON.findall(found[1]))))
+        words = _PERSON.findall(found[1])
+        with _speaking_as(words):
+            return Reply.of(_title("\n".join(words)))
     return None
+
+
+def _speaking_as(words: Sequence[str]) -> AbstractContextManager[None]:
+    """Return a block in the language of a person's words."""
+    return texts.speaking(spoken_language("\n".join(words)) or texts.ENGLISH)
+
+
+def _brief(found: re.Match[str]) -> Reply:
+    lines = [*found[1].splitlines(), *_brief_lines(found[4])]
+    kept = [line for line in lines if line not in found[3].splitlines()][-_BRIEF_LINES:]
+    kept = kept or [f"- {texts.of_job('talked')}"]
+    left_open = [place for place, line in enumerate(kept, start=1) if _PROMISE.search(line)]
+    return Reply.of(json.dumps({"lines": kept, "left_open": left_open[-3:]}, ensure_ascii=False))
 
 
 def _summary(words: Sequence[str]) -> list[str]:
     topics = _topics_in("\n".join(words))
-    topic = f"You talked with Sage about {topics}." if topics else "You talked with Sage."
+    topic = texts.of_job("about", topics=topics) if topics else texts.of_job("talked")
     told = [sentence for text in words if _says_something(text) for sentence in _sentences(text)]
     if not told:
-        return [topic, "You kept it short."]
-    last = [f"And towards the end: “{clip(told[-1], 300)}”"] if len(told) > 1 else []
-    return [topic, f"You said: “{clip(told[0], 300)}”", *last]
+        return [topic, texts.of_job("short")]
+    last = [texts.of_job("towards_end", words=clip(told[-1], 300))] if len(told) > 1 else []
+    return [topic, texts.of_job("said", words=clip(told[0], 300)), *last]
 
 
 def _brief_lines(transcript: str) -> Iterator[str]:
     for number, is_answer, words in _NUMBERED.findall(transcript):
         if is_answer:
-            yield f"- You answered: “{clip(' '.join(words.split()), 200)}” [{number}]"
+            answered = texts.of_job("answered", words=clip(" ".join(words.split()), 200))
+            yield f"- {answered} [{number}]"
         elif _says_something(words):
-            yield f"- You said: “{clip(_sentences(words)[0], 80)}” [{number}]"
+            yield f"- {texts.of_job('said', words=clip(_sentences(words)[0], 80))} [{number}]"
 
 
 def _letter(sent: str) -> Iterator[Mapping[str, object]]:
@@ -78,15 +99,15 @@ def _letter(sent: str) -> Iterator[Mapping[str, object]]:
         return
     begin, end = told[0], told[-1]
     if begin[0] != end[0]:
-        yield _paragraph("moved", "One is from the month’s beginning, the other from its end.", begin, end)
-    for name, pattern in _TOPICS.items():
+        yield _paragraph("moved", texts.of_job("moved"), begin, end)
+    for name, pattern in _topics():
         days = {day: sentence for day, sentence in told[1:-1] if pattern.search(sentence)}
         if len(days) > 1:
-            yield _paragraph("recurs", f"You came back to {name} on several days.", *list(days.items())[:2])
+            yield _paragraph("recurs", texts.of_job("recurs", topics=name), *list(days.items())[:2])
     for quote in _DONE.findall(sent):
         said = next((each for each in told if each[1] == quote), None)
         if said is not None:
-            yield _paragraph("done", "You did what you had said.", said)
+            yield _paragraph("done", texts.of_job("done"), said)
 
 
 def _paragraph(kind: str, text: str, *quotes: tuple[str, str]) -> Mapping[str, object]:
@@ -98,12 +119,18 @@ def _title(words: str) -> str:
         return "-"
     if topics := _topics_in(words):
         return topics[0].upper() + topics[1:]
-    first = (_sentences(words) or ["A conversation"])[0].split()
+    first = (_sentences(words) or [texts.of_job("conversation")])[0].split()
     return " ".join(first[:_TITLE_WORDS]).rstrip(".,;:!?") + ("…" if len(first) > _TITLE_WORDS else "")
 
 
 def _topics_in(text: str) -> str:
-    return join_words([name for name, pattern in _TOPICS.items() if pattern.search(text)])
+    return join_words([name for name, pattern in _topics() if pattern.search(text)])
+
+
+def _topics() -> Sequence[tuple[str, re.Pattern[str]]]:
+    """Return the names of topics in the language that is spoken, each with its pattern."""
+    patterns = _TOPICS[texts.language()]
+    return [(name, patterns[value]) for value, name in texts.parts().items()]
 
 
 def _sentences(text: str) -> list[str]:

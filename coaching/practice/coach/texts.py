@@ -74,6 +74,16 @@ def offers() -> Mapping[str, str]:
     return cast("Mapping[str, str]", _TEXTS[language()]["offers"])
 
 
+def of_job(name: str, /, **values: str) -> str:
+    """Return a sentence of a background request, with its placeholders filled."""
+    return cast("str", _TEXTS[language()]["jobs"][name]).format(**values)
+
+
+def parts() -> Mapping[str, str]:
+    """Return the names of the parts of life, by their values."""
+    return cast("Mapping[str, str]", _TEXTS[language()]["parts"])
+
+
 def reactions(name: str) -> Sequence[str]:
     return cast("Sequence[str]", _TEXTS[language()]["reactions"].get(name, ()))
 
