@@ -7,7 +7,7 @@ from typing import Any
 from coaching.library.documents.corrections import read_corrections
 from coaching.library.references.current import References, current_references
 from coaching.library.references.text import HEADINGS, ReferenceText, Vocabulary
-from coaching.models import Client, DocumentCorrection
+from coaching.models import Client, DocumentCorrection, Profile
 from coaching.skills.loader import skill_text
 
 SKILL = "document-classify"
@@ -73,10 +73,11 @@ def _line(reference: ReferenceText) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
-    """What a call says about its documents besides them."""
+    """What a call says about its documents besides them. `language` is what the owner chose for pages."""
 
     client: Client
     corrections: Sequence[DocumentCorrection]
+    language: str = ""
 
 
 def read_knowledge() -> Knowledge:
@@ -89,7 +90,8 @@ def read_knowledge() -> Knowledge:
 
 
 def read_surroundings(user_id: int, client_id: int) -> Surroundings:
-    """Read the client, and what the user has corrected for it lately. Sync ORM code."""
+    """Read the client, what the user has corrected for it lately, and their language. Sync ORM code."""
     client = Client.of(user_id).get(id=client_id)
     corrections = read_corrections(user_id=user_id, client_id=client_id, limit=MAX_CORRECTIONS)
-    return Surroundings(client=client, corrections=corrections[::-1])
+    language = Profile.of(user_id).values_list("language", flat=True).first() or ""
+    return Surroundings(client=client, corrections=corrections[::-1], language=language)

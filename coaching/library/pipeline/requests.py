@@ -143,7 +143,7 @@ def _content(
 ) -> list[dict[str, Any]]:
     types = dict.fromkeys(each for item in items for each in described_types(item, model))
     sections = [
-        open_tag("client", {"id": around.client.pk, "type": around.client.client_type}) + "</client>",
+        _client(around),
         *(map(partial(_reference, knowledge), types)),
         *_corrections(around.corrections),
     ]
@@ -151,6 +151,15 @@ def _content(
     for number, item in enumerate(items, 1):
         content += _document(number, item)
     return [*content, {"type": "text", "text": task}]
+
+
+def _client(around: Surroundings) -> str:
+    facts = {
+        "id": around.client.pk,
+        "type": around.client.client_type,
+        "owner_reads": around.language,
+    }
+    return open_tag("client", facts) + "</client>"
 
 
 def _reference(knowledge: Knowledge, file_type: str) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 import orjson
 
 from coaching.practice.api.prefix import content_blocks
+from coaching.practice.coach import texts
 from coaching.practice.coach.analysis import facts_in
 from coaching.practice.coach.file_names import clip
 from coaching.practice.script import Reply
@@ -65,8 +66,14 @@ def classify(body: Mapping[str, Any]) -> Reply:
     """Answer a classification."""
     references = sent_references(body)
     tags = _item_schema(body)["tags"]["items"].get("enum", [])
-    rows = [_row(document, references, tags) for document in sent_documents(body)]
-    return answer_of(rows)
+    with texts.speaking(_owner_language(body)):
+        return answer_of([_row(document, references, tags) for document in sent_documents(body)])
+
+
+def _owner_language(body: Mapping[str, Any]) -> texts.Language:
+    """Return the language that the request's first tag names; English if it names none of the tour's."""
+    read = dict(_ATTRIBUTE.findall(_sent(body).partition(">")[0])).get("owner_reads")
+    return next((code for code in texts.LANGUAGES if code == read), texts.ENGLISH)
 
 
 def answer_of(rows: Sequence[Mapping[str, Any]]) -> Reply:
@@ -117,7 +124,7 @@ def _row(document: SentDocument, references: Mapping[str, str], tags: Sequence[s
     found = [_Found(file_type=each, phrases=_phrases_in(words, references[each])) for each in shown]
     best, *others = sorted(found, key=lambda each: -len(each.phrases)) or [_Found(file_type="", phrases=())]
     confidence = _confidence(document, best, others) if best.file_type in shown[:1] else _UNSURE
-    quoted = ", ".join(f"“{phrase}”" for phrase in best.phrases[:3])
+    quoted = ", ".join(texts.of_job("phrase", words=phrase) for phrase in best.phrases[:3])
     return row_for(
         document,
         best.file_type,
@@ -128,7 +135,7 @@ def _row(document: SentDocument, references: Mapping[str, str], tags: Sequence[s
             if each.phrases
         ],
         tags=[tag for tag in tags if _has(words, tag)][:4],
-        why=f"It says {quoted}." if quoted else "None of the phrases that I know stands in it.",
+        why=texts.of_job("says", phrases=quoted) if quoted else texts.of_job("says_nothing"),
     )
 
 
