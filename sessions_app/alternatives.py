@@ -16,7 +16,7 @@ from sessions_app.selectors import read_open_turn_status
 from sessions_app.services import last_turn, lock_active_session, refuse_second_turn, withdraw_turn
 from sessions_app.session_events import AnswerPicked, append
 
-NO_SUCH_ANSWER = _("There’s no such answer to your last message.")
+NO_SUCH_ANSWER = _("Your last message doesn’t have that answer.")
 
 
 @transaction.atomic

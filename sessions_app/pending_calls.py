@@ -159,7 +159,7 @@ def _locked_call(
     session = accessible_session(user_id=user_id, session_id=session_id, is_locked=True)
     call = locked_call_of(session, tool_use_id)
     if call is None:
-        raise Refused(_("There’s no such question in this conversation."))
+        raise Refused(_("That question isn’t in this conversation."))
     if call.state != CallState.PENDING or call.turn.status != TurnStatus.AWAITING_USER:
         raise Refused(_("This question isn’t open any more."))
     if session.status != SessionStatus.ACTIVE:

@@ -83,7 +83,7 @@ class OpenedTurn:
 def open_session(*, user_id: int, kind: str, continues: Session | None = None) -> Session:
     """Open a session of that kind. Raises `Refused` for a kind that doesn't exist."""
     if kind not in SessionKind.values:
-        raise Refused(_("There’s no such kind of conversation."))
+        raise Refused(_("That kind of conversation doesn’t exist."))
     return Session.of(user_id).create(kind=kind, continues=continues)
 
 

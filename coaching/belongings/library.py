@@ -70,7 +70,7 @@ def missing_lines(title: str, unread: Sequence[str], lost: Sequence[str]) -> Ite
     yield f"# {title}\n"
     unread_why = gettext(
         "They couldn’t be read while this archive was being made. Download it again later, or ask the "
-        "person who runs this Sage."
+        "person who runs this server."
     )
     lost_why = gettext("These files were lost. If you have them, upload them again.")
     for why, paths in ((unread_why, unread), (lost_why, lost)):

@@ -57,7 +57,7 @@ def _paragraphs(user: User, profile: Profile, local: datetime) -> Iterator[str]:
     yield "## " + gettext("Not included")
     left_out = {**LEFT_OUT_MODELS, **LEFT_OUT_FIELDS}
     yield "\n".join(f"- `{name}`: {gettext(reason)}" for name, reason in sorted(left_out.items()))
-    yield gettext("Backups made by the people who run this Sage aren’t included either.")
+    yield gettext("Backups made by the people who run this server aren’t included either.")
 
 
 def _on_one_line(text: str) -> str:

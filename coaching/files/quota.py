@@ -29,7 +29,7 @@ def check_room(usage: FileUsage, *, size: int, is_new_file: bool, share: int = 1
         raise QuotaReached(
             gettext_noop(
                 "This account has %(files)s files and can have %(most)s, so no new one was created. Add to "
-                "an existing file, or ask the person who runs this Sage for more space."
+                "an existing file, or ask the person who runs this server for more space."
             ),
             files=usage.files,
             most=settings.SAGE_MAX_FILES,
@@ -37,8 +37,8 @@ def check_room(usage: FileUsage, *, size: int, is_new_file: bool, share: int = 1
     if (usage.bytes + size) * share > settings.SAGE_MAX_FILES_MB * BYTES_A_MB:
         raise QuotaReached(
             gettext_noop(
-                "This account's files and their earlier versions take up %(used)s MB of %(most)s MB, so "
-                "nothing was saved. Ask the person who runs this Sage for more space."
+                "This account’s files and their earlier versions take up %(used)s MB of %(most)s MB, so "
+                "nothing was saved. Ask the person who runs this server for more space."
             ),
             used=usage.bytes / BYTES_A_MB,
             most=settings.SAGE_MAX_FILES_MB,

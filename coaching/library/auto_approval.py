@@ -24,7 +24,7 @@ def auto_approvals(user_id: int) -> frozenset[str]:
 def set_auto_approval(*, user_id: int, kind: str, is_given: bool) -> None:
     """Approve a kind from now on, or no longer; proposals made before stay as they are. Raises `Refused`."""
     if kind not in KINDS:
-        raise Refused(gettext_noop("There’s no such kind of entry."))
+        raise Refused(gettext_noop("That kind of entry doesn’t exist."))
     if is_given:
         AutoApproval.of(user_id).get_or_create(user_id=user_id, kind=kind)
     else:

@@ -1,4 +1,4 @@
-"""Sends web push messages (RFC 8030): encrypted for one browser (RFC 8291), signed by this Sage (RFC 8292).
+"""Sends web push messages (RFC 8030): encrypted for one browser (RFC 8291), signed by this server (RFC 8292).
 
 A browser names the address that is sent to, so each connection's address is checked like a calendar feed's,
 no redirect is followed, and of the answer only its status is read. Neither the address nor the message is

@@ -1,4 +1,4 @@
-"""The public key of this Sage, with which browsers subscribe: only it can send to them then."""
+"""The public key of this server, with which browsers subscribe: only it can send to them then."""
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from functools import lru_cache

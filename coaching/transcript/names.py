@@ -54,7 +54,7 @@ ARC_WORDS: Mapping[str, ArcWords] = {
     SessionKind.OPEN_DAY: ArcWords(
         name=gettext_noop("Opening the day"),
         leaves=gettext_noop("You’ll end up with a plan for the day: one intention and your priorities."),
-        done=gettext_noop("The day is open."),
+        done=gettext_noop("Your day is planned."),
         invitation=gettext_noop("Set one intention and your priorities in two minutes."),
     ),
     SessionKind.CLOSE_DAY: ArcWords(

@@ -29,7 +29,7 @@ from sessions_app.session_events import StepTold, append
 MAX_ID = 2**63 - 1
 TOLD_SESSIONS = 3
 """Of the conversations in which a step was changed, how many are told: a daily step has one each day."""
-NO_STEP = gettext_noop("There’s no such step any more.")
+NO_STEP = gettext_noop("That step no longer exists.")
 WRONG_ACTION = "A step's action must be one of: %(actions)s."
 WRONG_INPUT = "This isn't right in the input of a step: %(field)s."
 

@@ -16,8 +16,10 @@ FAILURES: Mapping[FailureReason, str] = {
     "too_long": _(
         "That’s more than the model can read at once. Try a shorter message or a new conversation."
     ),
-    "unauthorized": _("The model’s provider refused the API key. Whoever runs this Sage needs to check it."),
-    "unknown_model": _("The chosen model doesn’t exist. Whoever runs this Sage needs to check it."),
+    "unauthorized": _(
+        "The model’s provider refused the API key. Whoever runs this server needs to check it."
+    ),
+    "unknown_model": _("The chosen model doesn’t exist. Whoever runs this server needs to check it."),
     "broken_stream": _("The answer was cut off on its way. Try again."),
     "out_of_time": _("This took too long, so I stopped. Try again, or ask for a smaller step."),
     "tools_failing": _(
@@ -63,5 +65,5 @@ WORDS = PartWords(
     too_long=_("This conversation got too long for one answer. Start a new one to continue."),
     repeated_itself=_("The model began to repeat itself, so I stopped it. Try putting it differently."),
     failure=failure_sentence,
-    nothing_said=_("I have nothing more to say to that just now. Try putting it differently."),
+    nothing_said=_("I don’t have anything to add right now. Try putting it differently."),
 )

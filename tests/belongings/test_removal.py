@@ -388,7 +388,7 @@ def test_the_page_to_leave_offers_to_take_everything_along_and_a_way_back(client
 def test_the_last_superuser_sees_what_to_run_and_may_leave_anyway(
     client: Client, user: User, other_user: User
 ) -> None:
-    warning = "You’re the last superuser of this Sage."
+    warning = "You’re the last superuser of this server."
     client.force_login(user)
     assert warning not in client.get("/settings/delete/").content.decode()
     User.objects.filter(pk=user.pk).update(is_superuser=True)

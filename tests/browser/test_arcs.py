@@ -173,7 +173,7 @@ async def begin(page: Page, label: str, walker: Walker | None = None) -> Walker:
 
 ARCS = (
     ("Close the day", close_day, "Closing the day", "The day is closed.", "Daily logs", 1),
-    ("Open the day", open_day, "Opening the day", "The day is open.", "Day plans", 0),
+    ("Open the day", open_day, "Opening the day", "Your day is planned.", "Day plans", 0),
     ("Weekly check-in", weekly_checkin, "Weekly check-in", "The check-in is done.", "Weekly check-ins", 2),
 )
 
@@ -236,7 +236,7 @@ async def test_an_arc_inside_a_conversation_begins_and_ends_and_the_conversation
     assert await serious_findings(page) == []
     await open_day(walker)
     await expect(page.locator("#arc")).to_be_empty()
-    await expect(page.locator('.mark[data-mark="end-open_day"]')).to_have_text("The day is open.")
+    await expect(page.locator('.mark[data-mark="end-open_day"]')).to_have_text("Your day is planned.")
     await expect(page.locator("#ending")).to_be_empty()
     assert await serious_findings(page) == []
     await walker.reload()

@@ -120,7 +120,7 @@ async def plan_a_day(newcomer: Newcomer) -> None:
     newcomer.steps = 0
     await begin(page, "Open the day", newcomer)
     await open_day(newcomer)
-    await expect(page.get_by_role("region", name="The day is open.")).to_be_visible()
+    await expect(page.get_by_role("region", name="Your day is planned.")).to_be_visible()
     await newcomer.look("day-ends")
     await newcomer.follow("Home")
     await page.get_by_role("checkbox").first.click()

@@ -98,7 +98,7 @@ def test_a_version_that_there_is_no_room_for_is_refused_with_a_page(
     assert response.status_code == HTTPStatus.TOO_MANY_REQUESTS
     page = response.content.decode()
     assert "Not enough space" in page
-    assert "so nothing was saved. Ask the person who runs this Sage for more space." in page
+    assert "so nothing was saved. Ask the person who runs this server for more space." in page
     assert f'href="{CAREER}"' in page
     settings.SAGE_MAX_FILES_MB = 1
     assert "Second." in page_of(signed_in, CAREER)

@@ -72,7 +72,7 @@ def test_a_choice_changes_the_history_and_what_recall_finds_and_the_next_message
     close(say(session, "Thanks"), text="Welcome.")
     assert history(session)[2:] == ["Which marzipan?", "Answer two, of otters.", "Thanks", "Welcome."]
     for turn in answers:
-        with pytest.raises(Refused, match="no such answer"):
+        with pytest.raises(Refused, match="doesn’t have that answer"):
             choose(session, turn)
         found = answered_turn(user_id=user.pk, session_id=session.id, turn_id=turn.id)
         assert found is not None
@@ -159,7 +159,7 @@ def test_an_answer_that_failed_can_be_tried_again_or_left_for_an_earlier_one(
     ]
     choose(session, answers[1])
     assert history(session)[-1] == "Answer two, of otters."
-    with pytest.raises(Refused, match="no such answer"):
+    with pytest.raises(Refused, match="doesn’t have that answer"):
         choose(session, failed.turn)
     stopped = ask_again(session)
     close(stopped, status=TurnStatus.STOPPED, text="Half an")
@@ -187,7 +187,7 @@ def test_an_edit_takes_all_answers_away_and_what_they_wrote_stays(session: Sessi
 
 @pytest.mark.parametrize("turn_id", [None, 1, "x", "", str(uuid.UUID(int=1)), {"a": 1}])
 def test_what_is_no_answer_is_refused(session: Session, answers: list[Turn], turn_id: object) -> None:
-    with pytest.raises(Refused, match="no such answer"):
+    with pytest.raises(Refused, match="doesn’t have that answer"):
         choose(session, turn_id)
     assert history(session)[-1] == "Answer three, of herons."
 
@@ -197,7 +197,7 @@ def test_nobody_chooses_for_another(session: Session, answers: list[Turn], other
         choose_answer(user_id=other_user.pk, session_id=session.id, turn_id=str(answers[0].id))
     own = services.open_session(user_id=other_user.pk, kind=SessionKind.OPEN_CONVERSATION)
     close(say(own), text="Hi.")
-    with pytest.raises(Refused, match="no such answer"):
+    with pytest.raises(Refused, match="doesn’t have that answer"):
         choose(own, answers[0])
 
 

@@ -66,11 +66,11 @@ async def test_what_is_no_answer_is_refused_with_a_sentence_and_the_question_sti
             ({"toolUseId": "toolu_pills"}, "choose one"),
             ({"toolUseId": "toolu_pills", "value": {"ratings": {"career": 3}}}, "choose one"),
             ({"toolUseId": "toolu_pills", "value": "Great"}, "isn't one of the answers"),
-            ({"toolUseId": "toolu_other", "value": "Fine"}, "no such question"),
-            ({"toolUseId": "a\x00b", "value": "Fine"}, "no such question"),
-            ({"toolUseId": "a\ud800b", "value": "Fine"}, "no such question"),
-            ({"toolUseId": ["toolu_pills"], "value": "Fine"}, "no such question"),
-            ({"value": "Fine"}, "no such question"),
+            ({"toolUseId": "toolu_other", "value": "Fine"}, "isn’t in this conversation"),
+            ({"toolUseId": "a\x00b", "value": "Fine"}, "isn’t in this conversation"),
+            ({"toolUseId": "a\ud800b", "value": "Fine"}, "isn’t in this conversation"),
+            ({"toolUseId": ["toolu_pills"], "value": "Fine"}, "isn’t in this conversation"),
+            ({"value": "Fine"}, "isn’t in this conversation"),
         ):
             await client.send(type="answer", **frame)
             assert told in (await client.until("error"))[-1]["error"]
@@ -245,5 +245,5 @@ async def test_nobody_answers_anothers_question(
         await client.until("sync")
         for frame in ({"type": "answer", "value": "Fine"}, {"type": "dismiss"}):
             await client.send(**frame, toolUseId="toolu_pills")
-            assert "no such question" in (await client.until("error"))[-1]["error"]
+            assert "isn’t in this conversation" in (await client.until("error"))[-1]["error"]
     assert (await rows(ToolCallRecord.unscoped.all()))[0].state == CallState.PENDING

@@ -135,13 +135,13 @@ async def test_what_is_wrong_in_a_frame_is_said_and_changes_nothing(
         ({"id": own.pk, "action": "done", "input": "well"}, "input"),
         ({"id": own.pk, "action": "done", "input": {"outcome": "x" * 2_001}}, "outcome"),
         ({"id": own.pk, "action": "undo", "input": {"outcome": ""}}, "outcome"),
-        ({"id": theirs.pk, "action": "done"}, "no such step"),
-        ({"id": theirs.pk, "action": "undo"}, "no such step"),
-        ({"id": theirs.pk, "action": "edit", "input": {"title": "Mine"}}, "no such step"),
-        ({"id": 10**30, "action": "done"}, "no such step"),
-        ({"id": True, "action": "done"}, "no such step"),
-        ({"id": str(own.pk), "action": "done"}, "no such step"),
-        ({"action": "done"}, "no such step"),
+        ({"id": theirs.pk, "action": "done"}, "no longer exists"),
+        ({"id": theirs.pk, "action": "undo"}, "no longer exists"),
+        ({"id": theirs.pk, "action": "edit", "input": {"title": "Mine"}}, "no longer exists"),
+        ({"id": 10**30, "action": "done"}, "no longer exists"),
+        ({"id": True, "action": "done"}, "no longer exists"),
+        ({"id": str(own.pk), "action": "done"}, "no longer exists"),
+        ({"action": "done"}, "no longer exists"),
     ]
     async with open_socket(live_sage, session.id, cookie) as client:
         await client.until("sync")

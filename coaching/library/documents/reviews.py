@@ -48,7 +48,7 @@ MAX_AT_ONCE = 200
 NOT_IN_REVIEW = gettext_noop("This document no longer needs a review.")
 CHANGED_SINCE_SHOWN = gettext_noop("This suggestion has changed since the page was loaded. Check it again.")
 UNDECIDED = gettext_noop("Sage has no suggestion for this document. Choose a type.")
-UNKNOWN_TYPE = gettext_noop("There’s no such document type.")
+UNKNOWN_TYPE = gettext_noop("That document type doesn’t exist.")
 WRONG_CLIENT = gettext_noop("That project belongs to another client.")
 TOO_MANY = gettext_noop("You can change up to %(most)s documents at once.")
 

@@ -139,7 +139,7 @@ def test_a_corrected_type_files_a_document_and_is_remembered(
     assert "<p>Saved.</p>" in said
     assert (remembered.from_type, remembered.to_type) == ("payslip", "invoice")
     for unknown in ("", "nonsense", "no\x00nsense"):
-        refused(signed_in, document, "There’s no such document type.", do="type", file_type=unknown)
+        refused(signed_in, document, "That document type doesn’t exist.", do="type", file_type=unknown)
     refused(signed_in, document, "Choose a project first.", do="type", file_type="rent-schedule")
     acted(signed_in, document, do="move", place=f"project:{purchase.pk}")
     filed = acted(signed_in, document, do="type", file_type="rent-schedule", folder="Rents")
@@ -345,7 +345,7 @@ def test_all_ticked_get_the_type_that_is_chosen(
     first, second = suggested(mill, "1.txt"), document_of(mill, "2.txt", project=purchase)
     theirs = suggested(own_client(other_user.pk), "theirs.txt")
     ticked = [first.pk, second.pk, theirs.pk]
-    for unknown, sentence in (("", "Choose a type first."), ("nonsense", "no such document type")):
+    for unknown, sentence in (("", "Choose a type first."), ("nonsense", "That document type doesn’t exist")):
         response = signed_in.post(
             REVIEW, {"do": "correct", "document": ticked, "file_type": unknown}, follow=True
         )

@@ -482,13 +482,15 @@ def test_after_a_refused_decision_the_review_stays_with_the_document_and_says_wh
     response = signed_in.post("/library/review/", {"correct": str(refused), f"file_type-{refused}": "rumour"})
     assert response["Location"] == f"/library/review/?document={refused}#review-{refused}"
     page = signed_in.get(response["Location"]).content.decode()
-    assert page.count("There’s no such document type.") == 1
+    assert page.count("That document type doesn’t exist.") == 1
     beside = page[page.index(f'id="review-{refused}"') : page.index(f'id="review-{queue[4].pk}"')]
-    assert "There’s no such document type." in beside
+    assert "That document type doesn’t exist." in beside
     assert f'hx-get="{viewer_of(queue[3])}?page=1" hx-trigger="intersect once"' in page
     signed_in.post("/library/review/", {"correct": str(refused), f"file_type-{refused}": "rumour"})
     elsewhere = signed_in.get("/library/review/").content.decode()
-    assert elsewhere.count("There’s no such document type.") == 1, "nothing is lost if another page is shown"
+    assert elsewhere.count("That document type doesn’t exist.") == 1, (
+        "nothing is lost if another page is shown"
+    )
     Document.unscoped.filter(pk=refused).update(state=DocumentState.FILED)
     response = signed_in.post("/library/review/", {"accept": str(refused)})
     assert "no longer needs a review" in signed_in.get(response["Location"]).content.decode()
