@@ -62,7 +62,7 @@ _ENDS: Mapping[str, str] = {
 _OUTCOMES: Mapping[str, str] = {
     "accepted": gettext_noop("You said yes."),
     "allowed": gettext_noop("You said yes."),
-    "failed": gettext_noop("You said yes, and it couldn’t be done."),
+    "failed": gettext_noop("You said yes, but it couldn’t be done."),
     "declined": gettext_noop("You said no."),
     "undone": gettext_noop("You said yes, and undid it."),
 }

@@ -30,8 +30,8 @@ class StorageFailed(Refused):
     def __init__(self) -> None:
         super().__init__(
             gettext_noop(
-                "The file could not be stored just now, so nothing was changed and the earlier version is "
-                "whole. Try again in a minute."
+                "The file couldn’t be saved just now. Nothing was changed, and the earlier version is "
+                "intact. Try again in a minute."
             )
         )
 

@@ -58,7 +58,7 @@ def renew(request: HttpRequest) -> HttpResponse:
     except Refused as refusal:
         warning(request, refusal.shown())
     else:
-        success(request, _("This is your new address. Mail to the old one isn’t taken any more."))
+        success(request, _("This is your new address. Mail to the old one is no longer accepted."))
     return redirect("inbox")
 
 

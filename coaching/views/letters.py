@@ -24,7 +24,10 @@ def letters(request: HttpRequest) -> HttpResponse:
     switch_letters(user_id=user_id_of(request), is_on=is_on, now=timezone.now())
     success(
         request,
-        _("Sage will write to you at the beginning of each month. Look on Home and in Files.")
+        _(
+            "Sage will write to you at the beginning of each month. You’ll find the letters on Home and "
+            "in Files."
+        )
         if is_on
         else _("Sage won’t write letters. You can switch them on in the settings."),
     )

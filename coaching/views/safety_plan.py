@@ -39,7 +39,7 @@ INCOMPLETE = gettext_lazy(
     "Nothing was saved, because the form was incomplete. Please make your changes again."
 )
 REMOVED_MEANWHILE = gettext_lazy(
-    "The plan was removed while you were writing, so nothing was saved. Save again to make it anew."
+    "The plan was removed while you were writing, so nothing was saved. Save again to create a new one."
 )
 
 

@@ -53,7 +53,7 @@ def fields_of(plan: SafetyPlan, theirs: Mapping[str, str]) -> Sequence[Field]:
     ]
     if not (plan.rest or REST in theirs):
         return fields
-    hint = _("What belongs to none of the sections.")
+    hint = _("Anything that fits none of the sections.")
     rest = Field(name=REST, heading=_("Other notes"), hint=hint, text=plan.rest, theirs=theirs.get(REST, ""))
     return [*fields, rest]
 

@@ -76,7 +76,7 @@ def test_an_address_that_no_mail_can_come_from_is_told(
 ) -> None:
     user.email = "ada@ex\N{LATIN SMALL LETTER A WITH DIAERESIS}mple.org"
     confirm(user)
-    assert "no mail can be taken from it" in page_of(client, user)
+    assert "no mail can be accepted from it" in page_of(client, user)
 
 
 def test_who_deletes_their_account_hears_of_mail_on_the_server(

@@ -122,7 +122,7 @@ def test_a_failed_storage_is_reported_and_nothing_is_lost(
     settings.STORAGES = {**settings.STORAGES, "default": nowhere}  # type: ignore[attr-defined]
     response = browser.post("/capture/", {"text": "Keep me.", "id": "one"})
     assert response.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
-    assert "could not be stored just now" in response.content.decode()
+    assert "couldn’t be saved just now" in response.content.decode()
     assert "Keep me." in response.content.decode()
     assert not Capture.unscoped.exists()
 

@@ -219,7 +219,7 @@ def test_a_storage_that_fails_says_so_and_keeps_the_text_on_the_page(
     settings.STORAGES = {**settings.STORAGES, "default": default}
     response = send(signed_in, "Two", version=1)
     assert response.status_code == HTTPStatus.SERVICE_UNAVAILABLE
-    assert "could not be stored just now" in response.content.decode()
+    assert "couldn’t be saved just now" in response.content.decode()
     assert typed_in(response.content.decode()) == "Two"
     assert UserFileVersion.unscoped.count() == 1
 

@@ -186,7 +186,7 @@ async def test_a_storage_that_fails_is_an_error_that_model_and_user_understand(
     context = CommittingContext(user_id=user.pk)
     await save(context, file_type="overview", content="Old")
     s3_storage.proxy.fault = "503"
-    with pytest.raises(ToolError, match=r"could not be stored just now, so nothing was changed"):
+    with pytest.raises(ToolError, match=r"couldn’t be saved just now. Nothing was changed"):
         await save(CommittingContext(user_id=user.pk, tool_use_id="2"), file_type="overview", content="New")
     s3_storage.proxy.fault = "none"
     versions = await in_database(read_versions, user_id=user.pk, path="life-map/_overview.md")

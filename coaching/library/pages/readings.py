@@ -60,7 +60,7 @@ def shown_readings(document: Document) -> Readings:
 def _of_facts(document: Document, reading: Reading) -> ShownReading:
     is_done = document.facts_found_at is not None
     if reading.is_waiting:
-        words = gettext("The search for facts in the whole text waits. Sage goes on with it by itself.")
+        words = gettext("The search for facts in the whole text is waiting. Sage will continue by itself.")
     elif reading.is_under_way:
         words = gettext("Sage is reading the whole text for its facts.")
     elif reading.reason:
@@ -74,7 +74,7 @@ def _of_facts(document: Document, reading: Reading) -> ShownReading:
     else:
         words = gettext("Sage hasn’t looked for facts in the whole text yet.")
     if not reading.is_under_way and not has_room(document.file_type):
-        tells = gettext("The AI model reads too little at once to look for facts in whole texts.")
+        tells = gettext("The AI model can’t read enough at once to look for facts in whole texts.")
         return _shown(reading, tells if not is_done else f"{words} {tells}", act="", label="")
     label = gettext("Find facts again") if is_done else gettext("Find facts")
     return _shown(reading, words, act="facts", label=label)
@@ -91,7 +91,7 @@ def _of_transcript(document: Document, reading: Reading) -> ShownReading:
     entries = KnowledgeEntry.of(document.user_id).filter(document=document, origin_key=TRANSCRIPT_KEY)
     is_done = entries.exists()
     if reading.is_waiting:
-        words = gettext("The analysis of what was said waits. Sage goes on with it by itself.")
+        words = gettext("The analysis of what was said is waiting. Sage will continue by itself.")
     elif reading.is_under_way:
         words = gettext("Sage is analysing what was said.")
     elif reading.reason:

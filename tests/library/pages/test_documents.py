@@ -279,7 +279,7 @@ def test_all_that_were_shown_and_are_sure_are_accepted_together(signed_in: Brows
         suggested(mill, "undone.txt", reason=FILING_UNDONE, confidence=1.0),
     ]
     page = signed_in.get(REVIEW).content.decode()
-    assert "Accept the 3 suggestions on this page with a sure type" in page
+    assert "Accept the 3 suggestions on this page that Sage is sure about" in page
     form = {
         "do": "accept-all",
         "seen_at": re.findall(r'name="seen_at" value="([^"]+)"', page)[0],
@@ -393,7 +393,7 @@ def test_a_page_says_that_a_reading_waits(signed_in: Browser, user: User) -> Non
     job: dict[str, Any] = {"document_id": document.pk, "kind": "facts", "session_id": None}
     wait_again(**job, waited_seconds=0)
     page = signed_in.get(f"/library/documents/{document.pk}/").content.decode()
-    assert "The search for facts in the whole text waits." in page
+    assert "The search for facts in the whole text is waiting." in page
     assert "every 60s" in page
 
 

@@ -84,7 +84,7 @@ def test_where_the_model_reads_too_little_the_page_says_so_and_offers_no_search(
 ) -> None:
     settings.SAGE_CONTEXT_TOKENS = 2_048
     document = stored(user, text_of(1))
-    too_little = "The AI model reads too little at once to look for facts in whole texts."
+    too_little = "The AI model can’t read enough at once to look for facts in whole texts."
     assert (shown(document).words, shown(document).act) == (too_little, "")
     facts_stored(document, "EUR 1")
     assert shown(document).words == f"The key facts are from the whole text. {too_little}"
