@@ -45,7 +45,7 @@ _PURE = """
     library/extractors/test_hostile_mails library/extractors/test_left_out
     library/pipeline/test_normalised_text library/pipeline/test_pages
     library/pipeline/test_small_context
-    library/references/test_placement
+    library/references/test_placement library/references/test_words
     library/references/test_reference_files library/references/test_selection library/test_evidence
     library/test_amounts library/test_dates library/test_deadlines
     library/test_planted_facts life/test_drawing life/test_levels life/test_words live/test_live

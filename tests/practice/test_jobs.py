@@ -1,0 +1,50 @@
+"""Titles, summaries and what is remembered are in the language of the person's words."""
+
+import json
+
+import pytest
+
+from coaching.practice.coach.conversation import Conversation
+from coaching.practice.coach.jobs import do_job
+
+SLEEP = {
+    "en": "I sleep badly since we moved, and my job is too much.",
+    "de": "Ich schlafe schlecht, seit wir umgezogen sind, und die Arbeit ist zu viel.",
+    "es": "Duermo mal desde que nos mudamos, y el trabajo es demasiado para mí.",
+}
+
+
+def done(sent: str) -> str:
+    reply = do_job(Conversation({"messages": [{"role": "user", "content": sent}]}))
+    assert reply is not None
+    return "".join(block.text for block in reply.blocks if hasattr(block, "text"))
+
+
+@pytest.mark.parametrize(
+    ("code", "title", "summary", "line"),
+    [
+        (
+            "en",
+            "Career and health",
+            "You talked with Sage about career and health. You said: “",
+            "- You said: “",
+        ),
+        (
+            "de",
+            "Beruf und Gesundheit",
+            "Du hast mit Sage über Beruf und Gesundheit gesprochen. Du hast gesagt: „",
+            "- Du hast gesagt: „",
+        ),
+        ("es", "Trabajo y salud", "Hablaste con Sage de trabajo y salud. Dijiste: «", "- Dijiste: «"),
+    ],
+)
+def test_a_job_speaks_as_the_person_does(code: str, title: str, summary: str, line: str) -> None:
+    said = f'<said by="person">\n{SLEEP[code]}\n</said>'
+    numbered = f'<said number="1" by="person" day="Monday">\n{SLEEP[code]}\n</said>'
+    assert done(f"<beginning>\n{said}\n</beginning>") == title
+    assert done(f"<transcript>\n{said}\n</transcript>").startswith(summary)
+    brief = done(
+        "<brief>\n</brief>\n<corrections>\n</corrections>\n<struck>\n</struck>\n"
+        f"<transcript>\n{numbered}\n</transcript>"
+    )
+    assert json.loads(brief)["lines"][0].startswith(line)
