@@ -114,7 +114,7 @@ def _step(step: ActionItem, zone: ZoneInfo) -> str:
     facts += [_line(step.owner)] if step.owner else []
     facts += [_source(step.document, step.page)] if step.document else []
     in_brackets = f" ({', '.join(facts)})" if facts else ""
-    texts = [_line(step.description), f"“{_line(step.quote)}”" if step.quote else ""]
+    texts = [_line(step.description), _quoted(_line(step.quote)) if step.quote else ""]
     texts += [gettext("How it went: %(words)s") % {"words": _line(step.outcome)}] if step.outcome else []
     texts += [f"- {_change(change, zone)}" for change in reversed(list(step.changes.all()))]
     more = "".join(f"  {text}\n" for text in texts if text)
@@ -134,7 +134,11 @@ def _change(change: StepChange, zone: ZoneInfo) -> str:
         was_due = gettext("it was due on %(day)s") % {"day": date_format(change.due_date, "DATE_FORMAT")}
         line = f"{line} ({was_due})"
     said = list(dict.fromkeys(_line(words) for words in (change.quote, change.outcome) if words))
-    return " ".join([line, *(f"“{words}”" for words in said)])
+    return " ".join([line, *map(_quoted, said)])
+
+
+def _quoted(words: str) -> str:
+    return gettext("“%(name)s”") % {"name": words}
 
 
 def _source(document: Document, page: int | None) -> str:

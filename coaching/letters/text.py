@@ -31,7 +31,8 @@ def letter_body(paragraphs: Sequence[Paragraph], *, month: date, name: str) -> s
 def preview_of(paragraphs: Sequence[Paragraph], *, characters: int) -> str:
     """Return the line that lists show of a letter: its first quote."""
     sentence = paragraphs[0].quotes[0].sentence
-    return f"“{sentence}”" if len(sentence) + 2 <= characters else f"“{sentence[: characters - 3].rstrip()}…”"
+    is_whole = len(sentence) + 2 <= characters
+    return _quoted(sentence if is_whole else f"{sentence[: characters - 3].rstrip()}…")
 
 
 def _parts(paragraphs: Sequence[Paragraph], month: date, name: str) -> Iterator[str]:
@@ -52,7 +53,11 @@ def _parts(paragraphs: Sequence[Paragraph], month: date, name: str) -> Iterator[
 
 def _quote(quote: Quote) -> str:
     day = date_format(quote.day, "MONTH_DAY_FORMAT")
-    return f"> “{_plain(quote.sentence)}”  \n> {day}"
+    return f"> {_quoted(_plain(quote.sentence))}  \n> {day}"
+
+
+def _quoted(words: str) -> str:
+    return _("“%(name)s”") % {"name": words}
 
 
 def _plain(text: str) -> str:

@@ -19,6 +19,19 @@ from tests.groups import require
 ROOT = Path(__file__).parents[2]
 SOURCES = ("coaching", "sage", "sessions_app", "templates", "locale")
 CODES = [code for code, _ in settings.LANGUAGES if code != settings.LANGUAGE_CODE]
+SAME = {
+    "de": """
+        (Markdown) (optional) Browser: Chile China Code Details In Israel Japan Malaysia Mandarin Name Offline
+        Okay Passkey Passkeys Person Peru Plan Portugal Server Status Taiwan Text Tokens Ukraine Uploads
+        Variable Version WhatsApp Zoom
+    """,
+    "es": """
+        (Markdown) Argentina Australia Austria Chile China Colombia Hong India Israel Kong Plan Portugal
+        Tokens Variable WhatsApp Zoom no plan tokens
+    """,
+}
+"""Words that are the same in a language."""
+_LETTER = re.compile(r"[^\W\d_]")
 PLACEHOLDER = re.compile(r"<[^>]+>|%\(\w+\)[a-z]|%[sd]|\{\w*\}")
 
 pytestmark = pytest.mark.parametrize("code", CODES)
@@ -88,6 +101,21 @@ def test_no_translation_is_a_guess(code: str) -> None:
 def test_for_a_release_each_text_is_translated(code: str) -> None:
     missing = [message for message in messages_in(catalogue(code)) if not is_translated(message)]
     require("translations", not missing, f"{len(missing)} texts in “{code}”: {' '.join(missing[:3])}")
+
+
+def test_no_translation_is_english(code: str) -> None:
+    same = [
+        text
+        for message in filter(is_translated, messages_in(catalogue(code)))
+        for text, *_ in [strings_of(message, r"msgid")]
+        if text in strings_of(message, r"msgstr(?:\[\d\])?") and not is_same_in(code, text)
+    ]
+    assert same == []
+
+
+def is_same_in(code: str, text: str) -> bool:
+    words = PLACEHOLDER.sub(" ", text).split()
+    return all(word in SAME[code].split() for word in words if _LETTER.search(word))
 
 
 def test_a_translation_has_the_placeholders_of_its_text(code: str) -> None:
