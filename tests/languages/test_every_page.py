@@ -90,7 +90,7 @@ def test_documents_of_each_type_and_each_doubt_are_shown_in_translated_words(
     for page in pages:
         with subtests.test(page):
             assert english_on(browser.get(page)) == []
-    own = browser.get(f"{client}?folder=Zoe’s").content.decode()
+    own = browser.get(client, {"folder": "Zoe’s"}).content.decode()
     assert "<h1><bdi>Zoe’s</bdi></h1>" in own, "what a person named isn’t translated"
 
 

@@ -33,7 +33,7 @@ def test_what_follows_a_sentence_is_shown_in_words() -> None:
         "Its text is almost the same as that of: Done."
     )
     with override("de"):
-        assert " 60 %. " in shown_reason(stored)
+        assert " 60\N{NO-BREAK SPACE}%. " in shown_reason(stored)
         assert " Enter a valid value. " in shown_reason(stored), "a name isn't translated"
 
 
