@@ -40,11 +40,17 @@ def done(sent: str) -> str:
 )
 def test_a_job_speaks_as_the_person_does(code: str, title: str, summary: str, line: str) -> None:
     said = f'<said by="person">\n{SLEEP[code]}\n</said>'
-    numbered = f'<said number="1" by="person" day="Monday">\n{SLEEP[code]}\n</said>'
+    numbered = (
+        f'<said number="1" by="person" day="Monday">\n{SLEEP[code]}\n</said>\n'
+        '<said number="2" by="person" day="Monday" as="answer">\nTapped: 4711\n</said>'
+    )
     assert done(f"<beginning>\n{said}\n</beginning>") == title
     assert done(f"<transcript>\n{said}\n</transcript>").startswith(summary)
     brief = done(
         "<brief>\n</brief>\n<corrections>\n</corrections>\n<struck>\n</struck>\n"
         f"<transcript>\n{numbered}\n</transcript>"
     )
-    assert json.loads(brief)["lines"][0].startswith(line)
+    first, second = json.loads(brief)["lines"]
+    assert first.startswith(line)
+    assert "4711" in second
+    assert ("Tapped" in second) is (code == "en"), "requests tell models in English what was tapped"

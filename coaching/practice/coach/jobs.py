@@ -36,6 +36,7 @@ _TOPICS = {
     for code, topics in PATTERNS["topics"].items()
 }
 _PROMISE = re.compile(r"\b(?:i['’]ll|i will|i['’]m going to|ich werde|voy a)\b", re.IGNORECASE)
+_TAPPED = "Tapped: "
 _TITLE_WORDS = 6
 _BRIEF_LINES = 20
 
@@ -48,7 +49,7 @@ def do_job(conversation: Conversation) -> Reply | None:
         with _speaking_as(words):
             return Reply.of(" ".join(_summary(words)))
     if found := _BRIEF.match(sent):
-        with _speaking_as([words for *_, words in _NUMBERED.findall(found[4])]):
+        with _speaking_as([words for _, is_answer, words in _NUMBERED.findall(found[4]) if not is_answer]):
             return _brief(found)
     if found := _LETTER.match(sent):
         with _speaking_as([words for _, words in _LINE.findall(found[1])]):
@@ -85,11 +86,17 @@ def _summary(words: Sequence[str]) -> list[str]:
 
 def _brief_lines(transcript: str) -> Iterator[str]:
     for number, is_answer, words in _NUMBERED.findall(transcript):
-        if is_answer:
-            answered = texts.of_job("answered", words=clip(" ".join(words.split()), 200))
-            yield f"- {answered} [{number}]"
-        elif _says_something(words):
+        if is_answer and (answer := _answered(" ".join(words.split()))):
+            yield f"- {texts.of_job('answered', words=clip(answer, 200))} [{number}]"
+        elif not is_answer and _says_something(words):
             yield f"- {texts.of_job('said', words=clip(_sentences(words)[0], 80))} [{number}]"
+
+
+def _answered(words: str) -> str:
+    """Return an answer without what requests say of it in English; of ratings and cards nothing is left."""
+    if texts.language() == texts.ENGLISH:
+        return words
+    return words.removeprefix(_TAPPED) if words.startswith(_TAPPED) else ""
 
 
 def _letter(sent: str) -> Iterator[Mapping[str, object]]:
