@@ -157,7 +157,7 @@ def _client(around: Surroundings) -> str:
     facts = {
         "id": around.client.pk,
         "type": around.client.client_type,
-        "owner_reads": around.language,
+        "reads": around.language,
     }
     return open_tag("client", facts) + "</client>"
 

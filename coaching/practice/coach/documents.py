@@ -72,7 +72,7 @@ def classify(body: Mapping[str, Any]) -> Reply:
 
 def _owner_language(body: Mapping[str, Any]) -> texts.Language:
     """Return the language that the request's first tag names; English if it names none of the tour's."""
-    read = dict(_ATTRIBUTE.findall(_sent(body).partition(">")[0])).get("owner_reads")
+    read = dict(_ATTRIBUTE.findall(_sent(body).partition(">")[0])).get("reads")
     return next((code for code in texts.LANGUAGES if code == read), texts.ENGLISH)
 
 
