@@ -1,4 +1,6 @@
-"""What a model with a small context is sent of the library to classify a document."""
+"""What a model is sent to classify a document: less in a small context, and the language of the reasons."""
+
+import json
 
 import pytest
 from django.test import override_settings
@@ -19,6 +21,8 @@ from coaching.library.pipeline.tools import pipeline_tools
 from coaching.library.references.current import References
 from coaching.model_client.servers import model_server
 from coaching.models import Client, Document
+from coaching.practice.coach.documents import classify
+from coaching.practice.script import Text
 from coaching.skills.reader import read_skill, skills_root
 from tests.library.labelled_texts import read_labelled_texts
 from tests.model_client.test_servers import PROPS, answering
@@ -47,6 +51,24 @@ def test_a_small_context_gets_only_the_types_that_the_document_may_be(
             assert not request.tools
         else:
             assert (listed, request.tools) == (set(shipped.by_type), tools)
+
+
+@pytest.mark.parametrize(("code", "reason"), [("", "It says “"), ("de", "Darin steht „"), ("es", "Dice «")])
+def test_a_request_names_the_language_that_the_owner_reads(
+    shipped: References, code: str, reason: str
+) -> None:
+    knowledge = Knowledge(skill="Classify.", compact_skill="Classify.", references=shipped)
+    around = Surroundings(client=Client(id=1), corrections=(), language=code)
+    labelled = read_labelled_texts()[0]
+    types = select_references(shipped, name=labelled.name, text=labelled.text).file_types
+    item = Item(document=Document(id=1, name=labelled.name), text=labelled.text, references=types)
+    request = build_request([item], knowledge=knowledge, around=around, tools=())
+    assert (f'reads="{code}"' in str(request.messages)) is bool(code)
+    answer = classify(
+        {"messages": request.messages, "output_config": {"format": request.output_format}}
+    ).blocks[0]
+    assert isinstance(answer, Text)
+    assert json.loads(answer.text)["documents"][0]["why"].startswith(reason)
 
 
 def test_a_local_server_writes_no_more_than_the_documents_need(shipped: References) -> None:
