@@ -33,7 +33,7 @@ class Bracketed(trans_real.DjangoTranslation):
 
 def speak_in_brackets(patch: pytest.MonkeyPatch) -> None:
     """Let everything that is in German be in brackets instead."""
-    patch.setitem(trans_real._translations, CODE, Bracketed(CODE))
+    patch.setitem(vars(trans_real)["_translations"], CODE, Bracketed(CODE))
 
 
 def words_outside(html: str) -> Iterator[str]:

@@ -1,9 +1,13 @@
 """Each page shows the catalogues' words and the person's own, but none in English, and no slugs."""
 
+from pathlib import Path
+
 import pytest
+from allauth.account.adapter import get_adapter
 from django.contrib.auth.models import User
 from django.http import HttpResponse
-from django.test import Client
+from django.test import Client, RequestFactory
+from django.utils import timezone
 from django.utils.translation import override
 
 from coaching.library.documents.reasons import PROPOSED, SIMILAR, TWO_TYPES, UNSURE, join_reasons
@@ -32,6 +36,7 @@ OWN = {
     "that", "too",
 }  # fmt: skip
 """What these people wrote, and their addresses."""
+TEMPLATES = Path(__file__).parents[2] / "templates"
 NOT_OURS = {"example", "inbox"}
 """Routes whose page is a text in each language, and one with an address of random letters."""
 OF_ACCOUNTS = (
@@ -75,6 +80,24 @@ def test_each_page_of_an_account_can_be_translated_whole(
         for visitor in (Client(headers={"Accept-Language": CODE}), browser):
             with subtests.test(page):
                 assert english_on(visitor.get(f"/accounts/{page}/", follow=True)) == []
+
+
+def test_each_mail_about_an_account_can_be_translated_whole(
+    user: User, rf: RequestFactory, monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
+) -> None:
+    adapter = get_adapter(rf.get("/"))
+    names = ("deleted_email", "from_email", "ip", "password_reset_url", "to_email", "user_agent")
+    values = dict.fromkeys(names, "secret") | {"current_site": {"domain": "example.org"}}
+    speak_in_brackets(monkeypatch)
+    subjects = sorted(TEMPLATES.glob("*/email/*_subject.txt"))
+    assert len(subjects) > 12
+    for subject in subjects:
+        with subtests.test(subject.name), override(CODE):
+            prefix = str(subject.relative_to(TEMPLATES)).removesuffix("_subject.txt")
+            mail = adapter.render_mail(prefix, "ada@example.org", values | {"timestamp": timezone.now()})
+            ((html, _),) = mail.alternatives
+            shown = [word for text in (mail.subject, mail.body, html) for word in words_outside(str(text))]
+            assert [word for word in shown if word not in NAMES | OWN] == []
 
 
 def test_documents_of_each_type_and_each_doubt_are_shown_in_translated_words(
