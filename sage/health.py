@@ -9,7 +9,7 @@ import asyncio
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from uuid import uuid4
@@ -36,13 +36,19 @@ async def healthz(_request: HttpRequest) -> HttpResponse:
 
 async def readyz(_request: HttpRequest) -> JsonResponse:
     """Answer 200 when database, cache and storage work, otherwise 503 with the names of those that don't."""
+    parts = await read_health()
+    is_ready = all(parts[name] == "ok" for name in PARTS)
+    body = {"status": "ok" if is_ready else "failing", **parts}
+    return JsonResponse(body, status=200 if is_ready else 503)
+
+
+async def read_health() -> Mapping[str, str]:
+    """Return for each part `ok` or `failing`, and for the sandbox what `_sandbox` says."""
     *verdicts, sandbox = await asyncio.gather(*(part.is_working() for part in _parts), _sandbox())
     parts = {
         name: "ok" if is_working else "failing" for name, is_working in zip(PARTS, verdicts, strict=True)
     }
-    is_ready = all(verdicts)
-    body = {"status": "ok" if is_ready else "failing", **parts, "sandbox": sandbox}
-    return JsonResponse(body, status=200 if is_ready else 503)
+    return {**parts, "sandbox": sandbox}
 
 
 def ask_database() -> None:

@@ -1,6 +1,7 @@
 """The admin of this app, one module per part of the models."""
 
 from coaching.admin import (
+    backups,
     briefs,
     calendar,
     feedback,
@@ -15,6 +16,7 @@ from coaching.admin import (
 )
 
 __all__ = [
+    "backups",
     "briefs",
     "calendar",
     "feedback",

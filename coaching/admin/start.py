@@ -1,12 +1,13 @@
-"""The admin's start page: what happened today, what it cost, what waits and what keeps failing."""
+"""The admin's start page: what needs a look, then figures by subject, then all lists by subject."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 from urllib.parse import urlencode
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.db.models import Sum
 from django.http import HttpRequest
 from django.template.defaultfilters import filesizeformat, pluralize
@@ -15,6 +16,7 @@ from django.urls import reverse
 from django.utils import timezone
 from procrastinate.contrib.django.models import ProcrastinateJob
 
+from coaching.admin.records import group_records
 from coaching.admin.usage import period_of
 from coaching.job_queue import BRIEF_ATTEMPTS, count_jobs
 from coaching.models import Backup, CareAsk, InboxRefusal, InboxState
@@ -24,6 +26,7 @@ from sessions_app.usage_report import UsageSum, read_usage_sum
 
 TEMPLATE = "admin/start.html"
 CARE_PERIOD = timedelta(days=7)
+JOINED_PERIOD = timedelta(days=7)
 REFUSED_PERIOD = timedelta(days=7)
 UNREAD_PERIOD = timedelta(hours=1)
 BACKUP_PERIOD = timedelta(hours=26)
@@ -53,40 +56,79 @@ class Figure:
     is_alert: bool = False
 
 
-def with_figures(index: StartPage) -> StartPage:
-    """Give a site's start page the figures that the operator may see."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FigureGroup:
+    """The figures of one subject."""
+
+    name: str
+    figures: Sequence[Figure]
+
+
+def with_figures(index: StartPage, read_health: Callable[[], Mapping[str, str]]) -> StartPage:
+    """Give a site's start page the figures that the operator may see, and its lists by subject.
+
+    `read_health` returns the state of each part of this process, `ok` or `full` where it works.
+    """
 
     def start_page(request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
-        figures = read_figures(request.user.has_perm, now=timezone.now())
-        return index(request, {**(extra_context or {}), "figures": figures, "version": settings.SAGE_VERSION})
+        groups = [_health_group(read_health()), *read_groups(request.user.has_perm, now=timezone.now())]
+        response = index(request, extra_context)
+        context: dict[str, Any] = response.context_data or {}
+        response.context_data = context | {
+            "groups": groups,
+            "alerts": [figure for group in groups for figure in group.figures if figure.is_alert],
+            "records": group_records(context["app_list"]),
+        }
+        return response
 
     return start_page
 
 
-def read_figures(may: Callable[[str], bool], *, now: datetime) -> Sequence[Figure]:
-    """Read what an operator with these permissions may see. The day is UTC's."""
+def read_groups(may: Callable[[str], bool], *, now: datetime) -> Sequence[FigureGroup]:
+    """Read what an operator with these permissions may see, without empty groups. The day is UTC's."""
     today, tomorrow = _day_of(now)
-    figures: list[Figure] = []
-    if may("sessions_app.view_turn"):
-        figures += _turn_figures(today)
+    queue: list[Figure] = []
+    if may("procrastinate.view_procrastinatejob"):
+        queue += _job_figures()
+    if may("sessions_app.view_session"):
+        queue += _brief_figures(now)
+    if may("coaching.view_inboxstate") and settings.SAGE_INBOX:
+        queue += _inbox_figures(now)
+    spend: list[Figure] = []
     if may("sessions_app.view_modelusage"):
         month, _ = period_of("this-month", now=now)
-        figures += [
+        spend = [
             _cost_figure("Cost today", read_usage_sum(since=today, until=tomorrow)),
             _cost_figure("Cost this month", read_usage_sum(since=month, until=tomorrow)),
         ]
-    if may("procrastinate.view_procrastinatejob"):
-        figures += _job_figures()
-    if may("sessions_app.view_session"):
-        figures += _brief_figures(now)
-    if may("coaching.view_backup"):
-        figures += _backup_figures(now)
-    if may("coaching.view_cardcount"):
-        asked = CareAsk.unscoped.filter(created_at__gte=now - CARE_PERIOD).count()
-        figures.append(Figure(name="Asked after danger, 7 days", value=f"{asked:,}"))
-    if may("coaching.view_inboxstate") and settings.SAGE_INBOX:
-        figures += _inbox_figures(now)
-    return figures
+    read = {
+        "Answers": list(_turn_figures(today)) if may("sessions_app.view_turn") else [],
+        "Queue": queue,
+        "Backup": list(_backup_figures(now)) if may("coaching.view_backup") else [],
+        "People": list(_people_figures(may, now=now, today=today)),
+        "Spend": spend,
+    }
+    return [FigureGroup(name=name, figures=figures) for name, figures in read.items() if figures]
+
+
+def _health_group(parts: Mapping[str, str]) -> FigureGroup:
+    failing = [name for name, state in parts.items() if state == "failing"]
+    sandbox = parts["sandbox"]
+    figures = [
+        Figure(
+            name="Database, cache, storage",
+            value=f"failing: {', '.join(failing)}" if failing else "working",
+            is_alert=bool(failing),
+        ),
+        Figure(
+            name="Sandbox of readers",
+            value=sandbox,
+            note="Readers of uploads keep some rights." if sandbox == "partial" else "",
+            is_alert=sandbox == "partial",
+        ),
+        Figure(name="Version", value=settings.SAGE_VERSION),
+    ]
+    return FigureGroup(name="Health", figures=figures)
 
 
 def _turn_figures(today: datetime) -> Iterator[Figure]:
@@ -94,7 +136,6 @@ def _turn_figures(today: datetime) -> Iterator[Figure]:
     turns = reverse("admin:sessions_app_turn_changelist")
     of_today = {"started_at__gte": today.isoformat()}
     failed = urlencode({**of_today, "status__in": ",".join(FAILED)})
-    yield Figure(name="People today", value=f"{read.people:,}")
     yield Figure(name="Turns today", value=f"{read.turns:,}", address=f"{turns}?{urlencode(of_today)}")
     yield Figure(
         name="Failed or interrupted today",
@@ -104,6 +145,27 @@ def _turn_figures(today: datetime) -> Iterator[Figure]:
     )
     yield Figure(name="First word, median", value=_seconds(read.first_word_p50_ms))
     yield Figure(name="First word, 95th percentile", value=_seconds(read.first_word_p95_ms))
+
+
+def _people_figures(may: Callable[[str], bool], *, now: datetime, today: datetime) -> Iterator[Figure]:
+    if may("auth.view_user"):
+        people = User.objects.filter(is_active=True)
+        joined = people.filter(date_joined__gte=now - JOINED_PERIOD).count()
+        yield Figure(
+            name="Accounts",
+            value=f"{people.count():,}",
+            note=f"{joined:,} new in 7 days" if joined else "",
+            address=reverse("admin:auth_user_changelist"),
+        )
+    if may("sessions_app.view_turn"):
+        yield Figure(name="People today", value=f"{read_turn_figures(since=today).people:,}")
+    if may("coaching.view_cardcount"):
+        asked = CareAsk.unscoped.filter(created_at__gte=now - CARE_PERIOD).count()
+        yield Figure(
+            name="Asked after danger, 7 days",
+            value=f"{asked:,}",
+            address=reverse("admin:coaching_cardcount_changelist"),
+        )
 
 
 def _cost_figure(name: str, usage: UsageSum) -> Figure:
@@ -182,6 +244,7 @@ def _backup_figures(now: datetime) -> Iterator[Figure]:
         name="Last backup",
         value=f"{_age(max(1, int((now - whole.ended_at).total_seconds())))} ago" if whole else "none yet",
         note=" ".join(notes),
+        address=reverse("admin:coaching_backup_changelist"),
         is_alert=is_failing or (is_late and bool(settings.SAGE_BACKUP_DIR)),
     )
 

@@ -35,7 +35,7 @@ UNSCOPED: Mapping[str, str] = {
     "coaching/library/rows/costs.py:calls_about": "an operator reads sums",
     "coaching/model_client/pace.py:pace_of": "an operator reads how fast the model is",
     "coaching/admin/transcripts.py:TranscriptAdmin.words": "an operator reads a conversation",
-    "coaching/admin/start.py:read_figures": "an operator reads sums",
+    "coaching/admin/start.py:_people_figures": "an operator reads sums",
     "sessions_app/figures.py:read_brief_figures": "an operator reads sums",
     "sessions_app/figures.py:read_turn_figures": "an operator reads sums",
     "sessions_app/figures.py:sessions_with_brief_behind": "an operator reads sums",

@@ -16,7 +16,7 @@ from django.utils import timezone
 from procrastinate.jobs import Job
 from pytest_django import Settings
 
-from coaching.admin.start import LAST_ONE, Figure, read_figures
+from coaching.admin.start import LAST_ONE, Figure, read_groups
 from coaching.belongings.departures import departure_key, forget_departures, record_departure
 from coaching.belongings.removal import remove_person
 from coaching.files.former_databases import BACKUP_LOCK
@@ -33,6 +33,7 @@ from tests.conftest import MakeUser
 from tests.files.conftest import S3
 
 NOW = datetime(2026, 11, 28, 3, 17, 2, tzinfo=UTC)
+BACKUPS = "/admin/coaching/backup/"
 
 
 def name_of(taken_at: datetime, end: str = "") -> str:
@@ -261,20 +262,26 @@ def test_entries_are_forgotten(user: User, disk_storage: Path, settings: Setting
 
 
 def figure(**since: float) -> Figure | None:
-    found = read_figures(lambda name: name == "coaching.view_backup", now=timezone.now() + timedelta(**since))
-    return next(iter(found), None)
+    now = timezone.now() + timedelta(**since)
+    groups = read_groups(lambda name: name == "coaching.view_backup", now=now)
+    assert [group.name for group in groups] in ([], ["Backup"])
+    return next((figure for group in groups for figure in group.figures), None)
 
 
 @pytest.mark.django_db
 def test_operators_see_when_the_last_backup_succeeded(settings: Settings, tmp_path: Path) -> None:
     assert figure() is None  # neither backups nor a folder for them
     settings.SAGE_BACKUP_DIR = tmp_path
-    assert figure() == Figure(name="Last backup", value="none yet", is_alert=True)
+    assert figure() == Figure(name="Last backup", value="none yet", address=BACKUPS, is_alert=True)
     whole = Backup(file=name_of(NOW), ended_at=timezone.now(), seconds=1, size=2048, is_whole=True)
     whole.save()
-    assert figure(hours=25.9) == Figure(name="Last backup", value="25 h ago", note="2.0\xa0KB")
+    assert figure(hours=25.9) == Figure(
+        name="Last backup", value="25 h ago", note="2.0\xa0KB", address=BACKUPS
+    )
     late = figure(hours=26.1)  # one that was made by hand elsewhere, which no job keeps
-    assert late == Figure(name="Last backup", value="26 h ago", note="2.0\xa0KB", is_alert=True)
+    assert late == Figure(
+        name="Last backup", value="26 h ago", note="2.0\xa0KB", address=BACKUPS, is_alert=True
+    )
     (tmp_path / whole.file).touch()
     late = figure(hours=26.1)
     assert late is not None
@@ -287,7 +294,7 @@ def test_operators_see_when_the_last_backup_succeeded(settings: Settings, tmp_pa
     failed = timezone.now() + timedelta(seconds=1)
     Backup.objects.create(ended_at=failed, seconds=1, is_whole=False, reason="The disk is full.")
     assert figure(hours=1) == Figure(
-        name="Last backup", value="60 min ago", note="The disk is full.", is_alert=True
+        name="Last backup", value="60 min ago", note="The disk is full.", address=BACKUPS, is_alert=True
     )
 
 

@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from pytest_django import Settings
 
-from coaching.admin.start import read_figures
+from coaching.admin.start import read_groups
 from coaching.inbox.place import InboxPlace, place_of
 from coaching.library.documents.intake import destination_of, take_in
 from coaching.models import InboxAddress, InboxMail, InboxRefusal, InboxState, InboxWaiting
@@ -125,8 +125,8 @@ def test_operators_see_whether_mail_is_read_and_no_words(
     client: Client, operator: User, user: User, place: InboxPlace
 ) -> None:
     def figures() -> dict[str, tuple[str, bool]]:
-        found = read_figures(operator.has_perm, now=NOW)
-        return {figure.name: (figure.value, figure.is_alert) for figure in found}
+        groups = read_groups(operator.has_perm, now=NOW)
+        return {found.name: (found.value, found.is_alert) for group in groups for found in group.figures}
 
     assert figures()["Incoming mail was read"] == ("never", False)
     InboxState.objects.create(

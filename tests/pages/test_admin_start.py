@@ -1,4 +1,4 @@
-"""The admin's start page: the figures of the day, and only those that an operator may see."""
+"""The admin's start page: what needs a look, figures by subject, and only what an operator may see."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -6,10 +6,12 @@ from html import unescape
 
 import pytest
 import time_machine
+from django.contrib import admin
 from django.contrib.auth.models import Permission, User
 from django.db import connection
 from django.test import Client
 
+from coaching.admin.records import group_records
 from coaching.job_queue import enqueue
 from sessions_app.figures import read_brief_figures, read_turn_figures, sessions_with_brief_behind
 from sessions_app.models import Message, ModelUsage, Session, Turn, TurnStatus
@@ -23,6 +25,7 @@ ALL = ("view_turn", "view_modelusage", "view_session", "view_procrastinatejob")
 WITHOUT_SCANS = "SET LOCAL enable_seqscan = off"
 """For so few rows a scan may seem as cheap, depending on what other tests have left in the table."""
 SECRET = "what nobody else should read"
+OF_EVERY_OPERATOR = {"Database, cache, storage", "Sandbox of readers", "Version"}
 
 
 @pytest.fixture(autouse=True)
@@ -34,7 +37,7 @@ def no_jobs(db: None) -> None:
 
 
 def figures_of(make_user: MakeUser, *codenames: str) -> tuple[dict[str, str], str]:
-    """Return the figures that staff with these permissions see, and the page."""
+    """Return the figures that staff with these permissions see beside those of health, and the page."""
     member = make_user("staff", is_staff=True)
     member.user_permissions.set(Permission.objects.filter(codename__in=codenames))
     client = Client()
@@ -42,7 +45,16 @@ def figures_of(make_user: MakeUser, *codenames: str) -> tuple[dict[str, str], st
         client.force_login(member)
         page = client.get("/admin/").content.decode()
     found = re.findall(r"<dt>([^<]+)</dt><dd>(.+?)</dd>", page)
-    return {unescape(name): re.sub(r"<[^>]+>", "", value) for name, value in found}, page
+    figures = {unescape(name): re.sub(r"<[^>]+>", "", value) for name, value in found}
+    assert set(figures) >= OF_EVERY_OPERATOR
+    return {name: value for name, value in figures.items() if name not in OF_EVERY_OPERATOR}, page
+
+
+def alerts_in(page: str) -> list[str]:
+    """Return what needs a look; whether readers have a whole sandbox is the machine's."""
+    alerts = page.partition('id="needs-look"')[2].partition("</section>")[0]
+    found = re.findall(r"<li>(?:<a [^>]+>|<strong>)([^<]+)", alerts)
+    return [alert for alert in found if not alert.startswith("Sandbox")]
 
 
 def use(user: User, at: datetime, first_token_ms: int, cost: int | None, round_number: int = 1) -> None:
@@ -76,22 +88,22 @@ def two_days(user: User, session: Session, exchange: Exchange) -> None:
 def test_the_day_is_shown_in_figures_and_without_words(two_days: None, make_user: MakeUser) -> None:
     figures, page = figures_of(make_user, *ALL)
     assert figures == {
-        "People today": "1",
         "Turns today": "4",
         "Failed or interrupted today": "2",
         "First word, median": "0.8 s",
         "First word, 95th percentile": "1.2 s",
-        "Cost today": "$0.75 + 1 request without a price",
-        "Cost this month": "$5.75 + 1 request without a price",
         "Jobs that wait": "0",
         "Jobs that run": "0",
         "Failed jobs": "0",
         "Oldest message without a brief": "24 h",
         "Briefs that keep failing": "0",
+        "People today": "1",
+        "Cost today": "$0.75 + 1 request without a price",
+        "Cost this month": "$5.75 + 1 request without a price",
     }
     assert SECRET not in page
     assert "<title>Today | Sage</title>" in page
-    assert page.count('class="alert"') == 1
+    assert alerts_in(page) == ["Failed or interrupted today: 2"]
 
 
 def test_each_figure_needs_the_permission_for_its_rows(two_days: None, make_user: MakeUser) -> None:
@@ -102,6 +114,7 @@ def test_each_figure_needs_the_permission_for_its_rows(two_days: None, make_user
 def test_staff_without_permissions_see_no_figure(two_days: None, make_user: MakeUser) -> None:
     figures, page = figures_of(make_user)
     assert not figures
+    assert alerts_in(page) == []
     assert "You don’t have permission to view or edit anything." in page
 
 
@@ -111,11 +124,33 @@ def test_a_figure_leads_to_its_rows(two_days: None, client: Client, operator: Us
         page = unescape(client.get("/admin/").content.decode())
         addresses = re.findall(r'<dd><a href="([^"]+)"', page)
         rows = [client.get(address, follow=True).content.decode() for address in addresses]
-    assert len(addresses) == 8
+    assert len(addresses) == 10
     assert "4 turns" in rows[0]
     assert "2 turns" in rows[1]
-    assert "1 session" in rows[6]
-    assert "0 sessions" in rows[7]
+    assert "1 session" in rows[4]
+    assert "0 sessions" in rows[5]
+
+
+def test_what_an_operator_needs_first_comes_first_and_each_list_has_its_subject(
+    two_days: None, client: Client, operator: User
+) -> None:
+    client.force_login(operator)
+    page = unescape(client.get("/admin/").content.decode())
+    heads = re.findall(r"<h[23][^>]*>([^<]+)</h[23]>", page)
+    assert [head for head in heads if head != "Needs a look"] == [
+        "Health", "Answers", "Queue", "People", "Spend", "Lists",
+        "People", "Conversations", "Documents and files", "How Sage works", "Safety", "Background",
+    ]  # fmt: skip
+    lists = re.findall(r'<li><a href="(/admin/[a-z_]+/[a-z]+/)">', page)
+    assert set(lists) == {
+        f"/admin/{model._meta.app_label}/{model._meta.model_name}/" for model in admin.site._registry
+    }
+
+
+def test_what_no_subject_names_is_listed_too() -> None:
+    model = {"object_name": "New", "name": "news", "admin_url": "/admin/new/", "add_url": None}
+    (subject,) = group_records([{"models": [model]}])
+    assert (subject.name, [record.address for record in subject.records]) == ("Others", ["/admin/new/"])
 
 
 @pytest.fixture
@@ -131,7 +166,7 @@ def test_failed_jobs_and_failing_briefs_ask_for_attention(
     Session.unscoped.filter(pk=session.pk).update(brief_attempts=5)
     figures, page = figures_of(make_user, *ALL)
     assert (figures["Failed jobs"], figures["Briefs that keep failing"]) == ("1", "1")
-    assert page.count('class="alert"') == 2
+    assert alerts_in(page) == ["Failed jobs: 1", "Briefs that keep failing: 1"]
 
 
 def test_a_day_without_turns_has_no_first_word(make_user: MakeUser) -> None:
