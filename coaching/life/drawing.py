@@ -16,12 +16,10 @@ _SIDE = 0.3
 
 _TREND_WIDTH, _TREND_HEIGHT, _TREND_MARGIN = 132.0, 44.0, 6.0
 
-_DAYS_LEAST, _DAYS_WIDTH = 160.0, 320.0
+_DAYS_WIDTH = 320.0
 _DAYS_LEFT, _DAYS_MARGIN, _DAYS_TOP, _DAYS_BOTTOM, _DAYS_OTHER = 46.0, 6.0, 10.0, 82.0, 102.0
 _DAYS_LABEL = 24.0
 """From the lowest dots to the dates below them."""
-_DAYS_STEP = 14.0
-"""Between two days at most: few days make a narrow chart."""
 _DATE_WIDTH = 44.0
 """Room for a date or a month below a chart."""
 
@@ -30,7 +28,7 @@ Anchor = Literal["start", "middle", "end"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spoke:
-    """An axis of a radar: its end, its label, and the points of the ratings (None without one)."""
+    """An axis of a radar: its end, its label, and the point of its rating (None without one)."""
 
     label: str
     x: str
@@ -78,10 +76,9 @@ class DayLabel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DayChart:
-    """Levels of days as points, `width` pixels wide. `others` are days whose words have no level."""
+    """Levels of days as points. `others` are days whose words have no level."""
 
     view_box: str
-    width: str
     left: str
     right: str
     rules: Sequence[str]
@@ -140,10 +137,10 @@ def draw_trend(ratings: Sequence[int]) -> Trend:
 def draw_days(first: date, levels: Sequence[int | None], words: Sequence[str]) -> DayChart:
     """Draw levels from 1 to 5, one per day from `first` on; a line joins days that follow each other.
 
-    A day with words but no level gets a dot below. The chart is as wide as its days need.
+    A day with words but no level gets a dot below. However many the days are, they fill the width.
     """
     usable = _DAYS_WIDTH - _DAYS_LEFT - _DAYS_MARGIN
-    step = min(_DAYS_STEP, usable / max(1, len(levels) - 1))
+    step = usable / max(1, len(levels) - 1)
     places = [_DAYS_LEFT + step * index for index in range(len(levels))]
     dots = [(places[index], _level(level)) for index, level in enumerate(levels) if level is not None]
     others = [
@@ -157,41 +154,39 @@ def draw_days(first: date, levels: Sequence[int | None], words: Sequence[str]) -
         for index, level in enumerate(levels)
         if level is not None
     ]
-    width = max(_DAYS_LEAST, places[-1] + _DAYS_MARGIN)
     bottom = _DAYS_OTHER if others else _DAYS_BOTTOM
     return DayChart(
-        view_box=f"0 0 {_text(width)} {_text(bottom + _DAYS_LABEL + _DAYS_MARGIN)}",
-        width=_text(width),
+        view_box=f"0 0 {_text(_DAYS_WIDTH)} {_text(bottom + _DAYS_LABEL + _DAYS_MARGIN)}",
         left=_text(_DAYS_LEFT - _DAYS_MARGIN),
-        right=_text(width),
+        right=_text(_DAYS_WIDTH),
         rules=[_text(_level(level)) for level in range(1, HIGHEST + 1)],
         line=" ".join(pieces),
         dots=[(_text(x), _text(y)) for x, y in dots],
         others=[(_text(x), _text(y)) for x, y in others],
         bottom=_text(bottom + _DAYS_MARGIN),
-        labels=_labels(first, places, width),
+        labels=_labels(first, places),
         labels_y=_text(bottom + _DAYS_LABEL),
     )
 
 
-def _labels(first: date, places: Sequence[float], width: float) -> Sequence[DayLabel]:
+def _labels(first: date, places: Sequence[float]) -> Sequence[DayLabel]:
     """Return the days on which months begin, or else the first and the last day, as far as they fit."""
     days = [(first + timedelta(days=index), x) for index, x in enumerate(places)]
     months = [
-        DayLabel(x=_text(x), day=day, anchor=_anchor_within(x, width), begins_month=True)
+        DayLabel(x=_text(x), day=day, anchor=_anchor_at(x), begins_month=True)
         for day, x in days
         if day.day == 1
     ]
     if months:
         return months
     ends = [DayLabel(x=_text(places[0]), day=first, anchor="start")]
-    if places[-1] - places[0] > 2 * _DATE_WIDTH:
+    if len(days) > 1:
         ends.append(DayLabel(x=_text(places[-1]), day=days[-1][0], anchor="end"))
     return ends
 
 
-def _anchor_within(x: float, width: float) -> Anchor:
-    return "end" if x > width - _DATE_WIDTH else "start"
+def _anchor_at(x: float) -> Anchor:
+    return "end" if x > _DAYS_WIDTH - _DATE_WIDTH else "start"
 
 
 def _level(level: int) -> float:

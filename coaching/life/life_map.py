@@ -106,6 +106,11 @@ class LifeMap:
         return any(domain.pulse for domain in self.domains)
 
     @property
+    def has_gaps(self) -> bool:
+        """Whether some parts are rated and others aren't."""
+        return self.has_ratings and any(domain.rating_now is None for domain in self.domains)
+
+    @property
     def trend_columns(self) -> Sequence[str]:
         """The column headings for a table of trends, the newest last."""
         earlier = range(TREND_LENGTH - 1, 0, -1)

@@ -91,13 +91,14 @@ def test_days_without_a_word_are_gaps_in_a_chart() -> None:
     assert draw_days(date(2026, 11, 2), [None], [""]).is_empty
 
 
-def test_few_days_make_a_narrow_chart_and_many_fill_the_width() -> None:
+def test_charts_fill_their_width_however_many_the_days_are() -> None:
     first = date(2026, 11, 2)
-    few, three_weeks, months = (draw_days(first, [3] * number, ["x"] * number) for number in (3, 21, 92))
-    assert few.width == "160"
-    assert few.view_box == "0 0 160 112", "there is no row for words without a level"
-    assert float(three_weeks.width) == float(months.width) == 320
-    assert float(three_weeks.dots[-1][0]) > 300, "three weeks aren't squeezed into a quarter"
+    one, few, three_weeks, months = (draw_days(first, [3] * days, ["x"] * days) for days in (1, 3, 21, 92))
+    assert few.view_box == "0 0 320 112", "there is no row for words without a level"
+    for chart in (few, three_weeks, months):
+        assert (float(chart.dots[0][0]), float(chart.dots[-1][0])) == (46, 314)
+        assert float(chart.right) == 320
     assert [label.begins_month for label in months.labels] == [True] * 3
-    assert [(label.day.day, label.anchor) for label in three_weeks.labels] == [(2, "start"), (22, "end")]
-    assert [label.day.day for label in few.labels] == [2], "another wouldn’t fit"
+    for chart, days in ((three_weeks, [2, 22]), (few, [2, 4]), (one, [2])):
+        assert [label.day.day for label in chart.labels] == days
+    assert [label.anchor for label in few.labels] == ["start", "end"]
