@@ -1,6 +1,6 @@
 """The entries of a file archive. `zip_stream` creates and sends it."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from django.db.models import QuerySet
@@ -13,9 +13,16 @@ OLD_VERSIONS = "old-versions"
 DELETED = "deleted-files"
 
 
-def read_file_entries(*, user_id: int, has_versions: bool) -> Iterator[Entry]:
-    """Yield the user's files, with `has_versions` the older ones, in batches. Sync ORM code."""
+def read_file_entries(
+    *, user_id: int, has_versions: bool, chosen: Collection[int] | None = None
+) -> Iterator[Entry]:
+    """Yield the user's files, with `has_versions` the older ones, in batches. Sync ORM code.
+
+    `chosen` are the ids of files; without it, all.
+    """
     versions = UserFileVersion.of(user_id)
+    if chosen is not None:
+        versions = versions.filter(file_id__in=chosen)
     ids = versions if has_versions else versions.distinct("file__path")
     yield from _entries(versions, ids.order_by("file__path", "-number"))
 

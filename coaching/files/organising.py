@@ -135,6 +135,13 @@ def delete_file(*, user_id: int, path: str, now: datetime) -> UserFile:
 
 
 @transaction.atomic
+def delete_files(*, user_id: int, ids: Sequence[int], now: datetime) -> Sequence[UserFile]:
+    """Delete together those of these files that the user has; each can be restored by itself."""
+    paths = UserFile.of(user_id).filter(pk__in=ids).order_by("pk").values_list("path", flat=True)
+    return [delete_file(user_id=user_id, path=path, now=now) for path in list(paths)]
+
+
+@transaction.atomic
 def restore_file(*, user_id: int, file_id: int, now: datetime, timezone: ZoneInfo) -> UserFile:
     """Undo a deletion; if its path is in use by now, the file gets one with a number.
 

@@ -4,6 +4,7 @@ Allauth would repeat a suspended POST, but only of a view that isn't async, and 
 the page that asked for the password. So people come back by way of a page that starts the download.
 """
 
+from collections.abc import Sequence
 from typing import Literal, cast
 
 from allauth.account.adapter import get_adapter
@@ -24,11 +25,15 @@ TOKEN_SECONDS = 900
 _SALT = "confirmed download"
 
 
-def ask_who_it_is(request: HttpRequest, download: Download) -> HttpResponse | None:
-    """Return a redirect to the page that asks for a password, passkey or code; None if they just gave it."""
+def ask_who_it_is(request: HttpRequest, download: Download, files: Sequence[int] = ()) -> HttpResponse | None:
+    """Return a redirect to the page that asks for a password, passkey or code; None if they just gave it.
+
+    `files` are the ids of those that they selected.
+    """
     if not is_reauthentication_required(request, app=""):
         return None
-    begin = f"{reverse('download_begins')}?{urlencode({'download': _token(request, download)})}"
+    query = urlencode({"download": _token(request, download), "file": files}, doseq=True)
+    begin = f"{reverse('download_begins')}?{query}"
     methods = get_adapter().get_reauthentication_methods(request.user)
     return redirect(f"{methods[0]['url']}?{urlencode({'next': begin})}")
 
@@ -48,7 +53,10 @@ def download_begins(request: HttpRequest) -> HttpResponse:
     if download == "everything":
         url = f"{reverse('export')}?{request.GET.urlencode()}"
     else:
-        url = reverse("file_archive") + ("?versions=all" if download == "versions" else "")
+        query = {"file": request.GET.getlist("file")}
+        if download == "versions":
+            query["versions"] = ["all"]
+        url = f"{reverse('file_archive')}?{urlencode(query, doseq=True)}".removesuffix("?")
     back = "data" if download == "everything" else "files"
     return render(request, "coaching/pages/download_begins.html", {"url": url, "back": reverse(back)})
 

@@ -32,18 +32,22 @@ from coaching.transcript.file_facts import facts_of
 from coaching.transcript.names import FOLDER_NAMES, folder_name, name_of, without_directions
 from coaching.transcript.plans import plan_in_words
 from coaching.views.capture_cards import is_look_pending, take_card
+from coaching.views.chosen_files import ids_in
 from coaching.views.file_tasks import with_boxes
 from coaching.views.file_versions import newest_rows, number_in
 from coaching.views.hits import found_in_files
 from coaching.views.parts import or_404, page_in, with_wait
 
-SHOWN_IN_TREE = 12
+SHOWN_IN_TREE = 6
+OPEN_AT_FIRST = 3
+"""Folders whose files are shown at once: those that changed last."""
 FILES_A_PAGE = 100
 NAMES_FOUND = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileRow:
+    id: int
     path: str
     shown_name: str
     type_name: str
@@ -55,6 +59,7 @@ class FileRow:
         facts = {} if is_private(file.file_type) else file.frontmatter
         preview_line = facts.get("preview_line") or facts.get("intention")
         return cls(
+            id=file.pk,
             path=file.path,
             shown_name=name_of(file),
             type_name=file.get_file_type_display(),
@@ -77,14 +82,16 @@ class FolderOfFiles:
     name: str
     count: int
     files: Sequence[FileRow]
+    is_open: bool
 
     @classmethod
-    def of(cls, found: FolderFiles) -> "FolderOfFiles":
+    def of(cls, found: FolderFiles, *, is_open: bool = True) -> "FolderOfFiles":
         return cls(
             path=found.path,
             name=str(FOLDER_NAMES.get(found.path) or without_directions(found.path)),
             count=found.total,
             files=[FileRow.of(file) for file in found.files],
+            is_open=is_open,
         )
 
 
@@ -102,11 +109,25 @@ def files(request: HttpRequest) -> HttpResponse:
     context = {
         "here": "files",
         "zone": zone,
-        "folders": [FolderOfFiles.of(folder) for folder in found],
+        "folders": _with_the_last_open(found),
+        "is_choosing": _is_choosing(request),
         "deleted": UserFile.deleted_of(user_id).count(),
         **_just_deleted(request, user_id),
     }
     return render(request, "coaching/pages/files.html", context)
+
+
+def _with_the_last_open(found: Sequence[FolderFiles]) -> list[FolderOfFiles]:
+    changed = sorted((max(file.updated_at for file in folder.files) for folder in found), reverse=True)
+    since = changed[:OPEN_AT_FIRST][-1] if changed else None
+    return [
+        FolderOfFiles.of(folder, is_open=any(since and file.updated_at >= since for file in folder.files))
+        for folder in found
+    ]
+
+
+def _is_choosing(request: HttpRequest) -> bool:
+    return request.GET.get("select") == "1"
 
 
 def _search_page(request: HttpRequest, user_id: int, zone: ZoneInfo, query: str) -> HttpResponse:
@@ -126,12 +147,10 @@ def _search_page(request: HttpRequest, user_id: int, zone: ZoneInfo, query: str)
 
 
 def _just_deleted(request: HttpRequest, user_id: int) -> dict[str, Any]:
-    """Return the file that was just deleted, to offer undoing it."""
-    named = request.GET.get("deleted", "")
-    if not (named.isascii() and named.isdigit() and len(named) < 19):
-        return {}
-    file = UserFile.deleted_of(user_id).filter(pk=int(named)).first()
-    return {"just_deleted": FileRow.of(file), "just_deleted_id": file.pk} if file else {}
+    """Return the files that were just deleted, to offer undoing it."""
+    ids = ids_in(request.GET.getlist("deleted"))
+    files = UserFile.deleted_of(user_id).filter(pk__in=ids) if ids else ()
+    return {"just_deleted": [FileRow.of(file) for file in files]}
 
 
 def _folder_page(request: HttpRequest, user_id: int, zone: ZoneInfo) -> HttpResponse:
@@ -148,9 +167,11 @@ def _folder_page(request: HttpRequest, user_id: int, zone: ZoneInfo) -> HttpResp
         "zone": zone,
         "folder": folder,
         "groups": _months_of(folder.files) if found.is_of_days else [Group(name="", files=folder.files)],
+        "page": number,
         "newer_page": number - 1,
         "older_page": number + 1 if found.total > before + len(found.files) else 0,
         "is_of_days": found.is_of_days,
+        "is_choosing": _is_choosing(request),
     }
     return render(request, "coaching/pages/folder.html", context)
 

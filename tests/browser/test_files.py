@@ -1,5 +1,7 @@
 """Files in a browser: editing with a preview, in two tabs at once, and after a lost page."""
 
+import re
+
 import pytest
 from django.contrib.auth.models import User
 from playwright.async_api import Page, expect
@@ -32,6 +34,16 @@ def keep(user: User, body: str) -> None:
         storage_key="career",
         source="tool",
     )
+
+
+def keep_notes(user: User) -> None:
+    for number in range(5):
+        file = UserFile.unscoped.create(
+            user=user, path=f"notes/{number}.md", file_type=FileType.NOTE, version_number=1
+        )
+        UserFileVersion.unscoped.create(
+            file=file, number=1, content="Words", size=5, sha256="", storage_key=f"{number}", source="user"
+        )
 
 
 def without_refusals(faults: list[str]) -> list[str]:
@@ -116,6 +128,37 @@ async def test_a_box_is_ticked_and_a_file_found_renamed_deleted_and_restored(
     await page.keyboard.press("Enter")
     await expect(page.locator("mark")).to_have_text("Ben")
     assert await serious_findings(page) == []
+    assert watcher.faults == []
+
+
+async def test_several_files_are_selected_by_keyboard_deleted_and_brought_back(
+    page: Page, user: User, watcher: Watcher
+) -> None:
+    await in_database(keep_notes, user)
+    await page.goto("/files/")
+    await page.get_by_role("link", name="Select", exact=True).press("Enter")
+    boxes, count = page.locator(".choice input"), page.locator("#chosen-count")
+    await expect(count).to_have_text("Nothing selected")
+    await expect(page.get_by_role("button", name="Delete")).to_be_disabled()
+    await boxes.nth(1).press("Space")
+    await expect(count).to_have_text("1 selected")
+    await boxes.nth(3).click(modifiers=["Shift"])
+    await expect(count).to_have_text("3 selected")
+    whole = page.get_by_label("Select all 5 shown")
+    await expect(whole).to_have_js_property("indeterminate", value=True)
+    assert await look(page) == []
+    await page.set_viewport_size({"width": 1280, "height": 800})
+    await page.get_by_role("button", name="Delete").press("Enter")
+    await expect(page.get_by_text("3 files were deleted.")).to_be_visible()
+    await expect(page.locator(".ledger-row")).to_have_count(2)
+    await page.get_by_role("button", name="Undo").press("Enter")
+    await expect(page.get_by_role("status")).to_contain_text("3 files restored.")
+    await page.goto("/files/?folder=notes&page=1&select=1")
+    await page.get_by_label("Select all 5 shown").press("Space")
+    await expect(count).to_have_text("5 selected")
+    await page.keyboard.press("Escape")
+    await expect(page).to_have_url(re.compile(r"/files/\?folder=notes$"))
+    await expect(boxes).to_have_count(0)
     assert watcher.faults == []
 
 

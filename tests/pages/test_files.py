@@ -28,7 +28,7 @@ def test_the_tree_names_folders_and_types_and_shows_the_newest_days(
     page = page_of(signed_in, "/files/")
     assert page.index("<bdi>Daily logs") < page.index("<bdi>Life map")
     assert "Life domain" in page
-    assert page.index("Saturday, 14 November 2026") < page.index("Thursday, 5 November 2026")
+    assert page.index("Saturday, 14 November 2026") < page.index("Monday, 9 November 2026")
     assert "6 October 2026" not in page
     assert 'href="/files/?folder=daily-logs">All 17 in Daily logs' in page
     whole = page_of(signed_in, "/files/?folder=daily-logs")

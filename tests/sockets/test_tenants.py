@@ -289,6 +289,13 @@ ROUTES = {
         path="/files/new/", method="post", form={"title": ""}, scope="own", is_refused=True
     ),
     "deleted_files": Row(path="/files/deleted/", scope="own"),
+    "files to select": Row(path="/files/?select=1", scope="own"),
+    # Another's ids in the form: `tests/pages/test_chosen_files.py`.
+    "chosen_files": Row(path="/files/chosen/", method="post", form={"do": "delete"}, scope="own"),
+    "restore_chosen_files": Row(path="/files/deleted/restore/", method="post", scope="own"),
+    "file_archive of selected files": Row(
+        path="/files/all.zip?file={file}", missing="/files/all.zip?file=999999"
+    ),
     "restore_deleted_file": Row(
         path="/files/deleted/{deleted}/", missing="/files/deleted/999999/", method="post"
     ),
@@ -567,6 +574,7 @@ def ids_of(owned: Session) -> Mapping[str, object]:
         "capture": Capture.unscoped.get(user_id=owned.user_id).pk,
         "photo": Photo.unscoped.get(user_id=owned.user_id).pk,
         "prompt": ReflectionPrompt.unscoped.get(user_id=owned.user_id).pk,
+        "file": UserFile.of(owned.user_id).get(path=FILE_PATH).pk,
         "deleted": UserFile.deleted_of(owned.user_id).get().pk,
         **ids_of_library(owned.user_id),
     }
