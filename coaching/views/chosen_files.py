@@ -1,6 +1,7 @@
 """Files that a person selected together: deleted, with a way back, or downloaded as one archive."""
 
 from collections.abc import Sequence
+from http import HTTPStatus
 
 from django.contrib.auth.decorators import login_required
 from django.contrib.messages import error, success
@@ -68,5 +69,5 @@ def restore_chosen(request: HttpRequest) -> HttpResponse:
 
 def _see(address: str) -> HttpResponse:
     response = redirect(address)
-    response.status_code = 303
+    response.status_code = HTTPStatus.SEE_OTHER
     return response

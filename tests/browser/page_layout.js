@@ -102,6 +102,61 @@
       if (count > mostCharacters && most > mostCharacters)
         found.push(`${Math.round(most)} characters in a line: ${named(block)}`);
     }
+
+    // Targets of less than 24 px, unless a line of text decides how high they are (WCAG 2.5.8).
+    const targets = "a[href], button, summary, select, textarea, input:not([type=hidden])";
+    for (const node of (modal ?? document.body).querySelectorAll(targets)) {
+      const boxes = [node, ...(node.labels ?? [])]
+        .filter((part) => part.checkVisibility({ opacityProperty: true, visibilityProperty: true }))
+        .filter((part) => !hasAbove(part, (above) => styleOf(above).clipPath !== "none" || above.matches(".skip-link")))
+        .map((part) => part.getBoundingClientRect());
+      if (!boxes.length || isInText(node)) continue;
+      const [width, height] = ["width", "height"].map((side) => Math.max(...boxes.map((box) => box[side])));
+      if (Math.min(width, height) < 23.9)
+        found.push(`a target of ${width.toFixed(1)} × ${height.toFixed(1)} px: ${named(node)} ${node.ariaLabel ?? ""}`);
+    }
     return [...new Set(found)];
+
+    function hasAbove(node, isIt) {
+      for (let above = node; above && above !== root; above = above.parentElement) if (isIt(above)) return true;
+      return false;
+    }
+
+    // Whether other words stand beside a link in its line.
+    function isInText(node) {
+      if (!styleOf(node).display.startsWith("inline")) return false;
+      let block = node.parentElement;
+      while (styleOf(block).display.startsWith("inline")) block = block.parentElement;
+      if (/flex|grid/.test(styleOf(block).display)) return false;
+      const words = document.createTreeWalker(block, NodeFilter.SHOW_TEXT);
+      for (let text; (text = words.nextNode()); )
+        if (/[\p{L}\p{N}]/u.test(text.data) && !text.parentElement.closest(`${targets}, label, .visually-hidden`)) return true;
+      return false;
+    }
+  },
+
+  // Where the header, the title and the content of a page begin, and how wide the content may be.
+  edges() {
+    const left = (selector) => document.querySelector(selector)?.getBoundingClientRect().left;
+    const main = document.querySelector("main");
+    const style = getComputedStyle(main);
+    const box = main.getBoundingClientRect();
+    const from = box.left + parseFloat(style.paddingInlineStart);
+    const isShown = (node) => node.checkVisibility({ visibilityProperty: true }) && node.getBoundingClientRect().width > 1;
+    const beginnings = [...main.querySelectorAll(":is(h1, h2, h3, p, li, form, table, figure, dl, details, .card)")]
+      .filter((node) => isShown(node) && !node.closest("dialog, .visually-hidden, .skip-link, [popover]"))
+      .map((node) => node.getBoundingClientRect().left);
+    const sidebar = document.querySelector("body > .sidebar");
+    const hasSidebar = Boolean(sidebar) && isShown(sidebar);
+    const title = [...main.querySelectorAll("h1")].find(isShown);
+    return {
+      header: left(".site-head .wordmark"),
+      beside: hasSidebar ? left("body > .sidebar") : from,
+      content: from,
+      first: Math.min(...beginnings),
+      title: title ? (title.closest(".card, .empty") ?? title).getBoundingClientRect().left : from,
+      width: box.width - parseFloat(style.paddingInlineStart) - parseFloat(style.paddingInlineEnd),
+      foot: left(".site-foot p") ?? left(".site-head .wordmark"),
+    };
   },
 })
