@@ -13,7 +13,7 @@ from django.templatetags.static import static
 register = template.Library()
 
 _OF_PAGES = (
-    "chat/main", "example", "file-editor", "import-upload", "journal", "library", "notifications",
+    "chat/main", "choosing", "example", "file-editor", "import-upload", "journal", "library", "notifications",
     "passkeys", "print", "viewer",
 )  # fmt: skip
 BUNDLES: Final[Mapping[str, Sequence[str]]] = {
