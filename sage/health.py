@@ -48,7 +48,7 @@ async def read_health() -> Mapping[str, str]:
     parts = {
         name: "ok" if is_working else "failing" for name, is_working in zip(PARTS, verdicts, strict=True)
     }
-    return {**parts, "sandbox": sandbox}
+    return {**parts, "sandbox": str(sandbox)}
 
 
 def ask_database() -> None:

@@ -32,8 +32,8 @@ def ask_who_it_is(request: HttpRequest, download: Download, files: Sequence[int]
     """
     if not is_reauthentication_required(request, app=""):
         return None
-    query = urlencode({"download": _token(request, download), "file": files}, doseq=True)
-    begin = f"{reverse('download_begins')}?{query}"
+    query = [("download", _token(request, download)), *(("file", str(file)) for file in files)]
+    begin = f"{reverse('download_begins')}?{urlencode(query)}"
     methods = get_adapter().get_reauthentication_methods(request.user)
     return redirect(f"{methods[0]['url']}?{urlencode({'next': begin})}")
 
