@@ -268,6 +268,12 @@ class Environment(BaseModel):
         alias="SAGE_RATE_LIMIT",
         description="Turns per user in a period: s, m or h.",
     )
+    api_rate: Rate = Field(
+        RateLimit(turns=120, seconds=60),
+        alias="SAGE_API_RATE",
+        description="Requests of a program in a period, like 120/60s. All programs of a person together may "
+        "send two and a half times as many.",
+    )
     daily_tokens: Annotated[int | None, whole_number(1, 10**11)] = Field(
         None, alias="SAGE_DAILY_TOKENS", description="Tokens per user and day. Unset: no budget."
     )

@@ -13,13 +13,13 @@ from django.contrib.auth import get_user_model
 from django.core.management import call_command
 from django.db import connection, transaction
 
-from coaching.live.redis_errors import redis_errors
 from sage.env import StartError
 from sage.health import ask_cache
 from sage.local_model import running_model
 from sage.schema import check_connection
 from sage.static_files import collect_static_files
 from sessions_app.database import NO_TIME_LIMITS, no_time_limits
+from sessions_app.redis_errors import redis_errors
 
 DEMO_NAME = "demo"
 DEMO_EMAIL = "demo@sage.local"

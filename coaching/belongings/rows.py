@@ -42,6 +42,7 @@ LEFT_OUT_FIELDS: Mapping[str, str] = {
     "coaching.Photo.storage_key": gettext_noop("says where this server stores it"),
     "coaching.Photo.thumbnail": gettext_noop("made from the photo in this archive"),
     "coaching.UserFileVersion.content": gettext_noop("included in the archive’s files"),
+    "coaching.ProgramToken.digest": gettext_noop("gives access to the account"),
     "coaching.PushDevice.auth": gettext_noop("can be used to reach your browser"),
     "coaching.PushDevice.endpoint": gettext_noop("can be used to reach your browser"),
     "coaching.PushDevice.p256dh": gettext_noop("can be used to reach your browser"),

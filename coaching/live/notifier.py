@@ -12,7 +12,7 @@ from channels.exceptions import ChannelFull
 from channels.layers import get_channel_layer
 from django.conf import settings
 
-from coaching.live.redis_errors import redis_errors
+from sessions_app.redis_errors import redis_errors
 
 logger = structlog.get_logger(__name__)
 

@@ -65,6 +65,7 @@ from coaching.models.letters import Letter
 from coaching.models.life import Capture, DayPlan, LifeDomain, PulseRating, ReflectionPrompt
 from coaching.models.people import Profile, TimezoneSource, Weekday
 from coaching.models.photos import Photo
+from coaching.models.programs import ProgramToken, Scope
 from coaching.models.recall import (
     WITHHELD_SOURCES,
     RecallLanguage,
@@ -141,6 +142,7 @@ __all__ = [
     "Photo",
     "PlacementRule",
     "Profile",
+    "ProgramToken",
     "Project",
     "ProjectStatus",
     "PulseRating",
@@ -154,6 +156,7 @@ __all__ = [
     "ReflectionPrompt",
     "Reminder",
     "ReminderKind",
+    "Scope",
     "SentReminder",
     "SessionScope",
     "Skill",

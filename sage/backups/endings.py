@@ -1,4 +1,4 @@
-"""What doesn't go on in a restored database: sign-ins, devices, turns, processes, waiting reminders."""
+"""What doesn't go on in a restored database: sign-ins, tokens, devices, turns, processes, reminders."""
 
 from dataclasses import replace
 
@@ -7,7 +7,7 @@ from django.db import transaction
 from procrastinate.contrib.django.models import ProcrastinateJob, ProcrastinateWorker
 
 from coaching.job_queue import REMINDERS_QUEUE
-from coaching.models import PushDevice
+from coaching.models import ProgramToken, PushDevice
 from coaching.turns.answering import INTERRUPTED
 from coaching.turns.words import OPENING_CUT
 from sessions_app.leases import read_leases
@@ -23,6 +23,7 @@ def end_what_ran() -> int:
     to people's devices, so these have to be allowed again.
     """
     LoginSession.objects.all().delete()
+    ProgramToken.unscoped.all().delete()
     PushDevice.unscoped.all().delete()
     RunnerProcess.objects.all().delete()
     ProcrastinateJob.objects.filter(queue_name=REMINDERS_QUEUE, status="todo").delete()

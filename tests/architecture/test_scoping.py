@@ -55,6 +55,7 @@ UNSCOPED: Mapping[str, str] = {
     "coaching/calendar/refresh.py:begin_refresh": "a job reads one calendar anew",
     "coaching/calendar/refresh.py:finish_refresh": "a job reads one calendar anew",
     "coaching/calendar/refresh.py:enqueue_due": "a job looks for calendars that are due",
+    "coaching/programs/tokens.py:_caller": "a request is for whoever its token belongs to",
     "coaching/inbox/taking.py:decide": "a mail is for whoever its token belongs to",
     "coaching/inbox/state.py:begin_reading": "a job reads everybody's mailbox",
     "coaching/inbox/state.py:settle": "by the number of a mail that the job has decided",

@@ -4,11 +4,12 @@ A new model is filled in automatically; one with constraints that prevent it nee
 """
 
 from collections.abc import Mapping
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 from django.contrib.auth.models import Group, Permission, User
 from django.contrib.contenttypes.models import ContentType
+from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.search import SearchVectorField
 from django.db import models
 from django.db.models import Model
@@ -32,6 +33,7 @@ FITTING: Mapping[str, Mapping[str, Any]] = {
         "part_of": None,
     },
     "coaching.Profile": {"timezone": "Asia/Tokyo"},
+    "coaching.ProgramToken": {"scopes": ["read"], "expires_at": MOMENT + timedelta(days=90)},
     "coaching.PulseRating": {"rating": 3},
     "coaching.RecallVector": {"vector": "[1, 0]"},
     "coaching.AutoApproval": {"kind": "note"},
@@ -113,6 +115,8 @@ def _value_of(field: "models.Field[Any, Any]", text: str) -> Any:  # noqa: C901,
     if field.choices:
         return list(dict(field.flatchoices))[-1]
     match field:
+        case ArrayField():
+            return [_value_of(field.base_field, text)]
         case models.JSONField():
             return {"said": text}
         case models.EmailField():

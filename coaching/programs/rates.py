@@ -1,0 +1,54 @@
+"""How often programs may send requests: counted in the cache, which all web processes share with Redis."""
+
+import time
+
+import structlog
+from django.conf import settings
+from django.core.cache import cache
+
+from coaching.people.attempts import TooOften
+from coaching.programs.callers import Caller
+from sessions_app.redis_errors import redis_errors
+
+logger = structlog.get_logger(__name__)
+
+
+def count_request(caller: Caller) -> None:
+    """Count a request of a program, and of all programs of its person. Raises `TooOften`.
+
+    A person's programs together may send two and a half times as many as one of them. A refused request
+    doesn't count. While Redis can't be reached nothing is counted; requests in flight are still limited.
+    """
+    rate = settings.SAGE_API_RATE
+    try:
+        _count(caller.key, most=rate.turns, seconds=rate.seconds)
+        _count(f"person:{caller.user_id}", most=rate.turns * 5 // 2, seconds=rate.seconds)
+    except _cache_errors() as error:
+        logger.warning("programs_not_counted", error=type(error).__name__)
+
+
+def _cache_errors() -> tuple[type[Exception], ...]:
+    return (*redis_errors(), OSError)
+
+
+def _count(key: str, *, most: int, seconds: int) -> None:
+    """Count one under a key. The last `seconds` seconds are this period's count and a share of the last's."""
+    now = time.time()
+    period, into = divmod(now, seconds)
+    this, last = (f"programs:{key}:{int(period) - back}" for back in (0, 1))
+    cache.add(this, 0, timeout=2 * seconds)
+    before = cache.get(last, 0)
+    try:
+        count = cache.incr(this)
+    except ValueError:  # it was pushed out of the cache just now
+        return
+    if count + before * (1 - into / seconds) > most:
+        cache.decr(this)
+        raise TooOften(_wait(count - 1, before, most=most, seconds=seconds, into=into))
+
+
+def _wait(count: int, before: int, *, most: int, seconds: int, into: float) -> float:
+    """Return the seconds until one more is allowed."""
+    if count < most:  # enough of the last period's must be older
+        return seconds * (1 - (most - count - 1) / before) - into
+    return seconds - into + seconds * (1 - (most - 1) / count)

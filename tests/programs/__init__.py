@@ -1,0 +1,1 @@
+"""Programs: tokens, scopes and rates."""
