@@ -93,6 +93,7 @@ class MessageStored:
     turn_id: str
     place: MessagePlace | None = None
     documents: tuple[AttachedDocument, ...] = ()
+    program: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

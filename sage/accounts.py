@@ -109,8 +109,8 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
     def set_password(self, user: User, password: str) -> None:
         """Set a password; end programs' access, and drop a pending change of address.
 
-        Who sets one may suspect somebody else, who could have made a token. The link of a pending change would
-        give the account away.
+        Who sets one may suspect somebody else, who could have made a token. The link of a pending change
+        would give the account away.
         """
         super().set_password(user, password)
         revoke_all(user.pk)

@@ -14,6 +14,8 @@ DOCUMENTS_KEY = "documents"
 """In a user message's metadata: the ids of its documents."""
 FOREIGN_KEY = "foreign"
 """With a call: the names of the texts in its result that others wrote. Missing where there are none."""
+PROGRAM_KEY = "program"
+"""In a user message's metadata: the name of the program that sent it for the user."""
 TAINT_KEY = "taint"
 """In a turn's metadata: the names of the texts of others that its first request has. In a call's metadata:
 what was decided about it because of such texts."""
@@ -51,12 +53,13 @@ def next_message(
 ) -> Message:
     """Return an unsaved message with the next number. The caller has locked the session's row.
 
-    A user's message becomes the title of a session without one, unless it has metadata other than documents:
-    hidden messages aren't the user's words, and words of danger may not appear in lists.
+    A user's message becomes the title of a session without one, unless it has metadata other than documents
+    and the program that sent it: hidden messages aren't the user's words, and words of danger may not appear
+    in lists.
     """
     session.last_message_number += 1
     session.last_active_at = timezone.now()
-    is_plain = not metadata or metadata.keys() == {DOCUMENTS_KEY}
+    is_plain = not metadata or metadata.keys() <= {DOCUMENTS_KEY, PROGRAM_KEY}
     if role == MessageRole.USER and is_plain and not session.title:
         session.title, session.title_covers = title_from(content), session.last_message_number
     return Message(

@@ -1,25 +1,30 @@
-"""Which texts of others a request holds: documents, results of calls that read some, imported conversations.
+"""Which texts of others a request holds: documents, results of calls that read some, imported conversations,
+and what programs sent.
 
 Such a text can ask for things, so a model that has read one may do less: `coaching.tools.tainted`. What
-counts is what the window holds. Headlines, titles of a calendar's events and pages in the opening don't
-count, nor do Sage's own words about a text: they would taint every turn.
+counts is what the window holds, and of what programs wrote also what stands in the opening: captures, other
+pages and next steps. Headlines, titles of a calendar's events and imported pages in the opening don't count,
+nor do Sage's own words about a text: they would taint every turn.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from django.utils.translation import gettext_noop
 
 from coaching.context.attached import DOCUMENT_KEY
 from coaching.context.late_findings import FINDING_KEY
 from coaching.context.library import SeenDocument
+from coaching.context.life import Life, Unknown
 from coaching.context.opening import Statement, statement_of
 from coaching.library.rows.attached import ids_in
-from sessions_app.history import FOREIGN_KEY
-from sessions_app.models import Message
+from sessions_app.history import FOREIGN_KEY, PROGRAM_KEY
+from sessions_app.models import Message, Session
 
 MAX_NAMES = 6
 """How many texts are named; more say nothing more."""
 MAX_NAME = 80
+PROGRAMS_KEY = "programs"
+"""In a session's metadata: what `programs_sent` returned last."""
 
 A_DOCUMENT = gettext_noop("a document")
 IMPORTED_CONVERSATION = gettext_noop("an imported conversation")
@@ -42,12 +47,26 @@ def foreign_texts(
     for message in messages:
         if message.metadata.get("imported_id"):
             names.append(IMPORTED_CONVERSATION)
+        if program := message.metadata.get(PROGRAM_KEY):
+            names.append(program)
         names += [_name(each, attached) for each in ids_in(message.metadata)]
         if said := statement_of(message):
             names += _told(said, attached)
         for call in message.metadata.get("tool_calls", ()):
             names += call.get(FOREIGN_KEY, ())
     return foreign_names(names)
+
+
+def programs_sent(session: Session, life: Life, window: Sequence[Message]) -> dict[str, int]:
+    """Return the programs whose pages and steps a request holds, each with the last message it was sent with.
+
+    The session's metadata has those of its last request. What was sent before the window is gone.
+    """
+    known = session.metadata.get(PROGRAMS_KEY, {})
+    kept = {name: number for name, number in known.items() if number >= window[0].number}
+    files = () if isinstance(life.files, Unknown) else life.files.values()
+    steps = () if isinstance(life.steps, Unknown) else life.steps.open
+    return kept | {one.program: window[-1].number for one in (*files, *steps) if one.program}
 
 
 def _told(said: Statement, attached: Mapping[int, SeenDocument]) -> Iterable[str]:

@@ -50,7 +50,10 @@ CLOSED_LATELY = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LifeFile:
-    """A file as far as it was read. `characters` is how long the whole text is, frontmatter included."""
+    """A file as far as it was read. `characters` is how long the whole text is, frontmatter included.
+
+    `program` names the program that wrote this version, if one did.
+    """
 
     path: str
     file_type: str
@@ -58,6 +61,7 @@ class LifeFile:
     version: int
     characters: int
     head: str
+    program: str = ""
 
     @property
     def day(self) -> str:
@@ -230,8 +234,9 @@ def _make_files(_: LifeQuery, rows: Rows) -> Mapping[str, LifeFile]:
             version=version,
             characters=characters,
             head=head,
+            program=program,
         )
-        for path, file_type, frontmatter, version, characters, head in rows
+        for path, file_type, frontmatter, version, program, characters, head in rows
     }
 
 

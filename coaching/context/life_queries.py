@@ -14,6 +14,7 @@ from coaching.models import (
     ClientType,
     DayPlan,
     FileType,
+    LibraryEffect,
     LifeDomain,
     SessionScope,
     UserFile,
@@ -84,7 +85,8 @@ def _newest(files: QuerySet[UserFile], file_type: FileType, limit: int) -> Query
 
 
 def _columns(rows: QuerySet[Any, Any], path: str = "") -> QuerySet[Any, Any]:
-    names = [f"{path}{name}" for name in ("path", "file_type", "frontmatter", "version_number")]
+    columns = ("path", "file_type", "frontmatter", "version_number", "versions__program")
+    names = [f"{path}{name}" for name in columns]
     text = f"{path}versions__content"
     return rows.values_list(*names, Length(text), Left(text, READ_CHARACTERS))
 
@@ -109,8 +111,10 @@ def next_steps() -> QuerySet[Any, Any]:
         F("due_date").asc(nulls_last=True), F("due_time").asc(nulls_last=True), "id"
     )
     closed = steps.exclude(state=ActionState.OPEN).filter(updated_at__gte=parameter("since"))
-    return nearest.values_list(*_STEP)[:NEXT_STEPS].union(
-        closed.order_by("-updated_at").values_list(*_STEP)[:NEXT_STEPS], all=True
+    effects = LibraryEffect.of(parameter("user")).filter(action_item=OuterRef("pk"), undone_at=None)
+    program = Subquery(effects.exclude(program="").order_by("-id").values("program")[:1])
+    return nearest.values_list(*_STEP, program)[:NEXT_STEPS].union(
+        closed.order_by("-updated_at").values_list(*_STEP, program)[:NEXT_STEPS], all=True
     )
 
 

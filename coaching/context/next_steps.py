@@ -32,7 +32,10 @@ _CLOSED: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class StepFact:
-    """A next step as a request shows it; `client` is empty for the person's own."""
+    """A next step as a request shows it; `client` is empty for the person's own.
+
+    `program` names the program that wrote or changed it, if one did.
+    """
 
     id: int
     client: str
@@ -44,6 +47,7 @@ class StepFact:
     quote: str
     asked_for: date | None
     asked_in: UUID | None
+    program: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +66,7 @@ def steps_of(rows: Rows, zone: ZoneInfo) -> StepFacts:
         if state != ActionState.OPEN:
             closed[pk] = state
             continue
-        title, due_date, due_time, repeats, quote, number, asked_for, asked_in = values
+        title, due_date, due_time, repeats, quote, number, asked_for, asked_in, program = values
         found.append(
             StepFact(
                 id=pk,
@@ -76,6 +80,7 @@ def steps_of(rows: Rows, zone: ZoneInfo) -> StepFacts:
                 quote=quote if number is not None else "",
                 asked_for=asked_for,
                 asked_in=asked_in,
+                program=program or "",
             )
         )
     return StepFacts(open=sorted(found, key=_nearness), closed=closed)

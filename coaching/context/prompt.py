@@ -3,6 +3,8 @@
 `system` and tools are the same for everybody and contain no clock, id or random value. Text of people and
 documents goes into messages only, fenced. Nothing is stored here: what the turn must store is returned with
 the request.
+
+A little over 300 lines, because each step of the builder uses the results of those before.
 """
 
 import time
@@ -17,7 +19,7 @@ from coaching.context import statement as stating
 from coaching.context.budget import SPARE_TOKENS
 from coaching.context.care import CARE
 from coaching.context.care_parts import ending_words, foreseen
-from coaching.context.foreign import foreign_texts
+from coaching.context.foreign import PROGRAMS_KEY, foreign_names, foreign_texts, programs_sent
 from coaching.context.frame import build_frame, frame_tokens, sizes_beside
 from coaching.context.help_lines import recent_words
 from coaching.context.life import Life, LifeQuery, Unknown, read_life
@@ -204,7 +206,7 @@ class _TurnBuilder:
             metadata |= {CONTEXT_KEY: text, SAID_KEY: statement.as_json()}
         newest.metadata = metadata
         trace = self._trace(opening, statements, statement, words=newest.content)
-        foreign = foreign_texts(self.window.messages, statement, attached_in(self.life))
+        foreign = self._foreign(statement)
         return BuiltPrompt(
             request=self._request(opening),
             most_tokens=self.frame_tokens + self.room + SPARE_TOKENS,
@@ -217,6 +219,14 @@ class _TurnBuilder:
             said_before_at=self._said_before_at(),
             asked_steps=asked_steps,
         )
+
+    def _foreign(self, statement: Statement) -> tuple[str, ...]:
+        """Return the names of the texts of others; note the programs among them for the next request."""
+        programs = programs_sent(self.session, self.life, self.window.messages)
+        if programs != self.session.metadata.get(PROGRAMS_KEY, {}):
+            self.session_metadata[PROGRAMS_KEY] = programs
+        named = foreign_texts(self.window.messages, statement, attached_in(self.life))
+        return foreign_names(named, programs)
 
     def _told_parts(self) -> ToldParts:
         return ToldParts(

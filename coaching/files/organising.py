@@ -43,8 +43,11 @@ def create_note(
     now: datetime,
     timezone: ZoneInfo,
     client_id: str | None = None,
+    program: str = "",
 ) -> UserFile:
     """Store a new note, once where it is sent again with its client id. Blocks.
+
+    `program` is the name of the program that sent it, empty for the user.
 
     Raises `FileRefused`, `QuotaReached` and `StorageFailed`.
     """
@@ -71,7 +74,12 @@ def create_note(
         if client_id and (sent := _sent_before(user_id, client_id, name, draft)):
             return sent
         written = store_version(
-            user_id=user_id, draft=draft, stored=stored, source=FileSource.USER, tool_use_id=client_id or ""
+            user_id=user_id,
+            draft=draft,
+            stored=stored,
+            source=FileSource.USER,
+            tool_use_id=client_id or "",
+            program=program,
         )
         file = UserFile.of(user_id).get(pk=written.file_id)
         file.title = name

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -79,11 +79,14 @@ async def save_file(
     )
 
 
-def store_edit(*, user_id: int, draft: FileDraft, expected_version: int) -> StoredFile:
-    """Store the user's text outside a transaction. Blocks. Raises `FileMoved` and `StorageFailed`."""
+def store_edit(*, user_id: int, draft: FileDraft, expected_version: int, program: str = "") -> StoredFile:
+    """Store the user's text outside a transaction, or that of a program of theirs, by its name.
+
+    Blocks. Raises `FileMoved` and `StorageFailed`.
+    """
     stored = _stored_object(user_id, draft)
     draft = replace(draft, expected_version=expected_version)
-    return store_version(user_id=user_id, draft=draft, stored=stored, source=FileSource.USER)
+    return store_version(user_id=user_id, draft=draft, stored=stored, source=FileSource.USER, program=program)
 
 
 def store_below_newest(*, user_id: int, draft: FileDraft, newest: FileText) -> StoredFile:
@@ -98,7 +101,7 @@ def store_below_newest(*, user_id: int, draft: FileDraft, newest: FileText) -> S
             raise FileMoved
         for kept, stored in both:
             if stored.sha256 != file.sha256:
-                _append_version(file, kept, stored, source=FileSource.USER, session_id=None, tool_use_id="")
+                _append_version(file, kept, stored, source=FileSource.USER)
     return StoredFile(
         file_id=file.pk, path=file.path, size=file.size, version=file.version_number, is_new_version=True
     )
@@ -133,6 +136,7 @@ def store_version(
     source: FileSource,
     session_id: UUID | None = None,
     tool_use_id: str = "",
+    program: str = "",
 ) -> StoredFile:
     """Append a version of a stored object, with its side effects, in one transaction.
 
@@ -147,7 +151,8 @@ def store_version(
     is_new_version = file.version_number == 0 or file.sha256 != stored.sha256 or draft.is_said_again
     if is_new_version:
         check_room(usage, size=stored.size, is_new_file=file.version_number == 0)
-        _append_version(file, draft, stored, source=source, session_id=session_id, tool_use_id=tool_use_id)
+        written = {"session_id": session_id, "tool_use_id": tool_use_id, "program": program}
+        _append_version(file, draft, stored, source=source, **written)
     apply_after_effects(Write(file=file, draft=draft, session_id=session_id, is_new_version=is_new_version))
     return StoredFile(
         file_id=file.pk,
@@ -189,8 +194,7 @@ def _append_version(
     stored: StoredObject,
     *,
     source: FileSource,
-    session_id: UUID | None,
-    tool_use_id: str,
+    **written: Any,
 ) -> None:
     file.version_number += 1
     file.frontmatter = draft.frontmatter
@@ -209,6 +213,5 @@ def _append_version(
         sha256=stored.sha256,
         storage_key=stored.key,
         source=source,
-        session_id=session_id,
-        tool_use_id=tool_use_id,
+        **written,
     )

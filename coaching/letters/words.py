@@ -26,6 +26,7 @@ from coaching.models import (
 )
 from coaching.safety.card import ELSEWHERE_KEY, METADATA_KEY, danger_in
 from coaching.tools.private_calls import without_private
+from sessions_app.history import PROGRAM_KEY
 from sessions_app.models import (
     USED,
     BriefCorrection,
@@ -39,7 +40,7 @@ from sessions_app.models import (
 
 MIN_CONVERSATIONS = 3
 MAX_STEPS = 30
-_NOT_SAID_HERE = ("is_hidden", "imported_id", METADATA_KEY, ELSEWHERE_KEY)
+_NOT_SAID_HERE = ("is_hidden", "imported_id", PROGRAM_KEY, METADATA_KEY, ELSEWHERE_KEY)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -65,19 +65,27 @@ _MADE_KINDS: Mapping[type[Changeable], EffectKind] = {
 
 
 def record_created(
-    row: KnowledgeEntry | ActionItem, *, made_by: MadeBy, tool_use_id: str = ""
+    row: KnowledgeEntry | ActionItem, *, made_by: MadeBy, tool_use_id: str = "", program: str = ""
 ) -> LibraryEffect:
     after = _values_of(row, _MADE_FIELDS[type(row)])
-    return _record(row, _MADE_KINDS[type(row)], {}, after, made_by=made_by, tool_use_id=tool_use_id)
+    how = {"made_by": made_by, "tool_use_id": tool_use_id, "program": program}
+    return _record(row, _MADE_KINDS[type(row)], {}, after, **how)
 
 
 @transaction.atomic
 def change(
-    row: Changeable, *, kind: EffectKind, made_by: MadeBy, values: Mapping[str, Any], tool_use_id: str = ""
+    row: Changeable,
+    *,
+    kind: EffectKind,
+    made_by: MadeBy,
+    values: Mapping[str, Any],
+    tool_use_id: str = "",
+    program: str = "",
 ) -> LibraryEffect | None:
     """Change fields of a row that the caller has locked, and record that; None if they have these values.
 
-    A document takes what was made from it along to another client or project.
+    A document takes what was made from it along to another client or project. `program` is the name of the
+    program that did it for the person.
     """
     before = _values_of(row, values)
     for name, value in values.items():
@@ -88,7 +96,8 @@ def change(
     _save(row, changed)
     before = {name: before[name] for name in changed}
     after = _values_of(row, changed)
-    return _record(row, kind, before, after, made_by=made_by, tool_use_id=tool_use_id)
+    how = {"made_by": made_by, "tool_use_id": tool_use_id, "program": program}
+    return _record(row, kind, before, after, **how)
 
 
 def undo(*, user_id: int, effect_id: int) -> LibraryEffect:
@@ -176,9 +185,7 @@ def _record(
     kind: EffectKind,
     before: Mapping[str, Any],
     after: Mapping[str, Any],
-    *,
-    made_by: MadeBy,
-    tool_use_id: str,
+    **how: Any,
 ) -> LibraryEffect:
     effect = LibraryEffect.of(row.user_id).create(
         kind=kind,
@@ -187,8 +194,7 @@ def _record(
         action_item=row if isinstance(row, ActionItem) else None,
         before=before,
         after=after,
-        made_by=made_by,
-        tool_use_id=tool_use_id,
+        **how,
     )
     if effect.pk % COUNTED_EVERY == 0:
         _delete_excess(row.user_id)

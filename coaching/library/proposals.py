@@ -95,16 +95,29 @@ def propose(
 ) -> KnowledgeEntry: ...
 @overload
 def propose(
-    *, user_id: int, new: NewAction, made_by: MadeBy, is_accepted: bool = False, tool_use_id: str = ""
+    *,
+    user_id: int,
+    new: NewAction,
+    made_by: MadeBy,
+    is_accepted: bool = False,
+    tool_use_id: str = "",
+    program: str = "",
 ) -> ActionItem: ...
 @transaction.atomic
 def propose(
-    *, user_id: int, new: Draft, made_by: MadeBy, is_accepted: bool = False, tool_use_id: str = ""
+    *,
+    user_id: int,
+    new: Draft,
+    made_by: MadeBy,
+    is_accepted: bool = False,
+    tool_use_id: str = "",
+    program: str = "",
 ) -> Row:
     """Add what a draft says as a proposal, or accepted if the user wants it (`is_accepted`).
 
     Proposals of an auto-approved kind are accepted, too. A yes to what already waits, of the same client and
-    title, accepts that row instead of adding another one. Raises `Refused`.
+    title, accepts that row instead of adding another one; but a `program`, by its name, accepts nothing.
+    Raises `Refused`.
     """
     kind = ENTRY if isinstance(new, NewEntry) else ACTION
     values = new.values()
@@ -112,12 +125,14 @@ def propose(
         user_id=user_id, client_id=new.client_id, project_id=new.project_id, document_id=new.document_id
     )
     lock_additions(user_id)
-    how: dict[str, Any] = {"kind": kind.changed, "made_by": made_by, "tool_use_id": tool_use_id}
+    by: dict[str, Any] = {"made_by": made_by, "tool_use_id": tool_use_id, "program": program}
+    how: dict[str, Any] = {"kind": kind.changed, **by}
     if present := present_row(user_id=user_id, new=new):
         if present.state == kind.proposed:
             change(present, values=values, **how)
         return present
-    if is_accepted and (waiting := _waiting(kind, user_id, values, place, made_by=made_by)):
+    is_yes = is_accepted and not program
+    if is_yes and (waiting := _waiting(kind, user_id, values, place, made_by=made_by)):
         change(waiting, values=_as_accepted(kind, waiting, values, place), **how)
         return waiting
     check_room(kind.model, user_id=user_id, full=kind.full)
@@ -130,7 +145,7 @@ def propose(
         state=kind.accepted if is_accepted else kind.proposed,
         **_origin(new, made_by),
     )
-    record_created(row, made_by=made_by, tool_use_id=tool_use_id)
+    record_created(row, **by)
     if kind is ENTRY and not new.document_id:
         offer_library(user_id)
     return row
@@ -220,10 +235,13 @@ def accept_shown(
 
 
 @transaction.atomic
-def edit(*, user_id: int, model: Model, row_id: int, changes: Mapping[str, Any]) -> LibraryEffect | None:
+def edit(
+    *, user_id: int, model: Model, row_id: int, changes: Mapping[str, Any], program: str = ""
+) -> LibraryEffect | None:
     """Change what a row says. Raises `Refused` and the model's `DoesNotExist`."""
     row, kind = _locked(user_id, model, row_id)
-    return _change(row, kind, **draft_of(row).edited(changes).values())
+    values = draft_of(row).edited(changes).values()
+    return change(row, kind=kind.changed, made_by=MadeBy.USER, values=values, program=program)
 
 
 @transaction.atomic

@@ -44,7 +44,7 @@ NOT_ACCEPTED = gettext_noop("This is only a suggestion. Accept it first.")
 class Resolution:
     """What becomes of a step, on which day and at which moment, and the words that it rests on.
 
-    With `due_date` an open step moves. `made_by` and `tool_use_id` are those of the audit row.
+    With `due_date` an open step moves. `made_by`, `tool_use_id` and `program` are those of the audit row.
     """
 
     becomes: Becomes
@@ -57,6 +57,7 @@ class Resolution:
     message_number: int | None = None
     made_by: MadeBy = MadeBy.USER
     tool_use_id: str = ""
+    program: str = ""
 
 
 @transaction.atomic
@@ -81,6 +82,7 @@ def resolve(*, user_id: int, step_id: int, resolution: Resolution) -> LibraryEff
         made_by=resolution.made_by,
         values=values,
         tool_use_id=resolution.tool_use_id,
+        program=resolution.program,
     )
     if effect is not None and kind is not None:
         _keep(
@@ -138,16 +140,18 @@ def set_done(
 
 @transaction.atomic
 def edit_step(
-    *, user_id: int, step_id: int, changes: Mapping[str, Any], now: datetime
+    *, user_id: int, step_id: int, changes: Mapping[str, Any], now: datetime, program: str = ""
 ) -> LibraryEffect | None:
     """Change what a step says; another date of an open one is a move in its history.
 
-    Raises `Refused` and `ActionItem.DoesNotExist`.
+    A `program`, by its name, changes no suggestion. Raises `Refused` and `ActionItem.DoesNotExist`.
     """
     step = ActionItem.of(user_id).select_for_update().get(id=step_id)
     if step.state == ActionState.DISMISSED:
         raise Refused(NOT_OPEN)
-    effect = edit(user_id=user_id, model=ActionItem, row_id=step_id, changes=changes)
+    if program and step.state == ActionState.PROPOSED:
+        raise Refused(NOT_ACCEPTED)
+    effect = edit(user_id=user_id, model=ActionItem, row_id=step_id, changes=changes, program=program)
     is_moved = effect is not None and step.due_date is not None and "due_date" in effect.after
     if is_moved and step.state == ActionState.OPEN:
         _keep(step, effect=effect, kind=StepChangeKind.MOVED, due_date=step.due_date, at=now)

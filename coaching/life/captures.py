@@ -39,13 +39,14 @@ _limit = AttemptLimit(attempts=MAX_IN_A_MINUTE, seconds=60)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaitingCapture:
-    """A capture in a list. `text` may be truncated: then `is_cut`."""
+    """A capture in a list. `text` may be truncated: then `is_cut`. `program` names the one that sent it."""
 
     id: int
     path: str
     text: str
     is_cut: bool
     captured_at: datetime
+    program: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,11 +90,12 @@ def read_waiting_captures(*, user_id: int, limit: int, before: int = 0) -> Waiti
         .waiting()
         .filter(file__versions__number=F("file__version_number"))
         .annotate(head=Left("file__versions__content", _READ_CHARACTERS), total=Window(Count("id")))
+        .annotate(program=F("file__versions__program"))
         .order_by("-captured_at", "-id")
-        .values_list("id", "file__path", "head", "captured_at", "total", named=True)[before : before + limit]
+        .values_list("id", "file__path", "head", "captured_at", "total", "program", named=True)
     )
-    rows = list(found)
-    newest = [_shown(row.id, row.file__path, row.head, row.captured_at) for row in rows]
+    rows = list(found[before : before + limit])
+    newest = [_shown(row.id, row.file__path, row.head, row.captured_at, row.program) for row in rows]
     return WaitingCaptures(newest=newest, total=rows[0].total if rows else 0, before=before)
 
 
@@ -129,10 +131,12 @@ def keep_capture(
     now: datetime,
     timezone: ZoneInfo,
     danger: Danger | None = None,
+    program: str = "",
 ) -> Capture:
     """Store a capture on the user's day, once per client id. Raises `Refused` and stores nothing then.
 
-    For a new one the `danger` in its words is stored with it, and the card for it is counted.
+    For a new one the `danger` in its words is stored with it, and the card for it is counted. `program` is
+    the name of the program that sent it, empty for the user.
     """
     name = check_client_id(client_id) or ""
     if name and (kept := Capture.of(user_id).filter(client_id=name).first()):
@@ -142,7 +146,9 @@ def keep_capture(
     _limit.count(user_id)
     stored = store_object_now(user_id=user_id, data=draft.data)
     try:
-        kept = _store(user_id=user_id, draft=draft, stored=stored, client_id=name, danger=danger)
+        kept = _store(
+            user_id=user_id, draft=draft, stored=stored, client_id=name, danger=danger, program=program
+        )
     except IntegrityError:
         # Sent twice at once, and the other one won. Anything else is a real conflict.
         kept = Capture.of(user_id).filter(client_id=name).first() if name else None
@@ -167,9 +173,15 @@ def archive_captures_up_to(*, user_id: int, now: datetime, newest_id: int) -> in
 
 @transaction.atomic
 def _store(
-    *, user_id: int, draft: FileDraft, stored: StoredObject, client_id: str, danger: Danger | None
+    *,
+    user_id: int,
+    draft: FileDraft,
+    stored: StoredObject,
+    client_id: str,
+    danger: Danger | None,
+    program: str,
 ) -> Capture:
-    file = store_version(user_id=user_id, draft=draft, stored=stored, source=FileSource.USER)
+    file = store_version(user_id=user_id, draft=draft, stored=stored, source=FileSource.USER, program=program)
     capture = Capture.of(user_id).get(file_id=file.file_id)
     capture.client_id = client_id
     capture.save(update_fields=["client_id"])
@@ -193,9 +205,14 @@ def _content_of(text: object) -> str:
     return words if strip_frontmatter(words) == words else f"\\{words}"
 
 
-def _shown(capture_id: int, path: str, head: str, captured_at: datetime) -> WaitingCapture:
+def _shown(capture_id: int, path: str, head: str, captured_at: datetime, program: str) -> WaitingCapture:
     body = strip_frontmatter(head).strip()
     is_cut = len(body) > SHOWN_CHARACTERS or len(head) == _READ_CHARACTERS
     return WaitingCapture(
-        id=capture_id, path=path, text=body[:SHOWN_CHARACTERS], is_cut=is_cut, captured_at=captured_at
+        id=capture_id,
+        path=path,
+        text=body[:SHOWN_CHARACTERS],
+        is_cut=is_cut,
+        captured_at=captured_at,
+        program=program,
     )

@@ -40,6 +40,7 @@ from coaching.transcript.old_replies import text_of_reply
 from coaching.turns.answering import turn_done
 from coaching.turns.kept import read_kept
 from sessions_app import session_events as facts
+from sessions_app.history import PROGRAM_KEY
 from sessions_app.models import (
     Message,
     MessageRole,
@@ -69,6 +70,7 @@ def _said(session_id: UUID, fact: facts.Said) -> Sequence[MessageStored | Safety
         turn_id=str(message.turn_id),
         place=_place(message, fact),
         documents=attached_to(message, read_attached([message])),
+        program=message.metadata.get(PROGRAM_KEY, ""),
     )
     card = read_card_of_new(message)
     return [stored, card] if card else [stored]

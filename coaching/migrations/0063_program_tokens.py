@@ -1,5 +1,7 @@
-"""Tokens of programs. The table is new; its rows go with their user in the database, too, because processes of the
-version before don't know it.
+"""Tokens of programs, and the names of those that changed files and next steps.
+
+The table is new; its rows go with their user in the database, too, because processes of the version before
+don't know it.
 """
 
 import django.contrib.postgres.fields
@@ -17,9 +19,10 @@ ALTER TABLE coaching_programtoken ADD CONSTRAINT program_token_user FOREIGN KEY 
 REMOVE_KEY = "ALTER TABLE coaching_programtoken DROP CONSTRAINT program_token_user;"
 
 
-# Sign-ins wait behind this lock, so it is asked for in short attempts.
+# Sign-ins and turns wait behind these locks, so they are asked for in short attempts.
 def lock(apps, schema_editor):
-    lock_tables(schema_editor.connection, ["auth_user"], mode="ACCESS EXCLUSIVE")
+    tables = ["auth_user", "coaching_userfileversion", "coaching_libraryeffect"]
+    lock_tables(schema_editor.connection, tables, mode="ACCESS EXCLUSIVE")
 
 
 class Migration(migrations.Migration):
@@ -51,5 +54,15 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.RunSQL(KEY, REMOVE_KEY),
+        migrations.AddField(
+            model_name='userfileversion',
+            name='program',
+            field=models.CharField(blank=True, db_default='', default='', help_text='The name of the program that wrote it for its user.', max_length=60),
+        ),
+        migrations.AddField(
+            model_name='libraryeffect',
+            name='program',
+            field=models.CharField(blank=True, db_default='', default='', help_text='The name of the program that made the change for its user.', max_length=60),
+        ),
         migrations.RunPython(migrations.RunPython.noop, lock),
     ]

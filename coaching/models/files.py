@@ -140,6 +140,13 @@ class UserFileVersion(Owned):
         "sessions_app.Session", null=True, blank=True, on_delete=models.SET_NULL, related_name="file_versions"
     )
     tool_use_id = models.CharField(max_length=100, blank=True, default="")
+    program = models.CharField(
+        max_length=60,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="The name of the program that wrote it for its user.",
+    )
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:

@@ -18,6 +18,7 @@ from coaching.tools.context import CallContext, ToolContext
 from coaching.tools.decisions import Decision
 from coaching.tools.presentation import SageTool
 from sessions_app.errors import Refused
+from sessions_app.history import PROGRAM_KEY
 from sessions_app.models import (
     CallState,
     Message,
@@ -90,12 +91,12 @@ def _has_card(turn: Turn) -> bool:
 def _said(context: ToolContext, session_id: UUID) -> Iterator[Said]:
     """Yield what the user said, the newest first: what they typed, tapped, and wrote in forms.
 
-    Hidden, imported and withdrawn messages, and those of danger, are left out.
+    Hidden, imported and withdrawn messages, those of programs, and those of danger, are left out.
     """
     messages = Message.of(context.user_id).filter(
         session_id=session_id, role=MessageRole.USER, turn__is_withdrawn=False
     )
-    messages = messages.exclude(metadata__has_any_keys=["is_hidden", "imported_id", "safety"])
+    messages = messages.exclude(metadata__has_any_keys=["is_hidden", "imported_id", "safety", PROGRAM_KEY])
     verdicts = SafetyVerdict.of(context.user_id).filter(session_id=session_id)
     in_danger = verdicts.exclude(level=VerdictLevel.NONE).values("message_id")
     newest = list(messages.exclude(id__in=in_danger).order_by("-number")[:MAX_MESSAGES])

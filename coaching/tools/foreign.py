@@ -6,10 +6,18 @@ from django.db.models import Q
 
 from coaching.context.foreign import IMPORTED_CONVERSATION, IMPORTED_PAGE, foreign_names
 from coaching.files.selectors import FileText
-from coaching.models import ActionItem, Document, FileSource, RecallSource, UserFile, UserFileVersion
+from coaching.models import (
+    ActionItem,
+    Document,
+    FileSource,
+    LibraryEffect,
+    RecallSource,
+    UserFile,
+    UserFileVersion,
+)
 from coaching.recall.hits import Hit, Passage
 from coaching.tools.tainted import Ruling
-from sessions_app.history import DOCUMENTS_KEY, FOREIGN_KEY, TAINT_KEY
+from sessions_app.history import DOCUMENTS_KEY, FOREIGN_KEY, PROGRAM_KEY, TAINT_KEY
 from sessions_app.models import Message, MessageRole, ToolCallRecord
 
 READING_TOOLS = frozenset(
@@ -36,7 +44,7 @@ def has_read_others(call: ToolCallRecord) -> bool:
     if ruling is not None and ruling.sources:
         return True
     message = call.turn.messages.filter(role=MessageRole.USER).only("metadata").first()
-    if message is not None and message.metadata.get(DOCUMENTS_KEY):
+    if message is not None and (message.metadata.get(DOCUMENTS_KEY) or message.metadata.get(PROGRAM_KEY)):
         return True
     earlier = call.turn.calls.filter(name__in=READING_TOOLS).exclude(pk=call.pk)
     return earlier.exclude(result="").exists()
@@ -48,6 +56,16 @@ def names_of_documents(user_id: int, ids: Iterable[int | None]) -> tuple[str, ..
     if not wanted:
         return ()
     return foreign_names(Document.of(user_id).filter(id__in=wanted).values_list("name", flat=True))
+
+
+def names_of_steps(user_id: int, steps: Iterable[ActionItem]) -> tuple[str, ...]:
+    """Return the documents that steps come from, and the programs that changed them. Sync ORM code."""
+    shown = list(steps)
+    effects = LibraryEffect.of(user_id).filter(action_item__in=shown, undone_at=None).exclude(program="")
+    return foreign_names(
+        names_of_documents(user_id, [step.document_id for step in shown]),
+        effects.order_by("id").values_list("program", flat=True) if shown else (),
+    )
 
 
 def names_in_file(found: FileText) -> tuple[str, ...]:
@@ -75,12 +93,13 @@ def _names_of_files(user_id: int, ids: Collection[int | None]) -> Iterable[str]:
 
 
 def _names_of_steps(user_id: int, ids: Collection[int | None]) -> Iterable[str]:
-    """Return the names of the documents that steps come from: a person's own words are nobody else's."""
-    steps = ActionItem.of(user_id).filter(id__in=[each for each in ids if each]) if ids else None
-    return names_of_documents(user_id, steps.values_list("document_id", flat=True)) if steps else ()
+    """Return what steps come from: a person's own words are nobody else's."""
+    return names_of_steps(user_id, ActionItem.of(user_id).filter(id__in=[each for each in ids if each]))
 
 
 def _names_of_version(user_id: int, version: UserFileVersion) -> tuple[str, ...]:
+    if version.program:
+        return (version.program,)
     if version.source == FileSource.IMPORT:
         return (IMPORTED_PAGE,)
     if version.source != FileSource.TOOL or version.session_id is None:
@@ -95,12 +114,17 @@ def _names_of_version(user_id: int, version: UserFileVersion) -> tuple[str, ...]
 
 
 def _names_in_answers(user_id: int, hits: Sequence[Hit]) -> Iterable[str]:
-    """Yield the texts that answers among hits, and next to them, were written about: they may quote these."""
+    """Yield the texts that answers among hits, and next to them, were written about: they may quote these.
+
+    Also the programs that sent messages among these.
+    """
     near = Q()
     for hit in hits:
         near |= Q(session_id=hit.session_id, number__range=(hit.number - 1, hit.number + 1))
     if not hits:
         return
+    sent = Message.of(user_id).filter(near, role=MessageRole.USER, metadata__has_key=PROGRAM_KEY)
+    yield from sent.values_list(f"metadata__{PROGRAM_KEY}", flat=True)
     answers = Message.of(user_id).filter(near, role=MessageRole.ASSISTANT)
     for about, calls in answers.values_list("turn__metadata", "metadata__tool_calls"):
         yield from about.get(TAINT_KEY, ())

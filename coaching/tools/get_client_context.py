@@ -14,7 +14,7 @@ from coaching.library.rows.documents import documents_of
 from coaching.library.rows.proposals import actions_of, entries_of, for_models
 from coaching.models import ActionState, Client, EntryState, Project
 from coaching.tools.context import ToolContext
-from coaching.tools.foreign import names_of_documents
+from coaching.tools.foreign import names_of_documents, names_of_steps
 from coaching.tools.presentation import Presentation, SageTool
 from coaching.tools.reach import NO_CLIENT, client_asked_about
 from coaching.tools.results import Id, document_link, line, passage, plain
@@ -70,9 +70,9 @@ def _lists(client: Client) -> tuple[dict[str, Any], tuple[str, ...]]:
         for_models(entries_of(user_id=user_id, client_id=client.id, state=EntryState.ACCEPTED))[:MOST]
     )
     projects = Project.of(user_id).filter(client=client)[:MAX_PROJECTS]
-    made_from = [*(one.document_id for one in actions), *(one.document_id for one in entries)]
-    sources = names_of_documents(user_id, made_from)
-    foreign = foreign_names([document.name for document in documents], sources)
+    sources = names_of_documents(user_id, [one.document_id for one in entries])
+    of_steps = names_of_steps(user_id, actions)
+    foreign = foreign_names([document.name for document in documents], sources, of_steps)
     lists = {
         "projects": [{"id": one.id, "name": line(one.name), "status": one.status} for one in projects],
         "newest_documents": [

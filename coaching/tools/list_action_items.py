@@ -9,7 +9,7 @@ from coaching.engine.tools import ToolInput, ToolResult
 from coaching.library.rows.proposals import actions_of, for_models
 from coaching.models import ActionItem, ActionState
 from coaching.tools.context import ToolContext
-from coaching.tools.foreign import names_of_documents
+from coaching.tools.foreign import names_of_steps
 from coaching.tools.presentation import Presentation, SageTool
 from coaching.tools.reach import client_asked_about
 from coaching.tools.results import Id, document_link, line, listed, passage
@@ -41,8 +41,7 @@ def _list(context: ToolContext, given: ListActionItemsInput) -> ToolResult:
     found = for_models(items)
     shown = list(found[:MOST])
     rows = listed("next_steps", [_values(item) for item in shown], total=found.count())
-    names = names_of_documents(context.user_id, [item.document_id for item in shown])
-    return replace(rows, foreign=names)
+    return replace(rows, foreign=names_of_steps(context.user_id, shown))
 
 
 def _values(item: ActionItem) -> dict[str, object]:

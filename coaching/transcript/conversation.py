@@ -49,6 +49,7 @@ from coaching.transcript.old_replies import old_calls, texts_of_rounds
 from coaching.transcript.rows import CallRows, DoneRows, HistoryRows, TurnRows
 from coaching.transcript.trace import read_trace
 from coaching.transcript.why import why_of
+from sessions_app.history import PROGRAM_KEY
 from sessions_app.models import Message, MessageRole, Turn, TurnStatus
 from sessions_app.opening_message import OPENING_ID
 
@@ -142,6 +143,7 @@ def said_item(message: Message, documents: Mapping[int, AttachedDocument]) -> Sa
         client_id=message.client_id or "",
         text=message.content,
         documents=attached_to(message, documents),
+        program=message.metadata.get(PROGRAM_KEY, ""),
     )
 
 
@@ -156,6 +158,7 @@ def said_items(event: MessageStored, place: MessagePlace) -> list[ShownItem]:
         client_id=event.id,
         text=event.text,
         documents=event.documents,
+        program=event.program,
     )
     return [*days.line_before(place.said_at), said]
 

@@ -25,13 +25,14 @@ class DayItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SaidItem:
-    """A user's message. Without `session_id` the page can't edit it."""
+    """A user's message. Without `session_id` the page can't edit it. `program` names the one that sent it."""
 
     session_id: str
     number: int
     client_id: str
     text: str
     documents: Sequence[AttachedDocument] = ()
+    program: str = ""
     kind: Literal["said"] = "said"
 
 

@@ -14,7 +14,8 @@ class TurnRequest:
     """One request for a turn: what each user action asks for, and the opening, in which Sage speaks first.
 
     Only a message and an edit have a text, a client id and documents, as the client sent them: the services
-    check them. `access` must hold before anything that was read is used; None where it was checked before.
+    check them. `program` is the name of the program that sent it, empty for the user. `access` must hold
+    before anything that was read is used; None where it was checked before.
     """
 
     kind: RequestKind
@@ -23,6 +24,7 @@ class TurnRequest:
     text: object = None
     client_id: object = None
     documents: object = None
+    program: str = ""
     access: Condition | None = None
 
     @property

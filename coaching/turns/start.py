@@ -39,7 +39,7 @@ from coaching.turns.pictures import with_pictures
 from coaching.turns.request import RequestKind, TurnRequest
 from coaching.turns.setup import TurnSetup, limits_left, state_of, stored_prompt_of, with_taint
 from sessions_app import services
-from sessions_app.history import DOCUMENTS_KEY
+from sessions_app.history import DOCUMENTS_KEY, PROGRAM_KEY
 from sessions_app.limits import RateLimit
 from sessions_app.models import Message, Session
 from sessions_app.queries import Columns, Condition, Query, Rows, parameter, prepared, run_queries
@@ -160,6 +160,8 @@ def start_turn(
     attached = _attach(request)
     if attached:
         metadata = {**(metadata or {}), DOCUMENTS_KEY: [document.pk for document in attached]}
+    if request.program:
+        metadata = {**(metadata or {}), PROGRAM_KEY: request.program}
     builder = _PromptBuilder(life, attached, kind=request.kind)
     open_turn = partial(_open, request, owner=owner, rate_limit=rate_limit, metadata=metadata)
     try:

@@ -22,6 +22,7 @@ from coaching.files.selectors import accessible_file, read_earlier_with_same_tex
 from coaching.files.store import StoredFile, restore_version
 from coaching.models import FileSource, FileType, UserFile, UserFileVersion
 from coaching.people.accounts import load_profile, user_id_of
+from coaching.programs.words import program_in_words
 from coaching.sandbox.differences import compare
 from coaching.transcript.names import folder_name, name_of, without_directions
 from coaching.views.capture_cards import note_edit
@@ -53,7 +54,8 @@ class VersionRow:
 
 
 def writer_of(version: UserFileVersion) -> str:
-    return str(_WRITERS[FileSource(version.source)])
+    """Return who wrote a version, in words."""
+    return program_in_words(version.program) if version.program else str(_WRITERS[FileSource(version.source)])
 
 
 def number_in(text: str) -> int:

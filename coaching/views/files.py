@@ -217,6 +217,7 @@ def file(request: HttpRequest, path: str) -> HttpResponse:
         "versions": newest_rows(user_id=user_id, path=path),
         "is_old": found.version.number < newest,
         "is_raw": is_raw,
+        "program": found.version.program if found.version.number == newest else "",
         "facts": facts_of(frontmatter),
     }
     is_plan = found.file.file_type == FileType.SAFETY_PLAN

@@ -46,6 +46,13 @@ class LibraryEffect(Owned):
     after = models.JSONField(default=dict, blank=True)
     made_by = models.CharField(max_length=16, choices=MadeBy)
     tool_use_id = models.CharField(max_length=100, blank=True, default="")
+    program = models.CharField(
+        max_length=60,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="The name of the program that made the change for its user.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     undone_at = models.DateTimeField(null=True, blank=True)
 

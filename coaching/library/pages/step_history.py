@@ -12,6 +12,7 @@ from django.urls import reverse
 from coaching.clock.days import local_day
 from coaching.library.proposals import UNDO_HOURS
 from coaching.models import ActionItem, ActionState, EffectKind, LibraryEffect, StepChange, StepChangeKind
+from coaching.programs.words import program_in_words
 from coaching.transcript.rows import PAGE_MESSAGES
 from coaching.views.hits import SHOWN_AFTER
 from sessions_app.models import Session
@@ -85,7 +86,7 @@ def _event_of(effect: LibraryEffect, change: StepChange | None) -> StepEvent:
     return StepEvent(
         at=effect.created_at,
         what=_what(effect, change),
-        made_by=effect.get_made_by_display(),
+        made_by=program_in_words(effect.program) if effect.program else effect.get_made_by_display(),
         outcome=_words(change) if change else "",
         session_id=change.session_id if change else None,
         message_number=change.message_number if change else None,
