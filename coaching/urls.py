@@ -2,6 +2,8 @@
 
 from django.urls import include, path
 
+from coaching.api import docs as api_docs
+from coaching.api.routes import PATTERNS
 from coaching.views import (
     about,
     answers,
@@ -34,6 +36,7 @@ from coaching.views import (
     organising,
     palette,
     photos,
+    program_tokens,
     prompts,
     reminders,
     safety,
@@ -116,6 +119,9 @@ urlpatterns = [
     path("files/<path:path>/delete/", file_organising.delete, name="file_delete"),
     path("files/<path:path>/tick/", file_tasks.tick, name="file_tick"),
     path("files/<path:path>", files.file, name="file"),
+    path("api/docs", api_docs.docs, name="api_docs"),
+    path("api/openapi.json", api_docs.openapi, name="api_schema"),
+    path("api/", include((PATTERNS, "api"))),
     path("library/", include("coaching.library.pages.urls")),
     path("reminders/<str:kind>/", reminders.reminder, name="reminder"),
     path("reminders/off/<str:token>/", reminders.switch_reminder_off, name="reminder_off"),
@@ -127,6 +133,8 @@ urlpatterns = [
     path("settings/model/", model.model, name="model"),
     path("settings/data/", settings.data, name="data"),
     path("settings/about/", about.about, name="about"),
+    path("settings/programs/", program_tokens.programs, name="programs"),
+    path("settings/programs/<int:token_id>/revoke/", program_tokens.revoke, name="revoke_program"),
     path("settings/device-copy/", device_copy.choose, name="choose_device_copy"),
     path("settings/delete/", belongings.delete_account, name="delete_account"),
     path("goodbye/", belongings.goodbye, name="goodbye"),

@@ -130,6 +130,8 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "sage.static_files.StaticFilesMiddleware",
     "sage.no_store.never_stored",
+    # Before anything that reads a cookie.
+    "sage.programs.without_cookies",
     # Before anything that answers.
     "sage.language.in_browser_language",
     # Before anything that queries the database.

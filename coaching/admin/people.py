@@ -3,15 +3,17 @@
 import allauth.mfa.admin  # noqa: F401 - registers its page before ours replaces it
 from allauth.mfa.models import Authenticator
 from django.contrib import admin
+from django.db.models import Count, QuerySet
+from django.http import HttpRequest
 
 from coaching.models import Profile
 
 
 @admin.register(Profile)
 class ProfileAdmin(admin.ModelAdmin):
-    """A person's name, clock and check-in day."""
+    """A person's name, clock and check-in day, and how many programs may act for them."""
 
-    list_display = ("user", "name", "timezone", "checkin_weekday", "next_checkin_on")
+    list_display = ("user", "name", "timezone", "checkin_weekday", "next_checkin_on", "programs")
     list_select_related = ("user",)
     search_fields = ("user__username", "user__email", "name")
     readonly_fields = ("user",)
@@ -19,6 +21,17 @@ class ProfileAdmin(admin.ModelAdmin):
     def has_add_permission(self, request: object) -> bool:
         """Profiles are created on first use."""
         return False
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Profile]:
+        """Count the tokens; operators see neither their names nor what they may do."""
+        rows: QuerySet[Profile] = super().get_queryset(request)
+        return rows.annotate(programs=Count("user__program_tokens"))
+
+    @admin.display(ordering="programs")
+    def programs(self, profile: Profile) -> int:
+        """Return the number of a person's programs."""
+        counted: int = profile.__dict__["programs"]
+        return counted
 
 
 # Allauth's own page, which is registered by then, shows the secrets.

@@ -52,13 +52,17 @@ def take_late_card(profile: Profile) -> Card | None:
 
 def note_edit(request: HttpRequest, *, file_id: int, version: int, text: str) -> None:
     """Check the words of a capture that were just saved in Files; leave the card for its page."""
-    user_id = user_id_of(request)
+    leave_card(request, note_words(user_id=user_id_of(request), file_id=file_id, version=version, text=text))
+
+
+def note_words(*, user_id: int, file_id: int, version: int, text: str) -> Danger | None:
+    """Check the words of a capture that were just saved; return the danger in them."""
     danger = danger_in_now(text, user_id=user_id)
     note_capture(user_id=user_id, file_id=file_id, version=version, danger=danger)
     if danger is not None:
         count_card(danger.level, now=timezone.now())
-    leave_card(request, danger)
     begin_look(user_id)
+    return danger
 
 
 def begin_look(user_id: int) -> None:

@@ -17,8 +17,19 @@ ViewT = TypeVar("ViewT", bound=Callable[..., Any])
 SIGN_IN_FIRST = "Sign in first: send the session cookie of a signed-in browser."
 
 
+PROGRAM_PATHS = ("/api/", "/mcp")
+"""Where only programs send requests."""
+
+
+def is_for_programs(request: HttpRequest) -> bool:
+    """Return whether the request's address is one that only programs use."""
+    return request.path_info.startswith(PROGRAM_PATHS)
+
+
 def wants_json(request: HttpRequest) -> bool:
     """Return whether JSON is preferred to a page."""
+    if is_for_programs(request):
+        return True
     return request.get_preferred_type(["text/html", "application/json"]) == "application/json"
 
 

@@ -44,7 +44,7 @@ OWN_PAGES = (
     "/files/life-map/career.md/edit/", "/files/life-map/career.md/versions/",
     "/files/life-map/career.md/difference/",
     "/settings/", "/settings/sign-in/", "/settings/usage/", "/settings/model/", "/settings/data/",
-    "/settings/about/",
+    "/settings/about/", "/settings/programs/", "/share/", "/api/docs",
     "/settings/calendar/", "/settings/import/", "/settings/reminders/", "/settings/delete/", "/safety/",
     "/safety/plan/", "/safety/plan/edit/", "/welcome/", "/example/", "/leave/",
     leave_url(f"https://example.org/{'a' * 300}"),

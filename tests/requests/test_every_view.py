@@ -44,6 +44,7 @@ def assert_answered(answers: dict[str, Answered]) -> None:
     refused = {name: 422 for name, row in ROUTES.items() if row.is_refused}
     refused |= {name: 403 for name, row in ROUTES.items() if row.scope == "staff"}
     refused["photo_image"] = 503  # its bytes were never stored
+    refused |= {name: 401 for name, row in ROUTES.items() if row.scope == "program"}
     # No mail comes in where this web process runs.
     refused |= dict.fromkeys(("inbox", "renew_inbox"), 404)
     wrong = {

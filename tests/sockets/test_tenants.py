@@ -29,6 +29,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 from pytest_django import Settings
 
+from coaching.api.routes import ROUTES as PROGRAM_ROUTES
 from coaching.files.safety_plans import PLAN_PATH
 from coaching.inbox.place import place_of
 from coaching.models import (
@@ -44,6 +45,7 @@ from coaching.models import (
     KnowledgeEntry,
     LibraryEffect,
     Photo,
+    ProgramToken,
     Project,
     PushDevice,
     ReflectionPrompt,
@@ -81,6 +83,7 @@ MISSING_PATH = "life-map/health.md"
 CALENDAR_ID = 4_000_000
 IMPORT_ID = 5_000_000
 DEVICE_ID = 6_000_000
+TOKEN_ID = 7_500_000
 PLAN_DAY = "2026-11-21"
 
 
@@ -89,15 +92,16 @@ class Row:
     """How to request somebody's object by a route.
 
     `own`: the route names no object and only shows the requesting person's things. `public`: nobody's.
-    `staff`: only for operators. `is_refused`: the row sends invalid data, and the page says so. A row's name
-    is the route's; further words distinguish two requests of one route.
+    `staff`: only for operators. `program`: for tokens (`tests/api/test_routes.py`); a sign-in opens nothing.
+    `is_refused`: the row sends invalid data, and the page says so. A row's name is the route's; further words
+    distinguish two requests of one route.
     """
 
     path: str
     missing: str = ""
     method: Literal["get", "post"] = "get"
     form: dict[str, str] = field(default_factory=dict)
-    scope: Literal["object", "own", "public", "staff"] = "object"
+    scope: Literal["object", "own", "public", "staff", "program"] = "object"
     is_refused: bool = False
 
 
@@ -481,6 +485,16 @@ ROUTES = {
         missing="/settings/calendar/7000000/remove/",
         method="post",
     ),
+    "programs": Row(path="/settings/programs/", scope="own"),
+    "programs by form": Row(path="/settings/programs/", method="post", scope="own", is_refused=True),
+    "revoke_program": Row(
+        path=f"/settings/programs/{TOKEN_ID}/revoke/",
+        missing="/settings/programs/7000000/revoke/",
+        method="post",
+    ),
+    "api_docs": Row(path="/api/docs", scope="public"),
+    "api_schema": Row(path="/api/openapi.json", scope="public"),
+    **{route.run.__name__: Row(path="/api/steps", scope="program") for route in PROGRAM_ROUTES},
     "healthz": Row(path="/healthz", scope="public"),
     "readyz": Row(path="/readyz", scope="public"),
     "metrics": Row(path="/metrics", scope="staff"),
@@ -519,6 +533,9 @@ def owned(user: User, settings: Settings) -> Session:
     calendar = source_of(user, SECRET, id=CALENDAR_ID, kind="feed", origin="https://calendar.example/x")
     now = timezone.now()
     timed(calendar, SECRET, now.isoformat(), (now + timedelta(days=2)).isoformat())
+    ProgramToken.of(user.pk).create(
+        id=TOKEN_ID, name=SECRET, scopes=["read"], expires_at=timezone.now() + timedelta(days=9)
+    )
     PushDevice.unscoped.create(id=DEVICE_ID, user=user, endpoint="https://push.example/x", name=SECRET)
     Import.unscoped.create(id=IMPORT_ID, user=user, file_name=SECRET, state=ImportState.FINISHED)
     captured = UserFile.unscoped.create(
@@ -617,7 +634,7 @@ def assert_untouched(owned: Session) -> None:
     assert SessionFolder.unscoped.get().name == SECRET
     assert ReflectionPrompt.unscoped.get().put_away_at is None
     assert Import.unscoped.get().state == ImportState.FINISHED
-    assert PushDevice.of(owned.user_id).count() == 1
+    assert PushDevice.of(owned.user_id).count() == ProgramToken.of(owned.user_id).count() == 1
     assert UserFile.deleted_of(owned.user_id).get().title == SECRET
     assert Photo.of(owned.user_id).get().description == SECRET
     assert not UserFile.of(owned.user_id).exclude(title="").exists()
@@ -635,8 +652,8 @@ def assert_untouched(owned: Session) -> None:
 
 CHECKED = (
     ActionItem, AnswerFeedback, CalendarSource, Capture, DayPlan, Document, Import, KnowledgeEntry,
-    LibraryClient, LibraryEffect, Message, Photo, Project, PushDevice, ReflectionPrompt, Session,
-    SessionFolder, UserFile, UserFileVersion,
+    LibraryClient, LibraryEffect, Message, Photo, ProgramToken, Project, PushDevice, ReflectionPrompt,
+    Session, SessionFolder, UserFile, UserFileVersion,
 )  # fmt: skip
 """The models of the rows that may not change."""
 

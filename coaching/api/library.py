@@ -1,0 +1,116 @@
+"""Documents, summaries of conversations, and the search, for programs.
+
+A document that is never sent to the AI model isn't given to programs either: they may hand on what they get.
+"""
+
+from typing import cast
+
+from django.http import HttpRequest
+from django.utils import timezone
+
+from coaching.api.requests import caller_of, page
+from coaching.api.values import (
+    Document,
+    DocumentWithText,
+    Found,
+    Hit,
+    Id,
+    Limit,
+    Offset,
+    Page,
+    Question,
+    Source,
+    Summary,
+)
+from coaching.library.rows.documents import document_with_text, documents_of
+from coaching.models import Document as DocumentRow
+from coaching.models import DocumentState, RecallSource
+from coaching.recall.hits import Passage
+from coaching.recall.passages import read_passages
+from coaching.recall.search import Bounds, search
+from coaching.views.hits import HitRow, rows_of, searches
+from sessions_app.models import USED, Session, TitleSource
+
+HITS = 30
+FOUND = (
+    RecallSource.FILE,
+    RecallSource.DOCUMENT,
+    RecallSource.KNOWLEDGE,
+    RecallSource.STEP,
+    RecallSource.SUMMARY,
+)
+"""What a program's search finds: no message, no result of a tool, no brief, nothing that is withheld."""
+
+
+def find(request: HttpRequest, q: Question) -> Found:
+    """Search files, documents, knowledge, next steps and summaries; the best come first."""
+    caller = caller_of(request)
+    searches.count(caller.user_id)
+    hits = search(q, user_id=caller.user_id, now=timezone.now(), limit=HITS, bounds=Bounds(sources=FOUND))
+    passages = read_passages(hits, user_id=caller.user_id)
+    rows = rows_of(caller.user_id, q, passages)
+    return Found(items=[_hit(request, passage, row) for passage, row in zip(passages, rows, strict=True)])
+
+
+def list_documents(
+    request: HttpRequest, state: DocumentState | None = None, limit: Limit = 50, offset: Offset = 0
+) -> Page[Document]:
+    """List documents, the newest first; in one state, if it is named."""
+    rows = documents_of(user_id=caller_of(request).user_id, state=state).filter(is_withheld=False)
+    shown = rows[offset : offset + limit]
+    return Page(items=[_document(request, row) for row in shown], total=rows.count())
+
+
+def get_document(request: HttpRequest, document_id: Id) -> DocumentWithText:
+    """Return a document with its text and what was found in it."""
+    row = document_with_text(user_id=caller_of(request).user_id, document_id=document_id)
+    if row.is_withheld:
+        raise DocumentRow.DoesNotExist
+    stored = getattr(row, "text", None)
+    facts = [fact for fact in row.key_facts if isinstance(fact, dict)]
+    return DocumentWithText(
+        **_document(request, row).model_dump(), text=stored.text if stored else "", facts=facts
+    )
+
+
+def list_summaries(request: HttpRequest, limit: Limit = 50, offset: Offset = 0) -> Page[Summary]:
+    """List what conversations were about, the last active first. Titles in the person's words are empty."""
+    sessions = Session.of(caller_of(request).user_id).filter(USED, archived_at=None).exclude(summary="")
+    rows = sessions.order_by("-last_active_at", "-id").defer("opening")[offset : offset + limit]
+    return Page(items=[_summary(session) for session in rows], total=sessions.count())
+
+
+def _summary(session: Session) -> Summary:
+    has_title = session.title_source in (TitleSource.MODEL, TitleSource.USER)
+    return Summary(
+        kind=session.kind,
+        title=session.title if has_title else "",
+        summary=session.summary,
+        last_active_at=session.last_active_at,
+    )
+
+
+def _hit(request: HttpRequest, passage: Passage, row: HitRow) -> Hit:
+    is_summary = passage.hit.source == RecallSource.SUMMARY  # its title may be words of a message
+    return Hit(
+        source=cast("Source", passage.hit.source),
+        title="" if is_summary else row.title,
+        excerpt="".join(part.text for part in row.parts),
+        moment=row.moment,
+        page=request.build_absolute_uri(row.address),
+    )
+
+
+def _document(request: HttpRequest, row: DocumentRow) -> Document:
+    return Document(
+        id=row.pk,
+        name=row.name,
+        state=DocumentState(row.state),
+        type=row.file_type,
+        folder=row.folder,
+        client=row.client.name,
+        project=row.project.name if row.project else "",
+        summary=row.summary,
+        created_at=row.created_at,
+        page=page(request, "library_document", row.pk),
+    )

@@ -1,0 +1,95 @@
+"""Next steps for programs. What a program adds or changes has its name in the step's history, with Undo.
+
+Suggestions aren't shown: they wait for the person alone.
+"""
+
+from typing import Any
+
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils import timezone
+
+from coaching.api.requests import caller_of, page, zone_of
+from coaching.api.values import Id, Limit, NewStep, Offset, Page, Step, StepEdit, StepState
+from coaching.clock.days import local_day
+from coaching.library.clients import own_client
+from coaching.library.drafts import NewAction
+from coaching.library.proposals import propose
+from coaching.library.resolutions import Becomes, Resolution, edit_step, resolve
+from coaching.library.rows.proposals import actions_of, for_models
+from coaching.models import ActionItem, ActionOrigin, ActionPriority, ActionState, ClientType, MadeBy
+from coaching.programs.callers import Caller
+from coaching.turns.step_changes import telling
+
+SHOWN = (ActionState.OPEN, ActionState.DONE, ActionState.DROPPED)
+BECOMES: dict[str, Becomes] = {"open": "open", "done": "done", "dropped": "dropped"}
+
+
+def list_steps(
+    request: HttpRequest, state: StepState = "open", limit: Limit = 50, offset: Offset = 0
+) -> Page[Step]:
+    """List next steps by due date: those that are open, done or dropped."""
+    rows = _steps_of(caller_of(request)).filter(state=state)
+    shown = rows[offset : offset + limit]
+    return Page(items=[_step(request, item) for item in shown], total=rows.count())
+
+
+def add_step(request: HttpRequest, given: NewStep) -> Step:
+    """Add a next step of the person's own, with the name of the program; the person can undo it."""
+    caller = caller_of(request)
+    new = NewAction(
+        client_id=own_client(caller.user_id).pk, origin=ActionOrigin.PROGRAM, **given.model_dump()
+    )
+    made = propose(
+        user_id=caller.user_id, new=new, made_by=MadeBy.USER, is_accepted=True, program=caller.name
+    )
+    return _step(request, _steps_of(caller).get(pk=made.pk))
+
+
+def get_step(request: HttpRequest, step_id: Id) -> Step:
+    """Return a next step."""
+    return _step(request, _steps_of(caller_of(request)).get(pk=step_id))
+
+
+def change_step(request: HttpRequest, step_id: Id, given: StepEdit) -> Step:
+    """Change what a next step says, or what became of it; the person can undo it."""
+    caller = caller_of(request)
+    _steps_of(caller).get(pk=step_id)
+    with telling(user_id=caller.user_id, step_id=step_id):
+        if changes := given.model_dump(exclude_unset=True, exclude={"state"}):
+            edit_step(
+                user_id=caller.user_id,
+                step_id=step_id,
+                changes=changes,
+                now=timezone.now(),
+                program=caller.name,
+            )
+        if given.state:
+            resolve(user_id=caller.user_id, step_id=step_id, resolution=_resolution(caller, given.state))
+    return _step(request, _steps_of(caller).get(pk=step_id))
+
+
+def _resolution(caller: Caller, state: StepState) -> Resolution:
+    now = timezone.now()
+    return Resolution(
+        becomes=BECOMES[state], today=local_day(now, zone_of(caller)), now=now, program=caller.name
+    )
+
+
+def _steps_of(caller: Caller) -> QuerySet[ActionItem]:
+    return for_models(actions_of(user_id=caller.user_id)).filter(state__in=SHOWN)
+
+
+def _step(request: HttpRequest, item: ActionItem) -> Step:
+    values: dict[str, Any] = {
+        name: getattr(item, name)
+        for name in (
+            "id", "title", "description", "state", "due_date", "due_time", "repeats", "origin", "updated_at"
+        )
+    }  # fmt: skip
+    return Step(
+        **values,
+        priority=ActionPriority(item.priority),
+        client="" if item.client.client_type == ClientType.SELF else item.client.name,
+        page=page(request, "library_action", item.pk),
+    )

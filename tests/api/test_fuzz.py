@@ -1,0 +1,120 @@
+"""Requests that the description allows, and some that it doesn't: no 500, and no answer that isn't described.
+
+The long form sends 10,000: `SAGE_TEST_LONG=1 uv run --group fuzz pytest -n0 tests/api/test_fuzz.py`.
+"""
+
+import json
+import warnings
+from collections import Counter
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.cache import cache
+from django.test import Client
+from hypothesis import HealthCheck, Phase, given, seed
+from hypothesis import settings as tried
+
+from coaching.api.docs import described
+from coaching.api.routes import ROUTES
+from coaching.people import attempts
+from sessions_app.rate import RateLimit
+from tests.api.things import Things, give_things, token
+from tests.groups import require_group
+from tests.thoroughness import size
+
+SEED = 20_261_129
+SHARE_OF_SUCCESSES = 0.6
+NEEDS_A_RUNNER = "send_message"
+METHODS_WITH_BODY = ("POST", "PUT", "PATCH")
+
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
+
+
+def address(case: Any, things: Things) -> str:
+    """Return a case's address: that of a thing of the person's for most, the case's own for some."""
+    own = {
+        "path": things.file,
+        "version": 1,
+        "step_id": things.step,
+        "document_id": things.document,
+        "conversation_id": things.conversation,
+        "turn_id": things.turn,
+    }
+    path = str(case.path)
+    for name, value in (case.path_parameters or {}).items():
+        is_own = sum(map(ord, str(value))) % 8  # one in eight asks for something that isn't there
+        path = path.replace(f"{{{name}}}", str(own[name] if is_own else value))
+    return path
+
+
+def send(case: Any, things: Things, secret: str) -> Any:
+    headers = {"Authorization": f"Bearer {secret}"}
+    key = (case.headers or {}).get("Idempotency-Key")
+    if isinstance(key, str) and key.isprintable():
+        headers["Idempotency-Key"] = key
+    given: dict[str, Any] = {"headers": headers, "query_params": dict(case.query or {})}
+    if case.method in METHODS_WITH_BODY:
+        is_body = isinstance(case.body, dict | list | str | int | float | bool | None)
+        body = json.dumps(case.body) if is_body else ""
+        given |= {"data": body, "content_type": "application/json"}
+    return getattr(Client(raise_request_exception=False), case.method.lower())(address(case, things), **given)
+
+
+def test_no_request_fails_in_a_way_that_isnt_described(
+    user: User, settings: object, monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
+) -> None:
+    require_group("fuzz")
+    import schemathesis  # noqa: PLC0415 - of a dependency group
+
+    settings.SAGE_API_RATE = RateLimit(turns=1_000_000, seconds=60)  # type: ignore[attr-defined]
+    settings.SAGE_RATE_LIMIT = RateLimit(turns=1_000_000, seconds=60)  # type: ignore[attr-defined]
+    settings.SAGE_MAX_FILES = settings.SAGE_MAX_FILES_MB = 10**6  # type: ignore[attr-defined]
+    monkeypatch.setattr(attempts.AttemptLimit, "count", lambda *_: None)
+    cache.clear()
+    things, secret = give_things(user, "secret"), token(user)
+    schema = schemathesis.openapi.from_dict(described() | {"servers": [{"url": "http://testserver"}]})
+    operations = [found.ok() for found in schema.get_all_operations()]
+    assert len(operations) == len(ROUTES)
+    fitting: Counter[bool] = Counter()
+    for operation in operations:
+        with subtests.test(operation.label):
+            for mode in schemathesis.GenerationMode:
+                fitting += run(operation, mode, things, secret)
+    assert fitting[True] / fitting.total() >= SHARE_OF_SUCCESSES
+
+
+def run(operation: Any, mode: Any, things: Things, secret: str) -> Counter[bool]:
+    """Send requests of one kind; return how many of those that the description allows succeeded."""
+    import schemathesis  # noqa: PLC0415
+
+    is_fitting = mode == schemathesis.GenerationMode.POSITIVE
+    counted: Counter[bool] = Counter()
+    known = {int(status) for status in operation.definition.raw["responses"]}
+    succeeded = {status for status in known if status < 300}
+    name = operation.definition.raw["operationId"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        strategy = operation.as_strategy(generation_mode=mode)
+
+    @seed(SEED)
+    @tried(
+        max_examples=size(6, long=240),
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(case=strategy)
+    def every(case: Any) -> None:
+        used = things if name != NEEDS_A_RUNNER else Things()
+        response = send(case, used, secret)
+        assert response.status_code in known, (operation.label, response.status_code, case.body, case.query)
+        assert response["Content-Type"].startswith("application/json"), operation.label
+        if response.status_code >= 300:
+            assert response.json().keys() == {"error"}
+        if is_fitting and name != NEEDS_A_RUNNER:
+            counted[response.status_code in succeeded] += 1
+
+    every()
+    return counted

@@ -1,0 +1,299 @@
+"""Every route by scope and person: what a token may do, and that another person's things look missing."""
+
+import json
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.cache import cache
+from django.http import HttpResponse
+from django.test import Client
+from django.utils import timezone
+
+from coaching.api.docs import described
+from coaching.api.routes import ROUTES
+from coaching.files.safety_plans import PLAN_PATH
+from coaching.models import (
+    ActionItem,
+    ActionState,
+    Capture,
+    LibraryEffect,
+    ProgramToken,
+    Scope,
+    UserFile,
+    UserFileVersion,
+)
+from sessions_app.models import Message, Session
+from sessions_app.rate import RateLimit
+from tests.api.things import (
+    ALL,
+    FILE_PATH,
+    NOTHING,
+    OF_AN_OBJECT,
+    REQUESTS,
+    Things,
+    ask,
+    by_name,
+    give_things,
+    name_of,
+    token,
+)
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+SCOPES = {
+    "POST /captures": "capture",
+    "GET /files": "read",
+    "POST /files": "write",
+    "GET /files/{path:path}/versions/{int:version}": "read",
+    "GET /files/{path:path}/versions": "read",
+    "GET /files/{path:path}": "read",
+    "PUT /files/{path:path}": "write",
+    "GET /steps": "read",
+    "POST /steps": "write",
+    "GET /steps/{step_id}": "read",
+    "PATCH /steps/{step_id}": "write",
+    "GET /search": "read",
+    "GET /documents": "read",
+    "GET /documents/{document_id}": "read",
+    "GET /summaries": "read",
+    "GET /conversations": "chat",
+    "POST /conversations": "chat",
+    "GET /conversations/{uuid:conversation_id}": "chat",
+    "GET /conversations/{uuid:conversation_id}/messages": "chat",
+    "POST /conversations/{uuid:conversation_id}/messages": "chat",
+    "GET /conversations/{uuid:conversation_id}/turns/{uuid:turn_id}": "chat",
+}
+NEEDS_A_RUNNER = "send_message"
+
+
+@pytest.fixture(autouse=True)
+def no_rates(settings: object) -> None:
+    """A crowd of requests, and what other tests counted, don't matter here."""
+    settings.SAGE_API_RATE = RateLimit(turns=10_000, seconds=60)  # type: ignore[attr-defined]
+    cache.clear()
+
+
+def counts() -> tuple[int, ...]:
+    models = (Capture, UserFile, UserFileVersion, ActionItem, LibraryEffect, Session, Message)
+    return tuple(model.unscoped.count() for model in models)
+
+
+def plain(response: HttpResponse) -> tuple[int, str]:
+    return response.status_code, response.content.decode()
+
+
+def test_the_table_of_routes_is_the_one_that_was_agreed() -> None:
+    assert {f"{route.method} {route.path}": route.scope.value for route in ROUTES} == SCOPES
+    assert set(REQUESTS) == {name_of(route) for route in ROUTES}
+    described_routes = {
+        operation["operationId"] for path in described()["paths"].values() for operation in path.values()
+    }
+    assert described_routes == set(REQUESTS)
+
+
+@pytest.mark.slow
+def test_a_route_needs_its_own_scope_and_no_other(user: User, subtests: pytest.Subtests) -> None:
+    things = give_things(user, "secret")
+    secrets = {scope.value: token(user, scope.value) for scope in Scope}
+    for name, route in by_name().items():
+        before = counts()
+        for scope, secret in secrets.items():
+            if scope == route.scope:
+                continue
+            with subtests.test(f"{name} with {scope}"):
+                response = ask(secret, name, things)
+                assert response.status_code == 403
+                assert f'scope="{route.scope}"' in response["WWW-Authenticate"]
+                assert "secret" not in response.json()["error"]
+        assert counts() == before
+        if name == NEEDS_A_RUNNER:
+            continue
+        with subtests.test(name):
+            response = ask(secrets[route.scope], name, things)
+            assert response.status_code in route.returns, response.content
+
+
+@pytest.mark.slow
+def test_anothers_things_look_missing(user: User, other_user: User, subtests: pytest.Subtests) -> None:
+    things = give_things(user, "secret")
+    theirs = token(other_user, *ALL)
+    before = counts()
+    for name in OF_AN_OBJECT:
+        with subtests.test(name):
+            foreign, missing = ask(theirs, name, things), ask(theirs, name, NOTHING)
+            assert plain(foreign) == plain(missing)
+            assert foreign.status_code == 404
+    for name in set(REQUESTS) - set(OF_AN_OBJECT):
+        with subtests.test(name):
+            response = ask(theirs, name, things)
+            assert response.status_code < 300
+            assert "secret" not in response.content.decode()
+    assert counts()[5] == before[5] + 1, "only the conversation of their own"
+
+
+def test_tokens_that_dont_hold_are_all_answered_alike(user: User, other_user: User) -> None:
+    things = give_things(user, "secret")
+    good = token(user)
+    expired, revoked, disabled = token(user), token(user), token(other_user)
+    rows = list(ProgramToken.of(user.pk).order_by("id"))
+    past = timezone.now() - timedelta(days=1)
+    ProgramToken.of(user.pk).filter(pk=rows[1].pk).update(made_at=past - timedelta(days=1), expires_at=past)
+    rows[2].delete()
+    User.objects.filter(pk=other_user.pk).update(is_active=False)
+    assert ask(good, "list_files", things).status_code == 200
+    wrong = ("", "x", good[:-1], good + "a", good.upper(), "sage_" + "A" * 43)
+    answers = {
+        (*plain(ask(secret, name, things)), ask(secret, name, things)["WWW-Authenticate"])
+        for secret in (*wrong, expired, revoked, disabled)
+        for name in ("list_files", "add_capture", "get_answer", "send_message")
+    }
+    assert len(answers) == 1
+    ((status, words, challenge),) = answers
+    assert (status, challenge) == (401, 'Bearer realm="Sage"')
+    assert "token" in json.loads(words)["error"]
+    assert Client().get("/api/files", headers={"Authorization": f"Basic {good}"}).status_code == 401
+
+
+def test_cookies_open_nothing(user: User) -> None:
+    things = give_things(user, "secret")
+    browser = Client()
+    browser.force_login(user)
+    for name in REQUESTS:
+        assert ask("", name, things, client=browser).status_code == 401
+    response = ask(token(user), "list_files", things, client=browser)
+    assert response.status_code == 200
+    assert not response.cookies
+
+
+def test_a_token_and_a_person_have_rates(user: User, settings: object) -> None:
+    settings.SAGE_API_RATE = RateLimit(turns=2, seconds=3600)  # type: ignore[attr-defined]
+    secrets = [token(user, "read") for _ in range(3)]
+    for secret in secrets[:2]:
+        assert [ask(secret, "list_files", NOTHING).status_code for _ in range(2)] == [200, 200]
+        refused = ask(secret, "list_files", NOTHING)
+        assert refused.status_code == 429
+        assert 0 < int(refused["Retry-After"]) <= 7200
+        assert "too often" in refused.json()["error"]
+    assert [ask(secrets[2], "list_files", NOTHING).status_code for _ in range(2)] == [200, 429]
+
+
+def test_what_is_private_is_in_no_answer(user: User) -> None:
+    things = give_things(user, "secret")
+    secret = token(user)
+    plan = Things(file=PLAN_PATH)
+    for name in ("get_file", "list_versions", "get_version", "write_file"):
+        assert plain(ask(secret, name, plan)) == plain(ask(secret, name, NOTHING))
+    assert UserFile.of(user.pk).get(path=PLAN_PATH).version_number == 1
+    reading = token(user, "read")
+    whole = " ".join(
+        ask(reading, name, things).content.decode()
+        for name, route in by_name().items()
+        if route.scope == Scope.READ
+    )
+    assert "secret work is fine" in whole
+    assert "secret summary" in whole
+    assert [never for never in ("plan", "withheld", "message", "title") if f"secret {never}" in whole] == []
+
+
+def test_a_program_accepts_and_changes_no_suggestion(user: User) -> None:
+    things = give_things(user, "secret")
+    waiting = ActionItem.of(user.pk).get(pk=things.step)
+    ActionItem.of(user.pk).filter(pk=waiting.pk).update(state=ActionState.PROPOSED, title="Call Mira")
+    secret = token(user)
+    assert ask(secret, "change_step", things).status_code == 404
+    assert ask(secret, "get_step", things).status_code == 404
+    assert ask(secret, "add_step", things).status_code == 201
+    assert ActionItem.of(user.pk).get(pk=waiting.pk).state == ActionState.PROPOSED
+
+
+def test_what_a_program_writes_has_its_name_and_is_undone_on_its_page(user: User) -> None:
+    things = give_things(user, "secret")
+    secret = token(user, name="Dial")
+    assert ask(secret, "write_file", things).status_code == 200
+    assert ask(secret, "write_file", things).status_code == 409, "it is based on version 1"
+    step = ask(secret, "add_step", things).json()
+    assert ask(secret, "change_step", things).json()["state"] == "done"
+    assert ask(secret, "add_capture", things).status_code == 201
+    browser = Client()
+    browser.force_login(user)
+    assert "“<bdi>Dial</bdi>”, one of your programs, wrote this version" in text_of(
+        browser, f"/files/{FILE_PATH}"
+    )
+    assert "“Dial”, one of your programs" in text_of(browser, f"/files/{FILE_PATH}/versions/")
+    assert "“Dial”, one of your programs" in text_of(browser, f"/library/actions/{step['id']}/")
+    assert "from “<bdi>Dial</bdi>”" in text_of(browser, "/capture/")
+    programs = text_of(browser, "/settings/programs/")
+    assert programs.count("<bdi>Dial</bdi> ·") == 4
+    browser.post(f"/files/{FILE_PATH}/restore/", {"version": "1"})
+    browser.post(f"/library/actions/{things.step}/undo/")
+    assert ask(secret, "get_file", things).json()["text"].strip() == "secret work is fine."
+    assert ask(secret, "get_step", things).json()["state"] == "open"
+    assert "one of your programs, wrote" not in text_of(browser, f"/files/{FILE_PATH}")
+
+
+def text_of(browser: Client, path: str) -> str:
+    response = browser.get(path)
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def test_the_same_key_twice_is_one_request(user: User) -> None:
+    headers = {"Authorization": f"Bearer {token(user)}", "Idempotency-Key": "a key"}
+    other = {"Authorization": f"Bearer {token(user)}", "Idempotency-Key": "a key"}
+
+    def post(path: str, body: object, headers: dict[str, str]) -> dict[str, object]:
+        response = Client().post(path, json.dumps(body), content_type="application/json", headers=headers)
+        assert response.status_code == 201, response.content
+        return dict(response.json())
+
+    for path, body, named in (
+        ("/api/captures", {"text": "Once."}, "id"),
+        ("/api/files", {"title": "Once", "text": "x"}, "path"),
+        ("/api/conversations", {}, "id"),
+    ):
+        first, again = post(path, body, headers), post(path, body, headers)
+        assert first[named] == again[named]
+        assert post(path, body, other)[named] != first[named], "another program's key"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status"),
+    [
+        ("post", "/captures", "{", 400),
+        ("post", "/captures", "[]", 422),
+        ("post", "/captures", "{}", 422),
+        ("post", "/captures", '{"text": "  "}', 422),
+        ("post", "/captures", '{"text": "\\u0000"}', 422),
+        ("post", "/captures", '{"text": "\\ud800"}', 422),
+        ("post", "/captures", '{"text": "x", "more": 1}', 422),
+        ("post", "/captures", json.dumps({"text": "x" * 20_001}), 422),
+        ("post", "/files", '{"title": "a", "text": "---\\na: 1\\n---\\n"}', 422),
+        ("post", "/steps", '{"title": "a", "repeats": "daily"}', 422),
+        ("post", "/steps", '{"title": "a", "due_date": "1066-01-01"}', 422),
+        ("get", "/files?limit=101", "", 422),
+        ("get", "/files?offset=-1", "", 422),
+        ("get", "/search", "", 422),
+        ("get", "/search?q=%00", "", 422),
+        ("get", "/files/%00", "", 404),
+        ("get", "/files/../../etc/passwd", "", 404),
+        ("get", "/files/life-map/career.md/versions/99999999999999999999", "", 404),
+        ("get", "/steps/0", "", 422),
+        ("get", "/steps/9223372036854775808", "", 422),
+        ("get", "/nothing", "", 404),
+        ("delete", "/files/life-map/career.md", "", 405),
+        ("get", "/captures", "", 405),
+    ],
+)
+def test_bad_input_is_refused_in_a_sentence(
+    user: User, method: str, path: str, body: str, status: int
+) -> None:
+    headers = {"Authorization": f"Bearer {token(user)}"}
+    before = counts()
+    send = getattr(Client(raise_request_exception=False), method)
+    given = {"data": body, "content_type": "application/json"} if body else {}
+    response = send(f"/api{path}", headers=headers, **given)
+    assert response.status_code == status, response.content
+    if status != 405:
+        assert response.json()["error"]
+    assert counts() == before
