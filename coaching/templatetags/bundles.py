@@ -14,7 +14,7 @@ register = template.Library()
 
 _OF_PAGES = (
     "chat/main", "choosing", "example", "file-editor", "import-upload", "journal", "library", "notifications",
-    "passkeys", "print", "viewer",
+    "passkeys", "print", "share", "viewer",
 )  # fmt: skip
 BUNDLES: Final[Mapping[str, Sequence[str]]] = {
     "app": ("app",),

@@ -22,6 +22,7 @@ from django.views.decorators.http import require_safe
 
 from coaching.models import ReminderKind
 from coaching.templatetags.bundles import script_files, style_file
+from coaching.views.share import PARTS
 
 OFFLINE_PAGE = "coaching/pages/offline.html"
 # What the offline page loads besides its bundles, and what notifications show.
@@ -61,6 +62,12 @@ def manifest(_request: HttpRequest) -> HttpResponse:
             {"name": _("Conversations"), "url": reverse("sessions")},
             {"name": _("Capture a thought"), "url": reverse("captures")},
         ],
+        "share_target": {
+            "action": reverse("share"),
+            "method": "POST",
+            "enctype": "multipart/form-data",
+            "params": {name: name for name in PARTS},
+        },
     }
     return JsonResponse(described, content_type="application/manifest+json")
 
@@ -77,6 +84,7 @@ def service_worker(request: HttpRequest) -> HttpResponse:
         "files": files,
         "isFinal": bool(static_files),
         "home": reverse("home"),
+        "share": reverse("share"),
         "reminders": {kind: reverse("reminder", args=[kind]) for kind in ReminderKind.values},
         "notification": {
             "title": "Sage",

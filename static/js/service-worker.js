@@ -1,15 +1,18 @@
 // The service worker: shows the offline page where a page can't be reached, and notifications. It stores that page
-// and its static files, and no page that is somebody's. `self.shell` comes from coaching/views/shell.py.
+// and its static files, and no page that is somebody's; shared words wait here for the page that shows them.
 
-const { version, offline, files, isFinal, home, reminders, notification } = self.shell;
+const { version, offline, files, isFinal, home, share, reminders, notification } = self.shell;
 const PREFIX = "sage-shell-";
 const STORE = PREFIX + version;
+const SHARED = "sage-shared"; // as in share.js
+const SHARED_CHARACTERS = 20_000;
 const stored = new Set(files.map((file) => new URL(file, location).href));
 
 self.addEventListener("install", (event) => event.waitUntil(install()));
 self.addEventListener("activate", (event) => event.waitUntil(takeOver()));
 self.addEventListener("fetch", (event) => {
   const { request } = event;
+  if (isShared(request)) event.respondWith(takeShared(request));
   if (request.method !== "GET") return;
   if (request.mode === "navigate") event.respondWith(openPage(event));
   else if (stored.has(request.url)) event.respondWith(readFile(request));
@@ -53,6 +56,21 @@ async function openPage({ request, preloadResponse }) {
     if (!page) throw error;
     return page;
   }
+}
+
+function isShared({ method, mode, url }) {
+  return method === "POST" && mode === "navigate" && new URL(url).pathname === share;
+}
+
+// The share menu's POST doesn't reach the server: the page shows its words first.
+async function takeShared(request) {
+  const given = await request.formData();
+  const parts = ["title", "text", "url"].map((name) => String(given.get(name) ?? "").trim());
+  const words = [...new Set(parts.filter(Boolean))].join("\n").slice(0, SHARED_CHARACTERS);
+  const headers = { "Content-Type": "text/plain; charset=utf-8", "X-Shared-At": String(Date.now()) };
+  const store = await caches.open(SHARED);
+  await store.put(share, new Response(words, { headers }));
+  return Response.redirect(share, 303);
 }
 
 async function readFile(request) {

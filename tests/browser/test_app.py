@@ -10,7 +10,7 @@ import pytest_asyncio
 from django.contrib.auth.models import User
 from playwright.async_api import Browser, BrowserContext, expect
 
-from coaching.models import PushDevice
+from coaching.models import Capture, PushDevice
 from sessions_app.database import in_database
 from tests.browser.app_server import Server, until, until_controlled
 from tests.browser.fixtures import WAIT_MS, Watcher
@@ -34,6 +34,20 @@ INSTALLED = """async () => {
 }"""
 KEPT = """() => JSON.stringify({ ...localStorage })"""
 TYPED = """() => JSON.stringify({ ...sessionStorage })"""
+SHARE = """(words) => {
+  const form = document.createElement("form");
+  form.method = "post";
+  form.action = "/share/";
+  form.enctype = "multipart/form-data";
+  for (const [name, value] of Object.entries(words)) {
+    const field = document.createElement("input");
+    field.name = name;
+    field.value = value;
+    form.append(field);
+  }
+  document.body.append(form);
+  form.submit();
+}"""
 # A browser without a window system shows no notifications.
 RECORDED = """() => {
   self.shown = [];
@@ -208,3 +222,27 @@ async def test_a_new_worker_takes_over_unless_a_page_is_private_and_shows_what_i
     await page.get_by_role("button", name="Sign out").click()
     await expect(page).to_have_url(re.compile("/accounts/login/"))
     await until(page, "() => !sessionStorage.getItem('subscribed')")
+
+
+async def test_shared_words_reach_the_page_without_the_server_and_are_stored_by_the_person(
+    context: BrowserContext, user: User
+) -> None:
+    page = await context.new_page()
+    await page.goto("/")
+    await until_controlled(page)
+    requests: list[str] = []
+    page.on("request", lambda request: requests.append(f"{request.method} {request.url}"))
+    await page.evaluate(
+        SHARE, {"title": "An article", "text": "Worth a read.", "url": "https://example.org/a"}
+    )
+    await expect(page.get_by_role("heading", name="Share with Sage")).to_be_visible()
+    field = page.get_by_label("What you share")
+    await expect(field).to_have_value("An article\nWorth a read.\nhttps://example.org/a")
+    assert "Worth" not in page.url
+    assert not await in_database(Capture.of(user.pk).exists)
+    await page.reload()
+    await expect(field).to_have_value("")
+    await page.evaluate(SHARE, {"text": "Once more."})
+    await expect(field).to_have_value("Once more.")
+    await page.get_by_role("button", name="Save to captures").click()
+    await expect(page.get_by_text("from “Share menu”")).to_be_visible()
