@@ -11,7 +11,8 @@ from django.test import Client
 from pytest_django import Settings
 
 from coaching.models import ProgramToken
-from coaching.programs.tokens import NotKnown, find_caller, make_token
+from coaching.programs.callers import NotKnown
+from coaching.programs.tokens import find_caller, make_token
 from tests.confirmed import sign_in_confirmed
 
 pytestmark = pytest.mark.django_db
