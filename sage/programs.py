@@ -1,7 +1,7 @@
 """Routes for programs ignore cookies: a page of another site can't use a person's sign-in there.
 
 The cookies are dropped before anything reads them, so these requests are counted and answered like those of
-a client that never signed in. `/api/docs`, which is the same for everybody, is no exception.
+a client that never signed in.
 """
 
 from collections.abc import Awaitable, Callable

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_safe
 
 from coaching.api.errors import COMMON
 from coaching.api.routes import ROUTES, api
+from coaching.api.values import Failure
 
 _CONVERTER = re.compile(r"\{[a-z]+:")
 
@@ -45,10 +46,12 @@ def docs(request: HttpRequest) -> HttpResponse:
 def described() -> dict[str, Any]:
     """Return the OpenAPI description without servers. `COMMON` describes what any route may answer."""
     schema = dict(api.get_openapi_schema(path_prefix="api"))
+    schema["components"]["schemas"]["Failure"] = Failure.model_json_schema()
+    content = {"application/json": {"schema": {"$ref": "#/components/schemas/Failure"}}}
+    failures = {status: {"description": words, "content": content} for status, words in COMMON.items()}
     for operations in schema["paths"].values():
         for operation in operations.values():
-            for status, words in COMMON.items():
-                operation["responses"][status]["description"] = words
+            operation["responses"] |= failures
     return schema
 
 

@@ -18,12 +18,14 @@ SIGN_IN_FIRST = "Sign in first: send the session cookie of a signed-in browser."
 
 
 PROGRAM_PATHS = ("/api/", "/mcp")
-"""Where only programs send requests."""
+"""Where only programs send requests, but for a page."""
+DOCS_PATH = "/api/docs"
 
 
 def is_for_programs(request: HttpRequest) -> bool:
     """Return whether the request's address is one that only programs use."""
-    return request.path_info.startswith(PROGRAM_PATHS)
+    path = request.path_info
+    return path.startswith(PROGRAM_PATHS) and path != DOCS_PATH
 
 
 def wants_json(request: HttpRequest) -> bool:
