@@ -16,6 +16,7 @@ from coaching.library.drafts import MAX_DESCRIPTION, MAX_TITLE
 from coaching.life.captures import MAX_CAPTURE_CHARACTERS
 from coaching.models import ActionPriority, DocumentState, FileType
 from coaching.recall.question import MAX_CHARACTERS
+from coaching.turns.step_changes import ClockTime
 from sessions_app.text import MAX_MESSAGE_CHARACTERS
 
 MAX_ID = 2**63 - 1
@@ -119,7 +120,7 @@ class NewStep(_Given):
     title: Annotated[Line, Field(max_length=MAX_TITLE)]
     description: Annotated[StorableText, Field(max_length=MAX_DESCRIPTION)] = ""
     due_date: date | None = None
-    due_time: time | None = None
+    due_time: ClockTime | None = None
     repeats: Repeats = ""
     priority: ActionPriority = ActionPriority.MEDIUM
 
@@ -130,7 +131,7 @@ class StepEdit(_Given):
     title: Annotated[Line, Field(max_length=MAX_TITLE)] = ""
     description: Annotated[StorableText, Field(max_length=MAX_DESCRIPTION)] = ""
     due_date: date | None = None
-    due_time: time | None = None
+    due_time: ClockTime | None = None
     repeats: Repeats = ""
     priority: ActionPriority = ActionPriority.MEDIUM
     state: StepState | None = Field(default=None, description="What became of it.")

@@ -13,7 +13,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext_noop
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from coaching.clock.days import local_day
 from coaching.files.attributes import Line, StorableText
@@ -34,6 +34,15 @@ WRONG_ACTION = "A step's action must be one of: %(actions)s."
 WRONG_INPUT = "This isn't right in the input of a step: %(field)s."
 
 
+def _without_zone(at: time) -> time:
+    if at.tzinfo is not None:
+        raise ValueError("a time of day has no time zone: it is on the person's clock")
+    return at
+
+
+ClockTime = Annotated[time, AfterValidator(_without_zone)]
+
+
 class StepEdit(BaseModel):
     """The input of `edit`; what it leaves out stays, and null clears a field."""
 
@@ -42,7 +51,7 @@ class StepEdit(BaseModel):
     title: Annotated[Line, Field(max_length=MAX_TITLE)] = ""
     description: Annotated[StorableText, Field(max_length=MAX_DESCRIPTION)] | None = None
     due_date: date | None = None
-    due_time: time | None = None
+    due_time: ClockTime | None = None
     repeats: Annotated[StorableText, Field(max_length=40)] | None = None
 
 

@@ -271,6 +271,7 @@ def test_the_same_key_twice_is_one_request(user: User) -> None:
         ("post", "/files", '{"title": "a", "text": "---\\na: 1\\n---\\n"}', 422),
         ("post", "/steps", '{"title": "a", "repeats": "daily"}', 422),
         ("post", "/steps", '{"title": "a", "due_date": "1066-01-01"}', 422),
+        ("post", "/steps", '{"title": "a", "due_date": "2027-01-01", "due_time": "10:00+02:00"}', 422),
         ("get", "/files?limit=101", "", 422),
         ("get", "/files?offset=-1", "", 422),
         ("get", "/search", "", 422),
