@@ -16,7 +16,13 @@ from tests.thoroughness import sample_of_day
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-VALUES = {"uuid": str(uuid.UUID(int=1)), "int": "1", "path": "life-map/career.md", "str": "2026-01-05"}
+VALUES = {
+    "uuid": str(uuid.UUID(int=1)),
+    "uuidstr": str(uuid.UUID(int=1)),
+    "int": "1",
+    "path": "life-map/career.md",
+    "str": "2026-01-05",
+}
 
 
 def addresses(patterns: list[URLPattern | URLResolver], prefix: str = "/") -> Iterator[str]:
