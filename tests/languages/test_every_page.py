@@ -37,8 +37,8 @@ OWN = {
 }  # fmt: skip
 """What these people wrote, and their addresses."""
 TEMPLATES = Path(__file__).parents[2] / "templates"
-NOT_OURS = {"example", "inbox"}
-"""Routes whose page is a text in each language, and one with an address of random letters."""
+NOT_OURS = {"api_docs", "example", "inbox"}
+"""Routes whose page is a text in each language or for programs, and one with an address of random letters."""
 OF_ACCOUNTS = (
     "login", "signup", "password/reset", "password/reset/done", "password/reset/key/1-abc", "inactive",
     "password/change", "email", "logout", "reauthenticate", "2fa", "2fa/totp/activate", "2fa/webauthn",
