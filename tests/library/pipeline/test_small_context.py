@@ -71,6 +71,11 @@ def test_a_request_names_the_language_that_the_owner_reads(
     assert json.loads(answer.text)["documents"][0]["why"].startswith(reason)
 
 
+@pytest.mark.parametrize("name", [SKILL, COMPACT_SKILL])
+def test_whichever_skill_a_model_gets_says_what_names_the_language(name: str) -> None:
+    assert "`reads` names, otherwise in the document" in read_skill(skills_root() / name).text
+
+
 def test_a_local_server_writes_no_more_than_the_documents_need(shipped: References) -> None:
     knowledge = Knowledge(skill="Classify.", compact_skill="Classify.", references=shipped)
     around = Surroundings(client=Client(id=1), corrections=())
