@@ -23,8 +23,6 @@ _WITHOUT_NAME = {
     DUPLICATE: "This file is already in the library.",
 }
 """Sentences that another document's name follows."""
-
-
 _BEFORE_WORDS = (*_WITHOUT_NAME, PROPOSED)
 
 
