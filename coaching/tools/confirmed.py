@@ -135,7 +135,7 @@ def _edited(given: InputT, edits: object, fields: Sequence[CardField]) -> InputT
         if name in (PLACE.name, *PLACE_IDS):
             continue  # checked with the user's clients
         if name in by_name:
-            values[name] = by_name[name].parsed(value)
+            values[name] = by_name[name].parsed(value, was=values.get(name))
         elif values.get(name) != value:
             raise ToolInputError(NOT_ON_THE_CARD)
     present = {name: value for name, value in values.items() if value is not None}

@@ -8,6 +8,7 @@ from django.utils.translation import gettext_noop as _
 from coaching.clock.days import local_day
 from coaching.context.foreign import foreign_names
 from coaching.engine.tools import ToolInput, ToolResult
+from coaching.library.documents.folder_names import folder_meant
 from coaching.library.rows.documents import documents_of
 from coaching.models import Document
 from coaching.tools.context import ToolContext
@@ -35,11 +36,12 @@ async def _run(context: ToolContext, given: ListDocumentsInput) -> ToolResult:
 
 
 def _list(context: ToolContext, given: ListDocumentsInput) -> ToolResult:
+    client_id = client_asked_about(context, given.client_id, project_id=given.project_id)
+    folder = folder_meant(
+        user_id=context.user_id, client_id=client_id, name=given.folder or "", is_any_language=True
+    )
     found = documents_of(
-        user_id=context.user_id,
-        client_id=client_asked_about(context, given.client_id, project_id=given.project_id),
-        project_id=given.project_id,
-        folder=given.folder or "",
+        user_id=context.user_id, client_id=client_id, project_id=given.project_id, folder=folder
     ).filter(is_withheld=False)
     shown, zone = found[:MOST], context.timezone
     rows = listed("documents", [_values(document, zone) for document in shown], total=found.count())

@@ -72,8 +72,11 @@ class CardField:
             pass
         return self.value
 
-    def parsed(self, value: object) -> object:
-        """Return a form's value as an input has it: nothing for an empty one, and a list for lines."""
+    def parsed(self, value: object, *, was: object = None) -> object:
+        """Return a form's value as an input has it: nothing for an empty one, and a list for lines.
+
+        `was` is the value that the form began with.
+        """
         if not isinstance(value, str):
             return value
         if self.kind == "lines":

@@ -8,7 +8,7 @@ from django.utils.translation import gettext_noop as _
 from coaching.engine.errors import ToolError
 from coaching.engine.tools import ToolInput, ToolResult
 from coaching.library.documents.refiling import Refiling, refile_document, refiled
-from coaching.library.references.words import shown_folder, stored_folder_in_any_language
+from coaching.library.references.words import is_shown_as, shown_folder
 from coaching.models import Client, Document, Project
 from coaching.tools.confirmed import answers, checks, runs
 from coaching.tools.context import CallContext
@@ -34,9 +34,10 @@ class FolderField(CardField):
     def with_value(self, value: object) -> CardField:
         return super().with_value(shown_folder(value) if isinstance(value, str) else value)
 
-    def parsed(self, value: object) -> object:
+    def parsed(self, value: object, *, was: object = None) -> object:
         parsed = super().parsed(value)
-        return stored_folder_in_any_language(parsed) if isinstance(parsed, str) else parsed
+        is_same = isinstance(was, str) and isinstance(parsed, str) and is_shown_as(was, parsed)
+        return was if is_same else parsed
 
 
 FIELDS = (FolderField(name="folder", label=_("Folder (leave empty for the usual one)"), max_length=120),)
@@ -102,7 +103,7 @@ def _refiling(context: CallContext, given: RefileDocumentInput) -> Refiling:
         client_id, project_id = client.pk, project.pk if project else None
     return Refiling(
         file_type=given.file_type or "",
-        folder=stored_folder_in_any_language(given.folder or ""),
+        folder=given.folder or "",
         client_id=client_id,
         project_id=project_id,
     )

@@ -140,7 +140,8 @@ def test_a_card_that_asks_where_a_document_goes_names_it_in_translated_words(
     with override(CODE):
         fields, words = card_parts(question({"folder": "Home"}).fields, facts, is_pending=True)
     assert [field.value for field in fields] == ["⟦Home⟧"]
-    assert [fields[0].parsed(written) for written in ("⟦Home⟧", "Zoe’s", "")] == ["Home", "Zoe’s", None]
+    written = [fields[0].parsed(name, was="Home") for name in ("⟦Home⟧", "Home", "Zoe’s", "")]
+    assert written == ["Home", "Home", "Zoe’s", None]
     assert dict(words) == {
         "⟦Document⟧": "a.pdf",
         "⟦Folder⟧": "⟦Home⟧ → ⟦Work⟧",

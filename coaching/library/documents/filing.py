@@ -16,6 +16,7 @@ from django.utils.translation import gettext_noop
 from coaching.job_queue import enqueue_document
 from coaching.library.documents.calls import forget_calls
 from coaching.library.documents.drawn_pages import forget_pages
+from coaching.library.documents.folder_names import folder_meant
 from coaching.library.documents.intake import clean_name, destination_of
 from coaching.library.documents.locks import lock_for_deletion, lock_with_attachments, locked_document
 from coaching.library.documents.readings import queue_readings
@@ -23,7 +24,7 @@ from coaching.library.documents.reasons import STILL_READING
 from coaching.library.effects import change
 from coaching.library.moves import moving
 from coaching.library.places import locked_place
-from coaching.library.references.words import stored_folder
+from coaching.library.references.words import shown_folder
 from coaching.library.rows.reading_notes import PICTURES
 from coaching.models import (
     UNFINISHED_STATES,
@@ -165,7 +166,7 @@ def move_document(
         if place.project is None and document.level == FilingLevel.PROJECT:
             values["level"] = FilingLevel.CLIENT
     if folder.strip():
-        values["folder"] = clean_folder(folder)
+        values["folder"] = clean_folder(folder, document, client_id=values.get("client_id"))
     return change(document, kind=EffectKind.MOVED, made_by=MadeBy.USER, values=values)
 
 
@@ -265,9 +266,21 @@ def read_download(*, user_id: int, document_id: int) -> Download:
     )
 
 
-def clean_folder(folder: str) -> str:
-    """Return a folder's name as it is stored, from the name that pages show. Raises `Refused`."""
+def clean_folder(
+    folder: str, document: Document, *, client_id: int | None = None, is_any_language: bool = False
+) -> str:
+    """Return the stored name of the folder for a document, from the name that pages show. Raises `Refused`.
+
+    `client_id` is whose it will be. What is shown of the document's own folder keeps it there.
+    """
     kept = " ".join(folder.replace("\x00", "").split())
     if not kept or len(kept) > 120:
         raise Refused(FOLDER_NAME)
-    return stored_folder(kept)
+    if kept == shown_folder(document.folder):
+        return document.folder
+    return folder_meant(
+        user_id=document.user_id,
+        client_id=client_id or document.client_id,
+        name=kept,
+        is_any_language=is_any_language,
+    )

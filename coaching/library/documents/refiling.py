@@ -142,7 +142,9 @@ def _values(document: Document, to: Refiling) -> dict[str, Any]:
             "facts_found_at": None,
         }
     is_typed = bool(to.file_type) or not document.folder
-    folder = clean_folder(to.folder) if to.folder.strip() else placed.folder if is_typed else document.folder
+    folder = placed.folder if is_typed else document.folder
+    if to.folder.strip():  # a model may name it in the language of the person's pages
+        folder = clean_folder(to.folder, document, client_id=client.id, is_any_language=True)
     return values | {"folder": folder, "level": placed.level, **_decided(document)}
 
 

@@ -125,7 +125,7 @@ def correct_document(
         values: dict[str, Any] = {
             "file_type": reference.file_type,
             "category": reference.category,
-            "folder": clean_folder(folder) if folder.strip() else place.folder,
+            "folder": clean_folder(folder, document) if folder.strip() else place.folder,
             "level": place.level,
             "state": DocumentState.FILED,
             "reason": "",

@@ -1,5 +1,6 @@
 """What all pages of the library have: their navigation, what waits for the person, and lists of documents."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +11,7 @@ from django.http import Http404, HttpRequest
 from django.urls import reverse
 from django.utils.translation import gettext_lazy
 
-from coaching.library.references.words import shown_category, shown_folder, shown_title
+from coaching.library.references.words import shown_category, shown_folder, shown_folders, shown_title
 from coaching.library.rows.folders import (
     FolderDocuments,
     Place,
@@ -42,9 +43,10 @@ class FolderOfDocuments:
     total: int
 
     @classmethod
-    def of(cls, found: FolderDocuments) -> "FolderOfDocuments":
+    def of(cls, found: FolderDocuments, *, name: str = "") -> "FolderOfDocuments":
+        """Return a folder; without a name it has the one that it is shown by on its own."""
         return cls(
-            name=shown_folder(found.name) if found.name else str(NOT_FILED),
+            name=(name or shown_folder(found.name)) if found.name else str(NOT_FILED),
             key=urlencode({"folder": found.name or NOT_FILED_KEY}),
             is_filed=bool(found.name),
             documents=found.documents,
@@ -68,19 +70,19 @@ def frame_of(request: HttpRequest, section: str, *, user_id: int) -> dict[str, A
 
 def type_choices() -> Mapping[str, Sequence[tuple[str, str]]]:
     """Return the types of documents with their titles, by category, sorted as they are shown."""
-    named = {
-        shown_category(category): sorted(
-            ((file_type, shown_title(title)) for file_type, title in choices),
-            key=lambda choice: choice[1].casefold(),
-        )
-        for category, choices in reference_choices().items()
+    named: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for category, choices in reference_choices().items():  # two categories may have the same name
+        named[shown_category(category)] += [(file_type, shown_title(title)) for file_type, title in choices]
+    return {
+        category: sorted(named[category], key=lambda choice: choice[1].casefold())
+        for category in sorted(named, key=str.casefold)
     }
-    return dict(sorted(named.items(), key=lambda each: each[0].casefold()))
 
 
 def folder_choices(*, user_id: int, client_id: int) -> Sequence[str]:
     """Return the names of a client's folders, as they are shown."""
-    return sorted(map(shown_folder, folder_names(user_id=user_id, client_id=client_id)), key=str.casefold)
+    names = shown_folders(folder_names(user_id=user_id, client_id=client_id))
+    return sorted(names.values(), key=str.casefold)
 
 
 def reading_of(place: Place, *, shown: Mapping[str, str] | None = None) -> dict[str, Any]:
@@ -111,8 +113,10 @@ def drop_of(place: Place) -> dict[str, Any]:
 
 def folders_of(place: Place) -> Sequence[FolderOfDocuments]:
     """Return all folders of a place with their newest documents."""
-    found = map(FolderOfDocuments.of, read_folders(place, limit=SHOWN_IN_FOLDER))
-    return sorted(found, key=lambda folder: (folder.is_filed, folder.name.casefold()))
+    found = read_folders(place, limit=SHOWN_IN_FOLDER)
+    names = shown_folders([each.name for each in found])
+    folders = [FolderOfDocuments.of(each, name=names[each.name]) for each in found]
+    return sorted(folders, key=lambda folder: (folder.is_filed, folder.name.casefold()))
 
 
 def folder_in(request: HttpRequest, place: Place) -> dict[str, Any]:

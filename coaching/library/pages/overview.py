@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
-from operator import itemgetter
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
@@ -17,7 +16,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from coaching.library.clients import accessible_client, accessible_project, create_client, own_client
 from coaching.library.pages.forms import ClientForm
 from coaching.library.pages.frame import drop_of, folders_of, frame_of, reading_of
-from coaching.library.references.words import shown_folder
+from coaching.library.references.words import shown_folders
 from coaching.library.rows.clients import count_folders, list_clients
 from coaching.library.rows.folders import Place
 from coaching.models import Client, ClientStatus, ClientType
@@ -37,8 +36,9 @@ class ClientRow:
 
     @classmethod
     def of(cls, client: Client, counts: Sequence[tuple[str, int]]) -> "ClientRow":
-        named = sorted(((shown_folder(name), count) for name, count in counts), key=itemgetter(0))
-        return cls(client=client, folders=named)
+        names = shown_folders([name for name, _ in counts])
+        named = [(names[name], count) for name, count in counts]
+        return cls(client=client, folders=sorted(named, key=lambda folder: folder[0].casefold()))
 
     @property
     def count(self) -> int:

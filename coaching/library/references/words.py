@@ -4,7 +4,7 @@ All are stored, and sent to models, in English. `TYPES` and `CATEGORIES` are by 
 What an operator, a person or a model named otherwise is shown as it was written.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from django.conf import settings
 from django.utils.functional import Promise
@@ -136,6 +136,25 @@ def shown_category(category: str) -> str:
 def shown_folder(folder: str) -> str:
     """Return the name of a folder; one that a person wrote stays as it is."""
     return pgettext("folder of documents", folder)
+
+
+def shown_folders(folders: Collection[str]) -> Mapping[str, str]:
+    """Return the shown names of folders by their stored ones, each of them once.
+
+    A shipped folder is shown as it is stored beside one that a person named like its translation.
+    """
+    stored = frozenset(folders)
+    shown = {folder: shown_folder(folder) for folder in stored}
+    return {folder: folder if name in stored else name for folder, name in shown.items()}
+
+
+def is_shown_as(folder: str, name: str) -> bool:
+    """Return whether pages in any language show a folder by that name."""
+    for code, _ in settings.LANGUAGES:
+        with override(code):
+            if shown_folder(folder) == name:
+                return True
+    return False
 
 
 def stored_folder(folder: str) -> str:

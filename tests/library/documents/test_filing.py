@@ -2,12 +2,14 @@
 
 import pytest
 from django.contrib.auth.models import User
+from django.utils.translation import override
 from procrastinate.contrib.django.models import ProcrastinateJob
 
 from coaching.library.documents import filing, reviews
 from coaching.library.documents.corrections import MAX_CORRECTIONS, read_corrections
 from coaching.library.documents.filing import Decision, file_document, put_to_review, read_again
 from coaching.library.documents.reasons import STILL_READING
+from coaching.library.documents.refiling import Refiling, refiled
 from coaching.library.documents.reviews import (
     accept_review,
     accept_reviews,
@@ -205,3 +207,37 @@ def test_anothers_document_and_places_look_missing(user: User, other_user: User)
     with pytest.raises(Project.DoesNotExist):
         correct_document(user_id=user.pk, document_id=document.id, file_type="lease", project_id=theirs.id)
     assert not LibraryEffect.of(user.pk).exists()
+
+
+def test_a_folder_is_the_own_one_of_that_name_before_a_shipped_one_that_is_shown_so(user: User) -> None:
+    make_reference()
+    anna, ben = make_client(user, "Anna"), make_client(user, "Ben")
+    own = make_document(anna, folder="Arbeit")
+    shipped, other = make_document(anna, folder="Work"), make_document(anna, folder="Home")
+    elsewhere = make_document(ben, folder="Home")
+    with override("de"):
+        for document, folder in ((own, "Arbeit"), (shipped, "Work"), (other, "Arbeit"), (elsewhere, "Work")):
+            filing.move_document(user_id=user.pk, document_id=document.id, folder="Arbeit")
+            document.refresh_from_db()
+            assert document.folder == folder
+        filing.move_document(user_id=user.pk, document_id=own.id, client_id=ben.id, folder="Arbeit")
+        own.refresh_from_db()
+        assert (own.client, own.folder) == (ben, "Arbeit")
+        correct_document(user_id=user.pk, document_id=shipped.id, file_type="lease", folder="Arbeit")
+        shipped.refresh_from_db()
+        assert shipped.folder == "Work", "it stays in the folder that is shown so"
+
+
+def test_a_model_names_an_own_folder_or_a_shipped_one_in_any_language(user: User) -> None:
+    make_reference()
+    anna, ben = make_client(user, "Anna"), make_client(user, "Ben")
+    make_document(anna, folder="Arbeit")
+    for client, named, folder in (
+        (anna, "Arbeit", "Arbeit"),
+        (ben, "Arbeit", "Work"),
+        (anna, "Trabajo", "Work"),
+        (anna, "Grandma’s", "Grandma’s"),
+    ):
+        document = make_document(client)
+        _, becomes = refiled(user_id=user.pk, document_id=document.id, to=Refiling(folder=named))
+        assert becomes.folder == folder

@@ -16,6 +16,7 @@ from coaching.library.documents.findings import wait_again
 from coaching.library.documents.reasons import SIMILAR
 from coaching.library.effects import FILING_UNDONE
 from coaching.library.extractors.content_types import WRONG_NAME
+from coaching.library.pages.frame import type_choices
 from coaching.library.pipeline.stages.assemble import UNLIKELY
 from coaching.library.references.files import sync_reference_files
 from coaching.library.rows.attached import own_documents
@@ -34,7 +35,7 @@ from coaching.models import (
     Project,
 )
 from sessions_app.models import ModelUsage
-from tests.library.rows import make_document
+from tests.library.rows import make_document, make_reference
 
 pytestmark = pytest.mark.django_db
 
@@ -414,3 +415,29 @@ def test_a_page_says_what_the_calls_about_its_document_cost(signed_in: Browser, 
     usage.cost_micro_usd = None
     usage.save()
     assert "Cost:" not in signed_in.get(address).content.decode()
+
+
+def test_two_folders_that_would_be_shown_alike_have_two_names(
+    references: None, signed_in: Browser, mill: Client
+) -> None:
+    document = make_document(mill, "own.txt", folder="Arbeit", file_type="payslip")
+    make_document(mill, "shipped.txt", folder="Work", file_type="payslip")
+    make_document(mill, "late.txt", folder="Ärzte", file_type="letter")
+    german = {"accept-language": "de"}
+    whole, first = (
+        signed_in.get(path, headers=german).content.decode()
+        for path in (f"/library/clients/{mill.pk}/", "/library/")
+    )
+    assert re.findall(r"<h2><bdi>(.+?)</bdi></h2>", whole) == ["Arbeit", "Work", "Ärzte"]
+    assert re.findall(r'(?s)-folder-\d".+?<bdi>(.+?)</bdi>', first) == ["Arbeit", "Work", "Ärzte"]
+    page = signed_in.get(f"/library/documents/{document.pk}/", headers=german).content.decode()
+    offered = re.findall(r'<option value="(Arbeit|Work|Wohnen)"></option>', page)
+    assert offered == ["Arbeit", "Wohnen", "Work"]
+
+
+def test_types_of_two_categories_with_one_name_can_all_be_chosen() -> None:
+    for category in ("correspondence", "letters"):
+        make_reference(f"{category}-type", category=category)
+    assert type_choices() == {
+        "Letters": [("correspondence-type", "Correspondence type"), ("letters-type", "Letters type")]
+    }

@@ -11,8 +11,10 @@ from coaching.library.references.words import (
     CATEGORIES,
     FOLDERS,
     TYPES,
+    is_shown_as,
     shown_category,
     shown_folder,
+    shown_folders,
     shown_title,
     shown_type,
     stored_folder,
@@ -51,3 +53,11 @@ def test_what_somebody_named_themselves_stays_as_they_wrote_it(code: str) -> Non
             "Gym contract",
             "Side letters",
         )
+
+
+def test_a_shipped_folder_is_shown_as_it_is_stored_beside_one_that_is_named_like_its_translation() -> None:
+    with override("de"):
+        assert shown_folders(["Work", "Home", OWN]) == {"Work": "Arbeit", "Home": "Wohnen", OWN: OWN}
+        assert shown_folders(["Work", "Arbeit", ""]) == {"Work": "Work", "Arbeit": "Arbeit", "": ""}
+    assert all(is_shown_as("Work", name) for name in ("Work", "Arbeit", "Trabajo"))
+    assert not is_shown_as("Work", "Wohnen")
