@@ -8,7 +8,17 @@ from django.utils import timezone
 
 from coaching.api.keys import client_id_of
 from coaching.api.requests import caller_of, page, zone_of
-from coaching.api.values import File, FileEdit, FileVersion, FileWithText, Limit, NewNote, Offset, Page
+from coaching.api.values import (
+    File,
+    FileEdit,
+    FileVersion,
+    FileWithText,
+    Limit,
+    NewNote,
+    Offset,
+    Page,
+    WrittenFile,
+)
 from coaching.files.edits import build_edit, editable_of
 from coaching.files.errors import FileMoved
 from coaching.files.organising import create_note
@@ -25,8 +35,8 @@ def list_files(
 ) -> Page[File]:
     """List files, the last changed first; of one type, if it is named."""
     files = UserFile.of(caller_of(request).user_id).exclude(file_type__in=PRIVATE_TYPES)
-    files = files.filter(file_type=kind) if kind else files
-    shown = files.filter(version_number__gt=0).order_by("-updated_at", "-id")[offset : offset + limit]
+    files = files.filter(version_number__gt=0, **({"file_type": kind} if kind else {}))
+    shown = files.order_by("-updated_at", "-id")[offset : offset + limit]
     return Page(items=[_file(request, file) for file in shown], total=files.count())
 
 
@@ -51,7 +61,7 @@ def get_file(request: HttpRequest, path: str) -> FileWithText:
     return _with_text(request, _read(caller_of(request), path))
 
 
-def write_file(request: HttpRequest, path: str, given: FileEdit) -> FileWithText:
+def write_file(request: HttpRequest, path: str, given: FileEdit) -> WrittenFile:
     """Write a new version of a file, with the name of the program; the person can undo it."""
     caller = caller_of(request)
     newest = _read(caller, path)
@@ -69,7 +79,13 @@ def write_file(request: HttpRequest, path: str, given: FileEdit) -> FileWithText
             note_words(
                 user_id=caller.user_id, file_id=stored.file_id, version=stored.version, text=given.text
             )
-    return _with_text(request, _read(caller, path))
+    written = _read(caller, path)
+    return WrittenFile(
+        path=written.file.path,
+        version=written.version.number,
+        updated_at=written.written_at,
+        page=page(request, "file", written.file.path),
+    )
 
 
 def list_versions(

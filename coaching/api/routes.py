@@ -17,6 +17,7 @@ from coaching.api.errors import handle_errors
 from coaching.api.keys import HEADER, MAX_CHARACTERS
 from coaching.api.values import (
     Answer,
+    ChangedStep,
     Conversation,
     Document,
     DocumentWithText,
@@ -29,6 +30,7 @@ from coaching.api.values import (
     Page,
     Step,
     Summary,
+    WrittenFile,
 )
 from coaching.models import Scope
 from coaching.programs.callers import Caller
@@ -93,12 +95,16 @@ ROUTES: Sequence[Route] = (
         returns={OK: Page[FileVersion]},
     ),
     Route(method="GET", path=FILE, scope=Scope.READ, run=files.get_file, returns={OK: FileWithText}),
-    Route(method="PUT", path=FILE, scope=Scope.WRITE, run=files.write_file, returns={OK: FileWithText}),
+    Route(method="PUT", path=FILE, scope=Scope.WRITE, run=files.write_file, returns={OK: WrittenFile}),
     Route(method="GET", path="/steps", scope=Scope.READ, run=steps.list_steps, returns={OK: Page[Step]}),
     Route(method="POST", path="/steps", scope=Scope.WRITE, run=steps.add_step, returns={CREATED: Step}),
     Route(method="GET", path="/steps/{step_id}", scope=Scope.READ, run=steps.get_step, returns={OK: Step}),
     Route(
-        method="PATCH", path="/steps/{step_id}", scope=Scope.WRITE, run=steps.change_step, returns={OK: Step}
+        method="PATCH",
+        path="/steps/{step_id}",
+        scope=Scope.WRITE,
+        run=steps.change_step,
+        returns={OK: ChangedStep},
     ),
     Route(method="GET", path="/search", scope=Scope.READ, run=library.find, returns={OK: Found}),
     Route(

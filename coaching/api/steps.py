@@ -3,14 +3,14 @@
 Suggestions aren't shown: they wait for the person alone.
 """
 
-from typing import Any
+from typing import Any, cast
 
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 
 from coaching.api.requests import caller_of, page, zone_of
-from coaching.api.values import Id, Limit, NewStep, Offset, Page, Step, StepEdit, StepState
+from coaching.api.values import ChangedStep, Id, Limit, NewStep, Offset, Page, Step, StepEdit, StepState
 from coaching.clock.days import local_day
 from coaching.library.clients import own_client
 from coaching.library.drafts import NewAction
@@ -51,7 +51,7 @@ def get_step(request: HttpRequest, step_id: Id) -> Step:
     return _step(request, _steps_of(caller_of(request)).get(pk=step_id))
 
 
-def change_step(request: HttpRequest, step_id: Id, given: StepEdit) -> Step:
+def change_step(request: HttpRequest, step_id: Id, given: StepEdit) -> ChangedStep:
     """Change what a next step says, or what became of it; the person can undo it."""
     caller = caller_of(request)
     _steps_of(caller).get(pk=step_id)
@@ -66,7 +66,13 @@ def change_step(request: HttpRequest, step_id: Id, given: StepEdit) -> Step:
             )
         if given.state:
             resolve(user_id=caller.user_id, step_id=step_id, resolution=_resolution(caller, given.state))
-    return _step(request, _steps_of(caller).get(pk=step_id))
+    item = _steps_of(caller).get(pk=step_id)
+    return ChangedStep(
+        id=item.pk,
+        state=cast("StepState", item.state),
+        updated_at=item.updated_at,
+        page=page(request, "library_action", item.pk),
+    )
 
 
 def _resolution(caller: Caller, state: StepState) -> Resolution:

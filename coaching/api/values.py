@@ -74,6 +74,15 @@ class FileWithText(File):
     text: str = Field(description="The whole file: frontmatter and body.")
 
 
+class WrittenFile(BaseModel):
+    """A file that was written. What else it says needs the scope `read`."""
+
+    path: str
+    version: int
+    updated_at: datetime
+    page: str = Field(description="The address of the file, for people, with Undo.")
+
+
 class FileVersion(BaseModel):
     version: int
     size: int
@@ -107,6 +116,15 @@ class Step(BaseModel):
     priority: ActionPriority
     client: str = Field(description="Whom it is about; empty for the person.")
     origin: str
+    updated_at: datetime
+    page: str = Field(description="The address of the step, for people, with Undo.")
+
+
+class ChangedStep(BaseModel):
+    """A step that was changed. What else it says needs the scope `read`."""
+
+    id: int
+    state: StepState
     updated_at: datetime
     page: str = Field(description="The address of the step, for people, with Undo.")
 

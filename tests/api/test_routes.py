@@ -17,6 +17,7 @@ from coaching.models import (
     ActionItem,
     ActionState,
     Capture,
+    FileType,
     LibraryEffect,
     ProgramToken,
     Scope,
@@ -194,6 +195,30 @@ def test_what_is_private_is_in_no_answer(user: User) -> None:
     assert "secret work is fine" in whole
     assert "secret summary" in whole
     assert [never for never in ("plan", "withheld", "message", "title") if f"secret {never}" in whole] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "body"),
+    [
+        ("change_step", {}),
+        ("change_step", {"priority": "low"}),
+        ("write_file", {"text": "Mine.", "version": 1}),
+        ("write_file", {"text": "secret work is fine.", "version": 1}),
+        ("write_file", {"text": "Mine.", "version": 2}),
+    ],
+)
+def test_a_program_that_only_writes_reads_nothing(user: User, name: str, body: dict[str, object]) -> None:
+    things = give_things(user, "secret")
+    response = ask(token(user, "write"), name, things, body=body)
+    assert response.status_code in (200, 409)
+    assert "secret" not in response.content.decode()
+
+
+def test_the_total_counts_what_is_listed(user: User) -> None:
+    things = give_things(user, "secret")
+    UserFile.of(user.pk).create(path="life-map/home.md", file_type=FileType.DOMAIN)  # no version yet
+    listed = ask(token(user), "list_files", things).json()
+    assert listed["total"] == len(listed["items"]) == 1
 
 
 def test_a_program_accepts_and_changes_no_suggestion(user: User) -> None:

@@ -87,15 +87,23 @@ def token(user: User, *scopes: str, name: str = "Shell") -> str:
     return make_token(user_id=user.pk, name=name, scopes=scopes or ALL, days=90).secret
 
 
-def ask(secret: str, name: str, things: Things, *, client: Client | None = None) -> Any:
-    """Request a route with a token; without one if the secret is empty."""
+def ask(
+    secret: str,
+    name: str,
+    things: Things,
+    *,
+    client: Client | None = None,
+    body: Mapping[str, Any] | None = None,
+) -> Any:
+    """Request a route with a token, without one if the secret is empty; with its own body or another one."""
     asked = REQUESTS[name]
     path = "/api" + asked.path.format(**vars(things))
     headers = {"Authorization": f"Bearer {secret}"} if secret else {}
     send = getattr(client or Client(), by_name()[name].method.lower())
-    if asked.body is None:
+    given = asked.body if body is None else body
+    if given is None:
         return send(path, headers=headers)
-    return send(path, json.dumps(asked.body), content_type="application/json", headers=headers)
+    return send(path, json.dumps(given), content_type="application/json", headers=headers)
 
 
 def give_things(user: User, word: str) -> Things:
