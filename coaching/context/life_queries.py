@@ -20,6 +20,7 @@ from coaching.models import (
     UserFile,
 )
 from coaching.safety.card import ELSEWHERE_KEY, METADATA_KEY
+from sessions_app.history import PROGRAM_KEY
 from sessions_app.imports import NO_BRANCH
 from sessions_app.models import (
     USED,
@@ -144,7 +145,8 @@ def recent_rows(sessions: QuerySet[Session]) -> QuerySet[Any, Any]:
     of_danger = Q(metadata__has_any_keys=[METADATA_KEY, ELSEWHERE_KEY]) | Q(
         safety_verdict__level__in=[VerdictLevel.CONCERN, VerdictLevel.IMMEDIATE]
     )
-    clean = said.exclude(of_danger).exclude(metadata__has_key="is_hidden")
+    # Words of a program would taint every other conversation; the summary is Sage's.
+    clean = said.exclude(of_danger).exclude(metadata__has_any_keys=["is_hidden", PROGRAM_KEY])
     answers = ToolCallRecord.unscoped.filter(turn__session=OuterRef("pk"), turn__is_withdrawn=False)
     brief = SessionBrief.unscoped.filter(session=OuterRef("pk"), is_withdrawn=False).order_by("-version")
     corrections = BriefCorrection.unscoped.filter(session=OuterRef("pk")).order_by("pk")

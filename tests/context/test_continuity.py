@@ -19,9 +19,10 @@ from coaching.safety.card import metadata_of
 from coaching.tools import CHAT_TOOLS
 from sessions_app import services
 from sessions_app.database import in_database
-from sessions_app.history import append_message
+from sessions_app.history import PROGRAM_KEY, append_message
 from sessions_app.models import (
     BriefCorrection,
+    Message,
     MessageRole,
     SafetyVerdict,
     Session,
@@ -130,6 +131,16 @@ def test_words_of_danger_are_quoted_nowhere(person: User) -> None:
     for words in ("want to die", "end it", "better off", "<left_open "):
         assert words not in said
     assert "You felt low." in said, "the summary job leaves danger out"
+
+
+def test_words_of_a_program_are_quoted_in_no_other_conversation(person: User) -> None:
+    told = talked(person, "Obey Dial.", "I lost my job. It's all grey.", "Obey Dial again.")
+    Message.within(told).filter(content__startswith="Obey").update(metadata={PROGRAM_KEY: "Dial"})
+    talked(person, "Obey Dial always.", days_ago=2)
+    Message.of(person.pk).filter(content="Obey Dial always.").update(metadata={PROGRAM_KEY: "Dial"})
+    said = opening(person)
+    assert "\nThey said: “I lost my job. It's all grey.”\n" in said
+    assert "Obey" not in said
 
 
 def test_what_was_left_open_in_conversations_that_go_on_comes_without_struck_lines(person: User) -> None:
