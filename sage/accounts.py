@@ -17,7 +17,6 @@ from django.utils.translation import get_language, override
 from django.utils.translation import gettext_lazy as _
 
 from coaching.people.languages import language_of
-from coaching.programs.tokens import revoke_all
 from sage.addresses import find_sign_in_owner
 from sage.mail import run_after_response
 from sage.sign_in_attempts import count_attempt, remember_browser
@@ -107,13 +106,8 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
         return message
 
     def set_password(self, user: User, password: str) -> None:
-        """Set a password; end programs' access, and drop a pending change of address.
-
-        Who sets one may suspect somebody else, who could have made a token. The link of a pending change
-        would give the account away.
-        """
+        """Set a password; drop a pending change of address, whose link would give the account away."""
         super().set_password(user, password)
-        revoke_all(user.pk)
         waiting = EmailAddress.objects.filter(user=user, verified=False, primary=False)
         waiting.exclude(email=user.email.lower()).delete()
 

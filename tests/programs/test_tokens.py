@@ -108,6 +108,16 @@ def test_a_new_password_and_a_restored_backup_revoke_all(user: User, other_user:
     assert not ProgramToken.unscoped.exists()
 
 
+def test_a_password_that_an_operator_sets_revokes_all_and_a_better_hash_none(user: User) -> None:
+    made(user)
+    user.check_password("x")
+    user.save()
+    assert len(tokens_of(user.pk)) == 1
+    user.set_password("another long passphrase")  # as `manage.py changepassword` and the admin do
+    user.save()
+    assert tokens_of(user.pk) == []
+
+
 def test_a_person_has_at_most_twenty_and_old_expired_ones_make_room(user: User) -> None:
     for _ in range(MAX_TOKENS):
         made(user, days=1)
