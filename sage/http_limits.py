@@ -66,11 +66,14 @@ _WHY = {
 class HttpLimits:
     """Limits for a request. `uploads`: larger bodies by path, at `UPLOAD_BYTES_PER_SECOND` or faster.
 
+    `programs` are the beginnings of paths whose errors are JSON whatever is accepted.
+
     `uploader_of` returns who sends a `Cookie` header, None for strangers, who share one part of the space.
     `translated` returns an error in the language of a header `Accept-Language`.
     """
 
     uploads: Mapping[str, int] = field(default_factory=dict)
+    programs: tuple[str, ...] = ()
     uploader_of: Callable[[str], str | None] = lambda _: None
     translated: Callable[[str, str], str] = lambda sentence, _accepted: sentence
     body_bytes: int = BODY_BYTES
@@ -81,10 +84,17 @@ class HttpLimits:
 
     def upload_bytes(self, request_line: bytes) -> int | None:
         """Return the limit of the upload route in a request line, if it is one."""
-        _, _, rest = request_line.partition(b" ")
-        target, _, _ = rest.partition(b" ")
-        path, _, _ = target.partition(b"?")
-        return self.uploads.get(path.decode("latin-1"))
+        return self.uploads.get(_path_in(request_line))
+
+    def is_for_programs(self, request_line: bytes) -> bool:
+        return _path_in(request_line).startswith(self.programs)
+
+
+def _path_in(request_line: bytes) -> str:
+    _, _, rest = request_line.partition(b" ")
+    target, _, _ = rest.partition(b" ")
+    path, _, _ = target.partition(b"?")
+    return path.decode("latin-1")
 
 
 @dataclass(slots=True)
@@ -272,6 +282,8 @@ class BoundedChannel(_Channel):  # type: ignore[misc]  # only partly typed
 
     def _wants_json(self) -> bool:
         """Return whether a program asks: browsers name HTML, too, or no type."""
+        if self._limits.is_for_programs(self._request_line):
+            return True
         kinds = self._header(b"Accept").lower()
         return "application/json" in kinds and "text/html" not in kinds
 

@@ -18,6 +18,7 @@ from coaching.live.upkeep import kept_up
 from coaching.model_client.servers import model_server
 from coaching.people.languages import browser_language
 from coaching.sandbox.markdown import warm_markdown
+from coaching.views.programs import PROGRAM_PATHS
 from sage.busy import uploader_of
 from sage.claim import DatabaseClaim
 from sage.env import StartError
@@ -107,7 +108,10 @@ def serve(
             port=port,
             is_behind_proxy=settings.IS_BEHIND_HTTPS,
             limits=HttpLimits(
-                uploads=settings.SAGE_UPLOAD_BYTES, uploader_of=uploader_of, translated=translated
+                uploads=settings.SAGE_UPLOAD_BYTES,
+                programs=PROGRAM_PATHS,
+                uploader_of=uploader_of,
+                translated=translated,
             ),
             lifecycle=Lifecycle(
                 service=service,

@@ -137,6 +137,7 @@ if __name__ == "__main__":
         slow_reader_seconds=float(sys.argv[1]),
         limits=HttpLimits(
             uploads={"/upload/": UPLOAD_BYTES},
+            programs=("/programs/",),
             spooled_bytes=SPOOLED_BYTES,
             uploader_bytes=UPLOAD_BYTES,
             uploader_of=lambda cookies: cookies.removeprefix("person="),

@@ -346,6 +346,16 @@ def test_a_program_gets_a_refusal_as_json_and_a_browser_as_words(
         assert "{" not in words
 
 
+def test_a_program_gets_json_at_its_own_addresses_whatever_it_accepts(launched: Launched) -> None:
+    head = f"POST /programs/captures HTTP/1.1\r\nHost: x\r\nAccept: */*\r\nContent-Length: {HUGE}\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", launched.port), timeout=30) as client:
+        client.sendall(head.encode())
+        answer, _, content = received(client).decode().partition("\r\n\r\n")
+    assert answer.startswith("HTTP/1.1 413 ")
+    assert "\r\nContent-Type: application/json\r\n" in answer
+    assert json.loads(content)["error"]
+
+
 def test_a_refusal_is_in_the_language_of_the_browser() -> None:
     words = "Enter a valid value."
     assert translated(words, "de-AT, en;q=0.5") == "Bitte einen gültigen Wert eingeben."
