@@ -119,12 +119,21 @@ def store_imported(*, user_id: int, draft: FileDraft, mark: str) -> StoredFile:
 
 
 def restore_version(*, user_id: int, path: str, number: int, now: datetime, timezone: ZoneInfo) -> StoredFile:
-    """Store an older version's text as the newest. Blocks. Raises `StorageFailed` and `DoesNotExist`."""
+    """Store an older version's text as the newest; that of a program stays the program's.
+
+    Blocks. Raises `StorageFailed` and `DoesNotExist`.
+    """
     old = read_file(user_id=user_id, path=path, number=number)
     newest = read_file(user_id=user_id, path=path)
     draft = build_restore(old, newest, now=now, timezone=timezone)
     stored = _stored_object(user_id, draft)
-    return store_version(user_id=user_id, draft=draft, stored=stored, source=FileSource.USER)
+    return store_version(
+        user_id=user_id,
+        draft=draft,
+        stored=stored,
+        source=FileSource.USER,
+        program=old.version.program,
+    )
 
 
 @transaction.atomic

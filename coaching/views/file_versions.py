@@ -58,6 +58,12 @@ def writer_of(version: UserFileVersion) -> str:
     return program_in_words(version.program) if version.program else str(_WRITERS[FileSource(version.source)])
 
 
+def undone_to(version: UserFileVersion) -> int:
+    """Return the last version before a program's that no program wrote, 0 where there is none."""
+    earlier = version.file.versions.filter(number__lt=version.number, program="")
+    return earlier.order_by("-number").values_list("number", flat=True).first() or 0
+
+
 def number_in(text: str) -> int:
     """Return the version number in a URL. Raises `Http404`."""
     if not _NUMBER.fullmatch(text):

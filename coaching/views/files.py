@@ -34,7 +34,7 @@ from coaching.transcript.plans import plan_in_words
 from coaching.views.capture_cards import is_look_pending, take_card
 from coaching.views.chosen_files import ids_in
 from coaching.views.file_tasks import with_boxes
-from coaching.views.file_versions import newest_rows, number_in
+from coaching.views.file_versions import newest_rows, number_in, undone_to
 from coaching.views.hits import found_in_files
 from coaching.views.parts import or_404, page_in, with_wait
 
@@ -217,9 +217,10 @@ def file(request: HttpRequest, path: str) -> HttpResponse:
         "versions": newest_rows(user_id=user_id, path=path),
         "is_old": found.version.number < newest,
         "is_raw": is_raw,
-        "program": found.version.program if found.version.number == newest else "",
         "facts": facts_of(frontmatter),
     }
+    if found.version.program and found.version.number == newest:
+        context |= {"program": found.version.program, "undone_to": undone_to(found.version)}
     is_plan = found.file.file_type == FileType.SAFETY_PLAN
     html = SafeString("") if is_raw else render_markdown(plan_in_words(body) if is_plan else body)
     has_boxes = found.version.number == newest and not is_raw and not is_plan
