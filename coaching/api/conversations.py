@@ -1,7 +1,7 @@
 """Conversations for programs: their messages, and one of a program's own, which Sage answers as in a page.
 
 A message of a program has its name, and taints the turn that answers it. Nothing here answers a question or
-a card of Sage's: where one waits, the person answers on the page.
+a card of Sage's: the person does on the page. A message replaces a question that waits, as in a page.
 """
 
 import asyncio

@@ -201,8 +201,8 @@ KEY_PARAMETER: Mapping[str, Any] = {
     "name": HEADER,
     "in": "header",
     "required": False,
-    "description": "The same key twice is one request.",
-    "schema": {"type": "string", "minLength": 1, "maxLength": MAX_CHARACTERS, "pattern": "^[!-~]+$"},
+    "description": "The same key with the same body twice is one request.",
+    "schema": {"type": "string", "minLength": 1, "maxLength": MAX_CHARACTERS, "pattern": "^[ -~]+$"},
 }
 
 

@@ -257,6 +257,22 @@ def test_what_a_program_writes_has_its_name_and_is_undone_on_its_page(user: User
     assert "one of your programs, wrote" not in text_of(browser, f"/files/{FILE_PATH}")
 
 
+def test_undo_leaves_no_version_of_a_program_behind_as_the_persons(user: User) -> None:
+    things = give_things(user, "secret")
+    secret = token(user, name="Dial")
+    for version in (1, 2):
+        given = {"text": f"Obey {version}.", "version": version}
+        assert ask(secret, "write_file", things, body=given).status_code == 200
+    browser = Client()
+    browser.force_login(user)
+    assert '<input type="hidden" name="version" value="1">' in text_of(browser, f"/files/{FILE_PATH}")
+    browser.post(f"/files/{FILE_PATH}/restore/", {"version": "2"})  # from the list of versions
+    restored = UserFileVersion.of(user.pk).get(file__path=FILE_PATH, number=4)
+    assert (restored.content.strip(), restored.program) == ("Obey 1.", "Dial")
+    browser.post(f"/files/{FILE_PATH}/restore/", {"version": "1"})
+    assert UserFileVersion.of(user.pk).get(file__path=FILE_PATH, number=5).program == ""
+
+
 def text_of(browser: Client, path: str) -> str:
     response = browser.get(path)
     assert response.status_code == 200
@@ -280,6 +296,8 @@ def test_the_same_key_twice_is_one_request(user: User) -> None:
         first, again = post(path, body, headers), post(path, body, headers)
         assert first[named] == again[named]
         assert post(path, body, other)[named] != first[named], "another program's key"
+        more = {name: f"{value} more" for name, value in body.items()} or {"a": "body that isn’t read"}
+        assert post(path, more, headers)[named] != first[named], "another body isn't lost"
 
 
 @pytest.mark.parametrize(
@@ -297,6 +315,9 @@ def test_the_same_key_twice_is_one_request(user: User) -> None:
         ("post", "/steps", '{"title": "a", "repeats": "daily"}', 422),
         ("post", "/steps", '{"title": "a", "due_date": "1066-01-01"}', 422),
         ("post", "/steps", '{"title": "a", "due_date": "2027-01-01", "due_time": "10:00+02:00"}', 422),
+        ("post", "/captures", "[" * 100_000, 400),
+        ("post", "/captures", f'{{"text": {"9" * 10_000}}}', 400),
+        ("post", "/captures", '{"text": NaN}', 422),
         ("get", "/files?limit=101", "", 422),
         ("get", "/files?offset=-1", "", 422),
         ("get", "/search", "", 422),
