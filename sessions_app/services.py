@@ -91,8 +91,8 @@ def open_session(*, user_id: int, kind: str, continues: Session | None = None) -
 def begin_session(*, user_id: int, kind: str, client_id: object, rate_limit: RateLimit) -> Session:
     """Open a session for a form; the same form sent twice opens one.
 
-    A form that is sent again after its user has said something in its session opens another one.
-    Raises `Refused` for a kind that doesn't exist, and `TooManySessions`.
+    A form that is sent again after its user has said something in its session, or deleted that, opens another
+    one. Raises `Refused` for a kind that doesn't exist, and `TooManySessions`.
     """
     checked_id = check_client_id(client_id)
     # The user's lock serialises concurrent submissions.
@@ -103,6 +103,8 @@ def begin_session(*, user_id: int, kind: str, client_id: object, rate_limit: Rat
             is_of_this_form = known.messages.filter(client_id=checked_id).exists()
             if known.status == SessionStatus.ACTIVE and (is_of_this_form or not known.is_used):
                 return known
+            checked_id = None
+        elif Session.deleted_of(user_id).filter(kind=kind, client_id=checked_id).exists():
             checked_id = None
     refuse_too_many_sessions(user_id=user_id, rate_limit=rate_limit)
     session = open_session(user_id=user_id, kind=kind)

@@ -70,11 +70,11 @@ def list_conversations(request: HttpRequest, limit: Limit = 50, offset: Offset =
 def begin_conversation(request: HttpRequest) -> Conversation:
     """Open a conversation. Sent again with the same `Idempotency-Key`, it is the same one."""
     caller = caller_of(request)
-    opened = begin_session(
-        user_id=caller.user_id,
-        kind=SessionKind.OPEN_CONVERSATION,
-        client_id=client_id_of(request, caller),
-        rate_limit=rate_limit(),
+    client_id, kind = client_id_of(request, caller), SessionKind.OPEN_CONVERSATION
+    # A form that is sent again once something was said opens another one; a program gets its own.
+    known = Session.of(caller.user_id).filter(kind=kind, client_id=client_id).first() if client_id else None
+    opened = known or begin_session(
+        user_id=caller.user_id, kind=kind, client_id=client_id, rate_limit=rate_limit()
     )
     return _conversation(request, opened)
 
