@@ -1,6 +1,7 @@
 """How often programs may send requests: counted in the cache, which all web processes share with Redis."""
 
 import time
+from contextlib import suppress
 
 import structlog
 from django.conf import settings
@@ -43,7 +44,8 @@ def _count(key: str, *, most: int, seconds: int) -> None:
     except ValueError:  # it was pushed out of the cache just now
         return
     if count + before * (1 - into / seconds) > most:
-        cache.decr(this)
+        with suppress(ValueError):  # as above
+            cache.decr(this)
         raise TooOften(_wait(count - 1, before, most=most, seconds=seconds, into=into))
 
 

@@ -189,6 +189,23 @@ def test_each_token_has_a_rate_and_all_of_a_person_another(user: User, other_use
     count_request(caller_of(other_user))
 
 
+@pytest.mark.usefixtures("few_requests")
+def test_a_count_that_the_cache_pushes_out_meanwhile_refuses_as_any(
+    user: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caller, take_back = caller_of(user), cache.decr
+    for _ in range(4):
+        count_request(caller)
+
+    def once_pushed_out(key: str) -> int:
+        cache.delete(key)
+        return int(take_back(key))
+
+    monkeypatch.setattr(cache, "decr", once_pushed_out)
+    with pytest.raises(TooOften):
+        count_request(caller)
+
+
 def test_all_are_revoked_together(user: User) -> None:
     made(user), made(user)
     assert revoke_all(user.pk) == 2
