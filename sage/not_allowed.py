@@ -1,4 +1,7 @@
-"""An error page for GET requests of POST-only URLs: browsers send them after signing in again, or by hand."""
+"""An error page for GET requests of POST-only URLs: browsers send them after signing in again, or by hand.
+
+Programs get a sentence in JSON, for any method.
+"""
 
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus
@@ -10,7 +13,10 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.utils.decorators import sync_and_async_middleware
 
+from coaching.views.programs import error_as_json, is_for_programs
 from sessions_app.database import in_database_page
+
+OTHER_METHODS = "This address takes other methods; the header Allow names them."
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
 
@@ -38,15 +44,16 @@ def not_allowed_page(get_response: GetResponse) -> GetResponse:
 
 
 def _is_bare(request: HttpRequest, response: HttpResponseBase) -> bool:
-    return (
-        response.status_code == HTTPStatus.METHOD_NOT_ALLOWED
-        and request.method == "GET"
-        and isinstance(response, HttpResponse)
-        and not response.content
-    )
+    if response.status_code != HTTPStatus.METHOD_NOT_ALLOWED or not isinstance(response, HttpResponse):
+        return False
+    return is_for_programs(request) or (request.method == "GET" and not response.content)
 
 
 def _with_page(request: HttpRequest, response: HttpResponseBase) -> HttpResponse:
-    page = render(request, "405.html", status=HTTPStatus.METHOD_NOT_ALLOWED)
+    page: HttpResponse
+    if is_for_programs(request):
+        page = error_as_json(OTHER_METHODS, HTTPStatus.METHOD_NOT_ALLOWED)
+    else:
+        page = render(request, "405.html", status=HTTPStatus.METHOD_NOT_ALLOWED)
     page["Allow"] = response["Allow"]
     return page
