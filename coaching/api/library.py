@@ -1,8 +1,11 @@
 """Documents, summaries of conversations, and the search, for programs.
 
+A summary of a conversation about a private file, such as the safety plan, isn't given to any.
+
 A document that is never sent to the AI model isn't given to programs either: they may hand on what they get.
 """
 
+from collections.abc import Sequence
 from typing import cast
 
 from django.http import HttpRequest
@@ -25,9 +28,11 @@ from coaching.api.values import (
 from coaching.library.rows.documents import document_with_text, documents_of
 from coaching.models import Document as DocumentRow
 from coaching.models import DocumentState, RecallSource
+from coaching.recall.hits import Hit as RecallHit
 from coaching.recall.hits import Passage
 from coaching.recall.passages import read_passages
 from coaching.recall.search import Bounds, search
+from coaching.tools.private_calls import without_private
 from coaching.views.hits import HitRow, rows_of, searches
 from sessions_app.models import USED, Session, TitleSource
 
@@ -47,7 +52,7 @@ def find(request: HttpRequest, q: Question) -> Found:
     caller = caller_of(request)
     searches.count(caller.user_id)
     hits = search(q, user_id=caller.user_id, now=timezone.now(), limit=HITS, bounds=Bounds(sources=FOUND))
-    passages = read_passages(hits, user_id=caller.user_id)
+    passages = read_passages(_without_private(hits, caller.user_id), user_id=caller.user_id)
     rows = rows_of(caller.user_id, q, passages)
     return Found(items=[_hit(request, passage, row) for passage, row in zip(passages, rows, strict=True)])
 
@@ -75,9 +80,19 @@ def get_document(request: HttpRequest, document_id: Id) -> DocumentWithText:
 
 def list_summaries(request: HttpRequest, limit: Limit = 50, offset: Offset = 0) -> Page[Summary]:
     """List what conversations were about, the last active first. Titles in the person's words are empty."""
-    sessions = Session.of(caller_of(request).user_id).filter(USED, archived_at=None).exclude(summary="")
+    user_id = caller_of(request).user_id
+    used = Session.of(user_id).filter(USED, archived_at=None).exclude(summary="")
+    sessions = without_private(used, user_id=user_id)
     rows = sessions.order_by("-last_active_at", "-id").defer("opening")[offset : offset + limit]
     return Page(items=[_summary(session) for session in rows], total=sessions.count())
+
+
+def _without_private(hits: Sequence[RecallHit], user_id: int) -> list[RecallHit]:
+    """Return hits without summaries of conversations about a private file."""
+    found = {hit.session_id for hit in hits if hit.source == RecallSource.SUMMARY and hit.session_id}
+    sessions = without_private(Session.of(user_id).filter(pk__in=found), user_id=user_id)
+    shown = set(sessions.values_list("pk", flat=True)) if found else set()
+    return [hit for hit in hits if hit.source != RecallSource.SUMMARY or hit.session_id in shown]
 
 
 def _summary(session: Session) -> Summary:

@@ -24,7 +24,7 @@ from coaching.models import (
     UserFile,
     UserFileVersion,
 )
-from sessions_app.models import Message, Session
+from sessions_app.models import Message, Session, ToolCallRecord, Turn
 from sessions_app.rate import RateLimit
 from tests.api.things import (
     ALL,
@@ -197,6 +197,26 @@ def test_what_is_private_is_in_no_answer(user: User) -> None:
     assert [never for never in ("plan", "withheld", "message", "title") if f"secret {never}" in whole] == []
 
 
+def test_a_summary_of_a_conversation_about_the_safety_plan_is_given_to_no_program(user: User) -> None:
+    things = give_things(user, "secret")
+    secret = token(user, "read")
+    for name in ("list_summaries", "find"):
+        assert "secret summary" in ask(secret, name, things).content.decode()
+    ToolCallRecord.unscoped.create(
+        turn=Turn.of(user.pk).get(),
+        round_number=1,
+        position=0,
+        tool_use_id="toolu_1",
+        name="save_file",
+        input={"file_type": "safety-plan", "content": "My plan"},
+        state="answered",
+        finished_at=timezone.now(),
+    )
+    for name in ("list_summaries", "find"):
+        assert "secret summary" not in ask(secret, name, things).content.decode()
+    assert ask(secret, "list_summaries", things).json()["total"] == 0
+
+
 @pytest.mark.parametrize(
     ("name", "body"),
     [
@@ -354,6 +374,5 @@ def test_bad_input_is_refused_in_a_sentence(
     given = {"data": body, "content_type": "application/json"} if body else {}
     response = send(f"/api{path}", headers=headers, **given)
     assert response.status_code == status, response.content
-    if status != 405:
-        assert response.json()["error"]
+    assert response.json()["error"]
     assert counts() == before
