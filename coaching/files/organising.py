@@ -143,10 +143,16 @@ def delete_file(*, user_id: int, path: str, now: datetime) -> UserFile:
 
 
 @transaction.atomic
-def delete_files(*, user_id: int, ids: Sequence[int], now: datetime) -> Sequence[UserFile]:
-    """Delete together those of these files that the user has; each can be restored by itself."""
+def delete_files(*, user_id: int, ids: Sequence[int], now: datetime) -> Sequence[int]:
+    """Delete together those of these files that the user has; each can be restored by itself.
+
+    Returns the ids of all that are deleted now, also by a first press or in another tab.
+    """
+    lock_usage(user_id)  # a second press waits for the first
     paths = UserFile.of(user_id).filter(pk__in=ids).order_by("pk").values_list("path", flat=True)
-    return [delete_file(user_id=user_id, path=path, now=now) for path in list(paths)]
+    for path in list(paths):
+        delete_file(user_id=user_id, path=path, now=now)
+    return list(UserFile.deleted_of(user_id).filter(pk__in=ids).values_list("pk", flat=True))
 
 
 @transaction.atomic

@@ -33,16 +33,15 @@ def ids_in(values: Sequence[str]) -> list[int]:
 @require_POST
 def chosen(request: HttpRequest) -> HttpResponse:
     """Do with the selected files what the pressed button says: `do` is `delete` or `download`."""
-    user_id, ids = user_id_of(request), ids_in(request.POST.getlist("file"))
+    user_id, ids, do = user_id_of(request), ids_in(request.POST.getlist("file")), request.POST.get("do")
+    if do == "delete" and (gone := delete_files(user_id=user_id, ids=ids, now=timezone.now())):
+        return _see(f"{reverse('files')}?{urlencode({'deleted': gone}, doseq=True)}")
     present = list(UserFile.of(user_id).filter(pk__in=ids).values_list("pk", flat=True))
     if not present:
         error(request, _("Those files are gone already.") if ids else _("Select one or more files first."))
         return _see(f"{reverse('files')}?select=1")
-    if request.POST.get("do") == "download":
+    if do == "download":
         return _see(f"{reverse('file_archive')}?{urlencode({'file': present}, doseq=True)}")
-    if request.POST.get("do") == "delete":
-        deleted = delete_files(user_id=user_id, ids=present, now=timezone.now())
-        return _see(f"{reverse('files')}?{urlencode({'deleted': [file.pk for file in deleted]}, doseq=True)}")
     return _see(reverse("files"))
 
 

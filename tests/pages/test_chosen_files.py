@@ -1,6 +1,8 @@
 """Selecting several files: deleted together with a way back, downloaded together, and nobody else's."""
 
 import re
+import time
+from concurrent.futures import ThreadPoolExecutor
 from html import unescape
 from http import HTTPStatus
 from urllib.parse import parse_qs, urlsplit
@@ -8,8 +10,11 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
+from django.db import connection, connections, transaction
 from django.test import Client
+from django.utils import timezone
 
+from coaching.files.organising import delete_files
 from coaching.models import UserFile
 from coaching.views.chosen_files import MOST_CHOSEN, ids_in
 from coaching.views.files import OPEN_AT_FIRST, SHOWN_IN_TREE
@@ -58,6 +63,39 @@ def test_several_are_deleted_at_once_and_come_back_at_once(
     assert "2 files restored." in page_of(signed_in, response["Location"])
     assert UserFile.of(user.pk).count() == 3
     assert "restored" not in page_of(signed_in, signed_in.post(undo, {"file": named})["Location"])
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_second_press_waits_for_the_first_and_offers_the_same_undo(
+    signed_in: Client, user: User, keep_file: KeepFile
+) -> None:
+    first, second, third = keep_logs(keep_file)
+
+    def press_again() -> str:
+        try:
+            return do(signed_in, "delete", first, second, third)
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(1) as thread:
+        with transaction.atomic():
+            delete_files(user_id=user.pk, ids=[first, second], now=timezone.now())
+            again = thread.submit(press_again)
+            until_somebody_waits()
+        page = page_of(signed_in, again.result())
+    assert "3 files were deleted." in page
+    assert not UserFile.of(user.pk).exists()
+
+
+def until_somebody_waits() -> None:
+    waiting = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    for _ in range(200):
+        with connection.cursor() as cursor:
+            cursor.execute(waiting)
+            if cursor.fetchone():
+                return
+        time.sleep(0.05)
+    raise AssertionError("nobody waits")
 
 
 def test_what_is_gone_for_good_is_left_out_of_an_undo(
