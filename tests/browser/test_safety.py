@@ -211,6 +211,24 @@ async def test_a_capture_with_danger_brings_the_card_into_view_on_any_page(
     assert watcher.faults == []
 
 
+async def test_the_card_is_above_the_settings(page: Page, in_germany: None) -> None:
+    await page.set_viewport_size({"width": 1280, "height": 800})
+    await page.goto("/settings/")
+    await page.get_by_role("button", name="Save").click()
+    await expect(page.get_by_text("Settings saved.")).to_be_visible()
+    await page.get_by_role("link", name="Capture a thought").click()
+    dialog = page.locator("#capture-dialog")
+    await dialog.get_by_role("textbox").fill(DANGER)
+    await dialog.get_by_role("button", name="Save").click()
+    await expect(page.locator("#safety-now > .safety-card")).to_be_visible()
+    tops = await page.evaluate(
+        """() => [".flash", ".safety-card", ".settings-page", ".settings-nav"].map(
+            (part) => document.querySelector(`main ${part}`).getBoundingClientRect().top)"""
+    )
+    assert tops == sorted(tops)
+    assert tops[2] == tops[3], "the page and its list begin at one height"
+
+
 async def test_a_calm_capture_right_after_doesnt_take_the_card_away(
     page: Page, in_germany: None, watcher: Watcher
 ) -> None:
