@@ -35,18 +35,23 @@ for (const box of boxes) {
   box.addEventListener("click", (event) => {
     if (event.shiftKey && last) {
       const [from, to] = [boxes.indexOf(last), boxes.indexOf(box)].sort((one, other) => one - other);
-      for (const between of boxes.slice(from, to + 1)) between.checked = box.checked;
+      for (const between of boxes.slice(from, to + 1))
+        if (between.checkVisibility()) between.checked = box.checked; // none in a closed folder
     }
     last = box;
     show();
   });
 }
 
-addEventListener("keydown", (event) => {
-  if (event.key === "Escape" && !document.querySelector(":modal, details.menu[open]")) {
-    document.getElementById("choosing-ends").click();
-  }
-});
+// Before others get the key: a menu that it closes is still open. In a field it empties the field.
+addEventListener(
+  "keydown",
+  (event) => {
+    if (event.key !== "Escape" || event.isComposing || event.target.matches("input:not([type=checkbox]), textarea")) return;
+    if (!document.querySelector(":modal, :popover-open, details.menu[open]")) document.getElementById("choosing-ends").click();
+  },
+  { capture: true },
+);
 
 // A page that the browser kept comes back with its boxes.
 addEventListener("pageshow", show);

@@ -9,6 +9,7 @@ from playwright.async_api import Page, expect
 from coaching.models import FileType, UserFile, UserFileVersion
 from sessions_app.database import in_database
 from tests.browser.fixtures import OpenContext, Watcher
+from tests.browser.tabbing import tab_faults
 from tests.browser.test_accessibility import look, serious_findings
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -36,13 +37,19 @@ def keep(user: User, body: str) -> None:
     )
 
 
-def keep_notes(user: User) -> None:
+def keep_notes(user: User, folder: str = "notes") -> None:
     for number in range(5):
         file = UserFile.unscoped.create(
-            user=user, path=f"notes/{number}.md", file_type=FileType.NOTE, version_number=1
+            user=user, path=f"{folder}/{number}.md", file_type=FileType.NOTE, version_number=1
         )
         UserFileVersion.unscoped.create(
-            file=file, number=1, content="Words", size=5, sha256="", storage_key=f"{number}", source="user"
+            file=file,
+            number=1,
+            content="Words",
+            size=5,
+            sha256="",
+            storage_key=f"{folder}/{number}",
+            source="user",
         )
 
 
@@ -160,6 +167,43 @@ async def test_several_files_are_selected_by_keyboard_deleted_and_brought_back(
     await expect(page).to_have_url(re.compile(r"/files/\?folder=notes$"))
     await expect(boxes).to_have_count(0)
     assert watcher.faults == []
+
+
+async def test_a_range_leaves_closed_folders_out_and_escape_ends_what_it_closes_first(
+    page: Page, user: User, watcher: Watcher
+) -> None:
+    for folder in ("letters", "notes", "weekly-reviews"):
+        await in_database(keep_notes, user, folder)
+    await page.goto("/files/?select=1")
+    boxes, count = page.locator(".choice input"), page.locator("#chosen-count")
+    await page.locator("summary", has=page.get_by_role("heading", name="Notes")).click()
+    await boxes.nth(3).click()
+    await boxes.nth(11).click(modifiers=["Shift"])
+    await expect(count).to_have_text("4 selected")
+    await page.get_by_label("Your account").click()
+    await page.keyboard.press("Escape")
+    await page.get_by_role("searchbox").press("Escape")
+    await page.wait_for_timeout(200)
+    await expect(count).to_have_text("4 selected")
+    await boxes.nth(3).press("Escape")
+    await expect(boxes).to_have_count(0)
+    assert watcher.faults == []
+
+
+async def test_the_bar_of_a_selection_covers_no_focus_and_leaves_room_for_rows(
+    page: Page, user: User
+) -> None:
+    for folder in ("letters", "notes", "weekly-reviews"):
+        await in_database(keep_notes, user, folder)
+    for width, height in ((1280, 700), (640, 400), (320, 640), (320, 256)):
+        await page.set_viewport_size({"width": width, "height": height})
+        await page.goto("/files/?select=1")
+        assert await tab_faults(page) == []
+        share = await page.evaluate("() => document.querySelector('.chosen-bar').offsetHeight / innerHeight")
+        position = await page.evaluate(
+            "() => getComputedStyle(document.querySelector('.chosen-bar')).position"
+        )
+        assert share < 0.25 or position == "static", (width, height)
 
 
 async def test_what_was_written_outlives_a_sign_out_and_what_is_too_long_stays(
