@@ -20,7 +20,7 @@ from coaching.admin.records import group_records
 from coaching.admin.usage import period_of
 from coaching.job_queue import BRIEF_ATTEMPTS, count_jobs
 from coaching.models import Backup, CareAsk, InboxRefusal, InboxState
-from sessions_app.figures import FAILED, read_brief_figures, read_turn_figures
+from sessions_app.figures import FAILED, TurnFigures, read_brief_figures, read_turn_figures
 from sessions_app.money import dollars
 from sessions_app.usage_report import UsageSum, read_usage_sum
 
@@ -94,6 +94,7 @@ def read_groups(may: Callable[[str], bool], *, now: datetime) -> Sequence[Figure
         queue += _brief_figures(now)
     if may("coaching.view_inboxstate") and settings.SAGE_INBOX:
         queue += _inbox_figures(now)
+    turns = read_turn_figures(since=today) if may("sessions_app.view_turn") else None
     spend: list[Figure] = []
     if may("sessions_app.view_modelusage"):
         month, _ = period_of("this-month", now=now)
@@ -102,10 +103,10 @@ def read_groups(may: Callable[[str], bool], *, now: datetime) -> Sequence[Figure
             _cost_figure("Cost this month", read_usage_sum(since=month, until=tomorrow)),
         ]
     read = {
-        "Answers": list(_turn_figures(today)) if may("sessions_app.view_turn") else [],
+        "Answers": list(_turn_figures(turns, today)) if turns else [],
         "Queue": queue,
         "Backup": list(_backup_figures(now)) if may("coaching.view_backup") else [],
-        "People": list(_people_figures(may, now=now, today=today)),
+        "People": list(_people_figures(may, turns, now=now)),
         "Spend": spend,
     }
     return [FigureGroup(name=name, figures=figures) for name, figures in read.items() if figures]
@@ -131,8 +132,7 @@ def _health_group(parts: Mapping[str, str]) -> FigureGroup:
     return FigureGroup(name="Health", figures=figures)
 
 
-def _turn_figures(today: datetime) -> Iterator[Figure]:
-    read = read_turn_figures(since=today)
+def _turn_figures(read: TurnFigures, today: datetime) -> Iterator[Figure]:
     turns = reverse("admin:sessions_app_turn_changelist")
     of_today = {"started_at__gte": today.isoformat()}
     failed = urlencode({**of_today, "status__in": ",".join(FAILED)})
@@ -147,7 +147,9 @@ def _turn_figures(today: datetime) -> Iterator[Figure]:
     yield Figure(name="First word, 95th percentile", value=_seconds(read.first_word_p95_ms))
 
 
-def _people_figures(may: Callable[[str], bool], *, now: datetime, today: datetime) -> Iterator[Figure]:
+def _people_figures(
+    may: Callable[[str], bool], turns: TurnFigures | None, *, now: datetime
+) -> Iterator[Figure]:
     if may("auth.view_user"):
         people = User.objects.filter(is_active=True)
         joined = people.filter(date_joined__gte=now - JOINED_PERIOD).count()
@@ -157,8 +159,8 @@ def _people_figures(may: Callable[[str], bool], *, now: datetime, today: datetim
             note=f"{joined:,} new in 7 days" if joined else "",
             address=reverse("admin:auth_user_changelist"),
         )
-    if may("sessions_app.view_turn"):
-        yield Figure(name="People today", value=f"{read_turn_figures(since=today).people:,}")
+    if turns:
+        yield Figure(name="People today", value=f"{turns.people:,}")
     if may("coaching.view_cardcount"):
         asked = CareAsk.unscoped.filter(created_at__gte=now - CARE_PERIOD).count()
         yield Figure(

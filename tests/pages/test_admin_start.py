@@ -10,8 +10,10 @@ from django.contrib import admin
 from django.contrib.auth.models import Permission, User
 from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from coaching.admin.records import group_records
+from coaching.admin.start import read_groups
 from coaching.job_queue import enqueue
 from sessions_app.figures import read_brief_figures, read_turn_figures, sessions_with_brief_behind
 from sessions_app.models import Message, ModelUsage, Session, Turn, TurnStatus
@@ -129,6 +131,14 @@ def test_a_figure_leads_to_its_rows(two_days: None, client: Client, operator: Us
     assert "2 turns" in rows[1]
     assert "1 session" in rows[4]
     assert "0 sessions" in rows[5]
+
+
+def test_nothing_is_queried_twice(two_days: None) -> None:
+    with CaptureQueriesContext(connection) as queries:
+        read_groups(lambda _name: True, now=NOW)
+    asked = [query["sql"] for query in queries]
+    assert len(asked) > 8
+    assert len(asked) == len(set(asked))
 
 
 def test_what_an_operator_needs_first_comes_first_and_each_list_has_its_subject(
