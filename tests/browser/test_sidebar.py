@@ -125,6 +125,21 @@ async def test_conversations_are_found_and_kept_in_order_without_leaving_the_pag
     assert watcher.faults == []
 
 
+async def test_what_sticks_has_the_whole_window_where_the_header_scrolls_away(
+    page: Page, session: Session
+) -> None:
+    panel = """() => {
+        document.querySelector("main").style.minBlockSize = "2000px";
+        scrollTo({ top: 600, behavior: "instant" });
+        const { top, bottom } = document.querySelector(".sidebar .sidebar-panel").getBoundingClientRect();
+        return [top, bottom];
+    }"""
+    for height, top in ((800, 60), (400, 0)):
+        await page.set_viewport_size({"width": 1280, "height": height})
+        await page.goto(path_of(session))
+        assert await page.evaluate(panel) == [top, height]
+
+
 async def test_on_a_narrow_screen_they_are_a_drawer_that_holds_the_focus(
     open_context: OpenContext, cookie: str, watcher: Watcher, session: Session, user: User
 ) -> None:
