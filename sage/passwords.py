@@ -3,6 +3,7 @@
 from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import MinimumLengthValidator
 
+from coaching.programs.grants import revoke_all_grants
 from coaching.programs.tokens import revoke_all
 
 
@@ -14,5 +15,6 @@ class NewPasswordValidator(MinimumLengthValidator):
     """
 
     def password_changed(self, _password: str, user: User) -> None:
-        """Revoke the tokens of the user, who has been saved."""
+        """Revoke the tokens and grants of the user, who has been saved."""
         revoke_all(user.pk)
+        revoke_all_grants(user.pk)

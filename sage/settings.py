@@ -112,6 +112,7 @@ INSTALLED_APPS = [
     "django.contrib.postgres",
     "allauth",
     "allauth.account",
+    "allauth.idp.oidc",
     "allauth.mfa",
     "channels",
     "csp",
@@ -212,6 +213,7 @@ PROCRASTINATE_IMPORT_PATHS = [
     "coaching.library.jobs.analysis",
     "coaching.jobs.imports",
     "coaching.jobs.letters",
+    "coaching.jobs.programs",
     "coaching.jobs.reminders",
     *(["sage.backups.daily"] if SAGE_BACKUP_DIR else []),
 ]
@@ -384,6 +386,14 @@ MFA_FORMS = {
     "add_webauthn": "sage.second_factor_forms.AddPasskeyForm",
     "edit_webauthn": "sage.second_factor_forms.RenamePasskeyForm",
 }
+
+# For other programs: `coaching.oauth`. Nothing is fetched to know a client, and all are public.
+IDP_OIDC_AUTH_METHODS = ["none"]
+IDP_OIDC_CIMD_ENABLED = False
+IDP_OIDC_ACCESS_TOKEN_EXPIRES_IN = 3600
+IDP_OIDC_REFRESH_TOKEN_EXPIRES_IN = 90 * 24 * 3600
+IDP_OIDC_ROTATE_REFRESH_TOKEN = True
+IDP_OIDC_RATE_LIMITS: dict[str, str] | bool = {"client_registration": "5/m/ip,60/h/ip"}
 
 EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
 EMAIL_TIMEOUT = 10

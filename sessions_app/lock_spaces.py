@@ -27,3 +27,5 @@ class LockSpace(IntEnum):
     """What a user's calls about documents may cost is counted."""
     HELP_LINES = 0x4E1B
     """The shipped help lines are loaded."""
+    PROGRAM_CLIENTS = 0x0A01
+    """Programs that have registered themselves are counted."""

@@ -1,1 +1,1 @@
-"""The HTTP interface for programs. It has no rules of its own: services of the pages do the work."""
+"""What programs can do here: over HTTP, and by MCP. Services and tools do the work, and have the rules."""

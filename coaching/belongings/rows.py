@@ -21,6 +21,7 @@ BATCH = 100
 LEFT_OUT_MODELS: Mapping[str, str] = {
     "account.EmailConfirmation": gettext_noop("keys from sent emails; they give access to the account"),
     "admin.LogEntry": gettext_noop("what an operator did in the admin, and to whom: it names other people"),
+    "allauth_idp_oidc.Client": gettext_noop("what programs say of themselves; it belongs to nobody"),
     "auth.User_groups": gettext_noop("permissions that an operator granted"),
     "auth.User_user_permissions": gettext_noop("permissions that an operator granted"),
     "coaching.DocumentPage": gettext_noop("made from documents in this archive"),
@@ -31,6 +32,7 @@ LEFT_OUT_MODELS: Mapping[str, str] = {
 """Owned models that aren't exported, with the reason."""
 
 LEFT_OUT_FIELDS: Mapping[str, str] = {
+    "allauth_idp_oidc.Token.hash": gettext_noop("gives access to the account"),
     "auth.User.password": gettext_noop("gives access to the account"),
     "coaching.CalendarSource.digest": gettext_noop("calculated from the content"),
     "coaching.Document.storage_key": gettext_noop("says where this server stores it"),

@@ -40,6 +40,11 @@ Model = type[KnowledgeEntry] | type[ActionItem]
 NOT_OPEN = gettext_noop("This step was dismissed. If it still needs to be done, add it again.")
 UNDO_HOURS = 24
 TOO_LATE = gettext_noop("This was more than a day ago. You can still edit the step.")
+MAX_SUGGESTIONS = 100
+"""Of programs, of each kind, that wait for the user's yes."""
+TOO_MANY_SUGGESTIONS = gettext_noop(
+    "%(most)s suggestions of programs wait already. Accept or dismiss some of them first."
+)
 NOTHING_TO_UNDO = gettext_noop("There’s nothing to undo here.")
 
 
@@ -91,7 +96,13 @@ ACTION = _Kind(
 
 @overload
 def propose(
-    *, user_id: int, new: NewEntry, made_by: MadeBy, is_accepted: bool = False, tool_use_id: str = ""
+    *,
+    user_id: int,
+    new: NewEntry,
+    made_by: MadeBy,
+    is_accepted: bool = False,
+    tool_use_id: str = "",
+    program: str = "",
 ) -> KnowledgeEntry: ...
 @overload
 def propose(
@@ -116,8 +127,8 @@ def propose(
     """Add what a draft says as a proposal, or accepted if the user wants it (`is_accepted`).
 
     Proposals of an auto-approved kind are accepted, too. A yes to what already waits, of the same client and
-    title, accepts that row instead of adding another one; but a `program`, by its name, accepts nothing.
-    Raises `Refused`.
+    title, accepts that row instead of adding another one; but a `program`, by its name, accepts nothing, and
+    what it only suggests always waits. Raises `Refused`.
     """
     kind = ENTRY if isinstance(new, NewEntry) else ACTION
     values = new.values()
@@ -136,7 +147,9 @@ def propose(
         change(waiting, values=_as_accepted(kind, waiting, values, place), **how)
         return waiting
     check_room(kind.model, user_id=user_id, full=kind.full)
-    is_accepted = is_accepted or kind.is_auto_approved(user_id, values)
+    if program and not is_accepted:
+        _check_suggestions(kind, user_id)
+    is_accepted = is_accepted or (not program and kind.is_auto_approved(user_id, values))
     row = kind.model.of(user_id).create(
         **values,
         **place,
@@ -152,19 +165,32 @@ def propose(
 
 
 def present_row(*, user_id: int, new: Draft) -> Row | None:
-    """Return the row that an earlier reading of the draft's document or sentence has made, locked."""
-    if not new.origin_key or not (new.document_id or new.session_id):
+    """Return the row that an earlier reading of the draft's document or sentence has made, locked.
+
+    Without either it is what a program suggested before.
+    """
+    if not new.origin_key:
         return None
     kind = ENTRY if isinstance(new, NewEntry) else ACTION
-    source = {"document_id": new.document_id} if new.document_id else {"session_id": new.session_id}
+    source: dict[str, Any] = {"document_id": new.document_id}
+    if not new.document_id:
+        source["session_id"] = new.session_id
     rows = kind.model.of(user_id).select_for_update().filter(origin_key=new.origin_key, **source)
     return rows.first()
+
+
+def _check_suggestions(kind: _Kind, user_id: int) -> None:
+    """Raise `Refused` where as many suggestions of programs wait as may."""
+    made = {"origin": ActionOrigin.PROGRAM} if kind is ACTION else {"made_by": MadeBy.PROGRAM}
+    if kind.model.of(user_id).filter(state=kind.proposed, **made).count() >= MAX_SUGGESTIONS:
+        raise Refused(TOO_MANY_SUGGESTIONS, most=MAX_SUGGESTIONS)
 
 
 _ORIGINS: Mapping[MadeBy, ActionOrigin] = {
     MadeBy.PIPELINE: ActionOrigin.DOCUMENT,
     MadeBy.CHAT: ActionOrigin.CONVERSATION,
     MadeBy.USER: ActionOrigin.PERSON,
+    MadeBy.PROGRAM: ActionOrigin.PROGRAM,
 }
 
 

@@ -27,11 +27,13 @@ from coaching.tools.enter_structured_arc import ENTER_STRUCTURED_ARC
 from coaching.tools.extract_facts import EXTRACT_FACTS
 from coaching.tools.forget_lines import FORGET_LINES
 from coaching.tools.get_client_context import GET_CLIENT_CONTEXT
+from coaching.tools.keep_capture import KEEP_CAPTURE
 from coaching.tools.list_action_items import LIST_ACTION_ITEMS
 from coaching.tools.list_documents import LIST_DOCUMENTS
 from coaching.tools.list_references import LIST_REFERENCES
 from coaching.tools.load_skill import LOAD_SKILL
 from coaching.tools.lookup_reference import LOOKUP_REFERENCE
+from coaching.tools.policies import POLICIES, ProgramScope
 from coaching.tools.presentation import Presentation, SageTool
 from coaching.tools.read_file import READ_FILE
 from coaching.tools.read_result import READ_RESULT
@@ -80,13 +82,16 @@ _OF_LIBRARY: tuple[SageTool[Any], ...] = (
     REFILE_DOCUMENT,
 )
 TOOLS = (*_ALWAYS_OFFERED, *_OF_LIBRARY)
+"""The tools of conversations."""
+ALL_TOOLS = (*TOOLS, KEEP_CAPTURE)
+"""Those, and what only other programs need: people have a form for it."""
 
 SKILL_TOOLS: SkillTools = {tool.name: tool.skills for tool in TOOLS if tool.skills}
 
 
 def _prompt_tools(tools: Iterable[SageTool[Any]], **how: Any) -> PromptTools[ToolContext]:
     return PromptTools(
-        (tool for tool in tools if "chat" in tool.tiers),
+        tools,
         skill_tools=SKILL_TOOLS,
         file_reader=READ_FILE.name,
         danger_tool=SHOW_HELP_LINES.name,
@@ -124,9 +129,14 @@ def offered_tools(profile: Profile) -> PromptTools[ToolContext]:
 
 
 PIPELINE_TOOLS: Toolset[ToolContext] = Toolset(
-    tool.in_pipeline() for tool in TOOLS if "pipeline" in tool.tiers
+    tool.in_pipeline() for tool in TOOLS if POLICIES[tool.name].pipeline
 )
 """The same objects as in a conversation, those that the pipeline may use; writes name their source, too."""
+
+PROGRAM_TOOLS: Mapping[str, tuple[ProgramScope, SageTool[Any]]] = {
+    tool.name: (scope, tool.in_programs()) for tool in ALL_TOOLS if (scope := POLICIES[tool.name].program)
+}
+"""The same objects, those that other programs may call, each with the scope that it needs."""
 
 TOOL_NAMES = frozenset(CHAT_TOOLS.names())
 """The tools that skills may name."""

@@ -61,7 +61,6 @@ CHECK_DUPLICATE: SageTool[CheckDuplicateInput] = SageTool(
     description=DESCRIPTION,
     input_model=CheckDuplicateInput,
     kind="instant",
-    tiers=frozenset({"chat", "pipeline"}),
     run=_run,
     presentation=Presentation(
         once=_("looked for a duplicate"),

@@ -23,16 +23,22 @@ from coaching.tools.context import CallContext, ToolContext
 from coaching.tools.decisions import Decision
 from coaching.tools.evidence import decision_on, refuse_in_danger
 from coaching.tools.places import place_choices
-from coaching.tools.presentation import PLACE, CardField, Presentation, SageTool, card
+from coaching.tools.presentation import PLACE, CardField, ForPrograms, Presentation, SageTool, card
 from coaching.tools.reach import Place, check_document, place_to_write
 from coaching.tools.results import Id
 from coaching.tools.sourced import Origin, Sourced, origin_of
 from coaching.tools.step_results import said_key, step_values, tell_step
+from coaching.tools.suggestions import suggested, suggested_key
 from sessions_app.errors import Refused
 
 DESCRIPTION = (
     "Keep a next step. Use it when the user says that they will do something, and quote their words: a "
     "promise is written at once, else they are asked. With due_date it is a reminder if the result says so. "
+    "repeats: daily, weekly, monthly or mon,thu."
+)
+FOR_PROGRAMS = (
+    "Suggest a next step to the person: something that they may want to do, with a due date if it has one. "
+    "It is no step of theirs before they have accepted it in Sage, so tell them that it waits there. "
     "repeats: daily, weekly, monthly or mon,thu."
 )
 NO_SUCH_DAY = "The due date was left out: the quote doesn't name that day, or it may mean another one."
@@ -79,6 +85,18 @@ class PipelineActionItemInput(Sourced):
     project_id: Id | None = None
 
 
+class ProgramActionItemInput(ToolInput):
+    """What another program suggests: it has no words of the user to quote."""
+
+    title: Annotated[Line, Field(max_length=MAX_TITLE)]
+    description: Annotated[StorableText, Field(max_length=MAX_DESCRIPTION)] | None = None
+    due_date: date | None = None
+    due_time: time | None = None
+    repeats: Annotated[StorableText, Field(max_length=40)] | None = None
+    client_id: Id | None = None
+    project_id: Id | None = None
+
+
 def _decide(context: ToolContext, given: CreateActionItemInput, is_tainted: bool) -> Decision:
     place_to_write(context, client_id=given.client_id, project_id=given.project_id)
     _new_step(context, given, None, values={}).values()
@@ -109,7 +127,9 @@ async def _run(context: ToolContext, given: CreateActionItemInput) -> ToolResult
 
 
 def _write(context: CallContext, given: ToolInput) -> ToolResult:
-    """Write a step at once, after the user's yes, or in the pipeline as a proposal."""
+    """Write a step at once, after the user's yes, or as a proposal where only those are made."""
+    if isinstance(given, ProgramActionItemInput):
+        return _suggest(context, given)
     if isinstance(given, PipelineActionItemInput):
         place = place_to_write(context, client_id=given.client_id, project_id=given.project_id)
         origin = origin_of(context, given)
@@ -137,6 +157,21 @@ def _write(context: CallContext, given: ToolInput) -> ToolResult:
     return ToolResult.of(**step_values(item))
 
 
+def _suggest(context: CallContext, given: ProgramActionItemInput) -> ToolResult:
+    """Write what another program suggests, as a proposal."""
+    place = place_to_write(context, client_id=given.client_id, project_id=given.project_id)
+    key = suggested_key(given.title, given.description, given.due_date)
+    new = _new_step(context, given, place, values={"origin_key": key})
+    item = propose(
+        user_id=context.user_id,
+        new=new,
+        made_by=context.tier.made_by,
+        tool_use_id=context.tool_use_id,
+        program=context.tier.program,
+    )
+    return suggested(item, waits_at="/library/actions/")
+
+
 def _source(context: CallContext, given: CreateActionItemInput) -> Mapping[str, Any]:
     """Return where a step comes from: the words in the conversation, or a document's."""
     if given.document_id is not None:
@@ -157,7 +192,11 @@ def _source(context: CallContext, given: CreateActionItemInput) -> Mapping[str, 
 
 
 def _new_step(
-    context: CallContext, given: CreateActionItemInput, place: Place | None, *, values: Mapping[str, Any]
+    context: CallContext,
+    given: CreateActionItemInput | ProgramActionItemInput,
+    place: Place | None,
+    *,
+    values: Mapping[str, Any],
 ) -> NewAction:
     client, project = place or (None, None)
     return NewAction(
@@ -213,8 +252,10 @@ CREATE_ACTION_ITEM: SageTool[Any] = SageTool(
     description=DESCRIPTION,
     input_model=CreateActionItemInput,
     pipeline_model=PipelineActionItemInput,
+    for_programs=ForPrograms(
+        title="Suggest a next step", description=FOR_PROGRAMS, input_model=ProgramActionItemInput
+    ),
     kind="evidence",
-    tiers=frozenset({"chat", "pipeline"}),
     run=_run,
     check=checks(_check),
     decides=_decide,

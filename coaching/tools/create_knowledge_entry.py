@@ -15,15 +15,21 @@ from coaching.models import EntryState, EntryType, KnowledgeEntry
 from coaching.tools.confirmed import answers, checks, runs
 from coaching.tools.context import CallContext
 from coaching.tools.places import place_choices
-from coaching.tools.presentation import PLACE, CardField, Presentation, SageTool, card
+from coaching.tools.presentation import PLACE, CardField, ForPrograms, Presentation, SageTool, card
 from coaching.tools.reach import Place, place_to_write
 from coaching.tools.results import Id
 from coaching.tools.sourced import Origin, Sourced, origin_of
+from coaching.tools.suggestions import suggested, suggested_key
 
 DESCRIPTION = (
     "Keep something about a client: a note, an update, the summary of a document or call. Use it only for "
     "what will be needed again. In a conversation the user decides: it is kept only if the result has "
     "written: true."
+)
+FOR_PROGRAMS = (
+    "Suggest something that Sage should keep about a client: a note, an update, the summary of a call. "
+    "Nothing is kept before the person has accepted it in their library, so tell them that it waits there. "
+    "client_id is from search_clients; the first one is the person."
 )
 POINTS_LEFT_OUT = "{count} key points were left out: the quote doesn't have their dates, numbers or names."
 FIELDS = (
@@ -64,6 +70,10 @@ def _write(context: CallContext, given: CreateKnowledgeEntryInput) -> ToolResult
     place = place_to_write(context, client_id=given.client_id, project_id=given.project_id)
     if origin := origin_of(context, given):
         return _write_from(context, given, place, origin)
+    if context.tier.is_outside:
+        key = suggested_key(given.title, given.content)
+        entry = _propose(context, given, place, key_points=given.key_points or (), origin_key=key)
+        return suggested(entry, waits_at="/library/knowledge/")
     entry = _propose(context, given, place, key_points=given.key_points or ())
     is_accepted = entry.state == EntryState.ACCEPTED
     return ToolResult.of(written=True, id=entry.id, state=entry.state, is_accepted=is_accepted)
@@ -116,6 +126,7 @@ def _propose(
         made_by=context.tier.made_by,
         is_accepted=not context.tier.only_proposes,
         tool_use_id=context.tool_use_id,
+        program=context.tier.program,
     )
 
 
@@ -124,8 +135,8 @@ CREATE_KNOWLEDGE_ENTRY: SageTool[CreateKnowledgeEntryInput] = SageTool(
     description=DESCRIPTION,
     input_model=CreateKnowledgeEntryInput,
     pipeline_model=PipelineKnowledgeEntryInput,
+    for_programs=ForPrograms(title="Suggest knowledge", description=FOR_PROGRAMS),
     kind="confirm",
-    tiers=frozenset({"chat", "pipeline"}),
     run=runs(_write),
     check=checks(_check),
     answer=answers(_write, FIELDS),

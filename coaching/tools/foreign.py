@@ -10,6 +10,7 @@ from coaching.models import (
     ActionItem,
     Document,
     FileSource,
+    KnowledgeEntry,
     LibraryEffect,
     RecallSource,
     UserFile,
@@ -60,10 +61,20 @@ def names_of_documents(user_id: int, ids: Iterable[int | None]) -> tuple[str, ..
 
 def names_of_steps(user_id: int, steps: Iterable[ActionItem]) -> tuple[str, ...]:
     """Return the documents that steps come from, and the programs that changed them. Sync ORM code."""
-    shown = list(steps)
-    effects = LibraryEffect.of(user_id).filter(action_item__in=shown, undone_at=None).exclude(program="")
+    return _names_of_made(user_id, "action_item", list(steps))
+
+
+def names_of_entries(user_id: int, entries: Iterable[KnowledgeEntry]) -> tuple[str, ...]:
+    """Return the documents that entries come from, and the programs that suggested them. Sync ORM code."""
+    return _names_of_made(user_id, "entry", list(entries))
+
+
+def _names_of_made(
+    user_id: int, row: str, shown: Sequence[ActionItem] | Sequence[KnowledgeEntry]
+) -> tuple[str, ...]:
+    effects = LibraryEffect.of(user_id).filter(**{f"{row}__in": shown}, undone_at=None).exclude(program="")
     return foreign_names(
-        names_of_documents(user_id, [step.document_id for step in shown]),
+        names_of_documents(user_id, [one.document_id for one in shown]),
         effects.order_by("id").values_list("program", flat=True) if shown else (),
     )
 

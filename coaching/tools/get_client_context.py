@@ -14,8 +14,8 @@ from coaching.library.rows.documents import documents_of
 from coaching.library.rows.proposals import actions_of, entries_of, for_models
 from coaching.models import ActionState, Client, EntryState, Project
 from coaching.tools.context import ToolContext
-from coaching.tools.foreign import names_of_documents, names_of_steps
-from coaching.tools.presentation import Presentation, SageTool
+from coaching.tools.foreign import names_of_entries, names_of_steps
+from coaching.tools.presentation import ForPrograms, Presentation, SageTool
 from coaching.tools.reach import NO_CLIENT, client_asked_about
 from coaching.tools.results import Id, document_link, line, passage, plain
 from sessions_app.database import in_database
@@ -23,6 +23,10 @@ from sessions_app.database import in_database
 DESCRIPTION = (
     "Get an overview of one client: type, status, notes, projects, counts, newest documents and "
     "knowledge, open next steps. Use it when talk turns to a client."
+)
+FOR_PROGRAMS = (
+    "Get an overview of one client in the person's library in Sage: type, status, notes, projects, counts, "
+    "newest documents and knowledge, open next steps."
 )
 MOST = 6
 MAX_PROJECTS = 20
@@ -70,7 +74,7 @@ def _lists(client: Client) -> tuple[dict[str, Any], tuple[str, ...]]:
         for_models(entries_of(user_id=user_id, client_id=client.id, state=EntryState.ACCEPTED))[:MOST]
     )
     projects = Project.of(user_id).filter(client=client)[:MAX_PROJECTS]
-    sources = names_of_documents(user_id, [one.document_id for one in entries])
+    sources = names_of_entries(user_id, entries)
     of_steps = names_of_steps(user_id, actions)
     foreign = foreign_names([document.name for document in documents], sources, of_steps)
     lists = {
@@ -90,8 +94,8 @@ GET_CLIENT_CONTEXT: SageTool[GetClientContextInput] = SageTool(
     description=DESCRIPTION,
     input_model=GetClientContextInput,
     kind="instant",
-    tiers=frozenset({"chat", "pipeline"}),
     run=_run,
+    for_programs=ForPrograms(title="Look at a client", description=FOR_PROGRAMS),
     presentation=Presentation(
         once=_("looked at a client"), often=_("looked at {count} clients"), activity=_("Looking it up")
     ),

@@ -10,7 +10,7 @@ from coaching.library.rows.proposals import actions_of, for_models
 from coaching.models import ActionItem, ActionState
 from coaching.tools.context import ToolContext
 from coaching.tools.foreign import names_of_steps
-from coaching.tools.presentation import Presentation, SageTool
+from coaching.tools.presentation import ForPrograms, Presentation, SageTool
 from coaching.tools.reach import client_asked_about
 from coaching.tools.results import Id, document_link, line, listed, passage
 from sessions_app.database import in_database
@@ -20,6 +20,10 @@ MOST = 30
 DESCRIPTION = (
     "List next steps by due date, by default open ones. Use it when next_steps (the nearest ten) isn't "
     "enough. A proposed one isn't accepted: never call it agreed."
+)
+FOR_PROGRAMS = (
+    "List the person's next steps in Sage by due date, by default open ones: title, due date, whom it is for "
+    "and what became of it. A proposed one waits for their yes: never call it agreed."
 )
 
 
@@ -40,11 +44,14 @@ def _list(context: ToolContext, given: ListActionItemsInput) -> ToolResult:
     )
     found = for_models(items)
     shown = list(found[:MOST])
-    rows = listed("next_steps", [_values(item) for item in shown], total=found.count())
+    is_outside = context.tier.is_outside
+    values = [_values(item, has_quote=bool(item.document_id) or not is_outside) for item in shown]
+    rows = listed("next_steps", values, total=found.count())
     return replace(rows, foreign=names_of_steps(context.user_id, shown))
 
 
-def _values(item: ActionItem) -> dict[str, object]:
+def _values(item: ActionItem, *, has_quote: bool) -> dict[str, object]:
+    """Return a step. Its quote is a sentence of a document, or of what the user said in a conversation."""
     return {
         "id": item.id,
         "title": line(item.title),
@@ -56,7 +63,7 @@ def _values(item: ActionItem) -> dict[str, object]:
         "repeats": item.repeats,
         "outcome": passage(item.outcome, 200),
         "status": item.state,
-        "quote": passage(item.quote, 200),
+        "quote": passage(item.quote, 200) if has_quote else "",
         "link": document_link(item.document_id),
     }
 
@@ -66,8 +73,8 @@ LIST_ACTION_ITEMS: SageTool[ListActionItemsInput] = SageTool(
     description=DESCRIPTION,
     input_model=ListActionItemsInput,
     kind="instant",
-    tiers=frozenset({"chat", "pipeline"}),
     run=_run,
+    for_programs=ForPrograms(title="List next steps", description=FOR_PROGRAMS),
     presentation=Presentation(
         once=_("looked at your next steps"),
         often=_("looked at your next steps {count} times"),

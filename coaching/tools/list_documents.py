@@ -12,7 +12,7 @@ from coaching.library.documents.folder_names import folder_meant
 from coaching.library.rows.documents import documents_of
 from coaching.models import Document
 from coaching.tools.context import ToolContext
-from coaching.tools.presentation import Presentation, SageTool
+from coaching.tools.presentation import ForPrograms, Presentation, SageTool
 from coaching.tools.reach import client_asked_about
 from coaching.tools.results import Id, Name, document_link, line, listed
 from sessions_app.database import in_database
@@ -22,6 +22,10 @@ MOST = 30
 DESCRIPTION = (
     "List documents, newest first, with id, type, folder, state and link; by client, project or folder. "
     "Use it to see what there is, not to find what they say."
+)
+FOR_PROGRAMS = (
+    "List the documents in the person's library in Sage, newest first, with id, type, folder, state and "
+    "link; by client, project or folder. search_knowledge_bank finds what they say."
 )
 
 
@@ -67,8 +71,8 @@ LIST_DOCUMENTS: SageTool[ListDocumentsInput] = SageTool(
     description=DESCRIPTION,
     input_model=ListDocumentsInput,
     kind="instant",
-    tiers=frozenset({"chat", "pipeline"}),
     run=_run,
+    for_programs=ForPrograms(title="List documents", description=FOR_PROGRAMS),
     presentation=Presentation(
         once=_("listed documents"),
         often=_("listed documents {count} times"),

@@ -41,7 +41,6 @@ LIST_REFERENCES: SageTool[ListReferencesInput] = SageTool(
     description=DESCRIPTION,
     input_model=ListReferencesInput,
     kind="instant",
-    tiers=frozenset({"chat", "pipeline"}),
     run=_run,
     presentation=Presentation(
         once=_("listed the types of documents"), often=_("listed the types of documents {count} times")

@@ -48,7 +48,6 @@ LOOKUP_REFERENCE: SageTool[LookupReferenceInput] = SageTool(
     description=DESCRIPTION,
     input_model=LookupReferenceInput,
     kind="instant",
-    tiers=frozenset({"chat", "pipeline"}),
     run=_run,
     presentation=Presentation(
         once=_("looked up a type of document"), often=_("looked up {count} types of documents")

@@ -17,7 +17,6 @@ from coaching.models import LifeDomain
 from coaching.skills.callers import SkillTool
 from coaching.tools.context import ToolContext
 from coaching.tools.decisions import Decision
-from coaching.tools.tiers import TierName
 
 QuestionKind = Literal["options", "pulse", "confirm", "other"]
 FieldKind = Literal["line", "text", "lines", "date", "time", "choice", "place"]
@@ -195,10 +194,24 @@ class Changed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ForPrograms:
+    """A tool as other programs see it: a model that knows nothing of Sage's conversations reads it.
+
+    `input_model` is set if it takes something else than in a conversation.
+    """
+
+    title: str
+    description: str
+    input_model: type[ToolInput] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SageTool(Tool[ToolContext, InputT]):
-    """A tool of Sage. `skills` is set if its results contain skills; `tiers` offer it.
+    """A tool of Sage. `skills` is set if its results contain skills; `coaching.tools.policies` says who may
+    call it.
 
     `pipeline_model` is the input that the pipeline requires, if it asks for more than a conversation does.
+    `for_programs` is how other programs see it, if any may call it.
     `changes(context, input)` says whether a call would do more than add something, `decides` whether one of
     the kind `evidence` is asked about first, and `holds` whether any other is, also where no texts of others
     were read. All are sync ORM code and raise as the call would.
@@ -206,11 +219,18 @@ class SageTool(Tool[ToolContext, InputT]):
 
     presentation: Presentation
     skills: SkillTool | None = None
-    tiers: frozenset[TierName] = frozenset({"chat"})
     pipeline_model: type[InputT] | None = None
+    for_programs: "ForPrograms | None" = None
     changes: Callable[[ToolContext, InputT], Changed] | None = None
     decides: Callable[[ToolContext, InputT, bool], Decision] | None = None
     holds: Callable[[ToolContext, InputT], bool] | None = None
 
     def in_pipeline(self) -> "SageTool[InputT]":
         return replace(self, input_model=self.pipeline_model) if self.pipeline_model else self
+
+    def in_programs(self) -> "SageTool[Any]":
+        """Return the tool with the description and input that programs get. `for_programs` must be set."""
+        shown = self.for_programs
+        if shown is None:
+            raise TypeError(f"programs can't call {self.name}")
+        return replace(self, description=shown.description, input_model=shown.input_model or self.input_model)

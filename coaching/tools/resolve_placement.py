@@ -44,7 +44,6 @@ RESOLVE_PLACEMENT: SageTool[ResolvePlacementInput] = SageTool(
     description=DESCRIPTION,
     input_model=ResolvePlacementInput,
     kind="instant",
-    tiers=frozenset({"chat", "pipeline"}),
     run=_run,
     presentation=Presentation(
         once=_("looked up where a document belongs"),

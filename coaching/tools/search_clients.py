@@ -5,7 +5,7 @@ from django.utils.translation import gettext_noop as _
 from coaching.engine.tools import ToolInput, ToolResult
 from coaching.library.rows.clients import list_clients
 from coaching.tools.context import ToolContext
-from coaching.tools.presentation import Presentation, SageTool
+from coaching.tools.presentation import ForPrograms, Presentation, SageTool
 from coaching.tools.reach import reached_clients
 from coaching.tools.results import Query, line, listed
 from sessions_app.database import in_database
@@ -15,6 +15,10 @@ MOST = 20
 DESCRIPTION = (
     "Find clients by words in their name, notes or projects; without a query, list them. The first (type "
     "self) is the user. Use it for the ids that other tools want."
+)
+FOR_PROGRAMS = (
+    "Find whom the person's library in Sage is about: clients by words in their name, notes or projects; "
+    "without a query, list them. The first (type self) is the person. Other tools take these ids."
 )
 
 
@@ -42,8 +46,8 @@ SEARCH_CLIENTS: SageTool[SearchClientsInput] = SageTool(
     description=DESCRIPTION,
     input_model=SearchClientsInput,
     kind="instant",
-    tiers=frozenset({"chat", "pipeline"}),
     run=_run,
+    for_programs=ForPrograms(title="Find clients", description=FOR_PROGRAMS),
     presentation=Presentation(
         once=_("looked for a client"),
         often=_("looked for clients {count} times"),

@@ -71,11 +71,11 @@ class Origin:
 
 
 def origin_of(context: CallContext, given: ToolInput) -> Origin | None:
-    """Return what a write of the pipeline rests on; None in a conversation.
+    """Return what a write of the pipeline rests on; None elsewhere.
 
     Raises `ToolError`. Sync ORM code.
     """
-    if not context.tier.only_proposes:
+    if not context.tier.names_source:
         return None
     if not isinstance(given, Sourced) or context.binding is None:
         raise ToolError(NOT_OF_THIS_CALL)

@@ -8,50 +8,16 @@ a turn that goes on later rules on nothing again.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from coaching.engine.errors import ToolError, ToolInputError
 from coaching.engine.tools import ToolCall
 from coaching.tools.context import ToolContext
+from coaching.tools.policies import POLICIES, UNKNOWN
 from coaching.tools.presentation import SageTool
 from coaching.tools.tiers import CHAT
 from sessions_app.errors import Refused
 from sessions_app.history import TAINT_KEY
-
-Treatment = Literal["free", "undo", "confirm"]
-
-TREATMENTS: Mapping[str, Treatment] = {
-    "save_file": "undo",
-    "read_file": "free",
-    "complete_session": "confirm",
-    "enter_structured_arc": "confirm",
-    "show_options": "free",
-    "show_pulse_check": "free",
-    "load_skill": "free",
-    "read_result": "free",
-    "recall_context": "free",
-    "show_help_lines": "free",
-    "create_action_item": "confirm",
-    "resolve_action_item": "confirm",
-    "forget_lines": "confirm",
-    "list_action_items": "free",
-    "search_knowledge_bank": "free",
-    "check_duplicate": "free",
-    "get_client_context": "free",
-    "search_clients": "free",
-    "list_documents": "free",
-    "create_knowledge_entry": "confirm",
-    "lookup_reference": "free",
-    "list_references": "free",
-    "resolve_placement": "free",
-    "classify_document": "free",
-    "summarize_document": "free",
-    "analyze_transcript": "free",
-    "extract_facts": "free",
-    "refile_document": "confirm",
-}
-"""By tool. `free`: it reads, or asks the person. `confirm`: it waits for their yes. `undo`: it runs if it
-only adds, shown with the names of the texts and *Undo*; what would replace something waits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,7 +108,7 @@ def _rule_on_one(
     sources: tuple[str, ...],
     written: set[str],
 ) -> Ruling:
-    treatment = TREATMENTS.get(call.name, "confirm")
+    treatment = POLICIES.get(call.name, UNKNOWN).after_texts
     if tool is None or treatment == "free" or tool.kind in (*CHAT.waiting_kinds, "evidence"):
         return Ruling(sources=sources)
     if treatment == "confirm" or tool.changes is None:

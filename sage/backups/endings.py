@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from allauth.idp.oidc.models import Client as OAuthClient
 from django.contrib.sessions.models import Session as LoginSession
 from django.db import transaction
 from procrastinate.contrib.django.models import ProcrastinateJob, ProcrastinateWorker
@@ -24,6 +25,7 @@ def end_what_ran() -> int:
     """
     LoginSession.objects.all().delete()
     ProgramToken.unscoped.all().delete()
+    OAuthClient.objects.all().delete()
     PushDevice.unscoped.all().delete()
     RunnerProcess.objects.all().delete()
     ProcrastinateJob.objects.filter(queue_name=REMINDERS_QUEUE, status="todo").delete()

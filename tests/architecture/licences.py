@@ -59,6 +59,7 @@ REVIEWED: Final = {
     "colorama": Reviewed("BSD-3-Clause", "LICENSE.txt of its wheel; for Windows only"),
     "httpx2-jsfetch": Reviewed("BSD-3-Clause", "its wheel's METADATA; for Python in browsers only"),
     "protobuf": Reviewed("BSD-3-Clause", "its LICENSE; the field says “3-Clause BSD License”"),
+    "pywin32": Reviewed("PSF-2.0", "its wheel's METADATA; for Windows only"),
     "pypdfium2": Reviewed("BSD-3-Clause AND Apache-2.0", "LICENSES and BUILD_LICENSES of its wheel"),
     "qrcode": Reviewed(
         "BSD-3-Clause AND MIT", "its LICENSE; the other classifier is about the trademark “QR Code”"

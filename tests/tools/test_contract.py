@@ -19,14 +19,23 @@ from coaching.library.clients import own_client
 from coaching.library.drafts import NewAction
 from coaching.library.proposals import propose
 from coaching.models import MadeBy, Profile
-from coaching.tools import CHAT_TOOLS, COMPACT_TOOLS, TOOLS, offered_tools, waiting
+from coaching.tools import (
+    ALL_TOOLS,
+    CHAT_TOOLS,
+    COMPACT_TOOLS,
+    PIPELINE_TOOLS,
+    PROGRAM_TOOLS,
+    TOOLS,
+    offered_tools,
+    waiting,
+)
 from coaching.tools.decisions import Decision
+from coaching.tools.policies import POLICIES
 from coaching.tools.presentation import SageTool
 from coaching.tools.read_file import READ_FILE
 from coaching.tools.save_file import SAVE_FILE
 from coaching.tools.show_options import SHOW_OPTIONS
-from coaching.tools.tainted import TREATMENTS
-from coaching.tools.tiers import CHAT
+from coaching.tools.tiers import CHAT, PROGRAM
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionKind
 from sessions_app.services import open_session
@@ -247,7 +256,7 @@ async def test_a_tool_runs_once_and_answers(
 def test_people_read_what_a_tool_did_and_what_it_asks(tool: SageTool[Any]) -> None:
     shown = tool.presentation
     assert "{" not in shown.once + shown.often.format(count=2) + shown.activity
-    asks = tool.kind in (*CHAT.waiting_kinds, "evidence") or TREATMENTS[tool.name] != "free"
+    asks = tool.kind in (*CHAT.waiting_kinds, "evidence") or POLICIES[tool.name].after_texts != "free"
     assert (shown.question(INPUTS[tool.name]).kind != "other") == asks
     odd: list[dict[str, Any]] = [dict.fromkeys(INPUTS[tool.name], value) for value in (None, [{}, 1, None])]
     for broken in [{}, *odd]:
@@ -255,14 +264,38 @@ def test_people_read_what_a_tool_did_and_what_it_asks(tool: SageTool[Any]) -> No
 
 
 def test_the_table_says_of_every_tool_what_it_may_do_after_texts_of_others() -> None:
-    assert TREATMENTS.keys() == {tool.name for tool in TOOLS}
+    treatments = {name: policy.after_texts for name, policy in POLICIES.items()}
+    assert {name for name, treatment in treatments.items() if treatment} == {tool.name for tool in TOOLS}
     assert {tool.name for tool in TOOLS if tool.kind in CHAT.waiting_kinds} <= {
-        name for name, treatment in TREATMENTS.items() if treatment == "confirm" or name.startswith("show_")
+        name for name, treatment in treatments.items() if treatment == "confirm" or name.startswith("show_")
     }
-    assert TREATMENTS["show_help_lines"] == "free"
+    assert treatments["show_help_lines"] == "free"
     for tool in TOOLS:
-        assert (tool.changes is not None) == (TREATMENTS[tool.name] == "undo")
+        assert (tool.changes is not None) == (treatments[tool.name] == "undo")
         assert (tool.decides is not None) == (tool.kind == "evidence")
+
+
+def test_one_table_has_the_policies_of_all_tools() -> None:
+    assert POLICIES.keys() == {tool.name for tool in ALL_TOOLS}
+    for tool in ALL_TOOLS:
+        policy = POLICIES[tool.name]
+        assert (tool.for_programs is not None) == (policy.program is not None)
+        assert tool.pipeline_model is None or policy.pipeline
+        # What waits for a yes, or changes something, is no reading.
+        is_write = tool.kind != "instant" or policy.after_texts not in (None, "free")
+        assert is_write == (policy.program == "write") or policy.program is None
+    assert [tool.name for tool in TOOLS if POLICIES[tool.name].pipeline] == list(PIPELINE_TOOLS.names())
+
+
+def test_programs_get_the_same_objects_with_words_of_their_own() -> None:
+    assert PROGRAM_TOOLS.keys() == {name for name, policy in POLICIES.items() if policy.program}
+    for tool in ALL_TOOLS:
+        if tool.name in PROGRAM_TOOLS:
+            scope, shown = PROGRAM_TOOLS[tool.name]
+            assert (scope, shown.run) == (POLICIES[tool.name].program, tool.run)
+            assert len(shown.description) > 100
+            assert shown.definition()["input_schema"]["type"] == "object"
+    assert PROGRAM.only_proposes
 
 
 def test_each_type_of_file_with_effects_says_whether_they_outlast_it() -> None:

@@ -17,6 +17,7 @@ class MadeBy(models.TextChoices):
     PIPELINE = "pipeline", _("Sage, from a document")
     CHAT = "chat", _("Sage, in a conversation")
     USER = "user", _("You")
+    PROGRAM = "program", _("Another program")
 
 
 class EntryType(models.TextChoices):
