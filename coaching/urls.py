@@ -3,6 +3,7 @@
 from django.urls import include, path
 
 from coaching.api import docs as api_docs
+from coaching.api.mcp.view import endpoint as mcp_endpoint
 from coaching.api.routes import PATTERNS
 from coaching.views import (
     about,
@@ -14,6 +15,7 @@ from coaching.views import (
     care,
     chosen_files,
     confirmed_downloads,
+    connected_programs,
     conversation,
     device_copy,
     devices,
@@ -137,6 +139,11 @@ urlpatterns = [
     path("settings/data/", settings.data, name="data"),
     path("settings/about/", about.about, name="about"),
     path("settings/programs/", program_tokens.programs, name="programs"),
+    path(
+        "settings/programs/connected/<str:client_id>/",
+        connected_programs.disconnect,
+        name="disconnect_program",
+    ),
     path("settings/programs/<int:token_id>/revoke/", program_tokens.revoke, name="revoke_program"),
     path("settings/device-copy/", device_copy.choose, name="choose_device_copy"),
     path("settings/delete/", belongings.delete_account, name="delete_account"),
@@ -161,4 +168,6 @@ urlpatterns = [
     path("settings/calendar/subscribe/", calendar.subscribe_calendar, name="subscribe_calendar"),
     path("settings/calendar/<int:source_id>/refresh/", calendar.refresh_calendar, name="refresh_calendar"),
     path("settings/calendar/<int:source_id>/remove/", calendar.remove_calendar, name="remove_calendar"),
+    path("mcp", mcp_endpoint, name="mcp"),
+    path("", include("coaching.oauth.urls")),
 ]

@@ -26,6 +26,7 @@ from coaching.people.accounts import load_profile, user_id_of
 from coaching.programs.callers import known_scopes
 from coaching.programs.tokens import MAX_DAYS, USUAL_DAYS, MadeToken, make_token, revoke_token, tokens_of
 from coaching.transcript.names import name_of
+from coaching.views.connected_programs import connected_programs
 from coaching.views.parts import back_to, or_404, status_of, with_wait
 from sessions_app.errors import FieldRefused, Refused
 
@@ -126,8 +127,10 @@ def _page(
         "zone": profile.zone,
         "form": form,
         "is_refused": bool(form.errors),
+        "mcp_address": request.build_absolute_uri(reverse("mcp")),
         "made": made,
         "rows": rows,
+        "connected": connected_programs(profile.user_id),
         "changes": _changes(profile.user_id),
     }
     return render(request, "coaching/pages/settings_programs.html", context, status=status)

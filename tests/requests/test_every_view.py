@@ -45,6 +45,9 @@ def assert_answered(answers: dict[str, Answered]) -> None:
     refused |= {name: 403 for name, row in ROUTES.items() if row.scope == "staff"}
     refused["photo_image"] = 503  # its bytes were never stored
     refused |= {name: 401 for name, row in ROUTES.items() if row.scope == "program"}
+    refused |= dict.fromkeys(
+        ("oauth_authorize", "oauth_register", "oauth_token"), 400
+    )  # they ask for nothing
     # No mail comes in where this web process runs.
     refused |= dict.fromkeys(("inbox", "renew_inbox"), 404)
     wrong = {

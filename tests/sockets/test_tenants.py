@@ -19,6 +19,8 @@ from typing import Any, Literal
 
 import pytest
 import websockets
+from allauth.idp.oidc.models import Client as OAuthClient
+from allauth.idp.oidc.models import Token
 from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 from django.contrib.sessions.backends.db import SessionStore
@@ -492,6 +494,19 @@ ROUTES = {
         missing="/settings/programs/7000000/revoke/",
         method="post",
     ),
+    "disconnect_program": Row(
+        path="/settings/programs/connected/connected/",
+        missing="/settings/programs/connected/another/",
+        method="post",
+    ),
+    "mcp": Row(path="/mcp", method="post", scope="program"),
+    "protected_resource": Row(path="/.well-known/oauth-protected-resource", scope="public"),
+    "protected_mcp": Row(path="/.well-known/oauth-protected-resource/mcp", scope="public"),
+    "oauth_server": Row(path="/.well-known/oauth-authorization-server", scope="public"),
+    "oauth_authorize": Row(path="/oauth/authorize", scope="public"),
+    "oauth_register": Row(path="/oauth/register", method="post", scope="public"),
+    "oauth_token": Row(path="/oauth/token", method="post", scope="public"),
+    "oauth_revoke": Row(path="/oauth/revoke", method="post", scope="public"),
     "share": Row(path="/share/", scope="own"),
     "share by form": Row(path="/share/", method="post", form={"text": "hi"}, scope="own"),
     "keep_shared": Row(path="/share/keep/", method="post", form={"text": ""}, scope="own", is_refused=True),
@@ -538,6 +553,10 @@ def owned(user: User, settings: Settings) -> Session:
     timed(calendar, SECRET, now.isoformat(), (now + timedelta(days=2)).isoformat())
     ProgramToken.of(user.pk).create(
         id=TOKEN_ID, name=SECRET, scopes=["read"], expires_at=timezone.now() + timedelta(days=9)
+    )
+    connected = OAuthClient.objects.create(id="connected", name=SECRET, secret="!")
+    Token.objects.create(
+        client=connected, user=user, type="rt", expires_at=timezone.now() + timedelta(days=9)
     )
     PushDevice.unscoped.create(id=DEVICE_ID, user=user, endpoint="https://push.example/x", name=SECRET)
     Import.unscoped.create(id=IMPORT_ID, user=user, file_name=SECRET, state=ImportState.FINISHED)
@@ -637,6 +656,7 @@ def assert_untouched(owned: Session) -> None:
     assert SessionFolder.unscoped.get().name == SECRET
     assert ReflectionPrompt.unscoped.get().put_away_at is None
     assert Import.unscoped.get().state == ImportState.FINISHED
+    assert Token.objects.filter(user_id=owned.user_id).count() == 1
     assert PushDevice.of(owned.user_id).count() == ProgramToken.of(owned.user_id).count() == 1
     assert UserFile.deleted_of(owned.user_id).get().title == SECRET
     assert Photo.of(owned.user_id).get().description == SECRET

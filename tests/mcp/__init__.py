@@ -1,0 +1,1 @@
+"""Tests of Sage's tools by MCP."""
