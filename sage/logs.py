@@ -169,6 +169,8 @@ _LOGGERS: dict[str, Any] = {
     "httpx2": _QUIET,  # a line per request to the model, before its first token
     "psycopg.pool": _QUIET,
     "procrastinate": _QUIET,
+    # Two lines for each request, and arguments of calls that a program got wrong.
+    "mcp": {"level": "ERROR"},
     "procrastinate.worker": {"level": "INFO"},
 }
 

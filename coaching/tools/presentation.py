@@ -233,4 +233,5 @@ class SageTool(Tool[ToolContext, InputT]):
         shown = self.for_programs
         if shown is None:
             raise TypeError(f"programs can't call {self.name}")
-        return replace(self, description=shown.description, input_model=shown.input_model or self.input_model)
+        tool: SageTool[Any] = self
+        return replace(tool, description=shown.description, input_model=shown.input_model or tool.input_model)

@@ -46,7 +46,9 @@ async def use_all(client: Client, user: User) -> None:
     tools = (await client.list_tools()).tools
     assert {tool.name for tool in tools} == PROGRAM_TOOLS.keys()
     assert all(tool.input_schema["type"] == "object" and tool.description for tool in tools)
-    assert [tool.annotations.read_only_hint for tool in tools if tool.name == "read_file"] == [True]
+    hints = {tool.name: tool.annotations for tool in tools}
+    assert (hint := hints["read_file"]) is not None
+    assert hint.read_only_hint
     assert SECRET in text_of(await client.call_tool("read_file", {"path": "life-map/career.md"}))
     found = await client.call_tool("recall_context", {"query": "When does the lease end?"})
     assert SECRET in text_of(found)

@@ -7,7 +7,6 @@ import re
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from django.http import HttpResponse
 from django.test import Client
 
 RESOURCE = "http://testserver/mcp"
@@ -37,7 +36,7 @@ def request_of(client_id: str, **changes: Any) -> dict[str, Any]:
     return {name: value for name, value in (asked | changes).items() if value is not None}
 
 
-def signed(page: HttpResponse) -> str:
+def signed(page: Any) -> str:
     """Return what the page of consent has its form send back."""
     found = re.search(r'name="request" value="([^"]+)"', page.content.decode())
     assert found, page.content.decode()[:4_000]
@@ -53,7 +52,7 @@ def consent(browser: Client, client_id: str, scopes: str = "capture read write",
     return parse_qs(urlsplit(answered["Location"]).query)["code"][0]
 
 
-def exchange(by: str, with_code: str, **changes: Any) -> HttpResponse:
+def exchange(by: str, with_code: str, **changes: Any) -> Any:
     """Ask for tokens with a code."""
     sent = {
         "grant_type": "authorization_code",
@@ -66,7 +65,7 @@ def exchange(by: str, with_code: str, **changes: Any) -> HttpResponse:
     return Client().post("/oauth/token", {k: v for k, v in (sent | changes).items() if v is not None})
 
 
-def refresh(client_id: str, token: str, **changes: Any) -> HttpResponse:
+def refresh(client_id: str, token: str, **changes: Any) -> Any:
     """Ask for new tokens with a refresh token."""
     sent = {"grant_type": "refresh_token", "client_id": client_id, "refresh_token": token}
     return Client().post("/oauth/token", sent | {"resource": RESOURCE} | changes)
@@ -80,7 +79,7 @@ def connect(browser: Client, scopes: str = "capture read write", name: str = "Cl
     return {**tokens.json(), "client_id": client_id}
 
 
-def call_mcp(token: str | None, method: str = "tools/list", **params: Any) -> HttpResponse:
+def call_mcp(token: str | None, method: str = "tools/list", **params: Any) -> Any:
     """Send one message to `/mcp`, as the protocol before 2026 has it."""
     headers = {"Accept": "application/json, text/event-stream"}
     if token is not None:

@@ -331,7 +331,7 @@ def test_of_two_refreshes_at_once_one_wins(browser: Client) -> None:
 
     def try_it(_: int) -> int:
         try:
-            return refresh(connected["client_id"], connected["refresh_token"]).status_code
+            return int(refresh(connected["client_id"], connected["refresh_token"]).status_code)
         finally:
             connection.close()
 

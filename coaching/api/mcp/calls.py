@@ -18,6 +18,7 @@ from coaching.engine.errors import ToolError, ToolInputError
 from coaching.engine.tools import ToolResult
 from coaching.models import FileSource, Profile, Scope
 from coaching.people.languages import in_model_language
+from coaching.programs.callers import NotKnown
 from coaching.tools import PROGRAM_TOOLS
 from coaching.tools.decisions import Decision
 from coaching.tools.presentation import SageTool
@@ -28,6 +29,7 @@ from sessions_app.models import SessionKind
 
 UNKNOWN = "There is no such tool here."
 UNREADABLE = "The arguments can't be read. Send one JSON object."
+ENDED = "This program has no access any more."
 FAILED = "Something went wrong here. Nothing was changed. Try again in a moment."
 
 logger = structlog.get_logger(__name__)
@@ -71,7 +73,7 @@ def offered(scopes: frozenset[Scope]) -> Sequence[SageTool[Any]]:
 
 
 async def run_call(access: Access, name: str, arguments: Mapping[str, Any]) -> ToolResult:
-    """Run a call; whatever is wrong with it is a result that says so. Raises `NotKnown`."""
+    """Run a call; whatever is wrong with it is a result that says so."""
     scope, tool = PROGRAM_TOOLS.get(name, (None, None))
     if scope is None or tool is None:
         return ToolResult.error(UNKNOWN)
@@ -86,6 +88,8 @@ async def run_call(access: Access, name: str, arguments: Mapping[str, Any]) -> T
             return await tool.run(await _context_of(access), tool.parse(written))
     except (ToolError, ToolInputError, Refused) as refusal:
         return ToolResult.error(str(refusal))
+    except NotKnown:
+        return ToolResult.error(ENDED)  # which is answered by 401 instead
     except DatabaseError as error:
         logger.warning("program_call_failed", tool=name, error=type(error).__name__)
         return ToolResult.error(FAILED)

@@ -5,6 +5,7 @@ Django's, so that all of Sage's limits on requests hold here too.
 """
 
 import asyncio
+from collections.abc import MutableMapping
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -65,7 +66,7 @@ class _Answer:
         self._is_read = True
         return {"type": "http.request", "body": self._request.body, "more_body": False}
 
-    async def send(self, message: Message) -> None:
+    async def send(self, message: MutableMapping[str, Any]) -> None:
         if message["type"] == "http.response.start":
             self.response.status_code = message["status"]
             for name, value in message["headers"]:
