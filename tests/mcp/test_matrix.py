@@ -1,11 +1,13 @@
 """Two people, every tool, every scope: a program reaches its own person's things, and no secrets."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
 
-from coaching.api.mcp.calls import offered, run_call
+from coaching.api.mcp.calls import ENDED, offered, run_call
 from coaching.library.proposals import MAX_SUGGESTIONS, accept, dismiss
 from coaching.models import (
     ActionItem,
@@ -19,6 +21,7 @@ from coaching.models import (
     MadeBy,
     Scope,
 )
+from coaching.programs.callers import NotKnown
 from coaching.tools import PROGRAM_TOOLS
 from sessions_app.database import in_database
 from tests.conftest import MakeUser
@@ -187,3 +190,23 @@ async def test_what_cannot_be_done_gets_a_sentence(ada: User, name: str, argumen
     result = await run_call(access_of(ada, *Scope), name, arguments)
     assert result.is_error
     assert len(result.content) < 2_000
+
+
+async def test_each_tool_ends_with_the_access(ada: User) -> None:
+    ids = await in_database(fill, ada, HERS)
+    ended = replace(access_of(ada, *Scope), check=_ended)
+    for name in PROGRAM_TOOLS:
+        result = await run_call(ended, name, arguments_of(name, ids))
+        assert (result.is_error, result.content) == (True, ENDED), name
+    assert not await in_database(Capture.of(ada.pk).exists)
+
+
+def _ended() -> None:
+    raise NotKnown
+
+
+def test_a_disabled_person_has_no_server_on_standard_streams(ada: User) -> None:
+    ada.is_active = False
+    ada.save()
+    with pytest.raises(CommandError, match="ada is disabled"):
+        call_command("mcp", user="ada")

@@ -89,14 +89,14 @@ async def run_call(access: Access, name: str, arguments: Mapping[str, Any]) -> T
     except (ToolError, ToolInputError, Refused) as refusal:
         return ToolResult.error(str(refusal))
     except NotKnown:
-        return ToolResult.error(ENDED)  # which is answered by 401 instead
+        return ToolResult.error(ENDED)  # over HTTP, 401 is the answer instead
     except DatabaseError as error:
         logger.warning("program_call_failed", tool=name, error=type(error).__name__)
         return ToolResult.error(FAILED)
 
 
 async def _context_of(access: Access) -> ProgramContext:
-    zone = await in_database(_zone_of, access.caller.user_id)
+    zone = await in_database(_zone_of, access)
     return ProgramContext(
         access=access,
         tool_use_id=f"program_{uuid.uuid4().hex}",
@@ -106,6 +106,8 @@ async def _context_of(access: Access) -> ProgramContext:
     )
 
 
-def _zone_of(user_id: int) -> ZoneInfo:
-    profile, _made = Profile.of(user_id).get_or_create()
+def _zone_of(access: Access) -> ZoneInfo:
+    """Return the person's time zone, if the program's access holds. Raises `NotKnown`."""
+    access.check()
+    profile, _made = Profile.of(access.caller.user_id).get_or_create()
     return profile.zone

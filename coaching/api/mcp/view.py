@@ -1,5 +1,6 @@
 """`/mcp`: lets in programs whose token holds, and imports what answers them when the first one comes."""
 
+import asyncio
 from http import HTTPStatus
 from importlib import import_module
 from typing import Any
@@ -34,7 +35,8 @@ async def endpoint(request: HttpRequest) -> HttpResponse:
     authorization = request.headers.get("Authorization", "")
     try:
         access = await in_database(_admit, authorization, resource=resource_of(request))
-        transport: Any = import_module("coaching.api.mcp.transport")
+        # The first time this takes a second, in which the process goes on answering others.
+        transport: Any = await asyncio.to_thread(import_module, "coaching.api.mcp.transport")
         answered: HttpResponse = await transport.answer(request, access)
     except NotKnown:
         return _unauthorized(request, is_missing=not authorization)

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from coaching.api.mcp.access import Access
@@ -42,6 +42,8 @@ class Command(BaseCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         user = user_named(options["user"])
+        if not user.is_active:
+            raise CommandError(f"{user.get_username()} is disabled.")
         caller = Caller(
             user_id=user.pk,
             key=f"process:{user.pk}",
