@@ -1,8 +1,8 @@
 """What Sage requires beyond allauth's provider, before it is called.
 
 allauth requires a code challenge of public clients only, and takes a plain one; it takes any resource; it
-answers `prompt=none` from consents to any client; and it raises for texts that a database or a URL can't
-hold.
+answers `prompt=none` from consents to any client; it allows redirects more parameters than were registered;
+and it raises for texts that a database or a URL can't hold.
 """
 
 import re
@@ -10,6 +10,7 @@ import re
 from django.http import QueryDict
 
 from coaching.files.attributes import check_storable
+from coaching.programs.clients import has_registered
 from coaching.programs.redirects import Redirect
 from sessions_app.errors import Refused
 
@@ -40,9 +41,11 @@ def check_authorization(asked: QueryDict, *, resource: str) -> None:
     if asked.getlist("resource") != [resource]:
         raise WrongRequest("invalid_target", f"resource has to be {resource}.")
     try:
-        Redirect(asked.get("redirect_uri", ""))
+        redirect = Redirect(asked.get("redirect_uri", ""))
     except Refused as refusal:
         raise WrongRequest("invalid_request", str(refusal)) from refusal
+    if not has_registered(asked.get("client_id", ""), redirect):
+        raise WrongRequest("invalid_request", "No such program has registered this redirect_uri.")
 
 
 def check_token_request(sent: QueryDict, *, resource: str, has_authorization: bool) -> None:

@@ -5,25 +5,33 @@ What it shows is signed into its form. Its answer redirects to the program,
 which Chromium allows only if the page's own policy names the origin: this page's does, and no other's.
 """
 
+from collections.abc import Collection
 from http import HTTPStatus
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
-from allauth.account.internal.flows.reauthentication import raise_if_reauthentication_required
+from allauth.account.internal.flows.reauthentication import (
+    is_reauthentication_required,
+    raise_if_reauthentication_required,
+)
 from allauth.idp.oidc.forms import AuthorizationForm
+from allauth.idp.oidc.models import Client
 from allauth.idp.oidc.views import AuthorizationView
 from csp.decorators import csp_update
 from django import forms
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.utils import timezone
 from django.utils.http import urlencode
 from django.utils.translation import gettext_lazy as _
 
+from coaching.oauth import codes
 from coaching.oauth.addresses import origin_of, resource_of
 from coaching.oauth.checks import WrongRequest, check_authorization
 from coaching.programs.clients import SCOPES
 from coaching.programs.grants import MAX_GRANTS, has_room
 from coaching.programs.redirects import Redirect
+from coaching.views.program_tokens import send_notice
 
 
 class ConsentForm(AuthorizationForm):  # type: ignore[misc]  # allauth has no types
@@ -55,21 +63,54 @@ class ConsentView(AuthorizationView):  # type: ignore[misc]  # allauth has no ty
         if request.user.is_authenticated:
             raise_if_reauthentication_required(request, app="")
         response: HttpResponse = super().get(request, *args, **kwargs)
-        if type(response) is HttpResponse and response.status_code == HTTPStatus.OK:
-            response.status_code = HTTPStatus.BAD_REQUEST  # allauth's error page, which says 200
-        return self._with_issuer(response)
+        if "Location" in response and not isinstance(response, HttpResponseRedirect):
+            # An error for the program. Anybody may register an address, so a link to here would lead there
+            # without a question.
+            answer = parse_qs(urlsplit(response["Location"]).query)
+            return refused(request, answer.get("error", [""])[0])
+        return _with_status(response)
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if not request.POST.get("request"):
+        # allauth reads the address, too: with `prompt=none` in it, it requires no sign-in.
+        if request.GET or not request.POST.get("request"):
             return refused(request, "This isn’t an answer to a page of Sage.")
-        return self._with_issuer(super().post(request, *args, **kwargs))
+        try:
+            return self._with_issuer(_with_status(super().post(request, *args, **kwargs)))
+        except Client.DoesNotExist:
+            return refused(request, "This program isn’t registered any more.")
 
     def form_valid(self, form: ConsentForm) -> HttpResponse:
-        """Grant what was chosen, unless the person has connected as many programs as they may."""
+        """Grant what was chosen, unless the person has connected as many programs as they may.
+
+        A page that was open for long is shown again, after they have confirmed who they are.
+        """
+        if is_reauthentication_required(self.request, app=""):
+            return HttpResponseRedirect(f"{self.request.path}?{urlencode(self._asked(), doseq=True)}")
         if not self._has_room():
             return self.render_to_response(self.get_context_data(form=form))
         response: HttpResponse = super().form_valid(form)
+        for code in parse_qs(urlsplit(response.get("Location", "")).query).get("code", ()):
+            codes.keep(code, user=self.request.user)
+            self._send_notice(form.cleaned_data["scopes"])
         return response
+
+    def _send_notice(self, chosen: Collection[str]) -> None:
+        client = Client.objects.get(id=self._request_info["client_id"])
+        in_words = [str(words) for scope, words in SCOPES.items() if scope.value in chosen]
+        send_notice(self.request, self.request.user, name=client.name, scopes=in_words)
+
+    def _asked(self) -> dict[str, Any]:
+        """Return the parameters of the program's request, as its page has signed them."""
+        names = (
+            "client_id",
+            "redirect_uri",
+            "response_type",
+            "state",
+            "code_challenge",
+            "code_challenge_method",
+        )
+        asked = {name: self._request_info[name] for name in names if self._request_info.get(name)}
+        return {**asked, "scope": " ".join(self._scopes), "resource": self._request_info["resources"]}
 
     def _skip_consent(self) -> HttpResponse:
         # Whatever an operator may have set: the person is asked.
@@ -97,6 +138,13 @@ class ConsentView(AuthorizationView):  # type: ignore[misc]  # allauth has no ty
             separator = "&" if "?" in address else "?"
             response["Location"] = f"{address}{separator}{urlencode({'iss': origin_of(self.request)})}"
         return response
+
+
+def _with_status(response: HttpResponse) -> HttpResponse:
+    """Correct the status of allauth's error page, which says 200."""
+    if type(response) is HttpResponse and response.status_code == HTTPStatus.OK:
+        response.status_code = HTTPStatus.BAD_REQUEST
+    return response
 
 
 def refused(request: HttpRequest, why: str) -> HttpResponse:

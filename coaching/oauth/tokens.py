@@ -1,24 +1,20 @@
 """Access and refresh tokens for programs: made from a consent's code, renewed, given back."""
 
-from hashlib import sha256
+import json
 from http import HTTPStatus
 
 from allauth.idp.oidc.views import TokenView
-from django.core.cache import cache
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
+from coaching.oauth import codes
 from coaching.oauth.addresses import resource_of
 from coaching.oauth.checks import WrongRequest, check_token_request
 from coaching.oauth.errors import error
 from coaching.people.attempts import TooOften
-from coaching.programs.callers import Caller
-from coaching.programs.grants import find_refreshing, thin_out
+from coaching.programs.grants import consented_anew, end_reused, find_refreshing, note_used
 from coaching.programs.rates import count_request
-
-CODE_SECONDS = 120
-"""Longer than a code holds."""
 
 
 class RotatingTokenView(TokenView):  # type: ignore[misc]  # allauth has no types
@@ -44,23 +40,31 @@ class RotatingTokenView(TokenView):  # type: ignore[misc]  # allauth has no type
 
     @transaction.atomic
     def _answered(self, request: HttpRequest) -> HttpResponse:
-        caller = _refreshing(request)
-        if caller is not None:
+        if request.POST["grant_type"] == "refresh_token":
+            return self._refreshed(request, request.POST.get("refresh_token", ""))
+        return self._exchanged(request, request.POST.get("code", ""))
+
+    def _refreshed(self, request: HttpRequest, secret: str) -> HttpResponse:
+        caller = find_refreshing(secret, now=timezone.now())
+        if caller is None:
+            end_reused(secret, now=timezone.now())
+        else:
             count_request(caller)
         response: HttpResponse = super().post(request)
         if caller is not None and response.status_code == HTTPStatus.OK:
-            thin_out(user_id=caller.user_id, client_id=request.POST["client_id"])
+            client_id = request.POST["client_id"]
+            note_used(secret, user_id=caller.user_id, client_id=client_id, now=timezone.now())
         return response
 
-
-def _refreshing(request: HttpRequest) -> Caller | None:
-    """Return the program of a refresh token, which is locked. Takes a code, which no other request gets then.
-
-    Raises `WrongRequest` for one that was taken.
-    """
-    if request.POST["grant_type"] == "refresh_token":
-        return find_refreshing(request.POST.get("refresh_token", ""), now=timezone.now())
-    taken = f"oauth:code:{sha256(request.POST.get('code', '').encode()).hexdigest()}"
-    if not cache.add(taken, True, timeout=CODE_SECONDS):
-        raise WrongRequest("invalid_grant", "This code was used before.")
-    return None
+    def _exchanged(self, request: HttpRequest, code: str) -> HttpResponse:
+        try:
+            fingerprint = codes.take(code)
+        except codes.NotTakeable:
+            raise WrongRequest("invalid_grant", "This code isn't known, or was used before.") from None
+        response: HttpResponse = super().post(request)
+        if response.status_code == HTTPStatus.OK:
+            made = json.loads(response.content)
+            user = consented_anew(access=made["access_token"], refresh=made["refresh_token"])
+            if not codes.holds_for(user, fingerprint):
+                raise WrongRequest("invalid_grant", "The person has a new password: ask for consent again.")
+        return response

@@ -56,6 +56,15 @@ def register(*, name: str, redirects: Collection[str], now: datetime) -> Client:
     return client
 
 
+def has_registered(client_id: str, redirect: Redirect) -> bool:
+    """Return whether a program has registered an address exactly so. Sync ORM code.
+
+    allauth would allow more parameters, and whoever made the link could have the program act on them.
+    """
+    client = Client.objects.filter(id=client_id).first()
+    return client is not None and any(map(redirect.is_same, client.get_redirect_uris()))
+
+
 def forget_unused(now: datetime) -> int:
     """Delete programs that nobody has consented to for a day; return how many. Sync ORM code."""
     return _unused().filter(created_at__lt=now - UNUSED_FOR).delete()[0]

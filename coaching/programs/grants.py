@@ -5,9 +5,10 @@ The tokens are allauth's rows, of which only hashes are stored. All functions ru
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from allauth.idp.oidc.models import Client, Token
+from django.contrib.auth.models import User
 from django.db import transaction
 
 from coaching.models import Scope
@@ -19,7 +20,14 @@ MAX_GRANTS = 50
 """For each person: programs that they have connected."""
 MAX_ACCESS_TOKENS = 5
 """Of one program and person, the newest: each refresh makes one."""
+MAX_USED_TOKENS = 100
+"""Of one program and person, the newest: refresh tokens that were used."""
+REPEATED_FOR = timedelta(seconds=60)
+"""A used refresh token that comes again sooner is a request that was repeated, or one of two at once."""
+USED_FOR = timedelta(days=90)
 _GRANTED = (Token.Type.ACCESS_TOKEN, Token.Type.REFRESH_TOKEN)
+_USED = "us"
+"""A type of token of ours: a refresh token that was used, which gives access to nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,11 +72,34 @@ def find_refreshing(secret: str, *, now: datetime) -> Caller | None:
     return None if token is None or token.client is None else _caller_of(token)
 
 
-def thin_out(*, user_id: int, client_id: str) -> None:
-    """Delete all access tokens of a program and person but the newest."""
-    tokens = Token.objects.filter(user_id=user_id, client_id=client_id, type=Token.Type.ACCESS_TOKEN)
-    newest = tokens.order_by("-pk").values_list("pk", flat=True)[:MAX_ACCESS_TOKENS]
-    tokens.exclude(pk__in=list(newest)).delete()
+def note_used(secret: str, *, user_id: int, client_id: str, now: datetime) -> None:
+    """Remember a refresh token that new ones were made from, and delete what is old of the same grant."""
+    used = Token(type=_USED, user_id=user_id, client_id=client_id, created_at=now, expires_at=now + USED_FOR)
+    used.set_value(secret)
+    used.save(force_insert=True)
+    for kind, most in ((Token.Type.ACCESS_TOKEN, MAX_ACCESS_TOKENS), (_USED, MAX_USED_TOKENS)):
+        tokens = Token.objects.filter(user_id=user_id, client_id=client_id, type=kind)
+        newest = tokens.order_by("-pk").values_list("pk", flat=True)[:most]
+        tokens.exclude(pk__in=list(newest)).delete()
+
+
+def end_reused(secret: str, *, now: datetime) -> None:
+    """End the grant of a refresh token that was used before: one of the two who have it has stolen it."""
+    used = Token.objects.by_value(secret).filter(type=_USED, created_at__lt=now - REPEATED_FOR).first()
+    if used is not None:
+        Token.objects.filter(user_id=used.user_id, client_id=used.client_id).delete()
+
+
+def consented_anew(*, access: str, refresh: str) -> User:
+    """End what a program had of a person before the consent that two tokens come from; return the person.
+
+    So a narrower consent takes effect, and connecting again ends the access of whoever has stolen a token.
+    """
+    new = list(Token.objects.by_value(access) | Token.objects.by_value(refresh))
+    earlier = Token.objects.filter(user_id=new[0].user_id, client_id=new[0].client_id)
+    earlier.exclude(pk__in=[token.pk for token in new]).delete()
+    person: User = new[0].user
+    return person
 
 
 def grants_of(user_id: int, *, now: datetime) -> Sequence[Grant]:

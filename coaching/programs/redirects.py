@@ -33,3 +33,12 @@ class Redirect:
         self.origin = found["origin"]
         self.host = self.origin.partition("://")[2]
         self.is_on_device = found["loopback"] is not None
+        path = address.removeprefix(self.origin)
+        self.without_port = f"http://{found['loopback']}{path}" if self.is_on_device else address
+
+    def is_same(self, registered: str) -> bool:
+        """Return whether it is an address that was registered. On the device the port may be another one."""
+        try:
+            return self.without_port == Redirect(registered).without_port
+        except Refused:
+            return False

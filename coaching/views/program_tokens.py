@@ -95,7 +95,7 @@ def programs(request: HttpRequest) -> HttpResponse:
     except Refused as refusal:
         form.add_error(refusal.field if isinstance(refusal, FieldRefused) else None, refusal.shown())
         return with_wait(_page(request, form, status=status_of(refusal)), refusal)
-    _send_notice(request, user, made.token)
+    send_notice(request, user, name=made.token.name, scopes=_in_words(made.token))
     return _page(request, TokenForm(), made=made)
 
 
@@ -109,9 +109,9 @@ def revoke(request: HttpRequest, token_id: int) -> HttpResponse:
     return back_to("programs", "#tokens")
 
 
-def _send_notice(request: HttpRequest, user: User, token: ProgramToken) -> None:
-    context = {"name": token.name, "scopes": _in_words(token)}
-    get_adapter(request).send_notification_mail(NOTICE, user, context)
+def send_notice(request: HttpRequest, user: User, *, name: str, scopes: Sequence[str]) -> None:
+    """Tell a person by mail that a program got access; `scopes` are in words."""
+    get_adapter(request).send_notification_mail(NOTICE, user, {"name": name, "scopes": scopes})
 
 
 def _page(
