@@ -7,7 +7,7 @@ import time_machine
 from allauth.idp.oidc.models import Client as Registered
 from allauth.idp.oidc.models import Token
 from django.contrib.auth.models import User
-from django.core.cache import cache
+from django.core.cache import caches
 from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
@@ -127,6 +127,6 @@ def test_a_code_ends_with_a_new_password(browser: Client, user: User) -> None:
 
 def test_codes_that_nobody_made_are_not_stored(browser: Client) -> None:
     client_id = register()["client_id"]
-    before = set(cache._cache)
+    before = set(vars(caches["default"])["_cache"])
     assert exchange(client_id, "guess").status_code == 400
-    assert set(cache._cache) == before
+    assert set(vars(caches["default"])["_cache"]) == before

@@ -122,6 +122,10 @@ def test_a_program_registers_itself_and_gets_no_secret_and_no_more_than_others()
         json.dumps({"redirect_uris": [REDIRECT], "client_name": "a\u202eb"}),
         json.dumps({"redirect_uris": [REDIRECT], "client_name": "a\u0000b"}),
         json.dumps({"redirect_uris": [REDIRECT], "client_name": "n" * 61}),
+        json.dumps({"redirect_uris": [REDIRECT], "client_name": "S-A-G-E"}),
+        json.dumps({"redirect_uris": [REDIRECT], "client_name": "\uff33age"}),
+        json.dumps({"redirect_uris": [REDIRECT], "client_name": "\u3164"}),
+        json.dumps({"redirect_uris": [REDIRECT], "client_name": "\u2800"}),
         json.dumps({"redirect_uris": [REDIRECT], "junk": "x" * 16_000}),
     ],
 )
