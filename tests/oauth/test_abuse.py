@@ -1,5 +1,7 @@
 """OAuth when somebody has stolen something, or sends what no page of Sage sends."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
@@ -8,11 +10,13 @@ from allauth.idp.oidc.models import Client as Registered
 from allauth.idp.oidc.models import Token
 from django.contrib.auth.models import User
 from django.core.cache import caches
+from django.db import connection, transaction
 from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
-from coaching.programs.grants import grants_of
+from coaching.models import ActionItem
+from coaching.programs.grants import grants_of, revoke_grant
 from sage.accounts import AccountAdapter
 from tests.confirmed import sign_in_confirmed
 from tests.conftest import MakeUser
@@ -114,6 +118,36 @@ def test_a_stolen_refresh_token_ends_the_grant_when_both_have_used_it(browser: C
         assert call_mcp(thief["access_token"]).status_code == 401
         assert refresh(mine["client_id"], thief["refresh_token"]).status_code == 400
     assert not Token.objects.exists()
+
+
+def test_a_suggestion_that_waits_is_not_written_when_its_access_has_ended(
+    browser: Client, user: User
+) -> None:
+    program = connect(browser)
+    is_held = threading.Event()
+
+    def revoke_what_waits() -> None:
+        try:
+            with transaction.atomic(), connection.cursor() as cursor:
+                cursor.execute("LOCK TABLE coaching_client IN ACCESS EXCLUSIVE MODE")
+                is_held.set()
+                cursor.execute("SELECT pg_sleep(0.5)")
+                revoke_grant(user_id=user.pk, client_id=program["client_id"])
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        revoking = pool.submit(revoke_what_waits)
+        assert is_held.wait(timeout=30)
+        late = call_mcp(
+            program["access_token"],
+            "tools/call",
+            name="create_action_item",
+            arguments={"title": "Written too late"},
+        )
+        revoking.result()
+    assert late.status_code == 401
+    assert not ActionItem.of(user.pk).exists()
 
 
 def test_a_code_ends_with_a_new_password(browser: Client, user: User) -> None:

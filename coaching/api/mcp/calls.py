@@ -57,12 +57,13 @@ class ProgramContext:
         return self.access.caller.user_id
 
     async def commit(self, effect: Callable[[], ToolResult]) -> ToolResult:
-        """Run `effect` in one transaction, if the program's access still holds. Raises `NotKnown`."""
+        """Run `effect` in one transaction, if the program's access holds to its end. Raises `NotKnown`."""
 
         @transaction.atomic
         def committed() -> ToolResult:
-            self.access.check()
-            return effect()
+            result = effect()
+            self.access.check()  # last: what it has waited for may be the end of the access
+            return result
 
         return await in_database(committed)
 
