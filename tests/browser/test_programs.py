@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Literal
 from urllib.parse import parse_qs, urlsplit
 
 import httpx2
@@ -14,6 +15,7 @@ from mcp import Client
 from mcp.client.auth import AuthorizationCodeResult, OAuthClientProvider, TokenStorage
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
+from mcp.types import TextContent
 from playwright.async_api import Page, Request, expect
 
 from coaching.programs.grants import grants_of
@@ -101,6 +103,7 @@ async def test_a_program_registers_gets_consent_and_reads(
     person, kept = Person(page, "Allow"), Kept()
     async with connected(live_sage, person, kept) as (client, _auth):
         read = await client.call_tool("read_file", {"path": "life-map/career.md"})
+        assert isinstance(read.content[0], TextContent)
         assert "quartz" in read.content[0].text
         first = kept.tokens
         assert first is not None
@@ -121,7 +124,7 @@ async def test_a_person_who_says_no_gives_nothing(live_sage: LiveSage, page: Pag
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 360), ("dark", 1280)])
 async def test_the_page_of_consent_is_readable(
-    live_sage: LiveSage, page: Page, watcher: Watcher, scheme: str, width: int
+    live_sage: LiveSage, page: Page, watcher: Watcher, scheme: Literal["light", "dark"], width: int
 ) -> None:
     async with httpx2.AsyncClient(base_url=live_sage.origin) as http:
         given = {
