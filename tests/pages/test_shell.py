@@ -71,5 +71,5 @@ def test_the_offline_page_is_nobodys(client: Client, user: User) -> None:
 @pytest.mark.parametrize("template", ["500.html", "busy.html", "coaching/pages/offline.html"])
 def test_pages_without_sage_dial_the_emergency_numbers_in_one_tap(template: str) -> None:
     page = render_to_string(template, {"title": "Busy", "message": "Please wait."})
-    numbers = re.findall(r'href="tel:(\d+)"', page)
-    assert numbers == [line.dialled for line in shipped_offer().emergency]
+    said = re.findall(r'href="tel:(\d+)".*?class="call-now-name">([^<]+)<', page, re.DOTALL)
+    assert said == [(line.dialled, line.name) for line in shipped_offer().emergency]
