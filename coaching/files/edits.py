@@ -67,7 +67,7 @@ def editable_of(found: FileText) -> Editable:
     return Editable(
         file_type=file_type,
         body=_trimmed(body),
-        attributes=_typed(file_type, frontmatter, found.rating),
+        attributes=_typed(file_type, frontmatter, None if outdated == "updated_rating" else found.rating),
         frontmatter=frontmatter,
         head=head,
         has_fields=bool(written) or not head,
@@ -199,7 +199,7 @@ def _typed(file_type: FileType, frontmatter: Mapping[str, Any], rating: int | No
             except ValidationError:
                 continue
             values[name] = frontmatter[name]
-    if rating is not None and "updated_rating" in values:  # A pulse may be newer than the text.
+    if rating is not None and "updated_rating" in RULES[file_type].attributes:  # The text may have none.
         values["updated_rating"] = rating
     return FileAttributes.model_validate(values)
 

@@ -75,6 +75,20 @@ def test_the_editor_shows_and_saves_only_the_newer_part_of_a_contradiction(
     assert PulseRating.unscoped.count() == 2, "nothing was rated again"
 
 
+def test_the_editor_begins_with_the_rating_that_the_page_shows(
+    signed_in: Client, user: User, write: Write
+) -> None:
+    write("One", status="okay")
+    career = {LifeDomain.CAREER: 3}
+    store_ratings(user_id=user.pk, ratings=career, note="", session_id=None, rated_at=timezone.now())
+    assert '<option value="3" selected>' in page_of(signed_in, f"{CAREER}/edit/")
+    assert send(signed_in, "One", version=1, status="okay", updated_rating="3").status_code == 303
+    assert bodies(user) == ["One"], "nothing changed"
+    assert send(signed_in, "Two", version=1, status="okay", updated_rating="3").status_code == 303
+    assert bodies(user) == ["One", "Two"]
+    assert PulseRating.unscoped.count() == 1, "nothing was rated again"
+
+
 def test_a_contradiction_of_an_imported_page_keeps_nobody_from_editing_the_text(
     signed_in: Client, user: User, keep_file: KeepFile
 ) -> None:
