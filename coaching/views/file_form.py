@@ -4,6 +4,7 @@ It shapes the fields and words validation errors for people. `files.types` and `
 rules.
 """
 
+from dataclasses import replace
 from typing import Any
 
 from django import forms
@@ -13,7 +14,8 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from coaching.files.attributes import FileAttributes
-from coaching.files.edits import Editable
+from coaching.files.edits import Editable, editable_of
+from coaching.files.selectors import FileText
 from coaching.files.standing import check_standing
 from coaching.files.types import ATTRIBUTE_ORDER, RULES, AttributeName
 from coaching.models import LifeDomain, UserFileVersion
@@ -93,6 +95,12 @@ def text_with_facts(attributes: FileAttributes, body: str) -> str:
     given = attributes.given()
     lines = [line for name in ATTRIBUTE_ORDER if name in given for line in _fact_lines(name, given[name])]
     return "\n".join([*lines, "", body] if lines else [body])
+
+
+def readable_text(found: FileText) -> str:
+    """Return a version's text below its own attributes in words; as it is if these can't be read."""
+    held = editable_of(replace(found, rating=None, rated_at=None))
+    return text_with_facts(held.attributes, held.body) if held.has_fields else found.text
 
 
 def _fact_lines(name: AttributeName, value: Any) -> list[str]:

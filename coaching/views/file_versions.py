@@ -18,7 +18,13 @@ from django.views.decorators.http import require_POST, require_safe
 
 from coaching.files.errors import QuotaReached, StorageFailed
 from coaching.files.frontmatter import strip_frontmatter
-from coaching.files.selectors import accessible_file, read_earlier_with_same_text, read_file, read_versions
+from coaching.files.selectors import (
+    FileText,
+    accessible_file,
+    read_earlier_with_same_text,
+    read_file,
+    read_versions,
+)
 from coaching.files.store import StoredFile, restore_version
 from coaching.models import FileSource, FileType, UserFile, UserFileVersion
 from coaching.people.accounts import load_profile, user_id_of
@@ -26,6 +32,7 @@ from coaching.programs.words import program_in_words
 from coaching.sandbox.differences import compare
 from coaching.transcript.names import folder_name, name_of, without_directions
 from coaching.views.capture_cards import note_edit
+from coaching.views.file_form import readable_text
 from coaching.views.parts import or_404, status_of
 
 VERSIONS_A_PAGE = 50
@@ -121,6 +128,8 @@ def difference(request: HttpRequest, path: str) -> HttpResponse:
     """Show the difference between version `from` (default: the previous) and `to` (default: the newest)."""
     user_id = user_id_of(request)
     newest = _file(user_id, path).version_number
+    if newest == 1 and not request.GET:
+        return redirect("file_versions", path)  # There is nothing to compare.
     to = number_in(request.GET.get("to") or str(newest))
     begin = number_in(request.GET.get("from") or str(max(1, to - 1)))
     with or_404():
@@ -133,9 +142,15 @@ def difference(request: HttpRequest, path: str) -> HttpResponse:
         "old_writer": writer_of(old.version),
         "new_writer": writer_of(new.version),
         "newest": newest,
-        "difference": compare(old.text, new.text),
+        "difference": compare(*_comparable(old, new)),
     }
     return render(request, "coaching/pages/file_difference.html", context)
+
+
+def _comparable(old: FileText, new: FileText) -> tuple[str, str]:
+    """Return two versions as their user edits them; as they are stored where that hides the difference."""
+    shown = readable_text(old), readable_text(new)
+    return (old.text, new.text) if shown[0] == shown[1] else shown
 
 
 @login_required

@@ -58,11 +58,25 @@ def test_any_two_versions_are_compared_without_colour_alone(signed_in: Client, w
     assert '<span class="visually-hidden">Removed: </span>' in page
     assert "I <del>walk</del>." in page
     assert "I <ins>run</ins>." in page
+    assert "type: domain" not in page
     back = page_of(signed_in, f"{CAREER}/difference/?from=3&to=1")
     assert "I <ins>walk</ins>." in back
     assert "The two versions are the same." in page_of(signed_in, f"{CAREER}/difference/?from=2&to=2")
     for query in ("from=0", "to=4", "from=x&to=1", "from=1&to=%00", "to=99999999999", "from=-1"):
         assert signed_in.get(f"{CAREER}/difference/?{query}").status_code == HTTPStatus.NOT_FOUND
+
+
+def test_attributes_are_compared_in_words_and_a_single_version_with_nothing(
+    signed_in: Client, write: Write
+) -> None:
+    write("I walk.", status="okay")
+    response = signed_in.get(f"{CAREER}/difference/")
+    assert response["Location"] == f"{CAREER}/versions/"
+    write("I walk.", status="needs_attention")
+    page = page_of(signed_in, f"{CAREER}/difference/")
+    assert "Status: <" in page
+    assert "needs_attention" not in page
+    assert "updated:" not in page
 
 
 @pytest.mark.slow
