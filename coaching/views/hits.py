@@ -39,7 +39,6 @@ _SOURCE_NAMES = {
     RecallSource.TOOL: gettext_noop("Saved by Sage"),
     RecallSource.SUMMARY: gettext_noop("Summary"),
     RecallSource.BRIEF: gettext_noop("What Sage remembers"),
-    RecallSource.FILE: gettext_noop("File"),
     RecallSource.DOCUMENT: gettext_noop("Document"),
     RecallSource.WITHHELD_DOCUMENT: gettext_noop("Document, never sent to the AI model"),
     RecallSource.KNOWLEDGE: gettext_noop("Knowledge"),
@@ -64,7 +63,7 @@ class Neighbour:
 class HitRow:
     """A place that was found; of a conversation the best one, with the number of others.
 
-    Without `has_all` there may be further ones.
+    Without `has_all` there may be further ones. A file has no speaker, and its moment is when it was saved.
     """
 
     address: str
@@ -220,6 +219,8 @@ def _title(passage: Passage) -> str:
 
 def _said_in(passage: Passage) -> str:
     hit = passage.hit
+    if hit.source == RecallSource.FILE:
+        return ""
     known = _SOURCE_NAMES.get(RecallSource(hit.source))
     name = gettext(known) if known else _speaker(passage.is_by_user)
     if hit.source not in LIBRARY_SOURCES or not hit.part:
