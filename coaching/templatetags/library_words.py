@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from coaching.library.documents.facts import fact_key
-from coaching.library.documents.reasons import proposed_words, shown_reason
+from coaching.library.documents.reasons import UNSURE, proposed_words, shown_reason
 from coaching.library.references.words import in_words, shown_folder
 from coaching.library.rows.reading_notes import is_read_in_part
 from coaching.models import ActionItem, DocumentState, KnowledgeEntry, LibraryEffect
@@ -35,6 +35,12 @@ def percent(share: float | None) -> str:
 def reason(stored: str) -> str:
     """Return why a document waits, is to be reviewed or wasn't read."""
     return shown_reason(stored)
+
+
+@register.filter
+def gives_confidence(stored: str) -> bool:
+    """Return whether a reason already says how sure Sage is."""
+    return UNSURE in stored.splitlines()
 
 
 @register.filter

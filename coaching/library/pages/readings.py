@@ -117,7 +117,7 @@ def _shown(reading: Reading, words: str, *, act: str, label: str) -> ShownReadin
 
 
 def _cost_in_words(cost: DocumentCost | None) -> str:
-    if cost is None or cost.micro_usd is None:
+    if cost is None or not cost.micro_usd:
         return ""
     counted = ngettext(
         "Reading it took %(count)s request to the AI model with about %(tokens)s tokens. Cost: %(cost)s.",

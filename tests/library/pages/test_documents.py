@@ -412,9 +412,10 @@ def test_a_page_says_what_the_calls_about_its_document_cost(signed_in: Browser, 
     CallUsage.of(user.pk).create(call=call, usage=usage)
     words = "Reading it took 1 request to the AI model with about 4,200 tokens. Cost: $0.0060."
     assert words in signed_in.get(address).content.decode()
-    usage.cost_micro_usd = None
-    usage.save()
-    assert "Cost:" not in signed_in.get(address).content.decode()
+    for nothing in (None, 0):
+        usage.cost_micro_usd = nothing
+        usage.save()
+        assert "Cost:" not in signed_in.get(address).content.decode()
 
 
 def test_two_folders_that_would_be_shown_alike_have_two_names(
