@@ -11,6 +11,16 @@ from tests.browser.test_accessibility import serious_findings
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
+COVERED = """() => {
+  const why = document.querySelector(".why summary").getBoundingClientRect();
+  return [...document.querySelectorAll(".turn-tools :is(a, button)")].filter((tool) => {
+    const box = tool.getBoundingClientRect();
+    return box.width && box.right > why.left && box.left < why.right && box.bottom > why.top + 1
+      && box.top < why.bottom - 1;
+  }).map((tool) => tool.textContent.trim());
+}"""
+"""The buttons below an answer that reach under the words that open its panel."""
+
 
 async def expect_answer(page: Page, words: str, place: str) -> None:
     """Wait until the first answer says that, and is at that place among its alternatives."""
@@ -82,3 +92,17 @@ async def test_without_a_script_a_form_asks_and_a_page_chooses(
     await page.get_by_role("button", name="Use this answer").click()
     await expect(page).to_have_url(path_of(session))
     await expect_answer(page, "Answer one.", "1 of 2")
+
+
+@pytest.mark.parametrize("locale", ["de", "es"])
+async def test_nothing_lies_over_the_buttons_below_an_answer_on_a_phone(
+    practice: PracticeServer, open_context: OpenContext, cookie: str, session: Session, locale: str
+) -> None:
+    practice.script(["Answer one."])
+    page = await (await open_context(cookie, locale=locale)).new_page()
+    await page.goto(path_of(session))
+    await say(page, "Which one?")
+    await until_done(page)
+    for width in (320, 360, 390, 431, 432):
+        await page.set_viewport_size({"width": width, "height": 740})
+        assert await page.evaluate(COVERED) == [], f"at {width} px"
