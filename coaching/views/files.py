@@ -203,6 +203,8 @@ def file(request: HttpRequest, path: str) -> HttpResponse:
         return _download(found)
     frontmatter, body = parse_file(found.text)
     frontmatter = _as_it_stands(found, frontmatter)
+    if frontmatter.get("preview_line") == body.strip():  # A page of one line says it once.
+        del frontmatter["preview_line"]
     newest = max(found.file.version_number, found.version.number)
     is_raw = request.GET.get("view") == "raw"
     context = {

@@ -65,6 +65,11 @@ def test_marks_of_direction_stay_inside_what_they_stand_in(signed_in: Client, ke
     assert disposition == 'attachment; filename="odd-_evil.md"'
 
 
+def test_a_page_of_one_line_says_it_once(signed_in: Client, write: Write) -> None:
+    write("I walk.", preview_line="I walk.")
+    assert page_of(signed_in, CAREER).count("I walk.") == 1
+
+
 def test_no_page_of_a_file_has_script_or_style_inside(signed_in: Client, write: Write) -> None:
     write("One")
     write("Two", status="good")
