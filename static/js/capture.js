@@ -1,4 +1,4 @@
-// The capture dialog, on every page: opened by a key or by the button in the header.
+// The capture dialog, on every page: opened by a key, by the button in the header, and on today’s page of the journal.
 
 import { setText, setUpComposer } from "./composer.js";
 import { renew } from "./parts.js";
@@ -16,12 +16,14 @@ export function setUpCapture(dialog) {
     field.focus();
   };
 
-  document.getElementById("capture-open")?.addEventListener("click", (event) => {
-    // With a modifier key the link opens in a new tab or window.
-    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-    event.preventDefault();
-    open();
-  });
+  for (const link of document.querySelectorAll("#capture-open, [data-capture-open]")) {
+    link.addEventListener("click", (event) => {
+      // With a modifier key the link opens in a new tab or window.
+      if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+      open();
+    });
+  }
   form.addEventListener("kept", () => dialog.close());
   return open;
 }
