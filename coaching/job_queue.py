@@ -50,6 +50,7 @@ REFRESH_JOB = "refresh_calendar"
 ENCODING_JOB = "encode_new_passages"
 REMOVAL_JOB = "remove_person"
 LETTER_JOB = "write_letter"
+RECORDING_JOB = "transcribe_recording"
 
 REMOVAL_QUEUE = "removals"
 BULK_QUEUE = "bulk"
@@ -60,6 +61,8 @@ REMINDERS_QUEUE = "reminders"
 """The queue of reminders, which wait for servers of others: a worker has slots for it alone."""
 INBOX_QUEUE = "inbox"
 """The queue of the job that reads incoming mail, for minutes if its server is slow."""
+VOICE_QUEUE = "voice"
+"""The queue of recordings, for whose words somebody waits: a worker has slots for it alone."""
 DOCUMENT_QUEUES = 6
 """In as many queues the documents of one user are read at once."""
 

@@ -52,6 +52,7 @@ from coaching.views import (
     shell,
     sidebar,
     titles,
+    voice,
     welcome,
     writes,
 )
@@ -131,6 +132,9 @@ urlpatterns = [
     path("reminders/<str:kind>/", reminders.reminder, name="reminder"),
     path("reminders/off/<str:token>/", reminders.switch_reminder_off, name="reminder_off"),
     path("search/", search.search_page, name="search"),
+    path("voice/recordings/", voice.recordings, name="recordings"),
+    path("voice/recordings/<uuid:client_id>/", voice.recording, name="recording"),
+    path("voice/hearer/", voice.choose, name="choose_hearer"),
     path("palette/", palette.palette, name="palette"),
     path("settings/", settings.settings, name="settings"),
     path("settings/sign-in/", settings.sign_in_settings, name="sign_in_settings"),

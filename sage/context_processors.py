@@ -4,6 +4,7 @@ from django.conf import settings
 from django.http import HttpRequest
 
 from coaching.people.device_copies import has_copy, has_copy_of
+from coaching.voice.hearing import heard_at_home, hearer
 
 
 def device_copy(request: HttpRequest) -> dict[str, object]:
@@ -13,9 +14,11 @@ def device_copy(request: HttpRequest) -> dict[str, object]:
 
 
 def installation(_request: HttpRequest) -> dict[str, object]:
-    """Return whether the practice model answers, whether sign-up is open, and whether mail comes in."""
+    """Return whether a script answers, sign-up is open and mail comes in, and who hears recordings."""
     return {
         "is_practice_model": settings.IS_PRACTICE_MODEL,
         "is_signup_open": settings.SAGE_SIGNUP == "open",
         "has_inbox": settings.SAGE_INBOX is not None,
+        "hearer": hearer(),
+        "is_heard_at_home": heard_at_home(),
     }

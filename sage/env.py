@@ -292,6 +292,18 @@ class Environment(BaseModel):
         description="Recall by meaning too: the name or folder of a sentence-transformers model. Unset: by "
         "words only. Needs pgvector and an extra: uv sync --extra semantic",
     )
+    transcribe_url: HttpUrl = Field(
+        "",
+        alias="SAGE_TRANSCRIBE_URL",
+        description="The server that turns recordings into words by OpenAI's /v1/audio/transcriptions, like "
+        'https://api.openai.com (docs/operating.md, "Voice"). Unset: pages have no microphone.',
+    )
+    transcribe_key: str = Field(
+        "", alias="SAGE_TRANSCRIBE_KEY", description="The key of that server, if it needs one."
+    )
+    transcribe_model: str = Field(
+        "whisper-1", alias="SAGE_TRANSCRIBE_MODEL", description="The model that it uses for them."
+    )
     metrics_token: str = Field(
         "",
         alias="SAGE_METRICS_TOKEN",

@@ -90,6 +90,9 @@ SAGE_VAPID_SUBJECT = choose_vapid_subject(ENVIRONMENT)
 # Without the name of its server no mail can be trusted, so both are needed.
 SAGE_INBOX = ENVIRONMENT.inbox if ENVIRONMENT.inbox_server else None
 SAGE_INBOX_AUTHSERV_ID = ENVIRONMENT.inbox_server
+SAGE_TRANSCRIBE_URL = ENVIRONMENT.transcribe_url
+SAGE_TRANSCRIBE_KEY = ENVIRONMENT.transcribe_key
+SAGE_TRANSCRIBE_MODEL = ENVIRONMENT.transcribe_model
 REDIS_URL = ENVIRONMENT.redis_url
 
 # --- Django ---------------------------------------------------------------------------------------
@@ -129,6 +132,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     # Before static files, so that every response has the policy.
     "csp.middleware.CSPMiddleware",
+    "sage.permissions_policy.microphone_allowed",
     "sage.static_files.StaticFilesMiddleware",
     "sage.no_store.never_stored",
     # Before anything that reads a cookie.
@@ -215,6 +219,7 @@ PROCRASTINATE_IMPORT_PATHS = [
     "coaching.jobs.letters",
     "coaching.jobs.programs",
     "coaching.jobs.reminders",
+    "coaching.jobs.voice",
     *(["sage.backups.daily"] if SAGE_BACKUP_DIR else []),
 ]
 if SAGE_INBOX:
@@ -299,6 +304,7 @@ SAGE_UPLOAD_BYTES = {
     "/journal/photos/": max(100, SAGE_MAX_UPLOAD_MB + 1) * MEGABYTE,
     "/settings/calendar/upload/": (SAGE_MAX_UPLOAD_MB + 1) * MEGABYTE,
     "/settings/import/": 501 * MEGABYTE,
+    "/voice/recordings/": 26 * MEGABYTE,
 }
 
 # The body of a form; files are counted separately.

@@ -605,6 +605,7 @@ class UsagePurpose(models.TextChoices):
     CRITIC = "critic", "Critic"
     DOCUMENT = "document", "Document"
     LETTER = "letter", "Letter"
+    VOICE = "voice", "Voice"
 
 
 class ModelUsage(Owned):
@@ -623,6 +624,9 @@ class ModelUsage(Owned):
     cache_creation_5m_tokens = models.PositiveIntegerField(default=0)
     cache_creation_1h_tokens = models.PositiveIntegerField(default=0)
     cache_read_tokens = models.PositiveIntegerField(default=0)
+    audio_seconds = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Of a recording, if its server counts seconds."
+    )
     cost_micro_usd = models.PositiveBigIntegerField(null=True, blank=True)
     first_token_ms = models.PositiveIntegerField(null=True, blank=True)
     duration_ms = models.PositiveIntegerField(default=0)

@@ -55,6 +55,7 @@ from coaching.jobs.titles import write_title
 from coaching.legacy.imports import settle_all
 from coaching.model_client.connection import ModelConnection
 from coaching.model_client.patience import is_worth_repeating, job_seconds
+from coaching.voice.recordings import erase_old_recordings
 from sessions_app.briefs import sessions_behind
 from sessions_app.database import in_database, in_database_unhurried
 from sessions_app.models import Session
@@ -247,8 +248,9 @@ async def refresh_calendar(*, source_id: int) -> None:
     priority=JobPriority.BULK,
 )
 async def collect_file_garbage(timestamp: int) -> None:  # noqa: ARG001 - every periodic job gets it
-    """Delete objects that belong to no file, uploads of lost imports, and files deleted long ago."""
+    """Delete what belongs to no file, lost imports’ uploads, old recordings, and files deleted long ago."""
     await in_database_unhurried(settle_all)
+    await in_database_unhurried(erase_old_recordings, now=timezone.now())
     purged = await in_database_unhurried(purge_deleted_files, now=timezone.now())
     logger.info("deleted_files_purged", count=purged)
     await in_database_unhurried(forget_departures, now=timezone.now())

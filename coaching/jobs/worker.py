@@ -1,8 +1,8 @@
 """Runs background jobs in this process: alone in `manage.py worker`, or with the web process in `up`.
 
 It restarts by itself after a database outage, and frees the jobs of dead workers. One of its slots is never
-given to bulk jobs; documents that came in bulk, reminders, and incoming mail have slots of their own. It
-handles no signals: its owner stops it.
+given to bulk jobs; documents that came in bulk, reminders, recordings and incoming mail have slots of their
+own. It handles no signals: its owner stops it.
 """
 
 import asyncio
@@ -20,12 +20,13 @@ from procrastinate.exceptions import ConnectorException
 from procrastinate.periodic import PeriodicRegistry
 from psycopg.abc import RV, PQGen
 
-from coaching.job_queue import BULK_QUEUE, DOCUMENTS_QUEUE, INBOX_QUEUE, REMINDERS_QUEUE
+from coaching.job_queue import BULK_QUEUE, DOCUMENTS_QUEUE, INBOX_QUEUE, REMINDERS_QUEUE, VOICE_QUEUE
 from coaching.jobs.endings import WorkersJobs
 from coaching.jobs.tasks import BULK_CALLS, MODELS, free_stalled_jobs
 from coaching.library.pipeline.extraction import warm_extraction
 from coaching.live.runner import get_runner
 from coaching.model_client.connection import ModelConnection
+from coaching.voice.hearing import is_heard
 from sessions_app.database import in_database
 
 logger = structlog.get_logger(__name__)
@@ -38,6 +39,8 @@ DOCUMENT_SLOTS = BULK_CALLS_AT_ONCE + 1
 """While those run, the texts for the next are read."""
 REMINDER_SLOTS = 4
 """As many servers of mail and push are waited for at once."""
+VOICE_SLOTS = 4
+"""As many recordings are turned into words at once."""
 POLL_SECONDS = 5.0
 """For jobs whose time has come, such as retries; new ones are announced by the database."""
 ABORT_POLL_SECONDS = 60.0
@@ -82,11 +85,12 @@ class JobWorker:
         self._documents = open_queue(has_periodic=False)
         self._reminders = open_queue(has_periodic=False)
         self._inbox = open_queue(has_periodic=False)
+        self._voice = open_queue(has_periodic=False)
         self._tasks: list[asyncio.Task[None]] = []
 
     async def __aenter__(self) -> Self:
         get_runner().listen()  # web processes hear of what jobs change
-        alone = {DOCUMENTS_QUEUE, REMINDERS_QUEUE, INBOX_QUEUE}
+        alone = {DOCUMENTS_QUEUE, REMINDERS_QUEUE, INBOX_QUEUE, VOICE_QUEUE}
         queues = sorted({task.queue for task in app.tasks.values()} - alone)
         without_bulk = [queue for queue in queues if queue != BULK_QUEUE]
         self._tasks = [
@@ -105,6 +109,9 @@ class JobWorker:
         if settings.SAGE_INBOX:
             reading = self._work(self._inbox, [INBOX_QUEUE], slots=1)
             self._tasks.append(asyncio.create_task(reading, name="read incoming mail"))
+        if is_heard():
+            hearing = self._work(self._voice, [VOICE_QUEUE], slots=VOICE_SLOTS)
+            self._tasks.append(asyncio.create_task(hearing, name="turn recordings into words"))
         return self
 
     async def __aexit__(

@@ -76,6 +76,7 @@ from coaching.models.recall import (
 from coaching.models.reminders import PushDevice, Reminder, ReminderKind, SentReminder
 from coaching.models.safety import CaptureVerdict, CardCount, DangerLevel, HelpLine, HelpLineKind
 from coaching.models.skills import Skill, SkillKind
+from coaching.models.voice import Recording, RecordingState
 
 __all__ = [
     "OWN_NAME",
@@ -151,6 +152,8 @@ __all__ = [
     "RecallPassage",
     "RecallSource",
     "RecallVector",
+    "Recording",
+    "RecordingState",
     "Reference",
     "ReferenceArea",
     "ReflectionPrompt",

@@ -85,6 +85,15 @@ class Profile(Owned):
         help_text="Whether conversations offer the library's tools: from the first document or client on.",
     )
 
+    heard_by = models.CharField(
+        max_length=300,
+        blank=True,
+        default="",
+        db_default="",
+        editable=False,
+        help_text="The server that may hear recordings; empty until the person has agreed to one.",
+    )
+
     class Meta:
         constraints = [
             models.CheckConstraint(condition=Q(checkin_weekday__lte=6), name="profile_weekday_known"),

@@ -62,6 +62,11 @@ def choose_letters(*, user_id: int, wants: bool) -> Profile:
     return profile
 
 
+def choose_hearer(*, user_id: int, hearer: str) -> None:
+    """Set which server may hear the person's recordings; empty for none."""
+    Profile.of(user_id).update_or_create(defaults={"heard_by": hearer})
+
+
 def on_one_line(name: str) -> str:
     """Collapse a name to one line, because it is one in Sage's context."""
     return " ".join(name.split())

@@ -22,6 +22,8 @@ BUNDLES: Final[Mapping[str, Sequence[str]]] = {
     "offline": ("offline-draft", "device-copy", "offline"),
     # Loaded beside a page's bundle, so it shares no module with that.
     "palette": ("palette",),
+    # Loaded into the audio thread of a page that records.
+    "voice/worklet": ("voice/worklet",),
     **{name: ("app", name) for name in _OF_PAGES},
 }
 """The modules of `static/js` in each bundle, in order. A page has one bundle, so that a module runs once."""

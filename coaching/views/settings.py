@@ -46,6 +46,7 @@ PURPOSE_NAMES = {
     UsagePurpose.CRITIC: gettext_lazy("Checking documents"),
     UsagePurpose.DOCUMENT: gettext_lazy("Reading documents"),
     UsagePurpose.LETTER: gettext_lazy("Letters"),
+    UsagePurpose.VOICE: gettext_lazy("Dictation"),
 }
 
 

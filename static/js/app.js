@@ -1,5 +1,5 @@
 // On every page: light and dark, menus, the time zone, keyboard shortcuts, captures, forms that change a part, code and
-// formulas, the app.
+// formulas, the app, the microphone.
 
 import { setUpCapture } from "./capture.js";
 import { setUpCode } from "./code.js";
@@ -11,6 +11,8 @@ import { setUpDialog, setUpKeys, setUpPalette } from "./keys.js";
 import { setUpParts, toast, turnOver } from "./parts.js";
 import { setUpSessionMenu } from "./session-menu.js";
 import { focusSearch, reload, setUpSidebar } from "./sidebar.js";
+import { Agreement } from "./voice/agreement.js";
+import { setUpVoice } from "./voice/voice.js";
 
 const root = document.documentElement;
 
@@ -77,4 +79,10 @@ if (captureDialog) {
     n: beginConversation,
     "/": openSearch,
   });
+}
+
+const voice = document.getElementById("voice");
+if (voice) {
+  const agreement = new Agreement(document.getElementById("voice-dialog"), voice.dataset);
+  document.querySelectorAll("#composer, .quick, .capture-form").forEach((form) => setUpVoice(form, voice, agreement));
 }

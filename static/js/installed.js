@@ -4,6 +4,7 @@ import { dropDeviceOfOthers, leaveDevice } from "./device.js";
 import { canKeepCopy, eraseCopies, noteKept, renewCopy } from "./device-copy.js";
 import { keepDraft, notePerson, readDraft } from "./offline-draft.js";
 import { setText } from "./composer.js";
+import { forgetAll } from "./voice/kept.js";
 
 const { user: person, signedOut, deviceCopy } = document.body.dataset;
 
@@ -25,6 +26,7 @@ export function setUpApp() {
   for (const form of document.querySelectorAll('form[action="/accounts/logout/"]')) {
     form.addEventListener("submit", leaveDevice);
     form.addEventListener("submit", forgetTyped);
+    form.addEventListener("submit", forgetAll);
   }
   offerDraft(document.getElementById("offline-draft"));
   // After the page itself.

@@ -36,6 +36,7 @@ FITTING: Mapping[str, Mapping[str, Any]] = {
     "coaching.ProgramToken": {"scopes": ["read"], "expires_at": MOMENT + timedelta(days=90)},
     "coaching.PulseRating": {"rating": 3},
     "coaching.RecallVector": {"vector": "[1, 0]"},
+    "coaching.Recording": {"state": "waiting"},
     "coaching.AutoApproval": {"kind": "note"},
     "coaching.UserFile": {
         "path": "life-map/career.md",

@@ -24,6 +24,7 @@ OBJECTS = {
     "coaching.Document.storage_key",
     "coaching.Import.storage_key",
     "coaching.Photo.storage_key",
+    "coaching.Recording.storage_key",
     "coaching.UserFileVersion.storage_key",
 }
 

@@ -50,6 +50,7 @@ from coaching.models import (
     ProgramToken,
     Project,
     PushDevice,
+    Recording,
     ReflectionPrompt,
     UserFile,
     UserFileVersion,
@@ -108,6 +109,7 @@ class Row:
 
 
 MISSING_ID = str(uuid.UUID(int=7))
+RECORDING_ID = str(uuid.UUID(int=9))
 LEAVE_QUERY = leave_url("https://example.org/").removeprefix("/leave/")
 OFF_TOKEN = off_token(user_id=1, kind="day")
 OTHER_ANSWER = str(uuid.UUID(int=8))
@@ -439,6 +441,14 @@ ROUTES = {
     "choose_device_copy": Row(path="/settings/device-copy/", method="post", form={"do": "keep"}, scope="own"),
     "device_copy": Row(path="/offline/copy/", scope="own"),
     "about": Row(path="/settings/about/", scope="own"),
+    "recordings": Row(path="/voice/recordings/", method="post", scope="own", is_refused=True),
+    "recording": Row(path=f"/voice/recordings/{RECORDING_ID}/", missing=f"/voice/recordings/{MISSING_ID}/"),
+    "recording by form": Row(
+        path=f"/voice/recordings/{RECORDING_ID}/",
+        missing=f"/voice/recordings/{MISSING_ID}/",
+        method="post",
+    ),
+    "choose_hearer": Row(path="/voice/hearer/", method="post", scope="own"),
     "take_timezone": Row(
         path="/settings/timezone/", method="post", form={"timezone": "Asia/Tokyo"}, scope="own"
     ),
@@ -600,6 +610,9 @@ def owned(user: User, settings: Settings) -> Session:
         height=1,
         thumbnail=SECRET.encode(),
     )
+    Recording.unscoped.create(
+        user=user, client_id=RECORDING_ID, state="done", seconds=1, sha256="", size=1, text=SECRET
+    )
     fill_library(user, SECRET)
     return session
 
@@ -660,6 +673,7 @@ def assert_untouched(owned: Session) -> None:
     assert PushDevice.of(owned.user_id).count() == ProgramToken.of(owned.user_id).count() == 1
     assert UserFile.deleted_of(owned.user_id).get().title == SECRET
     assert Photo.of(owned.user_id).get().description == SECRET
+    assert Recording.of(owned.user_id).get().text == SECRET
     assert not UserFile.of(owned.user_id).exclude(title="").exists()
     assert UserFile.of(owned.user_id).get(path=PLAN_PATH).version_number == 1
     assert Capture.of(owned.user_id).waiting().count() == Capture.unscoped.count() == 1
@@ -826,6 +840,7 @@ SHOWN_TO_THE_OWNER = (
     ("journal_week", SECRET),
     ("photo", SECRET),
     ("photo_thumbnail", SECRET),
+    ("recording", SECRET),
     ("prompt", SECRET),
     ("search", "<mark>secret</mark>"),
     ("library", SECRET),

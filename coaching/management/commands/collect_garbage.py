@@ -10,15 +10,17 @@ from coaching.files.former_databases import drop_former_databases
 from coaching.files.garbage import collect_garbage
 from coaching.files.objects import STORAGE_ERRORS
 from coaching.files.organising import purge_deleted_files
+from coaching.voice.recordings import erase_old_recordings
 
 
 class Command(BaseCommand):
     help = (
-        "Delete files that their users deleted weeks ago, and stored objects that belong to no file and are "
-        "older than an hour."
+        "Delete files that their users deleted weeks ago, recordings whose words nobody took, and stored "
+        "objects that belong to no file and are older than an hour."
     )
 
     def handle(self, *_args: Any, **_options: Any) -> None:
+        erase_old_recordings(now=timezone.now())
         purged = purge_deleted_files(now=timezone.now())
         remove_former_clusters(now=timezone.now())
         if drop_former_databases(now=timezone.now()):

@@ -1,0 +1,53 @@
+"""The job that turns a recording into words. It waits for another server, so it has a queue of its own."""
+
+import time
+
+import structlog
+from procrastinate.contrib.django import app
+
+from coaching.files.errors import StorageFailed
+from coaching.files.objects import stream_object
+from coaching.job_queue import RECORDING_JOB, VOICE_QUEUE, JobPriority
+from coaching.jobs.tasks import AfterStop
+from coaching.model_client.asking import store_usage
+from coaching.models import Recording, RecordingState
+from coaching.voice.recordings import MAX_CHARACTERS, NOT_FOUND, end_recording
+from coaching.voice.sound import seconds_of
+from coaching.voice.transcriber import NO_WORDS, Heard, transcribe
+from coaching.voice.usage import usage_row
+from sessions_app.database import in_database
+from sessions_app.errors import Refused
+
+logger = structlog.get_logger(__name__)
+
+
+@app.task(name=RECORDING_JOB, queue=VOICE_QUEUE, retry=AfterStop(), priority=JobPriority.CHAT_UPLOAD)
+async def transcribe_recording(*, recording_id: int) -> None:
+    """Store the words of a recording, or why there are none. Nothing is left to do if its page dropped it."""
+    recording = await in_database(_waiting, recording_id)
+    if recording is None:
+        return
+    began = time.monotonic()
+    try:
+        heard = await _hear(recording)
+    except Refused as refusal:
+        await in_database(end_recording, recording, reason=str(refusal))
+        return
+    if heard.has_usage:
+        row = usage_row(heard, user_id=recording.user_id, seconds=time.monotonic() - began)
+        await in_database(store_usage, row)
+    reason = "" if heard.text else NO_WORDS
+    await in_database(end_recording, recording, text=heard.text[:MAX_CHARACTERS], reason=reason)
+    logger.info("recording_transcribed", seconds=recording.seconds, has_words=bool(heard.text))
+
+
+async def _hear(recording: Recording) -> Heard:
+    try:
+        audio = b"".join([piece async for piece in stream_object(recording.storage_key)])
+    except StorageFailed:
+        raise Refused(NOT_FOUND) from None
+    return await transcribe(audio, seconds=seconds_of(audio))
+
+
+def _waiting(recording_id: int) -> Recording | None:
+    return Recording.unscoped.filter(id=recording_id, state=RecordingState.WAITING).first()

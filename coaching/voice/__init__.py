@@ -1,0 +1,1 @@
+"""Voice: who hears recordings, and how they become words."""

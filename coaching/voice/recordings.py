@@ -1,0 +1,150 @@
+"""Recordings: taken once, turned into words by a job, and erased.
+
+The audio is stored only until its words are known, or it turns out that there will be none: the page keeps
+its own copy until then. Words stay until the page has taken them.
+"""
+
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.utils.translation import gettext_noop
+
+from coaching.files.objects import StoredObject, erase_object_now, store_object_now
+from coaching.files.quota import lock_usage
+from coaching.job_queue import RECORDING_JOB, VOICE_QUEUE, enqueue
+from coaching.models import Recording, RecordingState
+from coaching.people.attempts import AttemptLimit
+from coaching.voice.sound import is_recording, is_silent, seconds_of
+from sessions_app.errors import OverLimit, Refused
+from sessions_app.text import check_client_id
+
+MAX_CHARACTERS = 20_000
+"""As long as a message."""
+MAX_MINUTES = 10
+MAX_MB = 25
+AT_ONCE = 3
+TAKEN_IN_TEN_MINUTES = 60
+KEPT = timedelta(hours=17)
+"""The job that erases older ones runs every six hours, so none stays for a day."""
+_SLACK_SECONDS = 2.0
+"""A page counts samples as they come, and may be late by a moment."""
+
+NO_SOUND = gettext_noop(
+    "Nothing can be heard in this recording. Check that the right microphone is chosen and isn’t muted, and "
+    "try again."
+)
+NOT_READ = gettext_noop("Sage couldn’t read this recording. Please record it again.")
+NOT_FOUND = gettext_noop("Sage couldn’t get the recording right now. Try again in a moment.")
+
+taken = AttemptLimit(attempts=TAKEN_IN_TEN_MINUTES, seconds=600)
+
+
+class TooManyRecordings(OverLimit):
+    """A person has as many recordings as are turned into words at once."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            gettext_noop(
+                "Sage is still writing down %(most)s of your recordings. This one waits: send it again when "
+                "one of them is done."
+            ),
+            wait_seconds=10,
+            most=AT_ONCE,
+        )
+
+
+def take_recording(*, user_id: int, client_id: object, data: bytes) -> Recording:
+    """Store a recording to be turned into words, once per client id; one that failed is tried again. Blocks.
+
+    Outside transactions. Raises `Refused`, `TooOften` and `StorageFailed`, and stores nothing then.
+    """
+    name = check_client_id(client_id)
+    if name is None:
+        raise Refused(NOT_READ)
+    if (known := find_recording(user_id=user_id, client_id=name)) and known.state != RecordingState.FAILED:
+        return known
+    _check_sound(data)
+    _check_waiting(user_id)
+    taken.count(user_id)
+    stored = store_object_now(user_id=user_id, data=data)
+    try:
+        recording = _store(user_id=user_id, client_id=name, seconds=seconds_of(data), stored=stored)
+    except Refused:
+        erase_object_now(stored.key)
+        raise
+    if recording.storage_key != stored.key:  # it was sent twice at once, and the other one was first
+        erase_object_now(stored.key)
+    return recording
+
+
+def find_recording(*, user_id: int, client_id: str) -> Recording | None:
+    """Return a recording by the id that its page has chosen."""
+    return Recording.of(user_id).filter(client_id=client_id).first()
+
+
+def end_recording(recording: Recording, *, text: str = "", reason: str = "") -> None:
+    """Store a recording's words, or why there are none, and erase its audio. Blocks."""
+    state = RecordingState.FAILED if reason else RecordingState.DONE
+    rows = Recording.of(recording.user_id).filter(id=recording.pk, storage_key=recording.storage_key)
+    rows.update(state=state, text=text, reason=reason, storage_key="")
+    erase_object_now(recording.storage_key)
+
+
+def drop_recording(*, user_id: int, client_id: str) -> None:
+    """Delete a recording with its audio and words, wherever it is. One that is gone is no error. Blocks."""
+    recording = find_recording(user_id=user_id, client_id=client_id)
+    if recording is not None:
+        _delete(recording)
+
+
+def erase_old_recordings(*, now: datetime) -> int:
+    """Delete recordings whose page never came back for their words; return how many. Blocks."""
+    old = list(Recording.unscoped.filter(made_at__lt=now - KEPT))
+    for recording in old:
+        _delete(recording)
+    return len(old)
+
+
+def _check_sound(data: bytes) -> None:
+    if len(data) > MAX_MB << 20:
+        raise Refused(
+            gettext_noop("This recording has %(size)s MB. The limit is %(most)s MB."),
+            size=len(data) / (1 << 20),
+            most=MAX_MB,
+        )
+    if not is_recording(data):
+        raise Refused(NOT_READ)
+    if seconds_of(data) > MAX_MINUTES * 60 + _SLACK_SECONDS:
+        raise Refused(
+            gettext_noop("This recording is longer than %(most)s minutes. Please record it in parts."),
+            most=MAX_MINUTES,
+        )
+    if is_silent(data):
+        raise Refused(NO_SOUND)
+
+
+def _check_waiting(user_id: int) -> None:
+    if Recording.of(user_id).filter(state=RecordingState.WAITING).count() >= AT_ONCE:
+        raise TooManyRecordings
+
+
+@transaction.atomic
+def _store(*, user_id: int, client_id: str, seconds: float, stored: StoredObject) -> Recording:
+    lock_usage(user_id)  # a person's recordings are taken one after another
+    recording = find_recording(user_id=user_id, client_id=client_id)
+    if recording is not None and recording.state != RecordingState.FAILED:
+        return recording
+    _check_waiting(user_id)
+    recording = recording or Recording(user_id=user_id, client_id=client_id)
+    recording.state, recording.reason = RecordingState.WAITING, ""
+    recording.seconds, recording.size = round(seconds), stored.size
+    recording.storage_key, recording.sha256 = stored.key, stored.sha256
+    recording.save()
+    enqueue(RECORDING_JOB, key=f"recording:{recording.pk}", queue=VOICE_QUEUE, recording_id=recording.pk)
+    return recording
+
+
+def _delete(recording: Recording) -> None:
+    recording.delete()
+    if recording.storage_key:
+        erase_object_now(recording.storage_key)

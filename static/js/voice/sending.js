@@ -1,0 +1,59 @@
+// Sends a recording and waits for its words. The server takes a recording with the same id once, so sending it again after
+// a lost line never makes a second one.
+
+const FIRST_WAIT_MS = 400;
+const MOST_WAIT_MS = 3000;
+const LINE_LOST = 0;
+const MISSING = 404;
+
+// `status` is 0 where the server wasn't reached; `sentence` is what the server says.
+export class NotSent extends Error {
+  constructor(status, sentence = "") {
+    super(sentence || String(status));
+    Object.assign(this, { status, sentence });
+  }
+}
+
+// Returns the words. Raises `NotSent`, and what `signal` aborts.
+export async function wordsOf(id, sound, { address, token, signal }) {
+  const body = new FormData();
+  body.set("csrfmiddlewaretoken", token);
+  body.set("id", id);
+  body.set("audio", sound, "recording.wav");
+  let said = await ask(address, { method: "POST", body, signal });
+  for (let wait = FIRST_WAIT_MS; said.state === "waiting"; wait = Math.min(MOST_WAIT_MS, wait * 1.5)) {
+    await pause(wait, signal);
+    said = await ask(`${address}${id}/`, { signal });
+  }
+  if (said.state !== "done") throw new NotSent(422, said.error);
+  return said.text;
+}
+
+// The server needs nothing of it any more. If that doesn't arrive, the server erases it within a day.
+export function drop(id, { address, token }) {
+  const body = new URLSearchParams({ csrfmiddlewaretoken: token });
+  return fetch(`${address}${id}/`, { method: "POST", body, keepalive: true }).catch(() => {});
+}
+
+async function ask(address, options) {
+  let response;
+  try {
+    response = await fetch(address, { headers: { Accept: "application/json" }, redirect: "error", ...options });
+  } catch (error) {
+    if (options.signal.aborted) throw error;
+    throw new NotSent(LINE_LOST);
+  }
+  const said = await response.json().catch(() => ({}));
+  if (response.ok && said.state) return said;
+  throw new NotSent(response.status === MISSING ? LINE_LOST : response.status, said.error);
+}
+
+function pause(milliseconds, signal) {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, milliseconds);
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    });
+  });
+}

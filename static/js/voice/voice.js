@@ -1,0 +1,264 @@
+// The microphone of a form: its words come into the form's field, where they are read before anything is sent. Tapped it
+// records until it is tapped again, held until it is let go. What can't be sent waits on this device.
+
+import { setText } from "../composer.js";
+import { newId, toast } from "../parts.js";
+import { alone, forget, keep, keepPiece, noteTaken, readKept, readPieces } from "./kept.js";
+import { hasMicrophone, openMicrophone } from "./microphone.js";
+import { NotSent, drop, wordsOf } from "./sending.js";
+import { RATE, secondsOf, wavOf } from "./sound.js";
+
+const HELD_MS = 400;
+const CLICK_MS = 500; // a press is followed by its click
+const MOST_SAMPLES = 600 * RATE;
+
+export function setUpVoice(form, template, agree) {
+  if (hasMicrophone()) new Voice(form, template, agree).resume();
+}
+
+class Voice {
+  #form;
+  #field;
+  #words; // the sentences of the page
+  #agree;
+  #open;
+  #bar;
+  #microphone = null;
+  #recording = null; // with its pieces and the number of its samples
+  #pressedAt = 0;
+  #releasedAt = 0;
+  #sending = null;
+  #phase = "idle"; // opening, recording, sending, stopped: waits for the person
+
+  constructor(form, template, agree) {
+    this.#form = form;
+    this.#field = form.elements.namedItem("text");
+    this.#words = template.dataset;
+    this.#agree = agree;
+    const parts = template.content.cloneNode(true);
+    [this.#open, this.#bar] = parts.children;
+    form.querySelector("[type=submit]").before(this.#open);
+    if (form.closest("dialog")) this.#field.before(this.#bar);
+    else form.prepend(this.#bar);
+    form.classList.add("has-voice");
+    this.#listen();
+  }
+
+  get #place() {
+    return this.#form.dataset.draft ?? this.#form.getAttribute("action");
+  }
+
+  get #person() {
+    return document.body.dataset.user;
+  }
+
+  #listen() {
+    this.#open.addEventListener("pointerdown", (event) => this.#press(event));
+    for (const name of ["pointerup", "pointercancel"]) this.#open.addEventListener(name, () => this.#release());
+    this.#open.addEventListener("contextmenu", (event) => event.preventDefault());
+    // Keys and screen readers click without a pointer.
+    this.#open.addEventListener("click", () => {
+      if (Date.now() - this.#releasedAt > CLICK_MS) this.#toggle();
+    });
+    this.#bar.addEventListener("click", ({ target }) => {
+      const act = target.closest("button")?.dataset.voice;
+      if (act === "done") this.#finish();
+      else if (act === "again") this.#send();
+      else if (act === "cancel") this.#discard();
+    });
+    this.#form.closest("dialog")?.addEventListener("close", () => this.#finish());
+    addEventListener("online", () => this.#phase === "stopped" && this.#recording.isUnsent && this.#send());
+  }
+
+  #press(event) {
+    if (event.button !== 0) return;
+    this.#pressedAt = Date.now();
+    // The release comes here wherever the pointer is by then.
+    this.#open.setPointerCapture(event.pointerId);
+    this.#toggle();
+  }
+
+  #release() {
+    this.#releasedAt = Date.now();
+    const isHeld = this.#releasedAt - this.#pressedAt >= HELD_MS;
+    if (isHeld && this.#phase === "recording") this.#finish();
+  }
+
+  #toggle() {
+    if (this.#phase === "recording") this.#finish();
+    else if (this.#phase === "opening") this.#discard();
+    else if (this.#phase === "idle") this.#begin();
+  }
+
+  async #begin() {
+    if (!this.#agree.isGiven) return this.#agree.ask(() => this.#begin());
+    document.dispatchEvent(new Event("sage:dictating"));
+    this.#show("opening", this.#words.opening);
+    const recording = { id: newId(), person: this.#person, place: this.#place, at: Date.now(), isWhole: false };
+    this.#recording = { ...recording, pieces: [], samples: 0 };
+    this.#showTime();
+    // Another tab doesn't take what this one records.
+    alone(recording.id, async () => {
+      try {
+        await keep(recording);
+        const isCurrent = () => this.#recording?.id === recording.id;
+        const microphone = await openMicrophone(this.#words.worklet, {
+          onPiece: (piece) => isCurrent() && this.#take(piece),
+          onLost: () => isCurrent() && this.#finish(this.#words.lost),
+        });
+        if (!isCurrent()) return microphone.close(); // it was cancelled meanwhile
+        this.#microphone = microphone;
+        this.#show("recording", this.#words.recording);
+      } catch (error) {
+        if (this.#recording?.id === recording.id) this.#refuse(error);
+      }
+      await this.#untilIdle();
+    });
+  }
+
+  #take({ samples, peak }) {
+    const recording = this.#recording;
+    keepPiece(recording.id, recording.pieces.length, samples);
+    recording.pieces.push(samples);
+    recording.samples += samples.length;
+    this.#bar.style.setProperty("--level", Math.min(1, Math.sqrt(peak) * 1.2).toFixed(2));
+    this.#showTime();
+    if (recording.samples >= MOST_SAMPLES) this.#finish(this.#words.longest);
+  }
+
+  // Returns once the recording is kept as a whole; then it is sent.
+  async #finish(why = "") {
+    if (this.#phase !== "recording") return;
+    this.#show("sending", why || this.#words.sending);
+    await this.#closeMicrophone();
+    const recording = this.#recording;
+    if (!recording) return;
+    if (!recording.samples) return this.#refuse({ name: "nothing" });
+    await keep({ ...recording, pieces: undefined, isWhole: true });
+    await this.#send(why);
+  }
+
+  async #send(why = "") {
+    const { id, pieces } = this.#recording;
+    this.#recording.isUnsent = false;
+    this.#show("sending", why || this.#words.sending);
+    this.#sending = new AbortController();
+    const options = { ...this.#server, signal: this.#sending.signal };
+    try {
+      this.#put(await wordsOf(id, wavOf(pieces), options));
+    } catch (error) {
+      if (this.#phase === "sending") this.#fail(error);
+    }
+  }
+
+  #put(words) {
+    const { value } = this.#field;
+    const { id } = this.#recording;
+    setText(this.#field, value.trim() ? `${value.trimEnd()} ${words}` : words);
+    noteTaken(id);
+    this.#settle();
+    forget(id);
+    drop(id, this.#server);
+    this.#show("idle", "");
+    toast(this.#words.put);
+    if (!this.#form.closest("dialog:not([open])")) this.#field.focus();
+    this.#field.setSelectionRange(this.#field.value.length, this.#field.value.length);
+  }
+
+  #fail(error) {
+    const { status, sentence } = error instanceof NotSent ? error : { status: 0, sentence: "" };
+    const isOffline = status === 0;
+    this.#recording.isUnsent = isOffline;
+    this.#stop(sentence || { 0: this.#words.offline, 401: this.#words.signedOut }[status] || this.#words.failed);
+  }
+
+  #refuse(error) {
+    const { id } = this.#recording;
+    forget(id);
+    this.#settle();
+    const { denied, missing, nothing, busy } = this.#words;
+    this.#show("refused", { NotAllowedError: denied, NotFoundError: missing, nothing }[error.name] ?? busy);
+  }
+
+  // Waits for the person: to send it, or to discard it.
+  #stop(sentence) {
+    this.#show("stopped", sentence);
+    this.#showTime();
+  }
+
+  async #discard() {
+    const recording = this.#recording;
+    const wasSent = this.#phase === "sending" || this.#phase === "stopped";
+    this.#settle();
+    this.#show("idle", "");
+    this.#open.focus();
+    this.#sending?.abort();
+    await this.#closeMicrophone();
+    if (!recording) return;
+    forget(recording.id);
+    if (wasSent) drop(recording.id, this.#server);
+  }
+
+  // Offers what was recorded before this page was loaded; what was finished then is sent.
+  async resume() {
+    for (const found of await readKept(this.#person, this.#place)) {
+      if (this.#phase !== "idle") return;
+      await alone(found.id, async () => {
+        const pieces = (await readPieces(found.id)) ?? [];
+        const samples = pieces.reduce((sum, piece) => sum + piece.length, 0);
+        if (this.#phase !== "idle") return;
+        if (!samples) return forget(found.id);
+        this.#recording = { ...found, pieces, samples };
+        if (found.isWhole) this.#send();
+        else this.#stop(this.#words.found);
+        await this.#untilIdle();
+      });
+    }
+  }
+
+  get #server() {
+    return {
+      address: this.#words.recordings,
+      token: this.#form.elements.namedItem("csrfmiddlewaretoken").value,
+    };
+  }
+
+  async #closeMicrophone() {
+    const microphone = this.#microphone;
+    this.#microphone = null;
+    await microphone?.close();
+  }
+
+  #settle() {
+    this.#recording = null;
+    this.#settled?.();
+  }
+
+  #settled = null;
+
+  #untilIdle() {
+    if (!this.#recording) return null;
+    return new Promise((resolve) => (this.#settled = resolve));
+  }
+
+  #show(phase, sentence) {
+    const hadFocus = this.#bar.contains(document.activeElement);
+    this.#phase = phase === "refused" ? "idle" : phase;
+    this.#form.dataset.voice = phase;
+    this.#bar.hidden = phase === "idle";
+    this.#open.ariaPressed = String(phase === "recording" || phase === "opening");
+    this.#open.ariaDisabled = String(phase === "sending" || phase === "stopped");
+    this.#bar.querySelector("[data-voice-state]").textContent = sentence;
+    for (const button of this.#bar.querySelectorAll("[data-when]")) {
+      button.hidden = !button.dataset.when.split(" ").includes(phase);
+    }
+    if (hadFocus && !this.#bar.contains(document.activeElement)) this.#open.focus();
+  }
+
+  #showTime() {
+    const seconds = Math.floor(secondsOf(this.#recording.samples));
+    const clock = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+    const place = this.#bar.querySelector("[data-voice-time]");
+    if (place.textContent !== clock) place.textContent = clock;
+  }
+}

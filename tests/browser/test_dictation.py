@@ -1,0 +1,291 @@
+"""The microphone: Chromium hears a file, a real server gets it, and its words come into the field."""
+
+import asyncio
+import shutil
+from array import array
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
+
+import pytest
+import pytest_asyncio
+from django.contrib.auth.models import User
+from django.test import override_settings
+from playwright.async_api import Browser, BrowserContext, Locator, Page, async_playwright, expect
+
+from coaching.jobs.worker import JobWorker
+from coaching.models import Profile, Recording
+from sessions_app.database import in_database
+from sessions_app.models import Message, Session
+from tests.browser.chat_page import path_of
+from tests.browser.fixtures import ARGUMENTS, WAIT_MS, Watcher
+from tests.browser.page_layout import layout_faults
+from tests.browser.test_accessibility import serious_findings
+from tests.groups import require
+from tests.jobs.conftest import empty_queue
+from tests.live_sage import LiveSage, SharedSage, free_port
+from tests.voice.sounds import likeness, samples_of, tones, wav_file
+from tests.voice.transcription_server import TranscriptionServer, transcription_server
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+PORT = free_port()
+URL = f"http://127.0.0.1:{PORT}"
+HOST = URL.removeprefix("http://")
+BEFORE, SOUNDS, AFTER = 0.5, 3.0, 30.0
+RATE = 48_000
+HEARS = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), "")
+"""The headless shell has no microphone."""
+PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
+
+OpenPage = Callable[..., Awaitable[Page]]
+
+
+@pytest.fixture(scope="module")
+def shared_sage(django_db_setup: None) -> Iterator[SharedSage]:
+    """A web process that knows the transcription server."""
+    shared = SharedSage(SAGE_TRANSCRIBE_URL=URL)
+    yield shared
+    shared.stop()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def hearing(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Browser]:
+    """A browser whose microphone hears a file, once, each time it is opened: tones between silences."""
+    require("browser", bool(HEARS), "a Chromium on the PATH that isn’t the headless shell")
+    sound = tmp_path_factory.mktemp("microphone") / "tones.wav"
+    silence = array("h", [0])
+    heard = silence * round(BEFORE * RATE) + tones(SOUNDS, rate=RATE) + silence * round(AFTER * RATE)
+    sound.write_bytes(wav_file(heard, rate=RATE))
+    device = ["--use-fake-device-for-media-stream", f"--use-file-for-fake-audio-capture={sound}%noloop"]
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=HEARS, args=[*ARGUMENTS, *device])
+        yield browser
+        await browser.close()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def server(live_sage: LiveSage) -> AsyncIterator[TranscriptionServer]:
+    """The transcription server, and a worker that asks it."""
+    await in_database(empty_queue)
+    async with transcription_server(PORT) as server:
+        with override_settings(SAGE_TRANSCRIBE_URL=URL):
+            async with JobWorker():
+                yield server
+    await in_database(empty_queue)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def open_page(
+    hearing: Browser, live_sage: LiveSage, watcher: Watcher, cookie: str
+) -> AsyncIterator[OpenPage]:
+    """Open a page of the person, who may use the microphone."""
+    opened: list[BrowserContext] = []
+
+    async def open_page(
+        address: str, *, may_hear: bool = True, browser: Browser = hearing, **options: object
+    ) -> Page:
+        usual = {"base_url": live_sage.origin, "reduced_motion": "reduce", "service_workers": "block"}
+        context = await browser.new_context(**{**usual, **options})  # type: ignore[arg-type]  # options of any type
+        opened.append(context)
+        context.set_default_timeout(WAIT_MS)
+        context.on("page", watcher.watch)
+        if may_hear:
+            await context.grant_permissions(["microphone"])
+        await context.add_cookies([{"name": "sessionid", "value": cookie, "url": live_sage.origin}])
+        page = await context.new_page()
+        await page.goto(address)
+        return page
+
+    yield open_page
+    for context in opened:
+        await context.close()
+
+
+@pytest.fixture
+def agreed(user: User) -> User:
+    """The person has agreed to the server."""
+    Profile.unscoped.create(user=user, name="Ada", heard_by=HOST, timezone="Europe/Berlin")
+    return user
+
+
+def microphone(form: Locator | Page) -> Locator:
+    return form.get_by_role("button", name="Dictate")
+
+
+def field(page: Page) -> Locator:
+    return page.locator("#composer-text")
+
+
+async def until_heard(page: Page, seconds: float) -> None:
+    """Wait until so many seconds are recorded."""
+    clock = page.locator("[data-voice-time]:visible")
+    async with asyncio.timeout(WAIT_MS / 1000):
+        while not (text := await clock.text_content() or "") or int(text.split(":")[1]) < seconds:  # noqa: ASYNC110 - nothing here is told when it happens
+            await asyncio.sleep(0.1)
+
+
+async def test_what_is_said_comes_into_the_field_whole_once_its_person_knows_who_hears_it(
+    open_page: OpenPage, server: TranscriptionServer, session: Session, watcher: Watcher, user: User
+) -> None:
+    server.texts = ["I called my mother.", "She was glad."]
+    page = await open_page(path_of(session))
+    await microphone(page).click()
+    dialog = page.get_by_role("dialog", name="Who hears what you say")
+    await expect(dialog).to_contain_text("the computer that this Sage runs on")
+    assert await serious_findings(page) == []
+    await dialog.get_by_role("button", name="Agree and dictate").click()
+    await expect(page.get_by_role("status").filter(has_text="Listening")).to_be_visible()
+    assert (await in_database(Profile.of(user.pk).get)).heard_by == HOST
+    await until_heard(page, BEFORE + SOUNDS + 1)
+    assert await serious_findings(page) == []
+    assert await layout_faults(page) == []
+    await page.get_by_role("button", name="Stop and write down").click()
+    await expect(field(page)).to_have_value("I called my mother.")
+    await expect(field(page)).to_be_focused()
+    [request] = server.requests
+    heard = samples_of(request.audio)
+    played = tones(SOUNDS)
+    alike, late = likeness(played, heard, most_late=len(heard) - len(played))
+    measured = f"{alike:.4f}, {late / 16_000:.3f} s after the beginning of {len(heard) / 16_000:.3f} s"
+    print(f"correlation {measured}")  # noqa: T201 - for whoever runs it
+    assert alike >= 0.95
+    # By keyboard: below what is there.
+    await page.keyboard.type(" ")
+    await microphone(page).press("Enter")
+    await until_heard(page, 1)
+    await microphone(page).press("Enter")
+    await expect(field(page)).to_have_value("I called my mother. She was glad.")
+    async with asyncio.timeout(WAIT_MS / 1000):
+        while await in_database(Recording.of(user.pk).exists):  # noqa: ASYNC110 - nothing here is told when it happens
+            await asyncio.sleep(0.05)
+    assert await page.evaluate(KEPT) == 0
+    assert not await in_database(Message.unscoped.exists)
+    assert watcher.faults == []
+
+
+KEPT = """async () => {
+    const request = indexedDB.open("sage-recordings");
+    const database = await new Promise((resolve) => (request.onsuccess = () => resolve(request.result)));
+    const stores = [...database.objectStoreNames];
+    if (!stores.length) return 0;
+    const counts = stores.map((name) => database.transaction(name).objectStore(name).count());
+    await Promise.all(counts.map((count) => new Promise((resolve) => (count.onsuccess = resolve))));
+    database.close();
+    return counts.reduce((sum, count) => sum + count.result, 0);
+}"""
+
+
+async def test_a_recording_outlives_a_reload_and_a_lost_line_and_comes_once(
+    open_page: OpenPage, server: TranscriptionServer, session: Session, agreed: User
+) -> None:
+    server.texts = ["Begun before.", "Sent later."]
+    page = await open_page(path_of(session))
+    await microphone(page).click()
+    await until_heard(page, 2)
+    other = await page.context.new_page()
+    await other.goto(path_of(session))
+    await expect(microphone(other)).to_be_visible()
+    await expect(other.get_by_role("button", name="Write it down")).to_be_hidden()
+    await other.close()
+    await page.reload()
+    await expect(page.get_by_text("You recorded this before and didn’t finish.")).to_be_visible()
+    await page.get_by_role("button", name="Write it down").click()
+    await expect(field(page)).to_have_value("Begun before.")
+    assert len(samples_of(server.requests[0].audio)) >= 2 * 16_000
+    await field(page).fill("")
+    await microphone(page).click()
+    await until_heard(page, 1)
+    await page.context.set_offline(True)
+    await page.get_by_role("button", name="Stop and write down").click()
+    await expect(page.get_by_text("Your recording stays on this device")).to_be_visible()
+    await page.context.set_offline(False)
+    await expect(field(page)).to_have_value("Sent later.")
+    # What was finished before a reload is sent by itself.
+    server.waits = asyncio.Event()
+    server.texts = ["After the reload."]
+    await field(page).fill("")
+    await microphone(page).click()
+    await until_heard(page, 1)
+    await page.get_by_role("button", name="Stop and write down").click()
+    async with asyncio.timeout(WAIT_MS / 1000):
+        while len(server.requests) < 3:  # noqa: ASYNC110 - nothing here is told when it happens
+            await asyncio.sleep(0.05)
+    await page.reload()
+    server.waits.set()
+    await expect(field(page)).to_have_value("After the reload.")
+    assert len(server.requests) == 3
+
+
+async def test_a_server_that_fails_says_so_and_the_recording_can_be_tried_again_or_discarded(
+    open_page: OpenPage, server: TranscriptionServer, session: Session, agreed: User
+) -> None:
+    server.status, server.texts = 500, ["Now it works."]
+    page = await open_page(path_of(session))
+    await microphone(page).click()
+    await until_heard(page, 1)
+    await page.get_by_role("button", name="Stop and write down").click()
+    await expect(page.get_by_text("has a problem right now")).to_be_visible()
+    server.status = 200
+    await page.get_by_role("button", name="Write it down").click()
+    await expect(field(page)).to_have_value("Now it works.")
+    await microphone(page).click()
+    await until_heard(page, 1)
+    await page.get_by_role("button", name="Cancel").click()
+    await expect(page.locator(".voice:visible")).to_have_count(0)
+    assert await page.evaluate(KEPT) == 0
+    assert len(server.requests) == 2
+
+
+async def test_held_it_records_until_it_is_let_go_on_a_phone_and_for_a_capture(
+    open_page: OpenPage, server: TranscriptionServer, agreed: User, watcher: Watcher
+) -> None:
+    server.texts = ["Buy oats."]
+    page = await open_page("/journal/", **PHONE)
+    await page.locator("#capture-open").click()
+    dialog = page.locator("#capture-dialog")
+    place = await microphone(dialog).bounding_box()
+    assert place
+    await page.mouse.move(place["x"] + 10, place["y"] + 10)
+    await page.mouse.down()
+    await until_heard(page, 1)
+    assert await layout_faults(page, [(360, 740)]) == []
+    await page.mouse.up()
+    await expect(dialog.get_by_role("textbox")).to_have_value("Buy oats.")
+    assert watcher.faults == []
+
+
+async def test_a_microphone_that_is_forbidden_or_missing_says_what_to_do(
+    open_page: OpenPage, server: TranscriptionServer, hearing: Browser, session: Session, agreed: User
+) -> None:
+    page = await open_page(path_of(session), may_hear=False)
+    await microphone(page).click()
+    await expect(page.get_by_text("The browser doesn’t let Sage use the microphone.")).to_be_visible()
+    await page.get_by_role("button", name="Close").click()
+    await expect(page.locator(".voice:visible")).to_have_count(0)
+    without = await hearing.browser_type.launch(executable_path=HEARS, args=ARGUMENTS)
+    bare = await open_page(path_of(session), browser=without)
+    await microphone(bare).click()
+    await expect(bare.get_by_text("No microphone was found.")).to_be_visible()
+    await without.close()
+    assert server.requests == []
+
+
+@asynccontextmanager
+async def kept_recording(open_page: OpenPage, address: str) -> AsyncIterator[Page]:
+    """A page with a recording that wasn't finished before it was loaded anew."""
+    page = await open_page(address)
+    await microphone(page).click()
+    await until_heard(page, 1)
+    await page.reload()
+    await expect(page.get_by_role("button", name="Write it down")).to_be_visible()
+    yield page
+
+
+async def test_signing_out_erases_what_waits(
+    open_page: OpenPage, server: TranscriptionServer, session: Session, agreed: User
+) -> None:
+    async with kept_recording(open_page, path_of(session)) as page:
+        assert await page.evaluate(KEPT) > 1
+        async with page.expect_navigation():
+            await page.evaluate("() => document.getElementById('sign-out').requestSubmit()")
+        assert await page.evaluate(KEPT) == 0
