@@ -17,12 +17,21 @@ import { Outbox } from "./outbox.js";
 import { Phase } from "./phase.js";
 import { Queue } from "./queue.js";
 import { Questions } from "./questions.js";
+import { ReadAloud } from "./read-aloud.js";
 import { Scroll } from "./scroll.js";
 import { Silence } from "./silence.js";
 import { LiveText } from "./stream.js";
 
 const byId = (id) => document.getElementById(id);
 const page = byId("chat");
+const aloud = new ReadAloud({
+  messages: byId("messages"),
+  toggle: byId("read-aloud"),
+  stop: byId("reading-stop"),
+  dialog: byId("voices-dialog"),
+  chooser: byId("voice-choose"),
+  names: byId("announcer").dataset,
+});
 
 function begin() {
   // Questions and notes are in italics, and the first may come at any time.
@@ -38,7 +47,10 @@ function begin() {
   const phase = new Phase();
   const scroll = new Scroll(byId("transcript"), byId("jump"));
   const announcer = new Announcer(byId("announcer"));
-  const live = new LiveText((text) => announcer.hear(text));
+  const live = new LiveText((text) => {
+    announcer.hear(text);
+    aloud.hear(text);
+  });
   const connection = new Connection(page, byId("connection"), { onOpen: reopen, take });
   const history = new History(messages, (frame) => connection.replay(frame));
   const activity = new Activity(byId("activity"), byId("activity-label"), (count) => {
@@ -272,13 +284,16 @@ function begin() {
     begin() {
       phase.take("begin");
       silence.begin();
+      aloud.begin();
       announcer.say(page.dataset.answering);
     },
     restart() {
       announcer.forget();
+      aloud.restart();
     },
     round() {
       announcer.finish();
+      aloud.finish();
     },
     tool({ toolUseId, label }) {
       phase.take("tool");
@@ -327,6 +342,7 @@ function begin() {
     },
     done() {
       announcer.finish();
+      aloud.finish();
       activity.finishAll();
       phase.take("done");
     },
@@ -386,6 +402,7 @@ function begin() {
   });
   byId("turn-actions").addEventListener("submit", (event) => {
     const action = event.submitter?.value;
+    if (action === "stop") aloud.stop();
     if (!action || connection.hasFailed) return;
     if (!connection.send({ type: action })) return;
     event.preventDefault();
