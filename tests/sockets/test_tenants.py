@@ -394,6 +394,9 @@ ROUTES = {
     "library_page": Row(
         path="/library/documents/{document}/pages/1.webp", missing="/library/documents/999999/pages/1.webp"
     ),
+    "library_recording": Row(
+        path="/library/documents/{document}/recording/", missing="/library/documents/999999/recording/"
+    ),
     "library_thumbnail": Row(
         path="/library/documents/{document}/small.webp", missing="/library/documents/999999/small.webp"
     ),

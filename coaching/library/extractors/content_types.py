@@ -19,6 +19,8 @@ TXT, MD, VTT, SRT = "text/plain", "text/markdown", "text/vtt", "application/x-su
 CSV = "text/csv"
 JPEG, PNG, GIF, WEBP, TIFF, BMP = (f"image/{name}" for name in ("jpeg", "png", "gif", "webp", "tiff", "bmp"))
 IMAGES = frozenset({JPEG, PNG, GIF, WEBP, TIFF, BMP})
+M4A, MP3, WAV, OGG, WEBM = (f"audio/{name}" for name in ("mp4", "mpeg", "wav", "ogg", "webm"))
+RECORDINGS = frozenset({M4A, MP3, WAV, OGG, WEBM})
 
 WRONG_NAME = gettext_noop("Its name suggests another type of file. By its content it is:")
 """One of `NAMES` follows in a line of its own."""
@@ -39,6 +41,7 @@ NAMES = {
     **dict.fromkeys([TXT, MD], _PLAIN_TEXT),
     **dict.fromkeys([VTT, SRT], _TRANSCRIPT),
     **dict.fromkeys(IMAGES, gettext_noop("an image.")),
+    **dict.fromkeys(RECORDINGS, gettext_noop("a recording.")),
 }
 
 _EXTENSIONS = {
@@ -46,7 +49,8 @@ _EXTENSIONS = {
     ".odt": ODT, ".ott": ODT, ".ods": ODS, ".ots": ODS, ".odp": ODP, ".otp": ODP, ".csv": CSV, ".tsv": CSV,
     ".tab": CSV, ".html": HTML, ".htm": HTML, ".eml": EML, ".msg": MSG, ".rtf": RTF, ".txt": TXT, ".md": MD,
     ".markdown": MD, ".vtt": VTT, ".srt": SRT, ".jpg": JPEG, ".jpeg": JPEG, ".png": PNG, ".gif": GIF,
-    ".webp": WEBP, ".tif": TIFF, ".tiff": TIFF, ".bmp": BMP,
+    ".webp": WEBP, ".tif": TIFF, ".tiff": TIFF, ".bmp": BMP, ".m4a": M4A, ".mp3": MP3, ".wav": WAV,
+    ".ogg": OGG, ".oga": OGG, ".webm": WEBM,
 }  # fmt: skip
 _SIGNATURES = (
     (b"\xff\xd8\xff", JPEG),
@@ -56,6 +60,8 @@ _SIGNATURES = (
     (b"II*\x00", TIFF),
     (b"MM\x00*", TIFF),
 )
+_MP3_FRAMES = (b"\xff\xfb", b"\xff\xf3", b"\xff\xf2", b"\xff\xfa")
+_M4A_BRANDS = (b"M4A ", b"M4B ")
 _BMP_HEADERS = frozenset({12, 40, 52, 56, 64, 108, 124})
 """The sizes of the header after the file's own, whose two letters begin many texts."""
 
@@ -67,6 +73,19 @@ def image_type(data: bytes) -> str:
     if data.startswith(b"BM") and int.from_bytes(data[14:18], "little") in _BMP_HEADERS:
         return BMP
     return next((content_type for start, content_type in _SIGNATURES if data.startswith(start)), "")
+
+
+def recording_type(data: bytes, name: str) -> str:
+    """Return the content type of a recording; empty for anything else. Videos may begin like some."""
+    if data.startswith(b"RIFF") and data[8:12] == b"WAVE":
+        return WAV
+    if data.startswith(b"OggS"):
+        return OGG
+    if data.startswith(b"ID3") or data[:2] in _MP3_FRAMES:
+        return MP3
+    if data[4:8] == b"ftyp" and (data[8:12] in _M4A_BRANDS or name.lower().endswith(".m4a")):
+        return M4A
+    return WEBM if data.startswith(b"\x1aE\xdf\xa3") and name.lower().endswith(".webm") else ""
 
 
 def wrong_name(name: str, content_type: str) -> str:

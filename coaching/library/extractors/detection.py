@@ -27,6 +27,7 @@ from coaching.library.extractors.content_types import (
     VTT,
     XLSX,
     image_type,
+    recording_type,
 )
 from coaching.library.extractors.decoding import decode, is_text
 from coaching.library.extractors.delimiters import table_delimiter
@@ -69,7 +70,7 @@ ARCHIVE = gettext_noop("Sage doesn’t open archives. Upload the files in it ins
 OPEN_DOCUMENT = gettext_noop("Sage can’t read this kind of OpenDocument file.")
 OLD_OFFICE = gettext_noop("Sage can’t read Office formats from before 2007.")
 OTHER_IMAGE = gettext_noop("Sage can’t read this kind of image, but it can read JPEG and PNG.")
-AUDIO = gettext_noop("Sage can’t read audio files.")
+AUDIO = gettext_noop("Sage can’t read audio files of this kind.")
 VIDEO = gettext_noop("Sage can’t read videos.")
 UNKNOWN = gettext_noop("Sage doesn’t know this kind of file.")
 _MEDIA = {"audio": AUDIO, "video": VIDEO, "image": OTHER_IMAGE}
@@ -81,7 +82,7 @@ def find_type(data: bytes, name: str) -> str:
         raise Unread("refused", EMPTY)
     if b"%PDF-" in data[:_PDF_SEARCHED]:
         return PDF
-    if content_type := image_type(data):
+    if content_type := image_type(data) or recording_type(data, name):
         return content_type
     if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _in_archive(data)

@@ -16,6 +16,7 @@ from coaching.library.extractors import (
     odt,
     pdf,
     pptx,
+    recording,
     rtf,
     srt,
     txt,
@@ -49,5 +50,6 @@ EXTRACTORS: Mapping[str, Extractor] = {
     content_types.WEBP: image.extract,
     content_types.TIFF: image.extract,
     content_types.BMP: image.extract,
+    **dict.fromkeys(content_types.RECORDINGS, recording.extract),
 }
 """By content type, as `detection.find_type` finds it."""

@@ -1,6 +1,8 @@
 """Downloads of documents, and undoing one change in the library."""
 
+import re
 from collections.abc import AsyncIterator
+from http import HTTPStatus
 
 from django.contrib.auth.decorators import login_required
 from django.contrib.messages import success, warning
@@ -16,12 +18,14 @@ from coaching.files.errors import StorageFailed
 from coaching.files.objects import stream_object
 from coaching.library.documents import undoing
 from coaching.library.documents.filing import read_download
-from coaching.models import LibraryEffect
+from coaching.library.extractors.content_types import RECORDINGS
+from coaching.models import Document, LibraryEffect
 from coaching.people.accounts import user_id_of
 from coaching.views.parts import back_to, or_404
 from sessions_app.database import in_database
 from sessions_app.errors import Refused
 
+_RANGE = re.compile(r"bytes=([0-9]{0,18})-([0-9]{0,18})")
 NOT_READ = gettext_lazy("Sage couldn’t get the file right now. Try again in a minute.")
 LOST = gettext_lazy(
     "This file was lost. What Sage had read of it is still here. If you have the file, upload it again."
@@ -52,6 +56,42 @@ async def file(request: HttpRequest, document_id: int) -> HttpResponseBase:
             "Content-Length": str(found.size),
             "X-Content-Type-Options": "nosniff",
         },
+    )
+
+
+@login_required
+@require_safe
+async def recording(request: HttpRequest, document_id: int) -> HttpResponse:
+    """Send a recording to be played, or the part of it that a player asks for."""
+    with or_404():
+        found = await in_database(_recording_of, user_id_of(request), document_id)
+    try:
+        data = b"".join([piece async for piece in stream_object(found.storage_key or "")])
+    except StorageFailed:
+        status = HTTPStatus.SERVICE_UNAVAILABLE
+        return HttpResponse(str(NOT_READ), content_type="text/plain; charset=utf-8", status=status)
+    return _played(data, found.content_type, request.headers.get("Range", ""))
+
+
+def _recording_of(user_id: int, document_id: int) -> Document:
+    rows = Document.of(user_id).filter(content_type__in=RECORDINGS, is_withheld=False)
+    return rows.exclude(storage_key=None).only("storage_key", "content_type").get(id=document_id)
+
+
+def _played(data: bytes, content_type: str, asked: str) -> HttpResponse:
+    headers = {"Accept-Ranges": "bytes", "X-Content-Type-Options": "nosniff"}
+    part = _RANGE.fullmatch(asked)
+    if part is None or not (part[1] or part[2]):  # several parts: all is a right answer, too
+        return HttpResponse(data, content_type=content_type, headers=headers)
+    size = len(data)
+    first = int(part[1]) if part[1] else max(0, size - int(part[2]))
+    last = min(size - 1, int(part[2])) if part[1] and part[2] else size - 1
+    if first > last:
+        status = HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE
+        return HttpResponse(status=status, headers={**headers, "Content-Range": f"bytes */{size}"})
+    headers["Content-Range"] = f"bytes {first}-{last}/{size}"
+    return HttpResponse(
+        data[first : last + 1], content_type=content_type, status=HTTPStatus.PARTIAL_CONTENT, headers=headers
     )
 
 

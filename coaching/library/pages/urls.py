@@ -26,6 +26,7 @@ urlpatterns = [
     path("projects/<int:project_id>/delete/", projects.delete, name="library_project_delete"),
     path("documents/<int:document_id>/", documents.document, name="library_document"),
     path("documents/<int:document_id>/file/", files.file, name="library_file"),
+    path("documents/<int:document_id>/recording/", files.recording, name="library_recording"),
     path("documents/<int:document_id>/viewer/", viewer.viewer, name="library_viewer"),
     path("documents/<int:document_id>/pages/<int:number>.webp", viewer.page_image, name="library_page"),
     path("documents/<int:document_id>/small.webp", thumbnails.thumbnail, name="library_thumbnail"),

@@ -1,8 +1,12 @@
 """The original beside its facts: a document's page as an image, in which a chosen sentence is marked.
 
-A document whose type has no pages to draw shows its text instead. One that is withheld shows neither.
+A document whose type has no pages to draw shows its text instead, a recording its player above that. One that
+is withheld shows neither.
+
+Over 300 lines: one value, and what chooses it.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from http import HTTPStatus
@@ -16,6 +20,7 @@ from coaching.files.errors import StorageFailed
 from coaching.library.documents.drawn_pages import HIDDEN_STATES
 from coaching.library.documents.facts import fact_key
 from coaching.library.documents.page_marks import NO_MARKS, Marked, Marks, marked, marks_of
+from coaching.library.extractors.content_types import RECORDINGS
 from coaching.library.pages.forms import ids_in
 from coaching.library.pipeline.page_images import has_pages, known_page, page_for
 from coaching.library.pipeline.page_rendering import MEDIA_TYPE
@@ -30,6 +35,9 @@ from sessions_app.errors import Refused
 
 CHOICES = ("fact", "entry", "step", "page")
 MAX_NUMBER = 1_000_000
+_MOMENT = re.compile(r"^\[(\d\d):(\d\d):(\d\d)\] ", re.MULTILINE | re.ASCII)
+LINE_BEFORE = 2_000
+"""How far before a mark its line begins at most."""
 TEXT_BEFORE, TEXT_AFTER = 6_000, 12_000
 """How much of a long text is shown around the mark. The document's page has all of it."""
 
@@ -76,6 +84,21 @@ class Viewer:
     def has_pages(self) -> bool:
         """Return whether there is an image to show, at least an attempt at one."""
         return has_pages(self.document)
+
+    @property
+    def has_sound(self) -> bool:
+        """Return whether the original is a recording, which is played above its words."""
+        return self.document.content_type in RECORDINGS
+
+    @property
+    def begins_at(self) -> int:
+        """The second of the recording at which the line with the mark begins."""
+        if self.text is None or not self.text.text.mark:
+            return 0
+        found = _MOMENT.findall(self.text.text.before[-LINE_BEFORE:])
+        return (
+            sum(int(part) * unit for part, unit in zip(found[-1], (3600, 60, 1), strict=True)) if found else 0
+        )
 
     @property
     def is_marked(self) -> bool:

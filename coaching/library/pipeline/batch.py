@@ -13,10 +13,11 @@ from typing import Any
 from coaching.engine.ports import ModelClient
 from coaching.library.documents.filing import Decision
 from coaching.library.evidence import Source
+from coaching.library.extractors.content_types import RECORDINGS, SRT, VTT
 from coaching.library.pipeline.claims import Claim
 from coaching.models import Document, DocumentState
 
-_TRANSCRIPTS = ("text/vtt", "application/x-subrip")
+_TRANSCRIPTS = frozenset({VTT, SRT, *RECORDINGS})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -264,7 +264,7 @@ def test_of_a_very_long_text_the_beginning_and_the_end_are_read() -> None:
     [
         (b"", "This file is empty."),
         (b" \n ", "This file is empty."),
-        (b"ID3\x03\x00" + bytes(200), "Sage can’t read audio files."),
+        (b"fLaC\x00\x00\x00\x22" + bytes(200), "Sage can’t read audio files of this kind."),
         (bytes(range(256)) * 20, "Sage doesn’t know this kind of file."),
     ],
 )

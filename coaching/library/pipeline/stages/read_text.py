@@ -19,6 +19,7 @@ from coaching.library.pipeline.batch import Batch, Image, Item, Services, Twin
 from coaching.library.pipeline.extracted import AttachedFile, Extraction
 from coaching.library.pipeline.extraction import extract_now
 from coaching.library.pipeline.page_reading import sees_pictures
+from coaching.library.pipeline.speech import heard_in, is_recording
 from coaching.library.pipeline.stored_text import Fingerprint, FoundText, fingerprint_of, store_text
 from coaching.models import Document, DocumentSource, DocumentState
 from sessions_app.database import in_database
@@ -51,6 +52,9 @@ async def _with_text(batch: Batch, item: Item) -> Item:
     extraction, found = await asyncio.get_running_loop().run_in_executor(
         executor, partial(_extract, document)
     )
+    if is_recording(extraction):
+        extraction = await heard_in(document, extraction)
+        found = await asyncio.to_thread(fingerprint_of, extraction.text)
     if extraction.attachments:  # first: what has its text isn't read again
         await in_database(_attach, batch, document, extraction.attachments)
     pages = () if document.is_withheld else extraction.picture_pages

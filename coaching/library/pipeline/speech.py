@@ -1,0 +1,98 @@
+"""The words of a recording in the library: a transcript with times, by the transcription server.
+
+What it is was found in the sandbox; its bytes are parsed by that server alone. Without a server, or without
+its person's agreement to it, a recording isn't read.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+from django.utils.translation import gettext_noop
+
+from coaching.files.objects import stream_object
+from coaching.library.extractors.content_types import RECORDINGS
+from coaching.library.pipeline.extracted import Extraction
+from coaching.model_client.asking import store_usage
+from coaching.models import Document, Profile
+from coaching.voice.hearing import hearer, is_heard
+from coaching.voice.transcriber import Heard, Segment, transcribe_with_times
+from coaching.voice.usage import usage_row
+from sessions_app.database import in_database
+from sessions_app.errors import Refused
+
+MOST_SECONDS = 480.0
+"""A document that is read for ten minutes is taken for one whose worker was lost."""
+UNHEARD = gettext_noop("This is a recording. This Sage has no server that turns speech into words.")
+WITHHELD = gettext_noop("This is a recording, which wasn’t turned into words because you withheld it.")
+NOT_AGREED = gettext_noop(
+    "This is a recording. Before Sage turns it into words, agree to who hears it, under Settings, Your data. "
+    "Then let Sage read it again."
+)
+WORDLESS = gettext_noop("No words were heard in this recording.")
+
+
+def is_recording(extraction: Extraction) -> bool:
+    return extraction.content_type in RECORDINGS
+
+
+async def heard_in(document: Document, extraction: Extraction) -> Extraction:
+    """Return a recording's extraction with its words, or with a sentence why there are none.
+
+    Raises `StorageFailed`.
+    """
+    if not is_heard():
+        return replace(extraction, outcome="refused", sentence=UNHEARD)
+    if document.is_withheld:
+        return replace(extraction, sentence=WITHHELD)
+    if not await in_database(_has_agreed, document.user_id):
+        return replace(extraction, outcome="broken", sentence=NOT_AGREED)
+    audio = b"".join([piece async for piece in stream_object(document.storage_key or "")])
+    began = time.monotonic()
+    try:
+        heard = await transcribe_with_times(
+            audio, name=_name_of(extraction), media_type=extraction.content_type, most_seconds=MOST_SECONDS
+        )
+    except Refused as refusal:
+        return replace(extraction, outcome="broken", sentence=str(refusal))
+    if heard.has_usage:
+        row = usage_row(heard, user_id=document.user_id, seconds=time.monotonic() - began)
+        await in_database(store_usage, row)
+    return _with_words(extraction, heard)
+
+
+def _has_agreed(user_id: int) -> bool:
+    return Profile.of(user_id).filter(heard_by=hearer()).exists()
+
+
+def _name_of(extraction: Extraction) -> str:
+    """Return a name from which servers see the format. The person's own stays here."""
+    _, _, kind = extraction.content_type.partition("/")
+    return f"recording.{ {'mpeg': 'mp3', 'mp4': 'm4a'}.get(kind, kind) }"
+
+
+def _with_words(extraction: Extraction, heard: Heard) -> Extraction:
+    text = "\n".join(_lines(heard.segments)) or heard.text
+    if not any(character.isalnum() for character in text):
+        return replace(extraction, sentence=WORDLESS)
+    hints = {"ends_at": _moment(heard.segments[-1].ends)} if heard.segments else {}
+    return replace(extraction, outcome="text", sentence="", pages=(text,), page_count=1, hints=hints)
+
+
+def _lines(segments: Sequence[Segment]) -> Sequence[str]:
+    """Return a line for each sentence, or some, as those of a subtitle file: `[00:01:05] words`."""
+    lines: list[str] = []
+    begins, words = 0.0, ""
+    for segment in segments:
+        if not words:
+            begins = segment.begins
+        words = f"{words} {segment.text}".strip()
+        if words.endswith((".", "!", "?", "…", "。")) or len(words) > 300:
+            lines.append(f"[{_moment(begins)}] {words}")
+            words = ""
+    return [*lines, f"[{_moment(begins)}] {words}"] if words else lines
+
+
+def _moment(seconds: float) -> str:
+    whole = int(seconds)
+    return f"{whole // 3600:02}:{whole // 60 % 60:02}:{whole % 60:02}"
