@@ -11,7 +11,14 @@ from coaching.job_queue import RECORDING_JOB, VOICE_QUEUE, JobPriority
 from coaching.jobs.tasks import AfterStop
 from coaching.model_client.asking import store_usage
 from coaching.models import Recording, RecordingState
-from coaching.voice.recordings import MAX_CHARACTERS, NOT_FOUND, end_recording
+from coaching.voice.recordings import (
+    BROKEN_OFF,
+    MAX_CHARACTERS,
+    NOT_AGREED,
+    NOT_FOUND,
+    end_recording,
+    has_agreed,
+)
 from coaching.voice.sound import seconds_of
 from coaching.voice.transcriber import NO_WORDS, Heard, transcribe
 from coaching.voice.usage import usage_row
@@ -27,21 +34,33 @@ async def transcribe_recording(*, recording_id: int) -> None:
     recording = await in_database(_waiting, recording_id)
     if recording is None:
         return
-    began = time.monotonic()
     try:
-        heard = await _hear(recording)
+        text = await _words_of(recording)
     except Refused as refusal:
         await in_database(end_recording, recording, reason=str(refusal))
         return
+    except Exception:
+        # Its page waits, and nothing else would end it.
+        await in_database(end_recording, recording, reason=BROKEN_OFF)
+        raise
+    await in_database(end_recording, recording, text=text)
+    logger.info("recording_transcribed", seconds=recording.seconds)
+
+
+async def _words_of(recording: Recording) -> str:
+    began = time.monotonic()
+    heard = await _hear(recording)
     if heard.has_usage:
         row = usage_row(heard, user_id=recording.user_id, seconds=time.monotonic() - began)
         await in_database(store_usage, row)
-    reason = "" if heard.text else NO_WORDS
-    await in_database(end_recording, recording, text=heard.text[:MAX_CHARACTERS], reason=reason)
-    logger.info("recording_transcribed", seconds=recording.seconds, has_words=bool(heard.text))
+    if not heard.text:
+        raise Refused(NO_WORDS)
+    return heard.text[:MAX_CHARACTERS]
 
 
 async def _hear(recording: Recording) -> Heard:
+    if not await in_database(has_agreed, recording.user_id):  # any more, or to another server meanwhile
+        raise Refused(NOT_AGREED)
     try:
         audio = b"".join([piece async for piece in stream_object(recording.storage_key)])
     except StorageFailed:

@@ -9,22 +9,24 @@ from django.contrib.messages import success
 from django.core.files.uploadedfile import UploadedFile
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadRequest, JsonResponse
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_http_methods, require_POST
 
 from coaching.files.errors import StorageFailed
-from coaching.models import Profile, Recording, RecordingState
-from coaching.people.accounts import load_profile, user_id_of
+from coaching.models import Recording, RecordingState
+from coaching.people.accounts import user_id_of
 from coaching.people.profile_changes import choose_hearer
 from coaching.views.parts import back_to, status_of, with_wait
 from coaching.views.programs import error_as_json, login_or_401, wants_json
 from coaching.voice.hearing import hearer
-from coaching.voice.recordings import NOT_READ, drop_recording, find_recording, take_recording
-from sessions_app.errors import Refused
-
-NOT_AGREED = gettext_noop(
-    "You haven’t agreed yet to who hears your recordings. Reload the page and try again."
+from coaching.voice.recordings import (
+    NOT_AGREED,
+    NOT_READ,
+    current_recording,
+    drop_recording,
+    has_agreed,
+    take_recording,
 )
+from sessions_app.errors import Refused
 
 
 @login_or_401
@@ -35,11 +37,11 @@ def recordings(request: HttpRequest) -> HttpResponse:
     client_id = _uuid(request.POST.get("id", ""))
     if file is None or client_id is None:
         return error_as_json(_(NOT_READ), HTTPStatus.UNPROCESSABLE_ENTITY)
-    profile = load_profile(request)
-    if not may_hear(profile):
+    user_id = user_id_of(request)
+    if not has_agreed(user_id):
         return error_as_json(_(NOT_AGREED), HTTPStatus.FORBIDDEN)
     try:
-        taken = take_recording(user_id=profile.user_id, client_id=client_id, data=file.read())
+        taken = take_recording(user_id=user_id, client_id=client_id, data=file.read())
     except StorageFailed as refusal:
         return error_as_json(refusal.shown(), HTTPStatus.SERVICE_UNAVAILABLE)
     except Refused as refusal:
@@ -52,7 +54,7 @@ def recordings(request: HttpRequest) -> HttpResponse:
 def recording(request: HttpRequest, client_id: uuid.UUID) -> HttpResponse:
     """Say what has become of a recording; a POST deletes it: its page has taken the words, or wants none."""
     user_id = user_id_of(request)
-    found = find_recording(user_id=user_id, client_id=str(client_id))
+    found = current_recording(user_id=user_id, client_id=str(client_id))
     if found is None:
         raise Http404
     if request.method == "POST":
@@ -73,11 +75,6 @@ def choose(request: HttpRequest) -> HttpResponse:
         return HttpResponse(status=HTTPStatus.NO_CONTENT)
     success(request, _("Settings saved."))
     return back_to("data", "#voice-setting")
-
-
-def may_hear(profile: Profile) -> bool:
-    """Return whether the person has agreed to who hears recordings now."""
-    return bool(profile.heard_by) and profile.heard_by == hearer()
 
 
 def _answer(found: Recording) -> HttpResponse:

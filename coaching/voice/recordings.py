@@ -7,13 +7,15 @@ its own copy until then. Words stay until the page has taken them.
 from datetime import datetime, timedelta
 
 from django.db import transaction
+from django.utils import timezone
 from django.utils.translation import gettext_noop
 
 from coaching.files.objects import StoredObject, erase_object_now, store_object_now
 from coaching.files.quota import lock_usage
-from coaching.job_queue import RECORDING_JOB, VOICE_QUEUE, enqueue
-from coaching.models import Recording, RecordingState
+from coaching.job_queue import RECORDING_JOB, VOICE_QUEUE, enqueue, is_queued
+from coaching.models import Profile, Recording, RecordingState
 from coaching.people.attempts import AttemptLimit
+from coaching.voice.hearing import hearer, is_heard
 from coaching.voice.sound import is_recording, is_silent, seconds_of
 from sessions_app.errors import OverLimit, Refused
 from sessions_app.text import check_client_id
@@ -26,15 +28,23 @@ AT_ONCE = 3
 TAKEN_IN_TEN_MINUTES = 60
 KEPT = timedelta(hours=17)
 """The job that erases older ones runs every six hours, so none stays for a day."""
+LOST_AFTER = timedelta(seconds=30)
+"""Of those that wait for longer it is checked whether their job is still there."""
 _SLACK_SECONDS = 2.0
 """A page counts samples as they come, and may be late by a moment."""
 
+NOT_AGREED = gettext_noop(
+    "You haven’t agreed yet to who hears your recordings. Reload the page and try again."
+)
 NO_SOUND = gettext_noop(
     "Nothing can be heard in this recording. Check that the right microphone is chosen and isn’t muted, and "
     "try again."
 )
 NOT_READ = gettext_noop("Sage couldn’t read this recording. Please record it again.")
 NOT_FOUND = gettext_noop("Sage couldn’t get the recording right now. Try again in a moment.")
+BROKEN_OFF = gettext_noop(
+    "Sage couldn’t write this down right now. Your recording is still here: try again in a moment."
+)
 
 taken = AttemptLimit(attempts=TAKEN_IN_TEN_MINUTES, seconds=600)
 
@@ -53,6 +63,11 @@ class TooManyRecordings(OverLimit):
         )
 
 
+def has_agreed(user_id: int) -> bool:
+    """Return whether the person has agreed to who hears recordings now."""
+    return is_heard() and Profile.of(user_id).filter(heard_by=hearer()).exists()
+
+
 def take_recording(*, user_id: int, client_id: object, data: bytes) -> Recording:
     """Store a recording to be turned into words, once per client id; one that failed is tried again. Blocks.
 
@@ -61,7 +76,8 @@ def take_recording(*, user_id: int, client_id: object, data: bytes) -> Recording
     name = check_client_id(client_id)
     if name is None:
         raise Refused(NOT_READ)
-    if (known := find_recording(user_id=user_id, client_id=name)) and known.state != RecordingState.FAILED:
+    known = current_recording(user_id=user_id, client_id=name)
+    if known is not None and known.state != RecordingState.FAILED:
         return known
     _check_sound(data)
     _check_waiting(user_id)
@@ -80,6 +96,15 @@ def take_recording(*, user_id: int, client_id: object, data: bytes) -> Recording
 def find_recording(*, user_id: int, client_id: str) -> Recording | None:
     """Return a recording by the id that its page has chosen."""
     return Recording.of(user_id).filter(client_id=client_id).first()
+
+
+def current_recording(*, user_id: int, client_id: str) -> Recording | None:
+    """Return a recording as it is now: one that waits has failed if its job was lost. Blocks."""
+    found = find_recording(user_id=user_id, client_id=client_id)
+    if found is None or found.state != RecordingState.WAITING or not _is_lost(found):
+        return found
+    end_recording(found, reason=BROKEN_OFF)  # nothing, if it has ended meanwhile
+    return find_recording(user_id=user_id, client_id=client_id)
 
 
 def end_recording(recording: Recording, *, text: str = "", reason: str = "") -> None:
@@ -124,8 +149,19 @@ def _check_sound(data: bytes) -> None:
 
 
 def _check_waiting(user_id: int) -> None:
-    if Recording.of(user_id).filter(state=RecordingState.WAITING).count() >= AT_ONCE:
+    waiting = Recording.of(user_id).filter(state=RecordingState.WAITING)
+    if sum(not _is_lost(each) for each in waiting) >= AT_ONCE:
         raise TooManyRecordings
+
+
+def _is_lost(recording: Recording) -> bool:
+    """Return whether no job will end a recording that waits: it failed, or killed its workers."""
+    is_new = recording.made_at > timezone.now() - LOST_AFTER
+    return not is_new and not is_queued(_job_key(recording))
+
+
+def _job_key(recording: Recording) -> str:
+    return f"recording:{recording.pk}"
 
 
 @transaction.atomic
@@ -140,7 +176,7 @@ def _store(*, user_id: int, client_id: str, seconds: float, stored: StoredObject
     recording.seconds, recording.size = round(seconds), stored.size
     recording.storage_key, recording.sha256 = stored.key, stored.sha256
     recording.save()
-    enqueue(RECORDING_JOB, key=f"recording:{recording.pk}", queue=VOICE_QUEUE, recording_id=recording.pk)
+    enqueue(RECORDING_JOB, key=_job_key(recording), queue=VOICE_QUEUE, recording_id=recording.pk)
     return recording
 
 

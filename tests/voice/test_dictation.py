@@ -21,7 +21,14 @@ from coaching.jobs.worker import JobWorker
 from coaching.models import Profile, Recording, RecordingState
 from coaching.voice import transcriber
 from coaching.voice.hearing import hearer, transcription_url
-from coaching.voice.recordings import AT_ONCE, KEPT, erase_old_recordings
+from coaching.voice.recordings import (
+    AT_ONCE,
+    BROKEN_OFF,
+    KEPT,
+    LOST_AFTER,
+    NOT_AGREED,
+    erase_old_recordings,
+)
 from coaching.voice.sound import BYTES_A_SECOND, header_of
 from coaching.voice.transcriber import NO_WORDS, TOO_SLOW, UNREACHED
 from sessions_app.database import in_database
@@ -199,6 +206,7 @@ async def test_a_server_that_is_down_or_never_answers_is_a_sentence(
     assert (await in_database(state_of, agreed)).json()["error"] == TOO_SLOW
     await send(recording())
     settings.SAGE_TRANSCRIBE_URL = f"http://127.0.0.1:{free_port()}"
+    await in_database(lambda: Profile.of(agreed.pk).update(heard_by=hearer()))
     await work()
     assert (await in_database(state_of, agreed)).json()["error"] == UNREACHED
 
@@ -286,6 +294,49 @@ async def test_a_recording_that_was_cancelled_while_it_is_heard_leaves_nothing(
     server.waits.set()
     await working
     assert not await in_database(Recording.unscoped.exists)
+    assert objects(disk_storage) == []
+
+
+async def test_a_recording_whose_job_is_lost_has_failed_and_can_be_sent_again(
+    server: TranscriptionServer, agreed: User, send: Send, disk_storage: Path
+) -> None:
+    ids = [ID, *(str(uuid.uuid4()) for _ in range(AT_ONCE - 1))]
+    for client_id in ids:
+        await send(recording(), client_id=client_id)
+    long_ago = timezone.now() - 2 * LOST_AFTER
+    await in_database(lambda: Recording.unscoped.update(made_at=long_ago))
+    assert (await in_database(state_of, agreed)).json()["state"] == "waiting", "its job is there"
+    await in_database(lambda: ProcrastinateJob.objects.filter(status="todo").update(status="failed"))
+    said = (await in_database(state_of, agreed)).json()
+    assert (said["state"], said["error"]) == ("failed", BROKEN_OFF)
+    assert len(objects(disk_storage)) == AT_ONCE - 1
+    assert (await send(recording())).status_code == HTTPStatus.ACCEPTED, "lost ones take nobody's turn"
+    again = await send(recording(), client_id=ids[1])
+    assert again.json()["state"] == "waiting"
+    await work()
+    assert (await in_database(state_of, agreed)).json()["text"] == "marked words"
+
+
+async def test_an_error_of_the_job_ends_its_recording(
+    server: TranscriptionServer, agreed: User, send: Send, disk_storage: Path, settings: Settings
+) -> None:
+    await send(recording())
+    settings.SAGE_TRANSCRIBE_KEY = "two\nlines"  # no header can have it
+    with pytest.raises(ValueError, match="header"):
+        await work()
+    said = (await in_database(state_of, agreed)).json()
+    assert (said["state"], said["error"]) == ("failed", BROKEN_OFF)
+    assert objects(disk_storage) == []
+
+
+async def test_what_waits_isnt_sent_to_a_server_to_which_its_person_hasnt_agreed(
+    server: TranscriptionServer, agreed: User, send: Send, disk_storage: Path
+) -> None:
+    await send(recording())
+    await in_database(lambda: Profile.of(agreed.pk).update(heard_by="elsewhere.example"))
+    await work()
+    assert server.requests == []
+    assert (await in_database(state_of, agreed)).json()["error"] == NOT_AGREED
     assert objects(disk_storage) == []
 
 
