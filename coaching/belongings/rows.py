@@ -43,9 +43,7 @@ LEFT_OUT_FIELDS: Mapping[str, str] = {
     "coaching.DocumentText.fingerprint": gettext_noop("calculated from the text"),
     "coaching.Photo.storage_key": gettext_noop("says where this server stores it"),
     "coaching.Photo.thumbnail": gettext_noop("made from the photo in this archive"),
-    "coaching.Recording.storage_key": gettext_noop(
-        "says where this Sage stores a recording until it is words"
-    ),
+    "coaching.Recording.storage_key": gettext_noop("says where this server stores it"),
     "coaching.UserFileVersion.content": gettext_noop("included in the archive’s files"),
     "coaching.ProgramToken.digest": gettext_noop("gives access to the account"),
     "coaching.PushDevice.auth": gettext_noop("can be used to reach your browser"),

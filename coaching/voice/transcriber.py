@@ -6,6 +6,7 @@ would go along; the answer's size and the time are limited. Nothing here logs wo
 
 import asyncio
 import json
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -43,8 +44,8 @@ FAILING = gettext_noop(
     "again in a moment."
 )
 NOT_ALLOWED = gettext_noop(
-    "The server that turns speech into words doesn’t accept this Sage’s key. Please tell the person who runs "
-    "this Sage."
+    "The server that turns speech into words doesn’t accept the key. Please tell the person who runs this "
+    "server."
 )
 TOO_LARGE = gettext_noop("This recording is too large for the server that turns speech into words.")
 NOT_TAKEN = gettext_noop("The server that turns speech into words couldn’t read this recording.")
@@ -95,8 +96,9 @@ async def transcribe(audio: bytes, *, seconds: float) -> Heard:
 async def transcribe_with_times(audio: bytes, *, name: str, media_type: str, most_seconds: float) -> Heard:
     """Return the words of a file with their times; without times from a server that doesn't know them.
 
-    Raises `Refused`.
+    Raises `Refused`, after `most_seconds` at the latest.
     """
+    began = time.monotonic()
     timed = _form(audio, name=name, media_type=media_type)
     timed.add_field("response_format", "verbose_json")
     timed.add_field("timestamp_granularities[]", "segment")
@@ -107,7 +109,7 @@ async def transcribe_with_times(audio: bytes, *, name: str, media_type: str, mos
             raise
     plain = _form(audio, name=name, media_type=media_type)
     plain.add_field("response_format", "json")
-    return await _ask(plain, most_seconds=most_seconds)
+    return await _ask(plain, most_seconds=most_seconds - (time.monotonic() - began))
 
 
 def _form(audio: bytes, *, name: str, media_type: str) -> aiohttp.FormData:

@@ -87,8 +87,9 @@ class Viewer:
 
     @property
     def has_sound(self) -> bool:
-        """Return whether the original is a recording, which is played above its words."""
-        return self.document.content_type in RECORDINGS
+        """Return whether the original is a recording that may be played, above its words."""
+        document = self.document
+        return document.content_type in RECORDINGS and not document.is_withheld and bool(document.storage_key)
 
     @property
     def begins_at(self) -> int:

@@ -14,8 +14,9 @@ from coaching.files.objects import stream_object
 from coaching.library.extractors.content_types import RECORDINGS
 from coaching.library.pipeline.extracted import Extraction
 from coaching.model_client.asking import store_usage
-from coaching.models import Document, Profile
-from coaching.voice.hearing import hearer, is_heard
+from coaching.models import Document
+from coaching.voice.hearing import is_heard
+from coaching.voice.recordings import has_agreed
 from coaching.voice.transcriber import Heard, Segment, transcribe_with_times
 from coaching.voice.usage import usage_row
 from sessions_app.database import in_database
@@ -23,7 +24,7 @@ from sessions_app.errors import Refused
 
 MOST_SECONDS = 480.0
 """A document that is read for ten minutes is taken for one whose worker was lost."""
-UNHEARD = gettext_noop("This is a recording. This Sage has no server that turns speech into words.")
+UNHEARD = gettext_noop("This is a recording. This server can’t turn speech into words.")
 WITHHELD = gettext_noop("This is a recording, which wasn’t turned into words because you withheld it.")
 NOT_AGREED = gettext_noop(
     "This is a recording. Before Sage turns it into words, agree to who hears it, under Settings, Your data. "
@@ -45,7 +46,7 @@ async def heard_in(document: Document, extraction: Extraction) -> Extraction:
         return replace(extraction, outcome="refused", sentence=UNHEARD)
     if document.is_withheld:
         return replace(extraction, sentence=WITHHELD)
-    if not await in_database(_has_agreed, document.user_id):
+    if not await in_database(has_agreed, document.user_id):
         return replace(extraction, outcome="broken", sentence=NOT_AGREED)
     audio = b"".join([piece async for piece in stream_object(document.storage_key or "")])
     began = time.monotonic()
@@ -59,10 +60,6 @@ async def heard_in(document: Document, extraction: Extraction) -> Extraction:
         row = usage_row(heard, user_id=document.user_id, seconds=time.monotonic() - began)
         await in_database(store_usage, row)
     return _with_words(extraction, heard)
-
-
-def _has_agreed(user_id: int) -> bool:
-    return Profile.of(user_id).filter(heard_by=hearer()).exists()
 
 
 def _name_of(extraction: Extraction) -> str:

@@ -1,5 +1,6 @@
 """A recording in the library becomes a transcript with times, and its page plays it at the sentence."""
 
+import asyncio
 import json
 from http import HTTPStatus
 from typing import Any
@@ -16,8 +17,9 @@ from coaching.library.extractors.content_types import recording_type
 from coaching.library.pipeline.speech import NOT_AGREED, UNHEARD
 from coaching.models import ActionItem, Document, DocumentState, DocumentText, KnowledgeEntry, Profile
 from coaching.voice.hearing import hearer
-from coaching.voice.transcriber import FAILING
+from coaching.voice.transcriber import FAILING, transcribe_with_times
 from sessions_app.database import in_database
+from sessions_app.errors import Refused
 from sessions_app.models import ModelUsage, UsagePurpose
 from tests.files.conftest import disk_storage
 from tests.jobs.conftest import WorkOff
@@ -118,6 +120,37 @@ async def test_a_recording_is_played_whole_and_in_parts(
     for odd in ("bytes=-", "bytes=0-1,3-4", "lines=1-2"):
         assert (await in_database(played, agreed, address, odd)).content == MEMO
     assert (await in_database(played, other_user, address)).status_code == HTTPStatus.NOT_FOUND
+
+
+async def test_a_recording_that_is_withheld_has_no_player(
+    agreed: User, server: TranscriptionServer, work_off: WorkOff
+) -> None:
+    answer_with(server)
+    document = await upload(agreed)
+    await work_off()
+    address = f"/library/documents/{document.pk}/viewer/"
+    assert "<audio" in (await in_database(played, agreed, address)).content.decode()
+    await in_database(lambda: Document.of(agreed.pk).update(is_withheld=True))
+    assert "<audio" not in (await in_database(played, agreed, address)).content.decode()
+
+
+async def test_a_second_attempt_without_times_has_only_what_is_left_of_the_time(
+    server: TranscriptionServer,
+) -> None:
+    server.refuses, server.waits = "verbose_json", asyncio.Event()
+
+    def refuse() -> None:
+        answered, server.waits = server.waits, asyncio.Event()
+        assert answered is not None
+        answered.set()
+
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    loop.call_later(2.5, refuse)
+    with pytest.raises(Refused, match="took too long"):
+        await transcribe_with_times(MEMO, name="a.wav", media_type="audio/wav", most_seconds=3)
+    assert len(server.requests) == 2
+    assert loop.time() - began < 5, "the second attempt began a limit of its own"
 
 
 async def test_a_server_without_times_gives_words_without_times(
