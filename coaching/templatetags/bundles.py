@@ -20,8 +20,9 @@ BUNDLES: Final[Mapping[str, Sequence[str]]] = {
     "app": ("app",),
     # Three, so that with `DEBUG`, too, the service worker stores all of them.
     "offline": ("offline-draft", "device-copy", "offline"),
-    # Loaded beside a page's bundle, so it shares no module with that.
+    # Loaded beside a page's bundle, so they share no module with that.
     "palette": ("palette",),
+    "voice/voice": ("voice/voice",),
     # Loaded into the audio thread of a page that records.
     "voice/worklet": ("voice/worklet",),
     **{name: ("app", name) for name in _OF_PAGES},

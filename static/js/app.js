@@ -3,16 +3,14 @@
 
 import { setUpCapture } from "./capture.js";
 import { setUpCode } from "./code.js";
-import { setUpComposer } from "./composer.js";
+import { setText, setUpComposer } from "./composer.js";
 import { setUpFormulas } from "./formulas.js";
 import { sendTimezone } from "./timezone.js";
 import { setUpApp } from "./installed.js";
 import { setUpDialog, setUpKeys, setUpPalette } from "./keys.js";
-import { setUpParts, toast, turnOver } from "./parts.js";
+import { newId, setUpParts, toast, turnOver } from "./parts.js";
 import { setUpSessionMenu } from "./session-menu.js";
 import { focusSearch, reload, setUpSidebar } from "./sidebar.js";
-import { Agreement } from "./voice/agreement.js";
-import { setUpVoice } from "./voice/voice.js";
 
 const root = document.documentElement;
 
@@ -81,8 +79,6 @@ if (captureDialog) {
   });
 }
 
+// Only where a server turns recordings into words. Without the code there is no microphone.
 const voice = document.getElementById("voice");
-if (voice) {
-  const agreement = new Agreement(document.getElementById("voice-dialog"), voice.dataset);
-  document.querySelectorAll("#composer, .quick, .capture-form").forEach((form) => setUpVoice(form, voice, agreement));
-}
+if (voice) import(voice.dataset.script).then(({ setUp }) => setUp(voice, { newId, setText, toast }), () => {});

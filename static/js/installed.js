@@ -4,7 +4,6 @@ import { dropDeviceOfOthers, leaveDevice } from "./device.js";
 import { canKeepCopy, eraseCopies, noteKept, renewCopy } from "./device-copy.js";
 import { keepDraft, notePerson, readDraft } from "./offline-draft.js";
 import { setText } from "./composer.js";
-import { forgetAll } from "./voice/kept.js";
 
 const { user: person, signedOut, deviceCopy } = document.body.dataset;
 
@@ -12,6 +11,9 @@ const { user: person, signedOut, deviceCopy } = document.body.dataset;
 // same person.
 const TAB_OF = "sage-tab-of";
 const TYPED = /^sage-(?:draft|file|outbox|queue):/;
+
+// What was dictated and isn't words yet (voice/kept.js).
+const RECORDINGS = "sage-recordings";
 
 export function setUpApp() {
   // An error page knows nobody.
@@ -26,7 +28,7 @@ export function setUpApp() {
   for (const form of document.querySelectorAll('form[action="/accounts/logout/"]')) {
     form.addEventListener("submit", leaveDevice);
     form.addEventListener("submit", forgetTyped);
-    form.addEventListener("submit", forgetAll);
+    form.addEventListener("submit", forgetRecordings);
   }
   offerDraft(document.getElementById("offline-draft"));
   // After the page itself.
@@ -74,6 +76,15 @@ function noteTab() {
 function forgetTyped() {
   try {
     for (const key of Object.keys(sessionStorage)) if (TYPED.test(key)) sessionStorage.removeItem(key);
+  } catch {
+    // As above.
+  }
+}
+
+// Not when a session ends by itself: they stay, for the same person.
+function forgetRecordings() {
+  try {
+    indexedDB.deleteDatabase(RECORDINGS);
   } catch {
     // As above.
   }

@@ -1,9 +1,11 @@
 // Reading aloud: one answer by its button, or each answer while it is written. Stop ends both, and so does Escape.
 
+import { newId } from "../parts.js";
 import { Speech, canSpeak, choose, readVoices, speaks, voiceFor } from "./speech.js";
 import { SentenceReader, sentencesIn } from "./spoken.js";
 
-const STORED = "sage-read-aloud";
+const STORED = `sage-read-aloud:${document.body.dataset.user}`;
+const LAST_TAB = "sage-read-aloud-tab";
 
 export class ReadAloud {
   #messages;
@@ -16,6 +18,9 @@ export class ReadAloud {
   #turn = ""; // that is being read
   #isHearing = false; // the answer that is being written is read
   #early = []; // what came of it before the voices
+  #stops = 0;
+  #tab = newId();
+  #others = null; // tabs, of which one reads at a time
 
   constructor({ messages, toggle, stop, dialog, chooser, names }) {
     if (!canSpeak) return;
@@ -30,18 +35,37 @@ export class ReadAloud {
     document.addEventListener("keydown", (event) => {
       if (event.key === "Escape" && this.#speech.isSpeaking && !document.querySelector("dialog[open]")) this.stop();
     });
-    // A microphone would hear it.
     document.addEventListener("sage:dictating", () => this.stop());
     this.#setUpDialog();
+    this.#setUpTabs();
     this.#show();
+  }
+
+  // An answer may be written in several tabs: the one that was used last reads it.
+  #setUpTabs() {
+    const note = () => {
+      try {
+        if (!document.hidden) localStorage.setItem(LAST_TAB, this.#tab);
+      } catch {
+        // Storage is off, and no answer is read by itself.
+      }
+    };
+    for (const name of ["focus", "pageshow"]) addEventListener(name, note);
+    document.addEventListener("visibilitychange", note);
+    note();
+    this.#others = new BroadcastChannel("sage-read-aloud");
+    this.#others.onmessage = () => this.stop();
   }
 
   // The answer that begins is read if the person wants all of them read.
   async begin() {
-    if (!this.#isOn) return;
+    if (!this.#isOn || !this.#isLastTab) return;
     this.stop();
+    const stops = this.#stops;
     const voice = voiceFor(await readVoices(), this.#language);
-    if (!voice) return;
+    // A microphone would hear it.
+    if (!voice || stops !== this.#stops || isDictating()) return;
+    this.#others.postMessage("");
     this.#speech.use(voice);
     this.#isHearing = true;
     this.#speech.say(this.#early.splice(0));
@@ -70,6 +94,7 @@ export class ReadAloud {
 
   stop() {
     if (!this.#speech) return;
+    this.#stops += 1;
     this.#isHearing = false;
     this.#early = [];
     this.#turn = "";
@@ -80,6 +105,14 @@ export class ReadAloud {
   get #isOn() {
     try {
       return this.#speech !== null && localStorage.getItem(STORED) === "on";
+    } catch {
+      return false;
+    }
+  }
+
+  get #isLastTab() {
+    try {
+      return localStorage.getItem(LAST_TAB) === this.#tab;
     } catch {
       return false;
     }
@@ -104,6 +137,7 @@ export class ReadAloud {
     this.stop();
     if (isRead) return;
     this.#withVoice(() => {
+      this.#others.postMessage("");
       this.#turn = turn.id;
       this.#speech.say([...turn.querySelectorAll(".prose")].flatMap((prose) => sentencesIn(prose, this.#language)));
     });
@@ -171,4 +205,8 @@ export class ReadAloud {
       button.classList.toggle("is-reading", isRead);
     }
   }
+}
+
+function isDictating() {
+  return document.querySelector("form[data-voice=opening], form[data-voice=recording]") !== null;
 }

@@ -1,7 +1,8 @@
 // Speaks sentences one after another, with a voice of this device unless the person has chosen another one: those send
 // what they read to the company that provides them.
 
-const VOICE = "sage-voice";
+// Each person chooses, also where several use a browser.
+const VOICE = `sage-voice:${document.body.dataset.user}`;
 const VOICES_MS = 1000;
 
 export const canSpeak = "speechSynthesis" in globalThis && "SpeechSynthesisUtterance" in globalThis;

@@ -1,8 +1,6 @@
 // Recordings that aren't words yet, in IndexedDB: each belongs to a person and to the field that it was spoken into. They
 // go when the words have come, when they are discarded, at sign-out and for another account, and after fourteen days.
 
-import { readPerson } from "../offline-draft.js";
-
 const DATABASE = "sage-recordings";
 const RECORDINGS = "recordings";
 const PIECES = "pieces";
@@ -10,14 +8,20 @@ const KEPT_MS = 14 * 24 * 3600 * 1000;
 const TAKEN = "sage-voice-taken";
 
 let opened = null;
+let isErased = false; // somebody has signed out, in this tab or another: nothing is stored here any more
 
 // A recording is {id, person, place, at, isWhole}. Without storage it lives as long as its page.
 export function keep(recording) {
   return inStores("readwrite", ({ recordings }) => recordings.put(recording));
 }
 
+// Not without its recording, which another tab may have deleted: nothing would find the piece again.
 export function keepPiece(id, number, samples) {
-  return inStores("readwrite", ({ pieces }) => pieces.put(samples, [id, number]));
+  return inStores("readwrite", ({ recordings, pieces }) => {
+    const found = recordings.getKey(id);
+    found.onsuccess = () => found.result && pieces.put(samples, [id, number]);
+    return found;
+  });
 }
 
 export function readPieces(id) {
@@ -33,21 +37,12 @@ export function forget(id) {
 
 // The recordings of a place, oldest first. Those of others, and old ones, are deleted.
 export async function readKept(person, place) {
-  if (!person || readPerson() !== person || !(await isThere())) return [];
+  if (!person || !(await isThere())) return [];
   const all = (await inStores("readonly", ({ recordings }) => recordings.getAll())) ?? [];
   const isOver = ({ id, person: owner, at }) => owner !== person || !(Date.now() - at < KEPT_MS) || wasTaken(id);
   for (const { id } of all.filter(isOver)) await forget(id);
   const ours = all.filter((each) => !isOver(each) && each.place === place);
   return ours.sort((one, other) => one.at - other.at);
-}
-
-// At sign-out. When a session ends by itself they stay, for the same person.
-export function forgetAll() {
-  try {
-    indexedDB.deleteDatabase(DATABASE);
-  } catch {
-    // Storage is off: nothing is stored.
-  }
 }
 
 // The words are in the field, and in its draft: a reload just now doesn't put them there again.
@@ -89,6 +84,7 @@ async function isThere() {
 
 // Returns the result of the request that `work` returns, undefined where storage is off.
 async function inStores(mode, work) {
+  if (isErased) return undefined;
   try {
     opened ??= open();
     const transaction = (await opened).transaction([RECORDINGS, PIECES], mode, { durability: "relaxed" });
@@ -117,7 +113,8 @@ function open() {
   return new Promise((resolve, reject) => {
     request.onerror = () => reject(request.error);
     request.onsuccess = () => {
-      request.result.onversionchange = () => {
+      request.result.onversionchange = ({ newVersion }) => {
+        isErased = newVersion === null;
         opened = null;
         request.result.close();
       };

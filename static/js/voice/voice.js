@@ -1,8 +1,7 @@
 // The microphone of a form: its words come into the form's field, where they are read before anything is sent. Tapped it
 // records until it is tapped again, held until it is let go. What can't be sent waits on this device.
 
-import { setText } from "../composer.js";
-import { newId, toast } from "../parts.js";
+import { Agreement } from "./agreement.js";
 import { alone, forget, keep, keepPiece, noteTaken, readKept, readPieces } from "./kept.js";
 import { hasMicrophone, openMicrophone } from "./microphone.js";
 import { NotSent, drop, wordsOf } from "./sending.js";
@@ -12,8 +11,13 @@ const HELD_MS = 400;
 const CLICK_MS = 500; // a press is followed by its click
 const MOST_SAMPLES = 600 * RATE;
 
-export function setUpVoice(form, template, agree) {
-  if (hasMicrophone()) new Voice(form, template, agree).resume();
+// Loaded beside the bundle of a page, whose functions it gets: `newId`, `setText` and `toast`.
+export function setUp(template, tools) {
+  if (!hasMicrophone()) return;
+  const agree = new Agreement(document.getElementById("voice-dialog"), template.dataset);
+  for (const form of document.querySelectorAll("#composer, .quick, .capture-form")) {
+    new Voice(form, template, agree, tools).resume();
+  }
 }
 
 class Voice {
@@ -21,6 +25,7 @@ class Voice {
   #field;
   #words; // the sentences of the page
   #agree;
+  #tools;
   #open;
   #bar;
   #microphone = null;
@@ -30,11 +35,11 @@ class Voice {
   #sending = null;
   #phase = "idle"; // opening, recording, sending, stopped: waits for the person
 
-  constructor(form, template, agree) {
+  constructor(form, template, agree, tools) {
     this.#form = form;
     this.#field = form.elements.namedItem("text");
     this.#words = template.dataset;
-    this.#agree = agree;
+    [this.#agree, this.#tools] = [agree, tools];
     const parts = template.content.cloneNode(true);
     [this.#open, this.#bar] = parts.children;
     form.querySelector("[type=submit]").before(this.#open);
@@ -63,7 +68,7 @@ class Voice {
     this.#bar.addEventListener("click", ({ target }) => {
       const act = target.closest("button")?.dataset.voice;
       if (act === "done") this.#finish();
-      else if (act === "again") this.#send();
+      else if (act === "again") this.#sendAgain();
       else if (act === "cancel") this.#discard();
     });
     this.#form.closest("dialog")?.addEventListener("close", () => this.#finish());
@@ -94,7 +99,7 @@ class Voice {
     if (!this.#agree.isGiven) return this.#agree.ask(() => this.#begin());
     document.dispatchEvent(new Event("sage:dictating"));
     this.#show("opening", this.#words.opening);
-    const recording = { id: newId(), person: this.#person, place: this.#place, at: Date.now(), isWhole: false };
+    const recording = { id: this.#tools.newId(), person: this.#person, place: this.#place, at: Date.now(), isWhole: false };
     this.#recording = { ...recording, pieces: [], samples: 0 };
     this.#showTime();
     // Another tab doesn't take what this one records.
@@ -135,7 +140,15 @@ class Voice {
     if (!recording) return;
     if (!recording.samples) return this.#refuse({ name: "nothing" });
     await keep({ ...recording, pieces: undefined, isWhole: true });
-    await this.#send(why);
+    if (this.#recording === recording) await this.#send(why); // it wasn't cancelled meanwhile
+  }
+
+  // The agreement may have been taken back, or another server hears recordings now.
+  #sendAgain() {
+    const { id } = this.#recording;
+    const send = () => this.#recording?.id === id && this.#phase === "stopped" && this.#send();
+    if (this.#agree.isGiven) send();
+    else this.#agree.ask(send);
   }
 
   async #send(why = "") {
@@ -154,13 +167,13 @@ class Voice {
   #put(words) {
     const { value } = this.#field;
     const { id } = this.#recording;
-    setText(this.#field, value.trim() ? `${value.trimEnd()} ${words}` : words);
+    this.#tools.setText(this.#field, value.trim() ? `${value.trimEnd()} ${words}` : words);
     noteTaken(id);
     this.#settle();
     forget(id);
     drop(id, this.#server);
     this.#show("idle", "");
-    toast(this.#words.put);
+    this.#tools.toast(this.#words.put);
     if (!this.#form.closest("dialog:not([open])")) this.#field.focus();
     this.#field.setSelectionRange(this.#field.value.length, this.#field.value.length);
   }
@@ -209,7 +222,7 @@ class Voice {
         if (this.#phase !== "idle") return;
         if (!samples) return forget(found.id);
         this.#recording = { ...found, pieces, samples };
-        if (found.isWhole) this.#send();
+        if (found.isWhole && this.#agree.isGiven) this.#send();
         else this.#stop(this.#words.found);
         await this.#untilIdle();
       });
