@@ -131,7 +131,7 @@ async def test_what_is_said_comes_into_the_field_whole_once_its_person_knows_who
     page = await open_page(path_of(session))
     await microphone(page).click()
     dialog = page.get_by_role("dialog", name="Who hears what you say")
-    await expect(dialog).to_contain_text("the computer that this Sage runs on")
+    await expect(dialog).to_contain_text("goes to this server, which turns it into words itself")
     assert await serious_findings(page) == []
     await dialog.get_by_role("button", name="Agree and dictate").click()
     await expect(page.get_by_role("status").filter(has_text="Listening")).to_be_visible()
@@ -289,3 +289,32 @@ async def test_signing_out_erases_what_waits(
         async with page.expect_navigation():
             await page.evaluate("() => document.getElementById('sign-out').requestSubmit()")
         assert await page.evaluate(KEPT) == 0
+
+
+async def test_a_recording_that_goes_on_in_another_tab_stores_nothing_after_signing_out(
+    open_page: OpenPage, server: TranscriptionServer, session: Session, agreed: User
+) -> None:
+    page = await open_page(path_of(session))
+    await microphone(page).click()
+    await until_heard(page, 1)
+    other = await page.context.new_page()
+    await other.goto("/journal/")
+    async with other.expect_navigation():
+        await other.evaluate("() => document.getElementById('sign-out').requestSubmit()")
+    await until_heard(page, 3)
+    await page.get_by_role("button", name="Stop and write down").click()
+    await expect(page.get_by_role("button", name="Write it down")).to_be_visible()
+    assert await other.evaluate(KEPT) == 0
+    assert server.requests == []
+
+
+async def test_a_recording_waits_until_its_person_has_agreed_again(
+    open_page: OpenPage, server: TranscriptionServer, session: Session, agreed: User
+) -> None:
+    server.texts = ["Agreed."]
+    async with kept_recording(open_page, path_of(session)) as page:
+        await in_database(lambda: Profile.of(agreed.pk).update(heard_by=""))
+        await page.reload()
+        await page.get_by_role("button", name="Write it down").click()
+        await page.get_by_role("button", name="Agree and dictate").click()
+        await expect(field(page)).to_have_value("Agreed.")

@@ -136,3 +136,49 @@ async def test_a_voice_that_isnt_on_the_device_is_used_only_after_a_warning(
     await dialog.get_by_role("button", name="Use this voice").click()
     await loud.get_by_role("button", name="Read aloud", exact=True).click()
     assert await spoken(loud, 1) == [["far", "Hello there."]]
+
+
+async def test_an_answer_is_read_in_one_tab_and_a_voice_is_chosen_by_each_person(
+    practice: PracticeServer, loud: Page, session: Session
+) -> None:
+    practice.script(["First here. ", "Then there. "])
+    await loud.goto(path_of(session))
+    await loud.get_by_role("button", name="Read answers aloud").click()
+    other = await loud.context.new_page()
+    await other.goto(path_of(session))
+    await expect(other.get_by_role("button", name="Read answers aloud")).to_have_attribute(
+        "aria-pressed", "true"
+    )
+    await say(other, "Hello")
+    await spoken(other, 1)
+    await until_done(other)
+    await until_done(loud)
+    assert await loud.evaluate("() => spoken") == []
+    # What reads in one tab stops where another begins.
+    await other.reload()
+    await other.get_by_role("button", name="Read aloud", exact=True).click()
+    await expect(other.locator("#reading-stop")).to_be_visible()
+    await loud.get_by_role("button", name="Read aloud", exact=True).click()
+    await expect(loud.locator("#reading-stop")).to_be_visible()
+    await expect(other.locator("#reading-stop")).to_be_hidden()
+    # Somebody else in this browser has chosen nothing.
+    person = await loud.evaluate("() => document.body.dataset.user")
+    keys = await loud.evaluate("() => Object.keys(localStorage).filter((key) => key.includes('read-aloud:'))")
+    assert keys == [f"sage-read-aloud:{person}"]
+
+
+async def test_answers_arent_read_aloud_while_somebody_dictates(
+    practice: PracticeServer, loud: Page, session: Session
+) -> None:
+    practice.script(["Unheard. ", "Heard. "])
+    await loud.goto(path_of(session))
+    await loud.get_by_role("button", name="Read answers aloud").click()
+    # What the microphone's script says of its form.
+    state = "(state) => { document.getElementById('composer').dataset.voice = state; }"
+    await loud.evaluate(state, "recording")
+    await say(loud, "Hello")
+    await until_done(loud)
+    assert await loud.evaluate("() => spoken") == []
+    await loud.evaluate(state, "idle")
+    await say(loud, "Again")
+    assert await spoken(loud, 1) == [["near", "Heard."]]
