@@ -23,7 +23,7 @@ def lock(apps, schema_editor):
 
 class Migration(migrations.Migration):
     dependencies = [
-        ('coaching', '0063_program_tokens'),
+        ('coaching', '0064_program_suggestions'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
