@@ -23,7 +23,7 @@ SAME = {
     "de": """
         (Markdown) (optional) Browser: Chile China Code Details In Israel Japan Malaysia Mandarin Name Offline
         Okay Passkey Passkeys Person Peru Plan Portugal Server Status Taiwan Text Tokens Ukraine Uploads
-        Variable Version WhatsApp Zoom
+        Variable Version WhatsApp Zoom online
     """,
     "es": """
         (Markdown) Argentina Australia Austria Chile China Colombia Hong India Israel Kong Plan Portugal
