@@ -10,6 +10,7 @@ import httpx2
 import pytest
 from allauth.idp.oidc.models import Token
 from django.contrib.auth.models import User
+from django.test import Client as Browser
 from django.utils import timezone
 from mcp import Client
 from mcp.client.auth import AuthorizationCodeResult, OAuthClientProvider, TokenStorage
@@ -22,12 +23,21 @@ from coaching.programs.grants import grants_of
 from sessions_app.database import in_database
 from tests.browser.fixtures import Watcher
 from tests.browser.test_accessibility import serious_findings
+from tests.confirmed import sign_in_confirmed
 from tests.live_sage import LiveSage
 from tests.mcp.lives import fill
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 REDIRECT = "http://localhost:9/callback"
+
+
+@pytest.fixture
+def cookie(user: User) -> str:
+    """A session whose person has just given their password, which a consent asks for."""
+    client = Browser()
+    sign_in_confirmed(client, user)
+    return client.cookies["sessionid"].value
 
 
 class Kept(TokenStorage):
