@@ -51,6 +51,11 @@ async def read_health() -> Mapping[str, str]:
     return {**parts, "sandbox": str(sandbox)}
 
 
+def read_health_here() -> Mapping[str, str]:
+    """Return the same to a thread in which no event loop runs. Blocks, for a few seconds at most."""
+    return asyncio.run(read_health())
+
+
 def ask_database() -> None:
     """Open a separate connection: a busy pool isn't a dead database."""
     parameters = connection.get_connection_params() | {"connect_timeout": PART_SECONDS - 1}

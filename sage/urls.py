@@ -1,7 +1,6 @@
 """The URL map: accounts, admin, health and metrics; everything else is in `coaching.urls`."""
 
 from allauth.account.decorators import secure_admin_login
-from asgiref.sync import async_to_sync
 from django.contrib import admin
 from django.urls import include, path
 
@@ -11,7 +10,7 @@ from sage import health, metrics
 # Operators use the ordinary sign-in page with its rate limits.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]  # as allauth asks for
 admin.site.index = with_figures(  # type: ignore[method-assign]  # like the line above
-    admin.site.index, async_to_sync(health.read_health)
+    admin.site.index, health.read_health_here
 )
 admin.site.index_template = TEMPLATE
 admin.site.site_header = admin.site.site_title = "Sage"

@@ -41,6 +41,8 @@ from coaching.views.parts import or_404, page_in, with_wait
 SHOWN_IN_TREE = 6
 OPEN_AT_FIRST = 3
 """Folders whose files are shown at once: those that changed last."""
+FEW_FILES = 12
+"""No more than these are shown whatever their folders."""
 FILES_A_PAGE = 100
 NAMES_FOUND = 30
 
@@ -118,6 +120,8 @@ def files(request: HttpRequest) -> HttpResponse:
 
 
 def _with_the_last_open(found: Sequence[FolderFiles]) -> list[FolderOfFiles]:
+    if sum(len(folder.files) for folder in found) <= FEW_FILES:
+        return [FolderOfFiles.of(folder) for folder in found]
     changed = sorted((max(file.updated_at for file in folder.files) for folder in found), reverse=True)
     since = changed[:OPEN_AT_FIRST][-1] if changed else None
     return [

@@ -37,7 +37,7 @@ OWN = {
 }  # fmt: skip
 """What these people wrote, and their addresses."""
 TEMPLATES = Path(__file__).parents[2] / "templates"
-NOT_OURS = {"api_docs", "example", "inbox"}
+NOT_OURS = {"api_docs", "example", "inbox", "oauth_authorize"}
 """Routes whose page is a text in each language or for programs, and one with an address of random letters."""
 OF_ACCOUNTS = (
     "login", "signup", "password/reset", "password/reset/done", "password/reset/key/1-abc", "inactive",

@@ -49,7 +49,7 @@ def address_of(turn: Turn) -> str:
 def pressed(client: Client, session: Session) -> list[str]:
     """Return the states of the two buttons below an answer."""
     page = client.get(f"/chat/{session.id}/").content.decode()
-    return re.findall(r'aria-pressed="([a-z]+)"', page)
+    return re.findall(r'name="rating" value="[a-z]+" aria-pressed="([a-z]+)"', page)
 
 
 def test_a_thumb_is_stored_at_once_and_a_note_can_follow(

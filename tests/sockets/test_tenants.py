@@ -826,7 +826,6 @@ SHOWN_TO_THE_OWNER = (
     ("file", SECRET),
     ("file_edit", SECRET),
     ("file_versions", f'<a href="/files/{FILE_PATH}">Version 1</a>'),
-    ("file_difference", f'<a href="/files/{FILE_PATH}">Version 1</a>'),
     ("files", f'href="/files/{FILE_PATH}"'),
     ("file_archive", SECRET),
     ("files found", "<mark>secret</mark>"),
