@@ -21,7 +21,7 @@ async def fail_once(page: Page, practice: PracticeServer, session: Session) -> N
     practice.script(["Here I am."])
     await page.goto(path_of(session))
     await say(page, "Are you there?")
-    await expect(page.locator(".notice")).to_contain_text(f"Try again in {WAIT} seconds.")
+    await expect(page.locator("#messages .notice")).to_contain_text(f"Try again in {WAIT} seconds.")
 
 
 async def test_it_counts_down_and_tries_again_by_itself(
@@ -39,7 +39,7 @@ async def test_it_counts_down_and_tries_again_by_itself(
     await page.clock.fast_forward(15_000)
     await until_done(page)
     await expect(page.locator("#messages .turn")).to_contain_text("Here I am.")
-    await expect(page.locator(".notice")).to_have_count(0)
+    await expect(page.locator("#messages .notice")).to_have_count(0)
     assert len(practice.requests) == requests + 1
     await expect(page.locator("#composer-text")).to_have_value("A draft meanwhile")
 
@@ -67,7 +67,7 @@ async def test_it_gives_up_after_five_tries(practice: PracticeServer, page: Page
         while len(practice.requests) == requests:
             await page.wait_for_timeout(50)
         await expect(page.locator("#chat")).to_have_attribute("data-phase", "idle")
-    await expect(page.locator(".notice").get_by_role("button", name="Try again")).to_be_visible()
+    await expect(page.locator("#messages .notice").get_by_role("button", name="Try again")).to_be_visible()
     await expect(page.locator("[data-retry-in]")).to_be_hidden()
     requests = len(practice.requests)
     await page.clock.fast_forward((WAIT + 5) * 1000)
@@ -83,7 +83,7 @@ async def test_without_scripts_there_is_a_button(
     await page.goto(path_of(session))
     await page.locator("#composer-text").fill("Are you there?")
     await page.locator("#send").click()
-    await expect(page.locator(".notice")).to_contain_text(f"Try again in {WAIT} seconds.")
+    await expect(page.locator("#messages .notice")).to_contain_text(f"Try again in {WAIT} seconds.")
     await expect(page.locator("[data-retry-in]")).to_be_hidden()
     await page.get_by_role("button", name="Try again").click()
     await expect(page.locator("#messages .turn")).to_contain_text("Here I am.")

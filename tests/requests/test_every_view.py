@@ -49,7 +49,7 @@ def assert_answered(answers: dict[str, Answered]) -> None:
         ("oauth_authorize", "oauth_register", "oauth_token"), 400
     )  # they ask for nothing
     # No mail comes in where this web process runs.
-    refused |= dict.fromkeys(("inbox", "renew_inbox"), 404)
+    refused |= dict.fromkeys(("inbox", "renew_inbox", "library_recording"), 404)
     wrong = {
         name: answer.status
         for name, answer in answers.items()
