@@ -2,8 +2,8 @@
 and what programs sent.
 
 Such a text can ask for things, so a model that has read one may do less: `coaching.tools.tainted`. What
-counts is what the window holds, and of what programs wrote also what stands in the opening: captures, other
-pages and next steps. Headlines, titles of a calendar's events and imported pages in the opening don't count,
+counts is what the window holds. What programs wrote counts in the opening, too: captures, other pages and
+next steps. Headlines, titles of a calendar's events and imported pages in the opening don't count,
 nor do Sage's own words about a text: they would taint every turn.
 """
 

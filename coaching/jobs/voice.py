@@ -12,7 +12,6 @@ from coaching.jobs.tasks import AfterStop
 from coaching.model_client.asking import store_usage
 from coaching.models import Recording, RecordingState
 from coaching.voice.recordings import (
-    BROKEN_OFF,
     MAX_CHARACTERS,
     NOT_AGREED,
     NOT_FOUND,
@@ -39,10 +38,6 @@ async def transcribe_recording(*, recording_id: int) -> None:
     except Refused as refusal:
         await in_database(end_recording, recording, reason=str(refusal))
         return
-    except Exception:
-        # Its page waits, and nothing else would end it.
-        await in_database(end_recording, recording, reason=BROKEN_OFF)
-        raise
     await in_database(end_recording, recording, text=text)
     logger.info("recording_transcribed", seconds=recording.seconds)
 

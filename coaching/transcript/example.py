@@ -48,7 +48,7 @@ def _items_of(day: Mapping[str, Any], monday: date) -> Iterator[ShownItem]:
 
 
 def _calls_in(told: Mapping[str, Any], monday: date, name: str) -> Iterator[ShownCall]:
-    """Yield what stands below an answer: a file, a step's chip, the answers to tap."""
+    """Yield what is shown below an answer: a file, a step's chip, the answers to tap."""
     if "file" in told:
         file = told["file"]
         yield WrittenItem(

@@ -41,7 +41,7 @@ class TokenForm(forms.Form):
     name = forms.CharField(
         required=False,
         label=gettext_lazy("Name of the program"),
-        help_text=gettext_lazy("It stands next to everything that the program writes."),
+        help_text=gettext_lazy("It is shown next to everything that the program writes."),
         widget=forms.TextInput(attrs={"maxlength": MAX_NAME, "autocomplete": "off", "dir": "auto"}),
     )
     scopes = forms.MultipleChoiceField(

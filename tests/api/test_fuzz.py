@@ -86,7 +86,7 @@ def test_no_request_fails_in_a_way_that_isnt_described(
 
 def run(operation: Any, mode: Any, things: Things, secret: str) -> Counter[bool]:
     """Send requests of one kind; return how many of those that the description allows succeeded."""
-    import schemathesis  # noqa: PLC0415
+    import schemathesis  # noqa: PLC0415 - of a dependency group
 
     is_fitting = mode == schemathesis.GenerationMode.POSITIVE
     counted: Counter[bool] = Counter()

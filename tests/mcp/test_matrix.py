@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
 from coaching.api.mcp.calls import ENDED, offered, run_call
+from coaching.library.clients import own_client
 from coaching.library.proposals import MAX_SUGGESTIONS, accept, dismiss
 from coaching.models import (
     ActionItem,
@@ -133,8 +134,6 @@ async def test_what_a_program_suggests_waits_once_and_is_never_accepted_by_itsel
 
 
 async def own_id(user: User) -> int:
-    from coaching.library.clients import own_client  # noqa: PLC0415
-
     return (await in_database(own_client, user.pk)).id
 
 

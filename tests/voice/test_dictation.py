@@ -317,18 +317,6 @@ async def test_a_recording_whose_job_is_lost_has_failed_and_can_be_sent_again(
     assert (await in_database(state_of, agreed)).json()["text"] == "marked words"
 
 
-async def test_an_error_of_the_job_ends_its_recording(
-    server: TranscriptionServer, agreed: User, send: Send, disk_storage: Path, settings: Settings
-) -> None:
-    await send(recording())
-    settings.SAGE_TRANSCRIBE_KEY = "two\nlines"  # no header can have it
-    with pytest.raises(ValueError, match="header"):
-        await work()
-    said = (await in_database(state_of, agreed)).json()
-    assert (said["state"], said["error"]) == ("failed", BROKEN_OFF)
-    assert objects(disk_storage) == []
-
-
 async def test_what_waits_isnt_sent_to_a_server_to_which_its_person_hasnt_agreed(
     server: TranscriptionServer, agreed: User, send: Send, disk_storage: Path
 ) -> None:

@@ -141,7 +141,7 @@ def shown_folder(folder: str) -> str:
 def shown_folders(folders: Collection[str]) -> Mapping[str, str]:
     """Return the shown names of folders by their stored ones, each of them once.
 
-    A shipped folder is shown as it is stored beside one that a person named like its translation.
+    A shipped folder keeps its English name where a person has named one of theirs like its translation.
     """
     stored = frozenset(folders)
     shown = {folder: shown_folder(folder) for folder in stored}
