@@ -112,7 +112,7 @@ def files(request: HttpRequest) -> HttpResponse:
         "here": "files",
         "zone": zone,
         "folders": _with_the_last_open(found),
-        "is_choosing": _is_choosing(request),
+        "is_choosing": bool(found) and _is_choosing(request),
         "deleted": UserFile.deleted_of(user_id).count(),
         **_just_deleted(request, user_id),
     }

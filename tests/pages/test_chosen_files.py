@@ -180,3 +180,10 @@ def test_the_folders_that_changed_last_are_open_and_long_ones_begin_with_a_few(
     assert is_open == [True] * OPEN_AT_FIRST + [False] * 2
     assert page.count('class="ledger-row"') == len(folders) * SHOWN_IN_TREE
     assert f"All {SHOWN_IN_TREE + 2} in" in page
+
+
+def test_without_files_nothing_is_selected_and_no_script_looks_for_it(signed_in: Client) -> None:
+    page = page_of(signed_in, "/files/?select=1")
+    assert "No files yet" in page
+    assert "choosing" not in page
+    assert 'id="chosen"' not in page
