@@ -34,8 +34,8 @@ def docs(request: HttpRequest) -> HttpResponse:
     context = {
         "routes": routes,
         "schemas": _schemas(schema),
-        "failures": COMMON,
-        "description": api.description,
+        "failures": {status: _parts(words) for status, words in COMMON.items()},
+        "description": _parts(api.description),
         "base": request.build_absolute_uri("/api"),
         "schema_address": reverse("api_schema"),
     }
@@ -65,7 +65,7 @@ def _operation(schema: dict[str, Any], method: str, path: str) -> dict[str, Any]
     ]
     parameters = [_field(each["name"], each["schema"], each) for each in operation.get("parameters", ())]
     return {
-        "words": operation.get("description", ""),
+        "words": _parts(operation.get("description", "")),
         "parameters": parameters,
         "body": _name(body) if body else "",
         "successes": successes,
@@ -76,7 +76,7 @@ def _schemas(schema: dict[str, Any]) -> list[dict[str, Any]]:
     return [
         {
             "name": name,
-            "words": described.get("description", ""),
+            "words": _parts(described.get("description", "")),
             "fields": [
                 _field(field, value, value) | {"is_required": field in described.get("required", ())}
                 for field, value in described.get("properties", {}).items()
@@ -90,7 +90,13 @@ def _schemas(schema: dict[str, Any]) -> list[dict[str, Any]]:
 def _field(name: str, value: dict[str, Any], about: dict[str, Any]) -> dict[str, Any]:
     """Return a field or parameter as the page shows it; `about` has what is said of it."""
     words = about.get("description", "")
-    return {"name": name, "type": _name(value), "words": words, "where": about.get("in", "")}
+    said = {"words": _parts(words), "has_words": bool(words)}
+    return {"name": name, "type": _name(value), "where": about.get("in", ""), **said}
+
+
+def _parts(words: str) -> list[str]:
+    """Split words at the marks of code: every second part is code."""
+    return words.split("`")
 
 
 def _name(value: dict[str, Any]) -> str:

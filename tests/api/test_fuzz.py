@@ -70,6 +70,7 @@ def test_no_request_fails_in_a_way_that_isnt_described(
     settings.SAGE_API_RATE = RateLimit(turns=1_000_000, seconds=60)  # type: ignore[attr-defined]
     settings.SAGE_RATE_LIMIT = RateLimit(turns=1_000_000, seconds=60)  # type: ignore[attr-defined]
     settings.SAGE_MAX_FILES = settings.SAGE_MAX_FILES_MB = 10**6  # type: ignore[attr-defined]
+    # Thousands of requests would only be answered by 429; limits have tests of their own.
     monkeypatch.setattr(attempts.AttemptLimit, "count", lambda *_: None)
     cache.clear()
     things, secret = give_things(user, "secret"), token(user)
