@@ -2,11 +2,14 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib import import_module
 from itertools import islice
 from random import Random
-from re import _constants as codes  # type: ignore[attr-defined]
-from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
+
+# By name, because type checkers know these modules only if some installed package imports them.
+codes: Any = import_module("re._constants")
+parser: Any = import_module("re._parser")
 
 UNBOUNDED = 50
 """A repetition of more counts as one without an end."""
