@@ -15,13 +15,13 @@ MARKED_COUNTRIES = (
 MARKED_NAMES = (
     _("Ambulance"), _("Australia"), _("Emergency services"),
     _("Most of Europe, and most mobile phones in the world"), _("North America"), _("Police"),
-    _("United Kingdom"),
+    _("Police and emergency services"), _("United Kingdom"),
 )  # fmt: skip
 """The names that are English everywhere: of emergency services, and of regions with their numbers."""
 MARKED_NOTES = (
     _("after sexual assault"), _("ages 5 to 25"), _("ambulance"),
     _("for Aboriginal and Torres Strait Islander people"), _("for children, the young and parents"),
-    _("for the young"), _("for women"), _("mental health"), _("police"), _("under 19"),
+    _("for the young"), _("for women"), _("mental health"), _("under 19"),
 )  # fmt: skip
 MARKED_TEXTS = (
     _("Advice centres in every canton"), _("Ambulance 113"), _("Ambulance 144, police 117"),
