@@ -8,6 +8,7 @@ from hashlib import blake2s
 
 from django.utils.formats import date_format, time_format
 from django.utils.functional import Promise
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, gettext_noop
 
@@ -158,16 +159,16 @@ def shown_name(path: str) -> str:
         return str(_FILE_NAMES[path])
     stem = without_directions(path.rpartition("/")[2].removesuffix(".md"))
     if path.startswith(LETTERS) and (month := _month_in(stem)):
-        return date_format(month, "YEAR_MONTH_FORMAT")
+        return capfirst(date_format(month, "YEAR_MONTH_FORMAT"))
     try:
         day = date.fromisoformat(stem[:_ISO_DATE_CHARACTERS])
     except ValueError:
         return in_words(stem)
     rest = stem[_ISO_DATE_CHARACTERS:].strip("-")
     if not rest:
-        return date_format(day, "WEEKDAY_DATE_FORMAT")
+        return capfirst(date_format(day, "WEEKDAY_DATE_FORMAT"))
     if at := _time_in(rest):
-        shown = date_format(day, "WEEKDAY_DATE_FORMAT")
+        shown = capfirst(date_format(day, "WEEKDAY_DATE_FORMAT"))
         return _("%(day)s, %(time)s") % {"day": shown, "time": time_format(at, "TIME_FORMAT")}
     shown = date_format(day, "DATE_FORMAT")
     return _("%(name)s (%(day)s)") % {"name": in_words(rest), "day": shown}

@@ -15,6 +15,7 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.http import content_disposition_header
 from django.utils.safestring import SafeString
+from django.utils.text import capfirst
 from django.views.decorators.http import require_safe
 
 from coaching.downloads.zip_stream import safe_name
@@ -187,7 +188,7 @@ def _months_of(rows: Sequence[FileRow]) -> list[Group]:
 
 def _month_in_words(month: str) -> str:
     try:
-        return date_format(date.fromisoformat(f"{month}-01"), "YEAR_MONTH_FORMAT")
+        return capfirst(date_format(date.fromisoformat(f"{month}-01"), "YEAR_MONTH_FORMAT"))
     except ValueError:
         return month
 

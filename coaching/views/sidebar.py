@@ -11,6 +11,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.formats import date_format
+from django.utils.text import capfirst
 from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
@@ -85,7 +86,7 @@ def group_name(*, is_pinned: bool, day: date, today: date) -> str:
         return gettext("Last 7 days")
     if day > today - timedelta(days=30):
         return gettext("Last 30 days")
-    return date_format(day, "F Y")
+    return capfirst(date_format(day, "YEAR_MONTH_FORMAT"))
 
 
 def _groups(rows: Sequence[Session], profile: Profile, *, after: ListPlace | None) -> list[Group]:

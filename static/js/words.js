@@ -1,6 +1,8 @@
 // Texts for people stand in `data-` attributes of the page, in its language. This puts values into one of them.
 
-const NUMBERS = document.documentElement.lang || undefined;
+const LANGUAGE = document.documentElement.lang || undefined;
+const NUMBERS = new Intl.NumberFormat(LANGUAGE);
+const SPACE = "\u00a0";
 
 // `{name}` in the text becomes the value of that name; numbers are written as the language does.
 export function filled(text, values) {
@@ -8,5 +10,10 @@ export function filled(text, values) {
 }
 
 function shown(value) {
-  return typeof value === "number" ? value.toLocaleString(NUMBERS) : value;
+  return typeof value === "number" ? NUMBERS.formatToParts(value).map(written).join("") : value;
+}
+
+// Browsers put points between a Spanish number's thousands, the texts that come with the page spaces.
+function written({ type, value }) {
+  return type === "group" && LANGUAGE === "es" ? SPACE : value;
 }

@@ -70,6 +70,7 @@ def live(user: User, keep_file: KeepFile) -> None:
             title=title,
             kind=kind,
             last_message_number=8,
+            started_at=now - timedelta(days=days, minutes=40),
             last_active_at=now - timedelta(days=days, minutes=5),
             pinned_at=now if days == 9 else None,
         )

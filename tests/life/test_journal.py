@@ -1,7 +1,7 @@
 """The journal: a month, a day and a week from the person's files, on their own days."""
 
 import re
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from http import HTTPStatus
 from typing import Any
 
@@ -80,7 +80,8 @@ def test_weeks_begin_as_in_the_persons_country_and_days_as_in_their_time_zone(
     Profile.unscoped.filter(user=person).update(country="US")
     assert re.search(r"<tr><th[^>]*>Sun<", page_of(browser, "/journal/"))
     week = page_of(browser, "/journal/week/2026-11-18/")
-    assert "<h1>15 November – 21 November 2026</h1>" in week
+    assert "<h1>15–21 November 2026</h1>" in week
+    assert "<h1>27 September – 3 October 2026</h1>" in page_of(browser, "/journal/week/2026-10-01/")
     Profile.unscoped.filter(user=person).update(country="", timezone="Pacific/Auckland")
     with time_machine.travel(datetime(2026, 11, 18, 20, tzinfo=UTC), tick=False):
         assert 'aria-current="date"><time datetime="2026-11-19">' in page_of(browser, "/journal/")
@@ -101,13 +102,16 @@ def test_a_day_shows_what_was_meant_and_what_came_of_it(
     keep_log(keep_file, person, TODAY.isoformat(), mood_signal="calm", energy="low")
     PulseRating.unscoped.create(user=person, domain=LifeDomain.HEALTH, rating=4, rated_at=NOON)
     talk = services.open_session(user_id=person.pk, kind=SessionKind.OPEN_CONVERSATION)
-    Session.unscoped.filter(pk=talk.pk).update(title="About sleep", last_message_number=2, started_at=NOON)
+    Session.unscoped.filter(pk=talk.pk).update(
+        title="About sleep", last_message_number=2, started_at=NOON, last_active_at=NOON + timedelta(days=3)
+    )
     page = page_of(browser, f"/journal/{TODAY}/")
     for shown in (
         "Wednesday, 18 November 2026", "Unhurried", "1 of 2 done", "The log of 2026-11-18.", "A thought",
         "About sleep", "calm", "low", "Health", "Call &lt;Ada&gt;",
     ):  # fmt: skip
         assert shown in page, shown
+    assert re.search(r"About sleep</span>\s*<time [^>]*>18 Nov, ", page)
     assert re.search(r"Done: </span><span dir=\"auto\">Swim", page)
     assert re.search(r"Not done: </span><span dir=\"auto\">Call", page)
     assert 'href="/files/daily-logs/2026-11-18.md"' in page

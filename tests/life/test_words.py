@@ -9,6 +9,7 @@ from django.utils.translation import override
 from coaching.calendar.selectors import ALL_DAY, LATE_SPAN, UNTIL, DayEvent
 from coaching.clock.moments import day_in_words, moment_in_words
 from coaching.transcript.names import shown_name
+from coaching.views.sidebar import group_name
 
 TODAY = date(2026, 11, 23)
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -48,6 +49,12 @@ def test_a_moment_has_its_day_unless_that_is_today() -> None:
 def test_a_file_named_by_its_day_has_the_day_in_words(path: str, name: str) -> None:
     with override("de"):
         assert shown_name(path) == name
+
+
+def test_a_name_begins_with_a_capital_where_days_and_months_have_none() -> None:
+    with override("es"):
+        assert shown_name("daily-logs/2026-11-18.md") == "Miércoles, 18 de noviembre de 2026"
+        assert group_name(is_pinned=False, day=date(2026, 5, 1), today=TODAY) == "Mayo de 2026"
 
 
 def test_models_read_the_times_of_events_in_english() -> None:
