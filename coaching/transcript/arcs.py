@@ -15,6 +15,8 @@ from sessions_app.arcs import current_arc
 from sessions_app.models import Session, SessionKind, SessionStatus
 
 MAX_FILES = 12
+FIRST_FILES = 3
+"""How many files the card at the end shows before the fold; a single one isn't folded."""
 
 _ENDINGS = {
     SessionStatus.COMPLETED: gettext_noop("This conversation is complete."),
@@ -47,6 +49,21 @@ class EndingItem:
     next_checkin: date
     is_completed: bool
     is_whole: bool
+
+    @property
+    def first_made(self) -> Sequence[MadeFile]:
+        """The files above the fold."""
+        return self.made if len(self.made) <= FIRST_FILES + 1 else self.made[:FIRST_FILES]
+
+    @property
+    def folded_made(self) -> Sequence[MadeFile]:
+        """The files in the fold."""
+        return self.made[len(self.first_made) :]
+
+    @property
+    def folded(self) -> int:
+        """How many files the fold holds, with those that aren't listed."""
+        return len(self.folded_made) + self.more_files
 
 
 def head_of(session: Session) -> HeadItem:

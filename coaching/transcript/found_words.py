@@ -1,10 +1,13 @@
 """The words of a passage that a search found, as pages show them: no frontmatter, nothing twice. No I/O."""
 
 from collections.abc import Iterator, Mapping
+from datetime import date
 from typing import Any
 
+from django.utils.formats import date_format
+
 from coaching.files.frontmatter import without_blocks
-from coaching.models import FileType, RecallSource
+from coaching.models import ActionState, FileType, RecallSource
 from coaching.recall.excerpts import marked, without_marks
 from coaching.recall.hits import Passage
 from coaching.transcript.file_facts import Fact, facts_of
@@ -61,7 +64,17 @@ def _lines_once(passage: Passage) -> Iterator[str]:
     for line in map(str.strip, without_blocks(passage.text).splitlines()):
         if line and line not in seen and not (is_call and _is_for_programs(line)):
             seen.add(line)
-            yield line
+            yield _value_in_words(line) if is_call else line
+
+
+def _value_in_words(line: str) -> str:
+    """Return a line of a tool call in words: a stored date as a date, a next step's state by its name."""
+    if line in ActionState.values:
+        return str(ActionState(line).label)
+    try:
+        return date_format(date.fromisoformat(line), "DATE_FORMAT")
+    except ValueError:
+        return line
 
 
 def _is_for_programs(line: str) -> bool:

@@ -32,6 +32,7 @@ function setUp() {
     addEventListener(name, (event) => {
       if (!event.dataTransfer?.types.includes("Files")) return;
       event.preventDefault(); // otherwise the browser opens the file
+      unfold();
       form.classList.add("is-over");
     });
   }
@@ -45,11 +46,18 @@ function setUp() {
   addEventListener("beforeunload", (event) => running + waiting.length && event.preventDefault());
 }
 
+// On a past day without photos the form is folded.
+function unfold() {
+  const fold = form.closest("details");
+  if (fold) fold.open = true;
+}
+
 // What is pasted into a field of text belongs there.
 function onPaste(event) {
   const files = [...(event.clipboardData?.files ?? [])];
   if (!files.length || event.target.closest?.("input, textarea, [contenteditable]")) return;
   event.preventDefault();
+  unfold();
   take(files);
 }
 

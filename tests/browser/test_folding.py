@@ -17,7 +17,13 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PHONE = {"width": 360, "height": 740}
 PARTS = ("thriving", "good", "okay", "needs_attention", "in_crisis", "good", "okay", "later")
 MOST_PIXELS = 2500
-"""Of eight answered questions, without the one that waits below them."""
+"""Of eight answered questions, without the one that waits; at 390 px of a mapping to its end, too."""
+TYPED = (
+    "It all hangs on sleep",
+    "Calmer days",
+    "In bed by eleven on Monday",
+    "I have two kids and work nights",
+)
 HEIGHT = "() => document.getElementById('transcript').getBoundingClientRect().height"
 LINES = """() => [...document.querySelectorAll(".call:not(.is-pending)")].map((call) => {
     const head = document.querySelector(".arc-progress").getBoundingClientRect();
@@ -81,6 +87,22 @@ async def test_eight_parts_of_the_map_are_eight_lines_on_a_phone(
     await walker.rate(career=4, health=2)
     assert await page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
     await walker.reload()
+    for said in TYPED:
+        await walker.say(said)
+    await walker.tap("yes")
+    ending = page.get_by_role("region", name="Your map is ready.")
+    await expect(ending).to_be_visible()
+    overview = ending.get_by_role("link", name="Overview")
+    await expect(ending.get_by_text("7 more files")).to_be_visible()
+    await expect(overview).to_be_hidden()
+    assert await serious_findings(page) == []
+    await page.emulate_media(media="print")
+    await expect(overview).to_be_visible()
+    await page.emulate_media(media="screen")
+    await page.set_viewport_size({"width": 390, "height": 844})
+    assert await page.evaluate(HEIGHT) <= MOST_PIXELS
+    await ending.get_by_text("7 more files").click()
+    await expect(overview).to_be_visible()
     assert watcher.faults == []
 
 

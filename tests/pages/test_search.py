@@ -213,6 +213,20 @@ def test_offered_answers_are_named_once(page: Client, user: User) -> None:
     assert "have_a_rest" not in text
 
 
+def test_the_day_and_state_of_a_noted_step_are_said_in_words(page: Client, user: User) -> None:
+    session = talk(user, "And now?")
+    step = {"title": "Watch the kingfisher", "due_date": "2026-12-03"}
+    call = {"name": "create_action_item", "input": step, "result": {"state": "open"}}
+    add(session, session.turns.get(), "", is_by_user=False, metadata={"tool_calls": [call]})
+    text = strip_tags(shown(page, "/search/?q=kingfisher"))
+    assert "3 December 2026" in text
+    assert "2026-12-03" not in text
+    assert "Open" in text
+    palette = page.get("/palette/?q=kingfisher", headers={"HX-Request": "true"}).content.decode()
+    assert "3 December 2026" in palette
+    assert "2026-12-03" not in palette
+
+
 def test_what_was_said_is_text_and_never_markup(page: Client, user: User) -> None:
     talk(user, "<script>alert(1)</script> kingfisher")
     text = shown(page, "/search/?q=kingfisher+script")
