@@ -102,6 +102,16 @@ def effects_of(document: Document) -> list[str]:
 # --- a document's page ------------------------------------------------------------------------------------
 
 
+def test_every_act_of_a_documents_page_is_a_button_and_delete_is_red(signed_in: Browser, user: User) -> None:
+    document = document_of(own_client(user.pk))
+    page = signed_in.get(f"/library/documents/{document.pk}/").content.decode()
+    content = page[page.index("<main") : page.index("</main>")]
+    acts = re.findall(r'<(?:summary|button)[^>]*class="([^"]*)"[^>]*>([^<]*)', content)
+    assert {name for _, name in acts} >= {"Move…", "Rename…", "Never send it to the AI model", "Delete"}
+    assert {classes.split()[0] for classes, _ in acts} == {"button"}
+    assert [classes for classes, name in acts if name == "Delete"] == ["button button-small is-final"]
+
+
 def test_a_document_moves_with_what_was_made_from_it(
     signed_in: Browser, mill: Client, purchase: Project, other_user: User
 ) -> None:
