@@ -195,6 +195,16 @@ def test_photos_belong_to_days_that_have_begun(upload: Upload, browser: Client) 
     assert 'id="drop-files"' in page_of(browser, f"/journal/{TODAY}/")
 
 
+def test_a_past_day_without_photos_has_a_button_instead_of_the_place_to_drop_them(
+    upload: Upload, browser: Client
+) -> None:
+    fold = '<details class="fold photo-fold">'
+    assert fold in page_of(browser, "/journal/2026-11-17/")
+    assert fold not in page_of(browser, f"/journal/{TODAY}/")
+    upload(jpeg(), day="2026-11-17")
+    assert fold not in page_of(browser, "/journal/2026-11-17/")
+
+
 def test_a_day_a_quota_and_ten_minutes_have_limits(
     upload: Upload, person: User, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
