@@ -164,7 +164,7 @@ async def test_several_files_are_selected_by_keyboard_deleted_and_brought_back(
     await page.get_by_label("Select all 5").press("Space")
     await expect(count).to_have_text("5 selected")
     await page.keyboard.press("Escape")
-    await expect(page).to_have_url(re.compile(r"/files/\?folder=notes$"))
+    await expect(page).to_have_url(re.compile(r"/files/\?folder=notes&page=1$"))
     await expect(boxes).to_have_count(0)
     assert watcher.faults == []
 

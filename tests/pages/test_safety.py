@@ -175,7 +175,7 @@ def test_who_is_being_hurt_is_not_sent_to_the_ambulance_alone(
     Message.unscoped.filter(number=1).update(metadata={"safety": danger})
     page = page_of(signed_in, f"/chat/{session.id}/")
     assert lines_in(page)[:2] == ["119", "110"]
-    assert "(警察, police)." in page
+    assert "(Police)." in page
 
 
 @pytest.mark.parametrize(
