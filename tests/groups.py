@@ -35,6 +35,11 @@ def require_group(group: Group) -> None:
     require(group, is_installed(group), f"the dependency group {group}: uv sync --inexact --group {group}")
 
 
+def is_required(need: str) -> bool:
+    """Whether SAGE_TEST_REQUIRE names a need."""
+    return need in os.environ.get("SAGE_TEST_REQUIRE", "").split(",")
+
+
 def require(need: str, is_there: bool, missing: str) -> None:
     """Skip the test if a requirement isn't met; fail if SAGE_TEST_REQUIRE names it.
 
@@ -42,7 +47,7 @@ def require(need: str, is_there: bool, missing: str) -> None:
     """
     if is_there:
         return
-    if need in os.environ.get("SAGE_TEST_REQUIRE", "").split(","):
+    if is_required(need):
         pytest.fail(f"SAGE_TEST_REQUIRE names {need}, and this needs {missing}", pytrace=False)
     pytest.skip(f"this needs {missing}")
 

@@ -1,20 +1,18 @@
 """Makes `static/dist` with esbuild and copies Temml to `static/vendor`, in the versions of the lock file.
 
-npm installs them outside the project, once for each content of the lock file, and checks their hashes.
+npm installs them outside the project (`tests.npm`).
 """
 
-import hashlib
-import os
 import shutil
 import subprocess
 import tempfile
 from pathlib import Path
 
 from coaching.templatetags.bundles import BUNDLES
+from tests import npm
 
 HERE = Path(__file__).resolve().parent
 STATIC = HERE.parents[1] / "static"
-LISTS = ("package.json", "package-lock.json")
 MADE = ("dist", "vendor")
 """The folders of `static` that are made here, wholly."""
 
@@ -36,25 +34,7 @@ _OPTIONS = (
 
 def install() -> Path:
     """Return a folder with the packages. Raises `CalledProcessError` if npm can't get them."""
-    content = b"".join((HERE / name).read_bytes() for name in LISTS)
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "sage-bundles"
-    folder = cache / hashlib.sha256(content).hexdigest()[:16]
-    if folder.exists():
-        return folder
-    cache.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=cache) as name:
-        begun = Path(name) / "packages"
-        begun.mkdir()
-        for each in LISTS:
-            shutil.copy(HERE / each, begun)
-        command = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
-        subprocess.run(command, cwd=begun, check=True, capture_output=True, text=True)
-        try:
-            begun.rename(folder)
-        except OSError:
-            if not folder.exists():  # Another run was faster.
-                raise
-    return folder
+    return npm.install(HERE, name="bundles")
 
 
 def build(target: Path) -> None:
