@@ -10,7 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +38,7 @@ SECONDS = 60
 NO_ACCESS, TOOL_FAILED = 3, 5
 """What the inspector exits with."""
 
-Call = Callable[..., Awaitable[tuple[int, Any]]]
+Call = Callable[..., Coroutine[Any, Any, tuple[int, Any]]]
 
 
 @pytest.fixture(scope="module")
