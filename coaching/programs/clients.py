@@ -4,7 +4,6 @@ Anybody may register one, so what is stored is little, and what nobody has conse
 newest are kept: who registers to be consented to does so at once, and nobody can use up the room for long.
 """
 
-import unicodedata
 from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
 from typing import Any
@@ -16,6 +15,7 @@ from django.utils.translation import gettext_lazy
 
 from coaching.models import Scope
 from coaching.models.programs import MAX_NAME
+from coaching.programs.names import shown_name
 from coaching.programs.redirects import Redirect
 from sessions_app.database import lock_until_commit
 from sessions_app.errors import Refused
@@ -25,15 +25,12 @@ MAX_UNUSED = 1_000
 UNUSED_FOR = timedelta(hours=24)
 MAX_REDIRECTS = 5
 NO_REDIRECT = "Send 1 to 5 redirect_uris."
-WRONG_NAME = "A client_name is one line of up to 60 ordinary characters, with letters, and isn't Sage."
 SCOPES: Mapping[Scope, Any] = {
     Scope.CAPTURE: gettext_lazy("Add captures"),
     Scope.READ: gettext_lazy("Read files, next steps, documents and summaries"),
     Scope.WRITE: gettext_lazy("Suggest next steps and things to remember, which wait for your yes"),
 }
 """The scopes that a program can be granted by consent: those with tools."""
-_UNSEEN = "\u115f\u1160"
-"""Letters of Hangul that show nothing."""
 _UNUSABLE = "!"
 """In place of a secret: all of them are public clients, which prove themselves by S256."""
 
@@ -44,9 +41,7 @@ def register(*, name: str, redirects: Collection[str], now: datetime) -> Client:
     if not 1 <= len(redirects) <= MAX_REDIRECTS:
         raise Refused(NO_REDIRECT)
     addresses = [Redirect(address) for address in redirects]
-    shown = " ".join(name.split()) or addresses[0].host[:MAX_NAME]
-    if len(shown) > MAX_NAME or not shown.isprintable() or _letters(shown) in ("", "sage"):
-        raise Refused(WRONG_NAME)
+    shown = shown_name(name) if name.strip() else addresses[0].host[:MAX_NAME]
     lock_until_commit(LockSpace.PROGRAM_CLIENTS, 0)
     _make_room(now)
     client = Client(name=shown, secret=_UNUSABLE, type=Client.Type.PUBLIC, created_at=now)
@@ -71,12 +66,6 @@ def has_registered(client_id: str, redirect: Redirect) -> bool:
 def forget_unused(now: datetime) -> int:
     """Delete programs that nobody has consented to for a day; return how many. Sync ORM code."""
     return _unused().filter(created_at__lt=now - UNUSED_FOR).delete()[0]
-
-
-def _letters(name: str) -> str:
-    """Return what somebody reads of a name: without signs, and without the letters that show nothing."""
-    read = filter(str.isalnum, unicodedata.normalize("NFKC", name))
-    return "".join(read).strip(_UNSEEN).casefold()
 
 
 def _make_room(now: datetime) -> None:

@@ -112,6 +112,7 @@ def test_a_program_registers_itself_and_gets_no_secret_and_no_more_than_others()
         json.dumps({"redirect_uris": "https://program.example/"}),
         json.dumps({"redirect_uris": ["https://program.example/"] * 6}),
         json.dumps({"redirect_uris": ["http://program.example/callback"]}),
+        json.dumps({"redirect_uris": ["http://[::1]:8000/callback"]}),
         json.dumps({"redirect_uris": ["javascript:alert(1)"]}),
         json.dumps({"redirect_uris": ["cursor://callback"]}),
         json.dumps({"redirect_uris": ["https://me@program.example/"]}),
@@ -119,9 +120,8 @@ def test_a_program_registers_itself_and_gets_no_secret_and_no_more_than_others()
         json.dumps({"redirect_uris": ["https://program.example/#fragment"]}),
         json.dumps({"redirect_uris": ["https://program.example:99999/"]}),
         json.dumps({"redirect_uris": ["https://program.example/", "https://a;script-src *"]}),
-        json.dumps({"redirect_uris": [REDIRECT], "client_name": "a\u202eb"}),
         json.dumps({"redirect_uris": [REDIRECT], "client_name": "a\u0000b"}),
-        json.dumps({"redirect_uris": [REDIRECT], "client_name": "n" * 61}),
+        json.dumps({"redirect_uris": [REDIRECT], "client_name": "Cl\u0430ude"}),
         json.dumps({"redirect_uris": [REDIRECT], "client_name": "S-A-G-E"}),
         json.dumps({"redirect_uris": [REDIRECT], "client_name": "\uff33age"}),
         json.dumps({"redirect_uris": [REDIRECT], "client_name": "\u3164"}),
@@ -135,6 +135,24 @@ def test_what_cannot_be_shown_to_a_person_is_not_registered(given: str) -> None:
     assert answered.json()["error"] == "invalid_client_metadata"
     assert answered.json()["error_description"]
     assert not Registered.objects.exists()
+
+
+def test_a_program_learns_which_loopback_address_works() -> None:
+    assert (
+        "Use http://127.0.0.1 instead" in register(redirects=["http://[::1]/callback"])["error_description"]
+    )
+    for address in ("http://127.0.0.1/callback", "http://localhost:8000/callback"):
+        assert register(redirects=[address])["redirect_uris"] == [address]
+
+
+def test_the_page_of_consent_shows_a_hostile_name_as_plain_text(browser: Client) -> None:
+    told = register("\u202eClaude\u200b <b>Verified</b>\nby\x07 Sage " + "x" * 100)
+    assert told["client_name"] == "Claude <b>Verified</b> by Sage " + "x" * 28 + "…"
+    text = browser.get("/oauth/authorize", request_of(told["client_id"])).content.decode()
+    assert f"<bdi>Claude &lt;b&gt;Verified&lt;/b&gt; by Sage {'x' * 28}…</bdi>" in text
+    assert "\u202e" not in text
+    assert "Not verified" in text
+    assert "<bdi>program.example</bdi>" in text
 
 
 def test_the_newest_unused_programs_are_kept_for_a_day(
