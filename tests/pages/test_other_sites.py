@@ -1,6 +1,6 @@
 """A page of another site makes a signed-in browser do nothing: no capture, no consent, no share, no token."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import pytest
 from django.contrib.auth.models import User
@@ -55,7 +55,7 @@ def test_every_other_route_checks_the_token_of_a_form() -> None:
     assert exempt == WITHOUT_A_FORMS_TOKEN.keys()
 
 
-FORMS = {
+FORMS: Mapping[str, dict[str, str | list[str]]] = {
     "/capture/": {"text": "Sent by another site", "id": "1"},
     "/share/keep/": {"text": "Sent by another site", "id": "2"},
     "/settings/programs/": {"name": "Theirs", "scopes": ["read"], "days": "30"},
@@ -67,7 +67,7 @@ def test_another_site_stores_nothing(browser: Client, path: str) -> None:
     token = browser.cookies["csrftoken"].value
     form = FORMS[path]
     assert browser.post(path, form, headers={"Origin": OTHER}).status_code == 403
-    known = form | {"csrfmiddlewaretoken": token}
+    known = {**form, "csrfmiddlewaretoken": token}
     assert browser.post(path, known, headers={"Origin": OTHER}).status_code == 403
     assert browser.post(path, known, headers={"Origin": "null"}).status_code == 403
     assert not Capture.unscoped.exists()
