@@ -6,6 +6,7 @@ raise.
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 from typing import Any, Literal
 
 from django.utils.safestring import SafeString
@@ -23,7 +24,7 @@ from coaching.transcript.going_lines import ShownGoing, going_shown
 from coaching.transcript.made_files import values_in
 from coaching.transcript.names import MadeFile, arc_words, dom_id_of, in_words, made_file, source_names
 from coaching.transcript.old_replies import old_inputs
-from coaching.transcript.ratings import ShownRating, rated_rows, rating_in, rows_to_rate
+from coaching.transcript.ratings import ShownRating, day_rated, rated_rows, rating_in, rows_to_rate
 from coaching.transcript.step_chips import StepItem, chip_of_call
 from sessions_app.models import CallState, Message, ToolCallRecord
 from sessions_app.turn_records import FACTS
@@ -82,6 +83,10 @@ class QuestionItem:
     @property
     def is_pending(self) -> bool:
         return self.state == CallState.PENDING
+
+    @property
+    def last_rated_on(self) -> date | None:
+        return day_rated(self.ratings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -41,6 +41,12 @@ def rated_rows(rows: Sequence[ShownRating], said: Mapping[str, Any]) -> Sequence
     return [replace(row, new=rating_in(one.get("new")), old=rating_in(one.get("old"))) for row, one in found]
 
 
+def day_rated(rows: Sequence[ShownRating]) -> date | None:
+    """Return the day of the last ratings if they are all of one day."""
+    days = {row.last_on for row in rows if row.last}
+    return days.pop() if len(days) == 1 else None
+
+
 def rating_in(value: object) -> int | None:
     """Return a rating; None for anything else."""
     return value if isinstance(value, int) and value in RATINGS else None

@@ -84,6 +84,9 @@ async def test_ratings_are_given_by_keyboard_alone(
     await expect(career.get_by_role("radio", name="1")).to_be_focused()
     await expect(career).to_have_accessible_description(re.compile(r"^Last rated 3 on \d+ \w+ \d{4} 1 means"))
     await expect(career.locator(".is-last")).to_have_text("3")
+    await expect(page.locator("#open-turn .call-help")).to_have_text(
+        re.compile(r"A dashed ring is your rating of \d")
+    )
     await expect(page.locator(".is-last")).to_have_count(1)
     await page.keyboard.press("ArrowRight")
     await page.keyboard.press("Enter")
