@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 SCREENS = (LAPTOP, (768, 1024), ZOOMED, (320, 640))
 WIDTHS = {43 * 16, 64 * 16, 1280 - 128 - 40}
-"""To read, with something beside it, and an original beside its facts, which goes to the right of a laptop's window."""
+"""To read, with something beside it, and an original beside its facts, up to a laptop's right edge."""
 LONG_NAME = "Betriebskostenabrechnung der Hausverwaltungsgesellschaft"
 
 
