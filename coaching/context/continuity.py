@@ -37,9 +37,9 @@ LINE_CHARACTERS = 200
 class RecentSession:
     """A session in which the person said something.
 
-    `first` and `last` are their words outside of danger, `last` empty where they said one thing; `since` is
-    what they said after the summary. `left_open` are lines without citations. `client` names the client that
-    it was opened from, empty for the person's own.
+    `first`, `second` and `last` are their words outside of danger, `second` empty where they said two things
+    and `last` where they said one; `since` is what they said after the summary. `left_open` are lines without
+    citations. `client` names the client that it was opened from, empty for the person's own.
     """
 
     id: uuid.UUID
@@ -48,6 +48,7 @@ class RecentSession:
     summary: str = ""
     since: str = ""
     first: str = ""
+    second: str = ""
     last: str = ""
     left_open: Sequence[str] = field(default=())
     is_imported: bool = False
@@ -90,14 +91,16 @@ def _recent(values: Sequence[Any], zone: ZoneInfo) -> RecentSession:
     is_told = bool(summary) and (not covers or covers >= last_number - 1)
     corrections = [BriefCorrection(**each) for each in found["corrections"] or ()]
     # What was corrected may be in the words themselves.
-    first, last = ("", "") if corrections else (found["first"] or "", found["last"] or "")
+    words = ("first", "second", "last")
+    first, second, last = ("" if corrections else found[name] or "" for name in words)
+    second = second if found["has_third"] else ""
     return RecentSession(
         id=session_id,
         kind=kind,
         day=local_day(active_at, zone),
         summary=cut_words(summary, words=SUMMARY_WORDS, characters=SUMMARY_CHARACTERS),
         since="" if is_told or not summary else last_words(last, characters=WORDS_CHARACTERS),
-        **_first_and_last(first, last),
+        **_first_and_last(first, second, last),
         left_open=_open_lines(found["brief"], corrections) if goes_on and not found["has_danger"] else (),
         is_imported=bool(imported_until) and imported_until == last_number,
         client=found["client"] or "",
@@ -129,14 +132,19 @@ def _words(session: RecentSession) -> str:
         return f"{fence(session.summary)}{since}"
     if not session.last:
         return f"They said: “{fence(session.first)}”"
-    return f"First words: “{fence(session.first)}” Last words: “{fence(session.last)}”"
+    second = f" Then: “{fence(session.second)}”" if session.second else ""
+    return f"First words: “{fence(session.first)}”{second} Last words: “{fence(session.last)}”"
 
 
-def _first_and_last(first: str, last: str) -> Mapping[str, str]:
-    """Return the first words of the first message and the last of the last, or more of a single one."""
+def _first_and_last(first: str, second: str, last: str) -> Mapping[str, str]:
+    """Return the first words of the first two messages and the last of the last, or more of a single one.
+
+    The first one often only greets.
+    """
     if first == last:
         return {"first": cut_words(first, words=SINGLE_WORDS, characters=2 * WORDS_CHARACTERS)}
     return {
         "first": first_words(first, characters=WORDS_CHARACTERS),
+        "second": first_words(second, characters=WORDS_CHARACTERS),
         "last": last_words(last, characters=WORDS_CHARACTERS),
     }

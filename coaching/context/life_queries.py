@@ -155,6 +155,8 @@ def recent_rows(sessions: QuerySet[Session]) -> QuerySet[Any, Any]:
         summary=Left("summary", SUMMARY_CHARACTERS),
         has_danger=Exists(said.filter(of_danger)) | Exists(answers.filter(metadata__has_key=METADATA_KEY)),
         first=Subquery(clean.order_by("number").values(text=Left("content", WORDS_CHARACTERS))[:1]),
+        second=Subquery(clean.order_by("number").values(text=Left("content", WORDS_CHARACTERS))[1:2]),
+        has_third=Exists(clean.order_by("number")[2:]),
         last=Subquery(clean.order_by("-number").values(text=Right("content", WORDS_CHARACTERS))[:1]),
         brief=Subquery(brief.values(values=JSONObject(text=F("text"), left_open=F("left_open")))[:1]),
         corrections=ArraySubquery(

@@ -34,10 +34,11 @@ def seed_three_conversations(user: User) -> None:
     put_file(user, "sage/context.md", "Tom, 44, teacher in Kassel, married to Ines, one daughter (12).")
     _summarised(
         user,
-        "You told of Ines's wish to live apart for a while. You don't want to decide anything before you "
-        "have seen the counsellor together on 2026-11-26. What weighs most is what to tell Lea.",
+        "Ines wants to live apart for a while. You don't want to decide anything before the two of you see "
+        "the counsellor on Thursday 2026-11-26. What weighs most is what to tell your daughter Lea.",
         hours_ago=6 * 24,
-        left_open="You wanted to write down what to tell Lea before 2026-11-26",
+        left_open="You see the counsellor together on Thursday 2026-11-26, and want to have written down "
+        "before what to tell Lea",
     )
     _summarised(
         user,
@@ -49,8 +50,8 @@ def seed_three_conversations(user: User) -> None:
     )
     _summarised(
         user,
-        "You slept in the study and couldn't stop going over Thursday's quarrel. You noticed that you went "
-        "quiet as your father did. You will ask Ines for a walk on Saturday.",
+        "You slept in the study and couldn't stop going over Thursday's quarrel with Ines. You noticed that "
+        "you went quiet as your father did. You will ask Ines for a walk on Saturday 2026-11-28.",
         hours_ago=3 * 24,
         left_open="You will ask Ines for a walk on Saturday 2026-11-28",
     )
@@ -61,8 +62,8 @@ def seed_taps(user: User) -> None:
     profile_of(user, "Nadia", "America/New_York")
     session = _summarised(
         user,
-        "You rated your health 2, down from 3, and noted that the nights decide it all. Of three ideas you "
-        "chose screens off at ten, and you declined a reminder for it.",
+        "You rated your health 2, down from 3, and noted: “The nights decide it all.” Of three ideas you "
+        "chose screens off at ten, without a reminder.",
         hours_ago=26,
         left_open="You chose “Screens off at ten” and wanted to see how the week goes",
     )
@@ -94,10 +95,12 @@ def seed_client(user: User) -> None:
         Client.of(user.pk).create(id=number, name=name, client_type=ClientType.PERSON)
         for number, name in enumerate(("Bruno", "Carla"), start=1)
     ]
-    for client, words in zip(clients, ("Bruno wants to lead the team.", "Carla is on leave."), strict=True):
-        session = _talked(
-            user, words, "What have you seen?", "He's afraid of the numbers.", "I see.", hours_ago=50
-        )
+    bruno = (
+        "Bruno wants to lead the team and is afraid of the numbers. You meant to ask him at your next hour "
+        "what a month of them would look like."
+    )
+    for client, summary in zip(clients, (bruno, "Carla is on leave until December."), strict=True):
+        session = _summarised(user, summary, hours_ago=50)
         SessionScope.unscoped.create(session=session, client=client)
     _summarised(user, "You were tired after four sessions and want Fridays free from December.", hours_ago=20)
 

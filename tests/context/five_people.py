@@ -102,7 +102,10 @@ def seed_danger(user: User) -> None:
 def seed_german(user: User) -> None:
     """Somebody who writes in German, with a check-in that is due."""
     profile_of(user, "Annika", "Europe/Berlin", next_checkin_on=date(2026, 11, 24))
-    summary = "Du hast auf eine müde, aber zufriedene Woche geschaut. Du willst am Freitag früher gehen."
+    summary = (
+        "Du hast auf die Woche zurückgeblickt: müde, aber zufrieden. "
+        "Am Freitag wolltest du früher Feierabend machen."
+    )
     spoke_before(user, SessionKind.WEEKLY_CHECKIN, at=TUESDAY - timedelta(days=7), summary=summary)
     put_file(user, "sage/context.md", "Annika, 41, Physiotherapeutin in Halle, zwei Kinder (8 und 11).")
     put_file(user, "life-map/_overview.md", "Die Arbeit trägt, die Abende sind zu kurz.")

@@ -76,9 +76,13 @@ def test_the_three_last_sessions_come_with_day_kind_and_summary(person: User) ->
     Session.unscoped.create(user=person, last_message_number=1, is_only_opened=True)
     said = opening(person)
     section = said[said.index("<recent_sessions ") : said.index("</recent_sessions>")]
+    words = (
+        "First words: “My wife wants a divorce.” Then: “I don't know where I'd live.” "
+        "Last words: “I'll call the lawyer on Thursday. Thanks.”"
+    )
     assert section.splitlines()[1:] == [
         '<session date="Tuesday 2026-11-17" kind="conversation">',
-        "First words: “My wife wants a divorce.” Last words: “I'll call the lawyer on Thursday. Thanks.”",
+        words,
         "</session>",
         '<session date="Monday 2026-11-16" kind="close the day">',
         "You closed the day.",
@@ -87,6 +91,16 @@ def test_the_three_last_sessions_come_with_day_kind_and_summary(person: User) ->
         "You talked about a flat.",
         "</session>",
     ]
+
+
+def test_words_in_between_come_only_from_a_third_message_on_and_never_of_danger(person: User) -> None:
+    long = " ".join(f"Sentence {number} is about nothing much." for number in range(9))
+    talked(person, "Hello there.", long)
+    assert "Then:" not in opening(person)
+    talked(person, "Good evening.", "I want to end it all.", "I can't sleep.", "Thank you for that.")
+    said = opening(person)
+    assert "“Good evening.” Then: “I can't sleep.” Last words: “Thank you for that.”" in said
+    assert "end it all" not in said
 
 
 def test_other_branches_of_an_import_push_out_no_session_and_no_day(person: User) -> None:
