@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from io import BytesIO
 from typing import IO, Any
+from urllib.parse import unquote
 
 from daphne.http_protocol import WebRequest
 from django.utils.translation.trans_null import gettext_noop  # works without settings
@@ -66,7 +67,9 @@ _WHY = {
 class HttpLimits:
     """Limits for a request. `uploads`: larger bodies by path, at `UPLOAD_BYTES_PER_SECOND` or faster.
 
-    `programs` are the beginnings of paths whose errors are JSON whatever is accepted.
+    `programs` are the beginnings of paths whose errors are JSON whatever is accepted. `refused` counts
+    a request there by its `Authorization`, and returns the seconds to wait and a sentence, in the language of
+    its `Accept-Language`, if it is one too many.
 
     `uploader_of` returns who sends a `Cookie` header, None for strangers, who share one part of the space.
     `translated` returns an error in the language of a header `Accept-Language`.
@@ -74,6 +77,7 @@ class HttpLimits:
 
     uploads: Mapping[str, int] = field(default_factory=dict)
     programs: tuple[str, ...] = ()
+    refused: Callable[[str, str], tuple[int, str] | None] = lambda _authorization, _accepted: None
     uploader_of: Callable[[str], str | None] = lambda _: None
     translated: Callable[[str, str], str] = lambda sentence, _accepted: sentence
     body_bytes: int = BODY_BYTES
@@ -116,7 +120,7 @@ class BoundedChannel(_Channel):  # type: ignore[misc]  # only partly typed
 
     def __init__(self, limits: HttpLimits, spool: Spool) -> None:
         super().__init__()
-        self._limits = limits
+        self.limits = self._limits = limits
         self._spool = spool
         self._spooled = 0
         self._request_line = b""
@@ -307,6 +311,7 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]  # Daphne has no types
     def __init__(self, channel: BoundedChannel, *_: object) -> None:
         # Django parses forms; Daphne would do it in memory, on the event loop.
         super().__init__(channel, parsePOSTFormSubmission=False)
+        self._limits = channel.limits
         self._body: IO[bytes] | None = None
         self._size = 0
         self._is_announced = False
@@ -319,12 +324,31 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]  # Daphne has no types
         super().gotLength(length)
 
     def process(self) -> Any:
-        """Set the body aside: Daphne would queue all of it at once."""
+        """Refuse a program over its rate. Set the body aside: Daphne would queue all of it at once."""
+        if unquote(self.path.decode("latin-1")).startswith(self._limits.programs) and (
+            refusal := self._limits.refused(self._first(b"Authorization"), self._first(b"Accept-Language"))
+        ):
+            return self._refuse(*refusal)
         self._size = self.content.seek(0, os.SEEK_END)
         self.content.seek(0)
         if self._size:
             self._body, self.content = self.content, BytesIO()
         return super().process()
+
+    def _refuse(self, seconds: int, sentence: str) -> None:
+        body = json.dumps({"error": sentence}).encode()
+        headers = [
+            (b"Content-Type", b"application/json"),
+            (b"Content-Length", b"%d" % len(body)),
+            (b"Retry-After", b"%d" % seconds),
+            (b"Cache-Control", b"private, no-store"),
+        ]
+        status = HTTPStatus.TOO_MANY_REQUESTS
+        self.handle_reply({"type": "http.response.start", "status": int(status), "headers": headers})
+        self.handle_reply({"type": "http.response.body", "body": body})
+
+    def _first(self, name: bytes) -> str:
+        return str(self.requestHeaders.getRawHeaders(name, [b""])[0].decode("latin-1"))
 
     async def receive(self, receive: Receive) -> Message:
         """Return the application's next message: a piece of the body, while there is one."""

@@ -26,6 +26,7 @@ from sage.env_values import is_local
 from sage.http_limits import HttpLimits
 from sage.launcher import Lifecycle, run_web_server
 from sage.mail import send_last
+from sage.programs import refused_early
 from sage.telemetry import start_telemetry
 
 DEFAULT_HOST = "127.0.0.1"
@@ -110,6 +111,7 @@ def serve(
             limits=HttpLimits(
                 uploads=settings.SAGE_UPLOAD_BYTES,
                 programs=PROGRAM_PATHS,
+                refused=refused_early,
                 uploader_of=uploader_of,
                 translated=translated,
             ),

@@ -3,6 +3,7 @@
 from coaching.models import Scope
 from coaching.people.in_flight import MAX_PER_PERSON, current_ticket
 from coaching.programs.callers import Caller, NotKnown
+from coaching.programs.early_counts import early_counts
 from coaching.programs.rates import count_request
 from coaching.programs.tokens import find_caller
 
@@ -19,16 +20,18 @@ def admit(authorization: str, scope: Scope) -> Caller:
     if scheme.lower() != "bearer":
         raise NotKnown
     caller = find_caller(secret)
-    count(caller)
+    count(caller, authorization)
     caller.check_scope(scope)
     return caller
 
 
-def count(caller: Caller) -> None:
+def count(caller: Caller, authorization: str) -> None:
     """Count a request under its person, who may have some in flight, and in the rates of programs.
 
-    Raises `TooManyInFlight` and `TooOften`.
+    From then on the token in its `Authorization` header is counted before Django, too. Raises
+    `TooManyInFlight` and `TooOften`.
     """
+    early_counts.learn(authorization)
     if ticket := current_ticket.get():
         ticket.count(f"person {caller.user_id}", MAX_PER_PERSON)
     count_request(caller)

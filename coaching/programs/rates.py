@@ -43,14 +43,20 @@ def _count(key: str, *, most: int, seconds: int) -> None:
         count = cache.incr(this)
     except ValueError:  # it was pushed out of the cache just now
         return
-    if count + before * (1 - into / seconds) > most:
+    if wait := seconds_until_room(count - 1, before, most=most, seconds=seconds, into=into):
         with suppress(ValueError):  # as above
             cache.decr(this)
-        raise TooOften(_wait(count - 1, before, most=most, seconds=seconds, into=into))
+        raise TooOften(wait)
 
 
-def _wait(count: int, before: int, *, most: int, seconds: int, into: float) -> float:
-    """Return the seconds until one more is allowed."""
+def seconds_until_room(count: int, before: int, *, most: int, seconds: int, into: float) -> float:
+    """Return the seconds until one more request is allowed, 0 if it is now.
+
+    `count` were sent in this period, of which `into` seconds have passed, and `before` in the last one.
+    """
+    if count + 1 + before * (1 - into / seconds) <= most:
+        return 0.0
     if count < most:  # enough of the last period's must be older
-        return seconds * (1 - (most - count - 1) / before) - into
+        wait = seconds * (1 - (most - count - 1) / before) - into
+        return max(wait, 0.001)  # rounded, it may be none
     return seconds - into + seconds * (1 - (most - 1) / count)

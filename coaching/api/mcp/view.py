@@ -48,7 +48,7 @@ async def endpoint(request: HttpRequest) -> HttpResponse:
 
 def _admit(authorization: str, *, resource: str) -> Access:
     access = find_access(authorization, resource=resource)
-    count(access.caller)
+    count(access.caller, authorization)
     return access
 
 

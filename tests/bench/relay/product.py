@@ -54,9 +54,9 @@ class Product:
             environment=self.environment,
         )
 
-    def run(self, module: str, *arguments: str) -> None:
-        """Run a module of the tests with the product's environment."""
-        _run(self, ["-m", module, *arguments])
+    def run(self, module: str, *arguments: str) -> str:
+        """Run a module of the tests with the product's environment; return what it prints."""
+        return _run(self, ["-m", module, *arguments])
 
     def cover_with_briefs(self) -> None:
         """Write the briefs that a worker would have written by now."""

@@ -1,0 +1,1 @@
+"""Compares first words with and without a program that floods: `python -m tests.bench.programs`."""
