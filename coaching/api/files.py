@@ -53,7 +53,8 @@ def add_note(request: HttpRequest, given: NewNote) -> File:
         program=caller.name,
     )
     made.refresh_from_db()
-    return _file(request, made)
+    # The title as it was sent: what the person calls it now needs the scope `read`.
+    return _file(request, made).model_copy(update={"title": given.title})
 
 
 def get_file(request: HttpRequest, path: str) -> FileWithText:
@@ -62,9 +63,16 @@ def get_file(request: HttpRequest, path: str) -> FileWithText:
 
 
 def write_file(request: HttpRequest, path: str, given: FileEdit) -> WrittenFile:
-    """Write a new version of a file, with the name of the program; the person can undo it."""
+    """Write a new version of a file, with the name of the program; the person can undo it.
+
+    Sent again with the same `Idempotency-Key`, it is written once, also where there is a newer version by
+    then.
+    """
     caller = caller_of(request)
     newest = _read(caller, path)
+    key = client_id_of(request, caller) or ""
+    if key and newest.file.versions.filter(number=given.version + 1, tool_use_id=key).exists():
+        return _written(request, _read(caller, path, given.version + 1))
     if newest.version.number != given.version:
         raise FileMoved
     attributes = editable_of(newest).attributes
@@ -73,19 +81,17 @@ def write_file(request: HttpRequest, path: str, given: FileEdit) -> WrittenFile:
     )
     if draft.text != newest.text:
         stored = store_edit(
-            user_id=caller.user_id, draft=draft, expected_version=given.version, program=caller.name
+            user_id=caller.user_id,
+            draft=draft,
+            expected_version=given.version,
+            tool_use_id=key,
+            program=caller.name,
         )
         if newest.file.file_type == FileType.CAPTURE:
             note_words(
                 user_id=caller.user_id, file_id=stored.file_id, version=stored.version, text=given.text
             )
-    written = _read(caller, path)
-    return WrittenFile(
-        path=written.file.path,
-        version=written.version.number,
-        updated_at=written.written_at,
-        page=page(request, "file", written.file.path),
-    )
+    return _written(request, _read(caller, path))
 
 
 def list_versions(
@@ -119,6 +125,15 @@ def _read(caller: Caller, path: str, number: int | None = None) -> FileText:
     if is_private(found.file.file_type):
         raise UserFile.DoesNotExist
     return found
+
+
+def _written(request: HttpRequest, found: FileText) -> WrittenFile:
+    return WrittenFile(
+        path=found.file.path,
+        version=found.version.number,
+        updated_at=found.written_at,
+        page=page(request, "file", found.file.path),
+    )
 
 
 def _file(request: HttpRequest, file: UserFile) -> File:

@@ -95,9 +95,23 @@ ROUTES: Sequence[Route] = (
         returns={OK: Page[FileVersion]},
     ),
     Route(method="GET", path=FILE, scope=Scope.READ, run=files.get_file, returns={OK: FileWithText}),
-    Route(method="PUT", path=FILE, scope=Scope.WRITE, run=files.write_file, returns={OK: WrittenFile}),
+    Route(
+        method="PUT",
+        path=FILE,
+        scope=Scope.WRITE,
+        run=files.write_file,
+        returns={OK: WrittenFile},
+        has_key=True,
+    ),
     Route(method="GET", path="/steps", scope=Scope.READ, run=steps.list_steps, returns={OK: Page[Step]}),
-    Route(method="POST", path="/steps", scope=Scope.WRITE, run=steps.add_step, returns={CREATED: Step}),
+    Route(
+        method="POST",
+        path="/steps",
+        scope=Scope.WRITE,
+        run=steps.add_step,
+        returns={CREATED: Step},
+        has_key=True,
+    ),
     Route(method="GET", path="/steps/{step_id}", scope=Scope.READ, run=steps.get_step, returns={OK: Step}),
     Route(
         method="PATCH",
@@ -105,6 +119,7 @@ ROUTES: Sequence[Route] = (
         scope=Scope.WRITE,
         run=steps.change_step,
         returns={OK: ChangedStep},
+        has_key=True,
     ),
     Route(method="GET", path="/search", scope=Scope.READ, run=library.find, returns={OK: Found}),
     Route(
@@ -201,7 +216,7 @@ KEY_PARAMETER: Mapping[str, Any] = {
     "name": HEADER,
     "in": "header",
     "required": False,
-    "description": "The same key with the same body twice is one request.",
+    "description": "The same key with the same body twice is one request, with another body another one.",
     "schema": {"type": "string", "minLength": 1, "maxLength": MAX_CHARACTERS, "pattern": "^[ -~]+$"},
 }
 

@@ -9,6 +9,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 
+from coaching.api.keys import client_id_of
 from coaching.api.requests import caller_of, page, zone_of
 from coaching.api.values import ChangedStep, Id, Limit, NewStep, Offset, Page, Step, StepEdit, StepState
 from coaching.clock.days import local_day
@@ -17,7 +18,15 @@ from coaching.library.drafts import NewAction
 from coaching.library.proposals import propose
 from coaching.library.resolutions import Becomes, Resolution, edit_step, resolve
 from coaching.library.rows.proposals import actions_of, for_models
-from coaching.models import ActionItem, ActionOrigin, ActionPriority, ActionState, ClientType, MadeBy
+from coaching.models import (
+    ActionItem,
+    ActionOrigin,
+    ActionPriority,
+    ActionState,
+    ClientType,
+    LibraryEffect,
+    MadeBy,
+)
 from coaching.programs.callers import Caller
 from coaching.turns.step_changes import telling
 
@@ -35,15 +44,24 @@ def list_steps(
 
 
 def add_step(request: HttpRequest, given: NewStep) -> Step:
-    """Add a next step of the person's own, with the name of the program; the person can undo it."""
+    """Add a next step of the person's own, with the name of the program; the person can undo it.
+
+    Sent again with the same `Idempotency-Key`, it is added once; 404 once the person has undone it.
+    """
     caller = caller_of(request)
     new = NewAction(
-        client_id=own_client(caller.user_id).pk, origin=ActionOrigin.PROGRAM, **given.model_dump()
+        client_id=own_client(caller.user_id).pk,
+        origin=ActionOrigin.PROGRAM,
+        origin_key=client_id_of(request, caller) or "",
+        **given.model_dump(),
     )
     made = propose(
         user_id=caller.user_id, new=new, made_by=MadeBy.USER, is_accepted=True, program=caller.name
     )
-    return _step(request, _steps_of(caller).get(pk=made.pk))
+    step = _step(request, _steps_of(caller).get(pk=made.pk))
+    # As it was sent: what the person has made of it since needs the scope `read`.
+    sent = {name: value for name, value in new.values().items() if name in Step.model_fields}
+    return step.model_copy(update=sent)
 
 
 def get_step(request: HttpRequest, step_id: Id) -> Step:
@@ -52,20 +70,16 @@ def get_step(request: HttpRequest, step_id: Id) -> Step:
 
 
 def change_step(request: HttpRequest, step_id: Id, given: StepEdit) -> ChangedStep:
-    """Change what a next step says, or what became of it; the person can undo it."""
+    """Change what a next step says, or what became of it; the person can undo it.
+
+    Sent again with the same `Idempotency-Key`, it is done once: a step that repeats moves on by one date.
+    """
     caller = caller_of(request)
     _steps_of(caller).get(pk=step_id)
+    key = client_id_of(request, caller) or ""
     with telling(user_id=caller.user_id, step_id=step_id):
-        if changes := given.model_dump(exclude_unset=True, exclude={"state"}):
-            edit_step(
-                user_id=caller.user_id,
-                step_id=step_id,
-                changes=changes,
-                now=timezone.now(),
-                program=caller.name,
-            )
-        if given.state:
-            resolve(user_id=caller.user_id, step_id=step_id, resolution=_resolution(caller, given.state))
+        if not _is_done(caller, step_id, key):
+            _change(caller, step_id, given, key)
     item = _steps_of(caller).get(pk=step_id)
     return ChangedStep(
         id=item.pk,
@@ -75,10 +89,36 @@ def change_step(request: HttpRequest, step_id: Id, given: StepEdit) -> ChangedSt
     )
 
 
-def _resolution(caller: Caller, state: StepState) -> Resolution:
+def _is_done(caller: Caller, step_id: int, key: str) -> bool:
+    """Return whether a request with a key was done before. Locks the step, so that the second one waits."""
+    if not key:
+        return False
+    ActionItem.of(caller.user_id).select_for_update().get(pk=step_id)
+    return LibraryEffect.of(caller.user_id).filter(action_item=step_id, tool_use_id=key).exists()
+
+
+def _change(caller: Caller, step_id: int, given: StepEdit, key: str) -> None:
+    if changes := given.model_dump(exclude_unset=True, exclude={"state"}):
+        edit_step(
+            user_id=caller.user_id,
+            step_id=step_id,
+            changes=changes,
+            now=timezone.now(),
+            tool_use_id=key,
+            program=caller.name,
+        )
+    if given.state:
+        resolve(user_id=caller.user_id, step_id=step_id, resolution=_resolution(caller, given.state, key))
+
+
+def _resolution(caller: Caller, state: StepState, key: str) -> Resolution:
     now = timezone.now()
     return Resolution(
-        becomes=BECOMES[state], today=local_day(now, zone_of(caller)), now=now, program=caller.name
+        becomes=BECOMES[state],
+        today=local_day(now, zone_of(caller)),
+        now=now,
+        tool_use_id=key,
+        program=caller.name,
     )
 
 

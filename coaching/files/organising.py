@@ -71,7 +71,7 @@ def create_note(
     stored = store_object_now(user_id=user_id, data=draft.data)
     with transaction.atomic():
         lock_usage(user_id)  # a second press waits for the first
-        if client_id and (sent := _sent_before(user_id, client_id, name, draft)):
+        if client_id and (sent := _sent_before(user_id, client_id, name, draft, program=program)):
             return sent
         written = store_version(
             user_id=user_id,
@@ -87,10 +87,17 @@ def create_note(
     return file
 
 
-def _sent_before(user_id: int, client_id: str, title: str, draft: FileDraft) -> UserFile | None:
-    """Return the note that a form has made already. With other words in it, a form makes another note."""
+def _sent_before(
+    user_id: int, client_id: str, title: str, draft: FileDraft, *, program: str
+) -> UserFile | None:
+    """Return the note that a form has made already. With other words in it, a form makes another note.
+
+    The id of a program's request stands for its words; the note may have another title or day by now.
+    """
     first = UserFileVersion.of(user_id).filter(number=1, tool_use_id=client_id, source=FileSource.USER)
-    version = first.filter(file__title=title, content=draft.text).select_related("file").first()
+    if not program:
+        first = first.filter(file__title=title, content=draft.text)
+    version = first.select_related("file").first()
     return version.file if version else None
 
 

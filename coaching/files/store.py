@@ -79,14 +79,22 @@ async def save_file(
     )
 
 
-def store_edit(*, user_id: int, draft: FileDraft, expected_version: int, program: str = "") -> StoredFile:
+def store_edit(
+    *, user_id: int, draft: FileDraft, expected_version: int, tool_use_id: str = "", program: str = ""
+) -> StoredFile:
     """Store the user's text outside a transaction, or that of a program of theirs, by its name.
 
     Blocks. Raises `FileMoved` and `StorageFailed`.
     """
     stored = _stored_object(user_id, draft)
-    draft = replace(draft, expected_version=expected_version)
-    return store_version(user_id=user_id, draft=draft, stored=stored, source=FileSource.USER, program=program)
+    return store_version(
+        user_id=user_id,
+        draft=replace(draft, expected_version=expected_version),
+        stored=stored,
+        source=FileSource.USER,
+        tool_use_id=tool_use_id,
+        program=program,
+    )
 
 
 def store_below_newest(*, user_id: int, draft: FileDraft, newest: FileText) -> StoredFile:

@@ -262,12 +262,19 @@ def accept_shown(
 
 @transaction.atomic
 def edit(
-    *, user_id: int, model: Model, row_id: int, changes: Mapping[str, Any], program: str = ""
+    *,
+    user_id: int,
+    model: Model,
+    row_id: int,
+    changes: Mapping[str, Any],
+    tool_use_id: str = "",
+    program: str = "",
 ) -> LibraryEffect | None:
     """Change what a row says. Raises `Refused` and the model's `DoesNotExist`."""
     row, kind = _locked(user_id, model, row_id)
     values = draft_of(row).edited(changes).values()
-    return change(row, kind=kind.changed, made_by=MadeBy.USER, values=values, program=program)
+    by = {"made_by": MadeBy.USER, "tool_use_id": tool_use_id, "program": program}
+    return change(row, kind=kind.changed, values=values, **by)
 
 
 @transaction.atomic

@@ -140,7 +140,13 @@ def set_done(
 
 @transaction.atomic
 def edit_step(
-    *, user_id: int, step_id: int, changes: Mapping[str, Any], now: datetime, program: str = ""
+    *,
+    user_id: int,
+    step_id: int,
+    changes: Mapping[str, Any],
+    now: datetime,
+    tool_use_id: str = "",
+    program: str = "",
 ) -> LibraryEffect | None:
     """Change what a step says; another date of an open one is a move in its history.
 
@@ -151,7 +157,8 @@ def edit_step(
         raise Refused(NOT_OPEN)
     if program and step.state == ActionState.PROPOSED:
         raise Refused(NOT_ACCEPTED)
-    effect = edit(user_id=user_id, model=ActionItem, row_id=step_id, changes=changes, program=program)
+    by = {"tool_use_id": tool_use_id, "program": program}
+    effect = edit(user_id=user_id, model=ActionItem, row_id=step_id, changes=changes, **by)
     is_moved = effect is not None and step.due_date is not None and "due_date" in effect.after
     if is_moved and step.state == ActionState.OPEN:
         _keep(step, effect=effect, kind=StepChangeKind.MOVED, due_date=step.due_date, at=now)

@@ -191,7 +191,8 @@ def _sessions_of(user_id: int, step_id: int, session_id: UUID | None = None) -> 
 
 def _calls_about(session: Session, step_id: int) -> Sequence[str]:
     """Return the calls of a conversation that wrote or changed a step unasked."""
-    effects = LibraryEffect.of(session.user_id).filter(action_item=step_id).exclude(tool_use_id="")
+    effects = LibraryEffect.of(session.user_id).filter(action_item=step_id, program="")
+    effects = effects.exclude(tool_use_id="")
     calls = ToolCallRecord.within(session).filter(
         tool_use_id__in=list(effects.values_list("tool_use_id", flat=True)[:TOLD_SESSIONS]),
         turn__is_withdrawn=False,

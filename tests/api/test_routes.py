@@ -1,7 +1,7 @@
 """Every route by scope and person: what a token may do, and that another person's things look missing."""
 
 import json
-from datetime import timedelta
+from datetime import date, timedelta
 
 import pytest
 from django.contrib.auth.models import User
@@ -312,6 +312,7 @@ def test_the_same_key_twice_is_one_request(user: User) -> None:
     for path, body, named in (
         ("/api/captures", {"text": "Once."}, "id"),
         ("/api/files", {"title": "Once", "text": "x"}, "path"),
+        ("/api/steps", {"title": "Once"}, "id"),
         ("/api/conversations", {}, "id"),
     ):
         first, again = post(path, body, headers), post(path, body, headers)
@@ -319,6 +320,87 @@ def test_the_same_key_twice_is_one_request(user: User) -> None:
         assert post(path, body, other)[named] != first[named], "another program's key"
         more = {name: f"{value} more" for name, value in body.items()} or {"a": "body that isn’t read"}
         assert post(path, more, headers)[named] != first[named], "another body isn't lost"
+
+
+def test_another_persons_key_is_their_own(user: User, other_user: User) -> None:
+    ids = set()
+    for person in (user, other_user):
+        headers = {"Authorization": f"Bearer {token(person)}", "Idempotency-Key": "a key"}
+        for _ in range(2):
+            given = {"data": '{"title": "Once"}', "content_type": "application/json"}
+            ids.add(Client().post("/api/steps", headers=headers, **given).json()["id"])
+        assert ActionItem.of(person.pk).count() == 1
+    assert len(ids) == 2
+
+
+def send_keyed(secret: str, method: str, path: str, body: object) -> HttpResponse:
+    headers = {"Authorization": f"Bearer {secret}", "Idempotency-Key": "a key"}
+    send = getattr(Client(), method)
+    response: HttpResponse = send(
+        f"/api{path}", json.dumps(body), content_type="application/json", headers=headers
+    )
+    return response
+
+
+def test_a_step_that_is_sent_again_shows_a_writer_nothing_of_the_persons(user: User) -> None:
+    secret = token(user, "write")
+    body = {"title": "Call Mira", "description": "At noon."}
+    first = send_keyed(secret, "post", "/steps", body).json()
+    steps = ActionItem.of(user.pk).filter(pk=first["id"])
+    steps.update(title="secret title", description="secret words", due_date="2027-01-01", state="dropped")
+    again = send_keyed(secret, "post", "/steps", body).json()
+    assert again == first | {"state": "dropped"}
+    steps.update(state=ActionState.DISMISSED)
+    assert send_keyed(secret, "post", "/steps", body).status_code == 404, "the person has undone it"
+    assert ActionItem.of(user.pk).count() == 1
+
+
+def test_a_note_that_is_sent_again_is_stored_once_whatever_the_person_calls_it(user: User) -> None:
+    secret = token(user, "write")
+    body = {"title": "Numbers", "text": "42"}
+    first = send_keyed(secret, "post", "/files", body).json()
+    UserFile.of(user.pk).update(title="secret name")
+    UserFileVersion.of(user.pk).update(content="---\ntype: note\n---\n\nOf another day")
+    again = send_keyed(secret, "post", "/files", body).json()
+    assert (again["path"], again["title"]) == (first["path"], "Numbers")
+    assert UserFile.of(user.pk).count() == 1
+
+
+def test_a_repeating_step_thats_done_twice_by_one_request_moves_on_once(user: User) -> None:
+    secret = token(user)
+    body = {"title": "Water the plants", "due_date": "2027-01-04", "repeats": "weekly"}
+    path = f"/steps/{send_keyed(secret, 'post', '/steps', body).json()['id']}"
+    for _ in range(2):
+        assert send_keyed(secret, "patch", path, {"state": "done"}).json()["state"] == "open"
+    assert ActionItem.of(user.pk).get().due_date == date(2027, 1, 11)
+    assert send_keyed(secret, "patch", path, {"title": "Water them"}).status_code == 200
+    ActionItem.of(user.pk).update(title="Mine")
+    assert send_keyed(secret, "patch", path, {"title": "Water them"}).status_code == 200
+    assert ActionItem.of(user.pk).get().title == "Mine", "what the person wrote since stays"
+    assert send_keyed(token(user), "patch", path, {"state": "done"}).status_code == 200
+    assert ActionItem.of(user.pk).get().due_date == date(2027, 1, 18), "another program's key"
+
+
+def test_a_file_that_is_written_again_by_one_request_is_written_once(user: User) -> None:
+    give_things(user, "secret")
+    secret, path = token(user, "write"), f"/files/{FILE_PATH}"
+    body = {"text": "Rewritten.", "version": 1}
+    first = send_keyed(secret, "put", path, body)
+    assert first.status_code == 200
+    assert send_keyed(secret, "put", path, body).json() == first.json()
+    assert send_keyed(secret, "put", path, body | {"text": "Other."}).status_code == 409
+    assert send_keyed(token(user, "write"), "put", path, body).status_code == 409, "another program's key"
+    browser = Client()
+    browser.force_login(user)
+    browser.post(f"/files/{FILE_PATH}/restore/", {"version": "1"})
+    assert send_keyed(secret, "put", path, body).json()["version"] == first.json()["version"] == 2
+    assert UserFileVersion.of(user.pk).filter(file__path=FILE_PATH).count() == 3
+
+
+def test_every_route_that_writes_takes_a_key() -> None:
+    assert {route.run for route in ROUTES if route.has_key} == {
+        route.run for route in ROUTES if route.method != "GET"
+    }
 
 
 def test_a_key_finds_a_conversation_again_until_the_person_deletes_it(user: User) -> None:
