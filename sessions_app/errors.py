@@ -1,5 +1,6 @@
 """The refusals of this package."""
 
+import uuid
 from collections.abc import Mapping
 
 from django.utils.formats import number_format
@@ -48,6 +49,14 @@ class FieldRefused(Refused):
     def __init__(self, sentence: str, *, field: str, **values: object) -> None:
         super().__init__(sentence, **values)
         self.field = field
+
+
+class WaitsForUser(Refused):
+    """Something in the session waits for the user, whom a program can't take it from."""
+
+    def __init__(self, sentence: str, *, session_id: uuid.UUID) -> None:
+        super().__init__(sentence)
+        self.session_id = session_id
 
 
 class OverLimit(Refused):

@@ -17,8 +17,8 @@ from django.utils import timezone
 from django.utils.translation import gettext_noop as _
 
 from sessions_app.briefs import withdraw_briefs
-from sessions_app.errors import Refused
-from sessions_app.history import next_message, store_message
+from sessions_app.errors import Refused, WaitsForUser
+from sessions_app.history import PROGRAM_KEY, next_message, store_message
 from sessions_app.limits import (
     RateLimit,
     lock_limits,
@@ -58,6 +58,10 @@ from sessions_app.text import check_client_id, check_message_text
 from sessions_app.titles import withdraw_title
 
 GO_ON = "Please go on from where you stopped."
+WAITS_FOR_USER = _(
+    "Sage has asked something here that you answer on the page. Send this again after that, or in another "
+    "conversation."
+)
 STILL_ANSWERING = _("Sage is still answering. You can stop it, or wait a moment.")
 NOT_OPENED_BY_SAGE = _("This conversation starts with your own message.")
 
@@ -167,9 +171,9 @@ def open_turn(
     """Commit the user's message and open the turn that will answer it, with its prompt.
 
     `metadata` is stored with the message. The same client id twice gives the same turn. A message to an ended
-    session opens a new one that is linked to it; with a pending call open, it supersedes the call; while Sage
-    is speaking first, what it said is withdrawn. Raises `Refused` with a sentence for the user, and
-    `Session.DoesNotExist`.
+    session opens a new one that is linked to it; with a pending call open, it supersedes the call, unless a
+    program has sent it; while Sage is speaking first, what it said is withdrawn. Raises `Refused` with a
+    sentence for the user, `WaitsForUser`, and `Session.DoesNotExist`.
     """
     checked_text = check_message_text(text)
     checked_id = check_client_id(client_id)
@@ -181,6 +185,8 @@ def open_turn(
     if known is not None:
         return OpenedTurn(session_id=session.id, turn=known.turn, message=known, is_new=False)
     refuse_over(found.asked, user_id=user_id, rate_limit=rate_limit)
+    if PROGRAM_KEY in (metadata or {}):
+        _refuse_program(found)
     opened = _make_way(found)
     turn, message = _store_message(
         session,
@@ -506,6 +512,17 @@ class _Replaced(TypedDict, total=False):
     superseded: tuple[ToolCallRecord, ...]
     withdrawn: tuple[uuid.UUID, ...]
     withdrawn_from: int
+
+
+def _refuse_program(found: LockedSession) -> None:
+    """Refuse a program's message that would take away what the user is asked, or what Sage is opening with.
+
+    Raises `WaitsForUser`, and `Refused` where Sage is speaking first.
+    """
+    if found.is_being_opened:
+        raise Refused(STILL_ANSWERING)
+    if found.open_turn is not None and found.open_turn.status == TurnStatus.AWAITING_USER:
+        raise WaitsForUser(WAITS_FOR_USER, session_id=found.session.id)
 
 
 def _make_way(found: LockedSession) -> _Replaced:

@@ -1,7 +1,7 @@
 """Conversations for programs: their messages, and one of a program's own, which Sage answers as in a page.
 
 A message of a program has its name, and taints the turn that answers it. Nothing here answers a question or
-a card of Sage's: the person does on the page. A message replaces a question that waits, as in a page.
+a card of Sage's: the person does on the page. While one waits, the conversation takes no program's message.
 """
 
 import asyncio
@@ -106,7 +106,8 @@ def get_answer(request: HttpRequest, conversation_id: uuid.UUID, turn_id: uuid.U
 async def send(request: HttpRequest, conversation_id: uuid.UUID, text: str, client_id: str | None) -> Sent:
     """Store a message of a program and begin the turn that answers it.
 
-    Raises `Refused` and `Session.DoesNotExist`. In a conversation that has ended, it goes into a new one.
+    Raises `Refused`, `WaitsForUser` and `Session.DoesNotExist`. In a conversation that has ended, it goes
+    into a new one.
     """
     caller = caller_of(request)
     started = await get_runner().open_turn(

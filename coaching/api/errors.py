@@ -9,13 +9,14 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from ninja import NinjaAPI
 from ninja.errors import HttpError, ValidationError
 
+from coaching.api.requests import page
 from coaching.files.errors import FileMoved, StorageFailed
 from coaching.live.runner import RestartingError
 from coaching.people.in_flight import TooBusy, TooManyInFlight
 from coaching.programs.callers import NotKnown, ScopeMissing
 from coaching.programs.entrance import REALM
 from coaching.views.parts import status_of, with_wait
-from sessions_app.errors import Refused
+from sessions_app.errors import Refused, WaitsForUser
 
 UNKNOWN = "This needs a valid token: Authorization: Bearer …. It is made in Settings → Programs."
 MISSING = "There’s nothing at this address."
@@ -28,7 +29,7 @@ COMMON: Mapping[int, str] = {
     401: "The token is missing, or it doesn’t hold.",
     403: "The token’s scopes don’t allow this.",
     404: MISSING,
-    409: "The file was changed meanwhile.",
+    409: "The file was changed meanwhile; or Sage waits for the person, who answers on `page`.",
     413: "The body is too large.",
     422: "A value can’t be used, or the request was refused.",
     429: "Too many requests, or no room is left. `Retry-After` has the seconds to wait, where that helps.",
@@ -60,6 +61,11 @@ def _refused(_request: HttpRequest, error: Refused) -> HttpResponse:
 
 def _moved(_request: HttpRequest, error: FileMoved) -> HttpResponse:
     return failure(error.shown(), HTTPStatus.CONFLICT)
+
+
+def _waits(request: HttpRequest, error: WaitsForUser) -> HttpResponse:
+    answer = {"error": error.shown(), "page": page(request, "session", error.session_id)}
+    return JsonResponse(answer, status=HTTPStatus.CONFLICT)
 
 
 def _later(_request: HttpRequest, error: Refused) -> HttpResponse:
@@ -95,6 +101,7 @@ HANDLERS: Mapping[type[Exception], Callable[[HttpRequest, Any], HttpResponse]] =
     ObjectDoesNotExist: _missing,
     Http404: _missing,
     FileMoved: _moved,
+    WaitsForUser: _waits,
     StorageFailed: _later,
     RestartingError: _later,
     Refused: _refused,

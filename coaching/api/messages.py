@@ -26,8 +26,9 @@ async def send_message(
 ) -> Status[Answer]:
     """Send a message, which Sage answers: 202, and `Location` for what becomes of it; 200 if that is known.
 
-    Sent again with the same `Idempotency-Key`, it is one message. In a conversation that has ended, it begins
-    a new one, which the answer names.
+    Sent again with the same `Idempotency-Key`, it is one message. While Sage waits for the person's answer or
+    yes, the conversation takes no message: 409, and `page` is where they answer. In a conversation that has
+    ended, it begins a new one, which the answer names.
     """
     caller = caller_of(request)
     sent = await send(request, conversation_id, given.text, client_id_of(request, caller))

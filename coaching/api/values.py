@@ -39,6 +39,7 @@ class Failure(BaseModel):
     """Why a request failed, as a sentence."""
 
     error: str
+    page: str = Field(default="", description="Where the person goes on, if only they can; else left out.")
 
 
 class Page(BaseModel, Generic[ItemT]):

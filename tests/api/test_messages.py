@@ -90,9 +90,37 @@ async def test_a_program_is_no_evidence_and_its_turn_asks_before_it_acts(
     assert "Sent by “<bdi>Dial</bdi>”, one of your programs" in page
     async with program.post(location, json={"accept": True}) as response:
         assert response.status == 405, "no route answers a card"
-    # What the person says next is theirs, and the program's message is still in the window.
-    status, answer, _ = await send(program, session, "Do it.", Prefer="wait=30")
-    assert answer["status"] == "awaiting_user"
+    assert not await rows(UserFileVersion.of(user.pk))
+
+
+async def test_a_program_takes_no_question_away_from_the_person(
+    live_sage: LiveSage,
+    program: aiohttp.ClientSession,
+    practice: PracticeServer,
+    session: Session,
+    user: User,
+) -> None:
+    practice.script([Reply.of(Text("I'll note it."), STEP), Reply.of(PAGE)])
+    _, asked, location = await send(
+        program, session, "I will call Mira tomorrow.", Prefer="wait=30", Idempotency_Key="first"
+    )
+    assert asked["status"] == "awaiting_user"
+    for text in ("Do it.", "x" * 10_000):
+        status, refused, _ = await send(program, session, text)
+        assert (status, refused.keys()) == (409, {"error", "page"})
+        assert refused["page"] == f"{live_sage.origin}/chat/{session.id}/"
+    assert len(await rows(Turn.of(user.pk))) == 1
+    again = await send(program, session, "I will call Mira tomorrow.", Idempotency_Key="first")
+    assert (again[0], again[1]["turn"]) == (200, asked["turn"]), "the same message is no new one"
+    assert (await until(program, location, "awaiting_user"))["turn"] == asked["turn"]
+    # What the person says next is theirs, replaces the question, and the program's message is in the window.
+    cookie = await in_database(session_cookie, user)
+    async with open_socket(live_sage, session.id, cookie) as client:
+        await client.until("sync")
+        await client.send(type="message", text="Never mind.")
+        frames = await client.until("done")
+    assert [frame["confirm"]["sources"] for frame in frames if "confirm" in frame] == [["Dial"]]
+    assert not await rows(ActionItem.of(user.pk))
     assert not await rows(UserFileVersion.of(user.pk))
 
 
