@@ -150,7 +150,11 @@ async def test_a_revoked_token_ends_the_wait_of_its_request(
     waiting = asyncio.create_task(send(program, session, Prefer="wait=57"))
     await practice.reached("thinking")
     began = time.monotonic()
-    await in_database(ProgramToken.of(user.pk).delete)
+    browser = Browser()
+    await in_database(browser.force_login, user)
+    (made,) = await rows(ProgramToken.of(user.pk))
+    revoked = await in_database(browser.post, f"/settings/programs/{made.pk}/revoke/")
+    assert revoked.status_code == 303
     status, answer, _ = await waiting
     assert status == 401
     assert "token" in answer["error"]
