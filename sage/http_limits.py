@@ -120,7 +120,7 @@ class BoundedChannel(_Channel):  # type: ignore[misc]  # only partly typed
 
     def __init__(self, limits: HttpLimits, spool: Spool) -> None:
         super().__init__()
-        self.limits = self._limits = limits
+        self.limits = limits
         self._spool = spool
         self._spooled = 0
         self._request_line = b""
@@ -138,7 +138,7 @@ class BoundedChannel(_Channel):  # type: ignore[misc]  # only partly typed
 
     def connectionMade(self) -> None:
         self.requestFactory = BoundedRequest
-        self.timeOut = self._limits.idle_seconds
+        self.timeOut = self.limits.idle_seconds
         super().connectionMade()
         self._start_clock()
 
@@ -164,11 +164,11 @@ class BoundedChannel(_Channel):  # type: ignore[misc]  # only partly typed
 
     def allHeadersReceived(self) -> None:
         """Refuse a body by its headers, before any of it arrives."""
-        self._upload_bytes = self._limits.upload_bytes(self._request_line)
+        self._upload_bytes = self.limits.upload_bytes(self._request_line)
         headers = self.requests[-1].requestHeaders
         self._uploader = FORMS
         if self._upload_bytes is not None:
-            self._uploader = self._limits.uploader_of(self._header(b"Cookie", b"; ")) or STRANGERS
+            self._uploader = self.limits.uploader_of(self._header(b"Cookie", b"; ")) or STRANGERS
         upgrade = headers.getRawHeaders(b"Upgrade", [b""])[0]
         if upgrade.lower() == b"websocket" and self.length != 0:
             self._refuse(HTTPStatus.BAD_REQUEST)
@@ -215,15 +215,15 @@ class BoundedChannel(_Channel):  # type: ignore[misc]  # only partly typed
 
     @property
     def _max_body_bytes(self) -> int:
-        return self._limits.body_bytes if self._upload_bytes is None else self._upload_bytes
+        return self.limits.body_bytes if self._upload_bytes is None else self._upload_bytes
 
     def _no_room(self, size: int) -> HTTPStatus | None:
         """Return why there is no room for so many bytes more; None if there is."""
-        most = self._limits.spooled_bytes
+        most = self.limits.spooled_bytes
         if self._upload_bytes is None:
             most += FORM_BYTES
         elif self._spool.by_uploader[self._uploader] + size > max(
-            self._limits.uploader_bytes, self._upload_bytes
+            self.limits.uploader_bytes, self._upload_bytes
         ):
             is_stranger = self._uploader == STRANGERS
             return HTTPStatus.SERVICE_UNAVAILABLE if is_stranger else HTTPStatus.TOO_MANY_REQUESTS
@@ -243,7 +243,7 @@ class BoundedChannel(_Channel):  # type: ignore[misc]  # only partly typed
         self._has_sent = False
         self._body_bytes = 0
         self._upload_bytes = None
-        self._clock = self.callLater(self._limits.request_seconds, self._check_clock)
+        self._clock = self.callLater(self.limits.request_seconds, self._check_clock)
 
     def _stop_clock(self) -> None:
         if self._clock is not None:
@@ -253,7 +253,7 @@ class BoundedChannel(_Channel):  # type: ignore[misc]  # only partly typed
     def _check_clock(self) -> None:
         """Refuse a late request; an upload gets more time for the data that has arrived."""
         self._clock = None
-        allowed = self._limits.request_seconds
+        allowed = self.limits.request_seconds
         if self._upload_bytes is not None:
             allowed += self._body_bytes / UPLOAD_BYTES_PER_SECOND
         left = self._began + allowed - time.monotonic()
@@ -272,7 +272,7 @@ class BoundedChannel(_Channel):  # type: ignore[misc]  # only partly typed
             self.requests[-1].content.close()
         self._give_back_room()
         self.setTimeout(None)
-        sentence = self._limits.translated(_WHY[status], self._header(b"Accept-Language"))
+        sentence = self.limits.translated(_WHY[status], self._header(b"Accept-Language"))
         why, kind = sentence.encode(), b"text/plain; charset=utf-8"
         if self._wants_json():
             why, kind = json.dumps({"error": sentence}).encode(), b"application/json"
@@ -286,7 +286,7 @@ class BoundedChannel(_Channel):  # type: ignore[misc]  # only partly typed
 
     def _wants_json(self) -> bool:
         """Return whether a program asks: browsers name HTML, too, or no type."""
-        if self._limits.is_for_programs(self._request_line):
+        if self.limits.is_for_programs(self._request_line):
             return True
         kinds = self._header(b"Accept").lower()
         return "application/json" in kinds and "text/html" not in kinds
@@ -328,7 +328,8 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]  # Daphne has no types
         if unquote(self.path.decode("latin-1")).startswith(self._limits.programs) and (
             refusal := self._limits.refused(self._first(b"Authorization"), self._first(b"Accept-Language"))
         ):
-            return self._refuse(*refusal)
+            self._refuse(*refusal)
+            return None
         self._size = self.content.seek(0, os.SEEK_END)
         self.content.seek(0)
         if self._size:

@@ -273,7 +273,7 @@ def edit(
     """Change what a row says. Raises `Refused` and the model's `DoesNotExist`."""
     row, kind = _locked(user_id, model, row_id)
     values = draft_of(row).edited(changes).values()
-    by = {"made_by": MadeBy.USER, "tool_use_id": tool_use_id, "program": program}
+    by: dict[str, Any] = {"made_by": MadeBy.USER, "tool_use_id": tool_use_id, "program": program}
     return change(row, kind=kind.changed, values=values, **by)
 
 
