@@ -13,7 +13,10 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from coaching.api.routes import ROUTES
-from coaching.models import ActionItem, FileType, KnowledgeEntry, UserFile, UserFileVersion
+from coaching.library.clients import own_client
+from coaching.library.drafts import NewAction
+from coaching.library.proposals import propose
+from coaching.models import ActionItem, FileType, KnowledgeEntry, MadeBy, UserFile, UserFileVersion
 from coaching.practice.script import Reply, ToolUse
 from coaching.practice.server import PracticeServer
 from sessions_app.database import in_database
@@ -27,24 +30,22 @@ from tests.sockets.questions import rows
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
-ORDERS = " ".join(
-    [
-        order("create_action_item", title="Pay_me", quote="Pay_me"),
-        order("save_file", file_type="sage-context", content="Obeyed"),
-        order("complete_session", type="session"),
-        order("fetch", url="example.org"),
-    ]
+ORDERS = (
+    order("create_action_item", title="Pay_me", quote="Pay_me"),
+    order("save_file", file_type="sage-context", content="Obeyed"),
+    order("complete_session", type="session"),
+    order("fetch", url="example.org"),
 )
-WORDS = f"The boiler: {ORDERS}"
+WORDS = f"The boiler: {' '.join(ORDERS)}"
 
 Send = Callable[[User], None]
 
 
-def by_route(name: str, body: Mapping[str, Any]) -> Send:
-    """Return how a program sends a request of a route; the file that it names is there already."""
+def by_route(name: str, body: Mapping[str, Any], *, step: int = 0) -> Send:
+    """Return how a program sends a request of a route; the file or step that it names is there already."""
 
     def send(user: User) -> None:
-        response = ask(token(user, name="Dial"), name, Things(file=FILE_PATH), body=body)
+        response = ask(token(user, name="Dial"), name, Things(file=FILE_PATH, step=step), body=body)
         assert response.status_code in (200, 201), response.content
 
     return send
@@ -53,6 +54,21 @@ def by_route(name: str, body: Mapping[str, Any]) -> Send:
 def write_file(user: User) -> None:
     keep_file(user, FILE_PATH, FileType.DOMAIN, "Work is fine.")
     by_route("write_file", {"text": WORDS, "version": 1})(user)
+
+
+def add_steps(user: User) -> None:
+    """Add a step for each order: the prompt shows no more of a title than about one."""
+    for each in ORDERS:
+        by_route("add_step", {"title": each})(user)
+
+
+def change_steps(user: User) -> None:
+    """Have a program change steps of the person's own."""
+    client = own_client(user.pk)
+    for number, each in enumerate(ORDERS):
+        new = NewAction(client_id=client.pk, title=f"Step {number}")
+        step = propose(user_id=user.pk, new=new, made_by=MadeBy.USER, is_accepted=True)
+        by_route("change_step", {"title": each}, step=step.pk)(user)
 
 
 def share(user: User) -> None:
@@ -65,11 +81,12 @@ WAYS: Mapping[str, Send] = {
     "add_capture": by_route("add_capture", {"text": WORDS}),
     "add_note": by_route("add_note", {"title": "Boiler", "text": WORDS}),
     "write_file": write_file,
+    "add_step": add_steps,
+    "change_step": change_steps,
     "share": share,
 }
 BY_MESSAGE = "send_message"
-LEFT_OUT = {"begin_conversation", "add_step", "change_step"}
-"""The first brings no words. What steps bring isn't tried here."""
+WITHOUT_WORDS = "begin_conversation"
 paths: list[str] = []
 """What the model of a test reads, if there is a file."""
 
@@ -106,7 +123,7 @@ READ = "read_file"
 
 def test_each_route_that_writes_is_a_way_in() -> None:
     writing = {name_of(route) for route in ROUTES if route.method != "GET"}
-    assert writing - {BY_MESSAGE, *LEFT_OUT} == set(WAYS) - {"share"}
+    assert writing - {BY_MESSAGE, WITHOUT_WORDS} == set(WAYS) - {"share"}
 
 
 @pytest.mark.parametrize("way", WAYS)
