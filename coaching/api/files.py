@@ -71,7 +71,7 @@ def write_file(request: HttpRequest, path: str, given: FileEdit) -> WrittenFile:
     caller = caller_of(request)
     newest = _read(caller, path)
     key = client_id_of(request, caller) or ""
-    if key and newest.file.versions.filter(number=given.version + 1, tool_use_id=key).exists():
+    if _is_written(newest, given, key):
         return _written(request, _read(caller, path, given.version + 1))
     if newest.version.number != given.version:
         raise FileMoved
@@ -80,13 +80,18 @@ def write_file(request: HttpRequest, path: str, given: FileEdit) -> WrittenFile:
         newest, body=given.text, attributes=attributes, now=timezone.now(), timezone=zone_of(caller)
     )
     if draft.text != newest.text:
-        stored = store_edit(
-            user_id=caller.user_id,
-            draft=draft,
-            expected_version=given.version,
-            tool_use_id=key,
-            program=caller.name,
-        )
+        try:
+            stored = store_edit(
+                user_id=caller.user_id,
+                draft=draft,
+                expected_version=given.version,
+                tool_use_id=key,
+                program=caller.name,
+            )
+        except FileMoved:  # perhaps by the same request, sent twice at once
+            if not _is_written(newest, given, key):
+                raise
+            return _written(request, _read(caller, path, given.version + 1))
         if newest.file.file_type == FileType.CAPTURE:
             note_words(
                 user_id=caller.user_id, file_id=stored.file_id, version=stored.version, text=given.text
@@ -125,6 +130,11 @@ def _read(caller: Caller, path: str, number: int | None = None) -> FileText:
     if is_private(found.file.file_type):
         raise UserFile.DoesNotExist
     return found
+
+
+def _is_written(newest: FileText, given: FileEdit, key: str) -> bool:
+    """Return whether the request with a key has written its version before."""
+    return bool(key) and newest.file.versions.filter(number=given.version + 1, tool_use_id=key).exists()
 
 
 def _written(request: HttpRequest, found: FileText) -> WrittenFile:

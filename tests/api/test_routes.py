@@ -1,11 +1,13 @@
 """Every route by scope and person: what a token may do, and that another person's things look missing."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date, timedelta
 
 import pytest
 from django.contrib.auth.models import User
 from django.core.cache import cache
+from django.db import connections
 from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
@@ -397,6 +399,22 @@ def test_a_file_that_is_written_again_by_one_request_is_written_once(user: User)
     browser.post(f"/files/{FILE_PATH}/restore/", {"version": "1"})
     assert send_keyed(secret, "put", path, body).json()["version"] == first.json()["version"] == 2
     assert UserFileVersion.of(user.pk).filter(file__path=FILE_PATH).count() == 3
+
+
+def test_a_file_that_is_written_by_one_request_twice_at_once_is_written_once(user: User) -> None:
+    give_things(user, "secret")
+    secret, path = token(user, "write"), f"/files/{FILE_PATH}"
+
+    def write(_: int) -> tuple[int, int]:
+        try:
+            response = send_keyed(secret, "put", path, {"text": "Rewritten.", "version": 1})
+            return response.status_code, response.json().get("version")
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(write, range(4))) == [(200, 2)] * 4
+    assert UserFileVersion.of(user.pk).filter(file__path=FILE_PATH).count() == 2
 
 
 def test_every_route_that_writes_takes_a_key() -> None:
