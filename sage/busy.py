@@ -266,13 +266,18 @@ def _digest_of(cookie: str | None) -> str:
 
 
 def _address_of(request: HttpRequest) -> str:
-    """Return the client's address: the last one that a proxy before us added, or the peer's.
+    return client_address(
+        request.META.get("HTTP_X_FORWARDED_FOR", ""), str(request.META.get("REMOTE_ADDR", ""))
+    )
+
+
+def client_address(forwarded: str, peer: str) -> str:
+    """Return the client's address: the last one that a proxy before us added (`forwarded`), or the peer's.
 
     `REMOTE_ADDR` would be the first one, which a client can forge. For IPv6 it is the /64 network: a host
     usually has all of its addresses.
     """
-    forwarded = request.META.get("HTTP_X_FORWARDED_FOR", "") if settings.IS_BEHIND_HTTPS else ""
-    text = forwarded.rpartition(",")[2].strip() or str(request.META.get("REMOTE_ADDR", ""))
+    text = (forwarded.rpartition(",")[2].strip() if settings.IS_BEHIND_HTTPS else "") or peer
     try:
         address = ip_address(text)
     except ValueError:

@@ -64,12 +64,22 @@ _WHY = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Sender:
+    """Who sends a program's request: `Authorization`, `Accept-Language`, `X-Forwarded-For`, and the peer."""
+
+    authorization: str
+    accepted: str
+    forwarded: str
+    peer: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HttpLimits:
     """Limits for a request. `uploads`: larger bodies by path, at `UPLOAD_BYTES_PER_SECOND` or faster.
 
     `programs` are the beginnings of paths whose errors are JSON whatever is accepted. `refused` counts
-    a request there by its `Authorization`, and returns the seconds to wait and a sentence, in the language of
-    its `Accept-Language`, if it is one too many.
+    a request there, and returns the seconds to wait and a sentence if it is one too many. `unknown` is told
+    of each that was answered with 401.
 
     `uploader_of` returns who sends a `Cookie` header, None for strangers, who share one part of the space.
     `translated` returns an error in the language of a header `Accept-Language`.
@@ -77,7 +87,8 @@ class HttpLimits:
 
     uploads: Mapping[str, int] = field(default_factory=dict)
     programs: tuple[str, ...] = ()
-    refused: Callable[[str, str], tuple[int, str] | None] = lambda _authorization, _accepted: None
+    refused: Callable[[Sender], tuple[int, str] | None] = lambda _: None
+    unknown: Callable[[Sender], None] = lambda _: None
     uploader_of: Callable[[str], str | None] = lambda _: None
     translated: Callable[[str, str], str] = lambda sentence, _accepted: sentence
     body_bytes: int = BODY_BYTES
@@ -315,6 +326,8 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]  # Daphne has no types
         self._body: IO[bytes] | None = None
         self._size = 0
         self._is_announced = False
+        self._sender: Sender | None = None
+        """Of a program's request."""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} at {id(self):#x}>"
@@ -325,16 +338,22 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]  # Daphne has no types
 
     def process(self) -> Any:
         """Refuse a program over its rate. Set the body aside: Daphne would queue all of it at once."""
-        if unquote(self.path.decode("latin-1")).startswith(self._limits.programs) and (
-            refusal := self._limits.refused(self._first(b"Authorization"), self._first(b"Accept-Language"))
-        ):
-            self._refuse(*refusal)
-            return None
+        if unquote(self.path.decode("latin-1")).startswith(self._limits.programs):
+            self._sender = self._read_sender()
+            if refusal := self._limits.refused(self._sender):
+                self._refuse(*refusal)
+                return None
         self._size = self.content.seek(0, os.SEEK_END)
         self.content.seek(0)
         if self._size:
             self._body, self.content = self.content, BytesIO()
         return super().process()
+
+    def handle_reply(self, message: Message) -> None:
+        """Send a part of the answer. A program's token that doesn't hold is counted."""
+        if self._sender and message.get("status") == HTTPStatus.UNAUTHORIZED:
+            self._limits.unknown(self._sender)
+        super().handle_reply(message)
 
     def _refuse(self, seconds: int, sentence: str) -> None:
         body = json.dumps({"error": sentence}).encode()
@@ -348,8 +367,12 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]  # Daphne has no types
         self.handle_reply({"type": "http.response.start", "status": int(status), "headers": headers})
         self.handle_reply({"type": "http.response.body", "body": body})
 
-    def _first(self, name: bytes) -> str:
-        return str(self.requestHeaders.getRawHeaders(name, [b""])[0].decode("latin-1"))
+    def _read_sender(self) -> Sender:
+        names = (b"Authorization", b"Accept-Language", b"X-Forwarded-For")
+        lines = (self.requestHeaders.getRawHeaders(name, []) for name in names)
+        authorization, accepted, forwarded = (b",".join(each).decode("latin-1") for each in lines)
+        peer = str(getattr(self.client, "host", ""))
+        return Sender(authorization=authorization, accepted=accepted, forwarded=forwarded, peer=peer)
 
     async def receive(self, receive: Receive) -> Message:
         """Return the application's next message: a piece of the body, while there is one."""

@@ -17,21 +17,30 @@ from coaching.people.attempts import TooOften
 from coaching.people.languages import browser_language
 from coaching.programs.early_counts import early_counts
 from coaching.views.programs import is_for_programs
+from sage.busy import client_address
+from sage.http_limits import Sender
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
 
 
-def refused_early(authorization: str, accepted: str) -> tuple[int, str] | None:
-    """Count a request with this `Authorization`; return the seconds to wait and why if it is one too many.
-
-    `accepted` is its `Accept-Language`.
-    """
-    seconds = early_counts.count(authorization)
+def refused_early(sender: Sender) -> tuple[int, str] | None:
+    """Count a request; return the seconds to wait and why, in its language, if it is one too many."""
+    seconds = early_counts.count(sender.authorization, _address_of(sender))
     if not seconds:
         return None
-    with override(browser_language(accepted)):
+    with override(browser_language(sender.accepted)):
         refusal = TooOften(seconds)
         return refusal.wait_seconds, refusal.shown()
+
+
+def count_unknown(sender: Sender) -> None:
+    """Count a request whose token doesn't hold. One without any has cost no query."""
+    if sender.authorization:
+        early_counts.count_unknown(_address_of(sender))
+
+
+def _address_of(sender: Sender) -> str:
+    return client_address(sender.forwarded, sender.peer)
 
 
 @sync_and_async_middleware

@@ -26,7 +26,7 @@ from sage.env_values import is_local
 from sage.http_limits import HttpLimits
 from sage.launcher import Lifecycle, run_web_server
 from sage.mail import send_last
-from sage.programs import refused_early
+from sage.programs import count_unknown, refused_early
 from sage.telemetry import start_telemetry
 
 DEFAULT_HOST = "127.0.0.1"
@@ -112,6 +112,7 @@ def serve(
                 uploads=settings.SAGE_UPLOAD_BYTES,
                 programs=PROGRAM_PATHS,
                 refused=refused_early,
+                unknown=count_unknown,
                 uploader_of=uploader_of,
                 translated=translated,
             ),

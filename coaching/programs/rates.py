@@ -18,7 +18,7 @@ def count_request(caller: Caller) -> None:
     """Count a request of a program, and of all programs of its person. Raises `TooOften`.
 
     A person's programs together may send two and a half times as many as one of them. A refused request
-    doesn't count. While Redis can't be reached nothing is counted; requests in flight are still limited.
+    doesn't count. While Redis can't be reached nothing is counted here, only in `early_counts`.
     """
     rate = settings.SAGE_API_RATE
     try:
