@@ -3,6 +3,7 @@
 import json
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date, timedelta
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -329,21 +330,17 @@ def test_the_same_key_twice_is_one_request(user: User) -> None:
 def test_another_persons_key_is_their_own(user: User, other_user: User) -> None:
     ids = set()
     for person in (user, other_user):
-        headers = {"Authorization": f"Bearer {token(person)}", "Idempotency-Key": "a key"}
+        secret = token(person)
         for _ in range(2):
-            given = {"data": '{"title": "Once"}', "content_type": "application/json"}
-            ids.add(Client().post("/api/steps", headers=headers, **given).json()["id"])
+            ids.add(send_keyed(secret, "post", "/steps", {"title": "Once"}).json()["id"])
         assert ActionItem.of(person.pk).count() == 1
     assert len(ids) == 2
 
 
-def send_keyed(secret: str, method: str, path: str, body: object) -> HttpResponse:
+def send_keyed(secret: str, method: str, path: str, body: object) -> Any:
     headers = {"Authorization": f"Bearer {secret}", "Idempotency-Key": "a key"}
     send = getattr(Client(), method)
-    response: HttpResponse = send(
-        f"/api{path}", json.dumps(body), content_type="application/json", headers=headers
-    )
-    return response
+    return send(f"/api{path}", json.dumps(body), content_type="application/json", headers=headers)
 
 
 def test_a_step_that_is_sent_again_shows_a_writer_nothing_of_the_persons(user: User) -> None:
