@@ -4,26 +4,21 @@ Twisted collects a whole request before the application runs, and Daphne then qu
 over its route's limit is refused by its Content-Length or by count; collected bodies are on disk and reach
 the application in pieces. Routes are known by path only. People are known by what the process remembers of
 their browsers: it asks no database.
-
-A little over 300 lines: the whole life of one connection.
 """
 # ruff: noqa: N802, N815 - Twisted's names
 
-import asyncio
 import json
-import os
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from io import BytesIO
-from typing import IO, Any
-from urllib.parse import unquote
+from typing import Any
 
-from daphne.http_protocol import WebRequest
 from django.utils.translation.trans_null import gettext_noop  # works without settings
 from twisted.web.http import HTTPChannel
+
+from sage.http_requests import BoundedRequest, Sender
 
 BODY_BYTES = 1 << 20
 REQUEST_SECONDS = 30.0
@@ -42,12 +37,8 @@ RETRY_SECONDS = 10
 STRANGERS, FORMS = "strangers", "forms"
 """Who sends an upload from a browser that isn't known, and who any other body."""
 MAX_HEADERS = 100
-PIECE_BYTES = 1 << 16
 
 _RETRIED = (HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.TOO_MANY_REQUESTS)
-
-Message = dict[str, Any]
-Receive = Callable[[], Awaitable[Message]]
 
 _WHY = {
     HTTPStatus.BAD_REQUEST: gettext_noop("This request can’t have a body."),
@@ -61,16 +52,6 @@ _WHY = {
         "Too many uploads are arriving right now. Please try again in a moment."
     ),
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sender:
-    """Who sends a program's request: `Authorization`, `Accept-Language`, `X-Forwarded-For`, and the peer."""
-
-    authorization: str
-    accepted: str
-    forwarded: str
-    peer: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -310,97 +291,3 @@ class BoundedChannel(_Channel):  # type: ignore[misc]  # only partly typed
     def _abort(self) -> None:
         self._clock = None
         self.transport.abortConnection()
-
-
-class BoundedRequest(WebRequest):  # type: ignore[misc]  # Daphne has no types
-    """A request whose body is passed on in pieces; its logged `repr` leaves out the path."""
-
-    content: Any
-    has_head = False
-    """Whether its headers have arrived, and weren't refused."""
-
-    def __init__(self, channel: BoundedChannel, *_: object) -> None:
-        # Django parses forms; Daphne would do it in memory, on the event loop.
-        super().__init__(channel, parsePOSTFormSubmission=False)
-        self._limits = channel.limits
-        self._body: IO[bytes] | None = None
-        self._size = 0
-        self._is_announced = False
-        self._sender: Sender | None = None
-        """Of a program's request."""
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} at {id(self):#x}>"
-
-    def gotLength(self, length: int | None) -> None:
-        self.has_head = True
-        super().gotLength(length)
-
-    def process(self) -> Any:
-        """Refuse a program over its rate. Set the body aside: Daphne would queue all of it at once."""
-        if unquote(self.path.decode("latin-1")).startswith(self._limits.programs):
-            self._sender = self._read_sender()
-            if refusal := self._limits.refused(self._sender):
-                self._refuse(*refusal)
-                return None
-        self._size = self.content.seek(0, os.SEEK_END)
-        self.content.seek(0)
-        if self._size:
-            self._body, self.content = self.content, BytesIO()
-        return super().process()
-
-    def handle_reply(self, message: Message) -> None:
-        """Send a part of the answer. A program's token that doesn't hold is counted."""
-        if self._sender and message.get("status") == HTTPStatus.UNAUTHORIZED:
-            self._limits.unknown(self._sender)
-        super().handle_reply(message)
-
-    def _refuse(self, seconds: int, sentence: str) -> None:
-        body = json.dumps({"error": sentence}).encode()
-        headers = [
-            (b"Content-Type", b"application/json"),
-            (b"Content-Length", b"%d" % len(body)),
-            (b"Retry-After", b"%d" % seconds),
-            (b"Cache-Control", b"private, no-store"),
-        ]
-        status = HTTPStatus.TOO_MANY_REQUESTS
-        self.handle_reply({"type": "http.response.start", "status": int(status), "headers": headers})
-        self.handle_reply({"type": "http.response.body", "body": body})
-
-    def _read_sender(self) -> Sender:
-        names = (b"Authorization", b"Accept-Language", b"X-Forwarded-For")
-        lines = (self.requestHeaders.getRawHeaders(name, []) for name in names)
-        authorization, accepted, forwarded = (b",".join(each).decode("latin-1") for each in lines)
-        peer = str(getattr(self.client, "host", ""))
-        return Sender(authorization=authorization, accepted=accepted, forwarded=forwarded, peer=peer)
-
-    async def receive(self, receive: Receive) -> Message:
-        """Return the application's next message: a piece of the body, while there is one."""
-        body = self._body
-        if body is None:
-            return await receive()
-        if not self._is_announced:
-            self._is_announced = True
-            await receive()  # Daphne's message for the body, which it saw as empty
-        await asyncio.sleep(0)
-        if body.closed:
-            return await receive()
-        piece = body.read(PIECE_BYTES)
-        has_more = body.tell() < self._size
-        if not has_more:
-            self._drop_body()
-        return {"type": "http.request", "body": piece, "more_body": has_more}
-
-    def finish(self) -> None:
-        self._drop_body()
-        super().finish()
-
-    def connectionLost(self, reason: Any) -> None:
-        """Discard the unread rest of the body."""
-        self._drop_body()
-        super().connectionLost(reason)
-
-    def _drop_body(self) -> None:
-        if self._body is not None:
-            self._body.close()
-            self._body = None

@@ -28,7 +28,8 @@ from twisted.python.failure import Failure
 
 from sage.env import StartError
 from sage.garbage import collect_as_usual
-from sage.http_limits import BoundedChannel, BoundedRequest, HttpLimits, Spool
+from sage.http_limits import BoundedChannel, HttpLimits, Spool
+from sage.http_requests import BoundedRequest
 from sage.outlet import Outlet
 from sage.socket_inbox import BoundedSocket
 

@@ -18,7 +18,7 @@ from django.test import Client, RequestFactory
 from django.urls import resolve
 
 from coaching.engine.errors import UpstreamError
-from sage.http_limits import BoundedRequest
+from sage.http_requests import BoundedRequest
 from sage.logs import RequestLogMiddleware, WordlessArguments, WordlessMessages, build_logging
 
 
