@@ -92,6 +92,11 @@ class S3ObjectStorage(S3Storage):  # type: ignore[misc]  # the package has no ty
             for entry in page.get("Contents", ()):
                 yield ListedObject(key=entry["Key"], modified_at=entry["LastModified"])
 
+    def delete(self, name: str) -> None:
+        """Delete an object with its old versions, as `erase` does: no other key begins with it."""
+        for _ in self.erase(name):
+            pass
+
     def erase(self, prefix: str) -> Iterator[int]:
         """Delete objects by prefix, with old versions if we may list them; yield after each request."""
         for found in self._versions(prefix):
