@@ -43,6 +43,7 @@ TITLE_JOB = "write_title"
 DOCUMENT_JOB = "read_document"
 ANALYSIS_JOB = "analyse_document"
 DOCUMENTS_JOB = "read_documents"
+HEARING_JOB = "hear_document"
 MAIL_REMINDER_JOB = "mail_reminder"
 PUSH_REMINDER_JOB = "push_reminder"
 IMPORT_JOB = "import_upload"
@@ -63,6 +64,8 @@ INBOX_QUEUE = "inbox"
 """The queue of the job that reads incoming mail, for minutes if its server is slow."""
 VOICE_QUEUE = "voice"
 """The queue of recordings, for whose words somebody waits: a worker has slots for it alone."""
+HEARING_QUEUE = "recordings"
+"""The queue of recordings in the library, each of which takes minutes: a worker has slots for it alone."""
 DOCUMENT_QUEUES = 6
 """In as many queues the documents of one user are read at once."""
 
@@ -307,9 +310,11 @@ def enqueue_follow_ups(session_ids: Collection[uuid.UUID]) -> Collection[uuid.UU
 def enqueue_document(document: Document, *, wait_seconds: int = 0) -> bool:
     """Queue the reading of a document; False if nothing needs to be queued. Sync ORM code.
 
-    One that comes from a conversation has a job of its own. The others of a user are read in queues,
-    eight at a time, and `manage.py classify` reads its own.
+    One that comes from a conversation has a job of its own, and so has a recording. The others of a user are
+    read in queues, eight at a time, and `manage.py classify` reads its own.
     """
+    if document.is_unheard:
+        return _enqueue_hearing(document, wait_seconds=wait_seconds)
     if document.source == DocumentSource.COMMAND:
         return False
     if document.source == DocumentSource.UPLOAD:
@@ -318,6 +323,20 @@ def enqueue_document(document: Document, *, wait_seconds: int = 0) -> bool:
         DOCUMENT_JOB,
         key=f"document:{document.pk}",
         priority=JobPriority.CHAT_UPLOAD,
+        wait_seconds=wait_seconds,
+        document_id=document.pk,
+    )
+
+
+def _enqueue_hearing(document: Document, *, wait_seconds: int) -> bool:
+    """Queue a recording; one of a user is heard at a time."""
+    is_bulk = document.source != DocumentSource.CHAT
+    return enqueue(
+        HEARING_JOB,
+        key=f"hearing:{document.pk}",
+        lock=f"hearing:of:{document.user_id}",
+        priority=JobPriority.BULK if is_bulk else JobPriority.CHAT_UPLOAD,
+        queue=HEARING_QUEUE,
         wait_seconds=wait_seconds,
         document_id=document.pk,
     )

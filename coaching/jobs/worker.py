@@ -20,7 +20,14 @@ from procrastinate.exceptions import ConnectorException
 from procrastinate.periodic import PeriodicRegistry
 from psycopg.abc import RV, PQGen
 
-from coaching.job_queue import BULK_QUEUE, DOCUMENTS_QUEUE, INBOX_QUEUE, REMINDERS_QUEUE, VOICE_QUEUE
+from coaching.job_queue import (
+    BULK_QUEUE,
+    DOCUMENTS_QUEUE,
+    HEARING_QUEUE,
+    INBOX_QUEUE,
+    REMINDERS_QUEUE,
+    VOICE_QUEUE,
+)
 from coaching.jobs.endings import WorkersJobs
 from coaching.jobs.tasks import BULK_CALLS, MODELS, free_stalled_jobs
 from coaching.library.pipeline.extraction import warm_extraction
@@ -41,6 +48,8 @@ REMINDER_SLOTS = 4
 """As many servers of mail and push are waited for at once."""
 VOICE_SLOTS = 4
 """As many recordings are turned into words at once."""
+HEARING_SLOTS = 2
+"""As many recordings in the library are turned into words at once, one of a person."""
 POLL_SECONDS = 5.0
 """For jobs whose time has come, such as retries; new ones are announced by the database."""
 ABORT_POLL_SECONDS = 60.0
@@ -86,11 +95,14 @@ class JobWorker:
         self._reminders = open_queue(has_periodic=False)
         self._inbox = open_queue(has_periodic=False)
         self._voice = open_queue(has_periodic=False)
+        self._hearing = open_queue(has_periodic=False)
         self._tasks: list[asyncio.Task[None]] = []
 
     async def __aenter__(self) -> Self:
         get_runner().listen()  # web processes hear of what jobs change
         alone = {DOCUMENTS_QUEUE, REMINDERS_QUEUE, INBOX_QUEUE, VOICE_QUEUE}
+        if is_heard():  # otherwise a recording is no work
+            alone.add(HEARING_QUEUE)
         queues = sorted({task.queue for task in app.tasks.values()} - alone)
         without_bulk = [queue for queue in queues if queue != BULK_QUEUE]
         self._tasks = [
@@ -106,6 +118,9 @@ class JobWorker:
             asyncio.create_task(_warm_extraction(), name="warm extraction"),
             asyncio.create_task(self._warm_model(), name="warm the model's client"),
         ]
+        if HEARING_QUEUE in alone:
+            library = self._work(self._hearing, [HEARING_QUEUE], slots=HEARING_SLOTS)
+            self._tasks.append(asyncio.create_task(library, name="hear recordings in the library"))
         if settings.SAGE_INBOX:
             reading = self._work(self._inbox, [INBOX_QUEUE], slots=1)
             self._tasks.append(asyncio.create_task(reading, name="read incoming mail"))

@@ -1,6 +1,7 @@
 """Everything about people that isn't a conversation, one module per area."""
 
 from coaching.library.models import (
+    IS_UNHEARD,
     OWN_NAME,
     UNFINISHED_STATES,
     ActionItem,
@@ -79,6 +80,7 @@ from coaching.models.skills import Skill, SkillKind
 from coaching.models.voice import Recording, RecordingState
 
 __all__ = [
+    "IS_UNHEARD",
     "OWN_NAME",
     "PRIVATE_TYPES",
     "UNFINISHED_STATES",

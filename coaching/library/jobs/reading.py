@@ -1,7 +1,8 @@
 """Background jobs that read documents. `library.pipeline` does the work.
 
-A document of a conversation has a job of its own. The others of a user are read in queues: each job makes one
-call and queues the next, so that users take turns.
+A document of a conversation has a job of its own, and so has a recording, which a server hears for minutes.
+The others of a user are read in queues: each job makes one call and queues the next, so that users take
+turns.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,6 +22,8 @@ from coaching.job_queue import (
     DOCUMENT_QUEUES,
     DOCUMENTS_JOB,
     DOCUMENTS_QUEUE,
+    HEARING_JOB,
+    HEARING_QUEUE,
     JobPriority,
     enqueue_document,
     enqueue_documents,
@@ -39,6 +42,7 @@ from coaching.library.pipeline.reading import read_batch
 from coaching.library.pipeline.stages.read_pictures import PAGES_OF_DAY
 from coaching.model_client.connection import ModelConnection
 from coaching.models import (
+    IS_UNHEARD,
     CallPurpose,
     CallState,
     Document,
@@ -65,11 +69,25 @@ STORED_WITHIN = timedelta(hours=1)
 @app.task(name=DOCUMENT_JOB, pass_context=True, retry=Retries(), priority=JobPriority.CHAT_UPLOAD)
 async def read_document(context: JobContext, *, document_id: int) -> None:
     """Read a document that came in a conversation."""
+    await _read_one(document_id, _services(context, leaves_recordings=True), reader="document")
+
+
+@app.task(name=HEARING_JOB, pass_context=True, queue=HEARING_QUEUE, retry=Retries())
+async def hear_document(context: JobContext, *, document_id: int) -> None:
+    """Read a document that is a recording."""
+    await _read_one(document_id, _services(context), reader="hearing")
+
+
+async def _read_one(document_id: int, services: Services, *, reader: str) -> None:
     user_id = await in_database(_owner, document_id)
-    services = _services(context)
     while user_id is not None:
-        reader = f"document:{document_id}"
-        claim = await in_database(claim_chosen, user_id=user_id, reader=reader, document_ids=[document_id])
+        claim = await in_database(
+            claim_chosen,
+            user_id=user_id,
+            reader=f"{reader}:{document_id}",
+            document_ids=[document_id],
+            without_unheard=services.leaves_recordings,
+        )
         if claim is None:
             return
         if not await read_batch(claim, services):
@@ -85,7 +103,7 @@ async def read_documents(context: JobContext, *, user_id: int, lane: int) -> Non
     claim = await in_database(claim_uploads, user_id=user_id, reader=f"lane:{lane}")
     if claim is None:
         return
-    services = _services(context, calls=context.additional_context.get(BULK_CALLS))
+    services = _services(context, calls=context.additional_context.get(BULK_CALLS), leaves_recordings=True)
     is_reached = await read_batch(claim, services)
     await in_database(enqueue_documents, user_id, lane, wait_seconds=0 if is_reached else UNREACHABLE_SECONDS)
 
@@ -124,7 +142,8 @@ def resume_waiting() -> int:
     for user_id in _users_with_queued():
         for number in range(DOCUMENT_QUEUES):
             enqueue_documents(user_id, number)
-    for document in Document.unscoped.filter(state=DocumentState.QUEUED, source=DocumentSource.CHAT):
+    has_own_job = IS_UNHEARD | Q(source=DocumentSource.CHAT)
+    for document in Document.unscoped.filter(has_own_job, state=DocumentState.QUEUED):
         enqueue_document(document)
     return resumed
 
@@ -201,6 +220,11 @@ def _queue_again(document_id: int) -> None:
         enqueue_document(document, wait_seconds=UNREACHABLE_SECONDS)
 
 
-def _services(context: JobContext, *, calls: AbstractAsyncContextManager[None] | None = None) -> Services:
+def _services(
+    context: JobContext,
+    *,
+    calls: AbstractAsyncContextManager[None] | None = None,
+    leaves_recordings: bool = False,
+) -> Services:
     models: ModelConnection = context.additional_context[MODELS]
-    return Services(client=models.client, calls=calls or nullcontext())
+    return Services(client=models.client, calls=calls or nullcontext(), leaves_recordings=leaves_recordings)

@@ -14,6 +14,7 @@ from coaching.library.models.clients import (
     SessionScope,
 )
 from coaching.library.models.documents import (
+    IS_UNHEARD,
     UNFINISHED_STATES,
     DecidedBy,
     Document,
@@ -42,6 +43,7 @@ from coaching.library.models.proposals import (
 from coaching.library.models.references import PlacementRule, Reference, ReferenceArea
 
 __all__ = [
+    "IS_UNHEARD",
     "OWN_NAME",
     "UNFINISHED_STATES",
     "ActionItem",

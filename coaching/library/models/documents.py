@@ -27,6 +27,8 @@ class DocumentState(models.TextChoices):
 
 
 UNFINISHED_STATES = (DocumentState.QUEUED, DocumentState.READING, DocumentState.WAITING)
+IS_UNHEARD = Q(content_type__startswith="audio/", read_at=None)
+"""A recording that isn't words yet. What was just taken in isn't known to be one."""
 
 
 class DocumentSource(models.TextChoices):
@@ -181,6 +183,11 @@ class Document(Owned):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def is_unheard(self) -> bool:
+        """Whether `IS_UNHEARD` holds."""
+        return self.content_type.startswith("audio/") and self.read_at is None
 
 
 class DocumentText(Owned):

@@ -157,6 +157,8 @@ async def _go_on() -> None:
 class Services:
     """What stages need from outside. `is_offered_tools` is off for `classify --no-tools`.
 
+    With `leaves_recordings`, those that a server has to hear are left to their own job.
+
     `calls` is held while the model is asked, so that it limits how many calls run at once. `stored` runs
     after each step's commit.
     """
@@ -164,6 +166,7 @@ class Services:
     client: Callable[[], Awaitable[ModelClient]]
     calls: AbstractAsyncContextManager[None] = field(default_factory=nullcontext)
     is_offered_tools: bool = True
+    leaves_recordings: bool = False
     stored: Callable[[], Awaitable[None]] = _go_on
 
 

@@ -15,7 +15,7 @@ from django.utils import timezone
 from coaching.library.documents.locks import update_documents
 from coaching.library.moves import moving
 from coaching.model_client.patience import job_time
-from coaching.models import Document, DocumentSource, DocumentState
+from coaching.models import IS_UNHEARD, Document, DocumentSource, DocumentState
 
 MAX_DOCUMENTS = 8
 """As many documents go into one call."""
@@ -40,24 +40,38 @@ class Claim:
 
 
 def claim_uploads(*, user_id: int, reader: str) -> Claim | None:
-    """Claim the next documents of a user that came in bulk; None if there are none."""
+    """Claim the next documents of a user that came in bulk; None if there are none.
+
+    Recordings that aren't words yet have a job of their own.
+    """
     # What `manage.py classify` has left behind is read here, too.
     is_left = Q(source=DocumentSource.COMMAND, created_at__lt=timezone.now() - job_time(SILENT))
-    return _claim(user_id, reader, Document.of(user_id).filter(is_left | Q(source=DocumentSource.UPLOAD)))
+    uploads = Document.of(user_id).filter(is_left | Q(source=DocumentSource.UPLOAD))
+    return _claim(user_id, reader, uploads, without_unheard=True)
 
 
 def claim_chosen(
-    *, user_id: int, reader: str, document_ids: Collection[int], is_first_try: bool = False
+    *,
+    user_id: int,
+    reader: str,
+    document_ids: Collection[int],
+    is_first_try: bool = False,
+    without_unheard: bool = False,
 ) -> Claim | None:
-    """Claim the next of these documents; None if none of them waits. Perhaps only one never tried before."""
+    """Claim the next of these documents; None if none of them waits.
+
+    Perhaps only one never tried before, or none that is a recording which isn't words yet.
+    """
     chosen = Document.of(user_id).filter(id__in=document_ids)
-    return _claim(user_id, reader, chosen.filter(attempts=0) if is_first_try else chosen)
+    chosen = chosen.filter(attempts=0) if is_first_try else chosen
+    return _claim(user_id, reader, chosen, without_unheard=without_unheard)
 
 
-def _claim(user_id: int, reader: str, waiting: QuerySet[Document]) -> Claim | None:
+def _claim(user_id: int, reader: str, waiting: QuerySet[Document], *, without_unheard: bool) -> Claim | None:
     with moving(waiting):
         left = waiting.filter(state=DocumentState.READING, claim__startswith=f"{reader}:")
-        taken = list(left.select_for_update().order_by("id")[:MAX_DOCUMENTS]) or _next(waiting)
+        new = waiting.exclude(IS_UNHEARD) if without_unheard else waiting
+        taken = list(left.select_for_update().order_by("id")[:MAX_DOCUMENTS]) or _next(new)
         if not taken:
             return None
         claim = Claim(

@@ -5,6 +5,7 @@ from dataclasses import replace
 from django.db.models import F
 from django.utils import timezone
 
+from coaching.job_queue import enqueue_document
 from coaching.library.documents.calls import use_answers
 from coaching.library.documents.filing import file_document, put_to_review
 from coaching.library.documents.locks import lock_documents
@@ -99,6 +100,8 @@ def _end(document: Document, ending: Ending) -> None:
         Document.of(user_id).filter(id=document_id).update(state=DocumentState.QUEUED)
     else:
         Document.of(user_id).filter(id=document_id).update(state=ending.state, reason=ending.reason[:500])
+        if ending.state == DocumentState.QUEUED and document.is_unheard:
+            enqueue_document(document)
     now = timezone.now()
     is_decided = ending.state not in (*UNFINISHED_STATES, DocumentState.UNREAD)
     decided = {"decided_at": now} if is_decided else {}

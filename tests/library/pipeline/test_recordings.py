@@ -2,27 +2,41 @@
 
 import asyncio
 import json
+from collections.abc import Awaitable, Callable, Sequence
 from http import HTTPStatus
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client as Browser
+from procrastinate.contrib.django.models import ProcrastinateJob
 from pytest_django import Settings
 
+from coaching.job_queue import HEARING_JOB
+from coaching.jobs.worker import JobWorker
 from coaching.library.documents.filing import read_again
 from coaching.library.documents.intake import destination_of, take_in
 from coaching.library.documents.readings import is_transcript
 from coaching.library.extractors.content_types import recording_type
+from coaching.library.jobs.reading import resume_waiting
 from coaching.library.pipeline.speech import NOT_AGREED, UNHEARD
-from coaching.models import ActionItem, Document, DocumentState, DocumentText, KnowledgeEntry, Profile
+from coaching.models import (
+    ActionItem,
+    Document,
+    DocumentSource,
+    DocumentState,
+    DocumentText,
+    KnowledgeEntry,
+    Profile,
+)
+from coaching.practice import PracticeServer
 from coaching.voice.hearing import hearer
 from coaching.voice.transcriber import FAILING, transcribe_with_times
 from sessions_app.database import in_database
 from sessions_app.errors import Refused
 from sessions_app.models import ModelUsage, UsagePurpose
 from tests.files.conftest import disk_storage
-from tests.jobs.conftest import WorkOff
+from tests.jobs.conftest import WorkOff, empty_queue
 from tests.library.pipeline.conftest import fresh
 from tests.library.pipeline.truth import TruthfulModel
 from tests.voice.conftest import agreed, server
@@ -56,8 +70,14 @@ def answer_with(server: TranscriptionServer) -> None:
     server.body = json.dumps(whole)
 
 
-async def upload(user: User, data: bytes = MEMO, name: str = "memo.wav") -> Document:
-    destination = await in_database(lambda: destination_of(user_id=user.pk))
+async def upload(
+    user: User,
+    data: bytes = MEMO,
+    name: str = "memo.wav",
+    *,
+    source: DocumentSource = DocumentSource.UPLOAD,
+) -> Document:
+    destination = await in_database(lambda: destination_of(user_id=user.pk, source=source))
     return await in_database(lambda: take_in(user_id=user.pk, name=name, data=data, destination=destination))
 
 
@@ -206,3 +226,52 @@ async def test_a_recording_that_cant_be_heard_says_why_and_is_read_again_later(
 )
 def test_recordings_are_known_by_how_they_begin(data: bytes, name: str, content_type: str) -> None:
     assert recording_type(data, name) == content_type
+
+
+async def until(holds: Callable[[], Awaitable[bool]]) -> None:
+    """Wait until a worker has done something."""
+    async with asyncio.timeout(60):
+        while not await holds():  # noqa: ASYNC110 - nothing here is told when it happens
+            await asyncio.sleep(0.05)
+
+
+async def test_documents_go_on_while_a_server_works_on_recordings(
+    agreed: User, other_user: User, server: TranscriptionServer, practice: PracticeServer
+) -> None:
+    await in_database(lambda: Profile.unscoped.create(user=other_user, heard_by=hearer()))
+    server.waits = asyncio.Event()
+
+    async def asked(times: int) -> bool:
+        return len(server.requests) >= times
+
+    async def read(documents: Sequence[Document]) -> bool:
+        return all(document.read_at for document in await fresh(*documents))
+
+    memos = [await upload(agreed, MEMO + bytes(2 * number), f"{number}.wav") for number in range(8)]
+    memos.append(await upload(agreed, MEMO + bytes(100), "said.wav", source=DocumentSource.CHAT))
+    async with JobWorker():
+        await until(lambda: asked(1))
+        texts = [await upload(person, b"Dear Ada, yours.", "a.txt") for person in (agreed, other_user)]
+        texts.append(await upload(agreed, b"Dear Ada, ours.", "b.txt", source=DocumentSource.CHAT))
+        await until(lambda: read(texts))
+        memos.append(await upload(other_user, MEMO, "other.wav"))
+        await until(lambda: asked(2))
+        states = sorted(document.state for document in await fresh(*memos))
+        assert states == [DocumentState.QUEUED] * 8 + [DocumentState.READING] * 2, "one of a person"
+        server.waits.set()
+        await until(lambda: read(memos))
+    assert len(server.requests) == 10, "each is heard once"
+
+
+async def test_recordings_whose_job_was_lost_are_queued_again(
+    agreed: User, server: TranscriptionServer, work_off: WorkOff
+) -> None:
+    document = await upload(agreed)
+    await in_database(lambda: Document.unscoped.update(content_type="audio/wav"))
+    await in_database(empty_queue)
+    await in_database(resume_waiting)
+    jobs = await in_database(lambda: list(ProcrastinateJob.objects.values_list("task_name", flat=True)))
+    assert jobs.count(HEARING_JOB) == 1
+    await work_off()
+    assert len(server.requests) == 1
+    assert (await fresh(document))[0].read_at is not None

@@ -22,6 +22,7 @@ from coaching.library.pipeline.page_reading import sees_pictures
 from coaching.library.pipeline.speech import heard_in, is_recording
 from coaching.library.pipeline.stored_text import Fingerprint, FoundText, fingerprint_of, store_text
 from coaching.models import Document, DocumentSource, DocumentState
+from coaching.voice.hearing import is_heard
 from sessions_app.database import in_database
 
 WITHHELD = gettext_noop("You chose never to send this document to the AI model, so please file it yourself.")
@@ -38,13 +39,13 @@ _bulk = ThreadPoolExecutor(max_workers=1, thread_name_prefix="documents in bulk"
 _urgent = ThreadPoolExecutor(max_workers=2, thread_name_prefix="documents")
 
 
-async def read_text(batch: Batch, _services: Services) -> Batch:
+async def read_text(batch: Batch, services: Services) -> Batch:
     """Give each document its text, or its ending."""
-    items = await asyncio.gather(*(_with_text(batch, item) for item in batch.items))
+    items = await asyncio.gather(*(_with_text(batch, item, services) for item in batch.items))
     return batch.with_items(items)
 
 
-async def _with_text(batch: Batch, item: Item) -> Item:
+async def _with_text(batch: Batch, item: Item, services: Services) -> Item:
     document = item.document
     if item.ending or item.text:
         return _allowed(item)
@@ -53,6 +54,9 @@ async def _with_text(batch: Batch, item: Item) -> Item:
         executor, partial(_extract, document)
     )
     if is_recording(extraction):
+        if services.leaves_recordings and is_heard():
+            await in_database(_store, batch, document, extraction, found, has_more=False)
+            return item.ended(DocumentState.QUEUED, "")
         extraction = await heard_in(document, extraction)
         found = await asyncio.to_thread(fingerprint_of, extraction.text)
     if extraction.attachments:  # first: what has its text isn't read again
