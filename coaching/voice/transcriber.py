@@ -5,6 +5,7 @@ would go along; the answer's size and the time are limited. Nothing here logs wo
 """
 
 import asyncio
+import io
 import json
 import time
 from collections.abc import Iterator, Mapping
@@ -114,7 +115,8 @@ async def transcribe_with_times(audio: bytes, *, name: str, media_type: str, mos
 
 def _form(audio: bytes, *, name: str, media_type: str) -> aiohttp.FormData:
     form = aiohttp.FormData()
-    form.add_field("file", audio, filename=name, content_type=media_type)
+    # As a file, which is sent in pieces: aiohttp warns about large bytes.
+    form.add_field("file", io.BytesIO(audio), filename=name, content_type=media_type)
     form.add_field("model", settings.SAGE_TRANSCRIBE_MODEL)
     return form
 
