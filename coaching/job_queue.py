@@ -6,7 +6,7 @@ knows jobs by name only; `jobs` implements them.
 
 import uuid
 from collections.abc import Collection, Mapping, Sequence
-from datetime import date, time
+from datetime import date, time, timedelta
 from enum import IntEnum
 from typing import Any
 
@@ -36,6 +36,8 @@ BRIEF_WAIT_SECONDS = 10
 """A brief waits for what may follow at once."""
 SUMMARY_WAIT_SECONDS = 5 * 60
 """A summary of a session that is still open waits until its person is silent for so long."""
+ALIVE_SECONDS = 60
+"""Workers say every five seconds that they are alive."""
 BRIEF_ATTEMPTS = 5
 """After as many failures, a brief is tried once an hour."""
 _BRIEF_RETRY_SECONDS = (5, 25, 125, 625, 3600)
@@ -182,6 +184,12 @@ def is_queued(key: str) -> bool:
     """Return whether a job with this key waits or runs. Sync ORM code."""
     jobs = ProcrastinateJob.objects.filter(queueing_lock=key, status__in=["todo", "doing"])
     return jobs.exists()
+
+
+def is_running(key: str) -> bool:
+    """Return whether a worker that is alive runs the job with this key. Sync ORM code."""
+    running = ProcrastinateJob.objects.filter(queueing_lock=key, status="doing")
+    return running.filter(worker__last_heartbeat__gt=Now() - timedelta(seconds=ALIVE_SECONDS)).exists()
 
 
 def is_scheduled(key: str) -> bool:

@@ -24,29 +24,40 @@ from coaching.voice.recordings import (
     current_recording,
     drop_recording,
     has_agreed,
+    is_late,
     take_recording,
 )
+from coaching.voice.usage import check_budget
 from sessions_app.errors import Refused
 
 
 @login_or_401
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 def recordings(request: HttpRequest) -> HttpResponse:
-    """Take a recording: multipart with `id`, which its page has chosen, and `audio`."""
-    file: UploadedFile[Any] | None = request.FILES.get("audio")
-    client_id = _uuid(request.POST.get("id", ""))
-    if file is None or client_id is None:
-        return error_as_json(_(NOT_READ), HTTPStatus.UNPROCESSABLE_ENTITY)
+    """Take a recording: multipart with `id`, which its page has chosen, and `audio`.
+
+    A GET asks before anything is recorded whether one is taken.
+    """
     user_id = user_id_of(request)
-    if not has_agreed(user_id):
-        return error_as_json(_(NOT_AGREED), HTTPStatus.FORBIDDEN)
     try:
-        taken = take_recording(user_id=user_id, client_id=client_id, data=file.read())
+        if not has_agreed(user_id):
+            raise Refused(NOT_AGREED)
+        if request.method != "POST":
+            check_budget(user_id)
+            return JsonResponse({"state": "ready"})
+        return _take(request, user_id)
     except StorageFailed as refusal:
         return error_as_json(refusal.shown(), HTTPStatus.SERVICE_UNAVAILABLE)
     except Refused as refusal:
         return with_wait(error_as_json(refusal.shown(), status_of(refusal)), refusal)
-    return _answer(taken)
+
+
+def _take(request: HttpRequest, user_id: int) -> HttpResponse:
+    file: UploadedFile[Any] | None = request.FILES.get("audio")
+    client_id = _uuid(request.POST.get("id", ""))
+    if file is None or client_id is None:
+        raise Refused(NOT_READ)
+    return _answer(take_recording(user_id=user_id, client_id=client_id, data=file.read()))
 
 
 @login_or_401
@@ -78,13 +89,15 @@ def choose(request: HttpRequest) -> HttpResponse:
 
 
 def _answer(found: Recording) -> HttpResponse:
-    """Return a recording as JSON: `state`, and `text` or the `error` with which it has ended."""
+    """Return a recording as JSON: `state`, and `text`, the `error` with which it has ended, or `is_late`."""
     said: dict[str, Any] = {"id": found.client_id, "state": found.state}
     if found.state == RecordingState.DONE:
         said["text"] = found.text
     elif found.state == RecordingState.FAILED:
         said["error"] = _(found.reason)
     is_waiting = found.state == RecordingState.WAITING
+    if is_waiting and is_late(found):
+        said["is_late"] = True
     return JsonResponse(said, status=HTTPStatus.ACCEPTED if is_waiting else HTTPStatus.OK)
 
 

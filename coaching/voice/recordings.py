@@ -12,11 +12,12 @@ from django.utils.translation import gettext_noop
 
 from coaching.files.objects import StoredObject, erase_object_now, store_object_now
 from coaching.files.quota import lock_usage
-from coaching.job_queue import RECORDING_JOB, VOICE_QUEUE, enqueue, is_queued
+from coaching.job_queue import RECORDING_JOB, VOICE_QUEUE, enqueue, is_queued, is_running
 from coaching.models import Profile, Recording, RecordingState
 from coaching.people.attempts import AttemptLimit
 from coaching.voice.hearing import hearer, is_heard
 from coaching.voice.sound import is_recording, is_silent, seconds_of
+from coaching.voice.usage import check_budget
 from sessions_app.errors import OverLimit, Refused
 from sessions_app.text import check_client_id
 
@@ -29,7 +30,7 @@ TAKEN_IN_TEN_MINUTES = 60
 KEPT = timedelta(hours=17)
 """The job that erases older ones runs every six hours, so none stays for a day."""
 LOST_AFTER = timedelta(seconds=30)
-"""Of those that wait for longer it is checked whether their job is still there."""
+"""Of those that wait for longer it is checked whether their job is still there, and whether it runs."""
 _SLACK_SECONDS = 2.0
 """A page counts samples as they come, and may be late by a moment."""
 
@@ -81,6 +82,7 @@ def take_recording(*, user_id: int, client_id: object, data: bytes) -> Recording
         return known
     _check_sound(data)
     _check_waiting(user_id)
+    check_budget(user_id)
     taken.count(user_id)
     stored = store_object_now(user_id=user_id, data=data)
     try:
@@ -91,6 +93,11 @@ def take_recording(*, user_id: int, client_id: object, data: bytes) -> Recording
     if recording.storage_key != stored.key:  # it was sent twice at once, and the other one was first
         erase_object_now(stored.key)
     return recording
+
+
+def is_late(recording: Recording) -> bool:
+    """Return whether a recording has waited for long, and no worker turns it into words."""
+    return _is_old(recording) and not is_running(_job_key(recording))
 
 
 def find_recording(*, user_id: int, client_id: str) -> Recording | None:
@@ -156,8 +163,11 @@ def _check_waiting(user_id: int) -> None:
 
 def _is_lost(recording: Recording) -> bool:
     """Return whether no job will end a recording that waits: it failed, or killed its workers."""
-    is_new = recording.made_at > timezone.now() - LOST_AFTER
-    return not is_new and not is_queued(_job_key(recording))
+    return _is_old(recording) and not is_queued(_job_key(recording))
+
+
+def _is_old(recording: Recording) -> bool:
+    return recording.made_at < timezone.now() - LOST_AFTER
 
 
 def _job_key(recording: Recording) -> str:
@@ -172,7 +182,7 @@ def _store(*, user_id: int, client_id: str, seconds: float, stored: StoredObject
         return recording
     _check_waiting(user_id)
     recording = recording or Recording(user_id=user_id, client_id=client_id)
-    recording.state, recording.reason = RecordingState.WAITING, ""
+    recording.state, recording.reason, recording.made_at = RecordingState.WAITING, "", timezone.now()
     recording.seconds, recording.size = round(seconds), stored.size
     recording.storage_key, recording.sha256 = stored.key, stored.sha256
     recording.save()

@@ -191,10 +191,17 @@ def _segments(listed: object) -> Iterator[Segment]:
 
 
 def _words(text: str) -> str:
-    """Return a text on one line. Recognisers write `[BLANK_AUDIO]` or `(music)` where nobody speaks."""
+    """Return a text on one line; empty without words.
+
+    Recognisers write `[BLANK_AUDIO]`, `(music) [noise]` or `♪` where nobody speaks.
+    """
     words = mended(" ".join(text.split()))
-    is_mark = words[:1] in "[(" and words[-1:] in "])" and not words[1:-1].count(words[-1:])
-    return "" if is_mark else words
+    depth, is_said = 0, False
+    for character in words:
+        depth = max(0, depth + (character in "[(") - (character in "])"))
+        is_said = is_said or (depth == 0 and character.isalnum())
+    is_open = depth > 0 and any(map(str.isalnum, words))  # no mark: it never ends
+    return words if is_said or is_open else ""
 
 
 def _count(usage: Mapping[str, Any], name: str) -> int | None:

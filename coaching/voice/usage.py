@@ -1,9 +1,16 @@
-"""The database row of what a transcription server counted."""
+"""What a transcription server counted: its database row, and the budget that it counts against."""
 
 from django.conf import settings
 
 from coaching.voice.transcriber import Heard
+from sessions_app.limits import refuse_over_budget
 from sessions_app.models import ModelUsage, UsagePurpose
+
+
+def check_budget(user_id: int) -> None:
+    """Refuse a recording while the person's budget is used up. Raises `OverBudget`. Sync ORM code."""
+    if settings.SAGE_DAILY_TOKENS is not None:
+        refuse_over_budget(user_id=user_id, daily_tokens=settings.SAGE_DAILY_TOKENS)
 
 
 def usage_row(heard: Heard, *, user_id: int, seconds: float) -> ModelUsage:

@@ -1,6 +1,7 @@
 """A transcription server in the settings, and somebody who has agreed to it."""
 
 from collections.abc import AsyncIterator, Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,7 +10,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from pytest_django import Settings
 
-from coaching.models import Profile
+from coaching.jobs.voice import transcribe_recording
+from coaching.models import Profile, Recording, RecordingState
 from coaching.people.attempts import AttemptLimit
 from coaching.voice import recordings
 from coaching.voice.hearing import hearer
@@ -25,6 +27,16 @@ ID = "6f1c0c1e-7f58-4f0e-9d55-0c4b1b8a9a01"
 KEY = "the key of the server"
 
 Send = Callable[..., Any]
+
+
+def objects(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file()]
+
+
+async def work() -> None:
+    """Turn all recordings that wait into words."""
+    for found in await in_database(list, Recording.unscoped.filter(state=RecordingState.WAITING)):
+        await transcribe_recording(recording_id=found.pk)
 
 
 @pytest.fixture(autouse=True)

@@ -16,9 +16,8 @@ from procrastinate.contrib.django.models import ProcrastinateJob
 from pytest_django import Settings
 
 from coaching.job_queue import RECORDING_JOB, VOICE_QUEUE
-from coaching.jobs.voice import transcribe_recording
 from coaching.jobs.worker import JobWorker
-from coaching.models import Profile, Recording, RecordingState
+from coaching.models import Profile, Recording
 from coaching.voice import transcriber
 from coaching.voice.hearing import hearer, transcription_url
 from coaching.voice.recordings import (
@@ -34,23 +33,13 @@ from coaching.voice.transcriber import NO_WORDS, TOO_SLOW, UNREACHED
 from sessions_app.database import in_database
 from sessions_app.models import ModelUsage, UsagePurpose
 from tests.live_sage import free_port
-from tests.voice.conftest import ID, JSON, KEY, Send
+from tests.voice.conftest import ID, JSON, KEY, Send, objects, work
 from tests.voice.sounds import recording, tones
 from tests.voice.transcription_server import TranscriptionServer
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("disk_storage", "queue")]
 
 ADDRESS = f"/voice/recordings/{ID}/"
-
-
-def objects(folder: Path) -> list[Path]:
-    return [path for path in folder.rglob("*") if path.is_file()]
-
-
-async def work() -> None:
-    """Turn all recordings that wait into words."""
-    for found in await in_database(list, Recording.unscoped.filter(state=RecordingState.WAITING)):
-        await transcribe_recording(recording_id=found.pk)
 
 
 def state_of(user: User) -> Any:
@@ -223,7 +212,7 @@ async def test_plain_text_and_unstorable_characters_are_words(
 async def test_nobody_is_heard_before_they_have_agreed_to_who_hears_them(
     server: TranscriptionServer, user: User, send: Send, settings: Settings
 ) -> None:
-    assert (await send(recording())).status_code == HTTPStatus.FORBIDDEN
+    assert (await send(recording())).status_code == HTTPStatus.UNPROCESSABLE_ENTITY
     browser = Client()
     await in_database(browser.force_login, user)
     page = (await in_database(browser.get, "/")).content.decode()
@@ -237,7 +226,9 @@ async def test_nobody_is_heard_before_they_have_agreed_to_who_hears_them(
     assert "data-agreed" in (await in_database(browser.get, "/")).content.decode()
     assert (await send(recording())).status_code == HTTPStatus.ACCEPTED
     settings.SAGE_TRANSCRIBE_URL = "https://api.openai.example/v1"
-    assert (await send(recording(), client_id=str(uuid.uuid4()))).status_code == HTTPStatus.FORBIDDEN
+    assert (
+        await send(recording(), client_id=str(uuid.uuid4()))
+    ).status_code == HTTPStatus.UNPROCESSABLE_ENTITY
     page = (await in_database(browser.get, "/settings/data/")).content.decode()
     assert "<strong>api.openai.example</strong>" in page
     back = await in_database(browser.post, "/voice/hearer/", {"hearer": ""})

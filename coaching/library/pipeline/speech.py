@@ -18,7 +18,7 @@ from coaching.models import Document
 from coaching.voice.hearing import is_heard
 from coaching.voice.recordings import has_agreed
 from coaching.voice.transcriber import Heard, Segment, transcribe_with_times
-from coaching.voice.usage import usage_row
+from coaching.voice.usage import check_budget, usage_row
 from sessions_app.database import in_database
 from sessions_app.errors import Refused
 
@@ -40,7 +40,7 @@ def is_recording(extraction: Extraction) -> bool:
 async def heard_in(document: Document, extraction: Extraction) -> Extraction:
     """Return a recording's extraction with its words, or with a sentence why there are none.
 
-    Raises `StorageFailed`.
+    Raises `StorageFailed`, and `OverBudget` before anything is sent.
     """
     if not is_heard():
         return replace(extraction, outcome="refused", sentence=UNHEARD)
@@ -48,6 +48,7 @@ async def heard_in(document: Document, extraction: Extraction) -> Extraction:
         return replace(extraction, sentence=WITHHELD)
     if not await in_database(has_agreed, document.user_id):
         return replace(extraction, outcome="broken", sentence=NOT_AGREED)
+    await in_database(check_budget, document.user_id)
     audio = b"".join([piece async for piece in stream_object(document.storage_key or "")])
     began = time.monotonic()
     try:

@@ -275,3 +275,23 @@ async def test_recordings_whose_job_was_lost_are_queued_again(
     await work_off()
     assert len(server.requests) == 1
     assert (await fresh(document))[0].read_at is not None
+
+
+async def test_a_recording_waits_for_the_budget_and_isnt_sent_before(
+    agreed: User, server: TranscriptionServer, work_off: WorkOff, settings: Settings
+) -> None:
+    answer_with(server)
+    settings.SAGE_DAILY_TOKENS = 1
+    usage = ModelUsage(user=agreed, purpose=UsagePurpose.VOICE, model="whisper-1", input_tokens=1)
+    await in_database(usage.save)
+    document = await upload(agreed)
+    await work_off()
+    [document] = await fresh(document)
+    assert document.state == DocumentState.WAITING
+    assert document.reason.startswith("Today’s budget is used up.")
+    assert server.requests == []
+    settings.SAGE_DAILY_TOKENS = None
+    await in_database(resume_waiting)
+    await work_off()
+    assert len(server.requests) == 1
+    assert (await fresh(document))[0].read_at is not None
