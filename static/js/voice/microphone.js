@@ -29,8 +29,9 @@ export async function openMicrophone(worklet, { onPiece, onLost }) {
   let finish = null;
   const ended = new Promise((resolve) => (finish = resolve));
   node.port.onmessage = ({ data }) => (data ? onPiece(data) : finish());
-  // Another program took it, it was unplugged or forbidden, or the phone was locked.
-  stream.getTracks()[0].onended = onLost;
+  // Another program took it, it was muted, unplugged or forbidden, or the phone was locked: what follows is silence.
+  const [track] = stream.getTracks();
+  track.onended = track.onmute = onLost;
   context.onstatechange = () => {
     if (context.state === "interrupted") onLost();
   };
@@ -38,7 +39,7 @@ export async function openMicrophone(worklet, { onPiece, onLost }) {
   return {
     // Ends once the last piece has come; one that no audio thread runs for any more doesn't keep anybody waiting.
     async close() {
-      stream.getTracks()[0].onended = context.onstatechange = null;
+      track.onended = track.onmute = context.onstatechange = null;
       node.port.postMessage(null);
       await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, 500))]);
       node.port.onmessage = null;

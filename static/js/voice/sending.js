@@ -3,6 +3,8 @@
 
 const FIRST_WAIT_MS = 400;
 const MOST_WAIT_MS = 3000;
+const ASK_MS = 2000;
+const REFUSED = [422, 429];
 const LINE_LOST = 0;
 const MISSING = 404;
 
@@ -14,14 +16,25 @@ export class NotSent extends Error {
   }
 }
 
-// Returns the words. Raises `NotSent`, and what `signal` aborts.
-export async function wordsOf(id, sound, { address, token, signal }) {
+// Returns why the server takes no recording now. Empty if it takes one, or can't be reached: then it waits on this device.
+export async function refusalOf({ address }) {
+  try {
+    await ask(address, { signal: AbortSignal.timeout(ASK_MS) });
+  } catch ({ status, sentence }) {
+    if (REFUSED.includes(status)) return sentence;
+  }
+  return "";
+}
+
+// Returns the words. Raises `NotSent`, and what `signal` aborts. `onWait` is told whether no worker has begun for long.
+export async function wordsOf(id, sound, { address, token, signal, onWait }) {
   const body = new FormData();
   body.set("csrfmiddlewaretoken", token);
   body.set("id", id);
   body.set("audio", sound, "recording.wav");
   let said = await ask(address, { method: "POST", body, signal });
   for (let wait = FIRST_WAIT_MS; said.state === "waiting"; wait = Math.min(MOST_WAIT_MS, wait * 1.5)) {
+    onWait(Boolean(said.is_late));
     await pause(wait, signal);
     said = await ask(`${address}${id}/`, { signal });
   }

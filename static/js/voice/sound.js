@@ -2,6 +2,11 @@
 // (coaching/voice/sound.py).
 
 export const RATE = 16000;
+// A recording has no more samples than that, and silence is pointed out after so many.
+export const MOST_SAMPLES = 600 * RATE;
+export const QUIET_SAMPLES = 5 * RATE;
+// Louder samples aren't silence, as the server judges it.
+const QUIET = 100;
 const HEADER_BYTES = 44;
 const SAMPLE_BYTES = 2;
 
@@ -24,6 +29,17 @@ export function wavOf(pieces) {
   return new Blob([view, ...pieces], { type: "audio/wav" });
 }
 
-export function secondsOf(samples) {
-  return samples / RATE;
+// `peak` is the loudest sample, from 0 to 1.
+export function isQuiet(peak) {
+  return peak * 32767 < QUIET;
+}
+
+export function isSilent(pieces) {
+  return pieces.every((piece) => piece.every((sample) => Math.abs(sample) < QUIET));
+}
+
+// Minutes and seconds.
+export function clockOf(samples) {
+  const seconds = Math.floor(samples / RATE);
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
 }

@@ -4,12 +4,11 @@
 import { Agreement } from "./agreement.js";
 import { alone, forget, keep, keepPiece, noteTaken, readKept, readPieces } from "./kept.js";
 import { hasMicrophone, openMicrophone } from "./microphone.js";
-import { NotSent, drop, wordsOf } from "./sending.js";
-import { RATE, secondsOf, wavOf } from "./sound.js";
+import { NotSent, drop, refusalOf, wordsOf } from "./sending.js";
+import { MOST_SAMPLES, QUIET_SAMPLES, clockOf, isQuiet, isSilent, wavOf } from "./sound.js";
 
 const HELD_MS = 400;
 const CLICK_MS = 500; // a press is followed by its click
-const MOST_SAMPLES = 600 * RATE;
 
 // Loaded beside the bundle of a page, whose functions it gets: `newId`, `setText` and `toast`.
 export function setUp(template, tools) {
@@ -72,7 +71,13 @@ class Voice {
       else if (act === "cancel") this.#discard();
     });
     this.#form.closest("dialog")?.addEventListener("close", () => this.#finish());
-    addEventListener("online", () => this.#phase === "stopped" && this.#recording.isUnsent && this.#send());
+    const sendUnsent = () => this.#phase === "stopped" && this.#recording.isUnsent && this.#send();
+    addEventListener("online", sendUnsent);
+    // A page that isn't seen may be given silence, and may have lost its line.
+    document.addEventListener("visibilitychange", () => {
+      if (document.hidden) this.#finish(this.#words.hidden);
+      else sendUnsent();
+    });
   }
 
   #press(event) {
@@ -100,20 +105,24 @@ class Voice {
     document.dispatchEvent(new Event("sage:dictating"));
     this.#show("opening", this.#words.opening);
     const recording = { id: this.#tools.newId(), person: this.#person, place: this.#place, at: Date.now(), isWhole: false };
-    this.#recording = { ...recording, pieces: [], samples: 0 };
+    this.#recording = { ...recording, pieces: [], samples: 0, quiet: 0 };
     this.#showTime();
     // Another tab doesn't take what this one records.
     alone(recording.id, async () => {
       try {
         await keep(recording);
         const isCurrent = () => this.#recording?.id === recording.id;
+        const refusal = refusalOf(this.#server);
         const microphone = await openMicrophone(this.#words.worklet, {
           onPiece: (piece) => isCurrent() && this.#take(piece),
           onLost: () => isCurrent() && this.#finish(this.#words.lost),
         });
+        const sentence = await refusal;
         if (!isCurrent()) return microphone.close(); // it was cancelled meanwhile
         this.#microphone = microphone;
+        if (sentence) throw new NotSent(0, sentence);
         this.#show("recording", this.#words.recording);
+        if (document.hidden) this.#finish(this.#words.hidden);
       } catch (error) {
         if (this.#recording?.id === recording.id) this.#refuse(error);
       }
@@ -126,6 +135,9 @@ class Voice {
     keepPiece(recording.id, recording.pieces.length, samples);
     recording.pieces.push(samples);
     recording.samples += samples.length;
+    recording.quiet = isQuiet(peak) ? recording.quiet + samples.length : 0;
+    const { recording: heard, quiet } = this.#words;
+    if (this.#phase === "recording") this.#say(recording.quiet < QUIET_SAMPLES ? heard : quiet);
     this.#bar.style.setProperty("--level", Math.min(1, Math.sqrt(peak) * 1.2).toFixed(2));
     this.#showTime();
     if (recording.samples >= MOST_SAMPLES) this.#finish(this.#words.longest);
@@ -154,9 +166,12 @@ class Voice {
   async #send(why = "") {
     const { id, pieces } = this.#recording;
     this.#recording.isUnsent = false;
-    this.#show("sending", why || this.#words.sending);
+    if (isSilent(pieces)) return this.#stop(this.#words.silent);
+    const sentence = why || this.#words.sending;
+    this.#show("sending", sentence);
     this.#sending = new AbortController();
-    const options = { ...this.#server, signal: this.#sending.signal };
+    const onWait = (isLate) => this.#phase === "sending" && this.#say(isLate ? this.#words.late : sentence);
+    const options = { ...this.#server, signal: this.#sending.signal, onWait };
     try {
       this.#put(await wordsOf(id, wavOf(pieces), options));
     } catch (error) {
@@ -182,15 +197,18 @@ class Voice {
     const { status, sentence } = error instanceof NotSent ? error : { status: 0, sentence: "" };
     const isOffline = status === 0;
     this.#recording.isUnsent = isOffline;
-    this.#stop(sentence || { 0: this.#words.offline, 401: this.#words.signedOut }[status] || this.#words.failed);
+    const { offline, signedOut, failed } = this.#words; // what the server says of 401 is for programs
+    this.#stop({ 0: offline, 401: signedOut }[status] || sentence || failed);
   }
 
   #refuse(error) {
     const { id } = this.#recording;
     forget(id);
+    this.#closeMicrophone();
     this.#settle();
     const { denied, missing, nothing, busy } = this.#words;
-    this.#show("refused", { NotAllowedError: denied, NotFoundError: missing, nothing }[error.name] ?? busy);
+    const known = { NotAllowedError: denied, NotFoundError: missing, nothing }[error.name];
+    this.#show("refused", error.sentence || known || busy);
   }
 
   // Waits for the person: to send it, or to discard it.
@@ -261,16 +279,20 @@ class Voice {
     this.#bar.hidden = phase === "idle";
     this.#open.ariaPressed = String(phase === "recording" || phase === "opening");
     this.#open.ariaDisabled = String(phase === "sending" || phase === "stopped");
-    this.#bar.querySelector("[data-voice-state]").textContent = sentence;
+    this.#say(sentence);
     for (const button of this.#bar.querySelectorAll("[data-when]")) {
       button.hidden = !button.dataset.when.split(" ").includes(phase);
     }
     if (hadFocus && !this.#bar.contains(document.activeElement)) this.#open.focus();
   }
 
+  #say(sentence) {
+    const place = this.#bar.querySelector("[data-voice-state]");
+    if (place.textContent !== sentence) place.textContent = sentence; // the same words aren't read out again
+  }
+
   #showTime() {
-    const seconds = Math.floor(secondsOf(this.#recording.samples));
-    const clock = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+    const clock = clockOf(this.#recording.samples);
     const place = this.#bar.querySelector("[data-voice-time]");
     if (place.textContent !== clock) place.textContent = clock;
   }
