@@ -2,10 +2,11 @@
 // records until it is tapped again, held until it is let go. What can't be sent waits on this device.
 
 import { Agreement } from "./agreement.js";
+import { Bar } from "./bar.js";
 import { alone, forget, keep, keepPiece, noteTaken, readKept, readPieces } from "./kept.js";
 import { hasMicrophone, openMicrophone } from "./microphone.js";
 import { NotSent, drop, refusalOf, wordsOf } from "./sending.js";
-import { MOST_SAMPLES, QUIET_SAMPLES, clockOf, isQuiet, isSilent, wavOf } from "./sound.js";
+import { MOST_SAMPLES, QUIET_SAMPLES, isQuiet, isSilent, wavOf } from "./sound.js";
 
 const HELD_MS = 400;
 const CLICK_MS = 500; // a press is followed by its click
@@ -25,7 +26,6 @@ class Voice {
   #words; // the sentences of the page
   #agree;
   #tools;
-  #open;
   #bar;
   #microphone = null;
   #recording = null; // with its pieces and the number of its samples
@@ -39,12 +39,7 @@ class Voice {
     this.#field = form.elements.namedItem("text");
     this.#words = template.dataset;
     [this.#agree, this.#tools] = [agree, tools];
-    const parts = template.content.cloneNode(true);
-    [this.#open, this.#bar] = parts.children;
-    form.querySelector("[type=submit]").before(this.#open);
-    if (form.closest("dialog")) this.#field.before(this.#bar);
-    else form.prepend(this.#bar);
-    form.classList.add("has-voice");
+    this.#bar = new Bar(form, template);
     this.#listen();
   }
 
@@ -57,19 +52,15 @@ class Voice {
   }
 
   #listen() {
-    this.#open.addEventListener("pointerdown", (event) => this.#press(event));
-    for (const name of ["pointerup", "pointercancel"]) this.#open.addEventListener(name, () => this.#release());
-    this.#open.addEventListener("contextmenu", (event) => event.preventDefault());
+    const { open } = this.#bar;
+    open.addEventListener("pointerdown", (event) => this.#press(event));
+    for (const name of ["pointerup", "pointercancel"]) open.addEventListener(name, () => this.#release());
+    open.addEventListener("contextmenu", (event) => event.preventDefault());
     // Keys and screen readers click without a pointer.
-    this.#open.addEventListener("click", () => {
+    open.addEventListener("click", () => {
       if (Date.now() - this.#releasedAt > CLICK_MS) this.#toggle();
     });
-    this.#bar.addEventListener("click", ({ target }) => {
-      const act = target.closest("button")?.dataset.voice;
-      if (act === "done") this.#finish();
-      else if (act === "again") this.#sendAgain();
-      else if (act === "cancel") this.#discard();
-    });
+    this.#bar.onAct({ done: () => this.#finish(), again: () => this.#sendAgain(), cancel: () => this.#discard() });
     this.#form.closest("dialog")?.addEventListener("close", () => this.#finish());
     const sendUnsent = () => this.#phase === "stopped" && this.#recording.isUnsent && this.#send();
     addEventListener("online", sendUnsent);
@@ -84,7 +75,7 @@ class Voice {
     if (event.button !== 0) return;
     this.#pressedAt = Date.now();
     // The release comes here wherever the pointer is by then.
-    this.#open.setPointerCapture(event.pointerId);
+    this.#bar.open.setPointerCapture(event.pointerId);
     this.#toggle();
   }
 
@@ -106,7 +97,7 @@ class Voice {
     this.#show("opening", this.#words.opening);
     const recording = { id: this.#tools.newId(), person: this.#person, place: this.#place, at: Date.now(), isWhole: false };
     this.#recording = { ...recording, pieces: [], samples: 0, quiet: 0 };
-    this.#showTime();
+    this.#bar.showTime(this.#recording.samples);
     // Another tab doesn't take what this one records.
     alone(recording.id, async () => {
       try {
@@ -137,9 +128,9 @@ class Voice {
     recording.samples += samples.length;
     recording.quiet = isQuiet(peak) ? recording.quiet + samples.length : 0;
     const { recording: heard, quiet } = this.#words;
-    if (this.#phase === "recording") this.#say(recording.quiet < QUIET_SAMPLES ? heard : quiet);
-    this.#bar.style.setProperty("--level", Math.min(1, Math.sqrt(peak) * 1.2).toFixed(2));
-    this.#showTime();
+    if (this.#phase === "recording") this.#bar.say(recording.quiet < QUIET_SAMPLES ? heard : quiet);
+    this.#bar.showLevel(peak);
+    this.#bar.showTime(recording.samples);
     if (recording.samples >= MOST_SAMPLES) this.#finish(this.#words.longest);
   }
 
@@ -170,7 +161,7 @@ class Voice {
     const sentence = why || this.#words.sending;
     this.#show("sending", sentence);
     this.#sending = new AbortController();
-    const onWait = (isLate) => this.#phase === "sending" && this.#say(isLate ? this.#words.late : sentence);
+    const onWait = (isLate) => this.#phase === "sending" && this.#bar.say(isLate ? this.#words.late : sentence);
     const options = { ...this.#server, signal: this.#sending.signal, onWait };
     try {
       this.#put(await wordsOf(id, wavOf(pieces), options));
@@ -214,7 +205,7 @@ class Voice {
   // Waits for the person: to send it, or to discard it.
   #stop(sentence) {
     this.#show("stopped", sentence);
-    this.#showTime();
+    this.#bar.showTime(this.#recording.samples);
   }
 
   async #discard() {
@@ -222,7 +213,7 @@ class Voice {
     const wasSent = this.#phase === "sending" || this.#phase === "stopped";
     this.#settle();
     this.#show("idle", "");
-    this.#open.focus();
+    this.#bar.open.focus();
     this.#sending?.abort();
     await this.#closeMicrophone();
     if (!recording) return;
@@ -273,27 +264,7 @@ class Voice {
   }
 
   #show(phase, sentence) {
-    const hadFocus = this.#bar.contains(document.activeElement);
     this.#phase = phase === "refused" ? "idle" : phase;
-    this.#form.dataset.voice = phase;
-    this.#bar.hidden = phase === "idle";
-    this.#open.ariaPressed = String(phase === "recording" || phase === "opening");
-    this.#open.ariaDisabled = String(phase === "sending" || phase === "stopped");
-    this.#say(sentence);
-    for (const button of this.#bar.querySelectorAll("[data-when]")) {
-      button.hidden = !button.dataset.when.split(" ").includes(phase);
-    }
-    if (hadFocus && !this.#bar.contains(document.activeElement)) this.#open.focus();
-  }
-
-  #say(sentence) {
-    const place = this.#bar.querySelector("[data-voice-state]");
-    if (place.textContent !== sentence) place.textContent = sentence; // the same words aren't read out again
-  }
-
-  #showTime() {
-    const clock = clockOf(this.#recording.samples);
-    const place = this.#bar.querySelector("[data-voice-time]");
-    if (place.textContent !== clock) place.textContent = clock;
+    this.#bar.show(phase, sentence);
   }
 }
