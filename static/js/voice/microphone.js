@@ -8,13 +8,17 @@ export function hasMicrophone() {
   return Boolean(navigator.mediaDevices?.getUserMedia && globalThis.AudioWorkletNode);
 }
 
-// Raises what `getUserMedia` raises: NotAllowedError, NotFoundError, NotReadableError.
+// Raises what `getUserMedia` raises: NotAllowedError, NotFoundError, NotReadableError. What it hears goes to a context that
+// runs by then, because all that it hears before is lost.
 export async function openMicrophone(worklet, { onPiece, onLost }) {
-  const stream = await navigator.mediaDevices.getUserMedia({ audio: SOUND });
-  const context = new AudioContext();
+  let context = new AudioContext();
+  let stream = null;
   try {
     await context.audioWorklet.addModule(worklet);
-    await context.resume();
+    // Some browsers let it run only once the microphone is open.
+    context.resume().catch(() => {});
+    stream = await navigator.mediaDevices.getUserMedia({ audio: SOUND });
+    context = await atRateOf(stream, context, worklet);
   } catch (error) {
     close(stream, context);
     throw error;
@@ -36,6 +40,7 @@ export async function openMicrophone(worklet, { onPiece, onLost }) {
     if (context.state === "interrupted") onLost();
   };
   source.connect(node);
+  await context.resume();
   return {
     // Ends once the last piece has come; one that no audio thread runs for any more doesn't keep anybody waiting.
     async close() {
@@ -49,8 +54,18 @@ export async function openMicrophone(worklet, { onPiece, onLost }) {
   };
 }
 
+// Some headsets have another rate once their microphone is open. A context that was begun before would distort it.
+async function atRateOf(stream, context, worklet) {
+  const { sampleRate } = stream.getAudioTracks()[0].getSettings();
+  if (!sampleRate || sampleRate === context.sampleRate) return context;
+  close(null, context);
+  const other = new AudioContext();
+  await other.audioWorklet.addModule(worklet);
+  return other;
+}
+
 function close(stream, context) {
-  for (const track of stream.getTracks()) track.stop();
+  for (const track of stream?.getTracks() ?? []) track.stop();
   context.close().catch(() => {});
 }
 

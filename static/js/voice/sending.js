@@ -48,6 +48,11 @@ export function drop(id, { address, token }) {
   return fetch(`${address}${id}/`, { method: "POST", body, keepalive: true }).catch(() => {});
 }
 
+// Whether the server answers, whatever it says.
+export function isReached(id, { address }) {
+  return fetch(`${address}${id}/`, { method: "HEAD" }).then(() => true, () => false);
+}
+
 async function ask(address, options) {
   let response;
   try {
@@ -61,10 +66,10 @@ async function ask(address, options) {
   throw new NotSent(response.status === MISSING ? LINE_LOST : response.status, said.error);
 }
 
-function pause(milliseconds, signal) {
+export function pause(milliseconds, signal) {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, milliseconds);
-    signal.addEventListener("abort", () => {
+    signal?.addEventListener("abort", () => {
       clearTimeout(timer);
       reject(signal.reason);
     });

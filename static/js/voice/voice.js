@@ -5,11 +5,13 @@ import { Agreement } from "./agreement.js";
 import { Bar } from "./bar.js";
 import { alone, forget, keep, keepPiece, noteTaken, readKept, readPieces } from "./kept.js";
 import { hasMicrophone, openMicrophone } from "./microphone.js";
-import { NotSent, drop, refusalOf, wordsOf } from "./sending.js";
+import { NotSent, drop, isReached, pause, refusalOf, wordsOf } from "./sending.js";
 import { MOST_SAMPLES, QUIET_SAMPLES, isQuiet, isSilent, wavOf } from "./sound.js";
 
 const HELD_MS = 400;
 const CLICK_MS = 500; // a press is followed by its click
+const FIRST_RETRY_MS = 2000;
+const MOST_RETRY_MS = 60_000;
 
 // Loaded beside the bundle of a page, whose functions it gets: `newId`, `setText` and `toast`.
 export function setUp(template, tools) {
@@ -32,6 +34,8 @@ class Voice {
   #pressedAt = 0;
   #releasedAt = 0;
   #sending = null;
+  #retrying = null;
+  #whenSettled = new Map(); // by the ids of recordings
   #phase = "idle"; // opening, recording, sending, stopped: waits for the person
 
   constructor(form, template, agree, tools) {
@@ -117,7 +121,7 @@ class Voice {
       } catch (error) {
         if (this.#recording?.id === recording.id) this.#refuse(error);
       }
-      await this.#untilIdle();
+      await this.#untilOver(recording.id);
     });
   }
 
@@ -176,7 +180,6 @@ class Voice {
     this.#tools.setText(this.#field, value.trim() ? `${value.trimEnd()} ${words}` : words);
     noteTaken(id);
     this.#settle();
-    forget(id);
     drop(id, this.#server);
     this.#show("idle", "");
     this.#tools.toast(this.#words.put);
@@ -186,15 +189,27 @@ class Voice {
 
   #fail(error) {
     const { status, sentence } = error instanceof NotSent ? error : { status: 0, sentence: "" };
-    const isOffline = status === 0;
-    this.#recording.isUnsent = isOffline;
+    this.#recording.isUnsent = status === 0;
     const { offline, signedOut, failed } = this.#words; // what the server says of 401 is for programs
     this.#stop({ 0: offline, 401: signedOut }[status] || sentence || failed);
+    if (this.#recording.isUnsent) this.#sendOnceReached();
+  }
+
+  // Browsers tell when they are connected again, but not when the server is back. The waits go on growing where it answers
+  // and takes no recording.
+  async #sendOnceReached() {
+    const recording = this.#recording;
+    const retrying = (this.#retrying = {});
+    const isUnsent = () => this.#retrying === retrying && this.#recording === recording && recording.isUnsent;
+    while (isUnsent()) {
+      const wait = recording.wait ?? FIRST_RETRY_MS;
+      recording.wait = Math.min(MOST_RETRY_MS, 2 * wait);
+      await pause(wait);
+      if (isUnsent() && (await isReached(recording.id, this.#server)) && isUnsent()) this.#send();
+    }
   }
 
   #refuse(error) {
-    const { id } = this.#recording;
-    forget(id);
     this.#closeMicrophone();
     this.#settle();
     const { denied, missing, nothing, busy } = this.#words;
@@ -216,9 +231,7 @@ class Voice {
     this.#bar.open.focus();
     this.#sending?.abort();
     await this.#closeMicrophone();
-    if (!recording) return;
-    forget(recording.id);
-    if (wasSent) drop(recording.id, this.#server);
+    if (recording && wasSent) drop(recording.id, this.#server);
   }
 
   // Offers what was recorded before this page was loaded; what was finished then is sent.
@@ -233,7 +246,7 @@ class Voice {
         this.#recording = { ...found, pieces, samples };
         if (found.isWhole && this.#agree.isGiven) this.#send();
         else this.#stop(this.#words.found);
-        await this.#untilIdle();
+        await this.#untilOver(found.id);
       });
     }
   }
@@ -252,15 +265,16 @@ class Voice {
   }
 
   #settle() {
+    const id = this.#recording?.id;
     this.#recording = null;
-    this.#settled?.();
+    this.#whenSettled.get(id)?.();
+    this.#whenSettled.delete(id);
   }
 
-  #settled = null;
-
-  #untilIdle() {
-    if (!this.#recording) return null;
-    return new Promise((resolve) => (this.#settled = resolve));
+  // No other tab works on a recording before it is deleted here: it would put the words into its field too.
+  async #untilOver(id) {
+    if (this.#recording?.id === id) await new Promise((resolve) => this.#whenSettled.set(id, resolve));
+    await forget(id);
   }
 
   #show(phase, sentence) {
