@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Page, expect
+from playwright.async_api import Locator, Page, expect
 
 from coaching.practice.script import Hold, Reply
 from coaching.practice.server import PracticeServer
@@ -182,3 +182,46 @@ async def test_answers_arent_read_aloud_while_somebody_dictates(
     await loud.evaluate(state, "idle")
     await say(loud, "Again")
     assert await spoken(loud, 1) == [["near", "Heard."]]
+
+
+async def tab_to(page: Page, button: Locator) -> None:
+    """Press Tab until the button has the focus."""
+    for _ in range(80):
+        await page.keyboard.press("Tab")
+        if await button.evaluate("one => one === document.activeElement"):
+            return
+    raise AssertionError("Tab doesn't reach it")
+
+
+async def test_by_keyboard_alone_reading_begins_and_stops_and_the_focus_stays(
+    practice: PracticeServer, loud: Page, session: Session, watcher: Watcher
+) -> None:
+    practice.script([ANSWER, "Read by itself. And on it goes."])
+    await loud.goto(path_of(session))
+    await say(loud, "Where do I begin?")
+    await until_done(loud)
+    button = loud.get_by_role("button", name="Read aloud", exact=True)
+    await tab_to(loud, button)
+    await loud.keyboard.press("Enter")
+    reading = loud.locator("[data-read-aloud]")
+    await expect(reading).to_have_accessible_name("Stop reading")
+    await expect(reading).to_be_focused()
+    await loud.keyboard.press("Enter")
+    await expect(reading).to_have_accessible_name("Read aloud")
+    assert await loud.evaluate("() => { speakOn(); return spoken.length; }") == 1
+    toggle = loud.get_by_role("button", name="Read answers aloud")
+    await tab_to(loud, toggle)
+    await loud.keyboard.press("Space")
+    await expect(toggle).to_have_attribute("aria-pressed", "true")
+    await say(loud, "Go on")
+    await until_done(loud, 2)
+    stop = loud.locator("#reading-stop")
+    await expect(stop).to_be_visible()
+    assert await serious_findings(loud) == []
+    await tab_to(loud, stop)
+    await loud.keyboard.press("Enter")
+    await expect(stop).to_be_hidden()
+    await expect(toggle).to_be_focused()
+    said = [text for _, text in await loud.evaluate("() => { speakOn(); return spoken; }")]
+    assert said == [SAID[0], "Read by itself."]
+    assert watcher.faults == []
