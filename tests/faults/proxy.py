@@ -57,6 +57,14 @@ class Proxy:
                 _end(writer, is_reset=how == "reset")
         self._open.clear()
 
+    async def pass_on(self, source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
+        """Forward what comes until the connection ends."""
+        with contextlib.suppress(OSError):
+            while data := await source.read(1 << 16):
+                target.write(data)
+                await target.drain()
+            target.close()
+
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             far_reader, far_writer = await asyncio.open_connection("127.0.0.1", self._port_of())
@@ -66,17 +74,9 @@ class Proxy:
         pair = (writer, far_writer)
         self._open.add(pair)
         for source, target in ((reader, far_writer), (far_reader, writer)):
-            task = asyncio.create_task(_pass_on(source, target))
+            task = asyncio.create_task(self.pass_on(source, target))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
-
-
-async def _pass_on(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
-    with contextlib.suppress(OSError):
-        while data := await source.read(1 << 16):
-            target.write(data)
-            await target.drain()
-        target.close()
 
 
 def _end(writer: asyncio.StreamWriter, *, is_reset: bool) -> None:
