@@ -73,6 +73,15 @@ async def test_a_recording_becomes_words_and_is_erased(
     assert (await in_database(browser.post, ADDRESS)).status_code == HTTPStatus.NOT_FOUND
 
 
+async def test_a_long_recording_reaches_the_server_whole(
+    server: TranscriptionServer, agreed: User, send: Send
+) -> None:
+    sound = recording(tones(1) * 40)
+    await send(sound)
+    await work()
+    assert [request.audio for request in server.requests] == [sound]
+
+
 async def test_a_recording_that_is_sent_again_is_the_same_one(
     server: TranscriptionServer, agreed: User, send: Send, disk_storage: Path
 ) -> None:
