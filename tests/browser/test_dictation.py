@@ -1,127 +1,64 @@
 """The microphone: Chromium hears a file, a real server gets it, and its words come into the field."""
 
 import asyncio
-import shutil
 from array import array
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 
 import pytest
 import pytest_asyncio
 from django.contrib.auth.models import User
-from django.test import override_settings
-from playwright.async_api import Browser, BrowserContext, Locator, Page, async_playwright, expect
+from playwright.async_api import Browser, Page, expect
 
-from coaching.jobs.worker import JobWorker
 from coaching.models import Profile, Recording
 from sessions_app.database import in_database
 from sessions_app.models import Message, Session
 from tests.browser.chat_page import path_of
+from tests.browser.dictating import (
+    HEARS,
+    HOST,
+    KEPT,
+    OpenPage,
+    agreed,
+    field,
+    hearing_browser,
+    microphone,
+    open_in,
+    server,
+    shared_sage,
+    until_heard,
+)
 from tests.browser.fixtures import ARGUMENTS, WAIT_MS, Watcher
 from tests.browser.page_layout import layout_faults
 from tests.browser.test_accessibility import serious_findings
-from tests.groups import require
-from tests.jobs.conftest import empty_queue
-from tests.live_sage import LiveSage, SharedSage, free_port
 from tests.voice.sounds import likeness, samples_of, tones, wav_file
-from tests.voice.transcription_server import TranscriptionServer, transcription_server
+from tests.voice.transcription_server import TranscriptionServer
+
+__all__ = ["agreed", "open_in", "server", "shared_sage"]
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
-PORT = free_port()
-URL = f"http://127.0.0.1:{PORT}"
-HOST = URL.removeprefix("http://")
 BEFORE, SOUNDS, AFTER = 0.5, 3.0, 30.0
 RATE = 48_000
-HEARS = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), "")
-"""The headless shell has no microphone."""
 PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
-
-OpenPage = Callable[..., Awaitable[Page]]
-
-
-@pytest.fixture(scope="module")
-def shared_sage(django_db_setup: None) -> Iterator[SharedSage]:
-    """A web process that knows the transcription server."""
-    shared = SharedSage(SAGE_TRANSCRIBE_URL=URL)
-    yield shared
-    shared.stop()
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def hearing(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Browser]:
-    """A browser whose microphone hears a file, once, each time it is opened: tones between silences."""
-    require("browser", bool(HEARS), "a Chromium on the PATH that isn’t the headless shell")
+    """A browser that hears tones between silences."""
     sound = tmp_path_factory.mktemp("microphone") / "tones.wav"
     silence = array("h", [0])
     heard = silence * round(BEFORE * RATE) + tones(SOUNDS, rate=RATE) + silence * round(AFTER * RATE)
     sound.write_bytes(wav_file(heard, rate=RATE))
-    device = ["--use-fake-device-for-media-stream", f"--use-file-for-fake-audio-capture={sound}%noloop"]
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=HEARS, args=[*ARGUMENTS, *device])
+    async with hearing_browser(sound) as browser:
         yield browser
-        await browser.close()
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def server(live_sage: LiveSage) -> AsyncIterator[TranscriptionServer]:
-    """The transcription server, and a worker that asks it."""
-    await in_database(empty_queue)
-    async with transcription_server(PORT) as server:
-        with override_settings(SAGE_TRANSCRIBE_URL=URL):
-            async with JobWorker():
-                yield server
-    await in_database(empty_queue)
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def open_page(
-    hearing: Browser, live_sage: LiveSage, watcher: Watcher, cookie: str
-) -> AsyncIterator[OpenPage]:
-    """Open a page of the person, who may use the microphone."""
-    opened: list[BrowserContext] = []
-
-    async def open_page(
-        address: str, *, may_hear: bool = True, browser: Browser = hearing, **options: object
-    ) -> Page:
-        usual = {"base_url": live_sage.origin, "reduced_motion": "reduce", "service_workers": "block"}
-        context = await browser.new_context(**{**usual, **options})  # type: ignore[arg-type]  # options of any type
-        opened.append(context)
-        context.set_default_timeout(WAIT_MS)
-        context.on("page", watcher.watch)
-        if may_hear:
-            await context.grant_permissions(["microphone"])
-        await context.add_cookies([{"name": "sessionid", "value": cookie, "url": live_sage.origin}])
-        page = await context.new_page()
-        await page.goto(address)
-        return page
-
-    yield open_page
-    for context in opened:
-        await context.close()
 
 
 @pytest.fixture
-def agreed(user: User) -> User:
-    """The person has agreed to the server."""
-    Profile.unscoped.create(user=user, name="Ada", heard_by=HOST, timezone="Europe/Berlin")
-    return user
-
-
-def microphone(form: Locator | Page) -> Locator:
-    return form.get_by_role("button", name="Dictate")
-
-
-def field(page: Page) -> Locator:
-    return page.locator("#composer-text")
-
-
-async def until_heard(page: Page, seconds: float) -> None:
-    """Wait until so many seconds are recorded."""
-    clock = page.locator("[data-voice-time]:visible")
-    async with asyncio.timeout(WAIT_MS / 1000):
-        while not (text := await clock.text_content() or "") or int(text.split(":")[1]) < seconds:  # noqa: ASYNC110 - nothing here is told when it happens
-            await asyncio.sleep(0.1)
+def open_page(open_in: OpenPage, hearing: Browser) -> OpenPage:
+    """Open a page in that browser."""
+    return partial(open_in, hearing)
 
 
 async def test_what_is_said_comes_into_the_field_whole_once_its_person_knows_who_hears_it(
@@ -161,18 +98,6 @@ async def test_what_is_said_comes_into_the_field_whole_once_its_person_knows_who
     assert await page.evaluate(KEPT) == 0
     assert not await in_database(Message.unscoped.exists)
     assert watcher.faults == []
-
-
-KEPT = """async () => {
-    const request = indexedDB.open("sage-recordings");
-    const database = await new Promise((resolve) => (request.onsuccess = () => resolve(request.result)));
-    const stores = [...database.objectStoreNames];
-    if (!stores.length) return 0;
-    const counts = stores.map((name) => database.transaction(name).objectStore(name).count());
-    await Promise.all(counts.map((count) => new Promise((resolve) => (count.onsuccess = resolve))));
-    database.close();
-    return counts.reduce((sum, count) => sum + count.result, 0);
-}"""
 
 
 async def test_a_recording_outlives_a_reload_and_a_lost_line_and_comes_once(
@@ -255,7 +180,12 @@ async def test_held_it_records_until_it_is_let_go_on_a_phone_and_for_a_capture(
 
 
 async def test_a_microphone_that_is_forbidden_or_missing_says_what_to_do(
-    open_page: OpenPage, server: TranscriptionServer, hearing: Browser, session: Session, agreed: User
+    open_page: OpenPage,
+    open_in: OpenPage,
+    server: TranscriptionServer,
+    hearing: Browser,
+    session: Session,
+    agreed: User,
 ) -> None:
     page = await open_page(path_of(session), may_hear=False)
     await microphone(page).click()
@@ -263,7 +193,7 @@ async def test_a_microphone_that_is_forbidden_or_missing_says_what_to_do(
     await page.get_by_role("button", name="Close").click()
     await expect(page.locator(".voice:visible")).to_have_count(0)
     without = await hearing.browser_type.launch(executable_path=HEARS, args=ARGUMENTS)
-    bare = await open_page(path_of(session), browser=without)
+    bare = await open_in(without, path_of(session))
     await microphone(bare).click()
     await expect(bare.get_by_text("No microphone was found.")).to_be_visible()
     await without.close()

@@ -18,29 +18,29 @@ from coaching.voice.sound import BYTES_A_SECOND, HEADER_BYTES
 from sessions_app.database import in_database
 from sessions_app.models import ModelUsage, Session, UsagePurpose
 from tests.browser.chat_page import path_of
-from tests.browser.fixtures import WAIT_MS
-from tests.browser.page_layout import layout_faults
-from tests.browser.test_accessibility import serious_findings
-from tests.browser.test_dictation import (
+from tests.browser.dictating import (
     HOST,
     KEPT,
-    PHONE,
     PORT,
     URL,
     OpenPage,
     agreed,
     field,
-    hearing,
     microphone,
-    open_page,
+    open_in,
     server,
     until_heard,
+    until_true,
 )
+from tests.browser.fixtures import WAIT_MS
+from tests.browser.page_layout import layout_faults
+from tests.browser.test_accessibility import serious_findings
+from tests.browser.test_dictation import PHONE, hearing, open_page
 from tests.jobs.conftest import empty_queue
 from tests.live_sage import LiveSage, SharedSage
 from tests.voice.transcription_server import TranscriptionServer, transcription_server
 
-__all__ = ["agreed", "hearing", "open_page", "server"]
+__all__ = ["agreed", "hearing", "open_in", "open_page", "server"]
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -194,9 +194,7 @@ async def test_without_a_worker_the_field_says_that_it_takes_long_and_the_words_
     page = await open_page(path_of(session), **PHONE)
     await record(page)
     await stop(page)
-    async with asyncio.timeout(WAIT_MS / 1000):
-        while not await in_database(Recording.of(agreed.pk).exists):  # noqa: ASYNC110 - nothing here is told when it happens
-            await asyncio.sleep(0.05)
+    await until_true(Recording.of(agreed.pk).exists)
     await in_database(lambda: Recording.unscoped.update(made_at=timezone.now() - 2 * LOST_AFTER))
     sentence = page.get_by_text("This takes longer than usual. Your recording is kept here")
     await expect(sentence).to_be_visible()
