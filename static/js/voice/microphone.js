@@ -19,17 +19,20 @@ export async function openMicrophone(worklet, { onPiece, onLost }) {
     context.resume().catch(() => {});
     stream = await navigator.mediaDevices.getUserMedia({ audio: SOUND });
     context = await atRateOf(stream, context, worklet);
+    return await listen(stream, context, { onPiece, onLost });
   } catch (error) {
     close(stream, context);
     throw error;
   }
+}
+
+async function listen(stream, context, { onPiece, onLost }) {
   const node = new AudioWorkletNode(context, "pieces", {
     numberOfOutputs: 0,
     channelCount: 1,
     channelCountMode: "explicit",
   });
   const source = context.createMediaStreamSource(stream);
-  const lock = keepAwake();
   let finish = null;
   const ended = new Promise((resolve) => (finish = resolve));
   node.port.onmessage = ({ data }) => (data ? onPiece(data) : finish());
@@ -41,6 +44,7 @@ export async function openMicrophone(worklet, { onPiece, onLost }) {
   };
   source.connect(node);
   await context.resume();
+  const lock = keepAwake();
   return {
     // Ends once the last piece has come; one that no audio thread runs for any more doesn't keep anybody waiting.
     async close() {

@@ -106,23 +106,30 @@ class Voice {
     alone(recording.id, async () => {
       try {
         await keep(recording);
-        const isCurrent = () => this.#recording?.id === recording.id;
-        const refusal = refusalOf(this.#server);
-        const microphone = await openMicrophone(this.#words.worklet, {
-          onPiece: (piece) => isCurrent() && this.#take(piece),
-          onLost: () => isCurrent() && this.#finish(this.#words.lost),
-        });
-        const sentence = await refusal;
-        if (!isCurrent()) return microphone.close(); // it was cancelled meanwhile
-        this.#microphone = microphone;
-        if (sentence) throw new NotSent(0, sentence);
-        this.#show("recording", this.#words.recording);
-        if (document.hidden) this.#finish(this.#words.hidden);
+        await this.#listenFor(recording.id);
       } catch (error) {
         if (this.#recording?.id === recording.id) this.#refuse(error);
       }
       await this.#untilOver(recording.id);
     });
+  }
+
+  // Raises `NotSent` with a sentence where no recording is taken, and what `openMicrophone` raises.
+  async #listenFor(id) {
+    const isCurrent = () => this.#recording?.id === id;
+    const refusal = refusalOf(this.#server);
+    const microphone = await openMicrophone(this.#words.worklet, {
+      onPiece: (piece) => isCurrent() && this.#take(piece),
+      onLost: () => isCurrent() && this.#finish(this.#words.lost),
+    });
+    if (isCurrent()) this.#microphone = microphone;
+    else return microphone.close(); // it was cancelled meanwhile
+    const sentence = await refusal;
+    if (!isCurrent()) return undefined; // it was cancelled then, and has closed the microphone
+    if (sentence) throw new NotSent(0, sentence);
+    this.#show("recording", this.#words.recording);
+    if (document.hidden) this.#finish(this.#words.hidden);
+    return undefined;
   }
 
   #take({ samples, peak }) {
