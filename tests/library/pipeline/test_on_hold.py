@@ -165,7 +165,7 @@ async def test_over_the_daily_budget_they_wait(
     await work_off()
     waiting = ImportedDocuments(prepared=0, unread=0, newest=None, reading=2, waiting=2)
     assert await in_database(counted, user, row) == waiting
-    assert "2 of them wait for now. Sage goes on with them by itself." in await in_database(
+    assert "2 of them are waiting for now. Sage will continue by itself." in await in_database(
         page, client, user
     )
 
