@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from functools import cached_property
+from http import HTTPStatus
 from itertools import islice
 from typing import Any
 
@@ -93,9 +94,22 @@ class S3ObjectStorage(S3Storage):  # type: ignore[misc]  # the package has no ty
                 yield ListedObject(key=entry["Key"], modified_at=entry["LastModified"])
 
     def delete(self, name: str) -> None:
-        """Delete an object with its old versions, as `erase` does: no other key begins with it."""
-        for _ in self.erase(name):
+        """Delete an object with its old versions, as `erase` does: no other key begins with it.
+
+        Where the rights are missing for that, or the server can't do it, only the newest version.
+        """
+        try:
+            for _ in self.erase(name):
+                pass
+        except PermissionError:
             pass
+        except ClientError as error:
+            if error.response["ResponseMetadata"]["HTTPStatusCode"] >= HTTPStatus.INTERNAL_SERVER_ERROR:
+                raise
+        else:
+            return
+        logger.warning("versions_not_deleted", key=name)
+        super().delete(name)
 
     def erase(self, prefix: str) -> Iterator[int]:
         """Delete objects by prefix, with old versions if we may list them; yield after each request."""
@@ -103,8 +117,9 @@ class S3ObjectStorage(S3Storage):  # type: ignore[misc]  # the package has no ty
             answer = self.connection.meta.client.delete_objects(
                 Bucket=self.bucket_name, Delete={"Objects": found, "Quiet": True}
             )
-            if answer.get("Errors"):
-                raise OSError(f"{len(answer['Errors'])} objects were not deleted")
+            if errors := answer.get("Errors"):
+                is_denied = all(error.get("Code") == "AccessDenied" for error in errors)
+                raise (PermissionError if is_denied else OSError)(f"{len(errors)} objects were not deleted")
             yield len(found)
 
     def _versions(self, prefix: str) -> Iterator[list[dict[str, str]]]:

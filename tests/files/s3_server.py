@@ -8,11 +8,13 @@ import struct
 import subprocess
 import sys
 import threading
+from collections.abc import Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Literal
 
 Fault = Literal["none", "500", "503", "stall", "cut", "reset", "answer_lost", "answer_cut"]
 FAULTS: tuple[Fault, ...] = ("500", "503", "stall", "cut", "reset", "answer_lost", "answer_cut")
+NOT_DELETED = b"<DeleteResult><Error><Key>a</Key><Code>AccessDenied</Code></Error></DeleteResult>"
 ERROR = b'<?xml version="1.0"?><Error><Code>%s</Code><Message>No.</Message></Error>'
 
 
@@ -54,10 +56,14 @@ class S3Server:
 
 
 class FaultProxy:
-    """In front of the server, on a free port unless one is given. `fault` affects every request while set."""
+    """In front of the server, on a free port unless one is given. `fault` affects every request while set.
+
+    Requests whose path has one of `denied` are answered as by a bucket that doesn't give the right to them.
+    """
 
     def __init__(self, port: int, *, own_port: int = 0) -> None:
         self.fault: Fault = "none"
+        self.denied: Sequence[str] = ()
         self.requests: list[tuple[str, str]] = []
         self.expectations: list[str] = []
         self.released = threading.Event()
@@ -100,6 +106,11 @@ class _Handler(BaseHTTPRequestHandler):
         proxy.requests.append((self.command, self.path))
         proxy.expectations += self.headers.get_all("Expect", [])
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        if any(part in self.path for part in proxy.denied):
+            # A request to delete several objects is always answered with what has become of each.
+            status, answer = (200, NOT_DELETED) if self.command == "POST" else (403, ERROR % b"AccessDenied")
+            self._answer(status, {}, answer)
+            return
         match proxy.fault:
             case "500" | "503":
                 self._answer(

@@ -21,7 +21,7 @@ from coaching.files.disk_storage import ERASED_AT_ONCE, DiskObjectStorage
 from coaching.files.drafts import FileDraft, build_draft
 from coaching.files.errors import ObjectsNotErased, StorageFailed
 from coaching.files.garbage import collect_garbage
-from coaching.files.objects import erase_objects, store_object
+from coaching.files.objects import erase_object_now, erase_objects, store_object
 from coaching.files.selectors import read_file
 from coaching.models import FileSource, FileType, UserFileVersion
 from sessions_app.database import in_database
@@ -69,7 +69,7 @@ async def test_a_write_that_meets_a_fault_changes_nothing_and_says_so(
     for number in range(1, ROUNDS + 1):
         assert await store(user, f"Old {number}") == 2 * number - 1
         proxy.fault = fault
-        with pytest.raises(StorageFailed, match=r"nothing was changed.*Try again"):
+        with pytest.raises(StorageFailed, match=r"Nothing was changed.*Try again"):
             await store(user, f"New {number}")
         # The text is in the row: it is readable while the storage is down.
         assert await newest(user) == f"Old {number}"
@@ -137,6 +137,21 @@ async def test_a_bucket_that_is_missing_is_a_storage_failure(
     with pytest.raises(StorageFailed):
         await store(user, "New")
     assert await in_database(audit_files, user.pk) == {}
+
+
+@pytest.mark.s3
+@pytest.mark.parametrize("denied", [("versions",), ("versions", "list-type"), ("?delete",)])
+async def test_a_bucket_without_the_rights_to_its_versions_deletes_what_it_may(
+    s3_storage: S3, user: User, denied: tuple[str, ...]
+) -> None:
+    kept = await store_object(user_id=user.pk, data=b"kept")
+    deleted = await store_object(user_id=user.pk, data=b"deleted")
+    s3_storage.proxy.denied = denied
+    await asyncio.to_thread(erase_object_now, deleted.key)
+    s3_storage.proxy.denied = ()
+    asked = [path for _, path in s3_storage.proxy.requests]
+    assert all(any(part in path for path in asked) for part in denied)
+    assert await in_database(stored_keys) == {kept.key}
 
 
 @pytest.mark.s3
