@@ -188,6 +188,32 @@ async def test_over_the_budget_nothing_is_recorded_and_what_was_recorded_stays_o
     assert len(server.requests) == 1
 
 
+async def test_one_that_is_cancelled_before_it_may_begin_leaves_nothing_and_closes_the_microphone(
+    open_page: OpenPage, server: TranscriptionServer, session: Session, agreed: User
+) -> None:
+    page = await open_page(path_of(session))
+    await page.evaluate(TRACK)
+    answered = asyncio.Event()
+
+    async def wait(route: Route) -> None:
+        await answered.wait()
+        await route.abort()
+
+    await page.route("**/voice/recordings/", wait)
+    await microphone(page).click()
+    async with asyncio.timeout(WAIT_MS / 1000):
+        while await page.evaluate(KEPT) < 3:  # noqa: ASYNC110 - nothing here is told when it happens
+            await asyncio.sleep(0.05)
+    await page.get_by_role("button", name="Cancel").click()
+    await expect(page.locator(".voice:visible")).to_have_count(0)
+    answered.set()
+    async with asyncio.timeout(WAIT_MS / 1000):
+        while await page.evaluate(KEPT):  # noqa: ASYNC110 - nothing here is told when it happens
+            await asyncio.sleep(0.05)
+    assert await page.evaluate("() => track.readyState") == "ended"
+    assert server.requests == []
+
+
 async def test_without_a_worker_the_field_says_that_it_takes_long_and_the_words_come_once(
     open_page: OpenPage, lone_server: TranscriptionServer, session: Session, agreed: User
 ) -> None:
