@@ -11,7 +11,7 @@ other, and what is spoken of around the sentence; and what the signs make of the
 
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import chain, pairwise
@@ -27,7 +27,7 @@ Weights = Mapping[str, int]
 """The weights of features, in hundredths."""
 WEIGHTS = Path(__file__).parent / "words" / "promise-weights.txt"
 MEANINGS = "promise-meanings.txt"
-AGAINST, ENOUGH = 40, 100
+AGAINST, ENOUGH = 40, 80
 """In hundredths: what the signs see is a promise if it weighs more than the first, anything else if it weighs
 more than the second. Chosen by authors whom the weights didn't know (`training`)."""
 
@@ -75,8 +75,19 @@ class Weighable:
         return self.weight(weights) > (ENOUGH if self.doubt else AGAINST)
 
     def weight(self, weights: Weights) -> int:
-        """Return what the sentence weighs by such weights, in hundredths."""
-        return sum(weights.get(feature, 0) for feature in self.features)
+        """Return what the sentence weighs by such weights, in hundredths.
+
+        What is said around it counts for a plain promise only, not against it: "I'll call her on Thursday.
+        Work is loud." What takes a promise back, marks it as copied or is danger is no matter of weight.
+        """
+        own = sum(weights.get(feature, 0) for feature in self.features - self._around)
+        around = sum(weights.get(feature, 0) for feature in self._around)
+        return own + (max(0, around) if self._is_plain else around)
+
+    @property
+    def _is_plain(self) -> bool:
+        """Say whether the person says what they will do and when, without a doubt."""
+        return not self.doubt and self.is_timed and self.clauses.found is not None
 
     @property
     def is_risky(self) -> bool:
@@ -105,7 +116,21 @@ class Weighable:
 
     @cached_property
     def features(self) -> frozenset[str]:
-        return frozenset([ALWAYS, *self._words(), *self._spoken_of(), *self._signs(), *self._shape()])
+        own = (ALWAYS, *self._words(), *self._spoken_of(), *self._signs(), *self._shape())
+        return self._around | frozenset(own)
+
+    @cached_property
+    def _around(self) -> frozenset[str]:
+        """The features of what is said before and after the sentence."""
+        return frozenset(
+            [
+                *(f"next: {_letters_of(word)}" for word in self._said_after[:_NEAR]),
+                *(f"last: {_letters_of(word)}" for word in self.before[-_NEAR:]),
+                *(f"<around {meaning}>" for meaning in chain.from_iterable(self._meanings_around)),
+                f"<before {_size_of(self.before)}>",
+                f"<after {_size_of(self._said_after)}>",
+            ]
+        )
 
     @cached_property
     def _parts(self) -> Mapping[str, range]:
@@ -146,8 +171,6 @@ class Weighable:
         return Counter(chain.from_iterable((*self._meanings, *self._meanings_around)))
 
     def _words(self) -> Iterator[str]:
-        yield from (f"next: {_letters_of(word)}" for word in self._said_after[:_NEAR])
-        yield from (f"last: {_letters_of(word)}" for word in self.before[-_NEAR:])
         letters = [_letters_of(word) for word in self.clauses.words]
         parts = {name: letters[part.start : part.stop] for name, part in self._parts.items()}
         for name, words in parts.items():
@@ -162,7 +185,7 @@ class Weighable:
                 yield " ".join(whole[max(0, at + start) : at + end])
 
     def _spoken_of(self) -> Iterator[str]:
-        """Yield what is spoken of in each part, in which order, and around the sentence."""
+        """Yield what is spoken of in each part, and in which order."""
         order = [_START]
         for name, part in self._parts.items():
             order += [_QUOTE] if name != "left" else []
@@ -173,7 +196,6 @@ class Weighable:
         yield from (f"<first {meaning}>" for meaning in chain.from_iterable(self._meanings[:1]))
         label = self.clauses.label
         yield from (f"<label {each}>" for at in label for each in (self._meanings[at] or ("other",)))
-        yield from (f"<around {meaning}>" for meaning in set(chain.from_iterable(self._meanings_around)))
 
     def _signs(self) -> Iterator[str]:
         """Yield what the signs make of the clause."""
@@ -194,14 +216,17 @@ class Weighable:
         yield from (f"<has {group}>" for group in _OF_MESSAGE if self.lists.has(group, message))
 
     def _shape(self) -> Iterator[str]:
-        counts = {name: len(part) for name, part in self._parts.items() if name != "right"}
-        counts |= {"before": len(self.before), "after": len(self._said_after)}
-        counts["words"] = len(self.clauses.words)
-        for name, count in counts.items():
-            yield f"<{name} {sum(count > length for length in _LENGTHS)}>"
+        parts = {name: part for name, part in self._parts.items() if name != "right"}
+        yield from (f"<{name} {_size_of(part)}>" for name, part in parts.items())
+        yield f"<words {_size_of(self.clauses.words)}>"
         yield from (f"<mark {mark}>" for mark in self.marks)
         yield f"<ends {self.last}>"
         yield from (f"<{language}>" for language in self.lists.languages[:1])
+
+
+def _size_of(words: Sized) -> int:
+    """Return about how many words there are, as one of few numbers."""
+    return sum(len(words) > length for length in _LENGTHS)
 
 
 def _letters_of(word: str) -> str:

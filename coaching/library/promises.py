@@ -187,7 +187,8 @@ def _undone(asked: "_Asked", doubt: Why) -> Why:
 
 def _spoils(asked: "_Asked", said: Said) -> Why:
     """Return what makes a sentence no evidence, whatever it is about; empty for nothing."""
-    if asked.has("harm") or asked.lists.has("last words", asked.message):
+    is_harm = asked.lists.has_other("harm", asked.clauses.words, than="no harm")
+    if is_harm or asked.lists.has("last words", asked.message):
         return "harm"
     if find_danger(asked.sentence) or find_danger(said.text):
         return "harm"

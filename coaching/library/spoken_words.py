@@ -65,6 +65,11 @@ class Lists:
     def has(self, group: str, words: Sequence[str], start: int = 0, end: int | None = None) -> bool:
         return any(True for _ in self.spans(group, words, start, end))
 
+    def has_other(self, group: str, words: Sequence[str], *, than: str) -> bool:
+        """Say whether a phrase of a group begins outside those of the group `than`: its idioms."""
+        idioms = {at for span in self.spans(than, words) for at in span}
+        return any(span.start not in idioms for span in self.spans(group, words))
+
 
 def languages_of(name: str, text: str) -> Sequence[str]:
     """Return the languages whose frequent words (`common`) a text has most of: several if it doesn't show."""

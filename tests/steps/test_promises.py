@@ -73,6 +73,26 @@ def test_a_plain_promise_needs_no_day(quote: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "around", ["{}. Work is loud.", "Work is loud. {}.", "My boss says hi. {}. It rained, of course."]
+)
+def test_what_is_said_around_a_plain_promise_does_not_count_against_it(around: str) -> None:
+    for quote in ("I'll call my sister on Thursday", "Tomorrow I'm seeing the doctor"):
+        words = around.format(quote)
+        assert weigh(Claim(quote=quote, purpose="new", title=quote), [said(words)]).why == ""
+
+
+def test_a_plain_promise_that_is_taken_back_copied_or_a_joke_is_none() -> None:
+    quote = "I'll call my sister on Thursday"
+    for words in (
+        f"{quote}. No wait, she's away.",
+        f"Jess: {quote}",
+        f"{quote} lol",
+        f"Yeah right, {quote}.",
+    ):
+        assert weigh(Claim(quote=quote, purpose="new", title=quote), [said(words)]).why
+
+
+@pytest.mark.parametrize(
     ("quote", "least"), [("I'll call the bank", AGAINST), ("straight home, kettle, bed", ENOUGH)]
 )
 def test_a_promise_weighs_enough_and_more_where_no_sign_sees_it(quote: str, least: int) -> None:

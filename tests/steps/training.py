@@ -20,8 +20,9 @@ HEADER = "# Weights of the features of a promise (promise_weights.py), in hundre
 OF_RULES = "rules"
 AUTHOR_OF_RULES = frozenset({"held", "promises", "promises_hard", "promises_own"})
 """Tables by who wrote the rules; each other table is somebody else's."""
-OF_ONE = "one writer"
+OF_ONE, OF_ANOTHER = "one writer", "another writer"
 TABLES_OF_ONE = frozenset(f"written_{letter}" for letter in "hijklm")
+TABLES_OF_ANOTHER = frozenset({"written_n", "written_o"})
 WEIGHT_OF_RULES = 0.5
 """What a sentence teaches by the author of the rules: the rules know them."""
 WEIGHT_OF_HARM = 2.0
@@ -49,6 +50,8 @@ class Example:
 def author_of(table: Path) -> str:
     if table.stem in TABLES_OF_ONE:
         return OF_ONE
+    if table.stem in TABLES_OF_ANOTHER:
+        return OF_ANOTHER
     return OF_RULES if table.stem in AUTHOR_OF_RULES else table.stem
 
 
