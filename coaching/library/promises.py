@@ -283,7 +283,7 @@ class _Asked:
     @property
     def _is_joke(self) -> bool:
         """Say whether a sentence is absurd, mocks, or is laughed about; a laugh before it says little."""
-        if self.lists.has("joke", self.message) or self.has("absurd"):
+        if self.lists.has_other("joke", self.message, than="no joke") or self.has("absurd"):
             return True
         if self.lists.length_at("mocks", self.clauses.words, 0):
             return True

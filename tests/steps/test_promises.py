@@ -141,6 +141,13 @@ def test_no_weight_makes_somebody_elses_step_the_persons(quote: str) -> None:
         ("Mañana la llamo. No, mejor no.", "Mañana la llamo", "negated"),
         ("Y ella: mañana la llamo.", "mañana la llamo", "reported"),
         ("Sometimes I'll write to her at night.", "I'll write to her at night", "no promise"),
+        ("El domingo me siento con ella.", "El domingo me siento con ella", ""),
+        ("Me siento mal hoy.", "Me siento mal hoy", "no promise"),
+        ("El sábado le llevo el álbum.", "El sábado le llevo el álbum", ""),
+        ("No es broma, mañana me apunto al curso.", "mañana me apunto al curso", ""),
+        ("Dalo por hecho, hoy tiendo mi cama.", "hoy tiendo mi cama", ""),
+        ("I'm telling Gary I can't do Sundays.", "I'm telling Gary I can't do Sundays", ""),
+        ("I'll stop taking my tablets tomorrow.", "I'll stop taking my tablets tomorrow", "harm"),
         ("I'll miss her on Friday.", "I'll miss her on Friday", "no promise"),
     ],
 )
