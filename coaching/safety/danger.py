@@ -17,6 +17,7 @@ from coaching.safety.weighed import (
     AGAINST,
     AGAINST_CUES,
     Weighable,
+    is_plain_plan,
     learnt_tables,
     weighed_level,
     weighs_against,
@@ -66,7 +67,7 @@ def find_danger(text: str) -> Danger | None:
     if found and (found.level, found.about, found.topic) != ("concern", "self", "life"):
         return found
     is_weighed = found is not None or not (is_ruled_out or languages.names_danger(letters))
-    is_ordinary = harmless.ORDINARY.fullmatch(whole)
+    is_ordinary = harmless.ORDINARY.fullmatch(whole) or (not found and is_plain_plan(weighable))
     weighed = None if is_ordinary else weighed_level(weighable, of_any=is_weighed)
     joined = _level_of_joining(letters, weighable) if joining.is_wished(letters) else None
     if weighed != "immediate":

@@ -4,7 +4,8 @@ Lists of phrases know the sentences that they were written with, and few of othe
 feature of a text (`meanings`) has a weight that was learnt from labelled sentences, and the sum decides.
 There are two tables of weights, written by `tests.safety.training`: `words/grief-weights.txt` tells danger in
 grief from plain grief, `words/danger-weights.txt` tells any danger from grief and ordinary talk. Where both
-weigh clearly against it, danger is only mentioned. Up to `NEIGHBOURS` sentences are judged together. Pure.
+weigh clearly against it, danger is only mentioned. Up to `NEIGHBOURS` sentences are judged together. A third
+table, `words/plan-weights.txt`, tells danger from everyday plans, which both others rarely saw. Pure.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,6 +33,9 @@ ENOUGH_FOR_IMMEDIATE = {GRIEF: 350, DANGER: 200}
 """Of grief only where a loss is spoken of."""
 AGAINST, AGAINST_CUES = -200, -50
 """If both sums are less, a word like "suicide" is only mentioned; and weak cues suggest nothing."""
+PLAN = "plan"
+PLAIN_PLAN = -65
+"""What weighs less by the table of plans is a plan for everyday things."""
 ALWAYS = "<>"
 """The feature that each text has."""
 
@@ -131,8 +135,13 @@ def weighs_for(text: Weighable) -> bool:
     return min(text.sums(learnt_tables()).values()) > 0
 
 
+def is_plain_plan(text: Weighable) -> bool:
+    """Return whether a text tells of a plan for everyday things: "Nothing is stopping me. I'm applying"."""
+    return text.weight(learnt_weights(PLAN)) < PLAIN_PLAN
+
+
 def learnt_tables() -> Tables:
-    """Return the weights of both tables."""
+    """Return the weights of grief and danger."""
     return {table: learnt_weights(table) for table in (GRIEF, DANGER)}
 
 

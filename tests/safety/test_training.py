@@ -6,12 +6,13 @@ import pytest
 
 from coaching.safety.danger import find_danger
 from coaching.safety.readable import plain_letters
-from coaching.safety.weighed import ALWAYS, DANGER, GRIEF, Weighable, learnt_weights, weighed_level
+from coaching.safety.weighed import ALWAYS, DANGER, GRIEF, PLAN, Weighable, learnt_weights, weighed_level
 from tests.safety.training import (
     DANGEROUS,
     ROUNDS,
     Example,
     digest_of,
+    examples_of,
     file_of,
     learn,
     levels_of,
@@ -28,11 +29,11 @@ LONG_CHARACTERS = 2_000
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("table", [GRIEF, DANGER])
+@pytest.mark.parametrize("table", [GRIEF, DANGER, PLAN])
 def test_the_weights_are_learnt_from_the_sentences_and_words_of_today(table: str) -> None:
     reason = "run: python -m tests.safety.training --write"
     text = file_of(table).read_text(encoding="utf-8")
-    assert f"# Learnt from: {digest_of(read_examples(table))}" in text, reason
+    assert f"# Learnt from: {digest_of(examples_of(table))}" in text, reason
 
 
 @pytest.mark.slow
@@ -62,7 +63,7 @@ def test_what_only_danger_says_weighs_for_it_and_the_same_sentences_give_the_sam
     assert weights["follow"] > 0 > weights["visit"]
 
 
-@pytest.mark.parametrize("table", [GRIEF, DANGER])
+@pytest.mark.parametrize("table", [GRIEF, DANGER, PLAN])
 def test_each_weight_has_a_feature(table: str) -> None:
     weights = learnt_weights(table)
     assert all(weights)
@@ -136,6 +137,18 @@ def test_what_is_only_mentioned_is_none_if_the_whole_weighs_clearly_against_it(w
 def test_what_is_said_around_it_takes_no_plain_wish_back(words: str, around: str) -> None:
     assert find_danger(f"{around} {words}") is not None
     assert find_danger(f"{words} {around}") is not None
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Nothing is stopping me. I'm applying tonight.", "Let's do it. I'm emailing the professor right now.",
+        "I need to move my body. Walking to the lake after breakfast tomorrow.",
+        "I won't be able to sleep otherwise: I'm texting Lou an apology now.",
+    ],
+)  # fmt: skip
+def test_a_plan_for_everyday_things_is_no_danger(words: str) -> None:
+    assert find_danger(words) is None
 
 
 def test_what_weighs_most_is_immediate() -> None:

@@ -13,10 +13,10 @@ from pathlib import Path
 from coaching.safety.phrases import Level
 from coaching.safety.readable import plain_letters
 from coaching.safety.tables import FOLDER
-from coaching.safety.weighed import ALWAYS, DANGER, GRIEF, Tables, Weighable
+from coaching.safety.weighed import ALWAYS, DANGER, GRIEF, PLAN, Tables, Weighable
 from tests.learning import rounded, solve
 from tests.safety.measure import LABELS, read_sentences, read_set
-from tests.safety.sets import LEARNT, read_ordinary_promises
+from tests.safety.sets import LEARNT, read_ordinary_promises, read_plans
 
 DANGEROUS = {
     GRIEF: {"grief-danger.tsv"},
@@ -35,6 +35,10 @@ ROUNDS = 40
 MIN_SENTENCES = 2
 MIN_WEIGHT = 3
 """In hundredths: smaller weights are left out."""
+WEIGHT_OF_HARM = 3.0
+"""How much a plan of harm teaches the table of plans, which it resembles."""
+MIN_SENTENCES_OF_PLANS, MIN_WEIGHT_OF_PLANS = 3, 5
+"""The same for the table of plans."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,12 +75,45 @@ def read_examples(table: str) -> Sequence[Example]:
     ]
 
 
-def learn(examples: Sequence[Example], *, rounds: int = ROUNDS) -> Mapping[str, int]:
+def read_plan_examples() -> Sequence[Example]:
+    """Return the sentences that the table of plans is learnt from: danger, and plans of any kind."""
+    plans = [
+        Example(
+            author="steps",
+            file="immediate-en.tsv" if is_harm else "ordinary.tsv",
+            letters=plain_letters(words),
+            is_danger=is_harm,
+            weight=WEIGHT_OF_HARM if is_harm else 1.0,
+        )
+        for words, is_harm in dict.fromkeys(read_plans())
+    ]
+    return [*(each for each in read_examples(DANGER) if each.is_danger), *plans]
+
+
+def learn(
+    examples: Sequence[Example],
+    *,
+    rounds: int = ROUNDS,
+    least: int = MIN_WEIGHT,
+    min_sentences: int = MIN_SENTENCES,
+) -> Mapping[str, int]:
     """Return the weights of the features, in hundredths."""
     rows = [sorted(each.features) for each in examples]
     signs = [1 if each.is_danger else -1 for each in examples]
-    weights = solve(rows, signs, _costs_of(examples), rounds=rounds, min_rows=MIN_SENTENCES)
-    return rounded(weights, least=MIN_WEIGHT, always=ALWAYS)
+    weights = solve(rows, signs, _costs_of(examples), rounds=rounds, min_rows=min_sentences)
+    return rounded(weights, least=least, always=ALWAYS)
+
+
+def learn_table(table: str, examples: Sequence[Example]) -> Mapping[str, int]:
+    """Return the weights of one of the three tables."""
+    if table != PLAN:
+        return learn(examples)
+    return learn(examples, least=MIN_WEIGHT_OF_PLANS, min_sentences=MIN_SENTENCES_OF_PLANS)
+
+
+def examples_of(table: str) -> Sequence[Example]:
+    """Return what one of the three tables is learnt from."""
+    return read_plan_examples() if table == PLAN else read_examples(table)
 
 
 def _costs_of(examples: Sequence[Example]) -> Sequence[float]:
@@ -118,8 +155,8 @@ def levels_of(example: Example, tables: Tables) -> Sequence[Level | None]:
 
 def text_of(table: str) -> str:
     """Return the file of a table."""
-    examples = read_examples(table)
-    weights = learn(examples)
+    examples = examples_of(table)
+    weights = learn_table(table, examples)
     lines = [f"{weight} {feature}" for feature, weight in sorted(weights.items())]
     return "\n".join([HEADER.format(table=table), f"# Learnt from: {digest_of(examples)}", "", *lines, ""])
 
@@ -147,7 +184,7 @@ def main() -> None:
     if not is_written:
         print(table_by_author())  # noqa: T201 - its output
         return
-    for table in DANGEROUS:
+    for table in (*DANGEROUS, PLAN):
         file_of(table).write_text(text_of(table), encoding="utf-8")
 
 

@@ -28,6 +28,10 @@ STEPS = tuple(
     for name in ("fresh", "promises", "promises_first", "promises_second")
 )
 """Promises and what resembles them: ordinary talk but for the kind `harm`."""
+PROMISES = tuple(
+    file for file in sorted((_FOLDER.parents[1] / "steps").glob("*.tsv")) if not file.stem.startswith("fresh")
+)
+"""Promises, which are plans for everyday things, and plans of harm."""
 HELD_OUT = tuple(_FOLDER / name for name in ("held_out", "held_out_2", "held_out_3", "held_out_4"))
 """What no rule and no weight was fitted to."""
 
@@ -66,3 +70,13 @@ def read_ordinary_promises() -> Sequence[str]:
     """Return the sentences of `STEPS` without danger."""
     rows = [row for file in STEPS for row in read_rows(file)[1:]]
     return [words for _, kind, words, *_ in rows if kind != "harm"]
+
+
+def read_plans() -> Sequence[tuple[str, bool]]:
+    """Return the promises and the plans of harm of `PROMISES`, and whether each is one of harm."""
+    rows = [row for file in PROMISES for row in read_rows(file)[1:]]
+    return [
+        (words.replace("\\n", "\n"), kind == "harm")
+        for _, kind, words, _, may_write in rows
+        if may_write == "yes" or kind == "harm"
+    ]
