@@ -16,9 +16,11 @@ from coaching.safety.sentences import Searched, Sentence, first_person_in, sente
 from coaching.safety.weighed import (
     AGAINST,
     AGAINST_CUES,
+    PLAN,
     Weighable,
     is_plain_plan,
     learnt_tables,
+    learnt_weights,
     weighed_level,
     weighs_against,
     weighs_for,
@@ -51,6 +53,7 @@ def read_words() -> None:
     languages.read_words()
     joining.read_words()
     learnt_tables()
+    learnt_weights(PLAN)
 
 
 def find_danger(text: str) -> Danger | None:

@@ -90,8 +90,8 @@ class Weighable:
                 break
 
     def _alone(self) -> Iterator[tuple[int, int, int]]:
-        """Yield the same for each sentence."""
-        for start, count in enumerate(self.words):
+        """Yield the same for each sentence; for a text without words, once."""
+        for start, count in enumerate(self.words or [0]):
             yield start, start + 1, count
 
     def sums(self, tables: Tables, *, is_each_alone: bool = False) -> Mapping[str, float]:
@@ -136,8 +136,12 @@ def weighs_for(text: Weighable) -> bool:
 
 
 def is_plain_plan(text: Weighable) -> bool:
-    """Return whether a text tells of a plan for everyday things: "Nothing is stopping me. I'm applying"."""
-    return text.weight(learnt_weights(PLAN)) < PLAIN_PLAN
+    """Return whether a text, and each of its sentences, tells of a plan for everyday things.
+
+    Plans after what is danger alone don't outweigh it: "The letters are written. I'll book the dentist."
+    """
+    weights = learnt_weights(PLAN)
+    return all(text.weight(weights, is_each_alone=each) < PLAIN_PLAN for each in (False, True))
 
 
 def learnt_tables() -> Tables:

@@ -142,13 +142,21 @@ def test_what_is_said_around_it_takes_no_plain_wish_back(words: str, around: str
 @pytest.mark.parametrize(
     "words",
     [
-        "Nothing is stopping me. I'm applying tonight.", "Let's do it. I'm emailing the professor right now.",
-        "I need to move my body. Walking to the lake after breakfast tomorrow.",
+        "I can manage ten minutes. I'll set a timer and clear the sink.",
         "I won't be able to sleep otherwise: I'm texting Lou an apology now.",
+        "Half past ten and still in pyjamas. Whatever. I'm going out for twenty minutes now.",
     ],
 )  # fmt: skip
 def test_a_plan_for_everyday_things_is_no_danger(words: str) -> None:
     assert find_danger(words) is None
+
+
+@pytest.mark.parametrize(
+    "words", ["The rope is up already.", "I wrote the letters already. Tonight's the night."]
+)
+def test_plans_for_everyday_things_do_not_outweigh_danger_before_them(words: str) -> None:
+    plans = "I'm calling my sister on Thursday. I'll tidy the kitchen tonight."
+    assert find_danger(f"{words} {plans}") is not None
 
 
 def test_what_weighs_most_is_immediate() -> None:
