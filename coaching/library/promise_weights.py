@@ -31,7 +31,11 @@ AGAINST, ENOUGH = 40, 80
 """In hundredths: what the signs see is a promise if it weighs more than the first, anything else if it weighs
 more than the second. Chosen by authors whom the weights didn't know (`training`)."""
 
-_RISKS = ({"drink", "drive"}, {"drink", "relapse"}, {"secret"}, {"starve"})
+_DEAD = "dead"
+_RISKS = (
+    {"drink", "drive"}, {"drink", "relapse"}, {"vice", "lapse"}, {"secret"}, {"starve"}, {"weapon", "waits"},
+    {_DEAD, "joins"},
+)  # fmt: skip
 """What a plan speaks of that isn't written at once, whatever it weighs: all of one, in any part."""
 _HEAVY = frozenset({"drink", "farewell", "relapse", "secret", "starve", "weapon"})
 """A plan that speaks of these is written at once only if the signs see a promise, not by its weight."""
@@ -91,7 +95,9 @@ class Weighable:
 
     @property
     def is_risky(self) -> bool:
-        """Say whether the message speaks of what may do harm: drinking and driving, eating nothing."""
+        """Say whether the message speaks of what may do harm: drinking and driving, joining the dead."""
+        if _DEAD in self._spoken and self.clauses.is_to_meet:
+            return True
         return any(self._spoken.keys() >= risk for risk in _RISKS)
 
     @property

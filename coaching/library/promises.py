@@ -52,7 +52,7 @@ _PLAIN = frozenset("'’\"“”,.-_\u0301\u200d\ufe0f")
 """Signs that say nothing of what a message is."""
 _CERTAIN: Collection[Why] = ("joke", "question", "reported")
 """Doubts of the signs that no weight lifts."""
-_BACK = 4
+_BACK = 6
 """So many words after a sentence may take it back: "No, better not"."""
 _ECHO = 12
 """A laugh within so many characters after a sentence still laughs about it."""
@@ -160,7 +160,8 @@ def _fault(claim: Claim, asked: "_Asked", said: Said, weights: Weights, *, is_an
     is_moved = claim.purpose == "open" and claim.due_date is not None and asked.has("later")
     if (asked.clauses.is_negated or asked.is_taken_back) and not is_moved:
         return "negated"
-    if claim.purpose == "new" and (asked.clauses.is_befalling or asked.clauses.is_habit):
+    clauses = asked.clauses
+    if claim.purpose == "new" and (clauses.is_befalling or clauses.is_habit or clauses.is_request):
         return "no promise"
     doubt = asked.doubt
     if is_answer and doubt in ("", "hedged", "no promise") and _answers(claim, asked, said, days | proposed):

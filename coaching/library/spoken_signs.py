@@ -47,6 +47,7 @@ class Clauses:
         self._lists = lists
         self._sentence = sentence
         self._marks = _marks(sentence, tokens)
+        self._capitals = [sentence[token.start].isupper() for token in tokens]
         self._after_that = self._thats()
         self._starts = self._clause_starts()
         self.start, self.found = self._own_start()
@@ -133,6 +134,18 @@ class Clauses:
     def is_befalling(self) -> bool:
         """Say whether the clause tells of what happens to a person: `I'll miss her`, `I turn forty`."""
         return self.has("befalls", self.start, self.cut)
+
+    @property
+    def is_request(self) -> bool:
+        """Say whether the clause or the quote asks Sage to do something: `remind me`, `frag mich`."""
+        begins = (self._after_lead(self.start), self.quote.start)
+        return any(self._lists.length_at("requests", self.words, at) > 0 for at in begins)
+
+    @property
+    def is_to_meet(self) -> bool:
+        """Say whether the person goes to somebody who is named: `I'll join Harold`."""
+        ends = [span.stop for span in self._lists.spans("meets", self.words)]
+        return any(self._capitals[end] for end in ends if end < len(self.words))
 
     @property
     def is_asking(self) -> bool:

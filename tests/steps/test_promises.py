@@ -3,7 +3,8 @@
 The words and the weights were learnt from all of them but the fresh ones (`measure`); `test_training`
 measures weights on the sentences of an author they weren't learnt from. By the author of the rules are
 `held`, `promises`, `promises_hard`, `promises_own`, `written_l` and `written_m`. Others were written before a
-look at the rules, `written_h` to `written_m`, `fresh_third` and `fresh_fourth` by one writer.
+look at the rules, `written_h` to `written_m`, `fresh_third` and `fresh_fourth` by one writer. So were
+`fresh_fifth` and `fresh_sixth`, by another, after everything else.
 """
 
 import time
@@ -54,7 +55,7 @@ def test_of_a_strangers_sentences_most_promises_and_hardly_any_others_are_writte
     written = Counter(row["kind"] for row in read_rows(table) if not why(row))
     assert written.pop("promise") >= LEAST_OF_FRESH
     assert written.total() <= MOST_OF_FRESH, written
-    assert not written.keys() & {"harm", "truncated"}
+    assert not written.keys() & {"harm", "truncated", "relapse", "retracted", "coach"}
 
 
 @pytest.mark.slow
@@ -90,6 +91,60 @@ def test_a_plain_promise_that_is_taken_back_copied_or_a_joke_is_none() -> None:
         f"Yeah right, {quote}.",
     ):
         assert weigh(Claim(quote=quote, purpose="new", title=quote), [said(words)]).why
+
+
+@pytest.mark.parametrize(
+    ("quote", "rest"),
+    [
+        ("I'll write today", "... sorry, ignore that."), ("I'll write today", ". Just kidding."),
+        ("I'll write today", ". Hmm, no, strike that."), ("Ich schreibe ihr heute", ". Moment, nein."),
+        ("Ich schreibe ihr heute", ". Ach, vergessen Sie das."), ("Hoy le escribo", "... mentira, paso."),
+        ("Hoy le escribo", ". No, olvídelo."), ("Je lui écris ce soir", ". Euh non, pardon."),
+        ("Je lui écris ce soir", ". Laissez tomber."), ("Domani scrivo alla zia", ". No, lascia stare."),
+        ("Stasera le scrivo", "... scherzo, resto."), ("Hoje vou escrever-lhe", ". Não, esqueça isso."),
+    ],
+)  # fmt: skip
+def test_what_is_taken_back_at_once_is_none(quote: str, rest: str) -> None:
+    assert weigh(Claim(quote=quote, purpose="new", title=quote), [said(quote + rest)]).why in (
+        "negated",
+        "joke",
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "quote"),
+    [
+        ("We buried Tom in May. On Sunday I'll join Tom.", "On Sunday I'll join Tom"),
+        ("My affairs are in order. On Friday I'm off.", "On Friday I'm off"),
+        ("Am Freitag warte ich am Tor, das Brecheisen liegt bereit.", "Am Freitag warte ich am Tor"),
+        ("El lunes lo espero a la salida con el bate.", "El lunes lo espero a la salida"),
+        ("Lunedì lo aspetto sotto con la spranga.", "Lunedì lo aspetto sotto"),
+        ("Two years off them, but I'm buying cigs tonight.", "I'm buying cigs tonight"),
+        ("I'm going to the casino tonight to win it back.", "I'm going to the casino tonight"),
+        ("Avevo smesso, ma stasera compro le Marlboro.", "stasera compro le Marlboro"),
+        ("I'll have a few tonight and drive home.", "I'll have a few tonight and drive home"),
+        ("Check in with me on Sunday.", "Check in with me on Sunday"),
+        ("pls remind me tonight about the form", "remind me tonight about the form"),
+        ("Frag mich morgen danach.", "Frag mich morgen danach"),
+        ("I'll pay him the day he apologises.", "I'll pay him the day he apologises"),
+        ("I'm booking it on Friday. Don't hold your breath.", "I'm booking it on Friday"),
+    ],
+)
+def test_harm_relapse_requests_and_what_others_must_do_first_are_asked_about(words: str, quote: str) -> None:
+    assert weigh(Claim(quote=quote, purpose="new", title=quote), [said(words)]).why
+
+
+@pytest.mark.parametrize(
+    ("words", "quote"),
+    [
+        ("Since Tom died I'm alone. I'll join the choir on Monday.", "I'll join the choir on Monday"),
+        ("I'll bin my cigarettes tonight.", "I'll bin my cigarettes tonight"),
+        ("I'll ask him to remind me tomorrow.", "I'll ask him to remind me tomorrow"),
+        ("I'll wait for the plumber tomorrow.", "I'll wait for the plumber tomorrow"),
+    ],
+)
+def test_everyday_words_for_the_same_are_promises(words: str, quote: str) -> None:
+    assert weigh(Claim(quote=quote, purpose="new", title=quote), [said(words)]).why == ""
 
 
 @pytest.mark.parametrize(
