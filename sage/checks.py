@@ -5,6 +5,7 @@ from django.core import checks
 
 from coaching.engine.retirements import RETIREMENTS
 from coaching.sandbox.trial import missing_layers
+from coaching.voice.hearing import speech_problem
 
 MODEL_SETTINGS = (
     "SAGE_MODEL",
@@ -82,6 +83,13 @@ def check_inbox(**_: object) -> list[checks.CheckMessage]:
             )
         )
     return found
+
+
+def warn_of_speech_model(**_: object) -> list[checks.CheckMessage]:
+    """Warn if the file that is to turn recordings into words can't: pages then have no microphone."""
+    problem = speech_problem()
+    hint = "See “Voice” in docs/operating.md. Until then, pages have no microphone."
+    return [checks.Warning(problem, hint=hint, id="sage.W009")] if problem else []
 
 
 def warn_of_plain_backups(**_: object) -> list[checks.CheckMessage]:

@@ -1,6 +1,8 @@
 """Which model does what, from the environment."""
 
+import os
 from dataclasses import dataclass
+from pathlib import Path
 
 from coaching.engine.profiles import has_profile
 from sage.env import Environment
@@ -43,6 +45,13 @@ def choose_models(environment: Environment) -> ChosenModels:
         critic=chosen("critic_model"),
         safety="" if environment.safety_model == OFF else environment.safety_model or brief,
     )
+
+
+def choose_speech_model(environment: Environment, project_dir: Path) -> Path | None:
+    """Return the file in `SAGE_TRANSCRIBE_MODEL`, unless that is the model of a server, or unset."""
+    if environment.transcribe_url or "transcribe_model" not in environment.model_fields_set:
+        return None
+    return Path(project_dir, os.path.expanduser(environment.transcribe_model)).absolute()  # noqa: PTH111 - a home that isn't there is no error
 
 
 def practice_models(environment: Environment, name: str) -> ChosenModels:

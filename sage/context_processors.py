@@ -4,7 +4,7 @@ from django.conf import settings
 from django.http import HttpRequest
 
 from coaching.people.device_copies import has_copy, has_copy_of
-from coaching.voice.hearing import heard_at_home, hearer
+from coaching.voice.hearing import heard_at_home, hearer, speech_model
 
 
 def device_copy(request: HttpRequest) -> dict[str, object]:
@@ -21,4 +21,5 @@ def installation(_request: HttpRequest) -> dict[str, object]:
         "has_inbox": settings.SAGE_INBOX is not None,
         "hearer": hearer(),
         "is_heard_at_home": heard_at_home(),
+        "has_speech_model": speech_model() is not None,
     }

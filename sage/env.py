@@ -296,13 +296,17 @@ class Environment(BaseModel):
         "",
         alias="SAGE_TRANSCRIBE_URL",
         description="The server that turns recordings into words by OpenAI's /v1/audio/transcriptions, like "
-        'https://api.openai.com (docs/operating.md, "Voice"). Unset: pages have no microphone.',
+        'https://api.openai.com (docs/operating.md, "Voice"). Unset: the file in SAGE_TRANSCRIBE_MODEL does '
+        "that; without one, pages have no microphone.",
     )
     transcribe_key: str = Field(
         "", alias="SAGE_TRANSCRIBE_KEY", description="The key of that server, if it needs one."
     )
     transcribe_model: str = Field(
-        "whisper-1", alias="SAGE_TRANSCRIBE_MODEL", description="The model that it uses for them."
+        "whisper-1",
+        alias="SAGE_TRANSCRIBE_MODEL",
+        description="The model that it uses for them. Without a server: a model file of whisper.cpp, like "
+        "ggml-base.bin, relative to the project. Needs an extra: uv sync --extra voice",
     )
     metrics_token: str = Field(
         "",

@@ -12,7 +12,7 @@ from typing import Any
 from csp.constants import NONE, SELF
 from environ import Env
 
-from sage.chosen_models import choose_models, practice_models
+from sage.chosen_models import choose_models, choose_speech_model, practice_models
 from sage.data_folder import make_vapid_key, next_secrets, open_data_folder, read_or_make_secret
 from sage.embedded_postgres import describe_embedded_database
 from sage.env import StartError, choose_mail_from, choose_vapid_subject, read_environment
@@ -93,6 +93,7 @@ SAGE_INBOX_AUTHSERV_ID = ENVIRONMENT.inbox_server
 SAGE_TRANSCRIBE_URL = ENVIRONMENT.transcribe_url
 SAGE_TRANSCRIBE_KEY = ENVIRONMENT.transcribe_key
 SAGE_TRANSCRIBE_MODEL = ENVIRONMENT.transcribe_model
+SAGE_TRANSCRIBE_FILE = choose_speech_model(ENVIRONMENT, BASE_DIR)
 REDIS_URL = ENVIRONMENT.redis_url
 
 # --- Django ---------------------------------------------------------------------------------------

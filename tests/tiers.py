@@ -67,6 +67,7 @@ _SLOW = """
     jobs/test_worker languages/test_sockets legacy/test_killed_import
     library/extractors/test_hostile_files library/extractors/test_hostile_pages
     library/pipeline/test_confident library/pipeline/test_filing
+    recogniser
     library/pipeline/test_injection library/pipeline/test_sourced library/pipeline/test_many_documents
     library/pipeline/test_turns_taken library/test_lock_order live/test_breaker live/test_successors
     inbox/test_hostile_attachments

@@ -1,6 +1,9 @@
-"""The job that turns a recording into words. It waits for another server, so it has a queue of its own."""
+"""The job that turns a recording into words. That takes long, so it has a queue of its own."""
 
+import asyncio
 import time
+from collections.abc import Coroutine
+from typing import Any
 
 import structlog
 from procrastinate.contrib.django import app
@@ -12,6 +15,7 @@ from coaching.jobs.tasks import AfterStop
 from coaching.model_client.asking import store_usage
 from coaching.models import Recording, RecordingState
 from coaching.voice.recordings import (
+    BROKEN_OFF,
     MAX_CHARACTERS,
     NOT_AGREED,
     NOT_FOUND,
@@ -19,10 +23,14 @@ from coaching.voice.recordings import (
     has_agreed,
 )
 from coaching.voice.sound import seconds_of
-from coaching.voice.transcriber import NO_WORDS, Heard, transcribe
+from coaching.voice.transcriber import NO_WORDS, Heard
 from coaching.voice.usage import usage_row
+from coaching.voice.words import words_of
 from sessions_app.database import in_database
 from sessions_app.errors import Refused
+
+WANTED_SECONDS = 2.0
+"""How long a recording is heard on that its person has discarded."""
 
 logger = structlog.get_logger(__name__)
 
@@ -60,7 +68,20 @@ async def _hear(recording: Recording) -> Heard:
         audio = b"".join([piece async for piece in stream_object(recording.storage_key)])
     except StorageFailed:
         raise Refused(NOT_FOUND) from None
-    return await transcribe(audio, seconds=seconds_of(audio))
+    return await _while_wanted(recording, words_of(audio, seconds=seconds_of(audio)))
+
+
+async def _while_wanted(recording: Recording, hearing: Coroutine[Any, Any, Heard]) -> Heard:
+    """Hear a recording for as long as its page waits for the words. Raises `Refused`."""
+    task = asyncio.create_task(hearing)
+    try:
+        while not (await asyncio.wait([task], timeout=WANTED_SECONDS))[0]:
+            if await in_database(_waiting, recording.pk) is None:
+                raise Refused(BROKEN_OFF)
+        return await task
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
 
 
 def _waiting(recording_id: int) -> Recording | None:

@@ -33,7 +33,7 @@ from coaching.jobs.tasks import BULK_CALLS, MODELS, free_stalled_jobs
 from coaching.library.pipeline.extraction import warm_extraction
 from coaching.live.runner import get_runner
 from coaching.model_client.connection import ModelConnection
-from coaching.voice.hearing import is_heard
+from coaching.voice.hearing import is_heard, speech_model
 from sessions_app.database import in_database
 
 logger = structlog.get_logger(__name__)
@@ -47,9 +47,9 @@ DOCUMENT_SLOTS = BULK_CALLS_AT_ONCE + 1
 REMINDER_SLOTS = 4
 """As many servers of mail and push are waited for at once."""
 VOICE_SLOTS = 4
-"""As many recordings are turned into words at once."""
+"""As many recordings are turned into words at once by a server; a model file hears one after another."""
 HEARING_SLOTS = 2
-"""As many recordings in the library are turned into words at once, one of a person."""
+"""As many recordings in the library are turned into words at once by a server, one of a person."""
 POLL_SECONDS = 5.0
 """For jobs whose time has come, such as retries; new ones are announced by the database."""
 ABORT_POLL_SECONDS = 60.0
@@ -118,14 +118,15 @@ class JobWorker:
             asyncio.create_task(_warm_extraction(), name="warm extraction"),
             asyncio.create_task(self._warm_model(), name="warm the model's client"),
         ]
+        hearing_slots, voice_slots = (1, 1) if speech_model() else (HEARING_SLOTS, VOICE_SLOTS)
         if HEARING_QUEUE in alone:
-            library = self._work(self._hearing, [HEARING_QUEUE], slots=HEARING_SLOTS)
+            library = self._work(self._hearing, [HEARING_QUEUE], slots=hearing_slots)
             self._tasks.append(asyncio.create_task(library, name="hear recordings in the library"))
         if settings.SAGE_INBOX:
             reading = self._work(self._inbox, [INBOX_QUEUE], slots=1)
             self._tasks.append(asyncio.create_task(reading, name="read incoming mail"))
         if is_heard():
-            hearing = self._work(self._voice, [VOICE_QUEUE], slots=VOICE_SLOTS)
+            hearing = self._work(self._voice, [VOICE_QUEUE], slots=voice_slots)
             self._tasks.append(asyncio.create_task(hearing, name="turn recordings into words"))
         return self
 

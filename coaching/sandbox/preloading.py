@@ -7,7 +7,9 @@ import codecs
 import encodings
 import importlib
 import pkgutil
-from contextlib import suppress
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 _SAMPLE = "é\u4e00"
 _BYTES = b"a\x1b$B0l\x1b(B\xe4\xf6\xa4\xa2"
@@ -18,6 +20,19 @@ def load_codecs() -> None:
         with suppress(ImportError, LookupError):  # some are for Windows only
             importlib.import_module(f"encodings.{module.name}")
             _use(codecs.lookup(module.name))
+
+
+@contextmanager
+def without(library: str) -> Iterator[None]:
+    """Let what the block imports do without an optional library, unless that is loaded already."""
+    if library in sys.modules:
+        yield
+        return
+    sys.modules[library] = None  # type: ignore[assignment]  # Python then says that there is none
+    try:
+        yield
+    finally:
+        del sys.modules[library]
 
 
 def _use(codec: codecs.CodecInfo) -> None:

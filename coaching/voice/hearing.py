@@ -1,22 +1,39 @@
-"""Who hears recordings: the transcription server of this installation, or nobody."""
+"""Who hears recordings: the transcription server of this installation, its own model file, or nobody."""
 
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from django.conf import settings
 
-_LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
+from coaching.voice.model_file import problem_with
+
+THIS_SERVER = "localhost"
+"""Who hears recordings where there is a model file: nobody else."""
+_LOCAL = frozenset({THIS_SERVER, "127.0.0.1", "::1"})
 _PATH = "/audio/transcriptions"
 
 
 def is_heard() -> bool:
     """Return whether anything turns recordings into words."""
-    return bool(settings.SAGE_TRANSCRIBE_URL)
+    return bool(settings.SAGE_TRANSCRIBE_URL) or speech_model() is not None
+
+
+def speech_model() -> Path | None:
+    """Return the model file that turns recordings into words here; None where a server does, or nothing."""
+    file: Path | None = settings.SAGE_TRANSCRIBE_FILE
+    return None if settings.SAGE_TRANSCRIBE_URL or speech_problem() else file
+
+
+def speech_problem() -> str:
+    """Return why the model file can't turn recordings into words, empty without one."""
+    file: Path | None = settings.SAGE_TRANSCRIBE_FILE
+    return "" if settings.SAGE_TRANSCRIBE_URL or file is None else problem_with(file)
 
 
 def hearer() -> str:
     """Return the server that hears recordings, by host and port; empty if there is none."""
     if not settings.SAGE_TRANSCRIBE_URL:
-        return ""
+        return THIS_SERVER if speech_model() else ""
     parts = urlsplit(settings.SAGE_TRANSCRIBE_URL)
     host = parts.hostname or ""
     return f"{host}:{parts.port}" if parts.port else host
@@ -24,7 +41,7 @@ def hearer() -> str:
 
 def heard_at_home() -> bool:
     """Return whether recordings stay on the machine that Sage runs on."""
-    return is_heard() and urlsplit(settings.SAGE_TRANSCRIBE_URL).hostname in _LOCAL
+    return (urlsplit(settings.SAGE_TRANSCRIBE_URL).hostname or hearer()) in _LOCAL
 
 
 def transcription_url() -> str:

@@ -9,6 +9,10 @@ import struct
 RATE = 16_000
 BYTES_A_SECOND = 2 * RATE
 HEADER_BYTES = 44
+MOST_HEARD_SECONDS = 3_600
+"""What this machine turns into words itself: an hour takes half a gigabyte beside the model."""
+HEARD_FORMATS = {"audio/mpeg": ("MP3",), "audio/ogg": ("OGG",), "audio/wav": ("WAV", "WAVEX")}
+"""The content types of recordings that it decodes itself, with libsndfile's names for them."""
 QUIET_PEAK = 100
 """Louder samples, of 32,767, aren't silence: -50 dB, above the noise of a muted microphone."""
 _STEP = 5

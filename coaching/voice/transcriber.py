@@ -133,7 +133,7 @@ async def _ask(form: aiohttp.FormData, *, most_seconds: float) -> Heard:
         raise _failed(UNREACHED, type(error).__name__) from None
     if response.status != HTTPStatus.OK:
         raise _failed(_sentence_for(response.status), str(response.status))
-    return _heard(body, response.content_type)
+    return read_answer(body, response.content_type)
 
 
 def _open_session() -> aiohttp.ClientSession:
@@ -156,8 +156,8 @@ async def _body(response: aiohttp.ClientResponse) -> bytes:
     return bytes(body)
 
 
-def _heard(body: bytes, content_type: str) -> Heard:
-    """Read an answer. Servers that ignore `response_format` answer with plain text."""
+def read_answer(body: bytes, content_type: str = "application/json") -> Heard:
+    """Read an answer. Servers that ignore `response_format` answer with plain text. Raises `Refused`."""
     if content_type == "text/plain":
         return Heard(text=_words(body.decode(errors="replace")))
     try:

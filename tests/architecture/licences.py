@@ -21,11 +21,13 @@ BSD, PUBLIC_DOMAIN = "LicenseRef-BSD", "LicenseRef-Public-Domain"
 """Some BSD licence with two or three clauses; no licence is needed."""
 
 _NAMES = """
-    0BSD Apache-2.0 BSD-2-Clause BSD-3-Clause BSD-3-Clause-Attribution CNRI-Python FTL IJG ISC MIT MIT-0
-    MIT-CMU MPL-2.0 OFL-1.1 OLDAP-2.8 PostgreSQL PSF-2.0 TCL X11 ZPL-2.1 Zlib libpng-2.0 libtiff
+    0BSD Apache-2.0 BSD-2-Clause BSD-3-Clause BSD-3-Clause-Attribution CC0-1.0 CNRI-Python FTL IJG ISC MIT
+    MIT-0 MIT-CMU MPL-2.0 OFL-1.1 OLDAP-2.8 PostgreSQL PSF-2.0 TCL X11 ZPL-2.1 Zlib libpng-2.0 libtiff
 """
 ACCEPTED: Final = frozenset(_NAMES.split()) | {BSD, PUBLIC_DOMAIN}
-LGPL: Final = frozenset({"LGPL-2.1-or-later", "LGPL-3.0-only", "LGPL-3.0-or-later"})
+LGPL: Final = frozenset({"LGPL-2.0-or-later", "LGPL-2.1-or-later", "LGPL-3.0-only", "LGPL-3.0-or-later"})
+RUNTIME: Final = ("GPL-3.0-or-later", "GCC-exception-3.1")
+"""Of the compiler's own libraries: its exception lets anything use them."""
 
 UNMODIFIED: Final = frozenset(
     {"psycopg", "psycopg-binary", "psycopg-pool", "recurring-ical-events", "x-wr-timezone"}
@@ -68,7 +70,14 @@ REVIEWED: Final = {
 }
 """Packages that aren't installed on this system, or whose metadata names no licence or an unclear one."""
 
+_RUNTIME = " WITH ".join(RUNTIME)
+
 LIBRARIES: Final[Mapping[str, Mapping[str, str]]] = {
+    "numpy": {
+        "libgfortran": _RUNTIME,
+        "libquadmath": "LGPL-2.1-or-later",
+        "libscipy_openblas64_": "BSD-3-Clause",
+    },
     "pillow": {
         "libXau": "MIT",
         "libavif": "BSD-2-Clause",
@@ -116,6 +125,9 @@ LIBRARIES: Final[Mapping[str, Mapping[str, str]]] = {
         "libssl": "Apache-2.0",
     },
     "pypdfium2": {"libpdfium": "BSD-3-Clause AND Apache-2.0"},
+    "pywhispercpp": {"libggml": "MIT", "libgomp": _RUNTIME, "libwhisper": "MIT"},
+    # With FLAC, Ogg, Vorbis and Opus (BSD), mpg123 and LAME (LGPL) in it.
+    "soundfile": {"libsndfile_x86_64": "LGPL-2.1-or-later AND LGPL-2.0-or-later AND BSD-3-Clause"},
     "tesserocr": {
         "libjbig": "GPL-2.0-or-later",
         "libjpeg": "IJG AND BSD-3-Clause AND Zlib",
@@ -196,7 +208,9 @@ def _single(accepted: Collection[str], tokens: list[str]) -> bool:
         del tokens[0]
         return result
     if tokens and tokens[0] == "WITH":  # an exception only adds rights
+        exception = tokens[1]
         del tokens[:2]
+        return name in accepted or (name, exception) == RUNTIME
     return name in accepted
 
 

@@ -171,6 +171,8 @@ def test_only_psql_uses_the_library_under_the_gpl_that_comes_with_the_embedded_d
         ("CC-BY-NC-4.0", False),
         ("Apache-2.0 WITH LLVM-exception", True),
         ("GPL-2.0-only WITH Classpath-exception-2.0", False),
+        ("GPL-3.0-or-later WITH GCC-exception-3.1", True),
+        ("GPL-3.0-or-later WITH Bison-exception-2.2", False),
         ("Dual License", False),
         ("UNKNOWN", False),
         ("", False),

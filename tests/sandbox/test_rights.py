@@ -32,9 +32,10 @@ from coaching.sandbox import differences, layers, markdown, rights, template_pro
 from coaching.sandbox.errors import NotAnswered
 from coaching.sandbox.host import ProcessHost
 from coaching.sandbox.limits import Limits
+from coaching.voice import recogniser
 from tests.architecture.parsing import parse
 from tests.calendar.conftest import calendar_text, one_event
-from tests.groups import require_recognition
+from tests.groups import require_group, require_recognition
 from tests.sage.processes import PROJECT
 from tests.sandbox.attacks import BEGIN
 
@@ -102,6 +103,14 @@ KINDS = {
         head=reader.request(),
         body=b"A lease",
         told=b"",
+        is_stream=True,
+    ),
+    "speech": Kind(
+        file="voice/recogniser.py",
+        limits=recogniser.LIMITS,
+        head=b"audio/wav\nRIFF",
+        body=b"A lease",
+        told=b"unread",
         is_stream=True,
     ),
 }
@@ -193,6 +202,8 @@ def test_native_code_in_a_reader_is_refused_everything_by_the_kernel(
     kind = KINDS[name]
     if name == "recognition":
         require_recognition(monkeypatch)
+    if name == "speech":
+        require_group("voice")
     user = os.geteuid() if is_root or os.geteuid() else ORDINARY_USER
     with (
         target_of(user) as target,

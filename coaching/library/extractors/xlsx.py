@@ -5,12 +5,14 @@ import zipfile
 from collections.abc import Iterator
 from datetime import date, datetime, time
 
-from openpyxl import load_workbook
-
 from coaching.library.extractors.extracted import Extracted
 from coaching.library.extractors.left_out import note_of, without_marks
 from coaching.library.extractors.office import MAX_COLUMNS, MAX_ROWS, ROWS_READ, checked_package
 from coaching.library.extractors.xlsx_beside import Beside
+from coaching.sandbox.preloading import without
+
+with without("numpy"):  # it would take 80 MB of what a reader may have
+    from openpyxl import load_workbook
 
 
 def extract(data: bytes) -> Extracted:

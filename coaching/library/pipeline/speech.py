@@ -1,7 +1,7 @@
-"""The words of a recording in the library: a transcript with times, by the transcription server.
+"""The words of a recording in the library: a transcript with times, by the server or the model file.
 
-What it is was found in the sandbox; its bytes are parsed by that server alone. Without a server, or without
-its person's agreement to it, a recording isn't read.
+What it is was found in the sandbox; its bytes are parsed by that server, or there, alone. Without either, or
+without its person's agreement, a recording isn't read.
 """
 
 import time
@@ -17,8 +17,9 @@ from coaching.model_client.asking import store_usage
 from coaching.models import Document
 from coaching.voice.hearing import is_heard
 from coaching.voice.recordings import has_agreed
-from coaching.voice.transcriber import Heard, Segment, transcribe_with_times
+from coaching.voice.transcriber import Heard, Segment
 from coaching.voice.usage import check_budget, usage_row
+from coaching.voice.words import words_with_times
 from sessions_app.database import in_database
 from sessions_app.errors import Refused
 
@@ -52,7 +53,7 @@ async def heard_in(document: Document, extraction: Extraction) -> Extraction:
     audio = b"".join([piece async for piece in stream_object(document.storage_key or "")])
     began = time.monotonic()
     try:
-        heard = await transcribe_with_times(
+        heard = await words_with_times(
             audio, name=_name_of(extraction), media_type=extraction.content_type, most_seconds=MOST_SECONDS
         )
     except Refused as refusal:

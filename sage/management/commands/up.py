@@ -9,6 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand
 
+from coaching.voice.hearing import speech_problem
 from sage.env_values import is_local
 from sage.local_model import LocalModel
 from sage.restored_secret import finish_restore
@@ -42,6 +43,8 @@ class Command(BaseCommand):
         check_address(options["host"], options["port"])
         if warning := readable_env_file(settings.BASE_DIR / ".env"):
             self._warn(warning)
+        if problem := speech_problem():
+            self._warn(problem)
         with self._local_model() as model:
             self._run(options, model, began)
         self.stdout.write("Sage has stopped.")
