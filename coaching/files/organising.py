@@ -92,7 +92,7 @@ def _sent_before(
 ) -> UserFile | None:
     """Return the note that a form has made already. With other words in it, a form makes another note.
 
-    The id of a program's request stands for its words; the note may have another title or day by now.
+    The id of a program's request identifies its words; the note may have another title or day by now.
     """
     first = UserFileVersion.of(user_id).filter(number=1, tool_use_id=client_id, source=FileSource.USER)
     if not program:

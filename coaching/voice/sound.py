@@ -10,7 +10,7 @@ RATE = 16_000
 BYTES_A_SECOND = 2 * RATE
 HEADER_BYTES = 44
 MOST_HEARD_SECONDS = 3_600
-"""What this machine turns into words itself: an hour takes half a gigabyte beside the model."""
+"""What this machine turns into words itself: an hour takes half a gigabyte more than the model."""
 HEARD_FORMATS = {"audio/mpeg": ("MP3",), "audio/ogg": ("OGG",), "audio/wav": ("WAV", "WAVEX")}
 """The content types of recordings that it decodes itself, with libsndfile's names for them."""
 QUIET_PEAK = 100

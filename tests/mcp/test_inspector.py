@@ -56,7 +56,7 @@ def inspector() -> Path:
 
 @pytest.fixture
 def run(inspector: Path, tmp_path: Path) -> Call:
-    """Run the inspector in a home of its own; return its exit code and what it printed."""
+    """Run the inspector in a home folder of its own; return its exit code and what it printed."""
     environment = {**os.environ, "HOME": str(tmp_path)}
 
     async def run_it(*words: str) -> tuple[int, Any]:

@@ -59,7 +59,7 @@ async def refusal(model: Path, audio: bytes, **options: Any) -> str:
 
 
 def is_free(model: Path) -> bool:
-    """Whether nobody recognises: a process holds the lock as long as it lives."""
+    """Whether nobody recognises: a process holds the lock until it ends."""
     with model.open("rb") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
