@@ -57,9 +57,9 @@ class DomainOnMap:
 
     @property
     def trend_cells(self) -> Sequence[tuple[int | None, datetime | None]]:
-        """The trend with its times as a table row: the newest last, None before the first."""
+        """The trend with its times as a table row: the newest first, None after the oldest."""
         ratings = list(zip(self.pulse.trend, self.pulse.trend_at, strict=True)) if self.pulse else []
-        return [*((None, None) for _ in range(TREND_LENGTH - len(ratings))), *ratings]
+        return [*reversed(ratings), *((None, None) for _ in range(TREND_LENGTH - len(ratings)))]
 
     @property
     def rating_now(self) -> int | None:
@@ -112,9 +112,8 @@ class LifeMap:
 
     @property
     def trend_columns(self) -> Sequence[str]:
-        """The column headings for a table of trends, the newest last."""
-        earlier = range(TREND_LENGTH - 1, 0, -1)
-        return [*map(_ratings_ago, earlier), _("Latest")]
+        """The column headings for a table of trends, the newest first."""
+        return [_("Latest"), *map(_ratings_ago, range(1, TREND_LENGTH))]
 
 
 def glances(statuses: Mapping[str, str], *, pages: Collection[str]) -> Sequence[DomainGlance]:

@@ -93,8 +93,8 @@ def test_a_whole_map_shows_status_baseline_and_trend_of_all_eight(
     pictures, trends = rows_of(page, 0), rows_of(page, 1)
     assert len(pictures) == len(trends) == 8
     assert pictures["Meaning"] == ["Good", "1", "4"]
-    assert [cell[0] for cell in trends["Meaning"]] == ["3", "4", "5", "4"]
-    assert trends["Meaning"][-1] == "4 11 Nov 2026"
+    assert [cell[0] for cell in trends["Meaning"]] == ["4", "5", "4", "3"]
+    assert trends["Meaning"][0] == "4 11 Nov 2026"
 
 
 def test_pages_without_a_status_are_named_here_and_at_home(
@@ -182,7 +182,7 @@ def test_days_of_ratings_are_those_of_the_persons_zone(person: User, browser: Cl
         session_id=None,
         rated_at=datetime(2026, 11, 10, 23, 30, tzinfo=UTC),
     )
-    assert rows_of(map_of(browser), 1)["Play"] == ["–", "–", "–", "2 10 Nov 2026"]
+    assert rows_of(map_of(browser), 1)["Play"] == ["2 10 Nov 2026", "–", "–", "–"]
 
 
 def test_each_domain_can_be_read_and_talked_about(person: User, browser: Client, keep_file: KeepFile) -> None:
