@@ -74,6 +74,19 @@ def test_an_empty_journal_says_how_days_come_into_it(browser: Client) -> None:
     assert days_in(page) == [TODAY.isoformat()]
 
 
+@pytest.mark.parametrize(
+    ("address", "title"),
+    [
+        ("/journal/?month=2026-11", "Noviembre de 2026"),
+        ("/journal/2026-11-18/", "Miércoles, 18 de noviembre de 2026"),
+        ("/journal/week/2026-11-18/", "16–22 de noviembre de 2026"),
+    ],
+)
+def test_titles_begin_with_a_capital_in_spanish_too(browser: Client, address: str, title: str) -> None:
+    page = browser.get(address, headers={"accept-language": "es"}).content.decode()
+    assert f"<title>{title} · " in page
+
+
 def test_weeks_begin_as_in_the_persons_country_and_days_as_in_their_time_zone(
     browser: Client, person: User
 ) -> None:
