@@ -1,7 +1,7 @@
 // Texts for people stand in `data-` attributes of the page, in its language. This puts values into one of them.
 
 const LANGUAGE = document.documentElement.lang || undefined;
-const NUMBERS = new Intl.NumberFormat(LANGUAGE);
+const NUMBERS = new Intl.NumberFormat(LANGUAGE, { useGrouping: "always" });
 const SPACE = "\u00a0";
 
 // `{name}` in the text becomes the value of that name; numbers are written as the language does.
@@ -13,7 +13,7 @@ function shown(value) {
   return typeof value === "number" ? NUMBERS.formatToParts(value).map(written).join("") : value;
 }
 
-// Browsers put points between a Spanish number's thousands, the texts that come with the page spaces.
+// As the server writes numbers: in Spanish with spaces between the thousands, where browsers put points.
 function written({ type, value }) {
   return type === "group" && LANGUAGE === "es" ? SPACE : value;
 }
