@@ -72,9 +72,10 @@ def _value_in_words(line: str) -> str:
     if line in ActionState.values:
         return str(ActionState(line).label)
     try:
-        return date_format(date.fromisoformat(line), "DATE_FORMAT")
+        day = date.fromisoformat(line)
     except ValueError:
         return line
+    return date_format(day, "DATE_FORMAT") if line == day.isoformat() else line  # 20261203 is a number
 
 
 def _is_for_programs(line: str) -> bool:

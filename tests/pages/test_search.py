@@ -215,12 +215,13 @@ def test_offered_answers_are_named_once(page: Client, user: User) -> None:
 
 def test_the_day_and_state_of_a_noted_step_are_said_in_words(page: Client, user: User) -> None:
     session = talk(user, "And now?")
-    step = {"title": "Watch the kingfisher", "due_date": "2026-12-03"}
+    step = {"title": "Watch the kingfisher", "due_date": "2026-12-03", "due_words": "20261203"}
     call = {"name": "create_action_item", "input": step, "result": {"state": "open"}}
     add(session, session.turns.get(), "", is_by_user=False, metadata={"tool_calls": [call]})
     text = strip_tags(shown(page, "/search/?q=kingfisher"))
     assert "3 December 2026" in text
     assert "2026-12-03" not in text
+    assert "20261203" in text, "a number stays"
     assert "Open" in text
     palette = page.get("/palette/?q=kingfisher", headers={"HX-Request": "true"}).content.decode()
     assert "3 December 2026" in palette
