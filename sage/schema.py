@@ -62,7 +62,7 @@ def unknown_migrations(applied: Iterable[tuple[str, str]]) -> str:
     """Return which of these this version lacks: the last name, and how many others there are.
 
     Only those of Sage's own apps count: a package may squash its migrations, and an older version may have
-    had other packages.
+    had other packages. One that an earlier version squashed is known by the last one that it replaces.
     """
     loader = MigrationLoader(None, ignore_no_migrations=True)
     known = {
@@ -72,6 +72,11 @@ def unknown_migrations(applied: Iterable[tuple[str, str]]) -> str:
     lacking = sorted(
         f"{app}.{name}"
         for app, name in applied
-        if app in OWN_APPS & loader.migrated_apps and (app, name) not in known
+        if app in OWN_APPS & loader.migrated_apps and not {(app, name), (app, _last_of(name))} & known
     )
     return f"{lacking[-1]} and {len(lacking) - 1} more" if len(lacking) > 1 else "".join(lacking)
+
+
+def _last_of(name: str) -> str:
+    """Return the last migration that a squashed one replaces, by its name."""
+    return name.partition("_squashed_")[2]

@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("coaching", "0001_squashed_0048_letters")]
+    dependencies = [("coaching", "0048_letters")]
 
     operations = [
         migrations.AddField(

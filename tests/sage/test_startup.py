@@ -16,7 +16,7 @@ from django.db.migrations.loader import MigrationLoader
 from pytest_django import Settings
 
 from sage.env import StartError, read_environment
-from sage.schema import check_migrations, newer_database_warning
+from sage.schema import check_migrations, newer_database_warning, unknown_migrations
 from sage.startup import check_services, make_demo_account, migration_lock, readable_env_file
 from sage.web_process import close_signup_off_loopback
 from tests.live_sage import free_port, start_web_process, stop_web_process, url_of_test_database
@@ -106,6 +106,12 @@ def newer_database(transactional_db: None) -> Iterator[None]:
     yield
     with connection.cursor() as cursor:
         cursor.executemany("DELETE FROM django_migrations WHERE (app, name) = (%s, %s)", NEWER)
+
+
+def test_a_migration_that_was_squashed_again_is_no_newer_one_if_its_last_part_is_known() -> None:
+    known, newer = "0001_squashed_0041_has_library", "0001_squashed_9999_of_a_later_release"
+    assert unknown_migrations([("coaching", known)]) == ""
+    assert unknown_migrations([("coaching", known), ("coaching", newer)]) == f"coaching.{newer}"
 
 
 @pytest.mark.usefixtures("newer_database")

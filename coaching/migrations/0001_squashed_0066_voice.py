@@ -1,11 +1,14 @@
-"""All tables of people, files, recall and the library as of 0048, in one step for new databases.
+"""All tables of people, files, recall and the library as of 0066, in one step for new databases.
 
 Older databases run the files that it replaces, which go with release 0.1.0. The columns' order is theirs.
 """
 
+import coaching.models.backups
+import coaching.models.inbox
 import coaching.models.people
 import coaching.models.recall
 import datetime
+import django.contrib.postgres.fields
 import django.contrib.postgres.indexes
 import django.contrib.postgres.search
 import django.core.validators
@@ -23,6 +26,84 @@ from coaching.migrations._quota import COUNT
 from coaching.migrations._recall_functions import FUNCTIONS
 from coaching.migrations._recall_triggers import TRIGGERS
 from sessions_app.migrations._squashed import AtOnce, drop_functions
+
+CALL_PURPOSES = [
+    ("classify", "Classification"),
+    ("critic", "Second reading"),
+    ("summary", "Summary"),
+    ("transcript", "Transcript"),
+    ("pages", "Pages read from pictures"),
+    ("facts", "Facts"),
+]
+EFFECT_KINDS = [
+    ("filed", "Filed"),
+    ("moved", "Moved"),
+    ("corrected", "Corrected"),
+    ("renamed", "Renamed"),
+    ("withheld", "AI model access changed"),
+    ("facts_found", "Facts found"),
+    ("knowledge_created", "Knowledge added"),
+    ("knowledge_changed", "Knowledge changed"),
+    ("action_created", "Next step added"),
+    ("action_changed", "Next step changed"),
+]
+MADE_BY = [
+    ("pipeline", "Sage, from a document"),
+    ("chat", "Sage, in a conversation"),
+    ("user", "You"),
+    ("program", "Another program"),
+]
+
+# Photos count in their person's quota.
+COUNT_PHOTOS = """
+CREATE FUNCTION coaching_count_photos() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        INSERT INTO coaching_fileusage (user_id, files, bytes)
+        SELECT user_id, count(*), sum(size + octet_length(thumbnail)) FROM changed GROUP BY user_id
+        ON CONFLICT (user_id) DO UPDATE
+        SET files = coaching_fileusage.files + EXCLUDED.files, bytes = coaching_fileusage.bytes + EXCLUDED.bytes;
+    ELSE
+        UPDATE coaching_fileusage SET files = coaching_fileusage.files - gone.number, bytes = coaching_fileusage.bytes - gone.size
+        FROM (
+            SELECT user_id, count(*) AS number, sum(size + octet_length(thumbnail)) AS size
+            FROM changed GROUP BY user_id
+        ) AS gone
+        WHERE coaching_fileusage.user_id = gone.user_id;
+    END IF;
+    RETURN NULL;
+END $$;
+
+CREATE TRIGGER coaching_photo_made AFTER INSERT ON coaching_photo
+    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION coaching_count_photos();
+CREATE TRIGGER coaching_photo_gone AFTER DELETE ON coaching_photo
+    REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION coaching_count_photos();
+"""
+
+# Rows that go with others in the database, too: processes of the version before don't know their tables.
+KEYS = """
+ALTER TABLE coaching_answerfeedback ADD CONSTRAINT answer_feedback_turn FOREIGN KEY (turn_id)
+    REFERENCES sessions_app_turn (id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE coaching_programtoken ADD CONSTRAINT program_token_user FOREIGN KEY (user_id)
+    REFERENCES auth_user (id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE allauth_idp_oidc_token ADD CONSTRAINT program_grant_user FOREIGN KEY (user_id)
+    REFERENCES auth_user (id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE allauth_idp_oidc_client ADD CONSTRAINT program_client_owner FOREIGN KEY (owner_id)
+    REFERENCES auth_user (id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE coaching_recording ADD CONSTRAINT recording_user FOREIGN KEY (user_id)
+    REFERENCES auth_user (id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED;
+"""
+REMOVE_KEYS = """
+ALTER TABLE coaching_answerfeedback DROP CONSTRAINT answer_feedback_turn;
+ALTER TABLE coaching_programtoken DROP CONSTRAINT program_token_user;
+ALTER TABLE allauth_idp_oidc_token DROP CONSTRAINT program_grant_user;
+ALTER TABLE allauth_idp_oidc_client DROP CONSTRAINT program_client_owner;
+ALTER TABLE coaching_recording DROP CONSTRAINT recording_user;
+"""
+
+
+def known(field: str, choices: list[tuple[str, str]], name: str) -> models.CheckConstraint:
+    return models.CheckConstraint(condition=models.Q(**{f"{field}__in": [each for each, _ in choices]}), name=name)
 
 
 class Migration(migrations.Migration):
@@ -78,10 +159,28 @@ class Migration(migrations.Migration):
         ('coaching', '0046_step_reminders'),
         ('coaching', '0047_recall_steps'),
         ('coaching', '0048_letters'),
+        ('coaching', '0049_reading_note'),
+        ('coaching', '0050_filled_forms'),
+        ('coaching', '0051_attachments'),
+        ('coaching', '0052_page_texts'),
+        ('coaching', '0053_document_pages'),
+        ('coaching', '0054_facts'),
+        ('coaching', '0055_left_behind'),
+        ('coaching', '0056_inbox'),
+        ('coaching', '0057_imported_documents'),
+        ('coaching', '0058_backups'),
+        ('coaching', '0059_unread_documents'),
+        ('coaching', '0060_photos'),
+        ('coaching', '0061_answer_feedback'),
+        ('coaching', '0062_picture_thumbnails'),
+        ('coaching', '0063_program_tokens'),
+        ('coaching', '0064_program_suggestions'),
+        ('coaching', '0066_voice'),
     ]
 
     dependencies = [
-        ('sessions_app', '0001_squashed_0030_letter_usage_checked'),
+        ('allauth_idp_oidc', '0003_client_allow_uri_wildcards'),
+        ('sessions_app', '0001_squashed_0034_voice_usage_checked'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
@@ -977,5 +1076,375 @@ class Migration(migrations.Migration):
                     ),
                 ],
             ),
+            migrations.AddField(
+                model_name="document",
+                name="reading_note",
+                field=models.CharField(blank=True, db_default="", default="", max_length=500),
+            ),
+            migrations.AddField(
+                model_name="documenttext",
+                name="filled",
+                field=models.CharField(blank=True, db_default="", default="", max_length=32),
+            ),
+            migrations.AddField(
+                model_name='document',
+                name='part_of',
+                field=models.ForeignKey(blank=True, help_text='The email that it was attached to.', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='attachments', to='coaching.document'),
+            ),
+            migrations.AddField(
+                model_name='documenttext',
+                name='page_texts',
+                field=models.JSONField(blank=True, db_default={}, default=dict),
+            ),
+            migrations.CreateModel(
+                name='DocumentPage',
+                fields=[
+                    ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                    ('number', models.PositiveIntegerField()),
+                    ('data', models.BinaryField(default=b'')),
+                    ('size', models.PositiveIntegerField(default=0, help_text='Bytes of the image and its words.')),
+                    ('width', models.PositiveIntegerField(default=0)),
+                    ('height', models.PositiveIntegerField(default=0)),
+                    ('page_count', models.PositiveIntegerField(default=0, help_text='Of the document.')),
+                    ('words', models.JSONField(blank=True, default=list)),
+                    ('failure', models.CharField(blank=True, default='', max_length=500)),
+                    ('drawn_at', models.DateTimeField(auto_now_add=True)),
+                    ('document', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='drawn_pages', to='coaching.document')),
+                ],
+                options={
+                    'indexes': [models.Index(fields=['drawn_at'], name='document_page_age')],
+                    'constraints': [models.UniqueConstraint(fields=('document', 'number'), name='document_page_once')],
+                },
+            ),
+            migrations.AddField(
+                model_name="document",
+                name="facts_found_at",
+                field=models.DateTimeField(
+                    blank=True, null=True, help_text="When the key facts were taken from the whole text."
+                ),
+            ),
+            migrations.AlterField(
+                model_name="documentcall", name="purpose", field=models.CharField(choices=CALL_PURPOSES, max_length=16)
+            ),
+            migrations.RemoveConstraint(model_name="documentcall", name="document_call_purpose_known"),
+            migrations.AddConstraint(
+                model_name="documentcall", constraint=known("purpose", CALL_PURPOSES, "document_call_purpose_known")
+            ),
+            migrations.AlterField(
+                model_name="libraryeffect", name="kind", field=models.CharField(choices=EFFECT_KINDS, max_length=32)
+            ),
+            migrations.RemoveConstraint(model_name="libraryeffect", name="effect_kind_known"),
+            migrations.AddConstraint(
+                model_name="libraryeffect", constraint=known("kind", EFFECT_KINDS, "effect_kind_known")
+            ),
+            migrations.AddField(
+                model_name='import',
+                name='left_behind',
+                field=models.JSONField(blank=True, db_default={}, default=dict),
+            ),
+            migrations.AddField(
+                model_name='import',
+                name='about',
+                field=models.JSONField(blank=True, db_default={}, default=dict),
+            ),
+            migrations.CreateModel(
+                name='InboxAddress',
+                fields=[
+                    ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                    ('token', models.CharField(default=coaching.models.inbox.new_token, max_length=32, unique=True)),
+                    ('made_at', models.DateTimeField(auto_now_add=True)),
+                    ('fetched_on', models.DateField(blank=True, null=True)),
+                    ('fetched_bytes', models.PositiveBigIntegerField(default=0)),
+                    ('user', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='inbox_address', to=settings.AUTH_USER_MODEL)),
+                ],
+                options={
+                    'verbose_name_plural': 'inbox addresses',
+                },
+            ),
+            migrations.CreateModel(
+                name='InboxState',
+                fields=[
+                    ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                    ('lease', models.UUIDField(blank=True, null=True)),
+                    ('place_digest', models.CharField(blank=True, default='', max_length=64)),
+                    ('uid_validity', models.PositiveBigIntegerField(default=0)),
+                    ('last_uid', models.PositiveBigIntegerField(default=0)),
+                    ('read_at', models.DateTimeField(blank=True, help_text='When it could be read last.', null=True)),
+                    ('failures', models.PositiveIntegerField(default=0, help_text="How often in a row it couldn't be read.")),
+                    ('failing_since', models.DateTimeField(blank=True, null=True)),
+                    ('error', models.CharField(blank=True, default='', max_length=32)),
+                    ('next_try_at', models.DateTimeField(blank=True, null=True)),
+                ],
+                options={
+                    'verbose_name': 'mailbox',
+                    'verbose_name_plural': 'mailbox',
+                    'constraints': [models.CheckConstraint(condition=models.Q(('id', 1)), name='inbox_state_is_one_row')],
+                },
+            ),
+            migrations.CreateModel(
+                name='InboxMail',
+                fields=[
+                    ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                    ('message_digest', models.CharField(max_length=64)),
+                    ('body_digest', models.CharField(max_length=64)),
+                    ('size', models.PositiveBigIntegerField(help_text='Bytes.')),
+                    ('uid_validity', models.PositiveBigIntegerField()),
+                    ('uid', models.PositiveBigIntegerField()),
+                    ('is_moved', models.BooleanField(default=False)),
+                    ('taken_at', models.DateTimeField()),
+                    ('document', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='coaching.document')),
+                    ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='inbox_mails', to=settings.AUTH_USER_MODEL)),
+                ],
+                options={
+                    'ordering': ['-taken_at', '-id'],
+                    'indexes': [models.Index(fields=['user', '-taken_at'], name='inbox_mail_day'), models.Index(condition=models.Q(('is_moved', False)), fields=['uid'], name='inbox_mail_to_move')],
+                    'constraints': [models.UniqueConstraint(fields=('user', 'message_digest', 'body_digest'), name='inbox_mail_taken_once')],
+                },
+            ),
+            migrations.CreateModel(
+                name='InboxRefusal',
+                fields=[
+                    ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                    ('day', models.DateField()),
+                    ('reason', models.CharField(choices=[('address', 'It wasn’t sent to an address that Sage knows.'), ('several', 'It was sent to several addresses of Sage.'), ('unusual', 'Its headers weren’t as mail programs write them.'), ('unproven', 'The mail server couldn’t confirm the sender.'), ('sender', 'It wasn’t sent from the confirmed address of your account.'), ('large', 'It was too large.'), ('waiting', 'Too many emails were waiting.'), ('room', 'There was no room left in your library.'), ('unreadable', 'The mail server couldn’t hand it over.')], max_length=16)),
+                    ('count', models.PositiveIntegerField(default=0)),
+                    ('user', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='inbox_refusals', to=settings.AUTH_USER_MODEL)),
+                ],
+                options={
+                    'ordering': ['-day', 'reason'],
+                    'constraints': [models.UniqueConstraint(fields=('user', 'day', 'reason'), name='inbox_refusals_once', nulls_distinct=False), models.CheckConstraint(condition=models.Q(('reason__in', ['address', 'several', 'unusual', 'unproven', 'sender', 'large', 'waiting', 'room', 'unreadable'])), name='inbox_refusal_known')],
+                },
+            ),
+            migrations.CreateModel(
+                name='InboxWaiting',
+                fields=[
+                    ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                    ('uid', models.PositiveBigIntegerField()),
+                    ('since', models.DateTimeField()),
+                    ('due_at', models.DateTimeField()),
+                    ('user', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='inbox_waiting', to=settings.AUTH_USER_MODEL)),
+                ],
+                options={
+                    'verbose_name_plural': 'inbox waiting',
+                    'ordering': ['uid'],
+                    'constraints': [models.UniqueConstraint(fields=('user', 'uid'), name='inbox_waiting_once')],
+                },
+            ),
+            migrations.AddField(
+                model_name='document',
+                name='made_by_import',
+                field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='documents', to='coaching.import'),
+            ),
+            migrations.AddField(
+                model_name='import',
+                name='documents_held',
+                field=models.JSONField(blank=True, db_default=[], default=list),
+            ),
+            migrations.AddField(
+                model_name='document',
+                name='import_project',
+                field=models.CharField(blank=True, db_default='', default='', max_length=200),
+            ),
+            migrations.CreateModel(
+                name="Backup",
+                fields=[
+                    (
+                        "id",
+                        models.BigAutoField(
+                            auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                        ),
+                    ),
+                    ("ended_at", models.DateTimeField(db_index=True)),
+                    ("seconds", models.PositiveIntegerField(help_text="How long it took.")),
+                    (
+                        "file",
+                        models.CharField(blank=True, default="", help_text="The archive's name.", max_length=255),
+                    ),
+                    (
+                        "size",
+                        models.PositiveBigIntegerField(
+                            default=0, help_text="Bytes of the archive; 0 if it failed."
+                        ),
+                    ),
+                    ("is_whole", models.BooleanField()),
+                    (
+                        "reason",
+                        models.CharField(blank=True, default="", help_text="Why it isn't whole.", max_length=300),
+                    ),
+                ],
+                options={"ordering": ["-ended_at"]},
+            ),
+            migrations.CreateModel(
+                name="DepartureKey",
+                fields=[
+                    (
+                        "id",
+                        models.PositiveSmallIntegerField(
+                            default=1, editable=False, primary_key=True, serialize=False
+                        ),
+                    ),
+                    (
+                        "key",
+                        models.CharField(default=coaching.models.backups._new_key, editable=False, max_length=64),
+                    ),
+                ],
+                options={
+                    "constraints": [
+                        models.CheckConstraint(condition=models.Q(("id", 1)), name="departure_key_is_one"),
+                    ],
+                },
+            ),
+            migrations.AddField(
+                model_name='document',
+                name='is_on_hold',
+                field=models.BooleanField(db_default=False, default=False, help_text="Came with an import; Sage doesn't read it by itself until its person lets it."),
+            ),
+            migrations.AlterField(
+                model_name='document',
+                name='state',
+                field=models.CharField(choices=[('queued', 'Queued'), ('reading', 'Reading'), ('waiting', 'Waiting'), ('unread', 'Not read yet'), ('filed', 'Filed'), ('review', 'Needs review'), ('duplicate', 'Duplicate'), ('failed', 'Failed'), ('refused', 'Not accepted')], default='queued', max_length=16),
+            ),
+            migrations.RemoveConstraint(
+                model_name='document',
+                name='document_state_known',
+            ),
+            migrations.AddConstraint(
+                model_name='document',
+                constraint=models.CheckConstraint(condition=models.Q(('state__in', ['queued', 'reading', 'waiting', 'unread', 'filed', 'review', 'duplicate', 'failed', 'refused'])), name='document_state_known'),
+            ),
+            migrations.CreateModel(
+                name='Photo',
+                fields=[
+                    ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                    ('day', models.DateField()),
+                    ('description', models.CharField(blank=True, db_default='', default='', help_text="In the person's own words.", max_length=500)),
+                    ('danger_level', models.CharField(choices=[('none', 'None'), ('concern', 'Concern'), ('immediate', 'Immediate')], db_default='none', default='none', help_text='Of the description, by the rules.', max_length=16)),
+                    ('danger_about', models.CharField(db_default='self', default='self', max_length=8)),
+                    ('danger_topic', models.CharField(db_default='life', default='life', max_length=16)),
+                    ('described_at', models.DateTimeField(blank=True, editable=False, null=True)),
+                    ('source_sha256', models.CharField(help_text='Of the file that was uploaded.', max_length=64)),
+                    ('storage_key', models.CharField(max_length=255, unique=True)),
+                    ('sha256', models.CharField(max_length=64)),
+                    ('size', models.PositiveIntegerField(help_text='Bytes, without the thumbnail.')),
+                    ('width', models.PositiveIntegerField()),
+                    ('height', models.PositiveIntegerField()),
+                    ('thumbnail', models.BinaryField()),
+                    ('added_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                    ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='photos', to=settings.AUTH_USER_MODEL)),
+                ],
+                options={
+                    'ordering': ['day', 'added_at', 'id'],
+                    'indexes': [models.Index(fields=['user', 'day'], name='photo_user_day')],
+                    'constraints': [models.UniqueConstraint(fields=('user', 'source_sha256'), name='photo_once')],
+                },
+            ),
+            migrations.RunSQL(COUNT_PHOTOS, drop_functions(COUNT_PHOTOS)),
+            migrations.CreateModel(
+                name='AnswerFeedback',
+                fields=[
+                    ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                    ('rating', models.CharField(choices=[('up', 'Helpful'), ('down', 'Not helpful')], max_length=4)),
+                    ('note', models.CharField(blank=True, default='', max_length=1000)),
+                    ('is_shared', models.BooleanField(default=False, help_text='Operators may see rating and note.')),
+                    ('is_answer_shared', models.BooleanField(default=False, help_text='They may see the answer, too.')),
+                    ('updated_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                    ('turn', models.OneToOneField(db_constraint=False, on_delete=django.db.models.deletion.CASCADE, related_name='feedback', to='sessions_app.turn')),
+                ],
+                options={
+                    'verbose_name_plural': 'answer feedback',
+                    'ordering': ['-updated_at'],
+                    'indexes': [models.Index(condition=models.Q(('is_shared', True)), fields=['-updated_at'], name='answer_feedback_shared')],
+                    'constraints': [
+                        models.CheckConstraint(condition=models.Q(('rating__in', ['up', 'down'])), name='answer_feedback_rating_known'),
+                        models.CheckConstraint(condition=models.Q(('is_shared', True), ('is_answer_shared', False), _connector='OR'), name='answer_feedback_shared_whole'),
+                    ],
+                },
+            ),
+            migrations.AddField(
+                model_name='documentimage',
+                name='thumbnail',
+                field=models.BinaryField(db_default=b'', default=b'', help_text='For its person, drawn when it is first shown.'),
+            ),
+            migrations.CreateModel(
+                name='ProgramToken',
+                fields=[
+                    ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                    ('name', models.CharField(max_length=60)),
+                    ('digest', models.CharField(help_text='SHA-256 of the secret.', max_length=64, unique=True)),
+                    ('scopes', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(choices=[('capture', 'Add captures'), ('read', 'Read files, next steps, documents and summaries'), ('chat', 'Write and read conversations'), ('write', 'Change files and next steps')], max_length=8), size=None)),
+                    ('made_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                    ('expires_at', models.DateTimeField()),
+                    ('last_used_at', models.DateTimeField(blank=True, help_text='To the minute.', null=True)),
+                    ('user', models.ForeignKey(db_constraint=False, on_delete=django.db.models.deletion.CASCADE, related_name='program_tokens', to=settings.AUTH_USER_MODEL)),
+                ],
+                options={
+                    'ordering': ['made_at', 'id'],
+                    'constraints': [
+                        models.CheckConstraint(condition=models.Q(('scopes__contained_by', ['capture', 'read', 'chat', 'write']), models.Q(('scopes', []), _negated=True)), name='program_token_scopes_known'),
+                        models.CheckConstraint(condition=models.Q(('expires_at__gt', models.F('made_at'))), name='program_token_expires'),
+                    ],
+                },
+            ),
+            migrations.AddField(
+                model_name='userfileversion',
+                name='program',
+                field=models.CharField(blank=True, db_default='', default='', help_text='The name of the program that wrote it for its user.', max_length=60),
+            ),
+            migrations.AddField(
+                model_name='libraryeffect',
+                name='program',
+                field=models.CharField(blank=True, db_default='', default='', help_text='The name of the program that made the change for its user.', max_length=60),
+            ),
+            migrations.RemoveConstraint(model_name="knowledgeentry", name="entry_made_by_known"),
+            migrations.RemoveConstraint(model_name="libraryeffect", name="effect_made_by_known"),
+            migrations.AlterField(
+                model_name="knowledgeentry",
+                name="made_by",
+                field=models.CharField(choices=MADE_BY, default="user", max_length=16),
+            ),
+            migrations.AlterField(
+                model_name="libraryeffect",
+                name="made_by",
+                field=models.CharField(choices=MADE_BY, max_length=16),
+            ),
+            migrations.AddConstraint(
+                model_name="knowledgeentry",
+                constraint=known("made_by", MADE_BY, "entry_made_by_known"),
+            ),
+            migrations.AddConstraint(
+                model_name="libraryeffect",
+                constraint=known("made_by", MADE_BY, "effect_made_by_known"),
+            ),
+            migrations.AddField(
+                model_name='profile',
+                name='heard_by',
+                field=models.CharField(blank=True, db_default='', default='', editable=False, help_text='The server that may hear recordings; empty until the person has agreed to one.', max_length=300),
+            ),
+            migrations.CreateModel(
+                name='Recording',
+                fields=[
+                    ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                    ('client_id', models.CharField(help_text='Chosen by the page: a recording is taken once.', max_length=100)),
+                    ('state', models.CharField(choices=[('waiting', 'Waiting'), ('done', 'Done'), ('failed', 'Failed')], default='waiting', max_length=16)),
+                    ('seconds', models.PositiveIntegerField(help_text='How long it is.')),
+                    ('storage_key', models.CharField(blank=True, default='', max_length=255)),
+                    ('sha256', models.CharField(max_length=64)),
+                    ('size', models.PositiveIntegerField(help_text='Bytes.')),
+                    ('text', models.TextField(blank=True, default='')),
+                    ('reason', models.CharField(blank=True, default='', max_length=500)),
+                    ('made_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                    ('user', models.ForeignKey(db_constraint=False, on_delete=django.db.models.deletion.CASCADE, related_name='recordings', to=settings.AUTH_USER_MODEL)),
+                ],
+                options={
+                    'ordering': ['made_at', 'id'],
+                    'indexes': [models.Index(fields=['made_at'], name='recording_made')],
+                    'constraints': [
+                        models.UniqueConstraint(fields=('user', 'client_id'), name='recording_once'),
+                        models.CheckConstraint(condition=models.Q(('state__in', ['waiting', 'done', 'failed'])), name='recording_state_known'),
+                        models.CheckConstraint(condition=models.Q(('state', 'waiting'), ('storage_key', ''), _connector='OR'), name='recording_erased_at_end'),
+                    ],
+                },
+            ),
+            migrations.RunSQL(KEYS, REMOVE_KEYS),
         ]),
     ]

@@ -1,10 +1,11 @@
-"""All tables of conversations as of 0030, in one step for new databases. Older ones run the files that it replaces.
+"""All tables of conversations as of 0034, in one step for new databases. Older ones run the files that it replaces.
 
 The replaced files go with release 0.1.0. The columns' order is that of older databases.
 """
 
 import django.db.models.deletion
 import django.db.models.fields.json
+import django.db.models.functions.text
 import django.utils.timezone
 import uuid
 from django.conf import settings
@@ -56,6 +57,18 @@ CREATE CONSTRAINT TRIGGER turn_chosen_has_its_message
     EXECUTE FUNCTION sessions_app_check_chosen_turn();
 """
 
+# A session names its folder together with its user, so that it is never another's.
+FOLDER_KEYS = """
+ALTER TABLE sessions_app_sessionfolder ADD CONSTRAINT session_folder_user FOREIGN KEY (user_id)
+    REFERENCES auth_user (id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE sessions_app_session ADD CONSTRAINT session_in_own_folder FOREIGN KEY (folder_id, user_id)
+    REFERENCES sessions_app_sessionfolder (id, user_id) DEFERRABLE INITIALLY DEFERRED;
+"""
+REMOVE_FOLDER_KEYS = """
+ALTER TABLE sessions_app_session DROP CONSTRAINT session_in_own_folder;
+ALTER TABLE sessions_app_sessionfolder DROP CONSTRAINT session_folder_user;
+"""
+
 
 class Migration(migrations.Migration):
 
@@ -92,9 +105,15 @@ class Migration(migrations.Migration):
         ('sessions_app', '0028_step_told'),
         ('sessions_app', '0029_letter_usage'),
         ('sessions_app', '0030_letter_usage_checked'),
+        ('sessions_app', '0031_session_folders'),
+        ('sessions_app', '0032_session_in_folder'),
+        ('sessions_app', '0033_voice_usage'),
+        ('sessions_app', '0034_voice_usage_checked'),
     ]
 
     dependencies = [
+        # Only for its time: after our models, each of these would render all of them anew.
+        ('mfa', '0003_authenticator_type_uniq'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
@@ -359,4 +378,50 @@ class Migration(migrations.Migration):
                 ),
             ],
         ),
+        AtOnce([
+            migrations.CreateModel(
+                name='SessionFolder',
+                fields=[
+                    ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                    ('name', models.CharField(max_length=60)),
+                    ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                    ('user', models.ForeignKey(db_constraint=False, on_delete=django.db.models.deletion.CASCADE, related_name='session_folders', to=settings.AUTH_USER_MODEL)),
+                ],
+                options={
+                    'ordering': [django.db.models.functions.text.Lower('name'), 'id'],
+                    'constraints': [
+                        models.UniqueConstraint(models.F('user'), django.db.models.functions.text.Lower('name'), name='session_folder_name_once'),
+                        models.UniqueConstraint(fields=('id', 'user'), name='session_folder_of_user'),
+                    ],
+                },
+            ),
+            migrations.AddField(
+                model_name='session',
+                name='folder',
+                field=models.ForeignKey(blank=True, db_constraint=False, db_index=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='sessions', to='sessions_app.sessionfolder'),
+            ),
+            migrations.RunSQL(FOLDER_KEYS, REMOVE_FOLDER_KEYS),
+            migrations.AddIndex(
+                model_name='session',
+                index=models.Index(condition=models.Q(('folder__isnull', False)), fields=['folder'], name='session_in_folder'),
+            ),
+            migrations.RemoveConstraint(
+                model_name='modelusage',
+                name='usage_purpose_known',
+            ),
+            migrations.AlterField(
+                model_name='modelusage',
+                name='purpose',
+                field=models.CharField(choices=[('turn', 'Turn'), ('brief', 'Brief'), ('summary', 'Summary'), ('title', 'Title'), ('safety', 'Second look'), ('classify', 'Classification'), ('critic', 'Critic'), ('document', 'Document'), ('letter', 'Letter'), ('voice', 'Voice')], default='turn', max_length=16),
+            ),
+            migrations.AddField(
+                model_name='modelusage',
+                name='audio_seconds',
+                field=models.PositiveIntegerField(blank=True, help_text='Of a recording, if its server counts seconds.', null=True),
+            ),
+            migrations.AddConstraint(
+                model_name='modelusage',
+                constraint=models.CheckConstraint(condition=models.Q(('purpose__in', ['turn', 'brief', 'summary', 'title', 'safety', 'classify', 'critic', 'document', 'letter', 'voice'])), name='usage_purpose_known'),
+            ),
+        ]),
     ]
