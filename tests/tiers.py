@@ -100,6 +100,20 @@ DATABASE_FIXTURES = frozenset(
     {"db", "django_db_setup", "live_server", "transactional_db", "transactional_db_or_db"}
 )
 """The other fixtures that need the database need one of these."""
+DJANGO_MARKS = frozenset({"django_isolate_apps", "ignore_template_errors", "urls"})
+IDLE_FIXTURES = frozenset(
+    {
+        "_django_clear_site_cache",
+        "_django_db_marker",
+        "_django_isolate_apps",
+        "_django_set_urlconf",
+        "_django_setup_unittest",
+        "_live_server_helper",
+        "_template_string_if_invalid_marker",
+        "monkeypatch",
+    }
+)
+"""Set up for each test by pytest-django, for marks and classes that hardly a pure test has."""
 
 
 @cache
@@ -128,7 +142,12 @@ def tier_of_test(item: pytest.Item) -> Tier:
 def _name_of(item: pytest.Item) -> str:
     """Return a test's id below `tests/`, without parameters."""
     within = item.nodeid.partition("::")[2].partition("[")[0]
-    return f"{item.path.relative_to(TESTS).as_posix()}::{within}"
+    return f"{_file_of(item.path)}::{within}"
+
+
+@cache
+def _file_of(path: Path) -> str:
+    return path.relative_to(TESTS).as_posix()
 
 
 def refuse_database(item: pytest.Item) -> None:
@@ -185,6 +204,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return None if wanted & tiers_in(collection_path) else True
 
 
+@cache
 def wanted_tiers(expression: str) -> frozenset[Tier]:
     """Return the tiers of which `-m` may select tests; all if it names another mark, or can't be read."""
     words = set(expression.replace("(", " ").replace(")", " ").split())
@@ -205,6 +225,15 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     tier = tier_of_test(item)
     if item.get_closest_marker(tier) is None:
         item.add_marker(tier)
+    if tier == "pure" and isinstance(item, pytest.Function):
+        _leave_out_idle_fixtures(item)
+
+
+def _leave_out_idle_fixtures(item: pytest.Function) -> None:
+    """Leave out what takes a third of a small test's time; what the test or a fixture of it names runs."""
+    if not DJANGO_MARKS.intersection(mark.name for mark in item.iter_markers()):
+        idle = IDLE_FIXTURES.difference(item._fixtureinfo.argnames)
+        item.fixturenames = [name for name in item.fixturenames if name not in idle]
 
 
 @pytest.hookimpl(tryfirst=True)
