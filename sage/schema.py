@@ -7,6 +7,7 @@ from django.conf import settings
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
 
 from sage.env import StartError
 
@@ -55,7 +56,7 @@ def newer_database_warning() -> str | None:
 
 def _newer_migrations() -> str:
     """Return the applied migrations that this version lacks, see `unknown_migrations`."""
-    return unknown_migrations(MigrationLoader(connection).applied_migrations)
+    return unknown_migrations(MigrationRecorder(connection).applied_migrations())
 
 
 def unknown_migrations(applied: Iterable[tuple[str, str]]) -> str:
