@@ -8,7 +8,7 @@ is counted by its cookie or address first, then by its user.
 
 import sys
 from collections.abc import Awaitable, Callable
-from functools import wraps
+from functools import lru_cache, wraps
 from hashlib import sha256
 from http import HTTPStatus
 from inspect import iscoroutinefunction
@@ -277,7 +277,11 @@ def client_address(forwarded: str, peer: str) -> str:
     `REMOTE_ADDR` would be the first one, which a client can forge. For IPv6 it is the /64 network: a host
     usually has all of its addresses.
     """
-    text = (forwarded.rpartition(",")[2].strip() if settings.IS_BEHIND_HTTPS else "") or peer
+    return _network_of((forwarded.rpartition(",")[2].strip() if settings.IS_BEHIND_HTTPS else "") or peer)
+
+
+@lru_cache(maxsize=1000)
+def _network_of(text: str) -> str:
     try:
         address = ip_address(text)
     except ValueError:

@@ -18,7 +18,7 @@ from typing import Any
 from django.utils.translation.trans_null import gettext_noop  # works without settings
 from twisted.web.http import HTTPChannel
 
-from sage.http_requests import BoundedRequest, Sender
+from sage.http_requests import BoundedRequest, Refusal, Sender
 
 BODY_BYTES = 1 << 20
 REQUEST_SECONDS = 30.0
@@ -59,8 +59,8 @@ class HttpLimits:
     """Limits for a request. `uploads`: larger bodies by path, at `UPLOAD_BYTES_PER_SECOND` or faster.
 
     `programs` are the beginnings of paths whose errors are JSON whatever is accepted. `refused` counts
-    a request there, and returns the seconds to wait and a sentence if it is one too many. `unknown` is told
-    of each that was answered with 401.
+    a request there, and returns its refusal if it is one too many. `unknown` is told of each that was
+    answered with 401.
 
     `uploader_of` returns who sends a `Cookie` header, None for strangers, who share one part of the space.
     `translated` returns an error in the language of a header `Accept-Language`.
@@ -68,7 +68,7 @@ class HttpLimits:
 
     uploads: Mapping[str, int] = field(default_factory=dict)
     programs: tuple[str, ...] = ()
-    refused: Callable[[Sender], tuple[int, str] | None] = lambda _: None
+    refused: Callable[[Sender], Refusal | None] = lambda _: None
     unknown: Callable[[Sender], None] = lambda _: None
     uploader_of: Callable[[str], str | None] = lambda _: None
     translated: Callable[[str, str], str] = lambda sentence, _accepted: sentence

@@ -2,7 +2,6 @@
 # ruff: noqa: N802 - Twisted's names
 
 import asyncio
-import json
 import os
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -13,7 +12,17 @@ from urllib.parse import unquote
 
 from daphne.http_protocol import WebRequest
 
+from sage.outlet import write_now
+
 PIECE_BYTES = 1 << 16
+
+_HEAD_OF_REFUSAL = (
+    b"HTTP/1.1 429 Too Many Requests\r\n"
+    b"Content-Type: application/json\r\n"
+    b"Content-Length: %d\r\n"
+    b"Retry-After: %d\r\n"
+    b"Cache-Control: private, no-store\r\n"
+)
 
 Message = dict[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -27,6 +36,19 @@ class Sender:
     accepted: str
     forwarded: str
     peer: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """The answer to a request of a program that has sent too many: in how many seconds there is room again.
+
+    It is sent after `delay` seconds. With `closes` it ends the connection.
+    """
+
+    seconds: int
+    body: bytes
+    delay: float = 0.0
+    closes: bool = False
 
 
 class BoundedRequest(WebRequest):  # type: ignore[misc]  # Daphne has no types
@@ -45,6 +67,8 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]  # Daphne has no types
         self._is_announced = False
         self._sender: Sender | None = None
         """Of a program's request."""
+        self._held: Any = None
+        """The call that sends its refusal."""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} at {id(self):#x}>"
@@ -58,7 +82,10 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]  # Daphne has no types
         if unquote(self.path.decode("latin-1")).startswith(self._limits.programs):
             self._sender = self._read_sender()
             if refusal := self._limits.refused(self._sender):
-                self._refuse(*refusal)
+                if refusal.delay:
+                    self._held = self.channel.callLater(refusal.delay, self._refuse, refusal)
+                else:
+                    self._refuse(refusal)
                 return None
         self._size = self.content.seek(0, os.SEEK_END)
         self.content.seek(0)
@@ -72,17 +99,17 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]  # Daphne has no types
             self._limits.unknown(self._sender)
         super().handle_reply(message)
 
-    def _refuse(self, seconds: int, sentence: str) -> None:
-        body = json.dumps({"error": sentence}).encode()
-        headers = [
-            (b"Content-Type", b"application/json"),
-            (b"Content-Length", b"%d" % len(body)),
-            (b"Retry-After", b"%d" % seconds),
-            (b"Cache-Control", b"private, no-store"),
-        ]
-        status = HTTPStatus.TOO_MANY_REQUESTS
-        self.handle_reply({"type": "http.response.start", "status": int(status), "headers": headers})
-        self.handle_reply({"type": "http.response.body", "body": body})
+    def _refuse(self, refusal: Refusal) -> None:
+        """Send it as it is: answers of the application take several times as long to write."""
+        self._held = None
+        if refusal.closes:
+            self.channel.persistent = 0
+        self.startedWriting = 1
+        body = b"" if self.method == b"HEAD" else refusal.body
+        head = _HEAD_OF_REFUSAL % (len(refusal.body), refusal.seconds)
+        end = b"\r\n" if self.channel.persistent else b"Connection: close\r\n\r\n"
+        write_now(self.channel.transport, head + end + body)
+        self.finish()
 
     def _read_sender(self) -> Sender:
         names = (b"Authorization", b"Accept-Language", b"X-Forwarded-For")
@@ -113,8 +140,10 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]  # Daphne has no types
         super().finish()
 
     def connectionLost(self, reason: Any) -> None:
-        """Discard the unread rest of the body."""
+        """Discard the unread rest of the body, and a refusal that waits."""
         self._drop_body()
+        if self._held is not None:
+            self._held.cancel()
         super().connectionLost(reason)
 
     def _drop_body(self) -> None:

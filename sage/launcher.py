@@ -30,7 +30,7 @@ from sage.env import StartError
 from sage.garbage import collect_as_usual
 from sage.http_limits import BoundedChannel, HttpLimits, Spool
 from sage.http_requests import BoundedRequest
-from sage.outlet import Outlet
+from sage.outlet import Outlet, write_now
 from sage.socket_inbox import BoundedSocket
 
 DRAIN_SECONDS = 10.0
@@ -128,6 +128,7 @@ class WebServer(Server):  # type: ignore[misc]  # Daphne has no types
         self.ws_factory.setProtocolOptions(failByDrop=False, closeHandshakeTimeout=CLOSE_HANDSHAKE_SECONDS)
         self.ws_factory.protocol = BoundedSocket
         self.http_factory.protocol = partial(BoundedChannel, self._limits, Spool())
+        self.http_factory.log = lambda _: None  # Twisted would format a line that nothing reads
         reactor.callWhenRunning(self._begin)
 
     def _begin(self) -> None:
@@ -283,11 +284,6 @@ def _bounded(application: Any) -> Any:
 
 
 def _write_frame(transport: Any, text: str) -> None:
-    """Write a text frame to the socket now, where nothing waits before it.
-
-    Twisted would keep it until the loop has come round and watch the socket for that moment: two system calls
-    and most of a frame's price. What the socket doesn't take goes the usual way.
-    """
     payload = text.encode()
     size = len(payload)
     if size < 126:
@@ -296,10 +292,7 @@ def _write_frame(transport: Any, text: str) -> None:
         frame = b"\x81\x7e%b%b" % (size.to_bytes(2), payload)
     else:
         frame = b"\x81\x7f%b%b" % (size.to_bytes(8), payload)
-    is_idle = transport not in reactor.getWriters()  # type: ignore[misc]  # to mypy the reactor is a module
-    sent = transport.writeSomeData(frame) if is_idle and transport.connected else 0
-    if isinstance(sent, int) and sent < len(frame):
-        transport.write(frame[sent:])
+    write_now(transport, frame)
 
 
 def _close_socket(protocol: WebSocketProtocol, code: int, reason: str) -> None:

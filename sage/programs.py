@@ -4,10 +4,14 @@ The cookies are dropped before anything reads them, so these requests are counte
 a client that never signed in: a page of another site can't use a person's sign-in there.
 """
 
+import json
+import math
 from collections.abc import Awaitable, Callable
+from functools import lru_cache
 from inspect import iscoroutinefunction
 from typing import cast
 
+from django.conf import settings
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.decorators import sync_and_async_middleware
@@ -18,19 +22,25 @@ from coaching.people.languages import browser_language
 from coaching.programs.early_counts import early_counts
 from coaching.views.programs import is_for_programs
 from sage.busy import client_address
-from sage.http_requests import Sender
+from sage.http_requests import Refusal, Sender
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
 
 
-def refused_early(sender: Sender) -> tuple[int, str] | None:
-    """Count a request; return the seconds to wait and why, in its language, if it is one too many."""
-    seconds = early_counts.count(sender.authorization, _address_of(sender))
-    if not seconds:
+def refused_early(sender: Sender) -> Refusal | None:
+    """Count a request; return its refusal, in its language, if it is one too many."""
+    one_too_many = early_counts.count(sender.authorization, _address_of(sender))
+    if not one_too_many:
         return None
-    with override(browser_language(sender.accepted)):
-        refusal = TooOften(seconds)
-        return refusal.wait_seconds, refusal.shown()
+    seconds = math.ceil(one_too_many.wait)
+    body = _body(seconds, browser_language(sender.accepted) if sender.accepted else settings.LANGUAGE_CODE)
+    return Refusal(seconds=seconds, body=body, delay=one_too_many.delay, closes=one_too_many.closes)
+
+
+@lru_cache(maxsize=1000)
+def _body(seconds: int, language: str) -> bytes:
+    with override(language):
+        return json.dumps({"error": TooOften(seconds).shown()}).encode()
 
 
 def count_unknown(sender: Sender) -> None:

@@ -3,6 +3,9 @@
 It is the same rate as in `rates`, which counts afterwards, for all processes. What is refused there for
 another reason counts here: it has cost more than an answer. An address may send as many with tokens that
 don't hold; then only its tokens that are known to hold have room.
+
+Most refusals are held back for a moment, so that a program that waits for each answer before it sends the
+next request can't keep the process busy with them.
 """
 
 import threading
@@ -11,36 +14,79 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from hashlib import sha256
 
+import structlog
 from django.conf import settings
 
 from coaching.programs.rates import seconds_until_room
+
+logger = structlog.get_logger(__name__)
 
 MAX_TOKENS = 10_000
 """Of those that hold. The least recently used go over it, and are counted anew."""
 MAX_ADDRESSES = 10_000
 """That sent a token that doesn't hold: the same."""
+REFUSED_AT_ONCE = 10
+MAX_HELD = 500
+HELD_SECONDS = 1.0
+"""Of the refusals of a token or an address in a second the first are sent at once, the others up to so many
+`HELD_SECONDS` later, and those beyond at once, with the end of the connection.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OneTooMany:
+    """A request over the rate: the seconds until there is room for it, and how its refusal is sent.
+
+    That is after `delay` seconds, and closing the connection or not.
+    """
+
+    wait: float
+    delay: float = 0.0
+    closes: bool = False
 
 
 @dataclass(slots=True)
 class _Count:
-    """The requests of a token or an address: in a period, and in the one before."""
+    """The requests of a token or an address: in a period, in the one before, and those refused."""
 
+    name: str
     period: int = 0
     this: int = 0
     last: int = 0
+    refused: int = 0
+    second: int = 0
+    refused_in_second: int = 0
 
     def move_on(self) -> float:
         """Move to the present period; return how many of its seconds have passed."""
         period, into = divmod(time.time(), settings.SAGE_API_RATE.seconds)
         if period != self.period:
+            if self.refused:
+                logger.info("program_refused_early", program=self.name, count=self.refused)
             self.last = self.this if period == self.period + 1 else 0
-            self.period, self.this = int(period), 0
+            self.period, self.this, self.refused = int(period), 0, 0
         return into
 
-    def wait(self) -> float:
-        """Return the seconds until there is room for another request, 0 if there is."""
+    def refuse(self) -> OneTooMany | None:
+        """Return the refusal of another request, None if there is room for it."""
         rate, into = settings.SAGE_API_RATE, self.move_on()
-        return seconds_until_room(self.this, self.last, most=rate.turns, seconds=rate.seconds, into=into)
+        wait = seconds_until_room(self.this, self.last, most=rate.turns, seconds=rate.seconds, into=into)
+        if not wait:
+            return None
+        self._count_refused()
+        is_held = REFUSED_AT_ONCE < self.refused_in_second <= MAX_HELD
+        return OneTooMany(
+            wait=wait,
+            delay=HELD_SECONDS if is_held else 0.0,
+            closes=self.refused_in_second > MAX_HELD,
+        )
+
+    def _count_refused(self) -> None:
+        second = int(time.monotonic())
+        if second != self.second:
+            self.second, self.refused_in_second = second, 0
+        self.refused += 1
+        self.refused_in_second += 1
 
 
 class EarlyCounts:
@@ -51,25 +97,25 @@ class EarlyCounts:
         self._addresses: OrderedDict[str, _Count] = OrderedDict()
         self._lock = threading.Lock()
 
-    def learn(self, authorization: str) -> None:
-        """Begin to count the token of an `Authorization` header, which holds."""
+    def learn(self, authorization: str, name: str) -> None:
+        """Begin to count the token of an `Authorization` header, which holds. The log has its `name`."""
         with self._lock:
-            self._tokens.setdefault(_key_of(authorization), _Count())
+            self._tokens.setdefault(_key_of(authorization), _Count(name))
             if len(self._tokens) > MAX_TOKENS:
                 self._tokens.popitem(last=False)
 
     def count_unknown(self, address: str) -> None:
         """Count a request by its address, whose token doesn't hold."""
         with self._lock:
-            count = self._addresses.setdefault(address, _Count())
+            count = self._addresses.setdefault(address, _Count("unknown"))
             self._addresses.move_to_end(address)
             count.move_on()
             count.this += 1
             if len(self._addresses) > MAX_ADDRESSES:
                 self._addresses.popitem(last=False)
 
-    def count(self, authorization: str, address: str) -> float:
-        """Count a request; return the seconds until there is room for it, 0 if there is.
+    def count(self, authorization: str, address: str) -> OneTooMany | None:
+        """Count a request; return its refusal if it is one too many.
 
         One whose token isn't known to hold is counted by `count_unknown`. A refused one doesn't count.
         """
@@ -77,11 +123,11 @@ class EarlyCounts:
         with self._lock:
             if count := self._tokens.get(key):
                 self._tokens.move_to_end(key)
-                wait = count.wait()
-                count.this += not wait
-                return wait
+                refusal = count.refuse()
+                count.this += not refusal
+                return refusal
             sent = self._addresses.get(address) if authorization else None
-            return sent.wait() if sent else 0.0
+            return sent.refuse() if sent else None
 
 
 early_counts = EarlyCounts()

@@ -31,7 +31,7 @@ def count(caller: Caller, authorization: str) -> None:
     From then on the token in its `Authorization` header is counted before Django, too. Raises
     `TooManyInFlight` and `TooOften`.
     """
-    early_counts.learn(authorization)
+    early_counts.learn(authorization, caller.key)
     if ticket := current_ticket.get():
         ticket.count(f"person {caller.user_id}", MAX_PER_PERSON)
     count_request(caller)

@@ -2,11 +2,13 @@
 
 import asyncio
 import re
+import time
 
 import aiohttp
 import pytest
 from django.contrib.auth.models import User
 
+from coaching.programs.early_counts import HELD_SECONDS, REFUSED_AT_ONCE
 from sessions_app.database import in_database
 from tests.api.things import token
 from tests.live_sage import LiveSage
@@ -83,3 +85,37 @@ async def test_each_request_of_one_connection_is_answered_in_order(live_sage: Li
     assert len(statuses) == RATE + 13
     assert "429" in statuses[RATE:-1]
     assert statuses[-1] == "200", "a page isn't counted"
+
+
+async def test_a_program_that_sends_on_and_on_waits_for_its_refusals(live_sage: LiveSage, user: User) -> None:
+    """All get one, and a connection that ends meanwhile harms nothing."""
+    secret = await in_database(token, user, "read")
+    head = f"Host: 127.0.0.1:{live_sage.port}\r\nAuthorization: Bearer {secret}\r\n"
+    get, asks = f"GET /api/files HTTP/1.1\r\n{head}\r\n", f"HEAD /api/files HTTP/1.1\r\n{head}\r\n"
+    last = f"GET /api/files HTTP/1.1\r\n{head}Connection: close\r\n\r\n"
+    assert len(await answers_to(live_sage, get * RATE + last)) == RATE + 1
+    log_before = live_sage.log.read_text()
+    began = time.monotonic()
+    refused = await answers_to(live_sage, get * 2 * REFUSED_AT_ONCE + asks * 2 + last)
+    assert time.monotonic() - began >= HELD_SECONDS, "a second or two have room for so many at once"
+    assert len(refused) == 2 * REFUSED_AT_ONCE + 3
+    assert {answer.partition(" ")[0] for answer in refused} <= {"200", "429"}
+    assert "429" in refused[-1]
+    assert "Connection: close" in refused[-1]
+    for _ in range(2 * REFUSED_AT_ONCE + 1):
+        _, writer = await asyncio.open_connection("127.0.0.1", live_sage.port)
+        writer.write(get.encode())
+        await writer.drain()
+        writer.close()
+    await asyncio.sleep(HELD_SECONDS + 0.2)
+    assert "Traceback" not in live_sage.log.read_text().removeprefix(log_before)
+    assert (await ask(live_sage, "sage_" + "C" * 43))[0] == 401
+
+
+async def answers_to(sage: LiveSage, requests: str) -> list[str]:
+    """Send requests at once; return the answers, from the status on. The last request ends the connection."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", sage.port)
+    writer.write(requests.encode())
+    answers = (await reader.read()).decode()
+    writer.close()
+    return answers.split("HTTP/1.1 ")[1:]

@@ -3,11 +3,24 @@
 import pytest
 from django.core.cache import cache
 
-from coaching.programs.early_counts import MAX_ADDRESSES, MAX_TOKENS, EarlyCounts
+from coaching.programs.early_counts import (
+    HELD_SECONDS,
+    MAX_ADDRESSES,
+    MAX_HELD,
+    MAX_TOKENS,
+    REFUSED_AT_ONCE,
+    EarlyCounts,
+)
 from sessions_app.rate import RateLimit
 
 ADDRESS = "192.0.2.1"
 TOKEN, OTHER = "Bearer sage_one", "Bearer sage_other"
+
+
+def wait_of(counts: EarlyCounts, authorization: str, address: str = ADDRESS) -> float:
+    """Count a request; return how long it has to wait, 0 if it hasn't."""
+    refusal = counts.count(authorization, address)
+    return refusal.wait if refusal else 0.0
 
 
 @pytest.fixture(autouse=True)
@@ -18,48 +31,66 @@ def three_an_hour(settings: object) -> None:
 
 def test_a_token_that_holds_is_refused_over_the_rate() -> None:
     counts = EarlyCounts()
-    counts.learn(TOKEN)
-    counts.learn(OTHER)
-    assert [counts.count(TOKEN, ADDRESS) for _ in range(3)] == [0, 0, 0]
-    assert all(0 < counts.count(TOKEN, ADDRESS) <= 2 * 3600 for _ in range(100))
-    assert counts.count("bearer sage_one", ADDRESS) > 0, "however the scheme is written"
-    assert counts.count(OTHER, ADDRESS) == 0
+    counts.learn(TOKEN, "token:1")
+    counts.learn(OTHER, "token:2")
+    assert [wait_of(counts, TOKEN) for _ in range(3)] == [0, 0, 0]
+    assert all(0 < wait_of(counts, TOKEN) <= 2 * 3600 for _ in range(100))
+    assert wait_of(counts, "bearer sage_one") > 0, "however the scheme is written"
+    assert wait_of(counts, OTHER) == 0
 
 
 def test_there_is_room_again_in_the_next_periods(monkeypatch: pytest.MonkeyPatch) -> None:
     counts, now = EarlyCounts(), 3600.0 * 1000
     monkeypatch.setattr("coaching.programs.early_counts.time.time", lambda: now)
-    counts.learn(TOKEN)
-    waits = [counts.count(TOKEN, ADDRESS) for _ in range(4)]
+    counts.learn(TOKEN, "token:1")
+    waits = [wait_of(counts, TOKEN) for _ in range(4)]
     assert waits[:3] == [0, 0, 0]
     now += waits[3] + 1
-    assert counts.count(TOKEN, ADDRESS) == 0
-    assert counts.count(TOKEN, ADDRESS) > 0, "a share of the last period still counts"
+    assert wait_of(counts, TOKEN) == 0
+    assert wait_of(counts, TOKEN) > 0, "a share of the last period still counts"
     now += 2 * 3600
-    assert [counts.count(TOKEN, ADDRESS) for _ in range(3)] == [0, 0, 0]
+    assert [wait_of(counts, TOKEN) for _ in range(3)] == [0, 0, 0]
 
 
 def test_a_token_that_isnt_known_to_hold_is_left_to_the_database_and_takes_no_memory() -> None:
     counts = EarlyCounts()
-    assert {counts.count(f"Bearer {number}", ADDRESS) for number in range(10)} == {0}
-    assert {counts.count("", ADDRESS) for _ in range(10)} == {0}
+    assert {wait_of(counts, f"Bearer {number}") for number in range(10)} == {0}
+    assert {wait_of(counts, "") for _ in range(10)} == {0}
     for number in range(MAX_TOKENS + 1):
-        counts.learn(f"Bearer {number}")
-    counts.learn(TOKEN)
-    assert [counts.count(TOKEN, ADDRESS) for _ in range(3)] == [0, 0, 0]
-    assert {counts.count("Bearer 0", ADDRESS) for _ in range(4)} == {0}, "the oldest are counted anew"
+        counts.learn(f"Bearer {number}", "token:3")
+    counts.learn(TOKEN, "token:1")
+    assert [wait_of(counts, TOKEN) for _ in range(3)] == [0, 0, 0]
+    assert {wait_of(counts, "Bearer 0") for _ in range(4)} == {0}, "the oldest are counted anew"
 
 
 def test_an_address_that_sent_many_tokens_that_dont_hold_waits_with_others_of_them() -> None:
     counts = EarlyCounts()
-    counts.learn(TOKEN)
+    counts.learn(TOKEN, "token:1")
     for number in range(3):
-        assert counts.count(f"Bearer {number}", ADDRESS) == 0
+        assert wait_of(counts, f"Bearer {number}") == 0
         counts.count_unknown(ADDRESS)
-    assert 0 < counts.count("Bearer 4", ADDRESS) <= 2 * 3600
-    assert counts.count("Bearer 4", "192.0.2.2") == 0, "another address"
-    assert counts.count(TOKEN, ADDRESS) == 0, "a token that is known to hold"
-    assert counts.count("", ADDRESS) == 0, "without a token"
+    assert 0 < wait_of(counts, "Bearer 4") <= 2 * 3600
+    assert wait_of(counts, "Bearer 4", "192.0.2.2") == 0, "another address"
+    assert wait_of(counts, TOKEN) == 0, "a token that is known to hold"
+    assert wait_of(counts, "") == 0, "without a token"
     for number in range(MAX_ADDRESSES):
         counts.count_unknown(str(number))
-    assert counts.count("Bearer 4", ADDRESS) == 0, "the oldest are counted anew"
+    assert wait_of(counts, "Bearer 4") == 0, "the oldest are counted anew"
+
+
+def test_most_refusals_of_a_second_are_held_and_those_beyond_end_the_connection(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    counts, now = EarlyCounts(), 100.0
+    monkeypatch.setattr("coaching.programs.early_counts.time.monotonic", lambda: now)
+    counts.learn(TOKEN, "token:1")
+    for _ in range(3):
+        assert counts.count(TOKEN, ADDRESS) is None
+    refused = [counts.count(TOKEN, ADDRESS) for _ in range(MAX_HELD + 10)]
+    sent = [(refusal.delay, refusal.closes) for refusal in refused if refusal]
+    at_once, held = [(0.0, False)] * REFUSED_AT_ONCE, [(HELD_SECONDS, False)] * (MAX_HELD - REFUSED_AT_ONCE)
+    assert sent == at_once + held + [(0.0, True)] * 10
+    now += 1
+    refusal = counts.count(TOKEN, ADDRESS)
+    assert refusal
+    assert (refusal.delay, refusal.closes) == (0.0, False)
