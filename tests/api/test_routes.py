@@ -12,6 +12,7 @@ from django.db import connections
 from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
+from pytest_django import Settings
 
 from coaching.api.docs import described
 from coaching.api.routes import ROUTES
@@ -42,6 +43,8 @@ from tests.api.things import (
     name_of,
     token,
 )
+from tests.oauth.granted import browser_of, granted_that_dont_hold
+from tests.oauth.program import connect
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -137,7 +140,10 @@ def test_anothers_things_look_missing(user: User, other_user: User, subtests: py
 
 
 @pytest.mark.slow
-def test_tokens_that_dont_hold_are_all_answered_alike(user: User, other_user: User) -> None:
+def test_tokens_that_dont_hold_are_all_answered_alike(
+    user: User, other_user: User, settings: Settings
+) -> None:
+    settings.IDP_OIDC_RATE_LIMITS = False
     things = give_things(user, "secret")
     good = token(user)
     expired, revoked, disabled = token(user), token(user), token(other_user)
@@ -145,12 +151,15 @@ def test_tokens_that_dont_hold_are_all_answered_alike(user: User, other_user: Us
     past = timezone.now() - timedelta(days=1)
     ProgramToken.of(user.pk).filter(pk=rows[1].pk).update(made_at=past - timedelta(days=1), expires_at=past)
     rows[2].delete()
-    User.objects.filter(pk=other_user.pk).update(is_active=False)
+    for_mcp = connect(browser_of(user))["access_token"]
+    granted = granted_that_dont_hold(user, other_user).values()
     assert ask(good, "list_files", things).status_code == 200
     wrong = ("", "x", good[:-1], good + "a", good.upper(), "sage_" + "A" * 43)
     before = counts()
     responses = [
-        ask(secret, name, things) for secret in (*wrong, expired, revoked, disabled) for name in REQUESTS
+        ask(secret, name, things)
+        for secret in (*wrong, expired, revoked, disabled, for_mcp, *granted)
+        for name in REQUESTS
     ]
     answers = {(*plain(response), response["WWW-Authenticate"]) for response in responses}
     assert counts() == before

@@ -1,4 +1,4 @@
-"""Tokens that don't hold, by HTTP: each tool is answered alike, and does nothing."""
+"""Tokens that don't hold, personal and of consents: each tool is answered alike, and does nothing."""
 
 import json
 from datetime import timedelta
@@ -7,12 +7,14 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import AsyncClient
 from django.utils import timezone
+from pytest_django import Settings
 
 from coaching.models import ActionItem, Capture, ProgramToken, Scope
 from coaching.tools import PROGRAM_TOOLS
 from sessions_app.database import in_database
 from tests.mcp.lives import fill, token_of
 from tests.mcp.test_matrix import HERS, arguments_of
+from tests.oauth.granted import granted_that_dont_hold
 from tests.sockets.questions import rows
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
@@ -29,11 +31,19 @@ def secrets_that_dont_hold(user: User, other_user: User) -> list[str]:
     return [expired, revoked, disabled, good[:-1], good + "a", good.upper(), "sage_" + "A" * 43, "x"]
 
 
-async def test_each_tool_is_closed_to_tokens_that_dont_hold(user: User, other_user: User) -> None:
+def all_that_dont_hold(user: User, other_user: User) -> list[str]:
+    granted = granted_that_dont_hold(user, other_user)
+    return [*granted.values(), *secrets_that_dont_hold(user, other_user)]
+
+
+async def test_each_tool_is_closed_to_tokens_that_dont_hold(
+    user: User, other_user: User, settings: Settings
+) -> None:
+    settings.IDP_OIDC_RATE_LIMITS = False
     ids = await in_database(fill, user, HERS)
     before = await in_database(ActionItem.of(user.pk).count)
     answers = set()
-    for secret in await in_database(secrets_that_dont_hold, user, other_user):
+    for secret in await in_database(all_that_dont_hold, user, other_user):
         headers = {"Authorization": f"Bearer {secret}", "Accept": "application/json"}
         for name in PROGRAM_TOOLS:
             params = {"name": name, "arguments": arguments_of(name, ids)}
