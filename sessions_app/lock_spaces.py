@@ -29,3 +29,5 @@ class LockSpace(IntEnum):
     """The shipped help lines are loaded."""
     PROGRAM_CLIENTS = 0x0A01
     """Programs that have registered themselves are counted."""
+    PROGRAM_GRANTS = 0x0A02
+    """A user's consents to programs are renewed, replaced or ended."""

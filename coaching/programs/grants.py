@@ -1,6 +1,7 @@
 """What a person has consented to: a program with scopes, until they take it back or don't use it for 90 days.
 
-The tokens are allauth's rows, of which only hashes are stored. All functions run synchronous ORM code.
+The tokens are allauth's rows, of which only hashes are stored. All functions run synchronous ORM code. What
+makes or ends tokens of a person takes one lock: otherwise an end wouldn't see those that a refresh makes.
 """
 
 from collections.abc import Sequence
@@ -14,7 +15,9 @@ from django.db import transaction
 from coaching.models import Scope
 from coaching.programs.callers import Caller, NotKnown, known_scopes
 from coaching.programs.redirects import Redirect
+from sessions_app.database import lock_until_commit
 from sessions_app.errors import Refused
+from sessions_app.lock_spaces import LockSpace
 
 MAX_GRANTS = 50
 """For each person: programs that they have connected."""
@@ -66,9 +69,12 @@ def check_granted(token_id: int, *, now: datetime) -> None:
 
 
 def find_refreshing(secret: str, *, now: datetime) -> Caller | None:
-    """Return the program of a refresh token, and lock the token: it is used once. In a transaction."""
+    """Return the program of a refresh token, which is used once. In a transaction, which locks the grant."""
     tokens = Token.objects.by_value(secret).filter(type=Token.Type.REFRESH_TOKEN, expires_at__gt=now)
-    token = tokens.select_for_update().first()
+    if (known := tokens.first()) is None:
+        return None
+    _lock(known.user_id)
+    token = tokens.first()  # another request may have used it, or the person have ended it
     return None if token is None or token.client is None else _caller_of(token)
 
 
@@ -84,9 +90,13 @@ def note_used(secret: str, *, user_id: int, client_id: str, now: datetime) -> No
 
 
 def end_reused(secret: str, *, now: datetime) -> None:
-    """End the grant of a refresh token that was used before: one of the two who have it has stolen it."""
+    """End the grant of a refresh token that was used before: one of the two who have it has stolen it.
+
+    In a transaction.
+    """
     used = Token.objects.by_value(secret).filter(type=_USED, created_at__lt=now - REPEATED_FOR).first()
     if used is not None:
+        _lock(used.user_id)
         Token.objects.filter(user_id=used.user_id, client_id=used.client_id).delete()
 
 
@@ -94,8 +104,10 @@ def consented_anew(*, access: str, refresh: str) -> User:
     """End what a program had of a person before the consent that two tokens come from; return the person.
 
     So a narrower consent takes effect, and connecting again ends the access of whoever has stolen a token.
+    In a transaction. The person is read after the lock: a new password is stored before it ends the grants.
     """
     new = list(Token.objects.by_value(access) | Token.objects.by_value(refresh))
+    _lock(new[0].user_id)
     earlier = Token.objects.filter(user_id=new[0].user_id, client_id=new[0].client_id)
     earlier.exclude(pk__in=[token.pk for token in new]).delete()
     person: User = new[0].user
@@ -123,6 +135,7 @@ def has_room(user_id: int, *, client_id: str, now: datetime) -> bool:
 @transaction.atomic
 def revoke_grant(*, user_id: int, client_id: str) -> str:
     """End all access of a program to a person's Sage; return its name. Raises `Client.DoesNotExist`."""
+    _lock(user_id)
     tokens = Token.objects.filter(user_id=user_id, client_id=client_id)
     if not tokens.exists():
         raise Client.DoesNotExist
@@ -131,15 +144,24 @@ def revoke_grant(*, user_id: int, client_id: str) -> str:
     return name
 
 
+@transaction.atomic
 def revoke_all_grants(user_id: int) -> int:
     """End the access of all programs that a person has connected, as a new password does; return how many."""
+    _lock(user_id)
     return int(Token.objects.filter(user_id=user_id).delete()[0])
 
 
+@transaction.atomic
 def revoke_value(secret: str, *, client_id: str) -> None:
-    """End what a program gives back: an access token, or with a refresh token the whole grant (RFC 7009)."""
-    token = Token.objects.by_value(secret).filter(type__in=_GRANTED, client_id=client_id).first()
-    if token is not None and token.type == Token.Type.REFRESH_TOKEN:
+    """End what a program gives back: an access token, or with a refresh token the whole grant (RFC 7009).
+
+    That is so with a refresh token that was used a moment ago, too: the program may not know the new one.
+    """
+    kinds = (*_GRANTED, _USED)
+    token = Token.objects.by_value(secret).filter(type__in=kinds, client_id=client_id).first()
+    if token is not None:
+        _lock(token.user_id)
+    if token is not None and token.type != Token.Type.ACCESS_TOKEN:
         Token.objects.filter(user_id=token.user_id, client_id=client_id).delete()
     elif token is not None:
         token.delete()
@@ -148,6 +170,10 @@ def revoke_value(secret: str, *, client_id: str) -> None:
 def forget_ended(now: datetime) -> int:
     """Delete expired tokens; return how many."""
     return int(Token.objects.filter(expires_at__lte=now).delete()[0])
+
+
+def _lock(user_id: int) -> None:
+    lock_until_commit(LockSpace.PROGRAM_GRANTS, user_id)
 
 
 def _with_person(token: Token | None) -> Token:

@@ -120,6 +120,37 @@ def test_a_stolen_refresh_token_ends_the_grant_when_both_have_used_it(browser: C
     assert not Token.objects.exists()
 
 
+def test_a_program_that_refreshes_while_it_is_disconnected_keeps_no_access(
+    browser: Client, user: User
+) -> None:
+    connected = connect(browser)
+
+    def disconnect(_: int) -> None:
+        try:
+            revoke_grant(user_id=user.pk, client_id=connected["client_id"])
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            renewed = refresh(connected["client_id"], connected["refresh_token"])
+            ending = pool.submit(disconnect, 0)
+            with pytest.raises(TimeoutError):
+                ending.result(timeout=0.5)
+        ending.result(timeout=30)
+    assert renewed.status_code == 200
+    assert not Token.objects.exists()
+
+
+def test_a_refresh_token_that_was_used_can_be_given_back(browser: Client) -> None:
+    connected = connect(browser)
+    newest = refresh(connected["client_id"], connected["refresh_token"]).json()
+    given_back = {"token": connected["refresh_token"], "client_id": connected["client_id"]}
+    assert Client().post("/oauth/revoke", given_back).status_code == 200
+    assert call_mcp(newest["access_token"]).status_code == 401
+    assert not Token.objects.exists()
+
+
 def test_a_suggestion_that_waits_is_not_written_when_its_access_has_ended(
     browser: Client, user: User
 ) -> None:
