@@ -8,7 +8,7 @@ is counted by its cookie or address first, then by its user.
 
 import sys
 from collections.abc import Awaitable, Callable
-from functools import lru_cache, wraps
+from functools import wraps
 from hashlib import sha256
 from http import HTTPStatus
 from inspect import iscoroutinefunction
@@ -38,7 +38,7 @@ from coaching.people.in_flight import (
     in_flight,
     signed_in_browsers,
 )
-from coaching.views.programs import error_as_json, wants_json
+from coaching.views.programs import error_as_json, is_for_programs, wants_json
 from sage.logs import UNLOGGED_PATHS
 from sessions_app.database import (
     give_back_connections,
@@ -84,10 +84,11 @@ def admitted(get_response: GetResponse) -> GetResponse:
             return await cast("Awaitable[HttpResponseBase]", get_response(request))
         ticket = Ticket(in_flight)
         holder = current_ticket.set(ticket)
+        token = request.headers.get("Authorization", "") if is_for_programs(request) else ""
         try:
             for key, most in _stranger_keys(request):
                 ticket.count(key, most)
-            await ticket.begin()
+            await ticket.begin(token=token)
             try:
                 return await cast("Awaitable[HttpResponseBase]", get_response(request))
             finally:
@@ -277,11 +278,7 @@ def client_address(forwarded: str, peer: str) -> str:
     `REMOTE_ADDR` would be the first one, which a client can forge. For IPv6 it is the /64 network: a host
     usually has all of its addresses.
     """
-    return _network_of((forwarded.rpartition(",")[2].strip() if settings.IS_BEHIND_HTTPS else "") or peer)
-
-
-@lru_cache(maxsize=1000)
-def _network_of(text: str) -> str:
+    text = (forwarded.rpartition(",")[2].strip() if settings.IS_BEHIND_HTTPS else "") or peer
     try:
         address = ip_address(text)
     except ValueError:

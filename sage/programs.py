@@ -26,6 +26,8 @@ from sage.http_requests import Refusal, Sender
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
 
+_client_address = lru_cache(maxsize=1_000)(client_address)
+
 
 def refused_early(sender: Sender) -> Refusal | None:
     """Count a request; return its refusal, in its language, if it is one too many."""
@@ -37,7 +39,7 @@ def refused_early(sender: Sender) -> Refusal | None:
     return Refusal(seconds=seconds, body=body, delay=one_too_many.delay, closes=one_too_many.closes)
 
 
-@lru_cache(maxsize=1000)
+@lru_cache(maxsize=1_000)
 def _body(seconds: int, language: str) -> bytes:
     with override(language):
         return json.dumps({"error": TooOften(seconds).shown()}).encode()
@@ -50,7 +52,7 @@ def count_unknown(sender: Sender) -> None:
 
 
 def _address_of(sender: Sender) -> str:
-    return client_address(sender.forwarded, sender.peer)
+    return _client_address(sender.forwarded, sender.peer)
 
 
 @sync_and_async_middleware

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager, nullcontext
 
 from channels.routing import get_default_application
 from django.conf import settings
+from django.urls import get_resolver
 from django.utils.translation import gettext, override
 
 from coaching.files.objects import warm_storage
@@ -90,6 +91,8 @@ def serve(
     worker = JobWorker() if has_worker else None
     warm_markdown()
     warm_storage()
+    # Else the first request imports all pages, for about a second in which nobody else is answered.
+    _ = get_resolver().url_patterns
     model_server()  # the first turn's time depends on it
 
     @asynccontextmanager

@@ -10,6 +10,7 @@ from collections import Counter, OrderedDict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
+from weakref import WeakValueDictionary
 
 MAX_PER_PERSON = 10
 """Requests in flight per person, or per browser that isn't signed in."""
@@ -19,13 +20,17 @@ MAX_KNOWN_BROWSERS = 10_000
 """How many signed-in browsers are remembered."""
 MAX_RUNNING = 16
 """Requests of all people that may hold a database connection; the pool is larger (`sage.settings`)."""
+MAX_RUNNING_PER_TOKEN = 2
+"""Of them, those of one token of a program: many at once would keep the interpreter from everybody else."""
 MAX_WAITING_PER_PERSON = 4
 """A person's requests that may wait for an answer or a feed; the others are for pages."""
 QUEUE_SECONDS = 3.0
+TOKEN_QUEUE_SECONDS = 10.0
+"""How long a request waits for a slot, and before that for others of its token."""
 
 
 class TooManyInFlight(Exception):
-    """A person has too many requests in flight."""
+    """A person or a token has too many requests in flight."""
 
 
 class TooBusy(Exception):
@@ -39,6 +44,7 @@ class InFlight:
         self._lock = threading.Lock()
         self._counts: Counter[str] = Counter()
         self._slots = asyncio.Semaphore(MAX_RUNNING)
+        self._slots_of_tokens: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
 
     def count(self, key: str, most: int) -> bool:
         """Count a request under a key; return False if there are `most` already."""
@@ -53,6 +59,13 @@ class InFlight:
             self._counts[key] -= 1
             if self._counts[key] <= 0:
                 del self._counts[key]
+
+    def slots_of(self, token: str) -> asyncio.Semaphore:
+        """Return the slots of a token, which are kept as long as a request of it is in flight."""
+        slots = self._slots_of_tokens.get(token)
+        if slots is None:
+            slots = self._slots_of_tokens[token] = asyncio.Semaphore(MAX_RUNNING_PER_TOKEN)
+        return slots
 
     async def take_slot(self) -> None:
         """Wait for a slot. Raises `TooBusy` after `QUEUE_SECONDS`."""
@@ -95,12 +108,13 @@ class SignedInBrowsers:
 
 
 class Ticket:
-    """A request in flight: the keys it is counted under, and whether it has a slot."""
+    """A request in flight: the keys it is counted under, and whether it has a slot, also of its token."""
 
     def __init__(self, in_flight: InFlight) -> None:
         self._in_flight = in_flight
         self._keys: list[str] = []
         self._has_slot = False
+        self._of_token: asyncio.Semaphore | None = None
 
     def count(self, key: str, most: int) -> None:
         """Count the request under another key. Raises `TooManyInFlight`."""
@@ -108,7 +122,16 @@ class Ticket:
             raise TooManyInFlight
         self._keys.append(key)
 
-    async def begin(self) -> None:
+    async def begin(self, *, token: str = "") -> None:
+        """Wait for a slot, first for one of a program's token. Raises `TooManyInFlight` and `TooBusy`."""
+        if token:
+            slots = self._in_flight.slots_of(token)
+            try:
+                async with asyncio.timeout(TOKEN_QUEUE_SECONDS):
+                    await slots.acquire()
+            except TimeoutError:
+                raise TooManyInFlight from None
+            self._of_token = slots
         await self._in_flight.take_slot()
         self._has_slot = True
 
@@ -116,22 +139,31 @@ class Ticket:
         if self._has_slot:
             self._has_slot = False
             self._in_flight.release_slot()
+        if self._of_token is not None:
+            self._of_token.release()
+            self._of_token = None
         while self._keys:
             self._in_flight.uncount(self._keys.pop())
 
     @asynccontextmanager
     async def waiting(self) -> AsyncIterator[bool]:
-        """Release the slot meanwhile. Yields False if the person already has enough requests waiting."""
+        """Release the slots meanwhile. Yields False if the person already has enough requests waiting."""
         waits = f"{self._keys[-1]} waits"
         if not self._in_flight.count(waits, MAX_WAITING_PER_PERSON):
             yield False
             return
+        of_token, self._of_token = self._of_token, None
         self._has_slot = False
         self._in_flight.release_slot()
+        if of_token is not None:
+            of_token.release()
         try:
             yield True
         finally:
             self._in_flight.uncount(waits)
+            if of_token is not None:
+                await of_token.acquire()
+                self._of_token = of_token
             await self._in_flight.take_slot_again()
             self._has_slot = True
 
