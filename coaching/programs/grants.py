@@ -41,7 +41,6 @@ class Grant:
     name: str
     hosts: Sequence[str]
     scopes: Sequence[Scope]
-    since: datetime
     ends_at: datetime
 
 
@@ -199,7 +198,6 @@ def _grant_of(client: Client, tokens: Sequence[Token]) -> Grant:
         name=client.name,
         hosts=tuple(dict.fromkeys(_host_of(address) for address in client.get_redirect_uris())),
         scopes=[scope for scope in Scope if scope in scopes],
-        since=client.created_at,
         ends_at=max(token.expires_at for token in tokens),
     )
 

@@ -10,6 +10,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from coaching.models import ActionItem, Capture, ProgramToken, Scope
+from coaching.people.in_flight import MAX_PER_PERSON, in_flight
 from coaching.tools import PROGRAM_TOOLS
 from sessions_app.database import in_database
 from tests.mcp.lives import fill, token_of
@@ -55,3 +56,18 @@ async def test_each_tool_is_closed_to_tokens_that_dont_hold(
     assert [status for status, *_ in answers] == [401]
     assert await in_database(ActionItem.of(user.pk).count) == before
     assert not await rows(Capture.of(user.pk))
+
+
+async def test_a_person_with_many_requests_in_flight_waits_by_mcp_too(user: User) -> None:
+    secret, key = await in_database(token_of, user, "read"), f"person {user.pk}"
+    for _ in range(MAX_PER_PERSON):
+        assert in_flight.count(key, MAX_PER_PERSON)
+    try:
+        message = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}})
+        headers = {"Authorization": f"Bearer {secret}", "Accept": "application/json"}
+        answered = await AsyncClient().post("/mcp", message, content_type="application/json", headers=headers)
+    finally:
+        for _ in range(MAX_PER_PERSON):
+            in_flight.uncount(key)
+    assert (answered.status_code, answered["Retry-After"]) == (429, "2")
+    assert "Too many" in answered.json()["error"]

@@ -9,10 +9,12 @@ import structlog
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.views.decorators.csrf import csrf_exempt
 
+from coaching.api.errors import TOO_MANY, WAIT_SECONDS
 from coaching.api.mcp.access import Access, find_access
 from coaching.oauth.addresses import origin_of, resource_of
 from coaching.oauth.documents import challenge
 from coaching.people.attempts import TooOften
+from coaching.people.in_flight import TooManyInFlight
 from coaching.programs.callers import NotKnown
 from coaching.programs.entrance import count
 from coaching.views.programs import error_as_json
@@ -41,8 +43,9 @@ async def endpoint(request: HttpRequest) -> HttpResponse:
     except NotKnown:
         return _unauthorized(request, is_missing=not authorization)
     except TooOften as refusal:
-        waits = {"Retry-After": str(refusal.wait_seconds)}
-        return error_as_json(str(refusal), HTTPStatus.TOO_MANY_REQUESTS, headers=waits)
+        return _later(str(refusal), refusal.wait_seconds)
+    except TooManyInFlight:
+        return _later(TOO_MANY, WAIT_SECONDS)
     return answered
 
 
@@ -50,6 +53,10 @@ def _admit(authorization: str, *, resource: str) -> Access:
     access = find_access(authorization, resource=resource)
     count(access.caller, authorization)
     return access
+
+
+def _later(words: str, seconds: int) -> HttpResponse:
+    return error_as_json(words, HTTPStatus.TOO_MANY_REQUESTS, headers={"Retry-After": str(seconds)})
 
 
 def _unauthorized(request: HttpRequest, *, is_missing: bool) -> HttpResponse:
