@@ -39,8 +39,10 @@ LONGEST = 600.0
 SAID_SECONDS = 8.0
 """More than the recogniser's sentence takes."""
 MISSING_MS = 20.0
-MOVED_MS = 100.0
-"""How much a busy machine may drop or add."""
+LOST_MS = 100.0
+"""What a browser may throw away on a busy machine, in recordings of any length."""
+SILENT_MS = 100.0
+"""What it may write of silence each minute: then nothing is lost, and a pause is a little longer."""
 UNHEARD_MS = 50.0
 """What the browser still had of the sound when the button was pressed, and didn't pass on any more."""
 TIMES = """
@@ -69,12 +71,13 @@ def words(number: int) -> str:
     return " ".join(f"recording-{number}-word-{word}" for word in range(1, 41))
 
 
-def check(compared: Comparison) -> None:
+def check(compared: Comparison, *, minutes: int = 1) -> None:
     """Nothing is missing at the beginning or the end, and what is between is what was played."""
     assert compared.correlation >= 0.95
     assert compared.end_correlation >= 0.9
     assert compared.missing_ms <= MISSING_MS
-    assert compared.moved_ms <= MOVED_MS
+    assert compared.lost_ms <= LOST_MS
+    assert compared.silent_ms <= SILENT_MS * minutes
 
 
 async def until_done(page: Page, before: str) -> str:
@@ -145,7 +148,7 @@ async def test_ten_minutes_end_by_themselves_and_all_of_them_are_kept(
     assert 0 <= len(heard) / RATE - LONGEST < 0.5
     compared = compare(played, heard)
     report("ten minutes", compared)
-    check(compared)
+    check(compared, minutes=10)
 
 
 async def test_a_recogniser_writes_down_the_same_words_as_of_the_file_that_was_played(

@@ -7,7 +7,7 @@ import subprocess
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import count, starmap
+from itertools import count, groupby, starmap
 from math import sqrt
 
 from coaching.voice.sound import RATE
@@ -30,6 +30,8 @@ WINDOW = RATE
 MOST_OFF = RATE // 2
 MOST_MOVED = RATE // 10
 ALIKE = 0.95
+LEAST_SILENCE = RATE // 200
+"""Samples without any noise, which a microphone never gives: the browser wrote silence."""
 
 
 def require_speech() -> None:
@@ -74,7 +76,9 @@ def _at_our_rate(samples: Sequence[int], *, rate: int) -> "array[int]":
 class Comparison:
     """A recording beside what was played.
 
-    Where the browser has no time, its audio thread drops samples or adds silence: then the rest is `moved`.
+    Chromium's audio thread writes silence where the microphone's thread has nothing for it, and of what it
+    doesn't take in time, 100 ms are kept. Silence alone moves the rest; silence in the place of what was
+    played is a hole.
     """
 
     correlation: float
@@ -83,17 +87,19 @@ class Comparison:
     """Of the last second that both have."""
     missing_ms: float
     """What the recording hasn't of the beginning; negative if it began earlier."""
-    moved_ms: float
+    silent_ms: float
+    """The silence that the browser wrote between the beginning and the end."""
+    lost_ms: float
+    """What the recording hasn't of what was played between the beginning and the end."""
     end_ms: float
     """How much longer the recording goes on than what was played."""
 
 
 def compare(played: Sequence[int], heard: Sequence[int]) -> Comparison:
-    """Find what was played in a recording, which began up to half a second earlier or later."""
+    """Find what was played, with noise, in a recording, which began up to half a second earlier or later."""
     first = late = (
         _place(played[MOST_OFF : MOST_OFF + WINDOW], heard, around=MOST_OFF, most=MOST_OFF) - MOST_OFF
     )
-    moved = 0
     pairs: list[tuple[Sequence[int], Sequence[int]]] = []
     for start in range(max(0, -late), len(played), WINDOW):
         ours, theirs = _both(played[start : start + WINDOW], heard[start + late : start + late + WINDOW])
@@ -103,17 +109,24 @@ def compare(played: Sequence[int], heard: Sequence[int]) -> Comparison:
             place = _place(ours, heard, around=start + late, most=MOST_MOVED)
             other = _both(ours, heard[place : place + WINDOW])
             if _correlation(*other) > _correlation(ours, theirs):
-                moved += abs(place - start - late)
                 late, (ours, theirs) = place - start, other
         pairs.append((ours, theirs))
     products, one, other = (sum(each) for each in zip(*starmap(_products, pairs), strict=True))
+    silent = _silence(heard[first + MOST_OFF : late + len(played)])
     return Comparison(
         correlation=products / sqrt(one * other or 1),
         end_correlation=_correlation(*pairs[-1]),
         missing_ms=-first * 1000 / RATE,
-        moved_ms=moved * 1000 / RATE,
+        silent_ms=silent * 1000 / RATE,
+        lost_ms=(silent - (late - first)) * 1000 / RATE,
         end_ms=(len(heard) - late - len(played)) * 1000 / RATE,
     )
+
+
+def _silence(heard: Sequence[int]) -> int:
+    """Return how many samples are part of a silence."""
+    runs = (sum(1 for _ in run) for is_sounding, run in groupby(heard, key=bool) if not is_sounding)
+    return sum(length for length in runs if length >= LEAST_SILENCE)
 
 
 def _place(window: Sequence[int], heard: Sequence[int], *, around: int, most: int) -> int:
