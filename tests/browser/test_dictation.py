@@ -41,6 +41,11 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 BEFORE, SOUNDS, AFTER = 0.5, 3.0, 30.0
 RATE = 48_000
+ABOVE = """() => {
+    const [notice, composer] = ["toast", "composer"].map((id) => document.getElementById(id));
+    return notice.getBoundingClientRect().bottom <= composer.getBoundingClientRect().top;
+}"""
+"""Whether the notice that the words have come is above the composer."""
 PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
 
 
@@ -144,7 +149,8 @@ async def test_a_recording_outlives_a_reload_and_a_lost_line_and_comes_once(
 async def test_a_server_that_fails_says_so_and_the_recording_can_be_tried_again_or_discarded(
     open_page: OpenPage, server: TranscriptionServer, session: Session, agreed: User
 ) -> None:
-    server.status, server.texts = 500, ["Now it works."]
+    words = " ".join(["Now it works."] * 30)
+    server.status, server.texts = 500, [words]
     page = await open_page(path_of(session))
     await microphone(page).click()
     await until_heard(page, 1)
@@ -152,7 +158,8 @@ async def test_a_server_that_fails_says_so_and_the_recording_can_be_tried_again_
     await expect(page.get_by_text("has a problem right now")).to_be_visible()
     server.status = 200
     await page.get_by_role("button", name="Write it down").click()
-    await expect(field(page)).to_have_value("Now it works.")
+    await expect(field(page)).to_have_value(words)
+    assert await page.evaluate(ABOVE), "what is to be read isn't covered"
     await microphone(page).click()
     await until_heard(page, 1)
     await page.get_by_role("button", name="Cancel").click()
@@ -196,6 +203,7 @@ async def test_a_microphone_that_is_forbidden_or_missing_says_what_to_do(
     bare = await open_in(without, path_of(session))
     await microphone(bare).click()
     await expect(bare.get_by_text("No microphone was found.")).to_be_visible()
+    await expect(bare.get_by_role("timer")).to_be_hidden()
     await without.close()
     assert server.requests == []
 

@@ -159,6 +159,7 @@ async def test_silence_is_shown_while_it_is_recorded_and_isnt_sent(
     await expect(page.get_by_text("Listening, but nothing can be heard.")).to_be_visible()
     await stop(page)
     await expect(page.get_by_text("Nothing can be heard in this recording.")).to_be_visible()
+    await expect(page.get_by_role("button", name="Write it down")).to_be_hidden()
     assert not await in_database(Recording.unscoped.exists)
     await page.get_by_role("button", name="Discard").click()
     assert await page.evaluate(KEPT) == 0

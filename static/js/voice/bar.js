@@ -28,7 +28,7 @@ export class Bar {
     this.#form.dataset.voice = phase;
     this.#bar.hidden = phase === "idle";
     this.open.ariaPressed = String(phase === "recording" || phase === "opening");
-    this.open.ariaDisabled = String(phase === "sending" || phase === "stopped");
+    this.open.ariaDisabled = String(["sending", "stopped", "silent"].includes(phase));
     this.say(sentence);
     for (const button of this.#bar.querySelectorAll("[data-when]")) {
       button.hidden = !button.dataset.when.split(" ").includes(phase);

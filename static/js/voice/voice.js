@@ -36,7 +36,7 @@ class Voice {
   #sending = null;
   #retrying = null;
   #whenSettled = new Map(); // by the ids of recordings
-  #phase = "idle"; // opening, recording, sending, stopped: waits for the person
+  #phase = "idle"; // opening, recording, sending, stopped or silent: waits for the person
 
   constructor(form, template, agree, tools) {
     this.#form = form;
@@ -168,7 +168,7 @@ class Voice {
   async #send(why = "") {
     const { id, pieces } = this.#recording;
     this.#recording.isUnsent = false;
-    if (isSilent(pieces)) return this.#stop(this.#words.silent);
+    if (isSilent(pieces)) return this.#stop(this.#words.silent, "silent");
     const sentence = why || this.#words.sending;
     this.#show("sending", sentence);
     this.#sending = new AbortController();
@@ -224,9 +224,9 @@ class Voice {
     this.#show("refused", error.sentence || known || busy);
   }
 
-  // Waits for the person: to send it, or to discard it.
-  #stop(sentence) {
-    this.#show("stopped", sentence);
+  // Waits for the person: to send it, or to discard it, which is all that can be done with a silent one.
+  #stop(sentence, phase = "stopped") {
+    this.#show(phase, sentence);
     this.#bar.showTime(this.#recording.samples);
   }
 
