@@ -38,7 +38,8 @@ AFTER = 30.0
 LONGEST = 600.0
 SAID_SECONDS = 8.0
 """More than the recogniser's sentence takes."""
-MISSING_MS = 20.0
+MISSING_MS = 30.0
+"""What a browser may miss while its threads begin: one to three buffers."""
 LOST_MS = 100.0
 """What a browser may throw away on a busy machine, in recordings of any length."""
 SILENT_MS = 100.0

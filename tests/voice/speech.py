@@ -74,11 +74,11 @@ def _at_our_rate(samples: Sequence[int], *, rate: int) -> "array[int]":
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """A recording beside what was played.
+    """The sounds of a recording beside what was played.
 
-    Chromium's audio thread writes silence where the microphone's thread has nothing for it, and of what it
-    doesn't take in time, 100 ms are kept. Silence alone moves the rest; silence in the place of what was
-    played is a hole.
+    Chromium's audio thread writes silence where the microphone's thread has nothing for it, most often in the
+    first half second, and keeps 100 ms of what it doesn't take in time. Silence alone makes a pause, so it is
+    taken out before: if it stood in the place of something that was played, that is missing then.
     """
 
     correlation: float
@@ -86,17 +86,18 @@ class Comparison:
     end_correlation: float
     """Of the last second that both have."""
     missing_ms: float
-    """What the recording hasn't of the beginning; negative if it began earlier."""
-    silent_ms: float
-    """The silence that the browser wrote between the beginning and the end."""
+    """What the recording hasn't of the first half second; negative if it began earlier."""
     lost_ms: float
-    """What the recording hasn't of what was played between the beginning and the end."""
+    """What it hasn't of the rest of what was played, before its end."""
+    silent_ms: float
+    """The silence that the browser wrote between the first sound and the last."""
     end_ms: float
     """How much longer the recording goes on than what was played."""
 
 
 def compare(played: Sequence[int], heard: Sequence[int]) -> Comparison:
     """Find what was played, with noise, in a recording, which began up to half a second earlier or later."""
+    heard, silent = _without_silence(heard)
     first = late = (
         _place(played[MOST_OFF : MOST_OFF + WINDOW], heard, around=MOST_OFF, most=MOST_OFF) - MOST_OFF
     )
@@ -112,21 +113,28 @@ def compare(played: Sequence[int], heard: Sequence[int]) -> Comparison:
                 late, (ours, theirs) = place - start, other
         pairs.append((ours, theirs))
     products, one, other = (sum(each) for each in zip(*starmap(_products, pairs), strict=True))
-    silent = _silence(heard[first + MOST_OFF : late + len(played)])
     return Comparison(
         correlation=products / sqrt(one * other or 1),
         end_correlation=_correlation(*pairs[-1]),
         missing_ms=-first * 1000 / RATE,
+        lost_ms=(first - late) * 1000 / RATE,
         silent_ms=silent * 1000 / RATE,
-        lost_ms=(silent - (late - first)) * 1000 / RATE,
         end_ms=(len(heard) - late - len(played)) * 1000 / RATE,
     )
 
 
-def _silence(heard: Sequence[int]) -> int:
-    """Return how many samples are part of a silence."""
-    runs = (sum(1 for _ in run) for is_sounding, run in groupby(heard, key=bool) if not is_sounding)
-    return sum(length for length in runs if length >= LEAST_SILENCE)
+def _without_silence(heard: Sequence[int]) -> "tuple[array[int], int]":
+    """Return a recording without the silence between its sounds, and how much that was."""
+    begin = next(place for place, sample in enumerate(heard) if sample)
+    end = len(heard) - next(place for place, sample in enumerate(reversed(heard)) if sample)
+    kept, silent = array("h", heard[:begin]), 0
+    for is_sound, run in groupby(heard[begin:end], key=bool):
+        samples = array("h", run)
+        if is_sound or len(samples) < LEAST_SILENCE:
+            kept += samples
+        else:
+            silent += len(samples)
+    return kept + array("h", heard[end:]), silent
 
 
 def _place(window: Sequence[int], heard: Sequence[int], *, around: int, most: int) -> int:
