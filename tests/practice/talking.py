@@ -1,6 +1,7 @@
 """Plays conversations with the guided tour in this process, with the tour's own server and no database."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
@@ -17,15 +18,22 @@ CONTEXT = (
 )
 
 
+@dataclass
 class TalkWalk(Walk):
     """A walk whose tools find nothing and keep what they are given."""
+
+    steps: dict[int, dict[str, Any]] = field(default_factory=dict)
 
     def _result_of(self, call: dict[str, Any]) -> tuple[str, bool]:
         given: Mapping[str, Any] = call["input"]
         match call["name"]:
             case "create_action_item":
-                kept = {"written": True, "id": 7, "state": "open", **given}
-                return orjson.dumps(kept).decode(), False
+                step = len(self.steps) + 1
+                self.steps[step] = {"written": True, "id": step, "state": "open", **given}
+                return orjson.dumps(self.steps[step]).decode(), False
+            case "resolve_action_item" if given["id"] in self.steps:
+                self.steps[given["id"]].update(given)
+                return orjson.dumps(self.steps[given["id"]]).decode(), False
             case "recall_context" | "search_knowledge_bank":
                 return '{"hits": []}', False
             case "show_help_lines":

@@ -31,6 +31,29 @@ ROWS: Sequence[tuple[texts.Language, str, str, str]] = [
     ("de", "Wir müssen unseren Hund einschläfern lassen | er ist 14", "quiet", ""),
     ("es", "Mi abuela murió el domingo. | ella me crió", "quiet !good", ""),
     ("es", "Tenemos que sacrificar a nuestro perro | tiene 14 años", "quiet", ""),
+    # Jokes are played along with, and what isn't one isn't taken for one.
+    ("en", "knock knock | Lettuce.", "knock_who", "Lettuce who?"),
+    ("en", "what do you call a fish without eyes? | a fsh", "tease", ""),
+    ("en", "I joke when I'm nervous, and I've got a job interview tomorrow", "!joke !riddle", ""),
+    ("de", "klopf klopf", "knock", ""),
+    ("es", "toc toc | Lola", "knock_who", "¿Lola qué?"),
+    # Who doubts apps isn't asked what is on their mind.
+    ("en", "I don't need an app to tell me how to live", "doubt", ""),
+    ("de", "noch so eine App, die mein Leben ändern will", "doubt", ""),
+    ("es", "otra app que promete cambiarme la vida", "doubt", ""),
+    # What was written is named, steps too.
+    ("en", "I'll call mum on friday | what exactly did you save?", "", "put on your list: “Call mum”"),
+    ("de", "Ich rufe am Freitag Mama an | was steht jetzt drin?", "", "gesetzt: „Ich rufe Mama an“"),
+    ("es", "El viernes voy a llamar a mamá | ¿qué has guardado?", "", "en tu lista: “Llamar a mamá”"),
+    ("en", "I broke up with my boyfriend | is there anything stored about me?", "wrote_nothing", ""),
+    # Who mourns and asks how is answered, and who was told nothing is known to be told nothing.
+    ("en", "My dad passed away last week | how do I explain that to my little boy?", "death !wonder", ""),
+    ("en", "I dropped out and I haven't told my parents", "untold", ""),
+    ("de", "Ich habe Schulden und meine Frau weiß nichts davon", "untold", ""),
+    ("es", "Suspendí y no se lo he dicho a mis padres", "untold", ""),
+    # A question to a person, and one at the end of a statement.
+    ("de", "hast du gestern das Spiel gesehen?", "person", ""),
+    ("es", "yo también la quería, ¿sabes?", "!asked !wonder", ""),
     # A situation is named, and lasts until another one is.
     ("en", "My boss yells at me in front of everyone", "boss", ""),
     ("en", "My boss yells at me in front of everyone | he did it again today", "!success", ""),
@@ -102,8 +125,8 @@ ROWS: Sequence[tuple[texts.Language, str, str, str]] = [
     ("de", "mein Opa ist gestorben | wie soll ich das bloß schaffen?", "quiet", ""),
     ("es", "Mi abuela murió el domingo. | ¿por qué ella?", "quiet", ""),
     # A few words after a question only answer it.
-    ("en", "I bake | our flat got burgled last night | the lock is still open", "answered !open", ""),
-    ("en", "I bake | my wife and I argue all the time | about money", "answered !money", ""),
+    ("en", "our flat got burgled last night | the lock is still open", "answered !open", ""),
+    ("en", "my wife and I argue all the time | about money", "answered !money", ""),
     # A note with its text asks for the sentence; a step is changed on Home; an account is there.
     ("en", "note something about me: I love fishing", "note_again !echo", ""),
     ("de", "Etwas über mich notieren: ich werde Tischlerin", "note_again !echo", ""),

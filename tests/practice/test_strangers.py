@@ -91,8 +91,10 @@ def test_each_language_says_and_asks_the_same_things() -> None:
     [
         ("en", "Long. I'll call Mum on Thursday.", "Call Mum", "2026-11-26", "for Thursday"),
         ("en", "I'm going to go for a run tomorrow morning", "Go for a run", "2026-11-25", "for tomorrow"),
-        ("de", "Ich rufe am Freitag Oma an", "Ich rufe am Freitag Oma an", "2026-11-27", "für Freitag"),
+        ("de", "Ich rufe am Freitag Oma an", "Ich rufe Oma an", "2026-11-27", "für Freitag"),
+        ("de", "Am Freitag rufe ich Oma an", "Ich rufe Oma an", "2026-11-27", "für Freitag"),
         ("es", "El jueves voy a llamar a Ana", "Llamar a Ana", "2026-11-26", "para el jueves"),
+        ("es", "El jueves voy al dentista", "Voy al dentista", "2026-11-26", "para el jueves"),
     ],
 )
 async def test_a_promise_with_a_day_is_kept_and_said_as_the_result_tells(
@@ -110,6 +112,39 @@ async def test_a_promise_with_a_day_is_kept_and_said_as_the_result_tells(
     assert texts.stands_in("step_not_kept", await walk.say(words))
     walk.failures["create_action_item"] = ["The storage is down."]
     assert texts.stands_in("step_failed", await walk.say(words))
+
+
+@pytest.mark.parametrize(
+    ("language", "words", "correction"),
+    [
+        ("en", "I'll call Mum on Thursday.", "no, it's Friday not Thursday"),
+        ("en", "I'll call Mum on Thursday.", "can you change it to Friday?"),
+        ("de", "Ich rufe am Donnerstag Mama an", "Moment, Freitag, am Donnerstag geht nicht"),
+        ("es", "El jueves voy a llamar a Ana", "perdona, mejor el viernes"),
+    ],
+)
+async def test_a_step_is_moved_to_the_day_that_is_put_in_its_place(
+    client: AsyncAnthropic, language: str, words: str, correction: str
+) -> None:
+    walk = Walk(client, header=header(language))
+    walk.answers["create_action_item"] = kept("Call", "2026-11-26")
+    walk.answers["resolve_action_item"] = kept("Call", "2026-11-27")
+    await walk.say(words)
+    reply = await walk.say(correction)
+    [_, (name, given)] = walk.calls
+    assert (name, given["id"], given["state"], given["due_date"]) == (
+        "resolve_action_item", 7, "open", "2026-11-27",
+    )  # fmt: skip
+    assert texts.stands_in("step_moved", reply)
+
+
+async def test_words_with_a_day_that_correct_nothing_move_no_step(client: AsyncAnthropic) -> None:
+    walk = Walk(client, header=header())
+    walk.answers["create_action_item"] = kept("Call", "2026-11-26")
+    await walk.say("I'll call Mum on Thursday.")
+    for words in ("my week was fine until Friday", "Friday is my birthday"):
+        await walk.say(words)
+    assert len(walk.calls) == 1
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ _PRIVACY = (
 _SHORT_WORDS, _LONG_WORDS = 12, 14
 
 
-_ASKED_LAST = ("advice", "selfask", "prognosis")
+_ASKED_LAST = ("advice", "selfask", "prognosis", "stored", "private", "doubt")
 """What a longer message may ask with its last words."""
 _CLAUSE = re.compile(r"[.,;:!?](?=\s)")
 _MAX_MENDED = 60
@@ -75,7 +75,8 @@ def mended_in(words: str) -> str:
     found = search("meant", words) or search("mends", words)
     said = next(filter(None, found.groups()), "") if found else ""
     mended = " ".join(said.split()).strip(" .!,;:-–“”\"'")
-    is_story = len(mended) > _MAX_MENDED or _STORY.match(mended) or is_about("question", mended)
+    is_asked = any(is_about(name, mended) for name in ("question", "asks", "asks_plainly"))
+    is_story = len(mended) > _MAX_MENDED or _STORY.match(mended) or is_asked
     return "" if is_story else mended
 
 

@@ -10,6 +10,7 @@ from coaching.practice.coach.hearing import Heard, is_about
 from coaching.practice.coach.scenes import scene_in, wordings_for
 from coaching.practice.coach.sense import sense
 from coaching.practice.coach.state import State, changeable
+from coaching.practice.coach.steps import steps_noted
 from coaching.practice.coach.tables import Slot
 from coaching.practice.coach.wordings import without_question
 
@@ -45,8 +46,7 @@ def answer_question(conversation: Conversation, question: str, slot: Slot | None
     """Answer a question; of those about a slot only what the slot's own text says."""
     plain = question
     if is_about("wrote", plain):
-        names = files_in_words(call.path for call in conversation.calls if call.path)
-        return texts.said("wrote", files=join_words(names)) if names else texts.said("wrote_nothing")
+        return say_written(conversation)
     if is_about("in_play", plain) and (slot is None or "skill" in plain.lower()):
         names = [name.replace("-", " ") for name in conversation.skills]
         return texts.said("in_play", skills=join_words(names)) if names else texts.said("not_in_play")
@@ -60,6 +60,15 @@ def answer_question(conversation: Conversation, question: str, slot: Slot | None
     is_about_slot = is_about("about_slot", plain)
     own = texts.said("own_question", why=slot.why)
     return slot.why if is_about_slot else f"{texts.reactions('unanswerable')[0]} {own}"
+
+
+def say_written(conversation: Conversation) -> str:
+    """Say which files and steps were written in this conversation."""
+    names = files_in_words(call.path for call in conversation.calls if call.path)
+    steps = list(steps_noted(conversation).values())
+    told = [texts.said("wrote", files=join_words(names))] if names else []
+    told += [texts.said("wrote_steps", steps=join_words(steps))] if steps else []
+    return " ".join(told) or texts.said("wrote_nothing")
 
 
 def react(conversation: Conversation, state: State, heard: Heard) -> str:

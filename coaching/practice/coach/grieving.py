@@ -1,15 +1,18 @@
 """Whether somebody tells of a loss, or told of one a moment ago: then nothing else is offered."""
 
 from coaching.practice.coach.conversation import Conversation
-from coaching.practice.coach.reading import LASTS, Reading, wants_something
+from coaching.practice.coach.reading import Reading, wants_something
 from coaching.practice.coach.scenes import tells_of_death, tells_of_no_loss
 from coaching.practice.coach.sense import sense
 from coaching.safety.grief import is_grief
 
+_LASTS = 6
+"""So many messages later a loss still counts: longer than other situations."""
+
 
 def has_grieved(conversation: Conversation, *, ever: bool = False) -> bool:
     """Return whether a loss was told a moment ago."""
-    exchanges = conversation.exchanges[:-1] if ever else conversation.exchanges[-1 - LASTS : -1]
+    exchanges = conversation.exchanges[:-1] if ever else conversation.exchanges[-1 - _LASTS : -1]
     before = [each.answer for each in exchanges if not each.value]
     told = [words for words in before if not wants_something(words)]
     return any(is_of_loss(words) for words in told)

@@ -31,7 +31,7 @@ def found_here(conversation: Conversation, query: str, name: str = "found_here")
     wanted = _stems(query)
     for exchange in reversed(conversation.exchanges[:-1]):
         if not exchange.value and "?" not in exchange.answer and wanted & _stems(exchange.answer):
-            return texts.said(name, words=clip(" ".join(exchange.answer.split()), 240))
+            return texts.said(name, words=clip(" ".join(exchange.answer.split()), 240).rstrip("."))
     return ""
 
 
@@ -63,9 +63,14 @@ def say_so_far(conversation: Conversation) -> str:
     """Return the last of what they told, if they ask for all of it."""
     if not is_about("so_far", conversation.exchanges[-1].answer):
         return ""
+    return say_last_told(conversation) or texts.said("told_nothing_yet")
+
+
+def say_last_told(conversation: Conversation) -> str:
+    """Return the last of what they told; nothing if they told nothing."""
     told = [words for words in _statements(conversation) if hear(words).kind in {"answer", "grief", "danger"}]
     quoted = [texts.said("quoted", words=clip(" ".join(words.split()), 100)) for words in told[-_MAX_TOLD:]]
-    return texts.said("told_so_far", words="; ".join(quoted)) if quoted else texts.said("told_nothing_yet")
+    return texts.said("told_so_far", words="; ".join(quoted)) if quoted else ""
 
 
 def _statements(conversation: Conversation) -> Sequence[str]:
@@ -91,7 +96,7 @@ def say_told(conversation: Conversation) -> str:
     near = max(said[-8:], key=lambda text: len(wanted & _stems(text)), default="")
     if not wanted & _stems(near):
         near = said[0 if is_about("at_first", asked) else -1] if said else ""
-    words = clip(" ".join(near.split()), 240)
+    words = clip(" ".join(near.split()), 240).rstrip(".")
     name = "was_read" if is_about("did_read", asked) else "found_here"
     return texts.said(name, words=words) if words else texts.said("told_nothing")
 

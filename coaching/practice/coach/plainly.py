@@ -13,7 +13,7 @@ from coaching.practice.coach.steps import CREATE
 
 _AS_TOPIC = {"whatif": "undecided", "usage": "self", "notnow": "refuse"}
 """The wordings of acts by patterns that aren't named like them."""
-_SOFT = frozenset({"subject", "sorry", "taken", "goahead", "letgo", "look", "notsilly"})
+_SOFT = frozenset({"subject", "sorry", "taken", "goahead", "letgo", "look", "notsilly", "praise"})
 """Acts by patterns that count less than a situation that the same words name."""
 _STATES = re.compile(r"\W*(?:i|we|ich|wir|yo|tengo|tenemos|he)\b", re.IGNORECASE)
 

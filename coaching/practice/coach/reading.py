@@ -101,7 +101,7 @@ def read(conversation: Conversation) -> Reading:
     act, topic = _asked_or(act, topic, conversation, parts)
     if conversation.is_first and act in {"tell", "goal", OPEN} and _only_opens(words):
         act, topic = "greet", ""
-    elif act == "greet" and len(words.split()) > _FIRST_WORDS and not is_about("greets", words):
+    elif act == "greet" and not is_about("greets", words) and _is_no_greeting(conversation, words):
         act = OPEN
     if act in {"tell", OPEN} and _GLAD.search(words) and not CRIES.search(words):
         act, topic = "good", ""
@@ -121,6 +121,12 @@ def read(conversation: Conversation) -> Reading:
         topic = ""
     is_thankful = act not in {"confide", "bye"} and is_about("thanks_last", words)
     return Reading(act=act, topic=topic, questions=questions, is_leaving=is_leaving, is_thankful=is_thankful)
+
+
+def _is_no_greeting(conversation: Conversation, words: str) -> bool:
+    """Return whether words that seem to greet are too many or too late for it."""
+    is_late = len(conversation.exchanges) > 1 and hear(words).kind != "hello"
+    return is_late or len(words.split()) > _FIRST_WORDS
 
 
 def _only_opens(words: str) -> bool:
@@ -276,8 +282,9 @@ def _says_goodbye(words: str, parts: Sequence[Sensed]) -> bool:
 
 
 def has_just_asked(conversation: Conversation) -> bool:
-    """Return whether the newest words come after a question."""
-    return conversation.exchanges[-1].question.rstrip().endswith("?")
+    """Return whether the newest words come after a question, other than what to show."""
+    last = conversation.exchanges[-1].question
+    return last.rstrip().endswith("?") and not any(texts.stands_in(name, last) for name in ("menu", "more"))
 
 
 def has_confided(conversation: Conversation, *, ever: bool = False) -> bool:

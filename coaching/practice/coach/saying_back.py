@@ -19,7 +19,7 @@ _CLAUSE_WORDS = range(4, 14)
 _MIN_WORDS, _MIN_BESIDE = 10, 4
 """So many words the message has, and so many outside the clause."""
 _CLAUSE = re.compile(r"[^.,;:!?…\n()\"“”„«»–]++")
-_ECHOED, _QUOTED = range(3, 10), range(4, 10)
+_ECHOED, _QUOTED = range(3, 13), range(4, 10)
 """So many words a message has that is said back whole, in English and quoted in the others."""
 _UNFIT = re.compile(
     r"[?:;()\"“”„«»\n]|[.!,…]\s{1,3}\w|\b(?:you|your|du|dich|dir|dein\w*|tú|te|ti|tu)\b"
@@ -28,6 +28,11 @@ _UNFIT = re.compile(
     re.IGNORECASE,
 )
 """What isn't one plain statement about anything but the tour."""
+_FILLERS = re.compile(
+    r"\A(?:(?:hm+|well|yeah|ok|okay|oh|ah|ugh|honestly"
+    r"|ach|naja|tja|puh|pues|bueno|vale|uf|ay)\b[ ,.!…]{0,4})+",
+    re.IGNORECASE,
+)
 _YOURS = {
     "i": "you", "i'm": "you're", "i've": "you've", "i'd": "you'd", "i'll": "you'll", "my": "your",
     "me": "you", "mine": "yours", "myself": "yourself", "i am": "you are", "i was": "you were",
@@ -75,7 +80,7 @@ def say_back(conversation: Conversation, words: str, act: str) -> str:
 
 def echo(conversation: Conversation, words: str, act: str) -> str:
     """Return a short message said back, in English as said to the person, and how to go on; or nothing."""
-    said = " ".join(words.split()).strip(" .!…")
+    said = _FILLERS.sub("", " ".join(words.split())).strip(" .!…")
     is_english = texts.language() == "en"
     is_fit = (
         act in _TELLS

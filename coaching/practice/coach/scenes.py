@@ -34,7 +34,7 @@ GRAVE = frozenset(
 _HARD = GRAVE | frozenset(
     {
         "boss", "care", "housing", "quarrel", "baby_wish", "lonely", "failed", "money", "worry", "anger",
-        "sad", "letdown", "overload", "lost", "embarrassed", "custody", "jobhunt",
+        "sad", "letdown", "overload", "lost", "embarrassed", "custody", "jobhunt", "untold",
     }
 )  # fmt: skip
 """Situations and feelings that are met before anything is asked."""
@@ -117,7 +117,8 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 def scene_in(words: str) -> Scene | None:
     """Return the situation that words name."""
-    letters = plain_letters(words)
+    letters = plain_letters(words).strip()
+    letters = letters if " " in letters else f"i'm {letters}"  # "tired" says as much as "I'm tired"
     found = [each for each in scenes(spoken_language(words) or texts.language()) if each.stands_in(letters)]
     heavy = [each for each in found if each.weight == len(_FOLLOWED) - 1]
     is_all = len(heavy) >= _MANY and not any(each.is_glad or each.is_quiet for each in found)

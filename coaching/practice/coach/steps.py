@@ -1,4 +1,4 @@
-"""Next steps: the tour keeps what somebody promises, notes what was done, and asks once what became of one.
+"""Next steps: the tour keeps what somebody promises, moves it, notes what was done, asks what became of it.
 
 The server decides by the person's words whether a call writes at once or asks first, so what is said of a
 step follows from its result.
@@ -24,8 +24,16 @@ _STEP = re.compile(r'<step id="(\d{1,12})"([^>\n]{0,160})>\n([^\n<]+)')
 _DUE = re.compile(r"not asked about yet: ([\d, ]+)")
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?]*")
 _CLAUSE = re.compile(r",\s+(?:and|but|then|und|aber|dann|y|pero|luego)\b", re.IGNORECASE)
+_REASON = re.compile(
+    r",\s+(?:i|i['’]\w+|we|it['’]?s|that['’]?s|because|since|which|so|ich|wir|das|weil|sonst|que|lo|la|es|así)\b.*",
+    re.IGNORECASE | re.DOTALL,
+)
+"""What is said of a promise after it, and so isn't in the step's title."""
+_INVERTED = re.compile(r"\A(\w+) ich\b")
+"""How German words go on after a day: "räume ich auf"."""
 _WORD = re.compile(r"\w{3,}")
 _MAX_WORDS = 300
+_MAX_MOVING_WORDS = 12
 _WEEK = 7
 
 
@@ -42,7 +50,24 @@ def step_call(conversation: Conversation, words: str) -> ToolUse | None:
     """Return the call that notes what words say of a next step; None if they say nothing of one."""
     if len(words) > _MAX_WORDS:
         return None
-    return _done(conversation, words) or _promised(conversation, words)
+    return _done(conversation, words) or _promised(conversation, words) or _moved(conversation, words)
+
+
+def steps_noted(conversation: Conversation) -> Mapping[int, str]:
+    """Return the open steps that were noted in this conversation, with their days, in words, by their ids."""
+    noted: dict[int, str] = {}
+    for call in conversation.calls:
+        step = call.values.get("id")
+        if call.name not in {CREATE, RESOLVE} or not isinstance(step, int) or not call.values.get("written"):
+            continue
+        noted.pop(step, None)
+        if call.values.get("state") == "open":
+            day = _day_in_words(conversation, str(call.values.get("due_date", "")))
+            title = str(call.values.get("title", ""))
+            noted[step] = texts.said(
+                "wrote_step", title=title, day=texts.said("step_day", day=day) if day else ""
+            )
+    return noted
 
 
 def say_step(conversation: Conversation, call: Call) -> str:
@@ -109,10 +134,37 @@ def _promised(conversation: Conversation, words: str) -> ToolUse | None:
         day = next(_days_in(quote, today), None)
         if not found or not day or is_about("no_promise", sentence):
             continue
-        title = one_line(found[1].replace(day[0], " ") if found.groups() else quote, 90)
+        own = (next(filter(None, found.groups()), "") or quote).replace(day[0], " ").strip()
+        title = one_line(_REASON.sub("", _INVERTED.sub(r"ich \1", own)), 90)
         due = {"due_date": day[1].isoformat()} if today else {}
         return ToolUse(CREATE, {"title": title, "quote": quote, **due})
     return None
+
+
+def has_just_noted(conversation: Conversation, *, ago: int = 1) -> bool:
+    """Return whether a step was noted or proposed in one of the last `ago` answers."""
+    earlier = conversation.exchanges[:-ago]
+    before = earlier[-1].position if earlier else 0
+    return any(call.name in {CREATE, RESOLVE} and call.position > before for call in conversation.calls)
+
+
+def _moved(conversation: Conversation, words: str) -> ToolUse | None:
+    """Return the call that moves the step that was noted or proposed last to another day."""
+    last = next((call for call in reversed(conversation.calls) if call.name in {CREATE, RESOLVE}), None)
+    is_taken_back = has_just_noted(conversation, ago=2) and is_about("takes_back", words)
+    is_moving = len(words.split()) <= _MAX_MOVING_WORDS and (is_taken_back or is_about("moves_step", words))
+    today = today_in(conversation)
+    if not last or not is_moving or not today:
+        return None
+    named = _days_in(words, today)
+    days = [day.isoformat() for said, day in named if not is_about("not_day", words[: words.find(said)])]
+    due = last.values.get("due_date") or last.input.get("due_date")
+    if not (day := next((each for each in days if each != due), "".join(days[:1]))):
+        return None
+    if last.values.get("state") == "open" and RESOLVE in conversation.tools:
+        return _resolve(str(last.values["id"]), "open", words, due_date=day)
+    is_proposed = last.name == CREATE and not last.values.get("written") and has_just_noted(conversation)
+    return ToolUse(CREATE, {**last.input, "due_date": day}) if is_proposed else None
 
 
 def _open_steps(conversation: Conversation) -> Mapping[str, str]:

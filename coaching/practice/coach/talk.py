@@ -6,6 +6,7 @@ worse than a plain answer. No sentence is said twice as long as there is another
 """
 
 import re
+from dataclasses import replace
 
 from coaching.practice.coach import texts
 from coaching.practice.coach.acts import mended_in, named_in
@@ -34,10 +35,15 @@ from coaching.practice.coach.scenes import (
     wordings_for,
 )
 from coaching.practice.coach.sense import CRIES, LAUGHS
+from coaching.practice.coach.steps import has_just_noted
 from coaching.practice.coach.tables import is_put_in
 from coaching.practice.coach.wordings import choose, filled, unsaid, without_question
 from coaching.safety.intensity import SaidWords, measure_intensity
 
+_TAG = re.compile(
+    r",\s{0,3}¿?(?:sabes|entiendes|you know|weißt du|verstehst du)\s{0,3}\?\s{0,3}\Z", re.IGNORECASE
+)
+"""Questions at the end of a statement that ask for nothing."""
 _SCRIPT = re.compile(r"\b(?:script|Skript|guion)", re.IGNORECASE)
 _SIGNS = (("tears", CRIES), ("tease", LAUGHS), ("sign", FRIENDLY))
 _AS_HEARD = frozenset({"nonsense", "refusal"})
@@ -62,7 +68,8 @@ _ANSWERS = frozenset({"tell", "open", "bye", "greet", "smalltalk"})
 
 def talk(conversation: Conversation, newest: Exchange, heard: Heard) -> str:
     """Return what to say to the newest words of an open conversation."""
-    words = newest.answer
+    words = _TAG.sub("", newest.answer)
+    conversation.exchanges[-1] = replace(newest, answer=words)
     reading = read(conversation)
     if told := say_of_names(conversation, reading.act):
         return told
@@ -75,7 +82,7 @@ def talk(conversation: Conversation, newest: Exchange, heard: Heard) -> str:
     if heard.kind == "long" or (len(words) > _MIN_PASTED and is_about("pasted", words)):
         return pick(texts.reactions("pasted"), conversation)
     said = _say_plainly(conversation)
-    if not said and (is_about("wrote", words) or is_about("in_play", words)):
+    if not said and is_about("in_play", words):
         return answer_question(conversation, words)
     if heard.kind == "empty" and "?" in words:
         return pick(texts.questions()["again"], conversation)
@@ -83,7 +90,8 @@ def talk(conversation: Conversation, newest: Exchange, heard: Heard) -> str:
         sign = next((name for name, pattern in _SIGNS if pattern.search(words)), "silence")
         return choose(conversation, sign, "short")
     said = said or _answer(conversation, reading)
-    greeting = conversation.is_first and said not in texts.answers("greet")
+    has_spoken = bool(conversation.spoken.strip())
+    greeting = conversation.is_first and not has_spoken and said not in texts.answers("greet")
     return f"{texts.said('hello_first')} {said}" if greeting else said
 
 
@@ -99,8 +107,13 @@ def stay_with(conversation: Conversation) -> str:
 
 def _say_plainly(conversation: Conversation) -> str:
     """Answer words that plainly do one thing, whatever is sensed in them; nothing for any others."""
-    words = conversation.exchanges[-1].answer
-    if len(conversation.exchanges) > 1 and (mended := mended_in(words)):
+    words, last = conversation.exchanges[-1].answer, conversation.exchanges[-1].question
+    if joking := _plays_along(conversation, last, words):
+        return joking
+    mended = mended_in(words) if len(conversation.exchanges) > 1 else ""
+    if has_just_noted(conversation) and (mended or is_about("puts_right", words)):
+        return _answer_to("list", conversation)
+    if mended:
         return filled(conversation, "mended", mended)
     act = act_of(conversation)
     if act in texts.questions():
@@ -108,6 +121,18 @@ def _say_plainly(conversation: Conversation) -> str:
     if act == "advice" and (said := unsaid(conversation, asks_for(conversation, is_quiet=False))):
         return said
     return choose(conversation, act) if act else ""
+
+
+def _plays_along(conversation: Conversation, last: str, words: str) -> str:
+    """Return the tour's part in a joke whose first line was told before; nothing without one."""
+    if any(each in last for each in texts.answers("knock")):
+        return texts.answers("knock_who")[0].format(words=words.strip(" .!?"))
+    is_told = any(each in last for each in texts.answers("riddle")) or any(
+        last.endswith(each.partition("}")[2]) and len(last.split()) < _FEW_WORDS
+        for each in texts.answers("knock_who")
+    )
+    is_line = is_told and "?" not in words and not names_situation(words)
+    return choose(conversation, "tease") if is_line else ""
 
 
 def _answer(conversation: Conversation, reading: Reading) -> str:
@@ -153,6 +178,7 @@ def _say_to(conversation: Conversation, reading: Reading) -> str:
         return here
     is_loss = reading.topic == "loss" and not tells_of_no_loss(words)
     goes_on = (reading.act in _STAYS or reading.topic == "begin") and has_grieved(conversation)
+    goes_on = goes_on and not tells_of_no_loss(words)
     if is_loss or goes_on:
         return _say_to_grief(conversation, reading)
     is_heavy = reading.act == "confide" and measure_intensity([SaidWords(text=words)]).is_high
@@ -187,8 +213,11 @@ def _say_to_question(conversation: Conversation, reading: Reading) -> str:
     words, act = conversation.exchanges[-1].answer, reading.act
     is_of_words = act not in _TELLS and is_about("tip_talk", words)
     is_quiet = has_grieved(conversation)
-    if (act in _ADVISES or is_of_words) and (
-        said := unsaid(conversation, asks_for(conversation, is_quiet=is_quiet))
+    is_advised = not is_quiet or len(words.split()) > _FEW_WORDS
+    if (
+        (act in _ADVISES or is_of_words)
+        and is_advised
+        and (said := unsaid(conversation, asks_for(conversation, is_quiet=is_quiet)))
     ):
         return said
     if act in _ADVISES and has_grieved(conversation):

@@ -11,7 +11,7 @@ from coaching.practice.coach import texts
 from coaching.practice.coach.acts import plain_act
 from coaching.practice.coach.after_danger import is_at_rest, question_due, words_after, words_at_rest
 from coaching.practice.coach.analysis import analyse, is_analysis
-from coaching.practice.coach.asides import answer_question, fresh, pick, react
+from coaching.practice.coach.asides import answer_question, fresh, pick, react, say_written
 from coaching.practice.coach.beside import answer_beside, recall_in_walk, remembered
 from coaching.practice.coach.conversation import Call, Conversation, Exchange
 from coaching.practice.coach.correcting import choice_in
@@ -28,6 +28,7 @@ from coaching.practice.coach.hearing import Heard, hear, is_about
 from coaching.practice.coach.jobs import do_job
 from coaching.practice.coach.library import SEARCH, say_what_was_found, say_what_was_said, search_documents
 from coaching.practice.coach.onward import offer_due
+from coaching.practice.coach.own_words import say_last_told
 from coaching.practice.coach.pages import shows_pages, write_down
 from coaching.practice.coach.reading import wants_something
 from coaching.practice.coach.replay import replay
@@ -99,7 +100,9 @@ def _say_results(conversation: Conversation, walking: Walking | None) -> Reply |
     if searched:
         slot = walking.state.open_slot if walking and not walking.state.rests else None
         back = "" if walking else texts.said("recall_back")
-        return say(say_what_was_said(searched), slot.question if slot else back)
+        told = say_what_was_said(searched)
+        here = say_last_told(conversation) if told == texts.said("recall_nothing") else ""
+        return say(told, here, slot.question if slot else back)
     if entered and not entered.values.get("success"):
         because = reason_in_words(str(entered.values.get("message") or entered.text))
         return say(texts.said("not_entered", because=because), texts.said("after_arc"))
@@ -288,6 +291,8 @@ def _reply(conversation: Conversation, newest: Exchange, heard: Heard, lead: str
             return _menu(conversation, lead, offer_due(conversation) if is_first else "")
         case "yes" if has_shown or texts.stands_in("hints", newest.question, "reactions"):
             return _menu(conversation)
+    if is_about("wrote", newest.answer):
+        return say(say_written(conversation))
     is_of_else = is_about("advice", newest.answer) or plain_act(newest.answer)
     if sensed.topic in {"able", "feature"} and not is_of_else:
         return _menu(conversation, fresh(texts.questions().get(sensed.topic, ()), conversation))
