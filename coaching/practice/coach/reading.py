@@ -99,9 +99,10 @@ def read(conversation: Conversation) -> Reading:
     if act == OPEN and whole.act == "confide" and len(words.split()) > 2 * _FEW_WORDS:
         act = "confide" if has_confided(conversation) else OPEN
     act, topic = _asked_or(act, topic, conversation, parts)
+    is_late = len(conversation.exchanges) > 1 and hear(words).kind != "hello"
     if conversation.is_first and act in {"tell", "goal", OPEN} and _only_opens(words):
         act, topic = "greet", ""
-    elif act == "greet" and not is_about("greets", words) and _is_no_greeting(conversation, words):
+    elif act == "greet" and not is_about("greets", words) and (is_late or len(words.split()) > _FIRST_WORDS):
         act = OPEN
     if act in {"tell", OPEN} and _GLAD.search(words) and not CRIES.search(words):
         act, topic = "good", ""
@@ -121,12 +122,6 @@ def read(conversation: Conversation) -> Reading:
         topic = ""
     is_thankful = act not in {"confide", "bye"} and is_about("thanks_last", words)
     return Reading(act=act, topic=topic, questions=questions, is_leaving=is_leaving, is_thankful=is_thankful)
-
-
-def _is_no_greeting(conversation: Conversation, words: str) -> bool:
-    """Return whether words that seem to greet are too many or too late for it."""
-    is_late = len(conversation.exchanges) > 1 and hear(words).kind != "hello"
-    return is_late or len(words.split()) > _FIRST_WORDS
 
 
 def _only_opens(words: str) -> bool:

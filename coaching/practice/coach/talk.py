@@ -110,6 +110,8 @@ def _say_plainly(conversation: Conversation) -> str:
     words, last = conversation.exchanges[-1].answer, conversation.exchanges[-1].question
     if joking := _plays_along(conversation, last, words):
         return joking
+    if is_about("how_to_tell", words) and has_grieved(conversation):
+        return unsaid(conversation, asks_for(conversation, is_quiet=True))
     mended = mended_in(words) if len(conversation.exchanges) > 1 else ""
     if has_just_noted(conversation) and (mended or is_about("puts_right", words)):
         return _answer_to("list", conversation)

@@ -40,9 +40,9 @@ from coaching.practice.coach.walking import Walking, ask, say, say_goodbye, with
 from coaching.practice.script import Reply, ToolUse
 
 _KNOWN = re.compile(r"^last session\s*:\s*(?!none|never|no\b|-)\S", re.IGNORECASE | re.MULTILINE)
+_HOW = ("advice", "how_to_tell")
 _NAMED = re.compile(
-    r"\b(domain[ _-]deep[ _-]dive|capture[ _-]review|life[ _-]plan[ _-]revision|crisis[ _-]support)\b",
-    re.IGNORECASE,
+    r"(?i)\b(domain[ _-]deep[ _-]dive|capture[ _-]review|life[ _-]plan[ _-]revision|crisis[ _-]support)\b"
 )
 
 
@@ -293,7 +293,7 @@ def _reply(conversation: Conversation, newest: Exchange, heard: Heard, lead: str
             return _menu(conversation)
     if is_about("wrote", newest.answer):
         return say(say_written(conversation))
-    is_of_else = is_about("advice", newest.answer) or plain_act(newest.answer)
+    is_of_else = plain_act(newest.answer) or any(is_about(name, newest.answer) for name in _HOW)
     if sensed.topic in {"able", "feature"} and not is_of_else:
         return _menu(conversation, fresh(texts.questions().get(sensed.topic, ()), conversation))
     told = talk(conversation, newest, heard)
