@@ -65,7 +65,7 @@ def programs_sent(session: Session, life: Life, window: Sequence[Message]) -> di
     known = session.metadata.get(PROGRAMS_KEY, {})
     kept = {name: number for name, number in known.items() if number >= window[0].number}
     files = () if isinstance(life.files, Unknown) else life.files.values()
-    steps = () if isinstance(life.steps, Unknown) else life.steps.open
+    steps = () if isinstance(life.steps, Unknown) else (*life.steps.open, *life.steps.closed)
     return kept | {one.program: window[-1].number for one in (*files, *steps) if one.program}
 
 

@@ -44,7 +44,7 @@ READ_ERRORS = (DatabaseError, ValueError, LookupError, TypeError, AttributeError
 
 T = TypeVar("T")
 
-CLOSED_LATELY = timedelta(days=1)
+RESOLVED_LATELY, TAKEN_BACK_LATELY = timedelta(days=3), timedelta(days=1)
 """For how long a request may say what became of a step."""
 
 
@@ -284,9 +284,13 @@ _READS: Mapping[str, _Read] = {
     ),
     "steps": _Read(
         lambda query: next_steps(
-            user=query.profile.user_id, session=query.session_id, since=query.now - CLOSED_LATELY
+            user=query.profile.user_id,
+            session=query.session_id,
+            since=query.now - RESOLVED_LATELY,
+            yesterday=query.now - TAKEN_BACK_LATELY,
+            today=query.today,
         ),
-        lambda query, rows: steps_of(rows, query.profile.zone),
+        lambda query, rows: steps_of(rows, query.profile.zone, today=query.today),
     ),
 }
 """The parts of a `Life` by their fields, in the order of their queries."""

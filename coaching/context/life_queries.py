@@ -3,9 +3,10 @@
 from typing import Any
 
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Subquery, When
+from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Subquery, When, Window
 from django.db.models.functions import JSONObject, Left, Length, Right
 
+from coaching.context.next_steps import NEXT_STEPS
 from coaching.files.types import RULES
 from coaching.models import (
     ActionItem,
@@ -44,11 +45,9 @@ SUMMARY_CHARACTERS = 1_000
 WORDS_CHARACTERS = 600
 """Of a person's first and last message in a session."""
 
-NEXT_STEPS = 10
-"""How many of the nearest next steps."""
 _STEP = (
-    "id", "state", "client__name", "client__client_type", "created_at", "title", "due_date", "due_time",
-    "repeats", "quote", "message_number", "asked_for", "asked_in",
+    "id", "state", "client__name", "client__client_type", "created_at", "updated_at", "outcome", "quote",
+    "message_number", "title", "due_date", "due_time", "repeats", "asked_for", "asked_in",
 )  # fmt: skip
 
 _STANDING_TYPES = (
@@ -103,19 +102,31 @@ def life_plans() -> QuerySet[Any, Any]:
 def next_steps() -> QuerySet[Any, Any]:
     """Return the query of the nearest open steps, and of those that were closed or taken back lately.
 
-    They are the person's own, and those of the client that the session is about.
+    They are the person's own, and before them those of the client that the session is about. Each row says
+    how many there are of its sort: due from `today` on, overdue, without a date, or closed.
     """
     scope = SessionScope.of(parameter("user")).filter(session=parameter("session")).order_by()
     steps = ActionItem.of(parameter("user")).exclude(document__is_withheld=True).order_by()
     steps = steps.filter(Q(client__client_type=ClientType.SELF) | Q(client__in=scope.values("client")))
-    nearest = steps.filter(state=ActionState.OPEN).order_by(
-        F("due_date").asc(nulls_last=True), F("due_time").asc(nulls_last=True), "id"
-    )
-    closed = steps.exclude(state=ActionState.OPEN).filter(updated_at__gte=parameter("since"))
     effects = LibraryEffect.of(parameter("user")).filter(action_item=OuterRef("pk"), undone_at=None)
     program = Subquery(effects.exclude(program="").order_by("-id").values("program")[:1])
-    return nearest.values_list(*_STEP, program)[:NEXT_STEPS].union(
-        closed.order_by("-updated_at").values_list(*_STEP, program)[:NEXT_STEPS], all=True
+
+    own_last = Case(When(client__client_type=ClientType.SELF, then=1), default=0)
+
+    def first(rows: QuerySet[ActionItem], *order: Any) -> QuerySet[Any, Any]:
+        return rows.order_by(own_last, *order).values_list(*_STEP, program, Window(Count("id")))[:NEXT_STEPS]
+
+    opened = steps.filter(state=ActionState.OPEN)
+    is_resolved = Q(state__in=[ActionState.DONE, ActionState.DROPPED])
+    closed = steps.exclude(state=ActionState.OPEN).filter(
+        Q(updated_at__gte=parameter("yesterday")) | is_resolved & Q(updated_at__gte=parameter("since"))
+    )
+    ahead = opened.filter(due_date__gte=parameter("today"))
+    return first(ahead, "due_date", F("due_time").asc(nulls_last=True), "id").union(
+        first(opened.filter(due_date__lt=parameter("today")), "-due_date", "-id"),
+        first(opened.filter(due_date=None), "-id"),
+        first(closed, "-updated_at"),
+        all=True,
     )
 
 

@@ -1,12 +1,16 @@
-"""The person's next steps in a request: the nearest ones.
+"""The person's next steps in a request: the nearest to today, and how many there are.
 
-They stand in the opening. What changes during a session is told with the newest message, step by step, also
-that one was done or taken back: those that were closed in the last day are shown, too.
+What is due today comes first, then what was or will be due in a few days: a step that has been overdue for
+months displaces nothing that is due. They stand in the opening. What changes during a session is told with
+the newest message, step by step, also that one was taken back. What was done or dropped in the last days is
+shown, too, for the next conversation.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import date, time
+from dataclasses import dataclass
+from datetime import date, time, timedelta
+from functools import partial
+from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -17,6 +21,8 @@ from coaching.models import ActionState, ClientType
 from sessions_app.queries import Rows
 
 NAME = "next_steps"
+NEXT_STEPS = 10
+"""How many of the nearest are shown."""
 TITLE, QUOTE = 90, 110
 """How many characters of each are shown."""
 MAX_CLOSED = 5
@@ -28,13 +34,15 @@ _CLOSED: Mapping[str, str] = {
     ActionState.DISMISSED: "taken back by the person: don't write it down again unasked",
     ActionState.PROPOSED: "only a suggestion now",
 }
+_TITLED = frozenset({ActionState.DONE, ActionState.DROPPED})
 
 
 @dataclass(frozen=True, slots=True)
 class StepFact:
     """A next step as a request shows it; `client` is empty for the person's own.
 
-    `program` names the program that wrote or changed it, if one did.
+    `program` names the program that wrote or changed it, if one did. `changed_on` is the day of the newest
+    change, `outcome` what the person said of how it went.
     """
 
     id: int
@@ -48,42 +56,57 @@ class StepFact:
     asked_for: date | None
     asked_in: UUID | None
     program: str = ""
+    state: str = ActionState.OPEN
+    changed_on: date | None = None
+    outcome: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepFacts:
-    """The nearest open steps, and what became of those that were closed in the last day, by id."""
+    """The nearest open steps, and those that were closed lately, the newest first; `total` are open."""
 
     open: Sequence[StepFact] = ()
-    closed: Mapping[int, str] = field(default_factory=dict)
+    closed: Sequence[StepFact] = ()
+    total: int = 0
 
 
-def steps_of(rows: Rows, zone: ZoneInfo) -> StepFacts:
+def steps_of(rows: Rows, zone: ZoneInfo, *, today: date) -> StepFacts:
     """Return the steps in the rows of `life_queries.next_steps`."""
     found: list[StepFact] = []
-    closed: dict[int, str] = {}
-    for pk, state, client, client_type, created_at, *values in rows:
-        if state != ActionState.OPEN:
-            closed[pk] = state
-            continue
-        title, due_date, due_time, repeats, quote, number, asked_for, asked_in, program = values
-        found.append(
-            StepFact(
-                id=pk,
-                client="" if client_type == ClientType.SELF else client,
-                said_on=local_day(created_at, zone),
-                title=title,
-                due_date=due_date,
-                due_time=due_time,
-                repeats=repeats,
-                # Words of a document are somebody else's: a step of one has its title alone.
-                quote=quote if number is not None else "",
-                asked_for=asked_for,
-                asked_in=asked_in,
-                program=program or "",
-            )
-        )
-    return StepFacts(open=sorted(found, key=_nearness), closed=closed)
+    numbers: dict[int | None, int] = {}
+    for *values, number_of_sort in rows:
+        step = _step(values, zone)
+        found.append(step)
+        if step.state == ActionState.OPEN:
+            numbers[step.due_date and step.due_date >= today] = number_of_sort
+    opened = [step for step in found if step.state == ActionState.OPEN]
+    return StepFacts(
+        open=sorted(opened, key=partial(_nearness, today=today))[:NEXT_STEPS],
+        closed=[step for step in found if step.state != ActionState.OPEN][:MAX_CLOSED],
+        total=sum(numbers.values()),
+    )
+
+
+def _step(values: Sequence[Any], zone: ZoneInfo) -> StepFact:
+    pk, state, client, client_type, created_at, updated_at, outcome, quote, number, *others, program = values
+    title, due_date, due_time, repeats, asked_for, asked_in = others
+    return StepFact(
+        id=pk,
+        client="" if client_type == ClientType.SELF else client,
+        said_on=local_day(created_at, zone),
+        title=title,
+        due_date=due_date,
+        due_time=due_time,
+        repeats=repeats,
+        # Words of a document are somebody else's: a step of one has its title alone.
+        quote=quote if number is not None else "",
+        asked_for=asked_for,
+        asked_in=asked_in,
+        program=program or "",
+        state=state,
+        changed_on=local_day(updated_at, zone),
+        outcome=outcome,
+    )
 
 
 def next_steps(facts: StepFacts) -> Section | None:
@@ -99,15 +122,21 @@ def next_steps(facts: StepFacts) -> Section | None:
         )
         for place, step in enumerate(facts.open)
     ]
-    entries += [
-        Entry(tag="step", attributes={"id": pk}, text=_CLOSED.get(state, "no longer open"), key=str(pk))
-        for pk, state in list(facts.closed.items())[:MAX_CLOSED]
-    ]
-    return Section(name=NAME, attributes={}, entries=tuple(entries))
+    entries += [_closed_entry(step) for step in facts.closed]
+    attributes = {"open": facts.total} if facts.total > len(facts.open) else {}
+    return Section(name=NAME, attributes=attributes, entries=tuple(entries))
 
 
-def _nearness(step: StepFact) -> tuple[bool, date, time, int]:
-    return step.due_date is None, step.due_date or date.max, step.due_time or time.max, step.id
+def _nearness(step: StepFact, *, today: date) -> tuple[bool, int, bool, time, int]:
+    """Return by what steps are sorted: the client's, then days from today, what is ahead before what is past.
+
+    Those without a date come last, the newest first.
+    """
+    is_own = not step.client
+    if step.due_date is None:
+        return is_own, timedelta.max.days, False, time.max, -step.id
+    days = (step.due_date - today).days
+    return is_own, abs(days), days < 0, step.due_time or time.max, step.id
 
 
 def _attributes(step: StepFact) -> Mapping[str, object]:
@@ -122,8 +151,22 @@ def _attributes(step: StepFact) -> Mapping[str, object]:
     return {name: value for name, value in values.items() if value}
 
 
+def _closed_entry(step: StepFact) -> Entry:
+    """Tell what became of a step; of a suggestion without its title, which may be a document's."""
+    attributes: dict[str, object] = {"id": step.id}
+    text = _CLOSED.get(step.state, "no longer open")
+    if step.state in _TITLED and step.changed_on:
+        attributes |= {
+            "state": f"{text} {with_weekday(step.changed_on)}",
+            "for": fence_value(step.client, 60),
+        }
+        text = fence_value(step.title, TITLE)
+        text += f"; they said: {fence_value(step.outcome, QUOTE)}" if step.outcome else ""
+    return Entry(tag="step", attributes=attributes, text=text, key=str(step.id))
+
+
 def _text(step: StepFact, *, is_quoted: bool) -> str:
-    title = fence_value(step.title, TITLE)
-    if not (is_quoted and step.quote):
-        return title
-    return f"{title}; said {with_weekday(step.said_on)}: {fence_value(step.quote, QUOTE)}"
+    title, noted = fence_value(step.title, TITLE), with_weekday(step.said_on)
+    if is_quoted and step.quote:
+        return f"{title}; said {noted}: {fence_value(step.quote, QUOTE)}"
+    return title if step.due_date else f"{title}; noted {noted}"

@@ -178,7 +178,7 @@ def sample_life() -> Life:
             newest=[_LEASE],
         ),
         care=Care(today=today, other=danger),
-        steps=StepFacts(open=[_SURVEY]),
+        steps=StepFacts(open=[_SURVEY], total=1),
         read_seconds=0.0,
     )
 

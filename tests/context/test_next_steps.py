@@ -57,7 +57,9 @@ def test_the_nearest_come_first_with_date_and_words(user: User) -> None:
     )
     said_on = local_day(step.created_at, ZoneInfo("UTC"))
     assert [line for line in shown(section_of(user)).splitlines() if line[0] != "<"] == [
-        f"Call Mum; said {said_on:%A %Y-%m-%d}: I'll call Mum on Thursday.", "Later", "Some day",
+        f"Call Mum; said {said_on:%A %Y-%m-%d}: I'll call Mum on Thursday.",
+        "Later",
+        f"Some day; noted {said_on:%A %Y-%m-%d}",
     ]  # fmt: skip
     assert f'<step id="{step.pk}" due="Thursday 2026-11-19 18:30" repeats="thu">' in shown(section_of(user))
 
@@ -72,11 +74,50 @@ def test_ten_at_most_and_few_tokens(user: User) -> None:
     assert sum(section.sizes) < 500
 
 
+def test_of_forty_steps_those_of_today_come_first_and_their_number_is_said(user: User) -> None:
+    for age in range(1, 21):
+        make_step(user, f"Overdue by {age}", due_date=TODAY - timedelta(days=age))
+    for number in range(14):
+        make_step(user, f"Some day {number}")
+    for days in (3, 1, 30):
+        make_step(user, f"Due in {days}", due_date=TODAY + timedelta(days=days))
+    for hour in (15, 9):
+        make_step(user, f"Today at {hour}", due_date=TODAY, due_time=time(hour))
+    make_step(user, "Today", due_date=TODAY)
+    lines = shown(section_of(user)).splitlines()
+    assert lines[0] == '<next_steps open="40">'
+    assert [line for line in lines if line[0] != "<"] == [
+        "Today at 9", "Today at 15", "Today", "Due in 1", "Overdue by 1", "Overdue by 2", "Due in 3",
+        "Overdue by 3", "Overdue by 4", "Overdue by 5",
+    ]  # fmt: skip
+
+
+def test_of_steps_without_a_date_the_newest_come_with_their_day(user: User) -> None:
+    for number in range(12):
+        make_step(user, f"Some day {number}")
+    section = shown(section_of(user))
+    assert section.startswith('<next_steps open="12">')
+    assert section.index("Some day 11; noted ") < section.index("Some day 2; noted ")
+    assert "Some day 1;" not in section
+
+
+def test_a_clients_steps_come_before_the_persons_own(user: User) -> None:
+    client = make_client(user, "Anna")
+    for number in range(10):
+        make_step(user, f"Mine {number}", due_date=TODAY)
+    make_step(user, "For Anna", client_id=client.pk, due_date=TODAY + timedelta(days=20))
+    session = Session.of(user.pk).create()
+    SessionScope.unscoped.create(session=session, client=client)
+    section = shown(section_of(user, session))
+    assert section.index("For Anna") < section.index("Mine 0")
+    assert '<next_steps open="11">' in section
+
+
 def test_later_only_what_changed_is_told(user: User) -> None:
     one, two, three = (make_step(user, title) for title in ("One", "Two", "Three"))
     before = section_of(user)
     assert before is not None
-    resolution = Resolution(becomes="done", today=TODAY, now=NOW)
+    resolution = Resolution(becomes="done", today=TODAY, now=NOW, outcome="It went well.")
     resolve(user_id=user.pk, step_id=one.pk, resolution=resolution)
     dismiss(user_id=user.pk, model=ActionItem, row_id=two.pk)
     four = make_step(user, "Four")
@@ -86,8 +127,12 @@ def test_later_only_what_changed_is_told(user: User) -> None:
     assert changes is not None
     assert changes.digest == now.digest != before.digest
     told = changes.render()
-    for step, words in ((four, "Four"), (one, "done"), (two, "taken back by the person")):
-        assert f'<step id="{step.pk}">\n{words}' in told
+    changed_on = local_day(one.created_at, ZoneInfo("UTC"))
+    assert f'<step id="{four.pk}">\nFour; noted ' in told
+    assert (
+        f'<step id="{one.pk}" state="done {changed_on:%A %Y-%m-%d}">\nOne; they said: It went well.\n' in told
+    )
+    assert f'<step id="{two.pk}">\ntaken back by the person: ' in told
     assert f'id="{three.pk}"' not in told
     assert now.since(now.digest) is None
 
@@ -101,7 +146,7 @@ def test_other_clients_and_withheld_documents_are_left_out(user: User, other_use
     assert section_of(user) is None
     session = Session.of(user.pk).create()
     SessionScope.unscoped.create(session=session, client=client)
-    assert 'for="Anna">\nFor Anna\n' in shown(section_of(user, session))
+    assert 'for="Anna">\nFor Anna; noted ' in shown(section_of(user, session))
 
 
 def test_each_due_step_is_asked_about_once_for_its_date(user: User) -> None:

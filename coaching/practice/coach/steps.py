@@ -173,7 +173,10 @@ def _open_steps(conversation: Conversation) -> Mapping[str, str]:
     for text in conversation.context_texts:
         section = text[text.find("<next_steps") :] if "<next_steps" in text else ""
         for step, attributes, said in _STEP.findall(section):
-            found[step] = said.partition("; said ")[0] if attributes or "; said " in said else said
+            if ' state="' in attributes:
+                found.pop(step, None)
+            else:
+                found[step] = said.partition("; said ")[0].partition("; noted ")[0]
     return found
 
 
