@@ -22,6 +22,8 @@ TYPO_PERCENT = 80.0
 SAME_PERCENT = 98.0
 WHOLE_PERCENT = 100.0
 """Of a line that says a part of another: one more word may make it another fact."""
+MOST_PERCENT = 80.0
+"""Of a line that adds little to another text: the words around what was promised, or its former date."""
 LEAST_CHARACTERS = 16
 """A shorter text says too little to be looked for inside a longer one."""
 CITATION = re.compile(r"\[\s*(\d{1,9}(?:\s*[,;]\s*\d{1,9})*)\s*\]")
@@ -80,6 +82,11 @@ def is_said_in(struck: str, line: str) -> bool:
         return False
     is_part = _is_within(first, second, CLOSE_PERCENT) or _is_within(second, first, WHOLE_PERCENT)
     return is_part and not _names_another(first, second)
+
+
+def is_mostly_in(line: str, text: str) -> bool:
+    """Return whether a text says most of what a line says, in whatever order."""
+    return _is_covered(_read(line), _read(text), MOST_PERCENT)
 
 
 def without_struck(lines: Sequence[str], struck: Sequence[str]) -> list[str]:

@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 
 from coaching.clock.days import local_day, with_weekday
 from coaching.context.brief_lines import corrected_lines
-from coaching.context.closeness import CITATION
+from coaching.context.closeness import CITATION, is_mostly_in
 from coaching.context.entries import Entry, Section
 from coaching.context.fences import fence, fence_value
 from coaching.context.sentences import cut_words, first_words, last_words
@@ -63,23 +63,29 @@ def recent_of(rows: Rows, zone: ZoneInfo) -> Sequence[RecentSession]:
 
 def recent_sessions(sessions: Sequence[RecentSession]) -> Section | None:
     """Show the last sessions, each with its day, kind, and what it was about, as far as that can be said."""
-    entries = tuple(_entry(session) for session in sessions if session.summary or session.first)
+    told = [session for session in _of_client_first(sessions) if session.summary or session.first]
+    entries = tuple(map(_entry, told))
     return Section(name="recent_sessions", attributes=ADDRESSED, entries=entries) if entries else None
 
 
 def left_open(sessions: Sequence[RecentSession]) -> Section | None:
     """Show what was left open in sessions that still go on."""
-    lines = [(line, session.day) for session in sessions for line in session.left_open][:MAX_LEFT_OPEN]
+    lines = [(line, session) for session in _of_client_first(sessions) for line in session.left_open]
     entries = tuple(
         Entry(
             key=line,
             tag="line",
-            attributes={"date": with_weekday(day)},
+            attributes={"date": with_weekday(session.day), "client": session.client},
             text=fence_value(line, LINE_CHARACTERS),
         )
-        for line, day in lines
+        for line, session in lines[:MAX_LEFT_OPEN]
     )
     return Section(name="left_open", attributes=ADDRESSED, entries=entries) if entries else None
+
+
+def _of_client_first(sessions: Sequence[RecentSession]) -> Sequence[RecentSession]:
+    """Return the sessions with those of the client that the conversation is about before the others."""
+    return sorted(sessions, key=lambda session: not session.client)
 
 
 def _recent(values: Sequence[Any], zone: ZoneInfo) -> RecentSession:
@@ -101,19 +107,30 @@ def _recent(values: Sequence[Any], zone: ZoneInfo) -> RecentSession:
         summary=cut_words(summary, words=SUMMARY_WORDS, characters=SUMMARY_CHARACTERS),
         since="" if is_told or not summary else last_words(last, characters=WORDS_CHARACTERS),
         **_first_and_last(first, second, last),
-        left_open=_open_lines(found["brief"], corrections) if goes_on and not found["has_danger"] else (),
+        left_open=_open_lines(found, corrections) if goes_on and not found["has_danger"] else (),
         is_imported=bool(imported_until) and imported_until == last_number,
         client=found["client"] or "",
     )
 
 
-def _open_lines(brief: Mapping[str, str] | None, corrections: Sequence[BriefCorrection]) -> Sequence[str]:
-    """Return the open lines that a brief still has after what its person corrected and struck."""
+def _open_lines(found: Mapping[str, Any], corrections: Sequence[BriefCorrection]) -> Sequence[str]:
+    """Return the open lines that a brief still has after what its person corrected and struck.
+
+    What became a next step is told there, as it is now: a step may be done meanwhile, a line isn't.
+    """
+    brief = found["brief"]
     if not brief or not brief["left_open"]:
         return ()
     kept = corrected_lines(brief["text"], corrections)
     lines = [line for line in brief["left_open"].splitlines() if line in kept]
+    steps = [_words_of_step(step) for step in found["steps"] or ()]
+    lines = [line for line in lines if not any(is_mostly_in(line, step) for step in steps)]
     return [" ".join(CITATION.sub("", line).split()) for line in lines]
+
+
+def _words_of_step(step: Mapping[str, str | None]) -> str:
+    due = with_weekday(date.fromisoformat(step["due"])) if step["due"] else ""
+    return f"{step['title']}. {step['quote']} {due}"
 
 
 def _entry(session: RecentSession) -> Entry:

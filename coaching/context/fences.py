@@ -18,7 +18,7 @@ TAGS = (
     "yesterdays_plan", "yesterdays_journal", "todays_calendar", "event", "flagged_domains", "domain",
     "library_headlines", "headline", "brief", "skill", "offer", "help_lines", "care", "arc_offer", "due",
     "file", "next_steps", "step", "steps_due", "steps_week",
-    "document", "finding", "reference", "correction", "passage", "recall", "client", "project",
+    "document", "finding", "reference", "correction", "passage", "recall", "client", "project", "scope",
     "system", "human", "user", "assistant", "instructions", "tool_use", "tool_result", "function_calls",
     "function_results", "invoke", "thinking", "antml",
 )  # fmt: skip

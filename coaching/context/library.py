@@ -99,9 +99,23 @@ def library_headlines(facts: LibraryFacts, zone: ZoneInfo) -> Section | None:
 
 
 OF_CLIENT = (
-    "This conversation is about this client: steps and entries are for this id. The user's own open things "
-    "wait, unless they bring them."
+    "This conversation is about the client below, not about the person you talk with. Steps and entries are "
+    "for this id. Begin with what they said and meant to do about the client, with its day; their own open "
+    "things wait, unless they bring them."
 )
+OF_SELF = "This conversation is about the person's own things below. Steps and entries are for this id."
+
+
+def scope_section(facts: LibraryFacts) -> Section | None:
+    """Tell what the client or project means for the conversation that was opened from it.
+
+    It speaks for Sage, so it holds nothing that anybody wrote: names and notes are in `client`.
+    """
+    scope = facts.scope
+    if scope is None:
+        return None
+    attributes = {"client": scope["client_id"], "project": scope["project_id"] if scope["project"] else ""}
+    return _section("scope", attributes, [OF_CLIENT if is_about_other(facts) else OF_SELF])
 
 
 def client_section(facts: LibraryFacts, zone: ZoneInfo) -> Section | None:
@@ -115,8 +129,7 @@ def client_section(facts: LibraryFacts, zone: ZoneInfo) -> Section | None:
         "type": scope["client_type"],
         "status": scope["client_status"],
     }
-    lines = [OF_CLIENT]
-    lines += [f"Notes: {fence_value(scope['notes'], 500)}"] if scope["notes"] else []
+    lines = [f"Notes: {fence_value(scope['notes'], 500)}"] if scope["notes"] else []
     if scope["project"]:
         lines.append(f"Project {scope['project_id']}: {fence_value(scope['project'], 120)}")
         lines += [f"Its notes: {fence_value(scope['project_notes'], 500)}"] if scope["project_notes"] else []

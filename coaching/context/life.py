@@ -33,7 +33,7 @@ from coaching.files.frontmatter import strip_frontmatter
 from coaching.files.types import RULES
 from coaching.library.rows.headlines import library_query
 from coaching.life.pulse import DomainPulse, pulse_of, pulse_ratings
-from coaching.models import DayPlan, FileType, LifeDomain, Profile
+from coaching.models import DayPlan, FileSource, FileType, LifeDomain, Profile
 from coaching.skills.loader import States, session_states, states_of
 from sessions_app.queries import Query, Rows, run_queries, run_query
 
@@ -52,7 +52,7 @@ RESOLVED_LATELY, TAKEN_BACK_LATELY = timedelta(days=3), timedelta(days=1)
 class LifeFile:
     """A file as far as it was read. `characters` is how long the whole text is, frontmatter included.
 
-    `program` names the program that wrote this version, if one did.
+    `program` names the program that wrote this version, if one did; `written_at` is when (aware).
     """
 
     path: str
@@ -62,6 +62,8 @@ class LifeFile:
     characters: int
     head: str
     program: str = ""
+    written_at: datetime | None = None
+    is_imported: bool = False
 
     @property
     def day(self) -> str:
@@ -235,8 +237,10 @@ def _make_files(_: LifeQuery, rows: Rows) -> Mapping[str, LifeFile]:
             characters=characters,
             head=head,
             program=program,
+            written_at=written_at,
+            is_imported=source == FileSource.IMPORT,
         )
-        for path, file_type, frontmatter, version, program, characters, head in rows
+        for path, file_type, frontmatter, version, program, written_at, source, characters, head in rows
     }
 
 

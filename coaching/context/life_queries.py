@@ -44,6 +44,8 @@ RECENT_SESSIONS = 3
 SUMMARY_CHARACTERS = 1_000
 WORDS_CHARACTERS = 600
 """Of a person's first and last message in a session."""
+MOST_STEPS = 40
+"""Of those that were written in a session."""
 
 _STEP = (
     "id", "state", "client__name", "client__client_type", "created_at", "updated_at", "outcome", "quote",
@@ -85,7 +87,8 @@ def _newest(files: QuerySet[UserFile], file_type: FileType, limit: int) -> Query
 
 
 def _columns(rows: QuerySet[Any, Any], path: str = "") -> QuerySet[Any, Any]:
-    columns = ("path", "file_type", "frontmatter", "version_number", "versions__program")
+    version = ("versions__program", "versions__created_at", "versions__source")
+    columns = ("path", "file_type", "frontmatter", "version_number", *version)
     names = [f"{path}{name}" for name in columns]
     text = f"{path}versions__content"
     return rows.values_list(*names, Length(text), Left(text, READ_CHARACTERS))
@@ -161,6 +164,9 @@ def recent_rows(sessions: QuerySet[Session]) -> QuerySet[Any, Any]:
     answers = ToolCallRecord.unscoped.filter(turn__session=OuterRef("pk"), turn__is_withdrawn=False)
     brief = SessionBrief.unscoped.filter(session=OuterRef("pk"), is_withdrawn=False).order_by("-version")
     corrections = BriefCorrection.unscoped.filter(session=OuterRef("pk")).order_by("pk")
+    steps = ActionItem.unscoped.filter(session=OuterRef("pk"), message_number__isnull=False)
+    steps = steps.exclude(state=ActionState.PROPOSED).order_by("-pk")
+    step = JSONObject(title=F("title"), quote=Left("quote", WORDS_CHARACTERS), due=F("due_date"))
     client = Case(When(~Q(scope__client__client_type=ClientType.SELF), then=F("scope__client__name")))
     values = JSONObject(
         summary=Left("summary", SUMMARY_CHARACTERS),
@@ -173,6 +179,7 @@ def recent_rows(sessions: QuerySet[Session]) -> QuerySet[Any, Any]:
         corrections=ArraySubquery(
             corrections.values(values=JSONObject(kind=F("kind"), line=F("line"), words=F("words")))
         ),
+        steps=ArraySubquery(steps.values(values=step)[:MOST_STEPS]),
         client=client,
     )
     numbers = ("summary_covers", "last_message_number", "imported_until")

@@ -73,7 +73,7 @@ class StepFacts:
 def steps_of(rows: Rows, zone: ZoneInfo, *, today: date) -> StepFacts:
     """Return the steps in the rows of `life_queries.next_steps`."""
     found: list[StepFact] = []
-    numbers: dict[int | None, int] = {}
+    numbers: dict[object, int] = {}
     for *values, number_of_sort in rows:
         step = _step(values, zone)
         found.append(step)

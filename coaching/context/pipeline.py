@@ -11,10 +11,11 @@ from typing import TypeVar
 import structlog
 
 from coaching.context.entries import Section
+from coaching.context.header import header, header_digest
 from coaching.context.library import is_about_other
 from coaching.context.life import READ_ERRORS, Life, known
 from coaching.context.plan_offer import fits_plan
-from coaching.context.sections import STANDING, TEMPORAL, header, header_digest
+from coaching.context.sections import STANDING, TEMPORAL
 from coaching.safety.intensity import SaidWords
 from coaching.skills.facts import life_facts
 from coaching.skills.signals import Called, call_skills

@@ -18,10 +18,11 @@ from coaching.care.standing import Care, SaidDanger
 from coaching.context.care_parts import ask_part
 from coaching.context.continuity import RecentSession
 from coaching.context.fences import TAGS
+from coaching.context.header import header
 from coaching.context.library import LibraryFacts
 from coaching.context.life import Life, LifeFile, known
 from coaching.context.next_steps import StepFact, StepFacts
-from coaching.context.sections import STANDING, TEMPORAL, header
+from coaching.context.sections import STANDING, TEMPORAL
 from coaching.context.statement import offer_part
 from coaching.files.types import RULES
 from coaching.life.arcs import ARCS
@@ -30,7 +31,7 @@ from coaching.models import DayPlan, FileType, LifeDomain, Profile
 from coaching.skills.loader import States
 from sessions_app.models import SessionKind
 
-SPEAKING = ("skill", "offer", "help_lines", "care")
+SPEAKING = ("skill", "offer", "help_lines", "care", "scope")
 """The sections that speak for Sage; the base prompt names exactly these."""
 
 _LEASE = {
@@ -86,10 +87,11 @@ def section_faults() -> Iterator[str]:
     """Yield the errors of a sample of all sections, and of the offers."""
     life = sample_life()
     about = replace(life, library=replace(known(life.library), scope=_SCOPE))
+    of_client = ("client", "scope")
     builders = {**STANDING, **TEMPORAL}
     sections = [
         header(life),
-        *(build(about if name == "client" else life) for name, build in builders.items()),
+        *(build(about if name in of_client else life) for name, build in builders.items()),
     ]
     for name, section in zip(("session_context", *STANDING, *TEMPORAL), sections, strict=True):
         if section is None:

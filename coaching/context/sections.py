@@ -4,84 +4,29 @@ A function takes what it needs from a life and returns its section; None where t
 It neither counts tokens nor knows what was said before.
 """
 
-import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from functools import partial
 from typing import Any
 
 from coaching.calendar.selectors import DayEvent
-from coaching.clock.days import local_day, time_bracket, with_weekday
+from coaching.clock.days import local_day, with_weekday
 from coaching.context.care import care_section
 from coaching.context.continuity import left_open, recent_sessions
 from coaching.context.entries import Entry, Section
 from coaching.context.fences import fence, fence_value
-from coaching.context.library import client_section, library_headlines
+from coaching.context.library import client_section, library_headlines, scope_section
 from coaching.context.life import Life, LifeFile, day_path, known
 from coaching.context.life_queries import NEWEST
 from coaching.context.next_steps import next_steps
 from coaching.models import FileType, LifeDomain
 from coaching.models.life import DomainStatus
-from coaching.skills.facts import checkin_due_on
-from sessions_app.english import in_english
-from sessions_app.models import SessionKind
 
 FLAGGED = (DomainStatus.IN_CRISIS, DomainStatus.NEEDS_ATTENTION)
 SHOWN_ATTRIBUTES = ("energy", "mood_signal", "domains_touched", "themes", "intention", "priorities")
 SHOWN_EVENTS = 40
-LANGUAGE_NAMES = {"de": "German", "es": "Spanish"}
-"""Of the languages that a profile may have, in which an opening greets; English needs no word."""
 GIVES_WAY = 0.8
 """The weight of an entry, as a share of the next newer one's."""
-
-
-def header(life: Life) -> Section:
-    """Show the name, the last session, the time, and when the weekly check-in is due."""
-    local = life.now.astimezone(life.profile.zone)
-    # A day ends at 04:00, so the date is that of the user's own day.
-    past = " past midnight" if local.date() != life.today else ""
-    bracket = f"{with_weekday(life.today)}, {time_bracket(local)}"
-    clock = f"{bracket}, {local:%H:%M}{past} ({life.profile.timezone})"
-    lines = [
-        *standing_header(life),
-        *_language_of(life),
-        f"Time: {clock}",
-        *_checkin_of(life),
-    ]
-    return Section(
-        name="session_context", attributes={}, entries=(Entry(tag="", attributes={}, text="\n".join(lines)),)
-    )
-
-
-def header_digest(life: Life) -> str:
-    """Hash the header's content without minutes: day and part of the day count."""
-    local = life.now.astimezone(life.profile.zone)
-    what = [
-        *standing_header(life),
-        *_language_of(life),
-        life.today.isoformat(),
-        time_bracket(local),
-        *_checkin_of(life),
-    ]
-    return hashlib.sha256("\n".join(what).encode("utf-8", "replace")).hexdigest()[:16]
-
-
-def _language_of(life: Life) -> Sequence[str]:
-    name = LANGUAGE_NAMES.get(life.profile.language)
-    return [f"Language: {name}"] if name else []
-
-
-def standing_header(life: Life) -> Sequence[str]:
-    """Return the header's lines without the clock."""
-    name = life.profile.name or life.profile.user.first_name
-    last, said = life.last_session, "none yet"
-    if last is not None:
-        kind = in_english(SessionKind(last.kind).label).lower()
-        said = f"{kind}, {_days_ago((life.today - last.day).days)}"
-    elif imported := known(life.recent_sessions):
-        ago = _days_ago((life.today - imported[0].day).days)
-        said = f"none with you yet; with another program {ago}"
-    return [f"Name: {fence_value(name, 100) or 'not known yet'}", f"Last session: {said}"]
 
 
 def pulse_baseline(life: Life) -> Section | None:
@@ -150,7 +95,7 @@ def flagged_domains(life: Life) -> Section | None:
     """Show the domains in crisis, then those that need attention."""
     pages = {file.path.rpartition("/")[2].removesuffix(".md"): file for file in life.of_type(FileType.DOMAIN)}
     flagged = [
-        _entry("domain", pages[domain], name=domain, status=status, weight=1.0)
+        _entry("domain", pages[domain], name=domain, status=status, weight=1.0, **_age(life, pages[domain]))
         for status in FLAGGED
         for domain in LifeDomain
         if domain in pages and pages[domain].frontmatter.get("status") == status
@@ -160,7 +105,7 @@ def flagged_domains(life: Life) -> Section | None:
 
 def _page(life: Life, *, name: str, file_type: FileType) -> Section | None:
     file = life.file_of(file_type)
-    return _single(name, file, updated=_dated(file.updated)) if file else None
+    return _single(name, file, **_age(life, file)) if file else None
 
 
 SectionFunction = Callable[[Life], Section | None]
@@ -175,6 +120,7 @@ PAGES = {
 """The sections that show one file with a fixed path."""
 STANDING: Mapping[str, SectionFunction] = {
     "care": lambda life: care_section(known(life.care), session_id=life.session_id),
+    "scope": lambda life: scope_section(known(life.library)),
     "recent_sessions": lambda life: recent_sessions(known(life.recent_sessions)),
     "left_open": lambda life: left_open(known(life.recent_sessions)),
     "next_steps": lambda life: next_steps(known(life.steps)),
@@ -265,22 +211,12 @@ def _said(value: object) -> str:
     return fence_value(value)
 
 
-def _checkin_of(life: Life) -> Sequence[str]:
-    """Return the line about the check-in; none in a first conversation, as long as nothing is due."""
-    is_due = checkin_due_on(life.profile) <= life.today
-    return [f"Check-in: {_checkin_status(life)}"] if is_due or life.last_session else []
-
-
-def _checkin_status(life: Life) -> str:
-    if life.holds_offers:
-        return "rests until they ask for it"
-    due_on = checkin_due_on(life.profile)
-    days = (due_on - life.today).days
-    if days < 0:
-        return f"overdue since {with_weekday(due_on)}"
-    if days == 0:
-        return "due today"
-    return f"next on {with_weekday(due_on)}, {'tomorrow' if days == 1 else f'in {days} days'}"
+def _age(life: Life, file: LifeFile) -> Mapping[str, str]:
+    """Return since when a page is as it is: the day that it states, else that of its version."""
+    if file.updated or file.written_at is None:
+        return {"updated": _dated(file.updated)}
+    day = with_weekday(local_day(file.written_at, life.profile.zone))
+    return {"imported" if file.is_imported else "updated": day}
 
 
 def _dated(text: str) -> str:
@@ -289,9 +225,3 @@ def _dated(text: str) -> str:
         return with_weekday(date.fromisoformat(text))
     except ValueError:
         return text
-
-
-def _days_ago(days: int) -> str:
-    if days <= 0:
-        return "earlier today"
-    return "yesterday" if days == 1 else f"{days} days ago"

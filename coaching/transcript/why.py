@@ -36,6 +36,7 @@ SECTION_NAMES: Mapping[str, str] = {
     "flagged_domains": gettext_noop("Parts of life that need attention"),
     "library_headlines": gettext_noop("Library"),
     "client": gettext_noop("The client this is about"),
+    "scope": gettext_noop("What this conversation is about"),
     "document": gettext_noop("A document"),
     "finding": gettext_noop("What was found in a document"),
     "brief": gettext_noop("What Sage remembers of this conversation"),

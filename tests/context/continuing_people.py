@@ -1,22 +1,23 @@
 """Five people who have talked with Sage before, and what each writes next: more of `docs/requests/`."""
 
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import date, timedelta
 
 from django.contrib.auth.models import User
 
-from coaching.models import Client, ClientType, SessionScope
+from coaching.models import Client, ClientType, PulseRating, SessionScope
 from coaching.people.profile_changes import offer_library
 from sessions_app.models import Session, SessionBrief, SessionKind, SessionStatus
 from tests.context.conftest import put_file
 from tests.context.five_people import TUESDAY, Scene, profile_of, seed_a_week
+from tests.context.kept_steps import keep_step
 from tests.recall.history import talk
 
 
 def seed_day_two(user: User) -> None:
     """Somebody whose first conversation, yesterday evening, has no summary yet."""
     profile_of(user, "Maya", "Europe/London")
-    _talked(
+    session = _talked(
         user,
         "Hi. A friend said I should try this. What is it?",
         "A coach to think things through with. What matters most to you at the moment?",
@@ -26,12 +27,22 @@ def seed_day_two(user: User) -> None:
         "On Sunday at lunch, then.",
         hours_ago=17,
     )
+    keep_step(
+        user,
+        "Tell the children about their grandmother",
+        at=TUESDAY - timedelta(hours=17),
+        session=session,
+        number=5,
+        quote="I'll tell them on Sunday, at lunch.",
+        due_date=date(2026, 11, 29),
+    )
 
 
 def seed_three_conversations(user: User) -> None:
     """Somebody who talked three times last week, about one thing and another."""
     profile_of(user, "Tom", "Europe/Berlin")
-    put_file(user, "sage/context.md", "Tom, 44, teacher in Kassel, married to Ines, one daughter (12).")
+    words = "Tom, 44, teacher in Kassel, married to Ines, one daughter (Lea, 12)."
+    put_file(user, "sage/context.md", words, updated="2026-11-18")
     _summarised(
         user,
         "Ines wants to live apart for a while. You don't want to decide anything before the two of you see "
@@ -48,18 +59,31 @@ def seed_three_conversations(user: User) -> None:
         status=SessionStatus.COMPLETED,
         ended_at=TUESDAY - timedelta(hours=5 * 24),
     )
-    _summarised(
+    session = _summarised(
         user,
-        "You slept in the study and couldn't stop going over Thursday's quarrel with Ines. You noticed that "
-        "you went quiet as your father did. You will ask Ines for a walk on Saturday 2026-11-28.",
+        "You slept in the study and couldn't stop going over the quarrel with Ines on Thursday 2026-11-19. "
+        "You noticed that you went quiet as your father did. You will ask Ines for a walk on Saturday "
+        "2026-11-28.",
         hours_ago=3 * 24,
         left_open="You will ask Ines for a walk on Saturday 2026-11-28",
+    )
+    keep_step(
+        user,
+        "Ask Ines for a walk",
+        at=TUESDAY - timedelta(days=3),
+        session=session,
+        number=5,
+        quote="I'll ask Ines for a walk next Saturday.",
+        due_date=date(2026, 11, 28),
     )
 
 
 def seed_taps(user: User) -> None:
     """Somebody who answers by taps and ratings more than in words."""
     profile_of(user, "Nadia", "America/New_York")
+    for rating, hours_ago in ((3, 9 * 24), (2, 26)):
+        rated_at = TUESDAY - timedelta(hours=hours_ago)
+        PulseRating.unscoped.create(user=user, domain="health", rating=rating, rated_at=rated_at)
     session = _summarised(
         user,
         "You rated your health 2, down from 3, and noted: “The nights decide it all.” Of three ideas you "
@@ -96,12 +120,23 @@ def seed_client(user: User) -> None:
         for number, name in enumerate(("Bruno", "Carla"), start=1)
     ]
     bruno = (
-        "Bruno wants to lead the team and is afraid of the numbers. You meant to ask him at your next hour "
-        "what a month of them would look like."
+        "Bruno wants to lead the team and is afraid of the numbers. You meant to ask him on Tuesday "
+        "2026-11-24 what a month of them would look like."
     )
     for client, summary in zip(clients, (bruno, "Carla is on leave until December."), strict=True):
         session = _summarised(user, summary, hours_ago=50)
         SessionScope.unscoped.create(session=session, client=client)
+        if client.name == "Bruno":
+            keep_step(
+                user,
+                "Ask Bruno what a month of the numbers would look like",
+                at=TUESDAY - timedelta(hours=50),
+                session=session,
+                number=5,
+                client=client,
+                quote="On Tuesday I'll ask him what a month of them would look like.",
+                due_date=TUESDAY.date(),
+            )
     _summarised(user, "You were tired after four sessions and want Fridays free from December.", hours_ago=20)
 
 

@@ -11,6 +11,7 @@ from sessions_app.database import in_database
 from sessions_app.models import Session, SessionKind
 from tests.calendar.conftest import source_of, timed
 from tests.context.conftest import put_file
+from tests.context.kept_steps import keep_forty_steps
 
 TUESDAY = datetime(2026, 11, 24, 7, 40, tzinfo=UTC)
 
@@ -39,12 +40,13 @@ def profile_of(user: User, name: str, zone: str, **fields: object) -> None:
     Profile.unscoped.create(user=user, name=name, timezone=zone, **fields)
 
 
-def spoke_before(user: User, kind: str, *, at: datetime, summary: str) -> None:
+def spoke_before(user: User, kind: str, *, at: datetime, summary: str) -> Session:
     """Let a conversation have taken place."""
     session = Session.unscoped.create(
         user=user, kind=kind, last_message_number=4, summary=summary, summary_covers=4
     )
     Session.unscoped.filter(id=session.id).update(started_at=at, last_active_at=at)
+    return session
 
 
 def seed_new_person(user: User) -> None:
@@ -63,7 +65,7 @@ def seed_a_week(user: User) -> None:
         words = {"health": "Sleep is the sore point: five or six hours since September."}.get(
             domain, f"How {domain} is now, in Jonas's own words."
         )
-        put_file(user, f"life-map/{domain}.md", words, status=status)
+        put_file(user, f"life-map/{domain}.md", words, updated="2026-11-22", status=status)
         for day, earlier in ((1, rating + (domain == "health")), (22, rating)):
             rated_at = TUESDAY.replace(day=day, hour=18)
             PulseRating.unscoped.create(user=user, domain=domain, rating=earlier, rated_at=rated_at)
@@ -84,6 +86,19 @@ def seed_a_week(user: User) -> None:
     timed(source, "Dentist", "2026-11-24T15:30Z", "2026-11-24T16:00Z", location="12 High St")
 
 
+def seed_forty_steps(user: User) -> None:
+    """The same person, who has said of forty things that they will do them."""
+    seed_a_week(user)
+    at = TUESDAY - timedelta(days=2)
+    summary = (
+        "You looked back on a full week: the review at work went well, sleep did not. You want screens off "
+        "at ten on three evenings, and to call Mia by Monday 2026-11-23."
+    )
+    keep_forty_steps(
+        user, spoke_before(user, SessionKind.WEEKLY_CHECKIN, at=at, summary=summary), now=TUESDAY
+    )
+
+
 def seed_evening(user: User) -> None:
     """The same person with a plan for this day, at its end."""
     seed_a_week(user)
@@ -95,21 +110,27 @@ def seed_danger(user: User) -> None:
     profile_of(user, "Sam", "Europe/Berlin", next_checkin_on=date(2026, 11, 29))
     summary = "You told of the long evenings since the separation. You want to call your brother."
     spoke_before(user, SessionKind.OPEN_CONVERSATION, at=TUESDAY - timedelta(days=3), summary=summary)
-    put_file(user, "sage/context.md", "Sam, 29, lives alone in Bremen since the separation in August.")
-    put_file(user, "life-map/relationships.md", "The separation. Evenings are long.", status="in_crisis")
+    words = "Sam, 29, lives alone in Bremen since the separation in August."
+    put_file(user, "sage/context.md", words, updated="2026-11-15")
+    words = "The separation. Evenings are long."
+    put_file(user, "life-map/relationships.md", words, updated="2026-11-21", status="in_crisis")
 
 
 def seed_german(user: User) -> None:
     """Somebody who writes in German, with a check-in that is due."""
-    profile_of(user, "Annika", "Europe/Berlin", next_checkin_on=date(2026, 11, 24))
+    profile_of(user, "Annika", "Europe/Berlin", language="de", next_checkin_on=date(2026, 11, 24))
     summary = (
         "Du hast auf die Woche zurückgeblickt: müde, aber zufrieden. "
-        "Am Freitag wolltest du früher Feierabend machen."
+        "Am Freitag 2026-11-20 wolltest du früher Feierabend machen."
     )
     spoke_before(user, SessionKind.WEEKLY_CHECKIN, at=TUESDAY - timedelta(days=7), summary=summary)
-    put_file(user, "sage/context.md", "Annika, 41, Physiotherapeutin in Halle, zwei Kinder (8 und 11).")
-    put_file(user, "life-map/_overview.md", "Die Arbeit trägt, die Abende sind zu kurz.")
-    put_file(user, "life-map/career.md", "Seit neun Jahren in derselben Praxis.", status="okay")
+    words = "Annika, 41, Physiotherapeutin in Halle, zwei Kinder (8 und 11)."
+    put_file(user, "sage/context.md", words, updated="2026-10-13")
+    put_file(
+        user, "life-map/_overview.md", "Die Arbeit trägt, die Abende sind zu kurz.", updated="2026-11-17"
+    )
+    words = "Seit neun Jahren in derselben Praxis."
+    put_file(user, "life-map/career.md", words, updated="2026-10-13", status="okay")
     put_file(user, "check-ins/2026-11-17.md", "Müde, aber zufrieden.", themes=["wenig Zeit für mich"])
 
 
@@ -129,7 +150,7 @@ SCENES: Mapping[str, Scene] = {
         text="Hi. A friend said I should try this. What is it?",
         seed=seed_new_person,
     ),
-    "tuesday-morning": Scene(at=TUESDAY, text="Morning. I slept badly again.", seed=seed_a_week),
+    "tuesday-morning": Scene(at=TUESDAY, text="Morning. I slept badly again.", seed=seed_forty_steps),
     "close-day": Scene(
         at=TUESDAY.replace(hour=21),
         kind=SessionKind.CLOSE_DAY,
@@ -183,23 +204,32 @@ def _put_standing_files(user: User) -> None:
         "sage/context.md",
         "Jonas, 38, product manager in Leeds, two children (7 and 9). Likes to be asked, not told. "
         "Runs, when he runs, with his sister Mia.",
+        updated="2026-11-08",
     )
     put_file(
         user,
         "life-map/_overview.md",
         "Work carries a lot and costs the evenings. Sleep pulls everything else down; running lifts it.",
+        updated="2026-11-01",
     )
     put_file(
         user,
         "life-plan/current.md",
         "Direction: evenings that are ours.\n\nThis quarter: sleep seven hours; run with Mia twice a week; "
         "hand over one project.",
+        updated="2026-10-04",
     )
-    put_file(user, "life-plan/weekly.md", "Screens off at ten on Mon, Wed, Fri. Call Mia by Monday.")
+    put_file(
+        user,
+        "life-plan/weekly.md",
+        "Screens off at ten on Mon, Wed, Fri. Call Mia by Monday.",
+        updated="2026-11-22",
+    )
     put_file(
         user,
         "sage/patterns.md",
         "After praise at work he takes on more (2026-09-14, 2026-10-19, 2026-11-19).",
+        updated="2026-11-22",
     )
 
 

@@ -9,12 +9,16 @@ import time_machine
 from django.contrib.auth.models import User
 
 from coaching.context.budget import count_tokens
+from coaching.context.library import OF_CLIENT
 from coaching.context.prompt import build_turn
 from coaching.context.statement import CONTINUITY_TOKENS
 from coaching.jobs.summaries import write_summary
-from coaching.library.clients import create_client
+from coaching.library.clients import create_client, own_client
+from coaching.library.drafts import NewAction
+from coaching.library.proposals import propose
+from coaching.library.resolutions import Resolution, resolve
 from coaching.life.journal import read_day
-from coaching.models import ClientType, Profile, SessionScope
+from coaching.models import ActionItem, ActionState, ClientType, MadeBy, Profile, SessionScope
 from coaching.safety.card import metadata_of
 from coaching.tools import CHAT_TOOLS
 from sessions_app import services
@@ -178,6 +182,33 @@ def test_what_was_left_open_in_conversations_that_go_on_comes_without_struck_lin
     assert "You asked where to live" in struck
 
 
+def test_what_became_a_next_step_is_told_there_alone(person: User) -> None:
+    lines = ["You will call the lawyer on Thursday 2026-11-19 [5]", "You asked where to live [3]"]
+    going_on = talked(person, *DIVORCE)
+    remembered(going_on, "\n".join(f"- {line}" for line in lines), "\n".join(lines))
+    new = NewAction(
+        client_id=own_client(person.pk).pk,
+        title="Call the lawyer",
+        quote="I'll call the lawyer on Thursday.",
+        session_id=going_on.id,
+        message_number=5,
+        due_date=NOW.date() + timedelta(days=1),
+    )
+    step = propose(user_id=person.pk, new=new, made_by=MadeBy.CHAT, is_accepted=True)
+    said = opening(person).split("<left_open ")[1]
+    assert "You asked where to live" in said
+    assert "You will call the lawyer" not in said
+    assert 'due="Thursday 2026-11-19">\nCall the lawyer; said ' in said
+    ActionItem.of(person.pk).update(state=ActionState.PROPOSED)
+    assert "You will call the lawyer" in opening(person), "a suggestion says nothing"
+    resolution = Resolution(becomes="done", today=NOW.date(), now=NOW, outcome="She was kind.")
+    ActionItem.of(person.pk).update(state=ActionState.OPEN)
+    resolve(user_id=person.pk, step_id=step.pk, resolution=resolution)
+    said = opening(person)
+    assert "You will call the lawyer" not in said
+    assert "Call the lawyer; they said: She was kind." in said
+
+
 def test_a_clients_conversation_is_in_its_own_openings_alone(person: User) -> None:
     client = create_client(user_id=person.pk, name="Bergmann", client_type=ClientType.COMPANY)
     other = create_client(user_id=person.pk, name="Lopez", client_type=ClientType.COMPANY)
@@ -197,6 +228,10 @@ def test_a_clients_conversation_is_in_its_own_openings_alone(person: User) -> No
     assert not any("<offer" in text for text in whole)
     assert any("<offer" in text for text in texts(built(person)))
     of_client = whole[0]
+    assert of_client.startswith(f'<scope client="{client.pk}">\n{OF_CLIENT}\n</scope>\n')
+    assert of_client.index('client="Bergmann">') < of_client.index("My own evening was long.")
+    assert not any("Check-in: " in text for text in whole)
+    assert any("Check-in: " in text for text in texts(built(person)))
     assert "My own evening was long." in of_client
     assert 'client="Bergmann">\nThey said: “Their lease runs out in May.”' in of_client
     assert "books are late" not in of_client
@@ -263,8 +298,8 @@ async def test_an_hour_about_a_divorce_comes_back_next_morning_and_the_cache_hol
             opening = text_blocks(talk.bodies[began])[0]
             assert '<session date="Wednesday 2026-11-18" kind="conversation">' in opening
             assert "You said: “My wife wants a divorce.”" in opening
-            assert "<left_open " in opening
-            assert "I'll call the lawyer on Thursday." in opening.split("<left_open ")[1]
+            assert "said Wednesday 2026-11-18: I'll call the lawyer on Thursday." in opening
+            assert "<left_open " not in opening, "it is a step"
             assert count_tokens(opening) <= CONTINUITY_TOKENS
         talk.session = await in_database(
             services.open_session, user_id=person.pk, kind=SessionKind.OPEN_CONVERSATION

@@ -161,8 +161,8 @@ def test_nothing_escapes_its_section_from_anywhere(person: User, kind: str) -> N
     *ours, _ = texts(turn)
     outer = assert_whole(ours)
     assert [name for name in outer if name in ORDER] == [name for name in ORDER if name in outer]
-    # Nothing that they write is in what is remembered after danger.
-    assert {*outer, "client", "care"} >= set(ORDER), "every place that people can write in is tried"
+    # Nothing that they write is in what is remembered after danger, or in what a conversation is about.
+    assert {*outer, "client", "care", "scope"} >= set(ORDER), "every place that people can write in is tried"
     assert set(outer) - set(ORDER) <= {"session_context", "offer", "skill"}
     assert outer.count("session_context") == 1
     whole = "\n".join(texts(turn))

@@ -14,7 +14,7 @@ from structlog.testing import capture_logs
 from coaching.context.budget import PROMPT_TOKENS, count_tokens
 from coaching.context.prompt import BuiltPrompt, build_turn
 from coaching.engine.messages import canonical_json
-from coaching.models import Capture, DayPlan, Profile, PulseRating
+from coaching.models import Capture, DayPlan, FileSource, Profile, PulseRating, UserFileVersion
 from coaching.safety.card import metadata_of
 from coaching.tools import CHAT_TOOLS
 from sessions_app import services
@@ -112,6 +112,22 @@ def test_every_session_gets_the_same_sections_in_the_same_order(person: User, ki
     assert ("offer" in names) == (kind == SessionKind.OPEN_CONVERSATION), (
         "an arc is offered outside of one only"
     )
+
+
+@pytest.mark.django_db
+def test_a_page_says_how_old_it_is_even_where_its_text_does_not(person: User) -> None:
+    put_file(person, "sage/context.md", "Ada is a nurse.", updated="2026-10-04")
+    for path in ("life-map/_overview.md", "life-plan/current.md"):
+        put_file(person, path, "Words.")
+    put_file(person, "life-map/health.md", "Tired.", status="needs_attention")
+    UserFileVersion.unscoped.update(created_at=NOW - timedelta(days=2))
+    plan = UserFileVersion.unscoped.filter(file__path="life-plan/current.md")
+    plan.update(source=FileSource.IMPORT)
+    whole = "\n".join(texts(built(person)))
+    assert '<sage_context path="sage/context.md" updated="Sunday 2026-10-04">' in whole
+    assert '<overview path="life-map/_overview.md" updated="Monday 2026-11-16">' in whole
+    assert '<life_plan path="life-plan/current.md" imported="Monday 2026-11-16">' in whole
+    assert 'status="needs_attention" updated="Monday 2026-11-16"' in whole
 
 
 @pytest.mark.slow

@@ -102,7 +102,7 @@ async def seed_life(person: User) -> None:
 
 
 @pytest.mark.slow
-async def test_over_twenty_turns_with_an_arc_all_but_a_fifth_is_read_from_the_cache(
+async def test_over_twenty_turns_with_an_arc_nine_tenths_are_read_from_the_cache(
     talk: Talk, person: User
 ) -> None:
     await seed_life(person)
@@ -114,7 +114,7 @@ async def test_over_twenty_turns_with_an_arc_all_but_a_fifth_is_read_from_the_ca
         sent += (
             usage["cache_read_input_tokens"] + usage["cache_creation_input_tokens"] + usage["input_tokens"]
         )
-    assert read / sent >= 0.8, f"{read / sent:.1%}"
+    assert read / sent >= 0.9, f"{read / sent:.1%}"
 
     # The same conversation has every exception: changes come after the previous turn's message, unless the
     # window moved.

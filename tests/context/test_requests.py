@@ -15,6 +15,8 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from coaching.context.budget import PROMPT_TOKENS
+from coaching.context.sections import CONTINUITY
+from coaching.context.statement import CONTINUITY_TOKENS
 from coaching.engine.anthropic_client import AnthropicClient
 from coaching.files.types import ATTRIBUTE_ORDER
 from coaching.practice.server import PracticeServer
@@ -93,6 +95,27 @@ async def test_the_model_accepts_it_and_it_is_small_enough(
     assert seen.prompt_tokens < PROMPT_TOKENS
     # The parts are estimated one by one; together they are what the text takes.
     assert all(tokens >= 0 for _, tokens in seen.tokens)
+    before = {f"opening: {section}" for section in CONTINUITY}
+    assert sum(tokens for part, tokens in seen.tokens if part in before) <= CONTINUITY_TOKENS
+
+
+async def test_from_the_second_turn_on_nine_tenths_are_read_from_the_cache(
+    name: str,
+    session: Session,
+    practice: PracticeServer,
+    client: AnthropicClient,
+    brief_client: AnthropicClient,
+) -> None:
+    talk = Talk(practice=practice, client=client, brief_client=brief_client, session=session)
+    with time_machine.travel(SCENES[name].at, tick=True):
+        for words in (SCENES[name].text, "Yes, that's how it is.", "I hadn't thought of that."):
+            practice.script(["I hear you. What would be a first sign that it gets lighter?"])
+            assert (await talk.say(words)).status == "completed"
+    for request in practice.requests[-2:]:
+        usage = request.usage
+        read = usage["cache_read_input_tokens"]
+        sent = read + usage["cache_creation_input_tokens"] + usage["input_tokens"]
+        assert read / sent >= 0.9, f"{read / sent:.1%}"
 
 
 async def test_it_names_only_what_is_offered_and_each_date_with_its_weekday(
