@@ -18,6 +18,7 @@ from coaching.context.closeness import CITATION, is_mostly_in
 from coaching.context.entries import Entry, Section
 from coaching.context.fences import fence, fence_value
 from coaching.context.sentences import cut_words, first_words, last_words
+from coaching.models import ImportFormat
 from sessions_app.english import in_english
 from sessions_app.models import BriefCorrection, SessionKind, SessionStatus
 from sessions_app.queries import Rows
@@ -31,6 +32,8 @@ MAX_LEFT_OPEN = 3
 ADDRESSED = {"you": "the user"}
 """Summaries and briefs address the person, and everything else of a request addresses Sage."""
 LINE_CHARACTERS = 200
+PROGRAMS = {ImportFormat.CHATGPT: "ChatGPT", ImportFormat.CLAUDE: "Claude"}
+"""The names of other programs by the formats of their exports; one of Sage's own isn't another program."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +42,8 @@ class RecentSession:
 
     `first`, `second` and `last` are their words outside of danger, `second` empty where they said two things
     and `last` where they said one; `since` is what they said after the summary. `left_open` are lines without
-    citations. `client` names the client that it was opened from, empty for the person's own.
+    citations. `client` names the client that it was opened from, empty for the person's own. `imported_from`
+    names the program that an imported one was recorded by, where that is known.
     """
 
     id: uuid.UUID
@@ -52,6 +56,7 @@ class RecentSession:
     last: str = ""
     left_open: Sequence[str] = field(default=())
     is_imported: bool = False
+    imported_from: str = ""
     client: str = ""
 
 
@@ -61,10 +66,13 @@ def recent_of(rows: Rows, zone: ZoneInfo) -> Sequence[RecentSession]:
     return [_recent(values, zone) for values in newest_first]
 
 
-def recent_sessions(sessions: Sequence[RecentSession]) -> Section | None:
-    """Show the last sessions, each with its day, kind, and what it was about, as far as that can be said."""
+def recent_sessions(sessions: Sequence[RecentSession], *, is_about_client: bool = False) -> Section | None:
+    """Show the last sessions, each with its day, kind, and what it was about, as far as that can be said.
+
+    In a conversation that is about a client, the person's own sessions are marked.
+    """
     told = [session for session in _of_client_first(sessions) if session.summary or session.first]
-    entries = tuple(map(_entry, told))
+    entries = tuple(_entry(session, is_private=is_about_client and not session.client) for session in told)
     return Section(name="recent_sessions", attributes=ADDRESSED, entries=entries) if entries else None
 
 
@@ -109,6 +117,7 @@ def _recent(values: Sequence[Any], zone: ZoneInfo) -> RecentSession:
         **_first_and_last(first, second, last),
         left_open=_open_lines(found, corrections) if goes_on and not found["has_danger"] else (),
         is_imported=bool(imported_until) and imported_until == last_number,
+        imported_from=PROGRAMS.get(found["import_format"] or "", ""),
         client=found["client"] or "",
     )
 
@@ -133,12 +142,13 @@ def _words_of_step(step: Mapping[str, str | None]) -> str:
     return f"{step['title']}. {step['quote']} {due}"
 
 
-def _entry(session: RecentSession) -> Entry:
+def _entry(session: RecentSession, *, is_private: bool) -> Entry:
     attributes = {
         "date": with_weekday(session.day),
         "kind": in_english(SessionKind(session.kind).label).lower(),
-        "imported": "yes" if session.is_imported else "",
+        "imported": (session.imported_from or "yes") if session.is_imported else "",
         "client": session.client,
+        "private": "yes" if is_private else "",
     }
     return Entry(key=str(session.id), tag="session", attributes=attributes, text=_words(session))
 
@@ -150,7 +160,7 @@ def _words(session: RecentSession) -> str:
     if not session.last:
         return f"They said: “{fence(session.first)}”"
     second = f" Then: “{fence(session.second)}”" if session.second else ""
-    return f"First words: “{fence(session.first)}”{second} Last words: “{fence(session.last)}”"
+    return f"Their first words: “{fence(session.first)}”{second} Their last words: “{fence(session.last)}”"
 
 
 def _first_and_last(first: str, second: str, last: str) -> Mapping[str, str]:

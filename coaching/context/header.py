@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Sequence
 
 from coaching.clock.days import time_bracket, with_weekday
+from coaching.context.continuity import RecentSession
 from coaching.context.entries import Entry, Section
 from coaching.context.fences import fence_value
 from coaching.context.library import is_about_other
@@ -55,14 +56,35 @@ def _language_of(life: Life) -> Sequence[str]:
 def standing_header(life: Life) -> Sequence[str]:
     """Return the header's lines without the clock."""
     name = life.profile.name or life.profile.user.first_name
-    last, said = life.last_session, "none yet"
-    if last is not None:
-        kind = in_english(SessionKind(last.kind).label).lower()
-        said = f"{kind}, {_days_ago((life.today - last.day).days)}"
-    elif imported := known(life.recent_sessions):
-        ago = _days_ago((life.today - imported[0].day).days)
-        said = f"none with you yet; with another program {ago}"
-    return [f"Name: {fence_value(name, 100) or 'not known yet'}", f"Last session: {said}"]
+    return [f"Name: {fence_value(name, 100) or 'not known yet'}", _last_session_of(life)]
+
+
+def client_of(life: Life) -> str:
+    """Return the name of the client that the conversation is about; empty where it is the person's own."""
+    about = None if isinstance(life.library, Unknown) else life.library
+    return str(about.scope["client"]) if about and about.scope and is_about_other(about) else ""
+
+
+def _last_session_of(life: Life) -> str:
+    """Return the line about the last session, in a conversation about a client that about the client."""
+    recent = known(life.recent_sessions)
+    if client := client_of(life):
+        of_client = next((session for session in recent if session.client), None)
+        said = _session(of_client, life) if of_client else "none yet"
+        return f"Last session about {fence_value(client, 60)}: {said}"
+    said = "none yet"
+    if last := life.last_session:
+        said = _session(last, life)
+    elif recent:
+        imported = recent[0]
+        ago = _days_ago((life.today - imported.day).days)
+        said = f"none with Sage yet; with {imported.imported_from or 'another program'} {ago}"
+    return f"Last session: {said}"
+
+
+def _session(session: RecentSession, life: Life) -> str:
+    kind = in_english(SessionKind(session.kind).label).lower()
+    return f"{kind}, {_days_ago((life.today - session.day).days)}"
 
 
 def _checkin_of(life: Life) -> Sequence[str]:
@@ -70,7 +92,7 @@ def _checkin_of(life: Life) -> Sequence[str]:
 
     Nor in a conversation about a client: the person's own week isn't asked about there.
     """
-    if not isinstance(life.library, Unknown) and is_about_other(life.library):
+    if client_of(life):
         return []
     is_due = checkin_due_on(life.profile) <= life.today
     return [f"Check-in: {_checkin_status(life)}"] if is_due or life.last_session else []

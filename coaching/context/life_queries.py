@@ -3,8 +3,9 @@
 from typing import Any
 
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Subquery, When, Window
-from django.db.models.functions import JSONObject, Left, Length, Right
+from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Subquery, TextField, When, Window
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast, JSONObject, Left, Length, Right
 
 from coaching.context.next_steps import NEXT_STEPS
 from coaching.files.types import RULES
@@ -15,6 +16,7 @@ from coaching.models import (
     ClientType,
     DayPlan,
     FileType,
+    Import,
     LibraryEffect,
     LifeDomain,
     SessionScope,
@@ -22,7 +24,7 @@ from coaching.models import (
 )
 from coaching.safety.card import ELSEWHERE_KEY, METADATA_KEY
 from sessions_app.history import PROGRAM_KEY
-from sessions_app.imports import NO_BRANCH
+from sessions_app.imports import IMPORT_KEY, NO_BRANCH
 from sessions_app.models import (
     USED,
     BriefCorrection,
@@ -167,6 +169,9 @@ def recent_rows(sessions: QuerySet[Session]) -> QuerySet[Any, Any]:
     steps = ActionItem.unscoped.filter(session=OuterRef("pk"), message_number__isnull=False)
     steps = steps.exclude(state=ActionState.PROPOSED).order_by("-pk")
     step = JSONObject(title=F("title"), quote=Left("quote", WORDS_CHARACTERS), due=F("due_date"))
+    imports = Import.unscoped.annotate(key=Cast("pk", TextField())).filter(
+        user=OuterRef("user"), key=KeyTextTransform(IMPORT_KEY, OuterRef("metadata"))
+    )
     client = Case(When(~Q(scope__client__client_type=ClientType.SELF), then=F("scope__client__name")))
     values = JSONObject(
         summary=Left("summary", SUMMARY_CHARACTERS),
@@ -181,6 +186,7 @@ def recent_rows(sessions: QuerySet[Session]) -> QuerySet[Any, Any]:
         ),
         steps=ArraySubquery(steps.values(values=step)[:MOST_STEPS]),
         client=client,
+        import_format=Subquery(imports.values("file_format")[:1]),
     )
     numbers = ("summary_covers", "last_message_number", "imported_until")
     columns = ("id", "kind", "status", "last_active_at", *numbers)

@@ -31,10 +31,14 @@ MAX_QUOTED = 6
 _CLOSED: Mapping[str, str] = {
     ActionState.DONE: "done",
     ActionState.DROPPED: "dropped",
-    ActionState.DISMISSED: "taken back by the person: don't write it down again unasked",
-    ActionState.PROPOSED: "only a suggestion now",
+    ActionState.DISMISSED: "taken back",
+    ActionState.PROPOSED: "suggested",
 }
 _TITLED = frozenset({ActionState.DONE, ActionState.DROPPED})
+_UNTITLED: Mapping[str, str] = {
+    ActionState.DISMISSED: "The person took it back: don't write it down again unasked.",
+    ActionState.PROPOSED: "It is only a suggestion now.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +67,12 @@ class StepFact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepFacts:
-    """The nearest open steps, and those that were closed lately, the newest first; `total` are open."""
+    """The nearest open steps on `today`, and those closed lately, the newest first; `total` are open."""
 
     open: Sequence[StepFact] = ()
     closed: Sequence[StepFact] = ()
     total: int = 0
+    today: date | None = None
 
 
 def steps_of(rows: Rows, zone: ZoneInfo, *, today: date) -> StepFacts:
@@ -84,6 +89,7 @@ def steps_of(rows: Rows, zone: ZoneInfo, *, today: date) -> StepFacts:
         open=sorted(opened, key=partial(_nearness, today=today))[:NEXT_STEPS],
         closed=[step for step in found if step.state != ActionState.OPEN][:MAX_CLOSED],
         total=sum(numbers.values()),
+        today=today,
     )
 
 
@@ -116,7 +122,7 @@ def next_steps(facts: StepFacts) -> Section | None:
     entries = [
         Entry(
             tag="step",
-            attributes=_attributes(step),
+            attributes=_attributes(step, facts.today),
             text=_text(step, is_quoted=place < MAX_QUOTED),
             key=str(step.id),
         )
@@ -139,34 +145,40 @@ def _nearness(step: StepFact, *, today: date) -> tuple[bool, int, bool, time, in
     return is_own, abs(days), days < 0, step.due_time or time.max, step.id
 
 
-def _attributes(step: StepFact) -> Mapping[str, object]:
+def _attributes(step: StepFact, today: date | None) -> Mapping[str, object]:
     due = with_weekday(step.due_date) if step.due_date else ""
     at = f" {step.due_time:%H:%M}" if step.due_time else ""
     values = {
         "id": step.id,
         "due": f"{due}{at}",
+        "is": _when(step, today),
         "repeats": step.repeats,
-        "for": fence_value(step.client, 60),
+        "about": fence_value(step.client, 60),
     }
     return {name: value for name, value in values.items() if value}
 
 
+def _when(step: StepFact, today: date | None) -> str:
+    if step.due_date is None or today is None or step.due_date > today:
+        return ""
+    return "today" if step.due_date == today else "overdue"
+
+
 def _closed_entry(step: StepFact) -> Entry:
     """Tell what became of a step; of a suggestion without its title, which may be a document's."""
-    attributes: dict[str, object] = {"id": step.id}
-    text = _CLOSED.get(step.state, "no longer open")
-    if step.state in _TITLED and step.changed_on:
-        attributes |= {
-            "state": f"{text} {with_weekday(step.changed_on)}",
-            "for": fence_value(step.client, 60),
-        }
+    became = _CLOSED.get(step.state, "closed")
+    day = f" {with_weekday(step.changed_on)}" if step.changed_on else ""
+    attributes: dict[str, object] = {"id": step.id, "state": f"{became}{day}"}
+    text = _UNTITLED.get(step.state, "It is no longer open.")
+    if step.state in _TITLED:
+        attributes["about"] = fence_value(step.client, 60)
         text = fence_value(step.title, TITLE)
-        text += f"; they said: {fence_value(step.outcome, QUOTE)}" if step.outcome else ""
+        text += f"; how it went: {fence_value(step.outcome, QUOTE)}" if step.outcome else ""
     return Entry(tag="step", attributes=attributes, text=text, key=str(step.id))
 
 
 def _text(step: StepFact, *, is_quoted: bool) -> str:
     title, noted = fence_value(step.title, TITLE), with_weekday(step.said_on)
     if is_quoted and step.quote:
-        return f"{title}; said {noted}: {fence_value(step.quote, QUOTE)}"
+        return f"{title}; they said on {noted}: “{fence_value(step.quote, QUOTE)}”"
     return title if step.due_date else f"{title}; noted {noted}"

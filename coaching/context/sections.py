@@ -15,6 +15,7 @@ from coaching.context.care import care_section
 from coaching.context.continuity import left_open, recent_sessions
 from coaching.context.entries import Entry, Section
 from coaching.context.fences import fence, fence_value
+from coaching.context.header import client_of
 from coaching.context.library import client_section, library_headlines, scope_section
 from coaching.context.life import Life, LifeFile, day_path, known
 from coaching.context.life_queries import NEWEST
@@ -121,7 +122,9 @@ PAGES = {
 STANDING: Mapping[str, SectionFunction] = {
     "care": lambda life: care_section(known(life.care), session_id=life.session_id),
     "scope": lambda life: scope_section(known(life.library)),
-    "recent_sessions": lambda life: recent_sessions(known(life.recent_sessions)),
+    "recent_sessions": lambda life: recent_sessions(
+        known(life.recent_sessions), is_about_client=bool(client_of(life))
+    ),
     "left_open": lambda life: left_open(known(life.recent_sessions)),
     "next_steps": lambda life: next_steps(known(life.steps)),
     **{name: partial(_page, name=name, file_type=file_type) for name, file_type in PAGES.items()},

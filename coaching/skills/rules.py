@@ -29,7 +29,7 @@ DIRECTORY_BUDGET = 200
 _CHARACTERS_PER_TOKEN = 4
 _HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t#]*")
 _FENCE = re.compile(r" {0,3}(```|~~~)")
-_WHEN = re.compile(r"\S, when \S")
+_WHEN = re.compile(r"\w,? when \S")
 _SECTION = re.compile(r"</?([a-z_]+)[^<>\n]*>")
 # The form of tool names, which attributes of files and arcs share.
 _NAME = re.compile(r"(?<![\w/.-])[a-z]+(?:_[a-z]+)+(?![\w/-])")
@@ -105,7 +105,7 @@ def description_faults(kind: SkillKind, description: str) -> list[str]:
     is_listed = kind in (SkillKind.ARC, SkillKind.APPROACH)
     if not is_listed or _WHEN.search(description):
         return []
-    return ["its description doesn't say when: “<what it does>, when <they need it>”"]
+    return ["its description doesn't say when: “<what it does> when <they need it>”"]
 
 
 def size_faults(description: str, text: str, *, takes: str) -> list[str]:

@@ -30,12 +30,11 @@ from sessions_app.services import end_session
 from sessions_app.summaries import give_summary
 
 DESCRIPTION = (
-    "Complete what has come to its end: type arc the arc that this conversation is in, and the "
-    "conversation goes on; type session the conversation itself. Use it when the arc's files are saved and "
-    "the user is content; in close_day only after they have confirmed the log. If something is still "
-    "missing, the result names it and nothing is completed: save it, or call again if the user wants to "
-    "end without it. Never in the same turn as show_options or show_pulse_check. Afterwards a short, warm "
-    "goodbye; after an arc one line."
+    "Type 'arc' ends the current arc, and the conversation goes on; 'session' ends the conversation. Use it "
+    "when the arc's files are saved and the user is content; in close_day only after they have confirmed the "
+    "log. If something is still missing, the result names it and nothing is completed: save it, or call "
+    "again if the user wants to end without it. Never in the same turn as show_options or show_pulse_check. "
+    "Afterwards a short, warm goodbye; after an arc one line."
 )
 ONLY_IN_A_CONVERSATION = "Only a conversation can be completed."
 NO_ARC = "This conversation is in no arc, so there is none to complete. It simply goes on."

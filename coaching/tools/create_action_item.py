@@ -33,8 +33,8 @@ from sessions_app.errors import Refused
 
 DESCRIPTION = (
     "Keep a next step. Use it when the user says that they will do something, and quote their words: a "
-    "promise is written at once, else they are asked. With due_date it is a reminder if the result says so. "
-    "repeats: daily, weekly, monthly or mon,thu."
+    "promise is written at once, otherwise they are asked. With due_date it is a reminder if the result says "
+    "so. repeats: daily, weekly, monthly or mon,thu."
 )
 FOR_PROGRAMS = (
     "Suggest a next step to the person: something that they may want to do, with a due date if it has one. "

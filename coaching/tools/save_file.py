@@ -35,7 +35,7 @@ from coaching.tools.presentation import (
 from sessions_app.errors import Refused
 
 DESCRIPTION = (
-    "Write one of the user's markdown files. Use it when something became clear that they want to keep. "
+    "Write one of the user's markdown files. Use it when something has become clear that they want to keep. "
     "content is the whole new body, no frontmatter: keep what still holds. Attributes are what "
     "the user gave or agreed to now; others keep their value."
     + "".join(

@@ -5,8 +5,9 @@ from datetime import date, timedelta
 
 from django.contrib.auth.models import User
 
-from coaching.models import Client, ClientType, PulseRating, SessionScope
+from coaching.models import Client, ClientType, Import, ImportFormat, PulseRating, SessionScope
 from coaching.people.profile_changes import offer_library
+from sessions_app.imports import IMPORT_KEY
 from sessions_app.models import Session, SessionBrief, SessionKind, SessionStatus
 from tests.context.conftest import put_file
 from tests.context.five_people import TUESDAY, Scene, profile_of, seed_a_week
@@ -49,7 +50,7 @@ def seed_three_conversations(user: User) -> None:
         "the counsellor on Thursday 2026-11-26. What weighs most is what to tell your daughter Lea.",
         hours_ago=6 * 24,
         left_open="You see the counsellor together on Thursday 2026-11-26, and want to have written down "
-        "before what to tell Lea",
+        "beforehand what to tell Lea",
     )
     _summarised(
         user,
@@ -62,10 +63,10 @@ def seed_three_conversations(user: User) -> None:
     session = _summarised(
         user,
         "You slept in the study and couldn't stop going over the quarrel with Ines on Thursday 2026-11-19. "
-        "You noticed that you went quiet as your father did. You will ask Ines for a walk on Saturday "
-        "2026-11-28.",
+        "You noticed that you went quiet as your father did. On Saturday 2026-11-28 you will ask Ines for a "
+        "walk.",
         hours_ago=3 * 24,
-        left_open="You will ask Ines for a walk on Saturday 2026-11-28",
+        left_open="On Saturday 2026-11-28 you will ask Ines for a walk",
     )
     keep_step(
         user,
@@ -89,12 +90,12 @@ def seed_taps(user: User) -> None:
         "You rated your health 2, down from 3, and noted: “The nights decide it all.” Of three ideas you "
         "chose screens off at ten, without a reminder.",
         hours_ago=26,
-        left_open="You chose “Screens off at ten” and wanted to see how the week goes",
+        left_open="You chose “Screens off at ten” and wanted to see how the week would go",
     )
     SessionBrief.unscoped.filter(session=session).update(
-        left_open="You chose “Screens off at ten” and wanted to see how the week goes [4]",
+        left_open="You chose “Screens off at ten” and wanted to see how the week would go [4]",
         text="- You rated health 2 (3 before): “The nights decide it all.” [2]\n"
-        "- You chose “Screens off at ten” and wanted to see how the week goes [4]\n"
+        "- You chose “Screens off at ten” and wanted to see how the week would go [4]\n"
         "- You said no to a reminder for it [6]",
     )
 
@@ -102,12 +103,15 @@ def seed_taps(user: User) -> None:
 def seed_imported(user: User) -> None:
     """Somebody who has brought what they wrote to another program, and hasn't said anything here yet."""
     profile_of(user, "Luca", "Europe/Rome")
+    made = Import.of(user.pk).create(file_name="export.zip", file_format=ImportFormat.CHATGPT)
     for words, last, weeks in (
         ("How do I tell my boss that I want to leave?", "I'll wait until the bonus is paid in March.", 7),
         ("Make me a running plan for ten kilometres.", "Three runs a week is too much. Make it two.", 12),
     ):
         session = _talked(user, words, "Here is how.", last, "All right.", hours_ago=weeks * 7 * 24)
-        Session.unscoped.filter(id=session.id).update(imported_until=session.last_message_number)
+        Session.unscoped.filter(id=session.id).update(
+            imported_until=session.last_message_number, metadata={IMPORT_KEY: made.pk}
+        )
 
 
 def seed_client(user: User) -> None:

@@ -18,12 +18,13 @@ from coaching.library.drafts import NewAction
 from coaching.library.proposals import propose
 from coaching.library.resolutions import Resolution, resolve
 from coaching.life.journal import read_day
-from coaching.models import ActionItem, ActionState, ClientType, MadeBy, Profile, SessionScope
+from coaching.models import ActionItem, ActionState, ClientType, Import, MadeBy, Profile, SessionScope
 from coaching.safety.card import metadata_of
 from coaching.tools import CHAT_TOOLS
 from sessions_app import services
 from sessions_app.database import in_database
 from sessions_app.history import PROGRAM_KEY, append_message
+from sessions_app.imports import IMPORT_KEY
 from sessions_app.models import (
     BriefCorrection,
     Message,
@@ -81,8 +82,8 @@ def test_the_three_last_sessions_come_with_day_kind_and_summary(person: User) ->
     said = opening(person)
     section = said[said.index("<recent_sessions ") : said.index("</recent_sessions>")]
     words = (
-        "First words: “My wife wants a divorce.” Then: “I don't know where I'd live.” "
-        "Last words: “I'll call the lawyer on Thursday. Thanks.”"
+        "Their first words: “My wife wants a divorce.” Then: “I don't know where I'd live.” "
+        "Their last words: “I'll call the lawyer on Thursday. Thanks.”"
     )
     assert section.splitlines()[1:] == [
         '<session date="Tuesday 2026-11-17" kind="conversation">',
@@ -103,7 +104,7 @@ def test_words_in_between_come_only_from_a_third_message_on_and_never_of_danger(
     assert "Then:" not in opening(person)
     talked(person, "Good evening.", "I want to end it all.", "I can't sleep.", "Thank you for that.")
     said = opening(person)
-    assert "“Good evening.” Then: “I can't sleep.” Last words: “Thank you for that.”" in said
+    assert "“Good evening.” Then: “I can't sleep.” Their last words: “Thank you for that.”" in said
     assert "end it all" not in said
 
 
@@ -198,7 +199,7 @@ def test_what_became_a_next_step_is_told_there_alone(person: User) -> None:
     said = opening(person).split("<left_open ")[1]
     assert "You asked where to live" in said
     assert "You will call the lawyer" not in said
-    assert 'due="Thursday 2026-11-19">\nCall the lawyer; said ' in said
+    assert 'due="Thursday 2026-11-19">\nCall the lawyer; they said on ' in said
     ActionItem.of(person.pk).update(state=ActionState.PROPOSED)
     assert "You will call the lawyer" in opening(person), "a suggestion says nothing"
     resolution = Resolution(becomes="done", today=NOW.date(), now=NOW, outcome="She was kind.")
@@ -206,7 +207,7 @@ def test_what_became_a_next_step_is_told_there_alone(person: User) -> None:
     resolve(user_id=person.pk, step_id=step.pk, resolution=resolution)
     said = opening(person)
     assert "You will call the lawyer" not in said
-    assert "Call the lawyer; they said: She was kind." in said
+    assert "Call the lawyer; how it went: She was kind." in said
 
 
 def test_a_clients_conversation_is_in_its_own_openings_alone(person: User) -> None:
@@ -232,16 +233,28 @@ def test_a_clients_conversation_is_in_its_own_openings_alone(person: User) -> No
     assert of_client.index('client="Bergmann">') < of_client.index("My own evening was long.")
     assert not any("Check-in: " in text for text in whole)
     assert any("Check-in: " in text for text in texts(built(person)))
-    assert "My own evening was long." in of_client
+    assert 'private="yes">\nThey said: “My own evening was long.”' in of_client
+    assert any("Last session about Bergmann: conversation, " in text for text in whole)
+    assert not any("Last session: " in text for text in whole)
     assert 'client="Bergmann">\nThey said: “Their lease runs out in May.”' in of_client
     assert "books are late" not in of_client
 
 
-def test_a_first_meeting_after_an_import_is_a_first_talk(person: User) -> None:
+@pytest.mark.parametrize(
+    ("file_format", "program", "imported"),
+    [("", "another program", "yes"), ("chatgpt", "ChatGPT", "ChatGPT"), ("sage", "another program", "yes")],
+)
+def test_a_first_meeting_after_an_import_is_a_first_talk(
+    person: User, file_format: str, program: str, imported: str
+) -> None:
     brought = talked(person, "How do I tell my boss?", days_ago=49)
-    Session.unscoped.filter(id=brought.id).update(imported_until=brought.last_message_number)
+    made = Import.unscoped.create(user=person, file_name="export.zip", file_format=file_format)
+    Session.unscoped.filter(id=brought.id).update(
+        imported_until=brought.last_message_number, metadata={IMPORT_KEY: made.pk}
+    )
     first = "\n".join(texts(built(person, started_at=NOW)))
-    assert "Last session: none with you yet; with another program 49 days ago" in first
+    assert f"Last session: none with Sage yet; with {program} 49 days ago" in first
+    assert f'imported="{imported}">' in first
     assert '<skill name="first-talk">' in first
     assert "<offer" not in first
     second = "\n".join(texts(built(person, started_at=NOW)))
@@ -298,7 +311,7 @@ async def test_an_hour_about_a_divorce_comes_back_next_morning_and_the_cache_hol
             opening = text_blocks(talk.bodies[began])[0]
             assert '<session date="Wednesday 2026-11-18" kind="conversation">' in opening
             assert "You said: “My wife wants a divorce.”" in opening
-            assert "said Wednesday 2026-11-18: I'll call the lawyer on Thursday." in opening
+            assert "they said on Wednesday 2026-11-18: “I'll call the lawyer on Thursday.”" in opening
             assert "<left_open " not in opening, "it is a step"
             assert count_tokens(opening) <= CONTINUITY_TOKENS
         talk.session = await in_database(

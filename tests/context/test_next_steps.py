@@ -57,7 +57,7 @@ def test_the_nearest_come_first_with_date_and_words(user: User) -> None:
     )
     said_on = local_day(step.created_at, ZoneInfo("UTC"))
     assert [line for line in shown(section_of(user)).splitlines() if line[0] != "<"] == [
-        f"Call Mum; said {said_on:%A %Y-%m-%d}: I'll call Mum on Thursday.",
+        f"Call Mum; they said on {said_on:%A %Y-%m-%d}: “I'll call Mum on Thursday.”",
         "Later",
         f"Some day; noted {said_on:%A %Y-%m-%d}",
     ]  # fmt: skip
@@ -90,6 +90,8 @@ def test_of_forty_steps_those_of_today_come_first_and_their_number_is_said(user:
         "Today at 9", "Today at 15", "Today", "Due in 1", "Overdue by 1", "Overdue by 2", "Due in 3",
         "Overdue by 3", "Overdue by 4", "Overdue by 5",
     ]  # fmt: skip
+    marks = [line.partition(' is="')[2].partition('"')[0] for line in lines if line.startswith("<step ")]
+    assert marks == ["today"] * 3 + ["", "overdue", "overdue", "", "overdue", "overdue", "overdue"]
 
 
 def test_of_steps_without_a_date_the_newest_come_with_their_day(user: User) -> None:
@@ -130,9 +132,12 @@ def test_later_only_what_changed_is_told(user: User) -> None:
     changed_on = local_day(one.created_at, ZoneInfo("UTC"))
     assert f'<step id="{four.pk}">\nFour; noted ' in told
     assert (
-        f'<step id="{one.pk}" state="done {changed_on:%A %Y-%m-%d}">\nOne; they said: It went well.\n' in told
+        f'<step id="{one.pk}" state="done {changed_on:%A %Y-%m-%d}">\nOne; how it went: It went well.\n'
+        in told
     )
-    assert f'<step id="{two.pk}">\ntaken back by the person: ' in told
+    assert (
+        f'<step id="{two.pk}" state="taken back {changed_on:%A %Y-%m-%d}">\nThe person took it back: ' in told
+    )
     assert f'id="{three.pk}"' not in told
     assert now.since(now.digest) is None
 
@@ -146,7 +151,7 @@ def test_other_clients_and_withheld_documents_are_left_out(user: User, other_use
     assert section_of(user) is None
     session = Session.of(user.pk).create()
     SessionScope.unscoped.create(session=session, client=client)
-    assert 'for="Anna">\nFor Anna; noted ' in shown(section_of(user, session))
+    assert 'about="Anna">\nFor Anna; noted ' in shown(section_of(user, session))
 
 
 def test_each_due_step_is_asked_about_once_for_its_date(user: User) -> None:

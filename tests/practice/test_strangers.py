@@ -161,7 +161,10 @@ async def test_what_is_no_promise_with_a_day_is_not_kept(client: AsyncAnthropic,
     assert "create_action_item" not in walk.names()
 
 
-STEP = '<next_steps>\n<step id="7" due="Tuesday 2026-11-24">\nCall Mum; said Sunday\n</step>\n</next_steps>'
+STEP = (
+    '<next_steps>\n<step id="7" due="Tuesday 2026-11-24" is="today">\n'
+    "Call Mum; they said on Sunday: “I will.”\n</step>\n</next_steps>"
+)
 DUE = "<steps_due>\nDue, and not asked about yet: 7. Ask about each of them once.\n</steps_due>"
 
 

@@ -129,8 +129,8 @@ async def due_on_thursday(week: Week) -> None:
     assert "Due today" in due
     assert "I&#x27;ll call Mum on Thursday." in due
     step = await week.step()
-    assert f'<step id="{step.pk}" due="Thursday 2026-10-22">' in opening
-    assert f"Call Mum; said Monday 2026-10-19: {PROMISE}" in opening
+    assert f'<step id="{step.pk}" due="Thursday 2026-10-22" is="today">' in opening
+    assert f"Call Mum; they said on Monday 2026-10-19: “{PROMISE}”" in opening
     assert "<steps_due>" not in opening
 
 

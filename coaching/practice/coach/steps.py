@@ -20,7 +20,7 @@ CREATE, RESOLVE = "create_action_item", "resolve_action_item"
 LOOK_BACK = frozenset({"close_day", "weekly_checkin"})
 """The arcs that ask about a step that is due."""
 _TODAY = re.compile(r"^Time: \w+ (\d{4}-\d\d-\d\d)", re.MULTILINE)
-_STEP = re.compile(r'<step id="(\d{1,12})"([^>\n]{0,160})>\n([^\n<]+)')
+_STEP = re.compile(r'<step id="(\d{1,12})"([^>\n]{0,240})>\n([^\n<]+)')
 _DUE = re.compile(r"not asked about yet: ([\d, ]+)")
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?]*")
 _CLAUSE = re.compile(r",\s+(?:and|but|then|und|aber|dann|y|pero|luego)\b", re.IGNORECASE)
@@ -176,7 +176,7 @@ def _open_steps(conversation: Conversation) -> Mapping[str, str]:
             if ' state="' in attributes:
                 found.pop(step, None)
             else:
-                found[step] = said.partition("; said ")[0].partition("; noted ")[0]
+                found[step] = said.partition("; they said on ")[0].partition("; noted ")[0]
     return found
 
 
