@@ -168,6 +168,13 @@ STEP = (
 DUE = "<steps_due>\nDue, and not asked about yet: 7. Ask about each of them once.\n</steps_due>"
 
 
+async def test_a_step_that_was_taken_back_is_not_ticked_off(client: AsyncAnthropic) -> None:
+    taken_back = STEP.replace('is="today"', 'state="taken back Tuesday 2026-11-24"')
+    walk = Walk(client, header=header("en", f"{STEP}\n{taken_back}"))
+    await walk.say("I called Mum.")
+    assert "resolve_action_item" not in walk.names()
+
+
 async def test_what_was_done_is_ticked_off(client: AsyncAnthropic) -> None:
     walk = Walk(client, header=header("en", STEP))
     walk.answers["resolve_action_item"] = '{"written": true, "id": 7, "state": "done", "title": "Call Mum"}'
