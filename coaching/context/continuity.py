@@ -32,7 +32,7 @@ MAX_LEFT_OPEN = 3
 ADDRESSED = {"you": "the user"}
 """Summaries and briefs address the person, and everything else of a request addresses Sage."""
 LINE_CHARACTERS = 200
-PROGRAMS = {ImportFormat.CHATGPT: "ChatGPT", ImportFormat.CLAUDE: "Claude"}
+PROGRAMS: Mapping[str, str] = {ImportFormat.CHATGPT: "ChatGPT", ImportFormat.CLAUDE: "Claude"}
 """The names of other programs by the formats of their exports; one of Sage's own isn't another program."""
 
 
@@ -117,7 +117,7 @@ def _recent(values: Sequence[Any], zone: ZoneInfo) -> RecentSession:
         **_first_and_last(first, second, last),
         left_open=_open_lines(found, corrections) if goes_on and not found["has_danger"] else (),
         is_imported=bool(imported_until) and imported_until == last_number,
-        imported_from=PROGRAMS.get(found["import_format"] or "", ""),
+        imported_from=PROGRAMS.get(found["import_format"], ""),
         client=found["client"] or "",
     )
 
