@@ -357,6 +357,12 @@ function begin() {
     showPhase();
   }
 
+  // htmx sends two events for each element that it removes. Words have nothing of htmx's, and an answer has hundreds of
+  // elements.
+  function emptyWords(part) {
+    for (const words of part.querySelectorAll(".prose")) words.replaceChildren();
+  }
+
   page.addEventListener("htmx:wsBeforeMessage", () => {
     live.flush();
     questions.noteFocus();
@@ -370,6 +376,7 @@ function begin() {
     }
     questions.place(fragment, target);
     if (target === messages) history.place(fragment);
+    if (target === openTurn) emptyWords(openTurn);
   });
   page.addEventListener("htmx:wsAfterMessage", () => {
     live.shape();
