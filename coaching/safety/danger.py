@@ -168,7 +168,7 @@ def _holds(phrase: Phrase, match: re.Match[str], sentence: Sentence, message: Se
         return False
     if "rope" in match[0] and message.says(harmless.CLIMBING):
         return False
-    return not (phrase.unless and message.says(phrase.unless))
+    return not (phrase.unless and sentence.says(phrase.unless))
 
 
 def _is_denied(match: re.Match[str], sentence: Sentence) -> bool:

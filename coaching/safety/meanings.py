@@ -13,6 +13,8 @@ from coaching.safety.tables import read_table
 
 MAX_SENTENCE_WORDS = 60
 """A longer sentence is read in pieces."""
+SPANS = (20, 10)
+"""A sentence of more words is judged in overlapping spans, too: many people write without a full stop."""
 _NEXT_MEANINGS = 4
 """So many meanings later a pair may end."""
 _PHRASE_WORDS = (3, 2, 1)
@@ -40,6 +42,19 @@ def sentences_of(letters: str) -> Iterator[Sequence[str]]:
             if words != last:
                 yield words
             last, words = words, []
+
+
+def spans_of(sentences: Sequence[Sequence[str]]) -> Iterator[Sequence[str]]:
+    """Yield overlapping spans of long sentences, and of one that was read in pieces."""
+    last: Sequence[str] = ()
+    for sentence in sentences:
+        before = last[-max(SPANS) :] if len(last) == MAX_SENTENCE_WORDS else ()
+        words = [*before, *sentence]
+        if len(words) > max(SPANS):
+            for length in SPANS:
+                step = length // 2
+                yield from (words[start : start + length] for start in range(0, len(words) - step, step))
+        last = sentence
 
 
 def language_of(sentences: Sequence[Sequence[str]]) -> str:

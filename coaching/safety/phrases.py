@@ -24,7 +24,7 @@ class Phrase:
 
     `about` says who is in danger; if it is None, the subject before the phrase does, or a group `own` in it
     ("himself"). `is_mention`: it only names the thing, so work, news or a course may be meant. It counts only
-    with `requires`, and not with `unless`, anywhere in the message.
+    with `requires` anywhere in the message, and not with `unless` in its sentence.
     """
 
     line: str

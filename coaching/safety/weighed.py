@@ -12,7 +12,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from coaching.safety.meanings import LANGUAGES, features_of, language_of, meanings_in, sentences_of
+from coaching.safety.meanings import (
+    LANGUAGES,
+    features_of,
+    language_of,
+    meanings_in,
+    sentences_of,
+    spans_of,
+)
 from coaching.safety.phrases import Level
 from coaching.safety.tables import FOLDER, read_weights
 
@@ -27,11 +34,13 @@ USUAL_WORDS = 30
 GRIEF, DANGER = "grief", "danger"
 SHARE_OF_OTHER = {GRIEF: 0.3, DANGER: 0.0}
 """How much the other table's sum counts."""
-ENOUGH = {GRIEF: 200, DANGER: 150}
-ENOUGH_WITHOUT_LOSS = {GRIEF: 180, DANGER: 130}
-ENOUGH_FOR_IMMEDIATE = {GRIEF: 350, DANGER: 200}
+ENOUGH = {GRIEF: 210, DANGER: 190}
+ENOUGH_WITHOUT_LOSS = {GRIEF: 175, DANGER: 155}
+MORE_OF_MANY = 30
+"""So much more a message of more than `NEIGHBOURS` sentences needs: the most of many windows is more."""
+ENOUGH_FOR_IMMEDIATE = {GRIEF: 370, DANGER: 230}
 """Of grief only where a loss is spoken of."""
-AGAINST, AGAINST_CUES = -200, -50
+AGAINST, AGAINST_CUES = -160, 10
 """If both sums are less, a word like "suicide" is only mentioned; and weak cues suggest nothing."""
 PLAN = "plan"
 PLAIN_PLAN = -65
@@ -44,59 +53,51 @@ _LOSS = frozenset({"died", "gone", "rites", "mourn", "suicide", "beyond"})
 
 
 @dataclass(frozen=True, slots=True)
-class Weighable:
-    """The features of a text's sentences, their numbers of words, its language, whether a loss is in it."""
+class Part:
+    """The features of a sentence, or of a span of a long one, and its number of words."""
 
-    sentences: Sequence[frozenset[str]]
-    words: Sequence[int]
+    features: frozenset[str]
+    words: int
+
+
+@dataclass(frozen=True, slots=True)
+class Weighable:
+    """A text's sentences, spans of long ones, its language, and whether it speaks of a loss.
+
+    A window is one to `NEIGHBOURS` sentences in a row, or a span. Each is weighed by itself, and the greatest
+    weight counts, so that what is said around danger doesn't hide it.
+    """
+
+    sentences: Sequence[Part]
+    spans: Sequence[Part]
     language: str
     is_about_loss: bool
 
     @classmethod
     def of(cls, letters: str) -> "Weighable":
-        """Return those of plain letters (`readable.plain_letters`)."""
+        """Return what is weighed of plain letters (`readable.plain_letters`)."""
         sentences = list(sentences_of(letters))
         language = language_of(sentences)
-        by_meaning = [meanings_in(words, language) for words in sentences]
-        features = [
-            frozenset(features_of(words, meanings))
-            for words, meanings in zip(sentences, by_meaning, strict=True)
-        ]
-        is_about_loss = any(
-            name in _LOSS for meanings in by_meaning for name, is_known in meanings if is_known
-        )
-        return cls(features, [len(words) for words in sentences], language, is_about_loss)
+        meanings = [meanings_in(words, language) for words in sentences]
+        parts = map(_part_of, sentences, meanings)
+        spans = (_part_of(words, meanings_in(words, language)) for words in spans_of(sentences))
+        is_about_loss = any(name in _LOSS for each in meanings for name, is_known in each if is_known)
+        return cls(list(parts), list(spans), language, is_about_loss)
 
-    def weight(self, weights: Weights, *, is_each_alone: bool = False) -> float:
-        """Return the most that neighbouring sentences weigh, or one alone; each word of many counts less."""
-        known = weights.keys()
-        features = [each & known for each in self.sentences]
-        return max(
-            (weights[ALWAYS] + sum(weights[each] for each in frozenset[str]().union(*features[start:end])))
-            / max(1, count / USUAL_WORDS)
-            for start, end, count in (self._alone() if is_each_alone else self._neighbours())
-        )
+    def weight(self, weights: Weights) -> float:
+        """Return the most that a window weighs."""
+        return max((weight for weight, _ in self.windows(weights)), default=weights[ALWAYS])
 
-    def _neighbours(self) -> Iterator[tuple[int, int, int]]:
-        """Yield from where to where up to `NEIGHBOURS` sentences go, and their words, `MAX_WORDS` at most."""
-        for start in range(max(1, len(self.sentences) - 1)):
-            end, count = start, 0
-            for words in self.words[start : start + NEIGHBOURS]:
-                if count and count + words > MAX_WORDS:
-                    break
-                end, count = end + 1, count + words
-            yield start, end, count
-            if end == len(self.sentences):
-                break
+    def windows(self, weights: Weights) -> Iterator[tuple[float, Sequence[Part]]]:
+        """Yield what each window weighs, and its parts; each word of many counts less."""
+        for start in range(len(self.sentences)):
+            yield from _windows_from(self.sentences[start : start + NEIGHBOURS], weights)
+        for span in self.spans:
+            yield from _windows_from([span], weights)
 
-    def _alone(self) -> Iterator[tuple[int, int, int]]:
-        """Yield the same for each sentence; for a text without words, once."""
-        for start, count in enumerate(self.words or [0]):
-            yield start, start + 1, count
-
-    def sums(self, tables: Tables, *, is_each_alone: bool = False) -> Mapping[str, float]:
+    def sums(self, tables: Tables) -> Mapping[str, float]:
         """Return what the text weighs by each table, with a share of the other."""
-        own = {table: self.weight(tables[table], is_each_alone=is_each_alone) for table in (GRIEF, DANGER)}
+        own = {table: self.weight(tables[table]) for table in (GRIEF, DANGER)}
         total = sum(own.values())
         return {table: each + SHARE_OF_OTHER[table] * (total - each) for table, each in own.items()}
 
@@ -111,10 +112,29 @@ class Weighable:
 
     def _level_of(self, table: str, sums: Mapping[str, float]) -> Level | None:
         enough = ENOUGH if self.is_about_loss else ENOUGH_WITHOUT_LOSS
-        if sums[table] <= enough[table]:
+        more = MORE_OF_MANY if len(self.sentences) > NEIGHBOURS else 0
+        if sums[table] <= enough[table] + more:
             return None
         may_be_immediate = table != GRIEF or self.is_about_loss
         return "immediate" if may_be_immediate and sums[table] > ENOUGH_FOR_IMMEDIATE[table] else "concern"
+
+
+def _part_of(words: Sequence[str], meanings: Sequence[tuple[str, bool]]) -> Part:
+    return Part(frozenset(features_of(words, meanings)), len(words))
+
+
+def _windows_from(parts: Sequence[Part], weights: Weights) -> Iterator[tuple[float, Sequence[Part]]]:
+    """Yield what the first part weighs, the first two together and so on, `MAX_WORDS` at most."""
+    seen: set[str] = set()
+    weight, count = weights[ALWAYS], 0
+    for number, part in enumerate(parts, 1):
+        count += part.words
+        if number > 1 and count > MAX_WORDS:
+            return
+        new = [each for each in part.features if each in weights and each not in seen]
+        seen.update(new)
+        weight += sum(weights[each] for each in new)
+        yield weight / max(1, count / USUAL_WORDS), parts[:number]
 
 
 def weighed_level(text: Weighable, *, of_any: bool = True) -> Level | None:
@@ -124,10 +144,8 @@ def weighed_level(text: Weighable, *, of_any: bool = True) -> Level | None:
 
 
 def weighs_against(text: Weighable, *, least: int) -> bool:
-    """Return whether a text weighs less than that, and each of its sentences alone does."""
-    tables = learnt_tables()
-    sums = (text.sums(tables, is_each_alone=is_each_alone) for is_each_alone in (False, True))
-    return all(each < least for both in sums for each in both.values())
+    """Return whether a text weighs less than that by each table."""
+    return max(text.sums(learnt_tables()).values()) < least
 
 
 def weighs_for(text: Weighable) -> bool:
@@ -136,12 +154,11 @@ def weighs_for(text: Weighable) -> bool:
 
 
 def is_plain_plan(text: Weighable) -> bool:
-    """Return whether a text, and each of its sentences, tells of a plan for everyday things.
+    """Return whether each part of a text tells of a plan for everyday things.
 
-    Plans after what is danger alone don't outweigh it: "The letters are written. I'll book the dentist."
+    Plans beside danger don't outweigh it: "The letters are written. I'll book the dentist."
     """
-    weights = learnt_weights(PLAN)
-    return all(text.weight(weights, is_each_alone=each) < PLAIN_PLAN for each in (False, True))
+    return text.weight(learnt_weights(PLAN)) < PLAIN_PLAN
 
 
 def learnt_tables() -> Tables:

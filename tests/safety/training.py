@@ -5,18 +5,18 @@ sentences, which tells how well they know sentences that they never saw. `tests.
 """
 
 import argparse
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 
 from coaching.safety.phrases import Level
 from coaching.safety.readable import plain_letters
 from coaching.safety.tables import FOLDER
-from coaching.safety.weighed import ALWAYS, DANGER, GRIEF, PLAN, Tables, Weighable
+from coaching.safety.weighed import ALWAYS, DANGER, GRIEF, PLAN, Part, Tables, Weighable, Weights
 from tests.learning import rounded, solve
 from tests.safety.measure import LABELS, read_sentences, read_set
-from tests.safety.sets import LEARNT, read_ordinary_promises, read_plans
+from tests.safety.sets import LEARNT, read_ordinary_plans, read_ordinary_promises, read_plans
 
 DANGEROUS = {
     GRIEF: {"grief-danger.tsv"},
@@ -37,6 +37,12 @@ MIN_WEIGHT = 3
 """In hundredths: smaller weights are left out."""
 WEIGHT_OF_HARM = 3.0
 """How much a plan of harm teaches the table of plans, which it resembles."""
+TOGETHER = (2, 4)
+"""So many messages of everyday talk are also learnt from as one, so that what long messages say in passing
+doesn't add up to danger.
+"""
+HEAVY = 100
+"""A part of a harmless message that weighs more by weights of a first round is learnt from by itself, too."""
 MIN_SENTENCES_OF_PLANS, MIN_WEIGHT_OF_PLANS = 3, 5
 """The same for the table of plans."""
 
@@ -50,11 +56,14 @@ class Example:
     letters: str
     is_danger: bool
     weight: float = 1.0
+    window: Sequence[Part] = ()
+    """The part of it that is learnt from, if not the whole."""
 
     @property
     def features(self) -> frozenset[str]:
         """Its features."""
-        return frozenset[str]().union(*Weighable.of(self.letters).sentences) | {ALWAYS}
+        parts = self.window or Weighable.of(self.letters).sentences
+        return frozenset[str]().union(*(part.features for part in parts)) | {ALWAYS}
 
 
 def read_examples(table: str) -> Sequence[Example]:
@@ -62,7 +71,10 @@ def read_examples(table: str) -> Sequence[Example]:
     rows = [(folder.name, file, words) for folder in LEARNT for file, _, words in read_set(folder)]
     rows += [("steps", "ordinary.tsv", words) for words in read_ordinary_promises()]
     rows += [("sentences", FILE_OF[each.expected], each.words) for each in read_sentences()]
-    return [
+    if table == DANGER:
+        rows += [("steps", "immediate-en.tsv", words) for words, is_harm in read_plans() if is_harm]
+        rows += [("steps", "ordinary.tsv", words) for words in read_ordinary_plans()]
+    examples = [
         Example(
             author=author,
             file=file,
@@ -70,9 +82,23 @@ def read_examples(table: str) -> Sequence[Example]:
             is_danger=file in DANGEROUS[table],
             weight=1.0 if file in (*DANGEROUS[table], "grief.tsv") else WEIGHT_OF_ORDINARY[table],
         )
-        for author, file, words in rows
+        for author, file, words in dict.fromkeys(rows)
         if file in DANGEROUS[table] or LABELS[file] == "none"
     ]
+    return [*examples, *(_together(examples) if table == DANGER else ())]
+
+
+def _together(examples: Sequence[Example]) -> Iterator[Example]:
+    """Yield messages of everyday talk by one author in one language as one."""
+    talk: dict[tuple[str, str], list[Example]] = {}
+    for each in examples:
+        if each.file == "ordinary.tsv":
+            talk.setdefault((each.author, Weighable.of(each.letters).language), []).append(each)
+    for number in TOGETHER:
+        for said in talk.values():
+            for start in range(0, len(said), number):
+                letters = ".\n".join(each.letters for each in said[start : start + number])
+                yield replace(said[start], letters=letters)
 
 
 def read_plan_examples() -> Sequence[Example]:
@@ -87,7 +113,8 @@ def read_plan_examples() -> Sequence[Example]:
         )
         for words, is_harm in dict.fromkeys(read_plans())
     ]
-    return [*(each for each in read_examples(DANGER) if each.is_danger), *plans]
+    known = (each for each in read_examples(DANGER) if each.is_danger and each.author != "steps")
+    return [*known, *plans]
 
 
 def learn(
@@ -106,9 +133,19 @@ def learn(
 
 def learn_table(table: str, examples: Sequence[Example]) -> Mapping[str, int]:
     """Return the weights of one of the three tables."""
-    if table != PLAN:
-        return learn(examples)
-    return learn(examples, least=MIN_WEIGHT_OF_PLANS, min_sentences=MIN_SENTENCES_OF_PLANS)
+    if table == PLAN:
+        return learn(examples, least=MIN_WEIGHT_OF_PLANS, min_sentences=MIN_SENTENCES_OF_PLANS)
+    weights = learn(examples)
+    return learn([*examples, *_heavy(examples, weights)]) if table == DANGER else weights
+
+
+def _heavy(examples: Sequence[Example], weights: Weights) -> Iterator[Example]:
+    """Yield the heaviest window of each harmless message that has a heavy one."""
+    for each in examples:
+        windows = () if each.is_danger else Weighable.of(each.letters).windows(weights)
+        weight, window = max(windows, key=lambda found: found[0], default=(0, ()))
+        if weight > HEAVY:
+            yield replace(each, window=window)
 
 
 def examples_of(table: str) -> Sequence[Example]:

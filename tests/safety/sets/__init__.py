@@ -18,7 +18,7 @@ LEARNT = (
         for name in (
             *("grief_one", "grief_two", "grief_three", "grief_four"),
             *("grief_five", "grief_six", "grief_seven"),
-            *("denials_one", "talk_one", "talk_two", "written", "written_two", "written_three"),
+            *("denials_one", "talk_one", "talk_two", "plans_one", "written", "written_two", "written_three"),
         )
     ),
 )
@@ -70,6 +70,12 @@ def read_ordinary_promises() -> Sequence[str]:
     """Return the sentences of `STEPS` without danger."""
     rows = [row for file in STEPS for row in read_rows(file)[1:]]
     return [words for _, kind, words, *_ in rows if kind != "harm"]
+
+
+def read_ordinary_plans() -> Sequence[str]:
+    """Return the sentences of `PROMISES` that aren't plans of harm."""
+    rows = [row for file in PROMISES for row in read_rows(file)[1:]]
+    return [words.replace("\\n", "\n") for _, kind, words, *_ in rows if kind != "harm"]
 
 
 def read_plans() -> Sequence[tuple[str, bool]]:
