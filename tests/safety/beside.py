@@ -94,7 +94,7 @@ def everyday_messages(sentences: int) -> Iterator[str]:
     """
     talk = [[row for name, *row in read_set(folder) if LABELS[name] == "none"] for folder in HELD_OUT]
     talk += [
-        [(row["language"], row["words"].replace("\\n", "\n")) for row in read_promises(table)
+        [[row["language"], row["words"].replace("\\n", "\n")] for row in read_promises(table)
          if row["may_write"] == "yes"]
         for table in FRESH
     ]  # fmt: skip
