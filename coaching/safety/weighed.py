@@ -35,8 +35,8 @@ GRIEF, DANGER = "grief", "danger"
 SHARE_OF_OTHER = {GRIEF: 0.3, DANGER: 0.0}
 """How much the other table's sum counts."""
 ENOUGH = {GRIEF: 210, DANGER: 190}
-ENOUGH_WITHOUT_LOSS = {GRIEF: 175, DANGER: 155}
-MORE_OF_MANY = 30
+ENOUGH_WITHOUT_LOSS = {GRIEF: 175, DANGER: 135}
+MORE_OF_MANY = 40
 """So much more a message of more than `NEIGHBOURS` sentences needs: the most of many windows is more."""
 ENOUGH_FOR_IMMEDIATE = {GRIEF: 370, DANGER: 230}
 """Of grief only where a loss is spoken of."""
