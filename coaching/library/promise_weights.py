@@ -27,7 +27,7 @@ Weights = Mapping[str, int]
 """The weights of features, in hundredths."""
 WEIGHTS = Path(__file__).parent / "words" / "promise-weights.txt"
 MEANINGS = "promise-meanings.txt"
-AGAINST, ENOUGH = 40, 80
+AGAINST, ENOUGH = 20, 80
 """In hundredths: what the signs see is a promise if it weighs more than the first, anything else if it weighs
 more than the second. Chosen by authors whom the weights didn't know (`training`)."""
 

@@ -193,7 +193,16 @@ def _is_letter(text: str) -> bool:
     is_named = first[0] in GREETINGS and text[words[1].start].isupper()
     greets = ends and (is_named or (first[0] in GREETINGS | _GOOD and bool(_TITLES & set(first))))
     signs = text[words[-1].start].isupper() and text[words[-1].end :].strip() in ("", ".")
-    return greets or (signs and any(token.word in CLOSINGS for token in words[-_OPENING:-1]))
+    return greets or (signs and _closes(text, words))
+
+
+def _closes(text: str, words: Sequence[Token]) -> bool:
+    """Say whether the last words close a letter: "… soon. Best wishes from Dave", "thanks Dave"."""
+    for at in range(len(words) - 2, max(-1, len(words) - 1 - _OPENING), -1):
+        between = text[words[at - 1].end : words[at].start] if at else "\n"
+        if words[at].word in CLOSINGS and (at == len(words) - 2 or between.strip() or "\n" in between):
+            return True
+    return False
 
 
 def _is_copied(line: str) -> bool:

@@ -74,9 +74,10 @@ class Clauses:
         opener = self._lists.length_at("because", self.words, self.start)
         if opener and self.start + opener <= self.quote.stop:
             return True
-        return self._is_conditional()
+        return self.is_conditional
 
-    def _is_conditional(self) -> bool:
+    @property
+    def is_conditional(self) -> bool:
         """Say whether the quote waits for something that may not come: `wenn die Kinder schlafen` will."""
         if any(self._lists.length_at("if first", self.words, at) for at in self._starts_before_quote()):
             return True
@@ -255,18 +256,19 @@ class Clauses:
         return min(next(ends, last), next(unders, last))
 
     def _acts(self, start: int) -> bool:
-        """Say whether a clause after "and" has a doer or a "but" of its own: else it goes on."""
+        """Say whether a clause after "and" has a doer, a "but" or a "not" of its own: else it goes on."""
         end = self._end_of(start)
         return (
             start in self._after_that
             or self._resets_at(start)
+            or self._lists.length_at("negation", self.words, start + 1) > 0
             or self.has("subject", start, end)
             or self._sign(start, end) is not None
         )
 
     def _is_aside(self, group: str) -> bool:
-        """Say whether a short clause after the quote's has such a word."""
-        starts = [each for each in self._starts if each >= self.cut]
+        """Say whether a short clause after the quote's has such a word; what a "that" leads to hasn't."""
+        starts = [each for each in self._starts if each >= self.cut and each not in self._after_that]
         sizes = pairwise([*starts, len(self.words)])
         return any(end - start <= _MAX_ASIDE and self.has(group, start, end) for start, end in sizes)
 

@@ -72,10 +72,13 @@ class Lists:
 
 
 def languages_of(name: str, text: str) -> Sequence[str]:
-    """Return the languages whose frequent words (`common`) a text has most of: several if it doesn't show."""
+    """Return the languages whose frequent words (`common`) a text has most of: several if it doesn't show.
+
+    Each word of a phrase counts: "no sábado" is Portuguese, although both words are Spanish, too.
+    """
     words = [token.word for token in tokens_of(text)]
     counts = {
-        language: sum(groups["common"].longest_at(words, at) > 0 for at in range(len(words)))
+        language: sum(groups["common"].longest_at(words, at) for at in range(len(words)))
         for language, groups in read_lists(name).items()
         if "common" in groups
     }

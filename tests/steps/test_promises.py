@@ -4,7 +4,8 @@ The words and the weights were learnt from all of them but the fresh ones (`meas
 measures weights on the sentences of an author they weren't learnt from. By the author of the rules are
 `held`, `promises`, `promises_hard`, `promises_own`, `written_l` and `written_m`. Others were written before a
 look at the rules, `written_h` to `written_m`, `fresh_third` and `fresh_fourth` by one writer. So were
-`fresh_fifth` and `fresh_sixth`, by another, after everything else.
+`fresh_fifth` and `fresh_sixth`, by another. `written_p` and `written_q` are by one who had read three of the
+fresh ones, about other things: promises and jokes of the same words, habits, and the doings of other people.
 """
 
 import time
@@ -19,6 +20,7 @@ from coaching.library.promises import MAX_CHARACTERS, Claim, Said, weigh
 from coaching.safety.weighed import ALWAYS
 from tests.patience import patience
 from tests.steps.measure import FRESH, MONDAY, read_rows, why
+from tests.steps.training import OF_A_THIRD, author_of
 
 TABLES = sorted(Path(__file__).parent.glob("promises*.tsv"))
 HELD = Path(__file__).with_name("held.tsv")
@@ -28,6 +30,8 @@ LEAST_OF_FRESH, MOST_OF_FRESH = 60, 4
 LEAST_OF_STRANGERS = 0.7
 MOST_OTHERS = 16
 """Of strangers' sentences."""
+MOST_OF_HARD = 40
+"""Of sentences that were written to look like promises (`training.OF_A_THIRD`)."""
 LEAST_FOUND = 0.85
 """Of the real promises, how many are written without a question."""
 
@@ -64,7 +68,8 @@ def test_of_strangers_hardly_anything_but_promises_is_written_at_once_and_no_har
     written = Counter(row["kind"] for row in read_rows(table) if not why(row))
     promised = sum(row["kind"] == "promise" for row in read_rows(table))
     assert written.pop("promise") >= LEAST_OF_STRANGERS * promised
-    assert written.total() <= MOST_OTHERS, written
+    most = MOST_OF_HARD if author_of(table) == OF_A_THIRD else MOST_OTHERS
+    assert written.total() <= most, written
     assert "harm" not in written
 
 
@@ -204,6 +209,15 @@ def test_no_weight_makes_somebody_elses_step_the_persons(quote: str) -> None:
         ("I'm telling Gary I can't do Sundays.", "I'm telling Gary I can't do Sundays", ""),
         ("I'll stop taking my tablets tomorrow.", "I'll stop taking my tablets tomorrow", "harm"),
         ("I'll miss her on Friday.", "I'll miss her on Friday", "no promise"),
+        ("No sábado pinto a cerca.", "No sábado pinto a cerca", ""),
+        ("El sábado le digo a mi jefe que necesito un día.", "El sábado le digo a mi jefe", ""),
+        ("Mañana voy a casa de Eva y no me muevo de ahí.", "Mañana voy a casa de Eva", ""),
+        ("I'll apologise to her the day she does.", "I'll apologise to her", "hedged"),
+        ("On Saturday I'll water my plants.", "On Saturday I'll water my plants", ""),
+        ("Samedi je taille la haie.", "Samedi je taille la haie", ""),
+        ("Il sabato porto i fiori al cimitero.", "Il sabato porto i fiori al cimitero", "no promise"),
+        ("Am Samstag danke ich der Schwester.", "Am Samstag danke ich der Schwester", ""),
+        ("I'll see the nurse. Best wishes from Dave", "I'll see the nurse", "pasted"),
     ],
 )
 def test_a_sign_counts_where_it_governs_the_quote(words: str, quote: str, expected: str) -> None:

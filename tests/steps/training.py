@@ -20,9 +20,10 @@ HEADER = "# Weights of the features of a promise (promise_weights.py), in hundre
 OF_RULES = "rules"
 AUTHOR_OF_RULES = frozenset({"held", "promises", "promises_hard", "promises_own"})
 """Tables by who wrote the rules; each other table is somebody else's."""
-OF_ONE, OF_ANOTHER = "one writer", "another writer"
+OF_ONE, OF_ANOTHER, OF_A_THIRD = "one writer", "another writer", "a third writer"
 TABLES_OF_ONE = frozenset(f"written_{letter}" for letter in "hijklm")
 TABLES_OF_ANOTHER = frozenset({"written_n", "written_o"})
+TABLES_OF_A_THIRD = frozenset({"written_p", "written_q"})
 WEIGHT_OF_RULES = 0.5
 """What a sentence teaches by the author of the rules: the rules know them."""
 WEIGHT_OF_HARM = 2.0
@@ -52,6 +53,8 @@ def author_of(table: Path) -> str:
         return OF_ONE
     if table.stem in TABLES_OF_ANOTHER:
         return OF_ANOTHER
+    if table.stem in TABLES_OF_A_THIRD:
+        return OF_A_THIRD
     return OF_RULES if table.stem in AUTHOR_OF_RULES else table.stem
 
 
