@@ -173,7 +173,7 @@ def _fault(claim: Claim, asked: "_Asked", said: Said, weights: Weights, *, is_an
     if is_moved or claim.purpose == "dropped":
         return "no promise" if claim.purpose == "dropped" or doubt not in ("", "no promise") else ""
     is_certain = doubt in _CERTAIN or (doubt == "hedged" and clauses.is_conditional)
-    is_certain = is_certain or (doubt and is_short([token.word for token in tokens_of(asked.quoted)]))
+    is_certain = is_certain or (bool(doubt) and is_short([token.word for token in tokens_of(asked.quoted)]))
     is_promise = not is_certain and asked.weighable(doubt).is_promise(weights)
     return "" if is_promise else doubt or "no promise"
 
