@@ -4,7 +4,7 @@ from coaching.practice.coach import texts
 from coaching.practice.coach.acts import about_tour
 from coaching.practice.coach.asides import pick
 from coaching.practice.coach.conversation import Conversation, Exchange
-from coaching.practice.coach.hearing import Heard, hear, is_about
+from coaching.practice.coach.hearing import Heard, hear, is_about, search
 from coaching.practice.coach.own_words import found_here, say_named, say_so_far
 from coaching.practice.coach.scenes import names_situation
 from coaching.practice.coach.steps import step_call
@@ -61,6 +61,10 @@ def remembered(conversation: Conversation, newest: Exchange, heard: Heard) -> Re
         return recall(conversation, heard.words or newest.answer)
     if heard.kind == "recall" and (told := say_named(conversation) or say_so_far(conversation)):
         return say(told)
+    if heard.kind == "recall" and is_about("asks_fact", newest.answer):
+        is_named = is_about("asks_name", newest.answer)
+        here = "" if is_named else found_here(conversation, _fact_asked_for(newest.answer))
+        return say(here or texts.said("not_told"))
     is_of_tour = about_tour(newest.answer) == "remember" and not is_about("of_words", newest.answer)
     is_asked = heard.kind == "recall" and heard.words
     is_more = any(mark in heard.words for mark in "?,")  # than a search could be for
@@ -69,3 +73,9 @@ def remembered(conversation: Conversation, newest: Exchange, heard: Heard) -> Re
     if here := found_here(conversation, heard.words):
         return say(here)
     return None if is_of_tour else recall(conversation, heard.words)
+
+
+def _fact_asked_for(words: str) -> str:
+    """Return the part of a question that says what it is about: without "do you remember how long"."""
+    found = search("asks_fact", words)
+    return words[found.end() :] if found else words

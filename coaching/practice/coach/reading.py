@@ -64,7 +64,7 @@ _FIRST_WORDS = 4
 _OF_BODIES = frozenset({"<clinic>", "<pills>"})
 """What words speak of whose questions only somebody can answer who knows about it."""
 _SUM = re.compile(r"\d\s*[x×*+/÷-]\s*\d")
-_OPENING_WORDS = 14
+_OPENING_WORDS = 7
 """So few words at the beginning are welcomed, whatever they tell."""
 FRIENDLY = re.compile("[🎉🥳😊😀😁❤💪👍🙂😍🙌✨😘🤗💕🙏]")
 _GLAD = re.compile("[🎉🥳]")
@@ -102,8 +102,8 @@ def read(conversation: Conversation) -> Reading:
     is_late = len(conversation.exchanges) > 1 and hear(words).kind != "hello"
     if conversation.is_first and act in {"tell", "goal", OPEN} and _only_opens(words):
         act, topic = "greet", ""
-    elif act == "greet" and not is_about("greets", words) and (is_late or len(words.split()) > _FIRST_WORDS):
-        act = OPEN
+    elif act == "greet" and _tells_more(words, is_late=is_late):
+        act, topic = OPEN, ""
     if act in {"tell", OPEN} and _GLAD.search(words) and not CRIES.search(words):
         act, topic = "good", ""
     clauses = [sense(each) for each in _CLAUSES.split(words) if is_asking(each)] if act in _ASKS else []
@@ -122,6 +122,13 @@ def read(conversation: Conversation) -> Reading:
         topic = ""
     is_thankful = act not in {"confide", "bye"} and is_about("thanks_last", words)
     return Reading(act=act, topic=topic, questions=questions, is_leaving=is_leaving, is_thankful=is_thankful)
+
+
+def _tells_more(words: str, *, is_late: bool) -> bool:
+    """Return whether words that seem to greet don't, or tell something besides."""
+    count = len(words.split())
+    is_greeting = is_about("greets", words)
+    return count > _OPENING_WORDS if is_greeting else is_late or count > _FIRST_WORDS
 
 
 def _only_opens(words: str) -> bool:

@@ -46,6 +46,7 @@ _TURNED_WRONG = re.compile(
     r"\b(?:am i|was i|us|we'll|we'd|thing is|lol|haha|idk|let|today i)\b|\b(?:am|was) \w+ing me\b",
     re.IGNORECASE,
 )
+_ARTICLE = re.compile(r"\A(?:the|a|my|der|die|das|mein|meine|el|la|los|las|mi|mis)\s+", re.IGNORECASE)
 _DEPENDS = re.compile(
     r"\A(?:forgive|sorry|don't|if|which|that|who|die ich|der ich|das ich|dass|wenn|si|cuando)\b",
     re.IGNORECASE,
@@ -59,7 +60,7 @@ _JOINS = re.compile(
 
 def say_back(conversation: Conversation, words: str, act: str) -> str:
     """Return a single word, or a longer message's last clause, with something to go on with; or nothing."""
-    word = words.strip(" .,!").lower()
+    word = _ARTICLE.sub("", words.strip(" .,!").lower())
     if act in {*_TELLS, "short"} and word.isalpha() and word not in _REACTS and hear(words).kind == "answer":
         return next((each.format(words=words.strip(" .,!")) for each in _unsaid(conversation, "word")), "")
     if act not in _TELLS or conversation.is_first or len(words.split()) < _MIN_WORDS:

@@ -12,6 +12,7 @@ from functools import cache
 from coaching.practice.coach import texts
 from coaching.practice.coach.acts import about_tour, plain_act
 from coaching.practice.coach.conversation import Conversation
+from coaching.practice.coach.sense import sense
 from coaching.practice.coach.spoken import spoken_language
 from coaching.practice.coach.texts import LANGUAGES, Language, read_table
 from coaching.safety.readable import plain_letters
@@ -57,6 +58,8 @@ _TURNS = re.compile(
     r"\W*(?:but|only|however|unfortunately|sadly|aber|nur|leider|allerdings|pero|solo que|por desgracia)\b"
 )
 """How words begin that something glad is followed by."""
+_GLAD_WORDS = 4
+"""In fewer words nothing else is told."""
 _NEVER = re.compile(r"(?!)")
 
 
@@ -200,12 +203,17 @@ def wordings_for(conversation: Conversation, *, is_hard: bool) -> Sequence[str]:
     ):
         return ()  # tears of joy, for one, are no matter for comfort
     if goes_on:
-        is_turned = scene.is_glad and _TURNS.match(plain_letters(words))
+        is_turned = scene.is_glad and (_TURNS.match(plain_letters(words)) or not _stays_glad(words))
         return () if is_turned else scene.more[: _FOLLOWED[scene.weight]]
     is_told = before is not None and before.name == scene.name
     if is_told and (felt := _feeling_in(words)):
         return [*felt.says, *felt.more]
     return [*scene.more, *scene.says] if is_told else [*scene.says, *scene.more]
+
+
+def _stays_glad(words: str) -> bool:
+    """Return whether words after good news are glad themselves, or only a few."""
+    return sense(words).act == "good" or len(words.split()) < _GLAD_WORDS
 
 
 def _feeling_in(words: str) -> Scene | None:

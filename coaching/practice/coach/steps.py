@@ -50,7 +50,8 @@ def step_call(conversation: Conversation, words: str) -> ToolUse | None:
     """Return the call that notes what words say of a next step; None if they say nothing of one."""
     if len(words) > _MAX_WORDS:
         return None
-    return _done(conversation, words) or _promised(conversation, words) or _moved(conversation, words)
+    ways = (_done, _promised, _dropped, _moved)
+    return next(filter(None, (way(conversation, words) for way in ways)), None)
 
 
 def steps_noted(conversation: Conversation) -> Mapping[int, str]:
@@ -128,8 +129,9 @@ def _done(conversation: Conversation, words: str) -> ToolUse | None:
 def _promised(conversation: Conversation, words: str) -> ToolUse | None:
     """Return the call that keeps a promise which has a day."""
     today = today_in(conversation)
-    for sentence in _SENTENCE.findall(words) if CREATE in conversation.tools else ():
-        quote = _CLAUSE.split(sentence)[0].strip(" .,;:-")
+    said = _SENTENCE.findall(words) if CREATE in conversation.tools else []
+    for sentence, clause in [(each, part) for each in said for part in _CLAUSE.split(each)]:
+        quote = clause.strip(" .,;:-")
         found = search("promise", quote) or search("present", quote)
         day = next(_days_in(quote, today), None)
         if not found or not day or is_about("no_promise", sentence):
@@ -139,6 +141,15 @@ def _promised(conversation: Conversation, words: str) -> ToolUse | None:
         due = {"due_date": day[1].isoformat()} if today else {}
         return ToolUse(CREATE, {"title": title, "quote": quote, **due})
     return None
+
+
+def _dropped(conversation: Conversation, words: str) -> ToolUse | None:
+    """Return the call that drops the step that was noted a moment ago."""
+    last = next((call for call in reversed(conversation.calls) if call.name in {CREATE, RESOLVE}), None)
+    is_noted = last is not None and has_just_noted(conversation, ago=2) and last.values.get("state") == "open"
+    if last is None or not (is_noted and RESOLVE in conversation.tools and is_about("drops_step", words)):
+        return None
+    return _resolve(str(last.values["id"]), "dropped", words)
 
 
 def has_just_noted(conversation: Conversation, *, ago: int = 1) -> bool:

@@ -37,6 +37,7 @@ from coaching.practice.coach.scenes import (
 from coaching.practice.coach.sense import CRIES, LAUGHS
 from coaching.practice.coach.steps import has_just_noted
 from coaching.practice.coach.tables import is_put_in
+from coaching.practice.coach.taken_up import take_up
 from coaching.practice.coach.wordings import choose, filled, unsaid, without_question
 from coaching.safety.intensity import SaidWords, measure_intensity
 
@@ -61,7 +62,7 @@ _POOLS = {
 }  # fmt: skip
 """The wordings of acts that aren't named like them."""
 _MIN_PASTED = 200
-_FEW_WORDS, _MIN_ADDED, _STORY_WORDS = 6, 3, 9
+_PAIR, _FEW_WORDS, _MIN_ADDED, _STORY_WORDS = 2, 6, 3, 9
 _ANSWER_WORDS = range(2, 9)
 _ANSWERS = frozenset({"tell", "open", "bye", "greet", "smalltalk"})
 
@@ -160,6 +161,10 @@ def _answers_question(conversation: Conversation, reading: Reading) -> bool:
     is_grave = any(is_about(name, words) for name in ("no_tip", "tip_talk")) or is_of_loss(words)
     names_more = names_situation(words) and len(words.split()) > _MIN_ADDED
     is_of_own = reading.topic or names_more or is_grave or is_about("takes_leave", words) or named_in(words)
+    if take_up(conversation, words) or (
+        len(words.split()) == _PAIR and say_back(conversation, words, "short")
+    ):
+        return False
     is_told = reading.act in _ANSWERS and hear(words).kind == "answer" and not has_grieved(conversation)
     return has_just_asked(conversation) and is_brief and is_told and not (is_shown or is_of_own)
 
@@ -205,7 +210,9 @@ def _say_of_scene(conversation: Conversation, reading: Reading) -> str:
         return ""
     name = named_in(words)
     is_echoed = not (is_named or name or (before and before.is_quiet))
-    said = echo(conversation, words, act) if is_echoed else ""
+    is_told = is_echoed and act in _TELLS
+    said = take_up(conversation, words) if is_told else ""
+    said = said or (echo(conversation, words, act) if is_echoed else "")
     said = said or unsaid(conversation, wordings_for(conversation, is_hard=act == "confide"))
     return f"{name}. {without_question(said) or said}" if name and said else said
 
@@ -239,7 +246,7 @@ def _say_by_act(conversation: Conversation, reading: Reading) -> str:
         return named
     if act in _TELLS and _asks_which(words):
         return choose(conversation, "which")
-    if not topic and (said := say_back(conversation, words, act) or echo(conversation, words, act)):
+    if not topic and (said := _take_up_or_say_back(conversation, words, act)):
         return said
     pool = _POOLS.get(act, act)
     if act == "short" and topic != "tease":
@@ -250,6 +257,13 @@ def _say_by_act(conversation: Conversation, reading: Reading) -> str:
         pool = "first"
     more = hint(conversation, act) or (offer_more(conversation) if act in _TELLS else [])
     return " ".join([choose(conversation, topic or pool, pool), *more])
+
+
+def _take_up_or_say_back(conversation: Conversation, words: str, act: str) -> str:
+    """Return what keeps to words that name no situation; nothing where no word of them can be kept to."""
+    is_meant = act not in _MISTAKEN or (len(words.split()) > _FEW_WORDS and not is_about("of_tour", words))
+    taken = take_up(conversation, words) if act in {*_TELLS, *_MISTAKEN, "short"} and is_meant else ""
+    return taken or say_back(conversation, words, act) or echo(conversation, words, act)
 
 
 def _asks_which(words: str) -> bool:

@@ -1,0 +1,65 @@
+"""What is said to words that name no situation: a general word in them is taken up, such as “again”.
+
+`taken_up.<language>.toml` has the words, each with what fits whatever they are about.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+from coaching.practice.coach import texts
+from coaching.practice.coach.conversation import Conversation
+from coaching.practice.coach.hearing import hear
+from coaching.practice.coach.reading import wants_no_questions
+from coaching.practice.coach.spoken import spoken_language
+from coaching.practice.coach.texts import LANGUAGES, Language, read_table
+from coaching.practice.coach.wordings import without_question
+
+_BRIEF = "brief_"
+"""How the names begin of words that are the whole message: they are asked about after any question."""
+_MAX_ASKED = 2
+"""So often in a row something is asked."""
+_MIN_WORDS, _MAX_WORDS = 4, 60
+
+
+@cache
+def taken_up(language: Language) -> Mapping[str, tuple[re.Pattern[str], Sequence[str]]]:
+    """Return a language's words with what is said to them: the first that fits counts."""
+    table = read_table(f"taken_up.{language}")
+    return {name: (_pattern(given["heard"]), given["says"]) for name, given in table.items()}
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    return re.compile(text, re.IGNORECASE)
+
+
+def take_up(conversation: Conversation, words: str) -> str:
+    """Return what to say to a general word among those of the person; nothing where none is known."""
+    said = " ".join(words.replace("’", "'").split())
+    if "?" in said or hear(words).kind != "answer" or wants_no_questions(conversation):
+        return ""
+    if spoken_language(words) not in {None, texts.language()} or len(said.split()) > _MAX_WORDS:
+        return ""
+    asked = [each.question.rstrip().endswith("?") for each in conversation.exchanges[-_MAX_ASKED:]]
+    is_mute = len(asked) == _MAX_ASKED and all(asked)
+    for name, (heard, says) in taken_up(texts.language()).items():
+        is_brief = name.startswith(_BRIEF)
+        if not (is_brief or len(said.split()) >= _MIN_WORDS) or not (found := heard.search(said)):
+            continue
+        for each in says:
+            asked = _filled(each, found)
+            told = without_question(asked)
+            if (told or asked) not in conversation.spoken:
+                return told if is_mute and not is_brief else asked
+    return ""
+
+
+def _filled(wording: str, found: re.Match[str]) -> str:
+    words = next(filter(None, found.groups()), "")
+    filled = wording.format(words=words)
+    return filled[:1].upper() + filled[1:]
+
+
+def patterns() -> Sequence[re.Pattern[str]]:
+    """Return all patterns of all languages."""
+    return [heard for code in LANGUAGES for heard, _ in taken_up(code).values()]
