@@ -63,7 +63,7 @@ def remembered(conversation: Conversation, newest: Exchange, heard: Heard) -> Re
         return say(told)
     if heard.kind == "recall" and is_about("asks_fact", newest.answer):
         is_named = is_about("asks_name", newest.answer)
-        here = "" if is_named else found_here(conversation, _fact_asked_for(newest.answer))
+        here = "" if is_named else found_here(conversation, _fact_asked_for(newest.answer), has_all=True)
         return say(here or texts.said("not_told"))
     is_of_tour = about_tour(newest.answer) == "remember" and not is_about("of_words", newest.answer)
     is_asked = heard.kind == "recall" and heard.words

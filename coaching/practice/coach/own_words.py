@@ -26,11 +26,15 @@ def name_told(conversation: Conversation) -> str:
     return next((next(filter(None, found.groups())).capitalize() for found in reversed(told) if found), "")
 
 
-def found_here(conversation: Conversation, query: str, name: str = "found_here") -> str:
-    """Return what the person said in this conversation with a word of the query, or nothing."""
+def found_here(
+    conversation: Conversation, query: str, name: str = "found_here", *, has_all: bool = False
+) -> str:
+    """Return what the person said in this conversation with a word of the query, or with all; or nothing."""
     wanted = _stems(query)
     for exchange in reversed(conversation.exchanges[:-1]):
-        if not exchange.value and "?" not in exchange.answer and wanted & _stems(exchange.answer):
+        found = wanted & _stems(exchange.answer)
+        is_found = found == wanted if has_all else found
+        if not exchange.value and "?" not in exchange.answer and found and is_found:
             return texts.said(name, words=clip(" ".join(exchange.answer.split()), 240).rstrip("."))
     return ""
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from coaching.practice.coach import texts
 from coaching.practice.coach.conversation import Conversation
+from coaching.practice.coach.greeting import FIRST_WORDS, only_opens, tells_more
 from coaching.practice.coach.hearing import hear, is_about
 from coaching.practice.coach.scenes import scene_in
 from coaching.practice.coach.sense import CRIES, Sensed, features_of, sense
@@ -59,13 +60,9 @@ _ANSWERED_OF_OTHERS = frozenset({"asked", "ask_advice", "ask_world"})
 _THOUGHTS = frozenset({"wonder", "undecided"})
 """Topics that are asked of nobody."""
 _TAIL_WORDS, _SURE_OF_TAIL = 6, 0.8
-_FIRST_WORDS = 4
-"""So few words at the very beginning greet, if nothing else is sure."""
 _OF_BODIES = frozenset({"<clinic>", "<pills>"})
 """What words speak of whose questions only somebody can answer who knows about it."""
 _SUM = re.compile(r"\d\s*[x×*+/÷-]\s*\d")
-_OPENING_WORDS = 7
-"""So few words at the beginning are welcomed, whatever they tell."""
 FRIENDLY = re.compile("[🎉🥳😊😀😁❤💪👍🙂😍🙌✨😘🤗💕🙏]")
 _GLAD = re.compile("[🎉🥳]")
 """Signs of joy alone: other friendly words are also said with what hurts."""
@@ -100,9 +97,9 @@ def read(conversation: Conversation) -> Reading:
         act = "confide" if has_confided(conversation) else OPEN
     act, topic = _asked_or(act, topic, conversation, parts)
     is_late = len(conversation.exchanges) > 1 and hear(words).kind != "hello"
-    if conversation.is_first and act in {"tell", "goal", OPEN} and _only_opens(words):
+    if conversation.is_first and act in {"tell", "goal", OPEN} and only_opens(words):
         act, topic = "greet", ""
-    elif act == "greet" and _tells_more(words, is_late=is_late):
+    elif act == "greet" and tells_more(words, is_late=is_late):
         act, topic = OPEN, ""
     if act in {"tell", OPEN} and _GLAD.search(words) and not CRIES.search(words):
         act, topic = "good", ""
@@ -124,24 +121,10 @@ def read(conversation: Conversation) -> Reading:
     return Reading(act=act, topic=topic, questions=questions, is_leaving=is_leaving, is_thankful=is_thankful)
 
 
-def _tells_more(words: str, *, is_late: bool) -> bool:
-    """Return whether words that seem to greet don't, or tell something besides."""
-    count = len(words.split())
-    is_greeting = is_about("greets", words)
-    return count > _OPENING_WORDS if is_greeting else is_late or count > _FIRST_WORDS
-
-
-def _only_opens(words: str) -> bool:
-    """Return whether first words only greet, or say little more."""
-    if scene_in(words):
-        return False
-    return len(words.split()) <= (_OPENING_WORDS if is_about("greets", words) else _FIRST_WORDS)
-
-
 def _asked_or(act: str, topic: str, conversation: Conversation, parts: Sequence[str]) -> tuple[str, str]:
     """Return the act and topic of a question among the sentences, where the whole seems to ask nothing."""
     words = conversation.exchanges[-1].answer
-    is_answer = has_just_asked(conversation) and len(words.split()) <= _FIRST_WORDS
+    is_answer = has_just_asked(conversation) and len(words.split()) <= FIRST_WORDS
     if act in _ANSWERS_NOTHING and not is_answer and (asked := _asked_in(parts or [words])):
         act, topic = asked
     elif act == "complain" and words.rstrip().endswith("?") and not is_about("of_tour", words):
@@ -201,7 +184,7 @@ def _parts(words: str) -> Sequence[str]:
 def _main_part(parts: Sequence[str], sensed: Sequence[Sensed]) -> str:
     """Return the longest sentence of a message that only seems to thank or greet, if it does more."""
     longest = max(parts, key=len, default="")
-    is_more = len(longest.split()) > _FIRST_WORDS + 1
+    is_more = len(longest.split()) > FIRST_WORDS + 1
     return longest if is_more and sensed[parts.index(longest)].act not in _MOSTLY_SHORT else ""
 
 
@@ -227,7 +210,7 @@ def _act_of(conversation: Conversation, words: str, whole: Sensed) -> str:
     if whole.topic:
         return whole.act
     is_unclear = not (whole.is_sure or is_asking(words)) or whole.act == "test"
-    if is_first and count <= _FIRST_WORDS and is_unclear:
+    if is_first and count <= FIRST_WORDS and is_unclear:
         return "greet"
     if whole.act in _TOLD:
         return whole.act if whole.share >= _SURE_OF_FEELING.get(whole.act, _SURE_OF_TELLING) else OPEN

@@ -31,6 +31,10 @@ _REASON = re.compile(
 """What is said of a promise after it, and so isn't in the step's title."""
 _INVERTED = re.compile(r"\A(\w+) ich\b")
 """How German words go on after a day: "räume ich auf"."""
+_LEAD = re.compile(
+    r"\A\W*(?:(?:na gut|gut|ok|okay|also|well|right|vale|bueno|bien|dann|entonces)\b\W*)+", re.IGNORECASE
+)
+"""How a promise begins with words that say nothing of it."""
 _WORD = re.compile(r"\w{3,}")
 _MAX_WORDS = 300
 _MAX_MOVING_WORDS = 12
@@ -136,7 +140,8 @@ def _promised(conversation: Conversation, words: str) -> ToolUse | None:
         day = next(_days_in(quote, today), None)
         if not found or not day or is_about("no_promise", sentence):
             continue
-        own = (next(filter(None, found.groups()), "") or quote).replace(day[0], " ").strip()
+        own = (next(filter(None, found.groups()), "") or quote).replace(day[0], " ")
+        own = _LEAD.sub("", own).strip()
         title = one_line(_REASON.sub("", _INVERTED.sub(r"ich \1", own)), 90)
         due = {"due_date": day[1].isoformat()} if today else {}
         return ToolUse(CREATE, {"title": title, "quote": quote, **due})

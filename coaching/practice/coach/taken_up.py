@@ -9,14 +9,19 @@ from functools import cache
 
 from coaching.practice.coach import texts
 from coaching.practice.coach.conversation import Conversation
-from coaching.practice.coach.hearing import hear
+from coaching.practice.coach.hearing import hear, is_about
 from coaching.practice.coach.reading import wants_no_questions
+from coaching.practice.coach.saying_back import echo, say_back
 from coaching.practice.coach.spoken import spoken_language
 from coaching.practice.coach.texts import LANGUAGES, Language, read_table
 from coaching.practice.coach.wordings import without_question
 
 _BRIEF = "brief_"
 """How the names begin of words that are the whole message: they are asked about after any question."""
+MISTAKEN = frozenset({"complain", "refuse", "sorry", "test", "praise", "tease", "thanks"})
+"""Acts that aren't meant where a situation is named, or more is told, and the tour isn't."""
+_TOLD = frozenset({"tell", "open", "confide", "short"})
+_FEW_WORDS = 6
 _MAX_ASKED = 2
 """So often in a row something is asked."""
 _MIN_WORDS, _MAX_WORDS = 4, 60
@@ -49,9 +54,18 @@ def take_up(conversation: Conversation, words: str) -> str:
         for each in says:
             asked = _filled(each, found)
             told = without_question(asked)
-            if (told or asked) not in conversation.spoken:
+            question = asked.removeprefix(told).strip()
+            if not any(part in conversation.spoken for part in (told, question) if part):
                 return told if is_mute and not is_brief else asked
     return ""
+
+
+def keep_to(conversation: Conversation, words: str, act: str) -> str:
+    """Return what takes up or says back words that name no situation; nothing where neither fits."""
+    is_long = len(words.split()) > _FEW_WORDS and not is_about("of_tour", words)
+    is_meant = act in _TOLD or (act in MISTAKEN and is_long)
+    taken = take_up(conversation, words) if is_meant else ""
+    return taken or say_back(conversation, words, act) or echo(conversation, words, act)
 
 
 def _filled(wording: str, found: re.Match[str]) -> str:

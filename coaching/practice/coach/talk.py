@@ -37,7 +37,7 @@ from coaching.practice.coach.scenes import (
 from coaching.practice.coach.sense import CRIES, LAUGHS
 from coaching.practice.coach.steps import has_just_noted
 from coaching.practice.coach.tables import is_put_in
-from coaching.practice.coach.taken_up import take_up
+from coaching.practice.coach.taken_up import MISTAKEN, keep_to, take_up
 from coaching.practice.coach.wordings import choose, filled, unsaid, without_question
 from coaching.safety.intensity import SaidWords, measure_intensity
 
@@ -55,8 +55,6 @@ _TELLS = frozenset({"tell", "open", "confide"})
 _ADVISES = frozenset({"ask_advice", "asked"})
 _HEARS_SCENES = _TELLS | {"good", "goal", "smalltalk", "greet", "short"}
 """Acts that are about what was told."""
-_MISTAKEN = frozenset({"complain", "refuse", "sorry", "test", "praise", "tease", "thanks"})
-"""Acts that aren't meant where a situation is named and the tour isn't."""
 _POOLS = {
     "confide": "felt", "ask_self": "self", "ask_world": "world", "ask_advice": "advice",
 }  # fmt: skip
@@ -199,7 +197,7 @@ def _say_of_scene(conversation: Conversation, reading: Reading) -> str:
     words, act = conversation.exchanges[-1].answer, reading.act
     is_named = names_situation(words)
     is_to_tour = is_about("of_tour", words) and len(words.split()) <= _STORY_WORDS
-    is_mistaken = act in _MISTAKEN and is_named and not is_to_tour
+    is_mistaken = act in MISTAKEN and is_named and not is_to_tour
     before = scene_before(conversation)
     is_plan = act == "goal" and (is_about("promise", words) or plans(words))
     is_plan = is_plan and not (before and before.is_glad)
@@ -246,7 +244,7 @@ def _say_by_act(conversation: Conversation, reading: Reading) -> str:
         return named
     if act in _TELLS and _asks_which(words):
         return choose(conversation, "which")
-    if not topic and (said := _take_up_or_say_back(conversation, words, act)):
+    if not topic and (said := keep_to(conversation, words, act)):
         return said
     pool = _POOLS.get(act, act)
     if act == "short" and topic != "tease":
@@ -257,13 +255,6 @@ def _say_by_act(conversation: Conversation, reading: Reading) -> str:
         pool = "first"
     more = hint(conversation, act) or (offer_more(conversation) if act in _TELLS else [])
     return " ".join([choose(conversation, topic or pool, pool), *more])
-
-
-def _take_up_or_say_back(conversation: Conversation, words: str, act: str) -> str:
-    """Return what keeps to words that name no situation; nothing where no word of them can be kept to."""
-    is_meant = act not in _MISTAKEN or (len(words.split()) > _FEW_WORDS and not is_about("of_tour", words))
-    taken = take_up(conversation, words) if act in {*_TELLS, *_MISTAKEN, "short"} and is_meant else ""
-    return taken or say_back(conversation, words, act) or echo(conversation, words, act)
 
 
 def _asks_which(words: str) -> bool:
