@@ -52,11 +52,11 @@ def take_up(conversation: Conversation, words: str) -> str:
         if not (is_brief or len(said.split()) >= _MIN_WORDS) or not (found := heard.search(said)):
             continue
         for each in says:
-            asked = _filled(each, found)
-            told = without_question(asked)
-            question = asked.removeprefix(told).strip()
+            filled = _filled(each, found)
+            told = without_question(filled)
+            question = filled.removeprefix(told).strip()
             if not any(part in conversation.spoken for part in (told, question) if part):
-                return told if is_mute and not is_brief else asked
+                return told if is_mute and not is_brief else filled
     return ""
 
 
