@@ -1,7 +1,9 @@
 """Measures first words of other people without a flood of requests of one token, with it, and without again.
 
-The flood is 300 requests a second; the default limit is 120 a minute. Prints what became of them, the first
-words of each part, their ratios, and the CPU time of a refused request.
+The flood is 300 requests a second; the default limit is 120 a minute. Before, it is sent to a server of
+nothing: its sender shares a core with the people who write and with the model, which takes some milliseconds
+by itself. Prints what became of the requests, the first words of each part, their ratios, and the CPU time of
+a refused request.
 """
 
 import argparse
@@ -22,7 +24,8 @@ from tests.bench.relay.sockets import Address
 
 ASKED_EVERY = 0.25
 """Seconds between two messages of other people."""
-PARTS = ("without", "with the flood", "without again")
+ELSEWHERE, FLOODED = "with the flood elsewhere", "with the flood"
+PARTS = ("without", ELSEWHERE, FLOODED, "without again")
 BEGINNING = 20
 """Messages while the flood begins, which are said apart: its first requests are within the rate."""
 
@@ -52,33 +55,41 @@ def main() -> None:
                 folder, upstream_port=port, users=len(PARTS) * asked + 2 * BEGINNING, sessions=1, files=1
             ) as product:
                 web = product.start_web(machine)
+                elsewhere = free_port()
+                program = ["-m", "tests.bench.programs.elsewhere", "--port", str(elsewhere)]
+                machine.start("elsewhere", program, port=elsewhere, is_server=False)
                 try:
-                    asyncio.run(_measure(product, web, rate=arguments.rate, asked=asked))
+                    asyncio.run(_measure(product, web, elsewhere, rate=arguments.rate, asked=asked))
                 finally:
                     if "Traceback" in (log := web.log.read_text(errors="replace")):
                         _say(log[-4000:])
                     machine.end(web)
 
 
-async def _measure(product: Product, web: Server, *, rate: int, asked: int) -> None:
+async def _measure(product: Product, web: Server, elsewhere: int, *, rate: int, asked: int) -> None:
     secret = product.run("tests.bench.programs.seed")
     people = [person.addresses(web.port)[0] for person in product.chats]
     await first_token_ms(people[-2 * BEGINNING : -BEGINNING])
     parts: dict[str, Part] = {}
-    answers, so_far = Answers(), 0
+    answers, counted = Answers(), 0
     beginning = people[-BEGINNING:]
     for number, name in enumerate(PARTS):
         own = people[number * asked : (number + 1) * asked]
-        if name == PARTS[1]:
-            async with flooding(web.port, secret, rate=rate) as answers:
-                _say_part("as the flood begins", await _ask(product, web, beginning))
-                so_far = answers.statuses.total()
+        if name == ELSEWHERE:
+            async with flooding(elsewhere, secret, rate=rate):
                 parts[name] = await _ask(product, web, own)
+        elif name == FLOODED:
+            async with flooding(web.port, secret, rate=rate) as flood:
+                _say_part("as the flood begins", await _ask(product, web, beginning))
+                counted = -await flood.count()
+                parts[name] = await _ask(product, web, own)
+                counted += await flood.count()
+            answers = flood.answers
         else:
             parts[name] = await _ask(product, web, own)
         _say_part(name, parts[name])
         await asyncio.sleep(2)
-    _say_flood(parts, answers, counted=answers.statuses.total() - so_far)
+    _say_flood(parts, answers, counted=counted)
 
 
 def _say_part(name: str, part: Part) -> None:
@@ -90,7 +101,7 @@ def _say_part(name: str, part: Part) -> None:
 
 
 def _say_flood(parts: dict[str, Part], answers: Answers, *, counted: int) -> None:
-    before, during, after = (parts[name] for name in PARTS)
+    before, elsewhere, during, after = (parts[name] for name in PARTS)
     _say(
         f"the flood got {dict(sorted(answers.statuses.items()))}, without an answer {dict(answers.failures)}"
     )
@@ -99,7 +110,11 @@ def _say_flood(parts: dict[str, Part], answers: Answers, *, counted: int) -> Non
         rest = statistics.mean(percentile(part.first_ms, share) for part in (before, after))
         again = percentile(after.first_ms, share) / percentile(before.first_ms, share)
         ratio = percentile(during.first_ms, share) / rest
-        _say(f"first words p{share:.0%}: with the flood × {ratio:.2f}; without again × {again:.2f}")
+        sent = ratio * rest / percentile(elsewhere.first_ms, share)
+        _say(
+            f"first words p{share:.0%}: with the flood × {ratio:.2f}, of those with the flood elsewhere × "
+            f"{sent:.2f}; without again × {again:.2f}"
+        )
     cost = during.cpu - (before.cpu + after.cpu) / 2
     _say(f"CPU ms of a request of the flood: {cost * 1000 / max(1, counted):.2f}")
 
