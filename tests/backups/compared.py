@@ -10,7 +10,8 @@ from sage.backups.databases import connect
 
 DERIVED = ("coaching_recallvector",)
 CHANGED = {
-    "coaching_backup", "coaching_departurekey", "coaching_pushdevice", "django_content_type",
+    "allauth_idp_oidc_client", "allauth_idp_oidc_token", "coaching_backup", "coaching_departurekey",
+    "coaching_programtoken", "coaching_pushdevice", "django_content_type",
     "django_session", "mfa_authenticator", "procrastinate_workers", "sessions_app_runnerprocess",
 }  # fmt: skip
 """Tables that a restore or a backup changes; the names of models are completed by a migration."""

@@ -2,6 +2,7 @@
 
 import io
 from datetime import timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.contrib.auth.models import User
@@ -9,6 +10,7 @@ from django.utils import timezone
 from PIL import Image
 from playwright.async_api import FilePayload, Page, expect
 
+from coaching.clock.days import local_day
 from coaching.models import DayPlan, FileType, Profile, UserFile
 from sessions_app.database import in_database
 from tests.browser.fixtures import Watcher
@@ -119,7 +121,7 @@ async def test_photos_are_chosen_pasted_described_and_deleted(
 ) -> None:
     await in_database(keep_days, user)
     await page.set_viewport_size({"width": 390, "height": 844})
-    today = timezone.now().date()
+    today = local_day(timezone.now(), ZoneInfo("UTC"))
     await page.goto(f"/journal/{today}/")
     chosen: list[FilePayload] = [
         {"name": f"{colour}.png", "mimeType": "image/png", "buffer": png_of(colour)}

@@ -182,7 +182,7 @@ def test_the_directory_has_a_line_for_each_arc_and_approach_within_its_budget() 
     assert estimate_tokens(DIRECTORY) <= DIRECTORY_BUDGET
     lines = [line for line in DIRECTORY.splitlines() if line.startswith("- ")]
     assert len(lines) == len(ARCS) + len(APPROACHES)
-    assert "- open_day: plan the day, when it has no plan (two minutes)" in lines
+    assert "- open_day: plan the day when it has no plan (two minutes)" in lines
     assert "open-conversation" not in DIRECTORY
 
 
