@@ -196,13 +196,13 @@ class BoundedChannel(_Channel):  # type: ignore[misc]  # only partly typed
         super().allContentReceived()
 
     def requestDone(self, request: Any) -> None:
-        self._give_back_room()
+        self.give_back_room()
         self._is_answering = False
         super().requestDone(request)
 
     def connectionLost(self, reason: Any) -> None:
         self._stop_clock()
-        self._give_back_room()
+        self.give_back_room()
         super().connectionLost(reason)
 
     @property
@@ -221,7 +221,8 @@ class BoundedChannel(_Channel):  # type: ignore[misc]  # only partly typed
             return HTTPStatus.SERVICE_UNAVAILABLE if is_stranger else HTTPStatus.TOO_MANY_REQUESTS
         return HTTPStatus.SERVICE_UNAVAILABLE if self._spool.size + size > most else None
 
-    def _give_back_room(self) -> None:
+    def give_back_room(self) -> None:
+        """Count the bodies that this connection kept as gone."""
         self._spool.size -= self._spooled
         self._spool.by_uploader[self._uploader] -= self._spooled
         if not self._spool.by_uploader[self._uploader]:
@@ -262,7 +263,7 @@ class BoundedChannel(_Channel):  # type: ignore[misc]  # only partly typed
         self._stop_clock()
         if self.requests and self.requests[-1].content:
             self.requests[-1].content.close()
-        self._give_back_room()
+        self.give_back_room()
         self.setTimeout(None)
         sentence = self.limits.translated(_WHY[status], self._header(b"Accept-Language"))
         why, kind = sentence.encode(), b"text/plain; charset=utf-8"

@@ -82,6 +82,8 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]  # Daphne has no types
         if unquote(self.path.decode("latin-1")).startswith(self._limits.programs):
             self._sender = self._read_sender()
             if refusal := self._limits.refused(self._sender):
+                self.content.close()  # nothing reads the body
+                self.channel.give_back_room()
                 if refusal.delay:
                     self._held = self.channel.callLater(refusal.delay, self._refuse, refusal)
                 else:

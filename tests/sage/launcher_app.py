@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from sage.http_limits import HttpLimits
+from sage.http_requests import Refusal, Sender
 from sage.launcher import Lifecycle, run_web_server
 
 KILOBYTE = 1024
@@ -120,6 +121,11 @@ class Application:
         tell("drained")
 
 
+def refused(sender: Sender) -> Refusal | None:
+    """Refuse a program, after the seconds that it sends as `Authorization`."""
+    return Refusal(seconds=1, body=b"{}", delay=float(sender.authorization)) if sender.authorization else None
+
+
 @asynccontextmanager
 async def service() -> AsyncIterator[None]:
     """Report when the service starts and ends."""
@@ -138,6 +144,7 @@ if __name__ == "__main__":
         limits=HttpLimits(
             uploads={"/upload/": UPLOAD_BYTES},
             programs=("/programs/",),
+            refused=refused,
             spooled_bytes=SPOOLED_BYTES,
             uploader_bytes=UPLOAD_BYTES,
             uploader_of=lambda cookies: cookies.removeprefix("person="),

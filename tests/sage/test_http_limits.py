@@ -29,7 +29,7 @@ from sage.web_process import translated
 from sessions_app.database import in_database
 from tests.live_sage import LiveSage, session_cookie
 from tests.patience import patience
-from tests.sage.launcher_app import UPLOAD_BYTES
+from tests.sage.launcher_app import SPOOLED_BYTES, UPLOAD_BYTES
 from tests.sage.processes import StartedProcess, started
 
 MEGABYTE = 1 << 20
@@ -176,6 +176,18 @@ def test_all_uploads_together_have_so_much_room_and_forms_some_beyond_it(
         until_room(launched.port, MEGABYTE, PERSON, status=100)
         assert upload().status == 503, "the strangers' part is still full"
     until_room(launched.port, MEGABYTE, status=100)
+
+
+def test_a_program_that_waits_for_its_refusal_takes_no_room(launched: Launched) -> None:
+    head = "POST /programs/ HTTP/1.1\r\nHost: x\r\nAuthorization: {}\r\nContent-Length: {}\r\n\r\n"
+    with ExitStack() as stack:
+        for _ in range(SPOOLED_BYTES // BODY_BYTES):
+            client = stack.enter_context(socket.create_connection(("127.0.0.1", launched.port), timeout=30))
+            client.sendall(head.format(60, BODY_BYTES).encode() + bytes(BODY_BYTES))
+        last = stack.enter_context(socket.create_connection(("127.0.0.1", launched.port), timeout=30))
+        last.sendall(head.format(0, 3).encode() + b"yes")
+        assert received(last).startswith(b"HTTP/1.1 429 ")
+        until_room(launched.port, MEGABYTE, status=100)
 
 
 def until_room(port: int, size: int, cookie: bytes = b"", *, status: int) -> None:

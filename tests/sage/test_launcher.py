@@ -152,7 +152,9 @@ def test_sigterm_waits_until_requests_that_have_arrived_are_answered(launched: L
     with (
         socket.create_connection(("127.0.0.1", launched.port)) as slow,
         socket.create_connection(("127.0.0.1", launched.port)) as late,
+        socket.create_connection(("127.0.0.1", launched.port)) as refused,
     ):
+        refused.sendall(b"GET /programs/ HTTP/1.1\r\nHost: localhost\r\nAuthorization: 2\r\n\r\n")
         slow.sendall(b"POST /slow/ HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\nyes")
         late.sendall(b"POST /body/ HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\ny")
         launched.process.wait_for_line(lambda line: line.startswith("slow"))
@@ -166,6 +168,8 @@ def test_sigterm_waits_until_requests_that_have_arrived_are_answered(launched: L
                 chunk = client.recv(MEGABYTE)
                 assert chunk, received
                 received += chunk
+        refused.settimeout(20)
+        assert refused.recv(MEGABYTE).startswith(b"HTTP/1.1 429 ")
         assert launched.process.wait(20) == 0
 
 
