@@ -26,8 +26,6 @@ from sage.http_requests import Refusal, Sender
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
 
-_client_address = lru_cache(maxsize=1_000)(client_address)
-
 
 def refused_early(sender: Sender) -> Refusal | None:
     """Count a request; return its refusal, in its language, if it is one too many."""
@@ -52,7 +50,7 @@ def count_unknown(sender: Sender) -> None:
 
 
 def _address_of(sender: Sender) -> str:
-    return _client_address(sender.forwarded, sender.peer)
+    return client_address(sender.forwarded, sender.peer)
 
 
 @sync_and_async_middleware

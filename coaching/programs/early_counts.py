@@ -26,10 +26,10 @@ MAX_TOKENS = 10_000
 MAX_ADDRESSES = 10_000
 """That sent a token that doesn't hold: the same."""
 REFUSED_AT_ONCE = 10
-MAX_HELD = 500
+REFUSED_OPEN = 500
 HELD_SECONDS = 1.0
-"""Of the refusals of a token or an address in a second the first are sent at once, the others up to so many
-`HELD_SECONDS` later, and those beyond at once, with the end of the connection.
+"""Refusals of a token or an address in a second: the first `REFUSED_AT_ONCE` are sent at once, those after
+them up to `REFUSED_OPEN` are held for `HELD_SECONDS`, and the rest are sent at once and close the connection.
 """
 
 
@@ -37,7 +37,7 @@ HELD_SECONDS = 1.0
 class OneTooMany:
     """A request over the rate: the seconds until there is room for it, and how its refusal is sent.
 
-    That is after `delay` seconds, and closing the connection or not.
+    It is sent after `delay` seconds. With `closes` it ends the connection.
     """
 
     wait: float
@@ -58,7 +58,10 @@ class _Count:
     refused_in_second: int = 0
 
     def move_on(self) -> float:
-        """Move to the present period; return how many of its seconds have passed."""
+        """Move to the present period; return how many of its seconds have passed.
+
+        The first request of a later period logs how many were refused.
+        """
         period, into = divmod(time.time(), settings.SAGE_API_RATE.seconds)
         if period != self.period:
             if self.refused:
@@ -74,11 +77,11 @@ class _Count:
         if not wait:
             return None
         self._count_refused()
-        is_held = REFUSED_AT_ONCE < self.refused_in_second <= MAX_HELD
+        is_held = REFUSED_AT_ONCE < self.refused_in_second <= REFUSED_OPEN
         return OneTooMany(
             wait=wait,
             delay=HELD_SECONDS if is_held else 0.0,
-            closes=self.refused_in_second > MAX_HELD,
+            closes=self.refused_in_second > REFUSED_OPEN,
         )
 
     def _count_refused(self) -> None:

@@ -6,9 +6,9 @@ from django.core.cache import cache
 from coaching.programs.early_counts import (
     HELD_SECONDS,
     MAX_ADDRESSES,
-    MAX_HELD,
     MAX_TOKENS,
     REFUSED_AT_ONCE,
+    REFUSED_OPEN,
     EarlyCounts,
 )
 from sessions_app.rate import RateLimit
@@ -86,9 +86,12 @@ def test_most_refusals_of_a_second_are_held_and_those_beyond_end_the_connection(
     counts.learn(TOKEN, "token:1")
     for _ in range(3):
         assert counts.count(TOKEN, ADDRESS) is None
-    refused = [counts.count(TOKEN, ADDRESS) for _ in range(MAX_HELD + 10)]
+    refused = [counts.count(TOKEN, ADDRESS) for _ in range(REFUSED_OPEN + 10)]
     sent = [(refusal.delay, refusal.closes) for refusal in refused if refusal]
-    at_once, held = [(0.0, False)] * REFUSED_AT_ONCE, [(HELD_SECONDS, False)] * (MAX_HELD - REFUSED_AT_ONCE)
+    at_once, held = (
+        [(0.0, False)] * REFUSED_AT_ONCE,
+        [(HELD_SECONDS, False)] * (REFUSED_OPEN - REFUSED_AT_ONCE),
+    )
     assert sent == at_once + held + [(0.0, True)] * 10
     now += 1
     refusal = counts.count(TOKEN, ADDRESS)

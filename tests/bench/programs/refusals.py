@@ -38,7 +38,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=5.0)
     parser.add_argument("--rate", type=float, default=0.0, help="requests a second; 0: as many as possible")
     given = parser.parse_args()
-    counts.REFUSED_AT_ONCE = counts.MAX_HELD = sys.maxsize
+    counts.REFUSED_AT_ONCE = counts.REFUSED_OPEN = sys.maxsize
     counts.early_counts.learn(AUTHORIZATION, "bench")
     lifecycle = Lifecycle(
         service=_nothing,
