@@ -47,9 +47,19 @@ class MadeToken:
 
 @transaction.atomic
 def make_token(
-    *, user_id: int, name: str, scopes: Collection[str], days: int, now: datetime | None = None
+    *,
+    user_id: int,
+    name: str,
+    scopes: Collection[str],
+    days: int,
+    password: str = "",
+    now: datetime | None = None,
 ) -> MadeToken:
-    """Make a token. Raises `Refused` for a field that can't be stored, or with `MAX_TOKENS` already."""
+    """Make a token. Raises `Refused` for a field that can't be stored, or with `MAX_TOKENS` already.
+
+    `password` is the stored one of the sign-in that makes it. It is refused, too, if the person has a new one
+    meanwhile: all tokens may already have been revoked.
+    """
     now = now or timezone.now()
     name = " ".join(name.split())
     if not name or len(name) > MAX_NAME or not name.isprintable():
@@ -62,8 +72,10 @@ def make_token(
     if not 1 <= days <= MAX_DAYS:
         raise FieldRefused(gettext_noop("Choose between 1 and %(most)s days."), field="days", most=MAX_DAYS)
     makings.count(user_id)
-    # One at a time for each person, so that the limit holds.
-    User.objects.select_for_update(no_key=True).get(pk=user_id)
+    # One at a time for each person, so that the limit holds. A new password waits for this lock, too.
+    user = User.objects.select_for_update(no_key=True).get(pk=user_id)
+    if password and user.password != password:
+        raise Refused(gettext_noop("Sign in with your new password."))
     ProgramToken.of(user_id).filter(expires_at__lt=now - SHOWN_EXPIRED).delete()
     if ProgramToken.of(user_id).count() >= MAX_TOKENS:
         raise Refused(gettext_noop("You have %(most)s tokens already. Revoke one first."), most=MAX_TOKENS)

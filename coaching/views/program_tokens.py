@@ -91,7 +91,7 @@ def programs(request: HttpRequest) -> HttpResponse:
         return _page(request, form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
     user = cast("User", request.user)
     try:
-        made = make_token(user_id=user.pk, **form.cleaned_data)
+        made = make_token(user_id=user.pk, password=user.password, **form.cleaned_data)
     except Refused as refusal:
         form.add_error(refusal.field if isinstance(refusal, FieldRefused) else None, refusal.shown())
         return with_wait(_page(request, form, status=status_of(refusal)), refusal)

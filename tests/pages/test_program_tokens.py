@@ -2,17 +2,20 @@
 
 import re
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from django.contrib.auth.models import User
 from django.core import mail
 from django.core.mail import EmailMessage
+from django.db import connection, transaction
 from django.test import Client
 from pytest_django import Settings
 
 from coaching.models import ProgramToken
 from coaching.programs.callers import NotKnown
 from coaching.programs.tokens import find_caller, make_token
+from sage.accounts import AccountAdapter
 from tests.confirmed import sign_in_confirmed
 
 pytestmark = pytest.mark.django_db
@@ -87,6 +90,27 @@ def test_the_twenty_first_token_is_refused_in_a_sentence(user: User) -> None:
     response = browser.post(PAGE, FORM)
     assert response.status_code == 422
     assert "You have 20 tokens already. Revoke one first." in response.content.decode()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_no_token_that_is_made_at_the_moment_of_a_new_password_survives_it(user: User) -> None:
+    browser = Client()
+    sign_in_confirmed(browser, user)
+
+    def make(_: int) -> int:
+        try:
+            return browser.post(PAGE, FORM).status_code
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            AccountAdapter().set_password(user, "another long passphrase")
+            making = pool.submit(make, 0)
+            with pytest.raises(TimeoutError):
+                making.result(timeout=0.5)
+        assert making.result(timeout=30) in {422, 302}, "302: it came late, and the browser is signed out"
+    assert not ProgramToken.of(user.pk).exists()
 
 
 def test_operators_see_how_many_programs_and_nothing_else_of_them(user: User, operator: User) -> None:

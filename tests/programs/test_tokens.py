@@ -108,6 +108,16 @@ def test_a_new_password_and_a_restored_backup_revoke_all(user: User, other_user:
     assert not ProgramToken.unscoped.exists()
 
 
+def test_a_sign_in_with_the_password_before_makes_no_token(user: User) -> None:
+    before = user.password
+    kept = make_token(user_id=user.pk, name="Shell", scopes=["read"], days=90, password=before)
+    assert tokens_of(user.pk) == [kept.token]
+    AccountAdapter().set_password(user, "another long passphrase")
+    with pytest.raises(Refused, match="new password"):
+        make_token(user_id=user.pk, name="Shell", scopes=["read"], days=90, password=before)
+    assert tokens_of(user.pk) == []
+
+
 def test_a_password_that_an_operator_sets_revokes_all_and_a_better_hash_none(user: User) -> None:
     made(user)
     user.check_password("x")
