@@ -38,7 +38,7 @@ from coaching.people.in_flight import (
     in_flight,
     signed_in_browsers,
 )
-from coaching.views.programs import error_as_json, is_for_programs, wants_json
+from coaching.views.programs import digest_of_token, error_as_json, wants_json
 from sage.logs import UNLOGGED_PATHS
 from sessions_app.database import (
     give_back_connections,
@@ -84,11 +84,10 @@ def admitted(get_response: GetResponse) -> GetResponse:
             return await cast("Awaitable[HttpResponseBase]", get_response(request))
         ticket = Ticket(in_flight)
         holder = current_ticket.set(ticket)
-        token = request.headers.get("Authorization", "") if is_for_programs(request) else ""
         try:
             for key, most in _stranger_keys(request):
                 ticket.count(key, most)
-            await ticket.begin(token=token)
+            await ticket.begin(token=digest_of_token(request))
             try:
                 return await cast("Awaitable[HttpResponseBase]", get_response(request))
             finally:

@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from weakref import WeakValueDictionary
 
 MAX_PER_PERSON = 10
-"""Requests in flight per person, or per browser that isn't signed in."""
+"""Requests in flight per person, per token, or per browser that isn't signed in."""
 MAX_PER_ADDRESS = 20
 """The same per address, which many people may share."""
 MAX_KNOWN_BROWSERS = 10_000
@@ -123,8 +123,12 @@ class Ticket:
         self._keys.append(key)
 
     async def begin(self, *, token: str = "") -> None:
-        """Wait for a slot, first for one of a program's token. Raises `TooManyInFlight` and `TooBusy`."""
+        """Wait for a slot, first for one of a program's token. Raises `TooManyInFlight` and `TooBusy`.
+
+        Only some of a token may wait: they also count for their address, which many people may share.
+        """
         if token:
+            self.count(f"token {token}", MAX_PER_PERSON)
             slots = self._in_flight.slots_of(token)
             try:
                 async with asyncio.timeout(TOKEN_QUEUE_SECONDS):

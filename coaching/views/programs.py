@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from functools import wraps
+from hashlib import sha256
 from http import HTTPStatus
 from typing import Any, TypeVar, cast
 
@@ -26,6 +27,12 @@ def is_for_programs(request: HttpRequest) -> bool:
     """Return whether the request's address is one that only programs use."""
     path = request.path_info
     return path.startswith(PROGRAM_PATHS) and path != DOCS_PATH
+
+
+def digest_of_token(request: HttpRequest) -> str:
+    """Return a digest of a program's token, however its scheme is written; empty without one."""
+    token = request.headers.get("Authorization", "").partition(" ")[2] if is_for_programs(request) else ""
+    return sha256(token.encode()).hexdigest() if token else ""
 
 
 def wants_json(request: HttpRequest) -> bool:

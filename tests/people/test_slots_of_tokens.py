@@ -3,14 +3,16 @@
 import asyncio
 
 import pytest
+from django.test import RequestFactory
 
 from coaching.people import in_flight as limits
-from coaching.people.in_flight import MAX_RUNNING_PER_TOKEN, InFlight, Ticket, TooManyInFlight
+from coaching.people.in_flight import MAX_PER_PERSON, MAX_RUNNING_PER_TOKEN, InFlight, Ticket, TooManyInFlight
+from coaching.views.programs import digest_of_token
 
 
 async def begun(all_in_flight: InFlight, token: str) -> Ticket:
     ticket = Ticket(all_in_flight)
-    ticket.count(f"address of {token}", 10)
+    ticket.count(f"address of {token}", 100)
     await ticket.begin(token=token)
     return ticket
 
@@ -57,3 +59,27 @@ async def test_a_request_that_waits_for_too_long_or_is_given_up_takes_no_slot(
         ticket.end()
     for _ in range(MAX_RUNNING_PER_TOKEN):
         await asyncio.wait_for(begun(all_in_flight, "one"), 1)
+
+
+async def test_an_eleventh_request_of_a_token_is_refused_at_once() -> None:
+    all_in_flight = InFlight()
+    running = [await begun(all_in_flight, "one") for _ in range(MAX_RUNNING_PER_TOKEN)]
+    others = MAX_PER_PERSON - MAX_RUNNING_PER_TOKEN
+    queued = [asyncio.create_task(begun(all_in_flight, "one")) for _ in range(others)]
+    await asyncio.sleep(0)
+    with pytest.raises(TooManyInFlight):
+        await asyncio.wait_for(begun(all_in_flight, "one"), 1)
+    (await begun(all_in_flight, "other")).end()
+    for ticket in running:
+        ticket.end()
+    for task in queued:
+        (await asyncio.wait_for(task, 1)).end()
+
+
+def test_a_token_is_the_same_one_however_its_scheme_is_written() -> None:
+    def digest(authorization: str, path: str = "/api/files") -> str:
+        return digest_of_token(RequestFactory().get(path, headers={"Authorization": authorization}))
+
+    assert digest("Bearer sage_one") == digest("bEARER sage_one") == digest("Bearer sage_one", "/mcp")
+    assert digest("Bearer sage_one") != digest("Bearer sage_other")
+    assert digest("Bearer sage_one", "/chat/") == digest("sage_one") == ""
