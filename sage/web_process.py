@@ -73,11 +73,6 @@ def close_signup_off_loopback(host: str) -> None:
         settings.SAGE_SIGNUP = "closed"
 
 
-def load_pages() -> None:
-    """Import all pages. Otherwise the first request does, and nobody else is answered for about a second."""
-    _ = get_resolver().url_patterns
-
-
 def serve(
     *,
     host: str,
@@ -96,7 +91,8 @@ def serve(
     worker = JobWorker() if has_worker else None
     warm_markdown()
     warm_storage()
-    load_pages()
+    # Else the first request imports all pages, for about a second in which nobody else is answered.
+    _ = get_resolver().url_patterns
     model_server()  # the first turn's time depends on it
 
     @asynccontextmanager

@@ -21,7 +21,7 @@ from sage.startup import (
     prepare_static_files,
     readable_env_file,
 )
-from sage.web_process import add_address_arguments, check_address, load_pages, serve
+from sage.web_process import add_address_arguments, check_address, serve
 
 
 class Command(BaseCommand):
@@ -62,7 +62,6 @@ class Command(BaseCommand):
     def _run(self, options: dict[str, Any], model: LocalModel | None, began: float) -> None:
         check_services()
         finish_restore()
-        load_pages()  # while the embedded database starts
         with ThreadPoolExecutor(max_workers=1) as beside:
             static_files = beside.submit(prepare_static_files)
             prepare_database()
