@@ -200,6 +200,7 @@ ARGUMENTS = {
     "delete_user": ["ada"],
     "export_user": ["ada", "--out", "ada.zip"],
     "import_legacy": ["pyproject.toml", "--user", "ada"],
+    "mcp": ["--user", "ada"],
     "recall": ["sister", "--user", "ada"],
     "show_prompt": ["--user", "ada"],
 }
