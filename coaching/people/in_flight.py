@@ -40,7 +40,8 @@ class TooBusy(Exception):
 class InFlight:
     """The requests in flight. Counting is thread-safe; slots belong to the event loop."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, token_queue_seconds: float = TOKEN_QUEUE_SECONDS) -> None:
+        self.token_queue_seconds = token_queue_seconds
         self._lock = threading.Lock()
         self._counts: Counter[str] = Counter()
         self._slots = asyncio.Semaphore(MAX_RUNNING)
@@ -131,7 +132,7 @@ class Ticket:
             self.count(f"token {token}", MAX_PER_PERSON)
             slots = self._in_flight.slots_of(token)
             try:
-                async with asyncio.timeout(TOKEN_QUEUE_SECONDS):
+                async with asyncio.timeout(self._in_flight.token_queue_seconds):
                     await slots.acquire()
             except TimeoutError:
                 raise TooManyInFlight from None

@@ -85,7 +85,7 @@ class _Count:
         )
 
     def _count_refused(self) -> None:
-        second = int(time.monotonic())
+        second = int(time.time())
         if second != self.second:
             self.second, self.refused_in_second = second, 0
         self.refused += 1

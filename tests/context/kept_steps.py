@@ -1,6 +1,8 @@
 """Next steps of the people in `docs/requests/`, kept and resolved as the product does it."""
 
+from dataclasses import replace
 from datetime import date, datetime, time, timedelta
+from typing import Any
 
 import time_machine
 from django.contrib.auth.models import User
@@ -28,7 +30,7 @@ SOME_DAY = (
 
 
 def keep_step(
-    user: User, title: str, *, at: datetime, session: Session | None = None, number: int = 1, **values: object
+    user: User, title: str, *, at: datetime, session: Session | None = None, number: int = 1, **values: Any
 ) -> ActionItem:
     """Keep a step as its tool would, at a moment, from what was said in a message of a session.
 
@@ -40,8 +42,9 @@ def keep_step(
     # An own client gets an id of its own when it is first needed.
     client = values.pop("client", None)
     client_id = client.pk if isinstance(client, Client) else own_client(user.pk).pk
-    said = {"session_id": session.id, "message_number": number} if session else {}
-    new = NewAction(client_id=client_id, title=title, **said, **values)  # type: ignore[arg-type]  # as given
+    new = NewAction(client_id=client_id, title=title, **values)
+    if session:
+        new = replace(new, session_id=session.id, message_number=number)
     with time_machine.travel(at, tick=False):
         return propose(user_id=user.pk, new=new, made_by=MadeBy.CHAT, is_accepted=True)
 

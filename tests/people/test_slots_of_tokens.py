@@ -5,7 +5,6 @@ import asyncio
 import pytest
 from django.test import RequestFactory
 
-from coaching.people import in_flight as limits
 from coaching.people.in_flight import MAX_PER_PERSON, MAX_RUNNING_PER_TOKEN, InFlight, Ticket, TooManyInFlight
 from coaching.views.programs import digest_of_token
 
@@ -43,11 +42,8 @@ async def test_a_request_that_waits_for_an_answer_lets_others_of_its_token_run()
     await asyncio.wait_for(full, 1)
 
 
-async def test_a_request_that_waits_for_too_long_or_is_given_up_takes_no_slot(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(limits, "TOKEN_QUEUE_SECONDS", 0.05)
-    all_in_flight = InFlight()
+async def test_a_request_that_waits_for_too_long_or_is_given_up_takes_no_slot() -> None:
+    all_in_flight = InFlight(token_queue_seconds=0.05)
     running = [await begun(all_in_flight, "one") for _ in range(MAX_RUNNING_PER_TOKEN)]
     with pytest.raises(TooManyInFlight):
         await begun(all_in_flight, "one")

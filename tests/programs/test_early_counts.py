@@ -2,6 +2,7 @@
 
 import pytest
 from django.core.cache import cache
+from time_machine import TimeMachineFixture
 
 from coaching.programs.early_counts import (
     HELD_SECONDS,
@@ -39,16 +40,16 @@ def test_a_token_that_holds_is_refused_over_the_rate() -> None:
     assert wait_of(counts, OTHER) == 0
 
 
-def test_there_is_room_again_in_the_next_periods(monkeypatch: pytest.MonkeyPatch) -> None:
-    counts, now = EarlyCounts(), 3600.0 * 1000
-    monkeypatch.setattr("coaching.programs.early_counts.time.time", lambda: now)
+def test_there_is_room_again_in_the_next_periods(time_machine: TimeMachineFixture) -> None:
+    counts = EarlyCounts()
+    time_machine.move_to(3600.0 * 1000, tick=False)
     counts.learn(TOKEN, "token:1")
     waits = [wait_of(counts, TOKEN) for _ in range(4)]
     assert waits[:3] == [0, 0, 0]
-    now += waits[3] + 1
+    time_machine.shift(waits[3] + 1)
     assert wait_of(counts, TOKEN) == 0
     assert wait_of(counts, TOKEN) > 0, "a share of the last period still counts"
-    now += 2 * 3600
+    time_machine.shift(2 * 3600)
     assert [wait_of(counts, TOKEN) for _ in range(3)] == [0, 0, 0]
 
 
@@ -79,10 +80,10 @@ def test_an_address_that_sent_many_tokens_that_dont_hold_waits_with_others_of_th
 
 
 def test_most_refusals_of_a_second_are_held_and_those_beyond_end_the_connection(
-    monkeypatch: pytest.MonkeyPatch,
+    time_machine: TimeMachineFixture,
 ) -> None:
-    counts, now = EarlyCounts(), 100.0
-    monkeypatch.setattr("coaching.programs.early_counts.time.monotonic", lambda: now)
+    counts = EarlyCounts()
+    time_machine.move_to(3600.0 * 1000, tick=False)
     counts.learn(TOKEN, "token:1")
     for _ in range(3):
         assert counts.count(TOKEN, ADDRESS) is None
@@ -93,7 +94,7 @@ def test_most_refusals_of_a_second_are_held_and_those_beyond_end_the_connection(
         [(HELD_SECONDS, False)] * (REFUSED_OPEN - REFUSED_AT_ONCE),
     )
     assert sent == at_once + held + [(0.0, True)] * 10
-    now += 1
+    time_machine.shift(1)
     refusal = counts.count(TOKEN, ADDRESS)
     assert refusal
     assert (refusal.delay, refusal.closes) == (0.0, False)

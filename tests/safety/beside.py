@@ -10,6 +10,7 @@ found of each kind, and what of that everyday sentences hide.
 import argparse
 import csv
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -125,7 +126,8 @@ def read_table(table: Path) -> Sequence[Mapping[str, str]]:
 
 
 def _print(title: str, shares: Shares) -> None:
-    print(f"\n{title}", *(f"  {key}: {of} of {all_}" for key, (of, all_) in shares.items()), sep="\n")  # noqa: T201 - its output
+    lines = [f"\n{title}", *(f"  {key}: {of} of {all_}" for key, (of, all_) in shares.items())]
+    sys.stdout.write("\n".join(lines) + "\n")
 
 
 def main() -> None:
