@@ -15,11 +15,14 @@ import psycopg
 import structlog
 from django.db import connection
 
+from sessions_app.idle_connections import is_cut
+
 CLAIM_LOCK = 0x5A6F
 CHECK_SECONDS = 5.0
 GIVE_BACK_SECONDS = 1.0
-# A host that disappears closes nothing: detect its dead connection within a minute.
+# A host that disappears closes nothing: both sides detect a dead connection within half a minute.
 _KEEPALIVES = "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3"
+_OWN_KEEPALIVES = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
 
 logger = structlog.get_logger(__name__)
 
@@ -33,7 +36,9 @@ class DatabaseClaim:
 
     def take(self) -> bool:
         """Take the shared lock; return whether no other process has it. Raises `psycopg.OperationalError`."""
-        session = psycopg.connect(**connection.get_connection_params(), autocommit=True)
+        session = psycopg.connect(
+            **{**_OWN_KEEPALIVES, **connection.get_connection_params()}, autocommit=True
+        )
         try:
             session.execute(_KEEPALIVES)
             row = session.execute("SELECT pg_try_advisory_lock(%s)", [CLAIM_LOCK]).fetchone()
@@ -52,6 +57,8 @@ class DatabaseClaim:
         """Take the lock again whenever the database has lost it, until cancelled."""
         while True:
             await asyncio.sleep(CHECK_SECONDS)
+            if self._session is not None and not is_cut(self._session):
+                continue  # the lock lasts as long as its session
             try:
                 await asyncio.to_thread(self._check)
             except psycopg.Error as error:

@@ -19,6 +19,7 @@ from django.db import DEFAULT_DB_ALIAS, DatabaseError, connection, connections, 
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.utils import load_backend
 
+from sessions_app.idle_connections import is_cut
 from sessions_app.languages import in_active_language
 from sessions_app.lock_spaces import LockSpace
 
@@ -103,7 +104,7 @@ def _with_own_connection(call: Callable[[], ResultT]) -> ResultT:
     own = connections[DEFAULT_DB_ALIAS]
     if own.settings_dict["OPTIONS"].get("pool"):
         connections[DEFAULT_DB_ALIAS] = own = _connection_outside_the_pool()
-    if own.connection is not None and not own.is_usable():
+    if own.connection is not None and is_cut(own.connection):
         own.close()
     try:
         return call()

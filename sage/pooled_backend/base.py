@@ -7,7 +7,6 @@ While the server is away, the pool tries to connect at an even pace. The base cl
 after an outage of a minute there would be no connection for up to another minute.
 """
 
-import select
 import time
 from threading import Lock
 from typing import Any
@@ -19,10 +18,9 @@ from psycopg.pq import TransactionStatus
 from psycopg_pool import ConnectionPool
 from psycopg_pool.pool import AddConnection, MaintenanceTask
 
+from sessions_app.idle_connections import TRUSTED_SECONDS, has_news
 from sessions_app.process_name import process_name
 
-TRUSTED_SECONDS = 10.0
-"""A network can drop a connection silently, so one that was idle for longer is checked."""
 MAX_RECONNECT_SECONDS = 1.0
 """Between two attempts to connect. Well below the time that a request waits for a connection."""
 
@@ -50,7 +48,7 @@ class WarmPool(ConnectionPool[Connection[Any]]):
             self._takers += 1
         try:
             for connection, _ in doubtful:
-                if _has_news(connection):
+                if has_news(connection):
                     connection.close()  # replaced by the base class
                 super().putconn(connection)
             return super().getconn(timeout)
@@ -132,11 +130,4 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
 def _is_warm(connection: Connection[Any], since: float) -> bool:
     """Return whether it was returned recently and nothing arrived since."""
-    return time.monotonic() - since < TRUSTED_SECONDS and not _has_news(connection)
-
-
-def _has_news(connection: Connection[Any]) -> bool:
-    """Return whether something arrived on an idle connection: that would be its end."""
-    poll = select.poll()
-    poll.register(connection.fileno(), select.POLLIN)
-    return bool(poll.poll(0))
+    return time.monotonic() - since < TRUSTED_SECONDS and not has_news(connection)

@@ -1,5 +1,6 @@
 """The lock by which a web process knows whether it is the only one."""
 
+import asyncio
 import os
 import signal
 import threading
@@ -8,7 +9,9 @@ import time
 import pytest
 from django.db import connection
 
+from sage import claim as claims
 from sage.claim import CLAIM_LOCK, GIVE_BACK_SECONDS, DatabaseClaim
+from sessions_app.database import in_database
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -70,3 +73,27 @@ def test_only_the_first_process_is_alone() -> None:
     first.give_back()
     assert is_held()
     second.give_back()
+
+
+async def test_a_lock_whose_session_the_database_has_ended_is_taken_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(claims, "CHECK_SECONDS", 0.05)
+    claim = DatabaseClaim()
+    assert await asyncio.to_thread(claim.take)
+    first = server_process_of(claim)
+    keeping = asyncio.create_task(claim.keep())
+    await asyncio.sleep(0.3)
+    assert server_process_of(claim) == first
+    await in_database(end_server_process, first)
+    async with asyncio.timeout(ENDED_SECONDS):
+        while server_process_of(claim) == first or not await in_database(is_held):  # noqa: ASYNC110 - nothing here is told when it happens
+            await asyncio.sleep(0.02)
+    keeping.cancel()
+    await asyncio.gather(keeping, return_exceptions=True)
+    await asyncio.to_thread(claim.give_back)
+
+
+def end_server_process(number: int) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_terminate_backend(%s, 5000)", [number])
