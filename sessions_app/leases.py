@@ -12,7 +12,6 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from django.db import transaction
-from django.db.models import F
 
 from sessions_app.models import RunnerProcess, Turn, TurnStatus
 from sessions_app.process_name import process_name
@@ -28,6 +27,15 @@ HALF_SENT_SECONDS = 10.0
 """As long as others wait for a lock."""
 END_WAIT_MS = 1000
 
+_PROCESSES, _TURNS = RunnerProcess._meta.db_table, Turn._meta.db_table
+
+# Names of ours alone, here and below.
+_BEAT = f"""
+    INSERT INTO {_PROCESSES} AS process (owner, beat, started_at) VALUES (%(owner)s, 1, now())
+    ON CONFLICT (owner) DO UPDATE SET beat = process.beat + 1
+    RETURNING beat
+"""  # noqa: S608
+
 # A role may see and end its own connections, without special rights.
 _END_TRANSACTIONS = """
     SELECT application_name, pg_terminate_backend(pid, %(wait_ms)s::bigint) FROM pg_stat_activity
@@ -37,12 +45,20 @@ _END_TRANSACTIONS = """
 
 # Of Sage's processes, whatever they run: workers and commands have no lease. A live one doesn't keep the
 # database waiting for the rest of its statements for so long; a frozen one may hold a session's lock.
-_END_HALF_SENT = """
-    SELECT application_name, pg_terminate_backend(pid, %(wait_ms)s::bigint) FROM pg_stat_activity
+_HALF_SENT = """
+    FROM pg_stat_activity
     WHERE datname = current_database() AND usename = current_user AND pid <> pg_backend_pid()
     AND application_name ~ ':[0-9]+:[0-9a-f]{8}$' AND state = 'active' AND wait_event = 'ClientRead'
     AND backend_xid IS NOT NULL AND state_change < clock_timestamp() - make_interval(secs => %(seconds)s)
 """
+_END_HALF_SENT = f"SELECT application_name, pg_terminate_backend(pid, %(wait_ms)s::bigint) {_HALF_SENT}"
+
+_BEAT_IDLY = f"""
+    WITH beat AS ({_BEAT})
+    SELECT EXISTS (SELECT FROM {_TURNS} WHERE status = '{TurnStatus.RUNNING}')
+        OR EXISTS (SELECT FROM {_PROCESSES} WHERE owner <> %(owner)s)
+        OR EXISTS (SELECT {_HALF_SENT})
+"""  # noqa: S608
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,9 +75,17 @@ def new_owner() -> str:
 
 def store_beat(owner: str) -> None:
     """Increment the process's beat."""
-    processes = RunnerProcess.objects
-    if not processes.filter(owner=owner).update(beat=F("beat") + 1):
-        processes.create(owner=owner, beat=1)
+    run_query(Query(_BEAT, {"owner": owner}))
+
+
+def store_idle_beat(owner: str) -> bool:
+    """Increment the beat of a process that runs nothing; return whether there is anything to check.
+
+    That is a running turn, another process, or a transaction for `end_half_sent_transactions`. The beat waits
+    for these reads, so they aren't for a process that others could take turns from.
+    """
+    ((needs_check,),) = run_query(Query(_BEAT_IDLY, {"owner": owner, "seconds": HALF_SENT_SECONDS}))
+    return bool(needs_check)
 
 
 def forget_process(owner: str) -> None:

@@ -1,7 +1,7 @@
 """Runs the turns of this process: every user action on a turn is here.
 
 There is one `Runner` per process. A turn belongs to the runner, not to a socket, so it outlives the socket.
-This module knows no frame and no HTML. Leases and turns of other processes are in `upkeep`.
+This module knows no frame and no HTML. Leases and turns of other processes are in `take_over`.
 
 A little over 300 lines: the actions of a user share the running turns.
 """

@@ -110,7 +110,7 @@ UNSCOPED: Mapping[str, str] = {
     "coaching/library/pipeline/claims.py:free_silent": "a job looks for documents whose job was lost",
     "coaching/library/pipeline/page_texts.py:keep_page_texts": "by the key of a claimed document",
     "coaching/library/pipeline/stored_text.py:store_text": "by the key of a claimed document",
-    "coaching/live/upkeep.py:_read_stop_requests": "turns that this process runs",
+    "coaching/live/take_over.py:_read_stop_requests": "turns that this process runs",
     "sessions_app/expiry.py:_idle": "a job looks for idle sessions",
     "sessions_app/organising.py:_purge": "a job removes deleted sessions",
     "sessions_app/session_events.py:prune": "a job removes logs that nobody needs",
