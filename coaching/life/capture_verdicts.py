@@ -6,9 +6,11 @@ meanwhile, another one does.
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from coaching.care.standing import OWN_DAYS
@@ -16,6 +18,7 @@ from coaching.model_client.patience import look_delay
 from coaching.models import CaptureVerdict, FileType, UserFileVersion
 from coaching.people.help_lines import count_card
 from coaching.safety.danger import Danger
+from sessions_app.queries import Query, parameter, prepared
 from sessions_app.verdicts import NewVerdict, is_more_acute
 
 SHOWN_WITHIN = timedelta(days=1)
@@ -49,6 +52,21 @@ def note_capture(*, user_id: int, file_id: int, version: int, danger: Danger | N
     CaptureVerdict.unscoped.get_or_create(version_id=found, defaults=values)
 
 
+def _is_look_due(now: Any, *, since: Any) -> Q:
+    return Q(CaptureVerdict.words_stand(), look_due_at__lte=now, created_at__gt=since)
+
+
+@prepared
+def _due_look() -> QuerySet[Any, Any]:
+    due = _is_look_due(parameter("now"), since=parameter("since"))
+    return CaptureVerdict.unscoped.filter(due).values_list("pk")[:1]
+
+
+def due_look(*, now: datetime) -> Query:
+    """Return a query that finds a row if `claim_looks` would claim something of anybody's."""
+    return _due_look(now=now, since=now - TAKEN_WITHIN)
+
+
 @transaction.atomic
 def claim_looks(*, user_id: int | None = None, now: datetime) -> Sequence[int]:
     """Claim the looks that are due at a person's captures, or at anybody's: the newest, some at a time.
@@ -58,7 +76,7 @@ def claim_looks(*, user_id: int | None = None, now: datetime) -> Sequence[int]:
     if not settings.SAGE_SAFETY_MODEL:
         return []
     rows = CaptureVerdict.unscoped.all() if user_id is None else CaptureVerdict.of(user_id)
-    due = rows.filter(CaptureVerdict.words_stand(), look_due_at__lte=now, created_at__gt=now - TAKEN_WITHIN)
+    due = rows.filter(_is_look_due(now, since=now - TAKEN_WITHIN))
     due = due.select_for_update(of=("self",), no_key=True, skip_locked=True).order_by("-created_at", "-pk")
     claimed = list(due[:MAX_CLAIMED])
     for row in claimed:

@@ -25,7 +25,7 @@ from coaching.engine.metrics import SECOND_LOOKS
 from coaching.engine.ports import ModelClient
 from coaching.engine.reply import Reply
 from coaching.engine.usage import TokenCounts
-from coaching.life.capture_verdicts import claim_looks
+from coaching.life.capture_verdicts import claim_looks, due_look
 from coaching.model_client.asking import WELL_ENDED, read_reply, store_usage
 from coaching.model_client.connection import ModelConnection
 from coaching.model_client.patience import job_tokens, look_seconds
@@ -33,11 +33,12 @@ from coaching.model_client.servers import is_local_server
 from coaching.model_client.usage import usage_row
 from coaching.safety.danger import Danger
 from coaching.safety.second_look import INSTRUCTIONS, SCHEMA, build_question, parse_answer
-from coaching.turns.answer_looks import claim_answer_looks
+from coaching.turns.answer_looks import claim_answer_looks, due_answer_look
 from coaching.turns.looks import Looked, Seen, read_answer, read_capture, read_words, store_looks
 from coaching.turns.upstream import note_failure
 from sessions_app.database import in_database
 from sessions_app.models import LookOutcome, ModelUsage, UsagePurpose
+from sessions_app.queries import run_queries
 
 logger = structlog.get_logger(__name__)
 
@@ -87,13 +88,18 @@ class SecondLooks:
         """Take the looks at captures and answers that processes have lost, until cancelled."""
         while True:
             try:
-                for version_id in await in_database(claim_looks, now=timezone.now()):
-                    self._begin_capture(version_id)
-                for call_id in await in_database(claim_answer_looks, now=timezone.now()):
-                    self.begin_answer(call_id)
+                await self._take_lost()
             except DatabaseError as error:
                 logger.warning("lost_looks_without_database", error=type(error).__name__)
             await asyncio.sleep(LOST_SECONDS)
+
+    async def _take_lost(self) -> None:
+        if not settings.SAGE_SAFETY_MODEL or not await in_database(_are_looks_due):
+            return
+        for version_id in await in_database(claim_looks, now=timezone.now()):
+            self._begin_capture(version_id)
+        for call_id in await in_database(claim_answer_looks, now=timezone.now()):
+            self.begin_answer(call_id)
 
     def _begin_capture(self, version_id: int) -> None:
         self._begin(f"capture {version_id}", partial(read_capture, version_id))
@@ -189,6 +195,12 @@ class SecondLooks:
             milliseconds=round((time.monotonic() - began) * 1000),
             usage=_usage_of(looked, spent) if spent else None,
         )
+
+
+def _are_looks_due() -> bool:
+    """Read in one round trip whether any look may be claimed, which is rare."""
+    now = timezone.now()
+    return any(run_queries([due_look(now=now), due_answer_look(now=now)]))
 
 
 async def _ask(looked: Looked, client: ModelClient, spent: Callable[[Reply], None]) -> Danger | None:

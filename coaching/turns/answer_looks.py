@@ -6,14 +6,17 @@ one does.
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Q, QuerySet
 
 from coaching.life.capture_verdicts import CLAIMED_FOR, MAX_CLAIMED, TAKEN_WITHIN
 from coaching.model_client.patience import look_delay
 from coaching.safety.danger import Danger
 from sessions_app.models import CallState, ToolCallRecord
+from sessions_app.queries import Query, parameter, prepared
 
 
 def note_in(value: object) -> str:
@@ -32,13 +35,32 @@ def look_due_at(value: object, danger: Danger | None, *, now: datetime) -> datet
     return now + CLAIMED_FOR + look_delay() if needs_look else None
 
 
+def _is_look_due(now: Any, *, since: Any) -> Q:
+    return Q(
+        state=CallState.ANSWERED,
+        turn__is_withdrawn=False,
+        look_due_at__lte=now,
+        finished_at__gt=since,
+    )
+
+
+@prepared
+def _due_answer_look() -> QuerySet[Any, Any]:
+    due = _is_look_due(parameter("now"), since=parameter("since"))
+    return ToolCallRecord.unscoped.filter(due).values_list("pk")[:1]
+
+
+def due_answer_look(*, now: datetime) -> Query:
+    """Return a query that finds a row if `claim_answer_looks` would claim something."""
+    return _due_answer_look(now=now, since=now - TAKEN_WITHIN)
+
+
 @transaction.atomic
 def claim_answer_looks(*, now: datetime) -> Sequence[int]:
     """Claim the looks at answers that processes have lost: the newest, some at a time. Returns the calls."""
     if not settings.SAGE_SAFETY_MODEL:
         return []
-    calls = ToolCallRecord.unscoped.filter(state=CallState.ANSWERED, turn__is_withdrawn=False)
-    due = calls.filter(look_due_at__lte=now, finished_at__gt=now - TAKEN_WITHIN)
+    due = ToolCallRecord.unscoped.filter(_is_look_due(now, since=now - TAKEN_WITHIN))
     due = due.select_for_update(of=("self",), no_key=True, skip_locked=True).order_by("-look_due_at", "-pk")
     claimed = list(due[:MAX_CLAIMED])
     for call in claimed:
