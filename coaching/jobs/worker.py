@@ -8,17 +8,16 @@ own. It handles no signals: its owner stops it.
 import asyncio
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 import psycopg
 import structlog
 from django.conf import settings
 from django.db import DatabaseError, connection
-from procrastinate import App, PsycopgConnector
-from procrastinate.contrib.django import app, connector_params
+from procrastinate import App
+from procrastinate.contrib.django import app
 from procrastinate.exceptions import ConnectorException
 from procrastinate.periodic import PeriodicRegistry
-from psycopg.abc import RV, PQGen
 
 from coaching.job_queue import (
     BULK_QUEUE,
@@ -28,7 +27,9 @@ from coaching.job_queue import (
     REMINDERS_QUEUE,
     VOICE_QUEUE,
 )
+from coaching.jobs.connections import open_connector
 from coaching.jobs.endings import WorkersJobs
+from coaching.jobs.polling import PolledJobs, Polling
 from coaching.jobs.tasks import BULK_CALLS, MODELS, free_stalled_jobs
 from coaching.library.pipeline.extraction import warm_extraction
 from coaching.live.runner import get_runner
@@ -50,35 +51,18 @@ VOICE_SLOTS = 4
 """As many recordings are turned into words at once by a server; a model file hears one after another."""
 HEARING_SLOTS = 2
 """As many recordings in the library are turned into words at once by a server, one of a person."""
-POLL_SECONDS = 5.0
-"""For jobs whose time has come, such as retries; new ones are announced by the database."""
+POLL_SECONDS = 60.0
+"""A worker fetches at least so often, whatever is announced to it."""
 ABORT_POLL_SECONDS = 60.0
 """For requests to abort a running job, which nobody makes."""
 BEAT_SECONDS = 5.0
+"""Also how late a job may begin whose time has come, such as a retry; the database announces new ones."""
 SILENT_SECONDS = 20.0
-FREE_SECONDS = 5.0
 RESTART_SECONDS = 1.0
 JOB_SECONDS_AT_STOP = 6.0
 STOP_SECONDS = 9.0
 
-LISTEN_INTERVAL_SECONDS = 60.0
-
 _OUTAGES = (ConnectorException, psycopg.Error, DatabaseError, OSError)
-
-
-class ListeningConnection(psycopg.AsyncConnection[Any]):
-    """Waits for the server without psycopg's ten wake-ups a second, which four idle listeners pay for.
-
-    They let Ctrl-C interrupt a waiting thread. A task needs none: it can be cancelled while it waits.
-    """
-
-    async def wait(
-        self,
-        gen: PQGen[RV],
-        interval: float = LISTEN_INTERVAL_SECONDS,
-        timeout: float | None = None,  # noqa: ASYNC109 - psycopg's
-    ) -> RV:
-        return await super().wait(gen, interval, timeout)
 
 
 class JobWorker:
@@ -89,13 +73,14 @@ class JobWorker:
         self._bulk_calls = asyncio.Semaphore(BULK_CALLS_AT_ONCE)
         # The same jobs; but what they enqueue still goes through Django's connections, within their
         # transactions.
-        self._any_jobs = open_queue()
-        self._no_bulk = open_queue(has_periodic=False)
-        self._documents = open_queue(has_periodic=False)
-        self._reminders = open_queue(has_periodic=False)
-        self._inbox = open_queue(has_periodic=False)
-        self._voice = open_queue(has_periodic=False)
-        self._hearing = open_queue(has_periodic=False)
+        self._polling = polling = Polling(seconds=BEAT_SECONDS, silent_seconds=SILENT_SECONDS)
+        self._any_jobs = open_queue(polling=polling)
+        self._no_bulk = open_queue(polling=polling, has_periodic=False)
+        self._documents = open_queue(polling=polling, has_periodic=False)
+        self._reminders = open_queue(polling=polling, has_periodic=False)
+        self._inbox = open_queue(polling=polling, has_periodic=False)
+        self._voice = open_queue(polling=polling, has_periodic=False)
+        self._hearing = open_queue(polling=polling, has_periodic=False)
         self._tasks: list[asyncio.Task[None]] = []
 
     async def __aenter__(self) -> Self:
@@ -114,7 +99,7 @@ class JobWorker:
             asyncio.create_task(
                 self._work(self._reminders, [REMINDERS_QUEUE], slots=REMINDER_SLOTS), name="send reminders"
             ),
-            asyncio.create_task(_free_stalled(), name="free stalled jobs"),
+            asyncio.create_task(_free_stalled(self._polling.has_stalled), name="free stalled jobs"),
             asyncio.create_task(_warm_extraction(), name="warm extraction"),
             asyncio.create_task(self._warm_model(), name="warm the model's client"),
         ]
@@ -162,14 +147,7 @@ class JobWorker:
 
     async def _work_until_outage(self, jobs: App, queues: Sequence[str], *, slots: int) -> None:
         await in_database(_join_server)
-        # The worker's own connections, one of which LISTENs for jobs; Django's can't.
-        connector = PsycopgConnector(
-            connection_class=ListeningConnection,
-            kwargs=connector_params(),
-            min_size=1,
-            max_size=slots,
-            timeout=5,
-        )
+        connector = open_connector(slots=slots)  # Django's connections can't LISTEN for jobs
         try:
             with jobs.replace_connector(connector):
                 async with jobs.open_async():
@@ -189,10 +167,11 @@ class JobWorker:
             await connector.close_async()
 
 
-def open_queue(*, has_periodic: bool = True) -> App:
-    """Return all jobs for a worker, perhaps without periodic ones."""
+def open_queue(*, polling: Polling | None = None, has_periodic: bool = True) -> App:
+    """Return all jobs for a worker, perhaps without periodic ones. `polling` is shared by its process's."""
     queue = app.with_connector(app.connector)
-    queue.job_manager = WorkersJobs(queue.connector)
+    connector = queue.connector
+    queue.job_manager = PolledJobs(connector, polling) if polling else WorkersJobs(connector)
     if not has_periodic:
         queue.periodic_registry = PeriodicRegistry()  # type: ignore[no-untyped-call]  # it has no types
     return queue
@@ -206,14 +185,15 @@ def _join_server() -> None:
     connection.ensure_connection()
 
 
-async def _free_stalled() -> None:
-    """Free the jobs of dead workers periodically. Not a job itself, so that a full queue can't delay it."""
+async def _free_stalled(has_stalled: asyncio.Event) -> None:
+    """Free the jobs of dead workers. Not a job itself, so that a full queue can't delay it."""
     while True:
+        await has_stalled.wait()
+        has_stalled.clear()
         try:
             await in_database(free_stalled_jobs, silent_seconds=SILENT_SECONDS)
         except _OUTAGES as error:
             logger.warning("stalled_jobs_not_freed", error=type(error).__name__)
-        await asyncio.sleep(FREE_SECONDS)
 
 
 async def _warm_extraction() -> None:

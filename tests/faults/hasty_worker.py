@@ -15,5 +15,5 @@ if __name__ == "__main__":
     breaker.FAILURES_TO_OPEN = sys.maxsize
     django.setup()
     worker = import_module("coaching.jobs.worker")  # needs Django's models
-    vars(worker).update(POLL_SECONDS=0.2, BEAT_SECONDS=0.5, SILENT_SECONDS=2.0, FREE_SECONDS=0.5)
+    vars(worker).update(BEAT_SECONDS=0.2, SILENT_SECONDS=2.0)
     execute_from_command_line(sys.argv)

@@ -22,8 +22,8 @@ from django.db import connection
 from procrastinate.contrib.django.models import ProcrastinateJob
 
 from coaching.job_queue import BRIEF_JOB, SUMMARY_JOB, enqueue_brief, enqueue_summary
+from coaching.jobs.connections import WorkersConnection
 from coaching.jobs.summaries import REQUEST
-from coaching.jobs.worker import ListeningConnection
 from coaching.practice import PracticeServer
 from coaching.practice.faults.fault import Fault
 from coaching.practice.script import Hold, Reply
@@ -276,4 +276,4 @@ async def wakeups_while_listening(kind: "type[psycopg.AsyncConnection[Any]]") ->
 
 async def test_an_idle_listener_sleeps_until_it_is_notified() -> None:
     assert await wakeups_while_listening(psycopg.AsyncConnection) > 15
-    assert await wakeups_while_listening(ListeningConnection) < 8
+    assert await wakeups_while_listening(WorkersConnection) < 8
