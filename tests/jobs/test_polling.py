@@ -138,6 +138,7 @@ async def test_a_job_of_a_dead_worker_is_noticed(
     assert polling.has_stalled.is_set() != is_alive
 
 
+@pytest.mark.slow
 async def test_a_job_runs_soon_after_its_time_has_come(
     named_job: list[str], monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> None:

@@ -66,6 +66,7 @@ def test_an_idle_beat_finds_what_a_frozen_worker_keeps_locked(monkeypatch: pytes
     assert not leases.store_idle_beat(OWNER)
 
 
+@pytest.mark.slow
 async def test_a_turn_that_was_lost_is_taken_over_by_a_process_that_was_idle(
     practice: PracticeServer, user: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
