@@ -18,6 +18,7 @@ from typing import Any
 from django.utils.translation.trans_null import gettext_noop  # works without settings
 from twisted.web.http import HTTPChannel
 
+from sage.held_refusals import HeldRefusals
 from sage.http_requests import BoundedRequest, Refusal, Sender
 
 BODY_BYTES = 1 << 20
@@ -110,9 +111,10 @@ class BoundedChannel(_Channel):  # type: ignore[misc]  # only partly typed
 
     maxHeaders = MAX_HEADERS
 
-    def __init__(self, limits: HttpLimits, spool: Spool) -> None:
+    def __init__(self, limits: HttpLimits, spool: Spool, held: HeldRefusals) -> None:
         super().__init__()
         self.limits = limits
+        self.held = held
         self._spool = spool
         self._spooled = 0
         self._request_line = b""

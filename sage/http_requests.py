@@ -5,6 +5,7 @@ import asyncio
 import os
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from http import HTTPStatus
 from io import BytesIO
 from typing import IO, Any
@@ -12,6 +13,7 @@ from urllib.parse import unquote
 
 from daphne.http_protocol import WebRequest
 
+from sage.held_refusals import Held
 from sage.outlet import write_now
 
 PIECE_BYTES = 1 << 16
@@ -42,13 +44,14 @@ class Sender:
 class Refusal:
     """The answer to a request of a program that has sent too many: in how many seconds there is room again.
 
-    It is sent after `delay` seconds. With `closes` it ends the connection.
+    It is sent after `delay` seconds. Where too many wait already, of the program or address that `by`
+    stands for or of all, it is sent at once and ends the connection.
     """
 
     seconds: int
     body: bytes
     delay: float = 0.0
-    closes: bool = False
+    by: bytes = b""
 
 
 class BoundedRequest(WebRequest):  # type: ignore[misc]  # Daphne has no types
@@ -67,8 +70,8 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]  # Daphne has no types
         self._is_announced = False
         self._sender: Sender | None = None
         """Of a program's request."""
-        self._held: Any = None
-        """The call that sends its refusal."""
+        self._held: Held | None = None
+        """Its refusal, which waits."""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} at {id(self):#x}>"
@@ -84,10 +87,7 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]  # Daphne has no types
             if refusal := self._limits.refused(self._sender):
                 self.content.close()  # nothing reads the body
                 self.channel.give_back_room()
-                if refusal.delay:
-                    self._held = self.channel.callLater(refusal.delay, self._refuse, refusal)
-                else:
-                    self._refuse(refusal)
+                self._hold_or_refuse(refusal)
                 return None
         self._size = self.content.seek(0, os.SEEK_END)
         self.content.seek(0)
@@ -101,17 +101,25 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]  # Daphne has no types
             self._limits.unknown(self._sender)
         super().handle_reply(message)
 
+    def _hold_or_refuse(self, refusal: Refusal) -> None:
+        if refusal.delay:
+            send, held = partial(self._refuse, refusal), self.channel.held
+            self._held = held.hold(refusal.by, send, seconds=refusal.delay)
+            if self._held:
+                return
+            self.channel.persistent = 0
+        self._refuse(refusal)
+
     def _refuse(self, refusal: Refusal) -> None:
         """Send it as it is: answers of the application take several times as long to write."""
         self._held = None
-        if refusal.closes:
-            self.channel.persistent = 0
         self.startedWriting = 1
         body = b"" if self.method == b"HEAD" else refusal.body
         head = _HEAD_OF_REFUSAL % (len(refusal.body), refusal.seconds)
         end = b"\r\n" if self.channel.persistent else b"Connection: close\r\n\r\n"
         write_now(self.channel.transport, head + end + body)
         self.finish()
+        self._leave_server()
 
     def _read_sender(self) -> Sender:
         names = (b"Authorization", b"Accept-Language", b"X-Forwarded-For")
@@ -144,9 +152,18 @@ class BoundedRequest(WebRequest):  # type: ignore[misc]  # Daphne has no types
     def connectionLost(self, reason: Any) -> None:
         """Discard the unread rest of the body, and a refusal that waits."""
         self._drop_body()
-        if self._held is not None:
-            self._held.cancel()
         super().connectionLost(reason)
+        if self._held:
+            self.channel.held.give_up(self._held)
+            self._leave_server()
+
+    def _leave_server(self) -> None:
+        """Free a refused request now, since no application of it runs.
+
+        Daphne goes through all that are over once a second. Those of a flood would be hundreds, freed
+        together, and old enough by then for collections of garbage to go through them, too.
+        """
+        self.server.connections.pop(self, None)
 
     def _drop_body(self) -> None:
         if self._body is not None:

@@ -28,6 +28,7 @@ from twisted.python.failure import Failure
 
 from sage.env import StartError
 from sage.garbage import collect_as_usual
+from sage.held_refusals import HeldRefusals
 from sage.http_limits import BoundedChannel, HttpLimits, Spool
 from sage.http_requests import BoundedRequest
 from sage.outlet import Outlet, write_now
@@ -127,7 +128,7 @@ class WebServer(Server):  # type: ignore[misc]  # Daphne has no types
         # A frame that is too large is refused with a reason, not with a cut line.
         self.ws_factory.setProtocolOptions(failByDrop=False, closeHandshakeTimeout=CLOSE_HANDSHAKE_SECONDS)
         self.ws_factory.protocol = BoundedSocket
-        self.http_factory.protocol = partial(BoundedChannel, self._limits, Spool())
+        self.http_factory.protocol = partial(BoundedChannel, self._limits, Spool(), HeldRefusals(reactor))
         self.http_factory.log = lambda _: None  # Twisted would format a line that nothing reads
         reactor.callWhenRunning(self._begin)
 

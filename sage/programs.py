@@ -34,7 +34,7 @@ def refused_early(sender: Sender) -> Refusal | None:
         return None
     seconds = math.ceil(one_too_many.wait)
     body = _body(seconds, browser_language(sender.accepted) if sender.accepted else settings.LANGUAGE_CODE)
-    return Refusal(seconds=seconds, body=body, delay=one_too_many.delay, closes=one_too_many.closes)
+    return Refusal(seconds=seconds, body=body, delay=one_too_many.delay, by=one_too_many.by)
 
 
 @lru_cache(maxsize=1_000)

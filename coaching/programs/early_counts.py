@@ -26,10 +26,9 @@ MAX_TOKENS = 10_000
 MAX_ADDRESSES = 10_000
 """That sent a token that doesn't hold: the same."""
 REFUSED_AT_ONCE = 10
-REFUSED_OPEN = 500
 HELD_SECONDS = 1.0
 """Refusals of a token or an address in a second: the first `REFUSED_AT_ONCE` are sent at once, those after
-them up to `REFUSED_OPEN` are held for `HELD_SECONDS`, and the rest are sent at once and close the connection.
+them are held for `HELD_SECONDS` (`sage.held_refusals` limits how many).
 """
 
 
@@ -37,12 +36,12 @@ them up to `REFUSED_OPEN` are held for `HELD_SECONDS`, and the rest are sent at 
 class OneTooMany:
     """A request over the rate: the seconds until there is room for it, and how its refusal is sent.
 
-    It is sent after `delay` seconds. With `closes` it ends the connection.
+    It is sent after `delay` seconds. `by` stands for the token or the address.
     """
 
     wait: float
-    delay: float = 0.0
-    closes: bool = False
+    delay: float
+    by: bytes
 
 
 @dataclass(slots=True)
@@ -70,19 +69,15 @@ class _Count:
             self.period, self.this, self.refused = int(period), 0, 0
         return into
 
-    def refuse(self) -> OneTooMany | None:
+    def refuse(self, by: bytes) -> OneTooMany | None:
         """Return the refusal of another request, None if there is room for it."""
         rate, into = settings.SAGE_API_RATE, self.move_on()
         wait = seconds_until_room(self.this, self.last, most=rate.turns, seconds=rate.seconds, into=into)
         if not wait:
             return None
         self._count_refused()
-        is_held = REFUSED_AT_ONCE < self.refused_in_second <= REFUSED_OPEN
-        return OneTooMany(
-            wait=wait,
-            delay=HELD_SECONDS if is_held else 0.0,
-            closes=self.refused_in_second > REFUSED_OPEN,
-        )
+        is_held = self.refused_in_second > REFUSED_AT_ONCE
+        return OneTooMany(wait=wait, delay=HELD_SECONDS if is_held else 0.0, by=by)
 
     def _count_refused(self) -> None:
         second = int(time.time())
@@ -126,11 +121,11 @@ class EarlyCounts:
         with self._lock:
             if count := self._tokens.get(key):
                 self._tokens.move_to_end(key)
-                refusal = count.refuse()
+                refusal = count.refuse(key)
                 count.this += not refusal
                 return refusal
             sent = self._addresses.get(address) if authorization else None
-            return sent.refuse() if sent else None
+            return sent.refuse(address.encode()) if sent else None
 
 
 early_counts = EarlyCounts()

@@ -9,7 +9,6 @@ from coaching.programs.early_counts import (
     MAX_ADDRESSES,
     MAX_TOKENS,
     REFUSED_AT_ONCE,
-    REFUSED_OPEN,
     EarlyCounts,
 )
 from sessions_app.rate import RateLimit
@@ -79,22 +78,23 @@ def test_an_address_that_sent_many_tokens_that_dont_hold_waits_with_others_of_th
     assert wait_of(counts, "Bearer 4") == 0, "the oldest are counted anew"
 
 
-def test_most_refusals_of_a_second_are_held_and_those_beyond_end_the_connection(
+def test_most_refusals_of_a_second_are_held_for_their_token(
     time_machine: TimeMachineFixture,
 ) -> None:
     counts = EarlyCounts()
     time_machine.move_to(3600.0 * 1000, tick=False)
-    counts.learn(TOKEN, "token:1")
-    for _ in range(3):
-        assert counts.count(TOKEN, ADDRESS) is None
-    refused = [counts.count(TOKEN, ADDRESS) for _ in range(REFUSED_OPEN + 10)]
-    sent = [(refusal.delay, refusal.closes) for refusal in refused if refusal]
-    at_once, held = (
-        [(0.0, False)] * REFUSED_AT_ONCE,
-        [(HELD_SECONDS, False)] * (REFUSED_OPEN - REFUSED_AT_ONCE),
-    )
-    assert sent == at_once + held + [(0.0, True)] * 10
+    for token in (TOKEN, OTHER):
+        counts.learn(token, "token:1")
+        for _ in range(3):
+            assert counts.count(token, ADDRESS) is None
+    refused = [counts.count(TOKEN, ADDRESS) for _ in range(REFUSED_AT_ONCE + 100)]
+    delays = [refusal.delay for refusal in refused if refusal]
+    assert delays == [0.0] * REFUSED_AT_ONCE + [HELD_SECONDS] * 100
+    assert len({refusal.by for refusal in refused if refusal}) == 1
+    other = counts.count(OTHER, ADDRESS)
+    assert other
+    assert other.by not in {refusal.by for refusal in refused if refusal}
     time_machine.shift(1)
     refusal = counts.count(TOKEN, ADDRESS)
     assert refusal
-    assert (refusal.delay, refusal.closes) == (0.0, False)
+    assert refusal.delay == 0.0

@@ -27,7 +27,7 @@ AUTHORIZATION = "Bearer sage_" + "A" * 43
 
 def serve(*, seconds: float, rate: float) -> None:
     """Measure for some seconds, and print the figure."""
-    counts.REFUSED_AT_ONCE = counts.REFUSED_OPEN = sys.maxsize
+    counts.REFUSED_AT_ONCE = sys.maxsize
     counts.early_counts.learn(AUTHORIZATION, "bench")
     lifecycle = Lifecycle(
         service=_nothing,
