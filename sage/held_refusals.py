@@ -14,9 +14,10 @@ MAX_OF_ONE = 500
 """Refusals of one program, or one address, that may wait at a time."""
 MAX_HELD = 1_000
 """The same of all together."""
-ROUND_SECONDS = 0.02
-MAX_IN_ROUND = 10
-"""Rounds are so far apart, and send so many: more in a second than one program can have waiting."""
+MAX_IN_ROUND = 5
+"""How many are sent before the event loop does something else. Those that are late come in its next round."""
+PAUSE_SECONDS = 0.02
+"""Between rounds while none is late. Each is late by so much at most, and the loop wakes for several."""
 
 
 @dataclass(slots=True, order=True)
@@ -65,7 +66,8 @@ class HeldRefusals:
                     send()
         finally:
             if self._waiting:
-                self._plan_round(max(ROUND_SECONDS, self._waiting[0].due - now))
+                until_due = self._waiting[0].due - now
+                self._plan_round(max(PAUSE_SECONDS, until_due) if until_due > 0 else 0.0)
 
     def _plan_round(self, seconds: float) -> None:
         """Begin the next round so soon, unless it begins sooner. One that is sent may have others held."""
