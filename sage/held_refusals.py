@@ -33,8 +33,9 @@ class Held:
 class HeldRefusals:
     """The refusals that wait in this process. `clock` is Twisted's reactor, or a clock of its tests."""
 
-    def __init__(self, clock: Any) -> None:
+    def __init__(self, clock: Any, *, most_of_one: int = MAX_OF_ONE) -> None:
         self._clock = clock
+        self._most_of_one = most_of_one
         self._waiting: list[Held] = []
         self._by: Counter[bytes] = Counter()
         self._numbers = itertools.count()
@@ -43,7 +44,7 @@ class HeldRefusals:
 
     def hold(self, by: bytes, send: Callable[[], None], *, seconds: float) -> Held | None:
         """Call `send` after some seconds; return None where too many wait already, also `by` one program."""
-        if len(self._waiting) >= MAX_HELD or self._by[by] >= MAX_OF_ONE:
+        if len(self._waiting) >= MAX_HELD or self._by[by] >= self._most_of_one:
             return None
         held = Held(self._clock.seconds() + seconds, next(self._numbers), by, send)
         self._by[by] += 1

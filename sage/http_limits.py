@@ -18,7 +18,7 @@ from typing import Any
 from django.utils.translation.trans_null import gettext_noop  # works without settings
 from twisted.web.http import HTTPChannel
 
-from sage.held_refusals import HeldRefusals
+from sage.held_refusals import MAX_OF_ONE, HeldRefusals
 from sage.http_requests import BoundedRequest, Refusal, Sender
 
 BODY_BYTES = 1 << 20
@@ -76,6 +76,7 @@ class HttpLimits:
     body_bytes: int = BODY_BYTES
     spooled_bytes: int = SPOOLED_BYTES
     uploader_bytes: int = UPLOADER_BYTES
+    held_of_one: int = MAX_OF_ONE
     request_seconds: float = REQUEST_SECONDS
     idle_seconds: float = IDLE_SECONDS
 

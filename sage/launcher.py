@@ -128,7 +128,8 @@ class WebServer(Server):  # type: ignore[misc]  # Daphne has no types
         # A frame that is too large is refused with a reason, not with a cut line.
         self.ws_factory.setProtocolOptions(failByDrop=False, closeHandshakeTimeout=CLOSE_HANDSHAKE_SECONDS)
         self.ws_factory.protocol = BoundedSocket
-        self.http_factory.protocol = partial(BoundedChannel, self._limits, Spool(), HeldRefusals(reactor))
+        held = HeldRefusals(reactor, most_of_one=self._limits.held_of_one)
+        self.http_factory.protocol = partial(BoundedChannel, self._limits, Spool(), held)
         self.http_factory.log = lambda _: None  # Twisted would format a line that nothing reads
         reactor.callWhenRunning(self._begin)
 

@@ -17,6 +17,7 @@ from sage.launcher import Lifecycle, run_web_server
 KILOBYTE = 1024
 FLOOD_FRAMES = 400
 UPLOAD_BYTES = 8 << 20
+HELD_OF_ONE = 50
 SPOOLED_BYTES = 2 * UPLOAD_BYTES
 FLOOD_FRAME = "x" * (256 * KILOBYTE)
 
@@ -123,7 +124,9 @@ class Application:
 
 def refused(sender: Sender) -> Refusal | None:
     """Refuse a program, after the seconds that it sends as `Authorization`."""
-    return Refusal(seconds=1, body=b"{}", delay=float(sender.authorization)) if sender.authorization else None
+    if not (by := sender.authorization):
+        return None
+    return Refusal(seconds=1, body=b"{}", delay=float(by), by=by.encode())
 
 
 @asynccontextmanager
@@ -147,6 +150,7 @@ if __name__ == "__main__":
             refused=refused,
             spooled_bytes=SPOOLED_BYTES,
             uploader_bytes=UPLOAD_BYTES,
+            held_of_one=HELD_OF_ONE,
             uploader_of=lambda cookies: cookies.removeprefix("person="),
             translated=lambda sentence, accepted: accepted + sentence,
             request_seconds=float(sys.argv[2]),

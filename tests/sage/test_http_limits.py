@@ -5,6 +5,7 @@ Longer than other modules, since its tests share two processes.
 
 import asyncio
 import json
+import select
 import socket
 import threading
 import time
@@ -29,7 +30,7 @@ from sage.web_process import translated
 from sessions_app.database import in_database
 from tests.live_sage import LiveSage, session_cookie
 from tests.patience import patience
-from tests.sage.launcher_app import SPOOLED_BYTES, UPLOAD_BYTES
+from tests.sage.launcher_app import HELD_OF_ONE, SPOOLED_BYTES, UPLOAD_BYTES
 from tests.sage.processes import StartedProcess, started
 
 MEGABYTE = 1 << 20
@@ -188,6 +189,24 @@ def test_a_program_that_waits_for_its_refusal_takes_no_room(launched: Launched) 
         last.sendall(head.format(0, 3).encode() + b"yes")
         assert received(last).startswith(b"HTTP/1.1 429 ")
         until_room(launched.port, MEGABYTE, status=100)
+
+
+def test_a_program_with_too_many_refusals_waiting_is_refused_at_once_and_disconnected(
+    launched: Launched,
+) -> None:
+    request = b"GET /programs/ HTTP/1.1\r\nHost: x\r\nAuthorization: 30\r\n\r\n"
+    with ExitStack() as stack:
+        clients = [
+            stack.enter_context(socket.create_connection(("127.0.0.1", launched.port), timeout=30))
+            for _ in range(HELD_OF_ONE + 1)
+        ]
+        for client in clients:
+            client.sendall(request)
+        at_once, _, _ = select.select(clients, [], [], 30)
+        assert len(at_once) == 1
+        answer = received(at_once[0])
+        assert answer.startswith(b"HTTP/1.1 429 ")
+        assert b"\r\nRetry-After: 1\r\nCache-Control: private, no-store\r\nConnection: close\r\n" in answer
 
 
 def until_room(port: int, size: int, cookie: bytes = b"", *, status: int) -> None:
