@@ -116,7 +116,8 @@ async def server(clock: Clock) -> AsyncIterator[PracticeServer]:
 
 
 @pytest.fixture
-async def client(server: PracticeServer) -> AsyncIterator[AsyncAnthropic]:
+async def client(server: PracticeServer, caplog: pytest.LogCaptureFixture) -> AsyncIterator[AsyncAnthropic]:
+    caplog.set_level("WARNING", logger="httpx2")  # leave a line per request out of the report
     # Loading the CA certificates takes 60 ms, and there is no TLS here.
     http_client = DefaultAioHttpClient(verify=False)
     async with AsyncAnthropic(
@@ -129,9 +130,3 @@ async def client(server: PracticeServer) -> AsyncIterator[AsyncAnthropic]:
 async def http(server: PracticeServer) -> AsyncIterator[Http]:
     async with aiohttp.ClientSession() as session:
         yield Http(session, server)
-
-
-@pytest.fixture(autouse=True)
-def _quiet_client(caplog: pytest.LogCaptureFixture) -> None:
-    """Leave a line per request out of the report."""
-    caplog.set_level("WARNING", logger="httpx2")

@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import aiohttp
 import orjson
-from anthropic import AsyncAnthropic, DefaultAioHttpClient
 
 from coaching.practice import PracticeServer
 from coaching.tools.show_options import ShowOptionsInput
+from tests.practice.conftest import Http
 from tests.practice.walking import Walk
 
 NAMES = {"en": "English", "de": "German", "es": "Spanish"}
@@ -44,18 +45,13 @@ class TalkWalk(Walk):
 
 async def play_all(talks: Sequence[Sequence[str]], language: str) -> Sequence[str]:
     """Return what was said in each conversation. `> value` taps an option; other lines are messages."""
-    http_client = DefaultAioHttpClient(verify=False)
-    async with (
-        PracticeServer(tokens_per_second=0) as server,
-        AsyncAnthropic(
-            base_url=server.url, api_key="practice", max_retries=0, http_client=http_client
-        ) as client,
-    ):
-        return [await _play(client, turns, language) for turns in talks]
+    async with PracticeServer(tokens_per_second=0) as server, aiohttp.ClientSession() as session:
+        http = Http(session, server)
+        return [await _play(http, turns, language) for turns in talks]
 
 
-async def _play(client: AsyncAnthropic, turns: Sequence[str], language: str) -> str:
-    walk = TalkWalk(client, header=CONTEXT.format(language=NAMES[language]))
+async def _play(http: Http, turns: Sequence[str], language: str) -> str:
+    walk = TalkWalk(http, header=CONTEXT.format(language=NAMES[language]))
     played: list[str] = []
     for words in turns:
         said = await (walk.tap(words[1:].strip()) if words.startswith(">") else walk.say(words))

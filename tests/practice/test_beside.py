@@ -1,12 +1,12 @@
 """What the guided tour does in an arc with words that are no answer to its question."""
 
 import pytest
-from anthropic import AsyncAnthropic
 
 from coaching.practice.coach import texts
 from coaching.practice.coach.fitting import fits, is_heavy, is_list
 from coaching.practice.coach.tables import ARCS, walk_called
 from tests.practice.arc_walks import ASKED_FOR, LOG, PLAN
+from tests.practice.conftest import Http
 from tests.practice.walking import TODAY, Walk
 
 CONTEXT = "<session_context>\nName: not known yet\nLanguage: {language}\n</session_context>"
@@ -14,8 +14,8 @@ NAMES = {"en": "English", "de": "German", "es": "Spanish"}
 MORNING = {"en": "hi", "de": "hallo", "es": "hola"}
 
 
-async def begun(client: AsyncAnthropic, kind: str, language: str = "en") -> Walk:
-    walk = Walk(client, kind=kind, header=CONTEXT.format(language=NAMES[language]))
+async def begun(http: Http, kind: str, language: str = "en") -> Walk:
+    walk = Walk(http, kind=kind, header=CONTEXT.format(language=NAMES[language]))
     walk.without = {"show_help_lines"}
     await walk.say(MORNING[language])
     return walk
@@ -37,9 +37,9 @@ def is_asked(walk: Walk, reply: str) -> bool:
     ],
 )
 async def test_after_something_grave_nothing_is_asked_until_they_go_on(
-    client: AsyncAnthropic, language: str, kind: str, words: str
+    http: Http, language: str, kind: str, words: str
 ) -> None:
-    walk = await begun(client, kind, language)
+    walk = await begun(http, kind, language)
     reply = await walk.say(words)
     assert texts.stands_in("rests_kept", reply)
     assert not is_asked(walk, reply)
@@ -61,14 +61,14 @@ async def test_after_something_grave_nothing_is_asked_until_they_go_on(
     ],
 )
 async def test_who_refuses_ratings_is_asked_for_none_and_nothing_of_it_is_filed(
-    client: AsyncAnthropic, language: str, words: str, refused: str
+    http: Http, language: str, words: str, refused: str
 ) -> None:
-    walk = await begun(client, "life_mapping", language)
+    walk = await begun(http, "life_mapping", language)
     reply = await walk.say(words)
     assert refused.lower() in reply.lower()
     assert walk.pending is None, "the question is put without words to tap"
     assert not walk.files
-    walk = await begun(client, "weekly_checkin", language)
+    walk = await begun(http, "weekly_checkin", language)
     await walk.say({"en": "Quiet.", "de": "Ruhig.", "es": "Tranquila."}[language])
     await walk.say(words)
     assert walk.names().count("show_pulse_check") == 1
@@ -87,14 +87,14 @@ async def test_who_refuses_ratings_is_asked_for_none_and_nothing_of_it_is_filed(
         ("open_day", "I hate my brother, he shouted at me again. I'm so angry"),
     ],
 )
-async def test_what_is_no_answer_goes_into_no_file(client: AsyncAnthropic, kind: str, words: str) -> None:
-    walk = await begun(client, kind)
+async def test_what_is_no_answer_goes_into_no_file(http: Http, kind: str, words: str) -> None:
+    walk = await begun(http, kind)
     assert await walk.say(words)
     assert "save_file" not in walk.names()
 
 
-async def test_a_question_that_got_no_answer_twice_waits(client: AsyncAnthropic) -> None:
-    walk = await begun(client, "open_day")
+async def test_a_question_that_got_no_answer_twice_waits(http: Http) -> None:
+    walk = await begun(http, "open_day")
     await walk.say("tell me a joke")
     reply = await walk.say("can you sing?")
     assert texts.stands_in("rests", reply)
@@ -104,9 +104,9 @@ async def test_a_question_that_got_no_answer_twice_waits(client: AsyncAnthropic)
 
 
 async def test_a_part_that_they_refuse_stays_open_and_one_that_they_turn_to_comes_next(
-    client: AsyncAnthropic,
+    http: Http,
 ) -> None:
-    walk = await begun(client, "life_mapping")
+    walk = await begun(http, "life_mapping")
     await walk.say("I don't want to talk about money")
     assert "life-map/finances.md" not in walk.files
     reply = await walk.say("let's talk about my health instead")
@@ -128,9 +128,9 @@ async def test_a_part_that_they_refuse_stays_open_and_one_that_they_turn_to_come
     ],
 )
 async def test_a_few_words_change_only_the_part_that_they_name(
-    client: AsyncAnthropic, words: str, priorities: list[str]
+    http: Http, words: str, priorities: list[str]
 ) -> None:
-    walk = await begun(client, "open_day")
+    walk = await begun(http, "open_day")
     await walk.tap("tired")
     await walk.say("call my sister, buy bread")
     await walk.say(words)
@@ -139,8 +139,8 @@ async def test_a_few_words_change_only_the_part_that_they_name(
 
 
 @pytest.mark.parametrize("words", ["genervt, aber auch stolz", "tired but calm after all"])
-async def test_a_mood_of_several_words_is_taken(client: AsyncAnthropic, words: str) -> None:
-    walk = await begun(client, "close_day", "de" if "aber" in words else "en")
+async def test_a_mood_of_several_words_is_taken(http: Http, words: str) -> None:
+    walk = await begun(http, "close_day", "de" if "aber" in words else "en")
     await walk.say("Long.")
     await walk.tap("little")
     await walk.say(words)
@@ -148,8 +148,8 @@ async def test_a_mood_of_several_words_is_taken(client: AsyncAnthropic, words: s
     assert walk.options()[0] == "career"
 
 
-async def test_names_and_all_that_was_said_are_found_again(client: AsyncAnthropic) -> None:
-    walk = await begun(client, "close_day")
+async def test_names_and_all_that_was_said_are_found_again(http: Http) -> None:
+    walk = await begun(http, "close_day")
     await walk.say("My dog was ill. Her name is Biscuit")
     assert "Biscuit" in await walk.say("do you remember her name?")
     reply = await walk.say("what have I told you so far?")
@@ -157,8 +157,8 @@ async def test_names_and_all_that_was_said_are_found_again(client: AsyncAnthropi
     assert "recall_context" not in walk.names()
 
 
-async def test_what_was_said_in_another_language_still_counts(client: AsyncAnthropic) -> None:
-    walk = await begun(client, "open_day", "de")
+async def test_what_was_said_in_another_language_still_counts(http: Http) -> None:
+    walk = await begun(http, "open_day", "de")
     await walk.say("moin")
     await walk.say("Heute kommt der Gerichtsvollzieher. Mir ist schlecht")
     reply = await walk.say("sorry, can I switch to English?")
@@ -166,8 +166,8 @@ async def test_what_was_said_in_another_language_still_counts(client: AsyncAnthr
     assert not is_asked(walk, reply), "it still rests"
 
 
-async def test_a_safety_plan_that_was_refused_is_said_to_be_nowhere(client: AsyncAnthropic) -> None:
-    walk = Walk(client, without={"show_help_lines"})
+async def test_a_safety_plan_that_was_refused_is_said_to_be_nowhere(http: Http) -> None:
+    walk = Walk(http, without={"show_help_lines"})
     await walk.say("safety plan")
     for words in ("I stop answering messages", "A long walk", "Tom", "skip"):
         await walk.say(words)
@@ -176,10 +176,8 @@ async def test_a_safety_plan_that_was_refused_is_said_to_be_nowhere(client: Asyn
     assert not walk.files
 
 
-async def test_a_second_log_of_a_day_keeps_the_first(client: AsyncAnthropic) -> None:
-    walk = Walk(
-        client, header=f"<session_context>\nTime: Saturday {TODAY}, evening, 20:10\n</session_context>"
-    )
+async def test_a_second_log_of_a_day_keeps_the_first(http: Http) -> None:
+    walk = Walk(http, header=f"<session_context>\nTime: Saturday {TODAY}, evening, 20:10\n</session_context>")
     for story in ("Long.", "Then the neighbours came by."):
         await walk.say(ASKED_FOR["close_day"])
         await walk.say(story)

@@ -8,11 +8,11 @@ import re
 from collections.abc import Sequence
 
 import pytest
-from anthropic import AsyncAnthropic
 
 from coaching.practice.coach import texts
 from coaching.practice.coach.scenes import scenes
 from tests.evals.words import claims_in, language_of, questions_in, reminder_claims_in, removal_claims_in
+from tests.practice.conftest import Http
 from tests.practice.talking import TalkWalk
 
 NAMES = {"en": "English", "de": "German", "es": "Spanish"}
@@ -191,10 +191,10 @@ def assert_fit(reply: str, language: str, said: Sequence[str]) -> None:
 
 @pytest.mark.parametrize(("language", "talk", "names", "words"), ROWS, ids=[row[1] for row in ROWS])
 async def test_what_follows_is_answered_as_what_it_is(
-    client: AsyncAnthropic, language: texts.Language, talk: str, names: str, words: str
+    http: Http, language: texts.Language, talk: str, names: str, words: str
 ) -> None:
     header = f"<session_context>\nName: not known yet\nLanguage: {NAMES[language]}\n</session_context>"
-    walk = TalkWalk(client, header=header, without={"show_help_lines"})
+    walk = TalkWalk(http, header=header, without={"show_help_lines"})
     said = [await walk.say({"en": "hi", "de": "hallo", "es": "hola"}[language])]
     begun = len(walk.calls)
     for turn in talk.split(" | "):

@@ -1,7 +1,6 @@
 """What the guided tour must not mistake: danger for a refusal to rate, or an answer for something else."""
 
 import pytest
-from anthropic import AsyncAnthropic
 
 from coaching.practice.coach import texts
 from coaching.practice.coach.fitting import fits
@@ -9,6 +8,7 @@ from coaching.practice.coach.hearing import danger_heard, hear, is_about
 from coaching.practice.coach.tables import ARCS, BY_LANGUAGE
 from coaching.safety.card import danger_in
 from tests.practice.arc_walks import LOG, PLAN
+from tests.practice.conftest import Http
 from tests.practice.test_beside import begun, is_asked
 
 IN_DANGER = {
@@ -93,8 +93,8 @@ def test_a_message_that_is_wholly_a_refusal_to_rate_is_no_danger(
         assert danger_heard(words) is None
 
 
-async def test_danger_with_a_refusal_to_rate_gets_no_words_about_ratings(client: AsyncAnthropic) -> None:
-    walk = await begun(client, "life_mapping")
+async def test_danger_with_a_refusal_to_rate_gets_no_words_about_ratings(http: Http) -> None:
+    walk = await begun(http, "life_mapping")
     reply = await walk.say("No numbers. I want it all to stop")
     assert not any(said in reply for said in texts.reactions("declines"))
     assert not is_asked(walk, reply)
@@ -153,9 +153,9 @@ def test_an_honest_answer_is_one_however_hard_it_is(
     ],
 )
 async def test_what_only_sounds_like_a_correction_changes_nothing(
-    client: AsyncAnthropic, language: str, story: str, energy: str
+    http: Http, language: str, story: str, energy: str
 ) -> None:
-    walk = await begun(client, "close_day", language)
+    walk = await begun(http, "close_day", language)
     for words in (story, energy):
         await walk.say(words)
     for value in ("calm", "play"):
@@ -169,8 +169,8 @@ async def test_what_only_sounds_like_a_correction_changes_nothing(
     "intention",
     ["also patient with myself", "actually call it a day early", "plus a little kinder", "add some joy"],
 )
-async def test_an_intention_adds_nothing_to_the_priorities(client: AsyncAnthropic, intention: str) -> None:
-    walk = await begun(client, "open_day")
+async def test_an_intention_adds_nothing_to_the_priorities(http: Http, intention: str) -> None:
+    walk = await begun(http, "open_day")
     await walk.tap("tired")
     await walk.say("call Ana, report")
     await walk.say(intention)
@@ -178,9 +178,9 @@ async def test_an_intention_adds_nothing_to_the_priorities(client: AsyncAnthropi
     assert walk.files[PLAN].attributes["intention"].lower() == intention.lower()
 
 
-async def test_the_gravest_answer_is_written_before_the_tour_rests(client: AsyncAnthropic) -> None:
+async def test_the_gravest_answer_is_written_before_the_tour_rests(http: Http) -> None:
     words = "We divorced in May and I miss the kids every single day"
-    walk = await begun(client, "life_mapping")
+    walk = await begun(http, "life_mapping")
     await walk.say("good")
     reply = await walk.say(words)
     assert texts.stands_in("rests_kept", reply)
@@ -189,21 +189,21 @@ async def test_the_gravest_answer_is_written_before_the_tour_rests(client: Async
     assert words in walk.files["life-map/relationships.md"].body
 
 
-async def test_a_page_that_cant_be_written_is_said_to_be_unwritten(client: AsyncAnthropic) -> None:
-    walk = await begun(client, "life_mapping")
+async def test_a_page_that_cant_be_written_is_said_to_be_unwritten(http: Http) -> None:
+    walk = await begun(http, "life_mapping")
     walk.refused_types = {"domain"}
     reply = await walk.say("I was fired last month")
     assert not walk.files
     assert not texts.stands_in("rests_kept", reply)
 
 
-async def test_what_is_kept_for_the_end_is_said_to_be(client: AsyncAnthropic) -> None:
-    walk = await begun(client, "close_day")
+async def test_what_is_kept_for_the_end_is_said_to_be(http: Http) -> None:
+    walk = await begun(http, "close_day")
     assert texts.said("kept_for_end") in await walk.say("My husband left me this morning, just like that")
 
 
-async def test_an_answer_is_taken_though_the_question_waits_after_two_asides(client: AsyncAnthropic) -> None:
-    walk = await begun(client, "close_day")
+async def test_an_answer_is_taken_though_the_question_waits_after_two_asides(http: Http) -> None:
+    walk = await begun(http, "close_day")
     await walk.say("can you sing?")
     assert texts.stands_in("rests", await walk.say("tell me a joke"))
     await walk.say("It was a long day at work, the train was late")
@@ -213,17 +213,17 @@ async def test_an_answer_is_taken_though_the_question_waits_after_two_asides(cli
     assert "It was a long day at work, the train was late" in walk.files[LOG].body
 
 
-async def test_what_is_said_again_to_the_same_question_is_the_answer(client: AsyncAnthropic) -> None:
+async def test_what_is_said_again_to_the_same_question_is_the_answer(http: Http) -> None:
     words = "my brother's in prison and it's visiting day"
-    walk = await begun(client, "open_day")
+    walk = await begun(http, "open_day")
     await walk.tap("tired")
     for each in (words, "go on", words, "go on", "calm"):
         await walk.say(each)
     assert any("prison" in item for item in walk.files[PLAN].attributes["priorities"])
 
 
-async def test_at_rest_a_page_that_stands_isnt_said_to_be_unwritten(client: AsyncAnthropic) -> None:
-    walk = await begun(client, "life_mapping")
+async def test_at_rest_a_page_that_stands_isnt_said_to_be_unwritten(http: Http) -> None:
+    walk = await begun(http, "life_mapping")
     for words in ("good", "can you sing?", "tell me a joke"):
         await walk.say(words)
     reply = await walk.say("please don't write that down")
@@ -232,8 +232,8 @@ async def test_at_rest_a_page_that_stands_isnt_said_to_be_unwritten(client: Asyn
     assert not is_asked(walk, reply)
 
 
-async def test_one_capitalised_word_is_no_name(client: AsyncAnthropic) -> None:
-    walk = await begun(client, "open_day")
+async def test_one_capitalised_word_is_no_name(http: Http) -> None:
+    walk = await begun(http, "open_day")
     walk.without |= {"recall_context"}
     await walk.say("Tired")
     assert "Tired" not in await walk.say("do you remember her name?")

@@ -4,11 +4,11 @@ import re
 
 import orjson
 import pytest
-from anthropic import AsyncAnthropic
 
 from coaching.practice.coach import texts
 from coaching.practice.coach.tables import WALKS
 from coaching.safety.plan import PlanSection, parse_plan
+from tests.practice.conftest import Http
 from tests.practice.walking import File, Walk
 
 DUE = '<offer arc="weekly_checkin">\nThe weekly check-in is due: weekly_checkin would fit.\n</offer>'
@@ -21,8 +21,8 @@ HITS = {
 }
 
 
-async def test_it_says_at_once_what_it_is_and_shows_what_it_can(client: AsyncAnthropic) -> None:
-    walk = Walk(client)
+async def test_it_says_at_once_what_it_is_and_shows_what_it_can(http: Http) -> None:
+    walk = Walk(http)
     assert texts.said("introduction") in await walk.say("hi")
     assert walk.options() == ["open_day", "life_mapping", "weekly_checkin", "close_day", "recall", "more"]
     await walk.tap("more")
@@ -31,15 +31,15 @@ async def test_it_says_at_once_what_it_is_and_shows_what_it_can(client: AsyncAnt
     assert texts.said("introduction") not in await walk.say("hello again")
 
 
-async def test_a_person_who_was_here_before_is_met_shortly(client: AsyncAnthropic) -> None:
-    walk = Walk(client, header=KNOWN)
+async def test_a_person_who_was_here_before_is_met_shortly(http: Http) -> None:
+    walk = Walk(http, header=KNOWN)
     reply = await walk.say("hi")
     assert texts.said("hello_again") in reply
     assert texts.said("introduction") not in reply
 
 
-async def test_what_is_due_is_offered_once(client: AsyncAnthropic) -> None:
-    walk = Walk(client, header=DUE)
+async def test_what_is_due_is_offered_once(http: Http) -> None:
+    walk = Walk(http, header=DUE)
     assert texts.offers()["weekly_checkin"] in await walk.say("hi")
     assert texts.said("declined") in await walk.say("no")
     for words in ("hello", "My boss wants more hours of me.", "What a week it was."):
@@ -69,17 +69,15 @@ async def test_what_is_due_is_offered_once(client: AsyncAnthropic) -> None:
         ("what happens in danger?", "help lines"),
     ],
 )
-async def test_questions_are_answered_or_called_unanswerable(
-    client: AsyncAnthropic, words: str, said: str
-) -> None:
-    walk = Walk(client)
+async def test_questions_are_answered_or_called_unanswerable(http: Http, words: str, said: str) -> None:
+    walk = Walk(http)
     await walk.say("hi")
     assert said in await walk.say(words)
     assert set(walk.names()) == {"show_options"}
 
 
-async def test_what_else_there_is_to_see_is_said_once_in_a_while(client: AsyncAnthropic) -> None:
-    walk = Walk(client)
+async def test_what_else_there_is_to_see_is_said_once_in_a_while(http: Http) -> None:
+    walk = Walk(http)
     await walk.say("hi")
     told = [f"My neighbour painted a {what}" for what in ("boat", "door", "cup", "bee")]
     words = [*told, "thanks", "thanks"]
@@ -88,8 +86,8 @@ async def test_what_else_there_is_to_see_is_said_once_in_a_while(client: AsyncAn
     assert hints[5], "to who says thanks, when the menu was shown long ago"
 
 
-async def test_words_that_a_script_can_t_place_are_answered_in_turn(client: AsyncAnthropic) -> None:
-    walk = Walk(client)
+async def test_words_that_a_script_can_t_place_are_answered_in_turn(http: Http) -> None:
+    walk = Walk(http)
     await walk.say("hi")
     replies = [
         await walk.say(f"My neighbour painted {what} on Sunday") for what in ("a boat", "a door", "it")
@@ -99,22 +97,20 @@ async def test_words_that_a_script_can_t_place_are_answered_in_turn(client: Asyn
 
 
 @pytest.mark.parametrize("words", ["can you show me my week", "show me a picture of my sister again"])
-async def test_whoever_wants_to_be_shown_something_hears_what_there_is(
-    client: AsyncAnthropic, words: str
-) -> None:
-    walk = Walk(client)
+async def test_whoever_wants_to_be_shown_something_hears_what_there_is(http: Http, words: str) -> None:
+    walk = Walk(http)
     await walk.say("My sister came by on Sunday.")
     assert await walk.say(words)
 
 
-async def test_heavy_words_are_sent_to_people(client: AsyncAnthropic) -> None:
-    walk = Walk(client)
+async def test_heavy_words_are_sent_to_people(http: Http) -> None:
+    walk = Walk(http)
     await walk.say("hi")
     assert texts.reactions("heavy")[0] in await walk.say("I feel hopeless and completely overwhelmed")
 
 
-async def test_a_memory_is_looked_up_and_never_invented(client: AsyncAnthropic) -> None:
-    walk = Walk(client)
+async def test_a_memory_is_looked_up_and_never_invented(http: Http) -> None:
+    walk = Walk(http)
     walk.answers["recall_context"] = orjson.dumps(HITS).decode()
     await walk.say("hi")
     reply = await walk.say("Do you remember what I said about the cello?")
@@ -127,8 +123,8 @@ async def test_a_memory_is_looked_up_and_never_invented(client: AsyncAnthropic) 
     assert "didn't work" in await walk.say("What did I say about rowing?")
 
 
-async def test_the_menus_search_asks_for_a_word(client: AsyncAnthropic) -> None:
-    walk = Walk(client)
+async def test_the_menus_search_asks_for_a_word(http: Http) -> None:
+    walk = Walk(http)
     walk.answers["recall_context"] = orjson.dumps(HITS).decode()
     await walk.say("hi")
     await walk.tap("recall")
@@ -136,8 +132,8 @@ async def test_the_menus_search_asks_for_a_word(client: AsyncAnthropic) -> None:
     assert walk.calls[-1] == ("recall_context", {"query": "the cello"})
 
 
-async def test_inside_an_arc_a_memory_is_looked_up_and_the_question_put_again(client: AsyncAnthropic) -> None:
-    walk = Walk(client, kind="close_day")
+async def test_inside_an_arc_a_memory_is_looked_up_and_the_question_put_again(http: Http) -> None:
+    walk = Walk(http, kind="close_day")
     walk.answers["recall_context"] = orjson.dumps(HITS).decode()
     await walk.say("hi")
     reply = await walk.say("what did I say about the cello?")
@@ -146,9 +142,9 @@ async def test_inside_an_arc_a_memory_is_looked_up_and_the_question_put_again(cl
 
 
 async def test_without_the_tool_a_memory_is_not_invented_and_an_arc_not_entered(
-    client: AsyncAnthropic,
+    http: Http,
 ) -> None:
-    walk = Walk(client)
+    walk = Walk(http)
     walk.without = {"recall_context", "enter_structured_arc"}
     await walk.say("hi")
     assert "won't invent" in await walk.say("Do you remember what I said about the cello?")
@@ -156,15 +152,15 @@ async def test_without_the_tool_a_memory_is_not_invented_and_an_arc_not_entered(
     assert walk.names() == ["show_options"]
 
 
-async def test_an_arc_that_does_not_begin_is_named_as_such(client: AsyncAnthropic) -> None:
-    walk = Walk(client, failures={"enter_structured_arc": ["Its guidance is missing."]})
+async def test_an_arc_that_does_not_begin_is_named_as_such(http: Http) -> None:
+    walk = Walk(http, failures={"enter_structured_arc": ["Its guidance is missing."]})
     assert "Its guidance is missing." in await walk.say("map my life")
     assert not walk.arc
 
 
 @pytest.mark.slow
-async def test_a_decision_is_weighed_and_written_only_after_a_yes(client: AsyncAnthropic) -> None:
-    walk = Walk(client)
+async def test_a_decision_is_weighed_and_written_only_after_a_yes(http: Http) -> None:
+    walk = Walk(http)
     await walk.say("use the decision helper")
     assert walk.names() == ["load_skill"]
     assert "decision-helper" not in " ".join(walk.said)
@@ -181,8 +177,8 @@ async def test_a_decision_is_weighed_and_written_only_after_a_yes(client: AsyncA
     assert len(walk.files) == 1
 
 
-async def test_a_pattern_is_kept_only_after_a_yes(client: AsyncAnthropic) -> None:
-    walk = Walk(client)
+async def test_a_pattern_is_kept_only_after_a_yes(http: Http) -> None:
+    walk = Walk(http)
     await walk.say("let's look at a pattern")
     await walk.say("With Ana in 2019, with Rui at university")
     await walk.say("I stop calling")
@@ -193,8 +189,8 @@ async def test_a_pattern_is_kept_only_after_a_yes(client: AsyncAnthropic) -> Non
 @pytest.mark.parametrize(
     "name", ["domain deep dive", "capture-review", "life_plan_revision", "crisis support"]
 )
-async def test_an_approach_is_opened_when_it_is_asked_for_by_name(client: AsyncAnthropic, name: str) -> None:
-    walk = Walk(client)
+async def test_an_approach_is_opened_when_it_is_asked_for_by_name(http: Http, name: str) -> None:
+    walk = Walk(http)
     await walk.say("hi")
     reply = await walk.say(f"let's use the {name}")
     assert walk.calls[-1] == ("load_skill", {"name": re.sub("[ _]", "-", name)})
@@ -202,8 +198,8 @@ async def test_an_approach_is_opened_when_it_is_asked_for_by_name(client: AsyncA
     assert re.sub("[_-]", " ", name) in await walk.say("which approaches are in use?")
 
 
-async def test_who_corrects_what_is_finished_learns_where_it_can_be_changed(client: AsyncAnthropic) -> None:
-    walk = Walk(client)
+async def test_who_corrects_what_is_finished_learns_where_it_can_be_changed(http: Http) -> None:
+    walk = Walk(http)
     await walk.say("plan my day")
     await walk.tap("tired")
     await walk.say("write a letter")
@@ -213,8 +209,8 @@ async def test_who_corrects_what_is_finished_learns_where_it_can_be_changed(clie
     assert "two letters" not in str(walk.files)
 
 
-async def test_without_tools_it_talks_and_calls_nothing(client: AsyncAnthropic) -> None:
-    walk = Walk(client)
+async def test_without_tools_it_talks_and_calls_nothing(http: Http) -> None:
+    walk = Walk(http)
     walk.without = {
         "show_options",
         "save_file",
@@ -230,9 +226,9 @@ async def test_without_tools_it_talks_and_calls_nothing(client: AsyncAnthropic) 
 
 @pytest.mark.slow
 async def test_a_safety_plan_is_written_from_words_and_only_after_a_yes(
-    client: AsyncAnthropic,
+    http: Http,
 ) -> None:
-    walk = Walk(client)
+    walk = Walk(http)
     held = "## What helps me\n\n- a bath\n\n## Professionals\n\n- Dr Wu"
     walk.files["sage/safety-plan.md"] = File(body=held, attributes={})
     await walk.say("I’d like to write a safety plan.")
@@ -255,8 +251,8 @@ async def test_a_safety_plan_is_written_from_words_and_only_after_a_yes(
 
 
 @pytest.mark.parametrize("is_in_walk", [False, True])
-async def test_grief_gets_no_form_and_isn_t_noted(client: AsyncAnthropic, is_in_walk: bool) -> None:
-    walk = Walk(client)
+async def test_grief_gets_no_form_and_isn_t_noted(http: Http, is_in_walk: bool) -> None:
+    walk = Walk(http)
     if is_in_walk:
         await walk.say("hi")
         await walk.tap("close_day")

@@ -9,7 +9,6 @@ from typing import Any
 
 import orjson
 import pytest
-from anthropic import AsyncAnthropic
 
 from coaching.practice.coach import texts
 from coaching.practice.coach.tables import BY_LANGUAGE
@@ -17,7 +16,7 @@ from coaching.practice.coach.tour import answer
 from coaching.practice.script import Text
 from coaching.tools import CHAT_TOOLS
 from tests.evals.words import claims_in, language_of, questions_in, reminder_claims_in, removal_claims_in
-from tests.practice.conftest import request_body, user
+from tests.practice.conftest import Http, request_body, user
 from tests.practice.walking import Walk
 
 TALKS: list[dict[str, Any]] = tomllib.loads(
@@ -47,9 +46,9 @@ def test_there_are_as_many_messages_as_the_bar_names() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("talk", TALKS, ids=[f"{t['language']}: {t['turns'][1][:30]}" for t in TALKS])
 async def test_a_stranger_is_answered_in_their_language_once_and_without_a_false_claim(
-    client: AsyncAnthropic, talk: dict[str, Any]
+    http: Http, talk: dict[str, Any]
 ) -> None:
-    walk = Walk(client, header=header(talk["language"]))
+    walk = Walk(http, header=header(talk["language"]))
     walk.answers |= {
         "recall_context": '{"hits": []}',
         "create_action_item": kept("Call", "2026-11-26"),
@@ -98,9 +97,9 @@ def test_each_language_says_and_asks_the_same_things() -> None:
     ],
 )
 async def test_a_promise_with_a_day_is_kept_and_said_as_the_result_tells(
-    client: AsyncAnthropic, language: str, words: str, title: str, due: str, said: str
+    http: Http, language: str, words: str, title: str, due: str, said: str
 ) -> None:
-    walk = Walk(client, header=header(language))
+    walk = Walk(http, header=header(language))
     walk.answers["create_action_item"] = kept(title, due)
     reply = await walk.say(words)
     [(name, given)] = walk.calls
@@ -124,9 +123,9 @@ async def test_a_promise_with_a_day_is_kept_and_said_as_the_result_tells(
     ],
 )
 async def test_a_step_is_moved_to_the_day_that_is_put_in_its_place(
-    client: AsyncAnthropic, language: str, words: str, correction: str
+    http: Http, language: str, words: str, correction: str
 ) -> None:
-    walk = Walk(client, header=header(language))
+    walk = Walk(http, header=header(language))
     walk.answers["create_action_item"] = kept("Call", "2026-11-26")
     walk.answers["resolve_action_item"] = kept("Call", "2026-11-27")
     await walk.say(words)
@@ -138,8 +137,8 @@ async def test_a_step_is_moved_to_the_day_that_is_put_in_its_place(
     assert texts.stands_in("step_moved", reply)
 
 
-async def test_words_with_a_day_that_correct_nothing_move_no_step(client: AsyncAnthropic) -> None:
-    walk = Walk(client, header=header())
+async def test_words_with_a_day_that_correct_nothing_move_no_step(http: Http) -> None:
+    walk = Walk(http, header=header())
     walk.answers["create_action_item"] = kept("Call", "2026-11-26")
     await walk.say("I'll call Mum on Thursday.")
     for words in ("my week was fine until Friday", "Friday is my birthday"):
@@ -155,8 +154,8 @@ async def test_words_with_a_day_that_correct_nothing_move_no_step(client: AsyncA
         "Will you call Mum on Thursday?", "Vielleicht rufe ich am Freitag an", "Ojalá el jueves llamo a Ana",
     ],
 )  # fmt: skip
-async def test_what_is_no_promise_with_a_day_is_not_kept(client: AsyncAnthropic, words: str) -> None:
-    walk = Walk(client, header=header())
+async def test_what_is_no_promise_with_a_day_is_not_kept(http: Http, words: str) -> None:
+    walk = Walk(http, header=header())
     await walk.say(words)
     assert "create_action_item" not in walk.names()
 
@@ -168,15 +167,15 @@ STEP = (
 DUE = "<steps_due>\nDue, and not asked about yet: 7. Ask about each of them once.\n</steps_due>"
 
 
-async def test_a_step_that_was_taken_back_is_not_ticked_off(client: AsyncAnthropic) -> None:
+async def test_a_step_that_was_taken_back_is_not_ticked_off(http: Http) -> None:
     taken_back = STEP.replace('is="today"', 'state="taken back Tuesday 2026-11-24"')
-    walk = Walk(client, header=header("en", f"{STEP}\n{taken_back}"))
+    walk = Walk(http, header=header("en", f"{STEP}\n{taken_back}"))
     await walk.say("I called Mum.")
     assert "resolve_action_item" not in walk.names()
 
 
-async def test_what_was_done_is_ticked_off(client: AsyncAnthropic) -> None:
-    walk = Walk(client, header=header("en", STEP))
+async def test_what_was_done_is_ticked_off(http: Http) -> None:
+    walk = Walk(http, header=header("en", STEP))
     walk.answers["resolve_action_item"] = '{"written": true, "id": 7, "state": "done", "title": "Call Mum"}'
     assert "“Call Mum” is ticked off" in await walk.say("I called Mum! She laughed.")
     [(name, given)] = walk.calls
@@ -190,9 +189,9 @@ async def test_what_was_done_is_ticked_off(client: AsyncAnthropic) -> None:
     [("done", "", "done"), ("open", "", ""), ("", "not yet, on Saturday", "open")],
 )
 async def test_closing_the_day_asks_once_for_a_step_that_is_due(
-    client: AsyncAnthropic, tapped: str, typed: str, state: str
+    http: Http, tapped: str, typed: str, state: str
 ) -> None:
-    walk = Walk(client, kind="close_day", header=header("en", STEP, DUE))
+    walk = Walk(http, kind="close_day", header=header("en", STEP, DUE))
     title = {"written": True, "id": 7, "state": state, "title": "Call Mum", "due_date": "2026-11-28"}
     walk.answers["resolve_action_item"] = orjson.dumps(title).decode()
     await walk.say("hi")
@@ -210,8 +209,8 @@ async def test_closing_the_day_asks_once_for_a_step_that_is_due(
     assert sum(texts.stands_in("step_due", prompt) for prompt in walk.prompts) == 1
 
 
-async def test_it_knows_in_this_conversation_what_was_said_in_it(client: AsyncAnthropic) -> None:
-    walk = Walk(client, header=header())
+async def test_it_knows_in_this_conversation_what_was_said_in_it(http: Http) -> None:
+    walk = Walk(http, header=header())
     assert "Noor" in await walk.say("what's my name?")
     await walk.say("My name is Jonah")
     await walk.say("The garden is finished at last")
@@ -222,8 +221,8 @@ async def test_it_knows_in_this_conversation_what_was_said_in_it(client: AsyncAn
     assert "Jonah" in await walk.say("good night")
 
 
-async def test_a_loss_comes_before_a_plan_and_stays_for_a_while(client: AsyncAnthropic) -> None:
-    walk = Walk(client, header=header())
+async def test_a_loss_comes_before_a_plan_and_stays_for_a_while(http: Http) -> None:
+    walk = Walk(http, header=header())
     assert await walk.say("My mum died three weeks ago") in texts.reactions("grief")
     for words in ("I don't know what to say", "I miss her so much", "why?"):
         reply = await walk.say(words)
@@ -232,15 +231,15 @@ async def test_a_loss_comes_before_a_plan_and_stays_for_a_while(client: AsyncAnt
     assert walk.names() == []
 
 
-async def test_words_that_may_mean_something_dark_hold_nobody_in_a_card(client: AsyncAnthropic) -> None:
-    walk = Walk(client, header=header())
+async def test_words_that_may_mean_something_dark_hold_nobody_in_a_card(http: Http) -> None:
+    walk = Walk(http, header=header())
     walk.without = {"show_help_lines"}
     assert texts.said("help_hint") in await walk.say("I can't see next year at all")
     assert "plan" in (await walk.say("plan my day")).lower()
 
 
-async def test_what_only_weighs_like_danger_is_asked_about_once_and_lapses(client: AsyncAnthropic) -> None:
-    walk = Walk(client, header=header(), without={"show_help_lines"})
+async def test_what_only_weighs_like_danger_is_asked_about_once_and_lapses(http: Http) -> None:
+    walk = Walk(http, header=header(), without={"show_help_lines"})
     assert texts.said("help_maybe") in await walk.say("Honestly, I don't really know why I'm here")
     assert texts.said("help_concern") in await walk.say("I cleaned the whole flat")
     for words in ("Eleven months", "Good night"):
@@ -254,29 +253,29 @@ async def test_what_only_weighs_like_danger_is_asked_about_once_and_lapses(clien
     ("answer", "name"),
     [("yes", "help_first"), ("I want to kill myself", "help_first"), ("no", "care_thanks")],
 )
-async def test_the_answer_to_that_question_decides(client: AsyncAnthropic, answer: str, name: str) -> None:
-    walk = Walk(client, header=header())
+async def test_the_answer_to_that_question_decides(http: Http, answer: str, name: str) -> None:
+    walk = Walk(http, header=header())
     walk.without = {"show_help_lines"}
     await walk.say("Honestly, I don't really know why I'm here")
     assert texts.stands_in(name, await walk.say(answer))
 
 
-async def test_a_sign_of_joy_is_met_gladly(client: AsyncAnthropic) -> None:
-    walk = Walk(client, header=header())
+async def test_a_sign_of_joy_is_met_gladly(http: Http) -> None:
+    walk = Walk(http, header=header())
     await walk.say("hi")
     assert await walk.say("The shelves are on the wall 🎉") in texts.answers("good")
 
 
-async def test_it_tells_no_time(client: AsyncAnthropic) -> None:
-    walk = Walk(client, header=header())
+async def test_it_tells_no_time(http: Http) -> None:
+    walk = Walk(http, header=header())
     await walk.say("hello")
     reply = await walk.say("what time is it?")
     assert texts.said("clock") in reply
     assert not any(mark.isdigit() for mark in reply)
 
 
-async def test_a_question_is_answered_before_help_is_pointed_to_in_a_line(client: AsyncAnthropic) -> None:
-    walk = Walk(client, header=header())
+async def test_a_question_is_answered_before_help_is_pointed_to_in_a_line(http: Http) -> None:
+    walk = Walk(http, header=header())
     reply = await walk.say("Who can read this? I can't see next year at all")
     assert texts.stands_in("private", reply, "questions")
     assert reply.endswith(texts.said("help_hint"))
@@ -300,9 +299,9 @@ def test_an_arc_is_asked_in_the_accounts_language_before_a_word_was_said(languag
     ],
 )
 async def test_a_day_is_planned_in_their_language(
-    client: AsyncAnthropic, words: str, wake: str, list_of: str, intention: str, heading: str
+    http: Http, words: str, wake: str, list_of: str, intention: str, heading: str
 ) -> None:
-    walk = Walk(client)
+    walk = Walk(http)
     await walk.say(words)
     assert walk.arc == "open_day"
     await walk.tap(wake)

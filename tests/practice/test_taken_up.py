@@ -1,10 +1,10 @@
 """What the tour takes up where no situation is known, and what it says to facts, blame and steps to drop."""
 
 import pytest
-from anthropic import AsyncAnthropic
 
 from coaching.practice.coach import texts
 from coaching.practice.coach.taken_up import taken_up
+from tests.practice.conftest import Http
 from tests.practice.talking import CONTEXT, NAMES, TalkWalk
 
 ROWS = [
@@ -27,15 +27,15 @@ ROWS = [
 
 @pytest.mark.parametrize(("language", "talk", "words"), ROWS, ids=[row[1] for row in ROWS])
 async def test_a_general_word_is_taken_up(
-    client: AsyncAnthropic, language: texts.Language, talk: str, words: str
+    http: Http, language: texts.Language, talk: str, words: str
 ) -> None:
-    walk = TalkWalk(client, header=CONTEXT.format(language=NAMES[language]))
+    walk = TalkWalk(http, header=CONTEXT.format(language=NAMES[language]))
     reply = [await walk.say(turn) for turn in talk.split(" | ")][-1]
     assert (words.removeprefix("!") in reply) is not words.startswith("!"), reply
 
 
-async def test_good_news_is_not_cheered_on_by_what_is_hard(client: AsyncAnthropic) -> None:
-    walk = TalkWalk(client, header=CONTEXT.format(language="English"))
+async def test_good_news_is_not_cheered_on_by_what_is_hard(http: Http) -> None:
+    walk = TalkWalk(http, header=CONTEXT.format(language="English"))
     await walk.say("I got promoted today!")
     reply = await walk.say("He's always been like that, my brother, never happy for me")
     with texts.speaking("en"):

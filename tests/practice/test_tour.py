@@ -1,11 +1,11 @@
 """The guided tour in the four arcs: whole sessions, corrections, and what reaches a file."""
 
 import pytest
-from anthropic import AsyncAnthropic
 
 from coaching.practice.coach import texts
 from coaching.practice.coach.tables import ARCS
 from tests.practice.arc_walks import ASKED_FOR, CHECKIN, LOG, PLAN, WALKS, close_day, map_life, open_day
+from tests.practice.conftest import Http
 from tests.practice.walking import OPEN, File, Walk
 
 MAX_EXCHANGES = {"life_mapping": 15, "open_day": 6, "close_day": 7, "weekly_checkin": 6}
@@ -14,10 +14,8 @@ MAX_EXCHANGES = {"life_mapping": 15, "open_day": 6, "close_day": 7, "weekly_chec
 @pytest.mark.slow
 @pytest.mark.parametrize("is_entered", [False, True])
 @pytest.mark.parametrize("arc", WALKS)
-async def test_an_arc_is_walked_from_greeting_to_completion(
-    client: AsyncAnthropic, arc: str, is_entered: bool
-) -> None:
-    walk = Walk(client, kind=OPEN if is_entered else arc)
+async def test_an_arc_is_walked_from_greeting_to_completion(http: Http, arc: str, is_entered: bool) -> None:
+    walk = Walk(http, kind=OPEN if is_entered else arc)
     first = await walk.say(ASKED_FOR[arc] if is_entered else "hi")
     assert "script" in first
     assert walk.arc == arc
@@ -36,9 +34,9 @@ async def test_an_arc_is_walked_from_greeting_to_completion(
 @pytest.mark.slow
 @pytest.mark.parametrize("arc", WALKS)
 async def test_the_tour_opens_an_arc_itself_and_the_opening_words_are_nobodys_answer(
-    client: AsyncAnthropic, arc: str
+    http: Http, arc: str
 ) -> None:
-    walk = Walk(client, kind=arc)
+    walk = Walk(http, kind=arc)
     first = await walk.say(
         "I have just opened this conversation and have not written anything yet. Please begin."
     )
@@ -51,9 +49,9 @@ async def test_the_tour_opens_an_arc_itself_and_the_opening_words_are_nobodys_an
 
 
 async def test_an_arc_whose_beginning_has_left_the_window_asks_for_what_it_can_t_see(
-    client: AsyncAnthropic,
+    http: Http,
 ) -> None:
-    walk = Walk(client, header='<skill name="open-day">\n## Goal\n\nA day with a shape.\n</skill>')
+    walk = Walk(http, header='<skill name="open-day">\n## Goal\n\nA day with a shape.\n</skill>')
     walk.active_arc = "open_day"
     await walk.say("go on")
     await open_day(walk)
@@ -63,9 +61,9 @@ async def test_an_arc_whose_beginning_has_left_the_window_asks_for_what_it_can_t
 
 @pytest.mark.slow
 async def test_parts_of_the_map_that_have_left_the_window_are_not_asked_for_again(
-    client: AsyncAnthropic,
+    http: Http,
 ) -> None:
-    walk = Walk(client, kind="life_mapping")
+    walk = Walk(http, kind="life_mapping")
     await walk.say("hi")
     for _ in range(4):
         await walk.say("It is okay so far")
@@ -76,8 +74,8 @@ async def test_parts_of_the_map_that_have_left_the_window_are_not_asked_for_agai
 
 
 @pytest.mark.slow
-async def test_the_map_holds_what_was_said_and_nothing_else(client: AsyncAnthropic) -> None:
-    walk = Walk(client, kind="life_mapping")
+async def test_the_map_holds_what_was_said_and_nothing_else(http: Http) -> None:
+    walk = Walk(http, kind="life_mapping")
     await walk.say("hello")
     await map_life(walk)
     pages = {path.removesuffix(".md").rpartition("/")[2]: file for path, file in walk.files.items()}
@@ -94,8 +92,8 @@ async def test_the_map_holds_what_was_said_and_nothing_else(client: AsyncAnthrop
     assert "two kids" in pages["context"].body
 
 
-async def test_a_page_that_is_there_keeps_its_words_and_later_doesnt_empty_it(client: AsyncAnthropic) -> None:
-    walk = Walk(client, kind="life_mapping")
+async def test_a_page_that_is_there_keeps_its_words_and_later_doesnt_empty_it(http: Http) -> None:
+    walk = Walk(http, kind="life_mapping")
     walk.files = {
         "life-map/career.md": File("# My own page\n\nI wrote this.\n", {}),
         "life-map/relationships.md": File("# People\n\nWe all live in one street.\n", {}),
@@ -110,9 +108,9 @@ async def test_a_page_that_is_there_keeps_its_words_and_later_doesnt_empty_it(cl
 
 @pytest.mark.slow
 async def test_a_second_note_keeps_the_first_and_a_correction_replaces_only_its_own(
-    client: AsyncAnthropic,
+    http: Http,
 ) -> None:
-    walk = Walk(client)
+    walk = Walk(http)
     await walk.say("note something about me")
     await walk.say("I work nights")
     await walk.tap("yes")
@@ -125,8 +123,8 @@ async def test_a_second_note_keeps_the_first_and_a_correction_replaces_only_its_
     assert "two cats" not in body
 
 
-async def test_a_day_plan_has_intention_and_priorities(client: AsyncAnthropic) -> None:
-    walk = Walk(client, kind="open_day")
+async def test_a_day_plan_has_intention_and_priorities(http: Http) -> None:
+    walk = Walk(http, kind="open_day")
     await walk.say("Good morning")
     await open_day(walk)
     plan = walk.files[PLAN]
@@ -134,17 +132,17 @@ async def test_a_day_plan_has_intention_and_priorities(client: AsyncAnthropic) -
     assert plan.attributes["priorities"] == ["Finish the report", "Call mum and dad", "Go for a run"]
 
 
-async def test_what_is_said_before_a_question_is_no_answer_to_it(client: AsyncAnthropic) -> None:
-    walk = Walk(client, kind="close_day")
+async def test_what_is_said_before_a_question_is_no_answer_to_it(http: Http) -> None:
+    walk = Walk(http, kind="close_day")
     await walk.say("I have to finish the tax papers today")
     await close_day(walk)
     assert "tax papers" not in str(walk.files)
 
 
 async def test_a_heavy_morning_loads_the_approach_quietly_and_may_go_without_a_plan(
-    client: AsyncAnthropic,
+    http: Http,
 ) -> None:
-    walk = Walk(client, kind="open_day")
+    walk = Walk(http, kind="open_day")
     await walk.say("hi")
     await walk.tap("too much")
     assert ("load_skill", {"name": "crisis-support"}) in walk.calls
@@ -166,8 +164,8 @@ CORRECTIONS = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("words", "intention"), CORRECTIONS)
-async def test_a_correction_changes_the_file(client: AsyncAnthropic, words: str, intention: str) -> None:
-    walk = Walk(client, kind="open_day")
+async def test_a_correction_changes_the_file(http: Http, words: str, intention: str) -> None:
+    walk = Walk(http, kind="open_day")
     await walk.say("hi")
     await walk.tap("tired")
     await walk.say("write a letter")
@@ -183,8 +181,8 @@ async def test_a_correction_changes_the_file(client: AsyncAnthropic, words: str,
 
 
 @pytest.mark.slow
-async def test_one_of_several_items_is_corrected_by_choice_or_by_name(client: AsyncAnthropic) -> None:
-    walk = Walk(client, kind="open_day")
+async def test_one_of_several_items_is_corrected_by_choice_or_by_name(http: Http) -> None:
+    walk = Walk(http, kind="open_day")
     await walk.say("hi")
     await walk.tap("tired")
     await walk.say("call Priya, buy bread")
@@ -198,8 +196,8 @@ async def test_one_of_several_items_is_corrected_by_choice_or_by_name(client: As
 
 
 @pytest.mark.slow
-async def test_something_to_change_is_picked_and_asked_for_again(client: AsyncAnthropic) -> None:
-    walk = Walk(client, kind="close_day")
+async def test_something_to_change_is_picked_and_asked_for_again(http: Http) -> None:
+    walk = Walk(http, kind="close_day")
     await walk.say("hi")
     await walk.say("Long.")
     await walk.tap("little")
@@ -216,8 +214,8 @@ async def test_something_to_change_is_picked_and_asked_for_again(client: AsyncAn
     assert walk.completed == ["close_day"]
 
 
-async def test_a_rating_goes_with_the_words_that_it_was_in(client: AsyncAnthropic) -> None:
-    walk = Walk(client, kind="life_mapping")
+async def test_a_rating_goes_with_the_words_that_it_was_in(http: Http) -> None:
+    walk = Walk(http, kind="life_mapping")
     await walk.say("hi")
     await walk.say("Fine, 4 out of 5")
     assert walk.files["life-map/career.md"].attributes["updated_rating"] == 4
@@ -242,10 +240,8 @@ async def test_a_rating_goes_with_the_words_that_it_was_in(client: AsyncAnthropi
         ("let's do my weekly check-in", "finish this first"),
     ],
 )
-async def test_what_is_no_answer_is_met_and_the_question_put_again(
-    client: AsyncAnthropic, words: str, said: str
-) -> None:
-    walk = Walk(client, kind="open_day")
+async def test_what_is_no_answer_is_met_and_the_question_put_again(http: Http, words: str, said: str) -> None:
+    walk = Walk(http, kind="open_day")
     await walk.say("hi")
     reply = await walk.say(words)
     assert said in reply
@@ -255,16 +251,16 @@ async def test_what_is_no_answer_is_met_and_the_question_put_again(
     assert walk.completed == ["open_day"]
 
 
-async def test_more_than_three_are_not_chosen_from(client: AsyncAnthropic) -> None:
-    walk = Walk(client, kind="open_day")
+async def test_more_than_three_are_not_chosen_from(http: Http) -> None:
+    walk = Walk(http, kind="open_day")
     await walk.say("hi")
     await walk.tap("rested")
     assert "Which three" in await walk.say("a, b, c, d")
     assert not walk.files
 
 
-async def test_the_check_in_keeps_themes_and_an_intention(client: AsyncAnthropic) -> None:
-    walk = Walk(client, kind="weekly_checkin")
+async def test_the_check_in_keeps_themes_and_an_intention(http: Http) -> None:
+    walk = Walk(http, kind="weekly_checkin")
     await walk.say("hi")
     await WALKS["weekly_checkin"](walk)
     assert walk.files[CHECKIN].attributes["themes"] == ["Deadlines", "My sister"]
@@ -274,10 +270,10 @@ async def test_the_check_in_keeps_themes_and_an_intention(client: AsyncAnthropic
 
 
 @pytest.mark.slow
-async def test_the_same_walk_is_always_the_same(client: AsyncAnthropic) -> None:
+async def test_the_same_walk_is_always_the_same(http: Http) -> None:
     said = []
     for _ in range(2):
-        walk = Walk(client, kind="close_day")
+        walk = Walk(http, kind="close_day")
         await walk.say("hi")
         await close_day(walk)
         said.append([*walk.said, *walk.prompts, *walk.notes])

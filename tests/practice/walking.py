@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
-from anthropic import AsyncAnthropic
 
 from coaching.engine.messages import StoredCall, StoredMessage, build_api_messages
 from coaching.files.attributes import check_attributes
@@ -20,6 +19,7 @@ from coaching.tools import CHAT_TOOLS
 from coaching.tools.save_file import SaveFileInput
 from coaching.tools.show_options import ShowOptionsInput
 from sessions_app.models import SessionKind
+from tests.practice.conftest import Http
 
 MODEL = "claude-sonnet-5-5"
 OPEN = "open_conversation"
@@ -41,7 +41,7 @@ class File:
 class Walk:
     """A session. `kind` is the session's; `extra_tools` are offered in addition to the application's."""
 
-    client: AsyncAnthropic
+    http: Http
     kind: str = OPEN
     header: str = ""
     system: str = ""
@@ -145,9 +145,10 @@ class Walk:
                 body["system"] = self.system
             if number == self.max_rounds:
                 body["tool_choice"] = {"type": "none"}
-            message = await self.client.messages.create(**body)
+            status, message, _ = await self.http.post(body)
+            assert status == 200, message
             self._rounds += 1
-            blocks = [block.model_dump(mode="json", exclude_none=True) for block in message.content]
+            blocks = message["content"]
             text = "\n\n".join(block["text"] for block in blocks if block["type"] == "text")
             words += [text] if text else []
             self._texts.append(text)
