@@ -60,6 +60,8 @@ def main(module: str, *arguments: str) -> None:
     """Load the module and fork until the other side closes."""
     limits = limits_of(list(arguments))
     loaded = importlib.import_module(module)
+    if prepare := getattr(loaded, "prepare", None):
+        prepare()
     resource.setrlimit(resource.RLIMIT_NOFILE, (_MAX_DESCRIPTORS, _MAX_DESCRIPTORS))
     work = _Work(
         answer=getattr(loaded, "answer", None),

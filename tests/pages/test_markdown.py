@@ -294,7 +294,7 @@ def test_bombs_don_t_keep_others_waiting(make_renderer: Callable[..., MarkdownRe
 
 def test_the_worker_knows_neither_django_nor_us() -> None:
     code = (
-        "import runpy, sys; runpy.run_path('coaching/sandbox/markdown_worker.py'); "
+        "import runpy, sys; runpy.run_path('coaching/sandbox/markdown_worker.py')['prepare'](); "
         "print([name for name in sys.modules if name.split('.')[0] in ('django', 'coaching', 'sage')])"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
