@@ -59,7 +59,7 @@ _PURE = """
     skills/test_calls skills/test_check skills/test_prompt_rules skills/test_signals skills/test_texts
     sockets/test_streamed steps/test_repeats tools/test_help_lines_never_wait tools/test_show_options
     steps/test_promises steps/test_training steps/test_worst_inputs
-    turns/test_citations turns/test_last_ratings turns/test_words voice/test_comparison voice/test_sound
+    turns/test_citations turns/test_last_ratings turns/test_words voice/test_sound
 """
 _SLOW = """
     backups/test_backup_restore
@@ -81,7 +81,7 @@ _SLOW = """
     sage/test_no_store sage/test_slow_uploads sage/test_squashed sage/test_startup sage/test_telemetry
     sage/test_up sandbox/test_rights sockets/test_attack_texts sockets/test_budgets sockets/test_limits
     sockets/test_newcomer sockets/test_operators sockets/test_question_forms
-    sockets/test_several_processes
+    sockets/test_several_processes voice/test_comparison
 """
 PLACES: dict[str, Tier] = {
     **dict.fromkeys(_PURE.split(), "pure"),
