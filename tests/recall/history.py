@@ -17,12 +17,17 @@ def talk(user: User, *texts: str, session: Session | None = None, at: datetime |
     """Store messages, the first one the user's, then by turns; in a new session or at the end of one."""
     session = session or Session.of(user.pk).create()
     moment = at or timezone.now()
-    turn = None
-    for text in texts:
-        is_by_user = session.messages.count() % 2 == 0
-        if is_by_user or turn is None:
-            turn = session.turns.create(status=TurnStatus.COMPLETED, ended_at=moment)
-        add(session, turn, text, is_by_user=is_by_user)
+    before = session.messages.count()
+    turns: list[Turn] = []
+    messages: list[Message] = []
+    for number, text in enumerate(texts):
+        is_by_user = (before + number) % 2 == 0
+        if is_by_user or not turns:
+            turns.append(Turn(session=session, status=TurnStatus.COMPLETED, ended_at=moment))
+        messages.append(_next_message(session, turns[-1], text, is_by_user=is_by_user))
+    Turn.unscoped.bulk_create(turns)
+    session.save()
+    Message.unscoped.bulk_create(messages)
     session.messages.update(created_at=moment) if at else None
     return session
 
@@ -31,9 +36,18 @@ def add(
     session: Session, turn: Turn, text: str, *, is_by_user: bool, metadata: Mapping[str, Any] | None = None
 ) -> Message:
     """Append one message of a turn."""
-    session.last_message_number += 1
+    message = _next_message(session, turn, text, is_by_user=is_by_user, metadata=metadata)
     session.save()
-    return session.messages.create(
+    message.save()
+    return message
+
+
+def _next_message(
+    session: Session, turn: Turn, text: str, *, is_by_user: bool, metadata: Mapping[str, Any] | None = None
+) -> Message:
+    session.last_message_number += 1
+    return Message(
+        session=session,
         turn=turn,
         number=session.last_message_number,
         role=MessageRole.USER if is_by_user else MessageRole.ASSISTANT,
