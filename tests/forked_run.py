@@ -8,7 +8,7 @@ Parent and forks share nothing that runs: no test, thread or child process has s
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain, groupby, pairwise
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
@@ -68,15 +68,16 @@ def _report(session: pytest.Session, started: Sequence[_Fork]) -> None:
         for reports in wait(running):
             assert isinstance(reports, Connection)
             try:
-                told = reports.recv()
+                of_test = reports.recv()
             except EOFError:
                 process = running.pop(reports).process
                 process.join()
                 if process.exitcode:
                     raise RuntimeError(f"a process of the tests ended with {process.exitcode}") from None
                 continue
-            report = hook.pytest_report_from_serializable(config=session.config, data=told)
-            hook.pytest_runtest_logreport(report=report)
+            for told in of_test:
+                report = hook.pytest_report_from_serializable(config=session.config, data=told)
+                hook.pytest_runtest_logreport(report=report)
             if session.shouldfail:
                 raise session.Failed(session.shouldfail)
             if session.shouldstop:
@@ -102,11 +103,18 @@ def _items(files: Sequence[list[pytest.Item]], turns: Turns) -> Iterator[pytest.
         yield from files[turn]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)  # pytest keeps its plugins in sets
 class _Sender:
+    """Sends the reports of a test together: its setup, its call, and its teardown."""
+
     config: pytest.Config
     reports: Connection
+    _of_test: list[dict[str, Any]] = field(default_factory=list)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         told = self.config.hook.pytest_report_to_serializable(config=self.config, report=report)
-        self.reports.send(told)
+        self._of_test.append(told)
+
+    def pytest_runtest_logfinish(self) -> None:
+        self.reports.send(self._of_test)
+        self._of_test.clear()
