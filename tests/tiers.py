@@ -135,7 +135,8 @@ def tiers_in(place: Path) -> frozenset[Tier]:
 def tier_of_test(item: pytest.Item) -> Tier:
     """Return the tier of a test: the one it is marked with, otherwise its file's, if it doesn't take long."""
     of_file = tier_of(item.path)
-    marked = next((tier for tier in TIERS if item.get_closest_marker(tier)), None)
+    marks = {mark.name for mark in item.iter_markers()}
+    marked = next((tier for tier in TIERS if tier in marks), None)
     if marked is None and of_file in MAY_MARK_SLOW and is_long(_name_of(item)):
         return "slow"
     return marked or of_file
