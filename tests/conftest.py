@@ -27,6 +27,10 @@ TransactionTestCase._fixture_teardown = empty_database  # type: ignore[attr-defi
 # The slowest files, in this order: start them first.
 LONGEST = (
     "local/test_local_model.py",
+    "backups/test_backup_restore.py",
+    "sage/test_database_upgrade.py",
+    "backups/test_killed.py",
+    "browser/test_accessibility.py",
     "architecture/test_recipes.py",
     "faults/test_two_processes.py",
     "faults/test_one_process.py",
