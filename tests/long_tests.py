@@ -1,4 +1,4 @@
-"""Which tests take long, and on which of six days each of them runs: the table `long_tests.txt`.
+"""Which tests take long, and on which of seven days each of them runs: the table `long_tests.txt`.
 
 `tests.write_long_tests` writes it. A line is a turn and a test, or a whole file where every test needs a
 server or a browser. What isn't listed runs every day, and so do tests that check all code.
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-TURNS = 6
+TURNS = 7
 """Days until each long test has run."""
 DAILY = "*"
 TESTS = Path(__file__).parent

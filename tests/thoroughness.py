@@ -47,7 +47,7 @@ def sample(cases: Sequence[Case], *, of_each: int) -> Sequence[Case]:
 def sample_of_day(cases: Sequence[Case], *, of_each: int, day: int = DAY) -> Sequence[Case]:
     """Return all cases in the long form, otherwise one of so many: each day others, until all were tried."""
     step = size(min(of_each, len(cases)), long=1)
-    # Long tests run every sixth day only, and then have to try another sample than the last time.
+    # Long tests run every seventh day only, and then have to try another sample than the last time.
     return cases[(day // TURNS + day % TURNS) % step :: step]
 
 

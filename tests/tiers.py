@@ -5,7 +5,7 @@
 A test is `slow` if it takes more than half a second of CPU, a pure one if more than a tenth, and if it starts
 processes that do. Files of such tests are listed here, single tests in `long_tests.txt`; others are marked.
 
-A run of the whole suite leaves out long tests whose turn is another day: `.ci/run` runs each in six days.
+A run of the whole suite leaves out long tests whose turn is another day: `.ci/run` runs each in seven days.
 """
 
 import os
