@@ -6,7 +6,8 @@ sentence around a quote has a weight that was learnt from labelled sentences of 
 stops it; where they see none, only a high one makes it one. A feature is a word, with the part of the
 sentence that it is in or next to; words that follow each other where the quote begins and ends; a run of
 letters in the quote; what the words speak of (`words/promise-meanings.txt`), which meanings follow each
-other, and what is spoken of around the sentence; and what the signs make of the clause. Pure.
+other, and what is spoken of around the sentence; what the signs make of the clause; and whether a sign goes
+with an everyday deed and thing and with nothing that promises seldom speak of. Pure.
 """
 
 import unicodedata
@@ -27,18 +28,23 @@ Weights = Mapping[str, int]
 """The weights of features, in hundredths."""
 WEIGHTS = Path(__file__).parent / "words" / "promise-weights.txt"
 MEANINGS = "promise-meanings.txt"
-AGAINST, ENOUGH = 20, 80
+AGAINST, ENOUGH = 0, 80
 """In hundredths: what the signs see is a promise if it weighs more than the first, anything else if it weighs
 more than the second. Chosen by authors whom the weights didn't know (`training`)."""
 
 _DEAD = "dead"
 _RISKS = (
-    {"drink", "drive"}, {"drink", "relapse"}, {"vice", "lapse"}, {"secret"}, {"starve"}, {"weapon", "waits"},
-    {_DEAD, "joins"},
+    {"drink", "drive"}, {"drink", "relapse"}, {"drink", "lapse"}, {"vice", "lapse"}, {"vice", "acquires"},
+    {"secret"}, {"starve"}, {"weapon", "waits"}, {_DEAD, "joins"},
 )  # fmt: skip
 """What a plan speaks of that isn't written at once, whatever it weighs: all of one, in any part."""
 _HEAVY = frozenset({"drink", "farewell", "relapse", "secret", "starve", "weapon"})
 """A plan that speaks of these is written at once only if the signs see a promise, not by its weight."""
+_SELDOM = {
+    "asking", "befall", "document", "doubts", "drink", "farewell", "feats", "habit", "lapse", "odd", "others",
+    "passive", "past", "relapse", "sarcasm", "secret", "starve", "told", "unsure", "vice", "weapon", "yet",
+}  # fmt: skip
+"""What promises seldom speak of."""
 _DOCUMENT, _PERSON, _MINE = "document", "person", "mine"
 _OF_MESSAGE = ("firm", "serious", "laughs", "source")
 """Lists of `promises.txt` that count anywhere in the message."""
@@ -127,10 +133,9 @@ class Weighable:
 
     @cached_property
     def _around(self) -> frozenset[str]:
-        """The features of what is said before and after the sentence."""
+        """The features of what is said around the sentence, but for the next words: they may take it back."""
         return frozenset(
             [
-                *(f"next: {_letters_of(word)}" for word in self._said_after[:_NEAR]),
                 *(f"last: {_letters_of(word)}" for word in self.before[-_NEAR:]),
                 *(f"<around {meaning}>" for meaning in chain.from_iterable(self._meanings_around)),
                 f"<before {_size_of(self.before)}>",
@@ -177,6 +182,7 @@ class Weighable:
         return Counter(chain.from_iterable((*self._meanings, *self._meanings_around)))
 
     def _words(self) -> Iterator[str]:
+        yield from (f"next: {_letters_of(word)}" for word in self._said_after[:_NEAR])
         letters = [_letters_of(word) for word in self.clauses.words]
         parts = {name: letters[part.start : part.stop] for name, part in self._parts.items()}
         for name, words in parts.items():
@@ -210,6 +216,9 @@ class Weighable:
         time = "timed" if self.is_timed else "untimed"
         doubt = self.doubt or "no doubt"
         yield from (f"<{each}>" for each in (sign, time, f"{sign} {time}", doubt, f"{sign} {time} {doubt}"))
+        spoken = {each for at in self._parts["quote"] for each in self._meanings[at]}
+        asked = ({"deed"}, {"thing", _PERSON}, _SELDOM)
+        yield " ".join(["<core", sign, time, *(str(not spoken.isdisjoint(each)) for each in asked)]) + ">"
         is_so = {
             "hedged": clauses.is_hedged, "reported": clauses.is_reported, "asking": clauses.is_asking,
             "to you": clauses.is_to_somebody, "negated": clauses.is_negated,

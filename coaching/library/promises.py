@@ -3,8 +3,8 @@
 Pure. The whole sentence decides that a quote stands in, with what is said around it, in six languages.
 Whatever isn't plainly a promise of the person's own waits for their yes: a wish, a condition, a negation, a
 question, somebody else's words, a joke, a plan of harm. A wrong yes costs more than a question. Some of it is
-certain: a negation in the clause, a question mark, quotation marks, copied text, danger. For the rest the
-signs that `spoken_signs` reads by `words/promises.txt` decide with what `promise_weights` has learnt.
+certain: a negation in the clause, a question mark, quotation marks, copied text, danger. For the rest count
+the signs that `spoken_signs` reads by `words/promises.txt`, and what `promise_weights` has learnt.
 """
 
 from collections.abc import Collection, Sequence
@@ -54,6 +54,8 @@ _CERTAIN: Collection[Why] = ("joke", "question", "reported")
 """Doubts of the signs that no weight lifts."""
 _BACK = 6
 """So many words after a sentence may take it back: "No, better not"."""
+_FEW, _ENDS = 3, ".,;!…"
+"""So many words after it, a no with such a sign, or the last word, takes it back: "Well, no, I can't"."""
 _ECHO = 12
 """A laugh within so many characters after a sentence still laughs about it."""
 
@@ -230,12 +232,12 @@ class _Asked:
         self._said_before = said.text[: sentence.start + self._begin]
         self._above = said.text[: sentence.start].rstrip()
         self._before = [token.word for token in tokens_of(self._above)]
-        self._after = [token.word for token in tokens_of(said.text, sentence.stop)]
+        after = tokens_of(said.text, sentence.stop)
+        self._after = [token.word for token in after]
+        self._alone = [each.word for each in after[:_FEW] if said.text[each.end : each.end + 1] in _ENDS]
         self._marks = [each for each in said.text if not (each.isalnum() or each.isspace() or each in _PLAIN)]
-        ending = self.sentence.rstrip()[-1:]
-        self._last = "" if ending.isalnum() else ending
-        rest = sentence.start + tokens[quote.stop - 1].end
-        self._rest = said.text[rest : sentence.stop + _ECHO]
+        self._last = "".join(each for each in self.sentence.rstrip()[-1:] if not each.isalnum())
+        self._rest = said.text[sentence.start + tokens[quote.stop - 1].end : sentence.stop + _ECHO]
 
     def has(self, group: str) -> bool:
         return self.lists.has(group, self.clauses.words)
@@ -243,7 +245,8 @@ class _Asked:
     @property
     def is_quoted(self) -> bool:
         """Say whether the quote is in a song or within quotation marks, which may enclose other words."""
-        is_open = any(_is_odd(text) for text in (self._said_before, self.sentence[self._begin :]))
+        sides = (self._said_before, self.sentence[self._begin :])
+        is_open = any(sum(each in QUOTATION for each in side) % 2 for side in sides)
         return is_open or bool(_NOTES & set(self.sentence))
 
     @property
@@ -256,7 +259,9 @@ class _Asked:
     def is_taken_back(self) -> bool:
         """Say whether the person changes their mind right after the quote's clause or its sentence."""
         rest = self.clauses.words[self.clauses.cut :]
-        return any(self.lists.has("takes back", words[:_BACK]) for words in (rest, self._after))
+        is_back = any(self.lists.has("takes back", words[:_BACK]) for words in (rest, self._after))
+        is_no = self.lists.has("no", self._alone)
+        return is_back or is_no or self.lists.has("withdraws", [*rest, *self._after])
 
     @property
     def doubt(self) -> Why:
@@ -270,7 +275,8 @@ class _Asked:
         if self.clauses.is_hedged:
             return "hedged"
         is_promised = self.clauses.is_promise(self.message, is_timed=self._is_timed)
-        return "" if is_promised and not self.clauses.is_to_somebody else "no promise"
+        is_vow = not self.clauses.is_to_somebody or self.lists.has("firm", self.message)
+        return "" if is_promised and is_vow else "no promise"
 
     def weighable(self, doubt: Why) -> Weighable:
         return Weighable(
@@ -285,16 +291,10 @@ class _Asked:
     @property
     def _is_joke(self) -> bool:
         """Say whether a sentence is absurd, mocks, or is laughed about; a laugh before it says little."""
-        if self.lists.has_other("joke", self.message, than="no joke") or self.has("absurd"):
-            return True
-        if self.lists.length_at("mocks", self.clauses.words, 0):
+        is_absurd = self.lists.has_other("joke", self.message, than="no joke") or self.has("absurd")
+        if is_absurd or self.lists.length_at("mocks", self.clauses.words, 0):
             return True
         rest = plain(f" {self._rest} ").replace("\n", " ")
         laughs = bool(_SMILES & set(rest)) or any(f" {smiley} " in rest for smiley in _SMILEYS)
         laughs = laughs or self.lists.has("laughs", [token.word for token in tokens_of(rest)])
         return laughs and not self.lists.has("serious", self.message)
-
-
-def _is_odd(text: str) -> bool:
-    """Say whether a text opens or closes quotation marks that it doesn't have both of."""
-    return sum(each in QUOTATION for each in text) % 2 == 1

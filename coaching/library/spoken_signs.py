@@ -62,7 +62,7 @@ class Clauses:
         """Say whether a negation governs the quote: before it or behind the verb, in its own clause."""
         return (
             self._lists.length_at("retracts", self.words, self.cut) > 0
-            or self.has("negation", self.start, self.cut)
+            or self._lists.has_other("negation", self.words[self.start : self.cut], than="no negation")
             or self.has("exclusion", self.start, self.quote.start)
         )
 
@@ -79,9 +79,12 @@ class Clauses:
     @property
     def is_conditional(self) -> bool:
         """Say whether the quote waits for something that may not come: `wenn die Kinder schlafen` will."""
-        if any(self._lists.length_at("if first", self.words, at) for at in self._starts_before_quote()):
+        starts = (at for at in self._starts if self.reset <= at <= self.quote.start)
+        if any(self._lists.length_at("if first", self.words, at) for at in starts):
             return True
         idioms = {at for span in self._lists.spans("no condition", self.words) for at in span}
+        joins = self._lists.spans("joins", self.words, self.cut)  # ", and if it rains I'll …"
+        idioms.update(each.stop for each in joins if not self._resets_at(each.start))
         return any(
             span.start not in idioms
             and not self.has("no condition", span.start - _REACH, span.stop)
@@ -89,13 +92,11 @@ class Clauses:
             for span in self._lists.spans("if", self.words, self.reset)
         )
 
-    def _starts_before_quote(self) -> Sequence[int]:
-        return [at for at in self._starts if self.reset <= at <= self.quote.start]
-
     @property
     def is_reported(self) -> bool:
         """Say whether somebody else's words, or a "that" which promises nothing, lead to the quote."""
-        if self.has("reported", self.reset, self.quote.start + 1):
+        said = self.words[self.reset : self.quote.start + 1]
+        if self._lists.has_other("reported", said, than="no reported"):
             return True
         if self.has("he says", self.quote.start, len(self.words)):
             return True
@@ -155,10 +156,8 @@ class Clauses:
     def is_promise(self, message: Sequence[str], *, is_timed: bool) -> bool:
         """Say whether the person will do what the quote says, by a sign of its own clause."""
         is_firm = self._lists.has("firm", message)
-        if self.found is not None and self._is_of_another():
-            return False
         if self.found is not None:
-            return self.found.sign == "strong" or is_timed or is_firm
+            return not self._is_of_another() and (self.found.sign == "strong" or is_timed or is_firm)
         if self.has("subject", self.start, self.cut):
             return False
         is_short = len(message) <= _MAX_PLAIN and self._lists.length_at("accepts", message, 0) > 0
@@ -202,17 +201,23 @@ class Clauses:
             length = self._lists.length_at("opens", self.words, first)
             if length and not self._lists.length_at("not strong", self.words, first):
                 return Found("strong", range(first, first + length))
-            is_noun = first > start and self._lists.length_at("noun after", self.words, first - 1)
-            is_verb = not is_noun and self._lists.length_at("verb", self.words, first)
-            if is_verb and not self._is_idle(first, first + 1):
+            if not self._lists.length_at("strong", self.words, first) and self._is_verb(first, start):
                 return Found("present", range(first, first + 1))
         for span in self._lists.spans("strong", self.words, start, end):
             if not self._lists.length_at("not strong", self.words, span.start):
                 return Found("strong", span)
         for span in self._lists.spans("self", self.words, start, end):
-            if not self._is_idle(max(start, span.start - 1), span.start + _REACH):
+            first = max(start, span.start - 1)
+            if not self._is_idle(first + (self._end_of(first) == span.start), span.start + _REACH):
                 return Found("present", span)
-        return None
+        led = (self._after_lead(at, at + _REACH) for at in range(start, end) if is_day_word(self.words[at]))
+        verbs = (at for at in led if at < end and self._is_verb(at, start))  # "va bene domani scrivo"
+        return next((Found("present", range(at, at + 1)) for at in verbs), None)
+
+    def _is_verb(self, at: int, start: int) -> bool:
+        is_noun = at > start and self._lists.length_at("noun after", self.words, at - 1)
+        is_verb = not is_noun and self._lists.length_at("verb", self.words, at) > 0
+        return is_verb and not self._is_idle(at, at + 1)
 
     def _is_idle(self, start: int, end: int) -> bool:
         """Say whether what the person does there is no deed, or past: `I think`, `ich bin`, `tengo`."""
@@ -223,10 +228,10 @@ class Clauses:
         after = bisect_right(self._starts, start)
         return self._starts[after] if after < len(self._starts) else len(self.words)
 
-    def _after_lead(self, start: int) -> int:
+    def _after_lead(self, start: int, end: int | None = None) -> int:
         """Return where a clause begins without its times, places and words like "ok" and "then"."""
-        at = start
-        while at < len(self.words):
+        at, last = start, min(end or len(self.words), len(self.words))
+        while at < last:
             if self._lists.length_at("prep", self.words, at):
                 at += 1
                 while at < len(self.words) and self._lists.length_at("article", self.words, at):

@@ -14,9 +14,13 @@ from coaching.library.promises import Claim, Said, weigh, weighable_of
 
 FOLDER = Path(__file__).parent
 FRESH = sorted(FOLDER.glob("fresh*.tsv"))
-"""What nothing was learnt from: it measures."""
+"""Strangers' tables, each measured before anything was learnt from it."""
 TABLES = sorted(set(FOLDER.glob("*.tsv")) - set(FRESH))
-"""What the words and the weights were learnt from."""
+"""Those that were written to teach."""
+TAUGHT = {"fresh", "fresh_second", "fresh_third", "fresh_fourth", "fresh_fifth"}
+"""The strangers' tables that teach the weights, too, since newer ones measure."""
+LEARNT = sorted([*TABLES, *(table for table in FRESH if table.stem in TAUGHT)])
+"""What the weights are learnt from."""
 MONDAY = date(2026, 11, 30)
 
 Row = dict[str, str]

@@ -1,11 +1,13 @@
 """What a person said is a step at once only if they promised it: by tables of sentences.
 
-The words and the weights were learnt from all of them but the fresh ones (`measure`); `test_training`
-measures weights on the sentences of an author they weren't learnt from. By the author of the rules are
-`held`, `promises`, `promises_hard`, `promises_own`, `written_l` and `written_m`. Others were written before a
-look at the rules, `written_h` to `written_m`, `fresh_third` and `fresh_fourth` by one writer. So were
-`fresh_fifth` and `fresh_sixth`, by another. `written_p` and `written_q` are by one who had read three of the
-fresh ones, about other things: promises and jokes of the same words, habits, and the doings of other people.
+The words and the weights were learnt from all of them but the newest two fresh ones (`measure.LEARNT`);
+`test_training` measures weights on the sentences of an author they weren't learnt from. By the author of the
+rules are `held`, `promises`, `promises_hard`, `promises_own`, `written_l` and `written_m`. Others were
+written before a look at the rules, `written_h` to `written_m`, `fresh_third` and `fresh_fourth` by one
+writer. So were `fresh_fifth` and `fresh_sixth`, by another, and `fresh_seventh`, by a third. `written_p` and
+`written_q` are by one who had read three of the fresh ones, about other things: promises and jokes of the
+same words, habits, and the doings of other people. `written_r` to `written_v` are by one who had read all of
+them, about other things, too: all kinds of the fresh ones, and plain promises without more.
 """
 
 import time
@@ -20,7 +22,7 @@ from coaching.library.promises import MAX_CHARACTERS, Claim, Said, weigh
 from coaching.safety.weighed import ALWAYS
 from tests.patience import patience
 from tests.steps.measure import FRESH, MONDAY, read_rows, why
-from tests.steps.training import OF_A_THIRD, author_of
+from tests.steps.training import OF_A_FOURTH, OF_A_THIRD, author_of
 
 TABLES = sorted(Path(__file__).parent.glob("promises*.tsv"))
 HELD = Path(__file__).with_name("held.tsv")
@@ -31,7 +33,7 @@ LEAST_OF_STRANGERS = 0.7
 MOST_OTHERS = 16
 """Of strangers' sentences."""
 MOST_OF_HARD = 40
-"""Of sentences that were written to look like promises (`training.OF_A_THIRD`)."""
+"""Of sentences that were written to look like promises (`training.OF_A_THIRD`, `OF_A_FOURTH`)."""
 LEAST_FOUND = 0.85
 """Of the real promises, how many are written without a question."""
 
@@ -68,7 +70,7 @@ def test_of_strangers_hardly_anything_but_promises_is_written_at_once_and_no_har
     written = Counter(row["kind"] for row in read_rows(table) if not why(row))
     promised = sum(row["kind"] == "promise" for row in read_rows(table))
     assert written.pop("promise") >= LEAST_OF_STRANGERS * promised
-    most = MOST_OF_HARD if author_of(table) == OF_A_THIRD else MOST_OTHERS
+    most = MOST_OF_HARD if author_of(table) in {OF_A_THIRD, OF_A_FOURTH} else MOST_OTHERS
     assert written.total() <= most, written
     assert "harm" not in written
 
@@ -145,7 +147,7 @@ def test_harm_relapse_requests_and_what_others_must_do_first_are_asked_about(wor
         ("Since Tom died I'm alone. I'll join the choir on Monday.", "I'll join the choir on Monday"),
         ("I'll bin my cigarettes tonight.", "I'll bin my cigarettes tonight"),
         ("I'll ask him to remind me tomorrow.", "I'll ask him to remind me tomorrow"),
-        ("I'll wait for the plumber tomorrow.", "I'll wait for the plumber tomorrow"),
+        ("I'll wait for the plumber tomorrow at nine.", "I'll wait for the plumber tomorrow at nine"),
     ],
 )
 def test_everyday_words_for_the_same_are_promises(words: str, quote: str) -> None:
@@ -218,6 +220,16 @@ def test_no_weight_makes_somebody_elses_step_the_persons(quote: str) -> None:
         ("Il sabato porto i fiori al cimitero.", "Il sabato porto i fiori al cimitero", "no promise"),
         ("Am Samstag danke ich der Schwester.", "Am Samstag danke ich der Schwester", ""),
         ("I'll see the nurse. Best wishes from Dave", "I'll see the nurse", "pasted"),
+        ("va bn domani scrivo a Giulia", "domani scrivo a Giulia", ""),
+        ("I'm leaving work at five today.", "I'm leaving work at five today", ""),
+        ("Te doy mi palabra, el domingo voy a verla.", "el domingo voy a verla", ""),
+        ("C'est dit, j'appelle la banque demain.", "j'appelle la banque demain", ""),
+        ("I'll call her on Friday, and if she shouts I'll hang up.", "I'll call her on Friday", ""),
+        ("I'll call her on Friday, but only if she writes.", "I'll call her on Friday", "hedged"),
+        ("I'll speak on Friday. I've read that again, please ignore it.", "I'll speak on Friday", "negated"),
+        ("comment je fais pour l'appeler lundi", "je fais pour l'appeler lundi", "question"),
+        ("De haber podido, hoy dejaría la carrera.", "hoy dejaría la carrera", "hedged"),
+        ("Half a year without, and tonight I'm buying cigs.", "tonight I'm buying cigs", "no promise"),
     ],
 )
 def test_a_sign_counts_where_it_governs_the_quote(words: str, quote: str, expected: str) -> None:

@@ -7,13 +7,10 @@ import pytest
 
 from coaching.library.promise_weights import WEIGHTS, learnt_weights
 from coaching.safety.weighed import ALWAYS
-from tests.steps.measure import TABLES, read_rows, why
+from tests.steps.measure import LEARNT, read_rows, why
 from tests.steps.training import (
     MIN_SENTENCES,
-    OF_A_THIRD,
-    OF_ANOTHER,
-    OF_ONE,
-    OF_RULES,
+    TABLES_OF,
     Example,
     all_examples,
     author_of,
@@ -25,7 +22,7 @@ from tests.thoroughness import sample, size
 ROUNDS = size(6, long=25)
 LEAST_OF_UNSEEN, MOST_OTHERS = 0.62, 5
 """Of an author's promises, the share that is written at once; of their others, how many."""
-STRANGERS = sorted({author_of(table) for table in TABLES} - {OF_RULES, OF_ONE, OF_ANOTHER, OF_A_THIRD})
+STRANGERS = sorted({author_of(table) for table in LEARNT} - TABLES_OF.keys())
 """Not those who wrote to teach the weights: many of their sentences differ from a promise in a word."""
 
 
@@ -62,7 +59,7 @@ def test_weights_of_other_authors_know_the_promises_of_one_who_is_left_out(
     author: str, examples: Sequence[Example]
 ) -> None:
     weights = learn([each for each in examples if each.author != author], rounds=ROUNDS)
-    rows = [row for table in TABLES if author_of(table) == author for row in read_rows(table)]
+    rows = [row for table in LEARNT if author_of(table) == author for row in read_rows(table)]
     promised = sum(row["kind"] == "promise" for row in rows)
     written = Counter(row["kind"] for row in rows if not why(row, weights))
     assert written.pop("promise") >= LEAST_OF_UNSEEN * promised

@@ -5,7 +5,7 @@ sentences, which tells how well they know sentences that they never saw. `tests.
 """
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -14,16 +14,19 @@ from coaching.library.promise_weights import MEANINGS, WEIGHTS, Weights
 from coaching.library.spoken import tokens_of, widened
 from coaching.safety.weighed import ALWAYS
 from tests.learning import rounded, solve
-from tests.steps.measure import TABLES, Row, is_promise, read_rows, report, weighable_in
+from tests.steps.measure import LEARNT, Row, is_promise, read_rows, report, weighable_in
 
 HEADER = "# Weights of the features of a promise (promise_weights.py), in hundredths. `<..>`: by meaning."
-OF_RULES = "rules"
-AUTHOR_OF_RULES = frozenset({"held", "promises", "promises_hard", "promises_own"})
-"""Tables by who wrote the rules; each other table is somebody else's."""
-OF_ONE, OF_ANOTHER, OF_A_THIRD = "one writer", "another writer", "a third writer"
-TABLES_OF_ONE = frozenset(f"written_{letter}" for letter in "hijklm")
-TABLES_OF_ANOTHER = frozenset({"written_n", "written_o"})
-TABLES_OF_A_THIRD = frozenset({"written_p", "written_q"})
+OF_RULES, OF_ONE, OF_ANOTHER = "rules", "one writer", "another writer"
+OF_A_THIRD, OF_A_FOURTH = "a third writer", "a fourth writer"
+TABLES_OF: Mapping[str, Collection[str]] = {
+    OF_RULES: {"held", "promises", "promises_hard", "promises_own"},
+    OF_ONE: {*(f"written_{letter}" for letter in "hijklm"), "fresh_third", "fresh_fourth"},
+    OF_ANOTHER: {"written_n", "written_o"},
+    OF_A_THIRD: {"written_p", "written_q"},
+    OF_A_FOURTH: {f"written_{letter}" for letter in "rstuv"},
+}
+"""Tables by who wrote them, the author of the rules first; each other table is somebody else's."""
 WEIGHT_OF_RULES = 0.5
 """What a sentence teaches by the author of the rules: the rules know them."""
 WEIGHT_OF_HARM = 2.0
@@ -49,13 +52,7 @@ class Example:
 
 
 def author_of(table: Path) -> str:
-    if table.stem in TABLES_OF_ONE:
-        return OF_ONE
-    if table.stem in TABLES_OF_ANOTHER:
-        return OF_ANOTHER
-    if table.stem in TABLES_OF_A_THIRD:
-        return OF_A_THIRD
-    return OF_RULES if table.stem in AUTHOR_OF_RULES else table.stem
+    return next((author for author, tables in TABLES_OF.items() if table.stem in tables), table.stem)
 
 
 def read_examples(table: Path) -> Sequence[Example]:
@@ -100,25 +97,25 @@ def learn(examples: Sequence[Example], *, rounds: int = ROUNDS) -> Weights:
 def digest() -> str:
     """Return a digest of what weights are learnt from: tables, words, and the features of a sample."""
     found = sha256()
-    for file in (*TABLES, *(WEIGHTS.with_name(name) for name in (MEANINGS, "promises.txt"))):
+    for file in (*LEARNT, *(WEIGHTS.with_name(name) for name in (MEANINGS, "promises.txt"))):
         found.update(file.read_bytes())
-    for row in [row for table in TABLES for row in read_rows(table)][::SAMPLED]:
+    for row in [row for table in LEARNT for row in read_rows(table)][::SAMPLED]:
         each = weighable_in(row)
         found.update(" ".join(sorted(each.features if each else ())).encode())
     return found.hexdigest()[:16]
 
 
 def all_examples() -> Sequence[Example]:
-    return [each for table in TABLES for each in read_examples(table)]
+    return [each for table in LEARNT for each in read_examples(table)]
 
 
 def print_figures() -> None:
     """Print what weights that are learnt from all other authors make of each author's tables."""
-    examples: Mapping[Path, Sequence[Example]] = {table: read_examples(table) for table in TABLES}
-    for author in dict.fromkeys(author_of(table) for table in TABLES):
+    examples: Mapping[Path, Sequence[Example]] = {table: read_examples(table) for table in LEARNT}
+    for author in dict.fromkeys(author_of(table) for table in LEARNT):
         others = [each for rows in examples.values() for each in rows if each.author != author]
         weights = learn(others)
-        rows = [row for table in TABLES if author_of(table) == author for row in read_rows(table)]
+        rows = [row for table in LEARNT if author_of(table) == author for row in read_rows(table)]
         print(author, *report(rows, weights), sep="\n", flush=True)  # noqa: T201 - its output
 
 
