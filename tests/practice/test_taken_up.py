@@ -8,7 +8,11 @@ from tests.practice.conftest import Http
 from tests.practice.talking import CONTEXT, NAMES, TalkWalk
 
 ROWS = [
-    ("en", "my flatmate leaves pans in the sink | Twelve years and it was fine", "Twelve years is a stretch"),
+    (
+        "en",
+        "my flatmate leaves pans in the sink | Twelve years and it was fine",
+        "Twelve years. What have they been like",
+    ),
     ("en", "Do you remember how long we were together?", "I can't find in what you've written here"),
     ("en", "We were together for nine years | Do you remember how long we were together?", "nine years”"),
     ("en", "whose fault is it", "whose fault that is"),

@@ -17,7 +17,7 @@ _PRIVACY = (
     "private", "stored", "authority", "employer", "relative", "remove", "train", "trust", "take",
 )  # fmt: skip
 """Answers that a short question may go on from."""
-_SHORT_WORDS, _LONG_WORDS = 12, 14
+_SHORT_WORDS, _LONG_WORDS, _PLAN_WORDS = 12, 14, 8
 
 
 _ASKED_LAST = ("advice", "selfask", "prognosis", "stored", "private", "doubt")
@@ -60,6 +60,18 @@ def about_tour(words: str) -> str:
     """Return the name of the question about the tour that words ask, or nothing."""
     topic = sense(words).topic
     return topic if topic in texts.questions() else ""
+
+
+def is_of_plan(words: str) -> bool:
+    """Return whether a longer message names a plan and never the tour, so its questions are about that."""
+    is_long = len(words.split()) > _PLAN_WORDS
+    return is_long and is_about("intends", words) and not is_about("of_tour", words)
+
+
+def is_of_else(words: str) -> bool:
+    """Return whether words that seem to ask what the tour can do ask something else."""
+    is_how = is_about("advice", words) or is_about("how_to_tell", words)
+    return bool(plain_act(words)) or is_how or is_of_plan(words)
 
 
 def begins_in(words: str) -> bool:

@@ -7,6 +7,7 @@ from coaching.practice.coach import texts
 from coaching.practice.coach.asides import answer_question, in_both_languages
 from coaching.practice.coach.conversation import Conversation, Exchange
 from coaching.practice.coach.hearing import Heard, hear
+from coaching.practice.coach.wordings import choose
 from coaching.safety.card import danger_in
 from coaching.safety.no_more import wants_no_more_questions
 
@@ -90,8 +91,11 @@ def words_at_rest(conversation: Conversation, newest: Exchange, heard: Heard) ->
     told = {
         "question": lambda: answer_question(conversation, newest.answer),
         "foreign": lambda: in_both_languages(heard),
-        "answer": lambda: texts.reactions("heavy")[0],
-        "remark": lambda: texts.reactions("heavy")[0],
+        "answer": lambda: choose(conversation, "felt", "after"),
+        "remark": lambda: choose(conversation, "felt", "after"),
+        "thanks": lambda: choose(conversation, "thanks"),
     }.get(heard.kind, lambda: "")()
-    is_again = bool(told) and texts.stands_in("care_here", newest.question)
+    is_again = bool(told) and any(
+        texts.stands_in("care_here", each.question) for each in conversation.exchanges
+    )
     return [told, "" if is_again else texts.said("care_here")]

@@ -1,7 +1,7 @@
 """What the tour says in an arc to words that are no answer to its question; and what it finds again."""
 
 from coaching.practice.coach import texts
-from coaching.practice.coach.acts import about_tour
+from coaching.practice.coach.acts import about_tour, plain_act
 from coaching.practice.coach.asides import pick
 from coaching.practice.coach.conversation import Conversation, Exchange
 from coaching.practice.coach.hearing import Heard, hear, is_about, search
@@ -59,6 +59,8 @@ def remembered(conversation: Conversation, newest: Exchange, heard: Heard) -> Re
     """Return what was said of what they ask to remember: in this conversation, else by a search."""
     if texts.stands_in("recall_ask", newest.question) and heard.kind in {"answer", "recall"}:
         return recall(conversation, heard.words or newest.answer)
+    if plain_act(newest.answer) == "remember":
+        return None
     if heard.kind == "recall" and (told := say_named(conversation) or say_so_far(conversation)):
         return say(told)
     if heard.kind == "recall" and is_about("asks_fact", newest.answer):

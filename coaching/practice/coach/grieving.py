@@ -1,6 +1,7 @@
 """Whether somebody tells of a loss, or told of one a moment ago: then nothing else is offered."""
 
 from coaching.practice.coach.conversation import Conversation
+from coaching.practice.coach.hearing import is_about
 from coaching.practice.coach.reading import Reading, wants_something
 from coaching.practice.coach.scenes import tells_of_death, tells_of_no_loss
 from coaching.practice.coach.sense import sense
@@ -20,6 +21,8 @@ def has_grieved(conversation: Conversation, *, ever: bool = False) -> bool:
 
 def is_of_loss(words: str) -> bool:
     """Return whether words tell of a loss."""
+    if is_about("homesick", words):
+        return False
     is_sensed = sense(words).topic == "loss" and not tells_of_no_loss(words)
     return is_grief(words) or tells_of_death(words) or is_sensed
 

@@ -9,9 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from coaching.practice.coach import texts
+from coaching.practice.coach.acts import is_of_plan
 from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.greeting import FIRST_WORDS, only_opens, tells_more
 from coaching.practice.coach.hearing import hear, is_about
+from coaching.practice.coach.leaving import TAIL_WORDS, says_goodbye, takes_leave
 from coaching.practice.coach.scenes import scene_in
 from coaching.practice.coach.sense import CRIES, Sensed, features_of, sense
 from coaching.safety.intensity import SaidWords, measure_intensity
@@ -59,9 +61,10 @@ _ANSWERED_OF_OTHERS = frozenset({"asked", "ask_advice", "ask_world"})
 """Acts of questions about anything but the tour."""
 _THOUGHTS = frozenset({"wonder", "undecided"})
 """Topics that are asked of nobody."""
-_TAIL_WORDS, _SURE_OF_TAIL = 6, 0.8
 _OF_BODIES = frozenset({"<clinic>", "<pills>"})
 """What words speak of whose questions only somebody can answer who knows about it."""
+_WHY = re.compile(r"\W*(?:why|warum|wieso|weshalb|por qué)\b", re.IGNORECASE)
+"""How a question begins that no advice answers."""
 _SUM = re.compile(r"\d\s*[x×*+/÷-]\s*\d")
 FRIENDLY = re.compile("[🎉🥳😊😀😁❤💪👍🙂😍🙌✨😘🤗💕🙏]")
 _GLAD = re.compile("[🎉🥳]")
@@ -104,17 +107,17 @@ def read(conversation: Conversation) -> Reading:
     if act in {"tell", OPEN} and _GLAD.search(words) and not CRIES.search(words):
         act, topic = "good", ""
     clauses = [sense(each) for each in _CLAUSES.split(words) if is_asking(each)] if act in _ASKS else []
-    questions = _questions_in(topic, sensed if parts else clauses)
+    questions = _questions_in(words, topic, sensed if parts else clauses)
     if act == "complain" and whole.act == act and not is_about("of_tour_or_that", words):
         act, topic = OPEN, ""
-    if act in _PLANNED and plans(words) and not is_about("takes_leave", words):
+    if act in _PLANNED and plans(words) and not takes_leave(words):
         act, topic = "goal", ""
-    elif act == "bye" and scene_in(words) and not is_about("takes_leave", words):
+    elif act == "bye" and (scene_in(words) or is_about("promise", words)) and not takes_leave(words):
         act, topic = OPEN, ""
     elif act in _THANKS and len(words.split()) > _FEW_WORDS and not is_about("thanks_words", words):
-        act = act if is_about("of_tour", words) else OPEN
-    is_leaving = act == "bye" or is_about("takes_leave", words)
-    is_leaving = is_leaving or (act != "goal" and _says_goodbye(words, sensed))
+        act, topic = (act, topic) if is_about("of_tour", words) else (OPEN, "")
+    is_leaving = act == "bye" or takes_leave(words)
+    is_leaving = is_leaving or (act != "goal" and says_goodbye(words, parts))
     if is_leaving and act == "bye":
         topic = ""
     is_thankful = act not in {"confide", "bye"} and is_about("thanks_last", words)
@@ -124,8 +127,11 @@ def read(conversation: Conversation) -> Reading:
 def _asked_or(act: str, topic: str, conversation: Conversation, parts: Sequence[str]) -> tuple[str, str]:
     """Return the act and topic of a question among the sentences, where the whole seems to ask nothing."""
     words = conversation.exchanges[-1].answer
+    if topic == "begin" and len(conversation.exchanges) > LASTS and is_asking(words):
+        return "ask_advice", ""  # where to begin with what was told
     is_answer = has_just_asked(conversation) and len(words.split()) <= FIRST_WORDS
-    if act in _ANSWERS_NOTHING and not is_answer and (asked := _asked_in(parts or [words])):
+    is_open = act in _ANSWERS_NOTHING or (act == "confide" and parts and parts[-1].endswith("?"))
+    if is_open and not is_answer and (asked := _asked_in(parts or [words])):
         act, topic = asked
     elif act == "complain" and words.rstrip().endswith("?") and not is_about("of_tour", words):
         act = "asked"
@@ -145,6 +151,8 @@ def _asked_of(words: str, act: str, topic: str) -> tuple[str, str]:
     """Return what a question asks, where it isn't sure that it is about the tour."""
     if act == "ask_self" and not topic and not words.rstrip().endswith("?") and "?" in words:
         return OPEN, ""
+    if act == "ask_advice" and not topic and _WHY.match(words):
+        return "asked", ""
     if act in {"asked", "greet", OPEN} and is_about("how_are_you", words):
         return "ask_self", "feel"
     if act not in {"ask_self", *_ANSWERED_OF_OTHERS} or sense(words).share >= _SURE_OF_WANTING:
@@ -230,7 +238,7 @@ def _is_taken_for_another(words: str, whole: Sensed) -> bool:
     if whole.act in _ONLY_SHORT and count >= _TOO_LONG:
         return True
     if whole.act == "bye":
-        return count > 2 * _TAIL_WORDS  # a goodbye at its end is met all the same
+        return count > 2 * TAIL_WORDS  # a goodbye at its end is met all the same
     if whole.act not in _WANTS or whole.topic in _THOUGHTS or is_asking(words):
         return False
     return whole.act in _ASKED or whole.share < _SURE_OF_WANTING
@@ -240,7 +248,7 @@ def _is_doubtful(words: str, whole: Sensed) -> bool:
     """Return whether what words seem to do, without a topic, is common in stories, too."""
     is_long = len(words.split()) >= _LONG
     if whole.act == "short":
-        return is_long
+        return len(words.split()) > FIRST_WORDS and hear(words).kind == "answer"
     is_question = words.rstrip().endswith("?")
     if whole.act == "ask_self":
         return not is_question and whole.share < _SURE_OF_TELLING
@@ -249,21 +257,14 @@ def _is_doubtful(words: str, whole: Sensed) -> bool:
     return is_doubted and not is_complaint and not is_question and whole.share < _SURE_OF_REFUSING
 
 
-def _questions_in(topic: str, parts: Sequence[Sensed]) -> Sequence[str]:
+def _questions_in(words: str, topic: str, parts: Sequence[Sensed]) -> Sequence[str]:
     """Return the questions about the tour that a message asks, one in each of its sentences."""
     known = texts.questions()
+    if is_of_plan(words):
+        return []
     clear = [each.topic for each in parts if each.act in _ASKS and each.share >= _SURE_OF_PART]
     found = [each for each in dict.fromkeys(clear) if each in known]
     return ([topic, *found] if topic in known and topic not in found else found)[:2]
-
-
-def _says_goodbye(words: str, parts: Sequence[Sensed]) -> bool:
-    """Return whether the last sentence says goodbye, or the last words where no sentence ends."""
-    if parts:
-        return any(each.act == "bye" and each.share >= _SURE_OF_PART for each in parts[-2:])
-    said = words.split()
-    last = sense(" ".join(said[-_TAIL_WORDS:]))
-    return len(said) > _TAIL_WORDS and last.act == "bye" and last.share >= _SURE_OF_TAIL
 
 
 def has_just_asked(conversation: Conversation) -> bool:

@@ -23,11 +23,15 @@ _ECHOED, _QUOTED = range(3, 13), range(4, 10)
 """So many words a message has that is said back whole, in English and quoted in the others."""
 _UNFIT = re.compile(
     r"[?:;()\"“”„«»\n]|[.!,…]\s{1,3}\w|\b(?:you|your|du|dich|dir|dein\w*|tú|te|ti|tu)\b"
-    r"|\b(?:feel\w*|felt|hate|stupid|fühl\w*|siento|sentir)\b"
+    r"|\b(?:feel\w*|felt|hate|stupid|conversation|chat|app|script|bot|fühl\w*|siento|sentir)\b"
     r"|\A(?:and|but|und|aber|y|pero|no|nein|ja|yes|sí|si|ok|well|so|also)\b",
     re.IGNORECASE,
 )
 """What isn't one plain statement about anything but the tour."""
+_LEADS = re.compile(
+    r"\A(?:(?:ok|so|and|anyway|fine|lol|idk|i (?:suppose|guess|think|mean))\b[ ,.!…]{0,4})+", re.IGNORECASE
+)
+_SENTENCES = re.compile(r"(?<=[.!…])\s{1,3}(?=\w)")
 _FILLERS = re.compile(
     r"\A(?:(?:hm+|well|yeah|ok|okay|oh|ah|ugh|honestly"
     r"|ach|naja|tja|puh|pues|bueno|vale|uf|ay)\b[ ,.!…]{0,4})+",
@@ -47,6 +51,12 @@ _TURNED_WRONG = re.compile(
     re.IGNORECASE,
 )
 _ARTICLE = re.compile(r"\A(?:the|a|my|der|die|das|mein|meine|el|la|los|las|mi|mis)\s+", re.IGNORECASE)
+_SUBJECT = re.compile(
+    r"(?:i|i['’]\w{1,2}|im|we|we['’]\w{1,2}|my|our|he|she|it|they|(?:he|she|it|they)['’]\w{1,2}"
+    r"|his|her|their|the|there|this|that|a|an|some|both|all|everybody|everyone|people)\s",
+    re.IGNORECASE,
+)
+"""How an English statement begins that can be said back."""
 _DEPENDS = re.compile(
     r"\A(?:forgive|sorry|don't|if|which|that|who|die ich|der ich|das ich|dass|wenn|si|cuando)\b",
     re.IGNORECASE,
@@ -67,10 +77,14 @@ def say_back(conversation: Conversation, words: str, act: str) -> str:
         return ""
     last = _JOINS.sub("", [each.strip() for each in _CLAUSE.findall(words) if each.strip()][-1])
     count = len(last.split())
-    unsaid = _unsaid(conversation, "mirror")
+    is_english = texts.language() == "en"
+    unsaid = _unsaid(conversation, "echo" if is_english else "mirror")
     is_used_up = len(unsaid) <= len(texts.answers("mirror")) - _MAX_SAID_BACK
+    last = _turned(last) if is_english else last
     if (
-        is_used_up
+        not unsaid
+        or (is_used_up and not is_english)
+        or not last
         or _DEPENDS.match(last)
         or count not in _CLAUSE_WORDS
         or len(words.split()) < count + _MIN_BESIDE
@@ -82,6 +96,7 @@ def say_back(conversation: Conversation, words: str, act: str) -> str:
 def echo(conversation: Conversation, words: str, act: str) -> str:
     """Return a short message said back, in English as said to the person, and how to go on; or nothing."""
     said = _FILLERS.sub("", " ".join(words.split())).strip(" .!…")
+    said = _last_statement(_LEADS.sub("", said)) if texts.language() == "en" else said
     is_english = texts.language() == "en"
     is_fit = (
         act in _TELLS
@@ -99,9 +114,16 @@ def echo(conversation: Conversation, words: str, act: str) -> str:
     return unsaid[0].format(words=turned) if unsaid else ""
 
 
+def _last_statement(words: str) -> str:
+    """Return the last sentence of several that can be said back; the words themselves if none can."""
+    sentences = [_FILLERS.sub("", each.strip()).strip(" .!…") for each in _SENTENCES.split(words)]
+    fit = [each for each in sentences if _SUBJECT.match(each) and len(each.split()) in _ECHOED]
+    return fit[-1] if len(sentences) > 1 and fit and "?" not in words else words
+
+
 def _turned(said: str) -> str:
     """Return English words said to the person who said them; nothing where that could go wrong."""
-    if _TURNED_WRONG.search(said):
+    if _TURNED_WRONG.search(said) or not _SUBJECT.match(said):
         return ""
     turned = _MINE.sub(lambda found: _YOURS[found[0].lower().replace("’", "'")], said)
     return turned[:1].upper() + turned[1:]

@@ -14,6 +14,7 @@ from coaching.practice.coach.acts import about_tour, plain_act
 from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.sense import sense
 from coaching.practice.coach.spoken import spoken_language
+from coaching.practice.coach.statements import without_asides
 from coaching.practice.coach.texts import LANGUAGES, Language, read_table
 from coaching.safety.readable import plain_letters
 
@@ -54,12 +55,28 @@ _REFERS = re.compile(
     r"\b(?:he|she|they|him|her|them|er|sie|ihn|ihm|ihr|ihnen|el|ella|ellos|ellas|le|les|[a-z]+[aei]rl[ae]s?)\b"
 )
 """How a question refers to who was told of."""
+_ASKS_ALL = re.compile(
+    r"\b(?:(?:should|can|could|shall|do) i (?:\w+ ){0,2}(?:do|start|begin|go on|cope|deal|handle|manage)"
+    r"|what (?:would|do|did) (?:you|u|others?|other people|one) do|advice|tips?|ideas?|what now"
+    r"|how (?:do|does|would|can) (?:i|one|people)|(?:soll|kann|muss) ich (?:\w+ ){0,3}(?:tun|machen|anfangen)"
+    r"|was wurdest du|rat|tipps?|was jetzt|wie (?:soll|kann|geht)|consejo\w*|y ahora que|por donde"
+    r"|(?:que|como) (?:hago|puedo|debo|deberia|harias|hacen)|que (?:tengo que|voy a) hacer)\b"
+)
+"""How somebody asks for advice in general; other questions ask something of their own."""
 _TURNS = re.compile(
     r"\W*(?:but|only|however|unfortunately|sadly|aber|nur|leider|allerdings|pero|solo que|por desgracia)\b"
 )
 """How words begin that something glad is followed by."""
 _GLAD_WORDS = 4
 """In fewer words nothing else is told."""
+_REPORTED = re.compile(
+    r"\b(?:says?|said|thinks?|reckons?|claims?|calls me|sagt|meint|findet|dice|piensa|cree)\s{1,3}"
+    r"(?:(?:that|dass|que)\s{1,3})?(?:i'?m|i am|i'll|ich|soy|estoy|me)\s[^,.;!?]{1,60}?"
+    r"(?=[,.;!?]| but | and | aber | und | pero |\Z)"
+)
+"""What others say of the person, which isn't what the person is or does."""
+_EARLY_WORDS = 5
+"""So many words from the beginning a message says what it is about."""
 _NEVER = re.compile(r"(?!)")
 
 
@@ -94,6 +111,12 @@ class Scene:
         is_named = self.heard.search(letters) and self.beside.search(letters)
         return bool(is_named) and not self.unless.search(letters)
 
+    def is_subject_of(self, words: str) -> bool:
+        """Return whether somebody or something everyday stands where words say what they are about."""
+        letters = plain_letters(words).strip()
+        found = self.heard.search(letters)
+        return found is None or len(letters[: found.start()].split()) <= _EARLY_WORDS
+
 
 @cache
 def scenes(language: Language) -> Sequence[Scene]:
@@ -122,7 +145,9 @@ def scene_in(words: str) -> Scene | None:
     """Return the situation that words name."""
     letters = plain_letters(words).strip()
     letters = letters if " " in letters else f"i'm {letters}"  # "tired" says as much as "I'm tired"
-    found = [each for each in scenes(spoken_language(words) or texts.language()) if each.stands_in(letters)]
+    main = _REPORTED.sub("", without_asides(letters))
+    known = scenes(spoken_language(words) or texts.language())
+    found = [each for each in known if each.stands_in(letters if each.name in GRAVE else main)]
     heavy = [each for each in found if each.weight == len(_FOLLOWED) - 1]
     is_all = len(heavy) >= _MANY and not any(each.is_glad or each.is_quiet for each in found)
     name = _ALL_AT_ONCE if is_all else found[0].name if found else ""
@@ -176,7 +201,8 @@ def asks_for(conversation: Conversation, *, is_quiet: bool) -> Sequence[str]:
     found = [*([new] if new else []), *told]
     known = [scene for scene in found if scene.asks and (scene.is_quiet or not is_quiet)]
     best = next((scene for scene in known if not scene.is_background), known[0] if known else None)
-    return best.asks if best else ()
+    is_fit = best is not None and (best is new or best.is_quiet or _ASKS_ALL.search(plain_letters(words)))
+    return best.asks if best and is_fit else ()
 
 
 def scene_before(conversation: Conversation) -> Scene | None:
@@ -194,7 +220,8 @@ def wordings_for(conversation: Conversation, *, is_hard: bool) -> Sequence[str]:
     new, before = scene_in(words), scene_before(conversation)
     goes_on = before and (new is None or _goes_on(before, new))
     scene = before if goes_on else new
-    is_incidental = scene is not None and not scene.weight and len(words.split()) > _STORY_WORDS
+    is_long = scene is not None and not scene.weight and len(words.split()) > _STORY_WORDS
+    is_incidental = is_long or (scene is new and new is not None and _is_by_the_way(new, words))
     if (
         scene is None
         or is_incidental
@@ -209,6 +236,10 @@ def wordings_for(conversation: Conversation, *, is_hard: bool) -> Sequence[str]:
     if is_told and (felt := _feeling_in(words)):
         return [*felt.says, *felt.more]
     return [*scene.more, *scene.says] if is_told else [*scene.says, *scene.more]
+
+
+def _is_by_the_way(scene: Scene, words: str) -> bool:
+    return scene.is_background and not scene.is_subject_of(words)
 
 
 def _stays_glad(words: str) -> bool:

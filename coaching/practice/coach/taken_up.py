@@ -13,6 +13,7 @@ from coaching.practice.coach.hearing import hear, is_about
 from coaching.practice.coach.reading import wants_no_questions
 from coaching.practice.coach.saying_back import echo, say_back
 from coaching.practice.coach.spoken import spoken_language
+from coaching.practice.coach.statements import without_asides
 from coaching.practice.coach.texts import LANGUAGES, Language, read_table
 from coaching.practice.coach.wordings import without_question
 
@@ -40,7 +41,7 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 def take_up(conversation: Conversation, words: str) -> str:
     """Return what to say to a general word among those of the person; nothing where none is known."""
-    said = " ".join(words.replace("’", "'").split())
+    said = without_asides(" ".join(words.replace("’", "'").split()))
     if "?" in said or hear(words).kind != "answer" or wants_no_questions(conversation):
         return ""
     if spoken_language(words) not in {None, texts.language()} or len(said.split()) > _MAX_WORDS:

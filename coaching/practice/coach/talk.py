@@ -35,16 +35,13 @@ from coaching.practice.coach.scenes import (
     wordings_for,
 )
 from coaching.practice.coach.sense import CRIES, LAUGHS
+from coaching.practice.coach.statements import is_of_others, without_tags
 from coaching.practice.coach.steps import has_just_noted
 from coaching.practice.coach.tables import is_put_in
 from coaching.practice.coach.taken_up import MISTAKEN, keep_to, take_up
 from coaching.practice.coach.wordings import choose, filled, unsaid, without_question
 from coaching.safety.intensity import SaidWords, measure_intensity
 
-_TAG = re.compile(
-    r",\s{0,3}¿?(?:sabes|entiendes|you know|weißt du|verstehst du)\s{0,3}\?\s{0,3}\Z", re.IGNORECASE
-)
-"""Questions at the end of a statement that ask for nothing."""
 _SCRIPT = re.compile(r"\b(?:script|Skript|guion)", re.IGNORECASE)
 _SIGNS = (("tears", CRIES), ("tease", LAUGHS), ("sign", FRIENDLY))
 _AS_HEARD = frozenset({"nonsense", "refusal"})
@@ -67,7 +64,7 @@ _ANSWERS = frozenset({"tell", "open", "bye", "greet", "smalltalk"})
 
 def talk(conversation: Conversation, newest: Exchange, heard: Heard) -> str:
     """Return what to say to the newest words of an open conversation."""
-    words = _TAG.sub("", newest.answer)
+    words = without_tags(newest.answer)
     conversation.exchanges[-1] = replace(newest, answer=words)
     reading = read(conversation)
     if told := say_of_names(conversation, reading.act):
@@ -181,7 +178,7 @@ def _say_to(conversation: Conversation, reading: Reading) -> str:
         return _answer_to("able", conversation)
     if is_about("told_already", words) and (here := found_here(conversation, words, "said_already")):
         return here
-    is_loss = reading.topic == "loss" and not tells_of_no_loss(words)
+    is_loss = reading.topic == "loss" and is_of_loss(words) and not tells_of_no_loss(words)
     goes_on = (reading.act in _STAYS or reading.topic == "begin") and has_grieved(conversation)
     goes_on = goes_on and not tells_of_no_loss(words)
     if is_loss or goes_on:
@@ -204,6 +201,8 @@ def _say_of_scene(conversation: Conversation, reading: Reading) -> str:
     if not is_named and (is_plan or _asks_which(words)):
         return ""
     is_brief = act in {"short", "greet", "smalltalk"} and not (is_named or _adds(words))
+    if act == "good" and not is_named and not (before and before.is_glad):
+        return ""  # who or what stands in it by the way is no matter then
     if not (act in _HEARS_SCENES or is_mistaken) or is_brief:
         return ""
     name = named_in(words)
@@ -247,13 +246,18 @@ def _say_by_act(conversation: Conversation, reading: Reading) -> str:
     if not topic and (said := keep_to(conversation, words, act)):
         return said
     pool = _POOLS.get(act, act)
-    if act == "short" and topic != "tease":
+    if act == "short" and len(words.split()) > 1 and hear(words).kind == "answer":
+        pool = "answered"
+    elif act == "short" and topic != "tease":
         pool = "presence" if has_confided(conversation) else "short"
     elif act in {"tell", "open"} and has_confided(conversation):
         pool = "after"
     elif act in {"tell", "open"} and conversation.is_first:
         pool = "first"
-    more = hint(conversation, act) or (offer_more(conversation) if act in _TELLS else [])
+    if act == "confide" and (before := scene_before(conversation)) and before.is_glad:
+        pool = "good"
+    is_light = act in {"tell", "open"} and not has_confided(conversation, ever=True)
+    more = hint(conversation, act) or (offer_more(conversation) if is_light else [])
     return " ".join([choose(conversation, topic or pool, pool), *more])
 
 
@@ -270,7 +274,7 @@ def _adds(words: str) -> bool:
 def _say_to_grief(conversation: Conversation, reading: Reading) -> str:
     if reading.act == "short":
         return choose(conversation, "presence", "after")
-    if reading.act == "refuse":
+    if reading.act == "refuse" and not is_of_others(conversation.exchanges[-1].answer):
         return choose(conversation, "refuse", "presence")
     own = "grief" if is_of_grief(reading, conversation.exchanges[-1].answer) else "after_grief"
     said = [fresh(texts.reactions(name), conversation) for name in dict.fromkeys((own, "after_grief"))]

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from coaching.practice.coach import texts
-from coaching.practice.coach.acts import plain_act
+from coaching.practice.coach.acts import is_of_else
 from coaching.practice.coach.after_danger import is_at_rest, question_due, words_after, words_at_rest
 from coaching.practice.coach.analysis import analyse, is_analysis
 from coaching.practice.coach.asides import answer_question, fresh, pick, react, say_written
@@ -40,7 +40,6 @@ from coaching.practice.coach.walking import Walking, ask, say, say_goodbye, with
 from coaching.practice.script import Reply, ToolUse
 
 _KNOWN = re.compile(r"^last session\s*:\s*(?!none|never|no\b|-)\S", re.IGNORECASE | re.MULTILINE)
-_HOW = ("advice", "how_to_tell")
 _NAMED = re.compile(
     r"(?i)\b(domain[ _-]deep[ _-]dive|capture[ _-]review|life[ _-]plan[ _-]revision|crisis[ _-]support)\b"
 )
@@ -293,8 +292,7 @@ def _reply(conversation: Conversation, newest: Exchange, heard: Heard, lead: str
             return _menu(conversation)
     if is_about("wrote", newest.answer):
         return say(say_written(conversation))
-    is_of_else = plain_act(newest.answer) or any(is_about(name, newest.answer) for name in _HOW)
-    if sensed.topic in {"able", "feature"} and not is_of_else:
+    if sensed.topic in {"able", "feature"} and not is_of_else(newest.answer):
         return _menu(conversation, fresh(texts.questions().get(sensed.topic, ()), conversation))
     told = talk(conversation, newest, heard)
     return say(introduce(told) if is_first else told)

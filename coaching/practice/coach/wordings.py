@@ -8,8 +8,8 @@ from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.reading import has_just_asked, is_asking, wants_no_questions
 
 _ENDS = ".!?…"
-_MIN_LEFT = 40
-"""So many characters an answer to a question has at least."""
+_FEW_WORDS, _MAX_ASKED = 8, 2
+"""So few words leave a question half answered; so often in a row something is asked."""
 _SINCE = re.compile(
     r"(?:how (?:fresh|long)|since when|is that new|when is it|by when"
     r"|seit wann|ist das neu|wie (?:lange|frisch)|wann ist es so weit"
@@ -50,18 +50,22 @@ def unsaid(conversation: Conversation, known: Sequence[str]) -> str:
 
 def _as_asked(conversation: Conversation, known: Sequence[str]) -> Sequence[str]:
     """Return wordings: without their questions just after one, or if they want none or have answered it."""
-    has_asked = wants_no_questions(conversation) or has_just_asked(conversation)
+    has_asked = wants_no_questions(conversation) or _is_pressed(conversation)
     is_dated = bool(_DATED.search(conversation.exchanges[-1].answer))
     mute = (has_asked or (is_dated and bool(_SINCE.search(each))) for each in known)
     pairs = zip(known, mute, strict=True)
-    least = _MIN_LEFT if is_asking(conversation.exchanges[-1].answer) else 0
-    return list(filter(None, (_muted(each, least) if is_mute else each for each, is_mute in pairs)))
+    return list(filter(None, (without_question(each) if is_mute else each for each, is_mute in pairs)))
 
 
-def _muted(wording: str, least: int) -> str:
-    """Return a wording without its question, unless less than `least` characters would be left of it."""
-    left = without_question(wording)
-    return wording if 0 < len(left) < least else left
+def _is_pressed(conversation: Conversation) -> bool:
+    """Return whether another question would be one too many.
+
+    Who asks something may be asked back, and who told more than a few words has answered the last one.
+    """
+    words = conversation.exchanges[-1].answer
+    asked = [each.question.rstrip().endswith("?") for each in conversation.exchanges[-_MAX_ASKED:]]
+    is_told = len(words.split()) > _FEW_WORDS and not all(asked)
+    return has_just_asked(conversation) and not (is_asking(words) or is_told)
 
 
 def without_question(wording: str) -> str:

@@ -1,0 +1,29 @@
+"""Whether words say goodbye."""
+
+from collections.abc import Sequence
+
+from coaching.practice.coach.greeting import FIRST_WORDS
+from coaching.practice.coach.hearing import is_about
+from coaching.practice.coach.sense import sense
+
+TAIL_WORDS = 6
+_SURE_OF_PART, _SURE_OF_TAIL = 0.7, 0.8
+
+
+def takes_leave(words: str) -> bool:
+    """Return whether words plainly say goodbye."""
+    return is_about("takes_leave", words)
+
+
+def says_goodbye(words: str, parts: Sequence[str]) -> bool:
+    """Return whether one of the last two sentences says goodbye, or the last words where no sentence ends."""
+    if parts:
+        last = [part for part in parts[-2:] if len(part.split()) <= FIRST_WORDS or takes_leave(part)]
+        return any(_is_bye(part, _SURE_OF_PART) for part in last)
+    said = words.split()
+    return len(said) > TAIL_WORDS and _is_bye(" ".join(said[-TAIL_WORDS:]), _SURE_OF_TAIL)
+
+
+def _is_bye(words: str, share: float) -> bool:
+    sensed = sense(words)
+    return sensed.act == "bye" and sensed.share >= share

@@ -1,0 +1,38 @@
+"""What of a person's words is the statement, and whether it is about somebody else."""
+
+import re
+
+_TAG = re.compile(
+    r"(?:,\s{0,3}¿?(?:sabes|entiendes|you know|weißt du|verstehst du)"
+    r"|(?<=[.!])\s{1,3}(?:happy|satisfied|zufrieden|¿?content[oa])(?: now| jetzt| ya)?)\s{0,3}\?\s{0,3}\Z",
+    re.IGNORECASE,
+)
+"""Questions at the end of a statement that ask for nothing."""
+_HEAD = re.compile(
+    r"\A\W{0,3}(?:honestly|honest answer|really|me|the truth|ehrlich|ich|sinceramente|yo)\?\s{1,3}(?=\S)",
+    re.IGNORECASE,
+)
+"""And at the beginning of one."""
+_OF_OTHERS = re.compile(r"\W*(?:no\W+|nein\W+)?(?:he|she|they|er|sie|él|ella|ellos)\b", re.IGNORECASE)
+"""How words begin that tell of somebody else."""
+
+
+_BY_THE_WAY = re.compile(
+    r",\s{1,3}(?:who|whom|whose|which|der|die|das|deren|dessen|que|quien|cuy[oa])\s[^,.;!?]{1,80}(?=[,.;!?]|\Z)"
+)
+"""What is said of somebody by the way: “my sister, who lives in Leeds, …”."""
+
+
+def without_tags(words: str) -> str:
+    """Return words without questions around them that ask for nothing: “Honestly? …”, “…, you know?”."""
+    return _HEAD.sub("", _TAG.sub("", words))
+
+
+def is_of_others(words: str) -> bool:
+    """Return whether words begin with somebody else."""
+    return bool(_OF_OTHERS.match(words))
+
+
+def without_asides(words: str) -> str:
+    """Return words without what they tell of somebody by the way."""
+    return _BY_THE_WAY.sub("", words)
