@@ -153,6 +153,20 @@ ROWS: Sequence[tuple[texts.Language, str, str, str]] = [
     ("en", "you are in my notes now", "!echo", ""),
     ("de", "Ich sammle seit Jahren Briefmarken.", "echo", "Ich sammle seit Jahren Briefmarken"),
     ("es", "Yo colecciono sellos desde niña.", "echo", "Yo colecciono sellos desde niña"),
+    # What others say of the person and what is said by the way are no situation of theirs.
+    ("en", "she always says I'm lazy but I studied for three days", "!putoff", ""),
+    ("en", "My sister, who got promoted, came by", "!success", ""),
+    ("en", "my boss told everyone in the meeting that the delay was my fault", "boss !guilt", ""),
+    ("en", "My husband used to do the talking. | He passed in March.", "quiet !success", ""),
+    ("en", "I clean offices at night", "!good_night !goodbye", ""),
+    ("en", "I interrupt people | I'll try to count to three before I speak tomorrow", "!goodbye", ""),
+    # A question about what the tour says, does or would do is answered as what it is.
+    ("en", "two job offers | so you're saying I should take the first?", "putsay", ""),
+    ("de", "Zwei Angebote | also du sagst, ich soll das erste nehmen?", "putsay", ""),
+    ("es", "Tengo dos ofertas | ¿me estás diciendo que coja la primera?", "putsay", ""),
+    ("en", "what happens if I write something you've got no rule for?", "norule", ""),
+    ("en", "are you going to tell my teacher?", "secret", ""),
+    ("en", "the dog barks all night | what if he never stops", "fear", ""),
     # A decision that is told is no wish to weigh it here and now.
     ("en", "I need to decide whether I move to Leeds", "!walk", ""),
     ("en", "weigh a decision", "walk", ""),

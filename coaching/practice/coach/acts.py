@@ -14,7 +14,7 @@ from coaching.safety.readable import plain_letters
 
 _AFTER = "after_privacy"
 _PRIVACY = (
-    "private", "stored", "authority", "employer", "relative", "remove", "train", "trust", "take",
+    "private", "stored", "authority", "employer", "relative", "remove", "train", "trust", "take", "maker",
 )  # fmt: skip
 """Answers that a short question may go on from."""
 _SHORT_WORDS, _LONG_WORDS, _PLAN_WORDS = 12, 14, 8
@@ -51,8 +51,10 @@ def plain_act(words: str) -> str:
     is_long = len(letters.split()) > _LONG_WORDS
     known = act_patterns()[spoken_language(words) or texts.language()]
     if is_long:
-        asked = _CLAUSE.split(letters)[-1]
-        return next((name for name in _ASKED_LAST if known[name].search(asked)), "")
+        clauses = _CLAUSE.split(letters)
+        if "plan" in known and known["plan"].search(clauses[0]):
+            return "plan"
+        return next((name for name in _ASKED_LAST if known[name].search(clauses[-1])), "")
     return next((name for name, pattern in known.items() if pattern.search(letters)), "")
 
 

@@ -16,6 +16,8 @@ _NAMED = re.compile(
 )
 _EVERYDAY = frozenset(PATTERNS["common"]["everyday"].split())
 _STEM = 5
+_NAMED_IN = frozenset({"greet", "tell", "open", "good", "goal", "smalltalk", "short"})
+"""Acts beside which a name is given."""
 _MAX_TOLD = 4
 """So many statements are quoted to who asks what they said so far."""
 
@@ -42,7 +44,7 @@ def found_here(
 def say_of_names(conversation: Conversation, act: str) -> str:
     """Return what to say to who gives their name, asks for one, or for all that they told."""
     words = conversation.exchanges[-1].answer
-    if (found := search("name", words)) and act in {"greet", "tell", "open"}:
+    if (found := search("name", words)) and act in _NAMED_IN:
         return texts.said("named_you", name=next(filter(None, found.groups())).capitalize())
     if is_about("my_name", words):
         return say_name(conversation)

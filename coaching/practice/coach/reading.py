@@ -13,7 +13,7 @@ from coaching.practice.coach.acts import is_of_plan
 from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.greeting import FIRST_WORDS, only_opens, tells_more
 from coaching.practice.coach.hearing import hear, is_about
-from coaching.practice.coach.leaving import TAIL_WORDS, says_goodbye, takes_leave
+from coaching.practice.coach.leaving import TAIL_WORDS, says_goodbye, says_more, takes_leave
 from coaching.practice.coach.scenes import scene_in
 from coaching.practice.coach.sense import CRIES, Sensed, features_of, sense
 from coaching.safety.intensity import SaidWords, measure_intensity
@@ -112,7 +112,7 @@ def read(conversation: Conversation) -> Reading:
         act, topic = OPEN, ""
     if act in _PLANNED and plans(words) and not takes_leave(words):
         act, topic = "goal", ""
-    elif act == "bye" and (scene_in(words) or is_about("promise", words)) and not takes_leave(words):
+    elif act == "bye" and (scene_in(words) or says_more(words)) and not takes_leave(words):
         act, topic = OPEN, ""
     elif act in _THANKS and len(words.split()) > _FEW_WORDS and not is_about("thanks_words", words):
         act, topic = (act, topic) if is_about("of_tour", words) else (OPEN, "")
@@ -163,7 +163,8 @@ def _asked_of(words: str, act: str, topic: str) -> tuple[str, str]:
         return "ask_self", "relative"
     if act in _ANSWERED_OF_OTHERS and is_about("of_you", words):
         return "ask_self", "person"
-    is_kept = act != "ask_self" or topic or is_about("of_tour", words)
+    is_of_tour = is_about("of_tour", words)
+    is_kept = act != "ask_self" or is_of_tour or (topic and len(words.split()) <= _LONG)
     return (act, topic) if is_kept else ("asked", "")
 
 
@@ -261,6 +262,9 @@ def _questions_in(words: str, topic: str, parts: Sequence[Sensed]) -> Sequence[s
     """Return the questions about the tour that a message asks, one in each of its sentences."""
     known = texts.questions()
     if is_of_plan(words):
+        return []
+    is_long = len(words.split()) > _LONG
+    if is_long and not any(is_about("of_tour", each) for each in _parts(words) if each.endswith("?")):
         return []
     clear = [each.topic for each in parts if each.act in _ASKS and each.share >= _SURE_OF_PART]
     found = [each for each in dict.fromkeys(clear) if each in known]

@@ -75,8 +75,8 @@ _REPORTED = re.compile(
     r"(?=[,.;!?]| but | and | aber | und | pero |\Z)"
 )
 """What others say of the person, which isn't what the person is or does."""
-_EARLY_WORDS = 5
-"""So many words from the beginning a message says what it is about."""
+_EARLY_WORDS = (3, 5)
+"""So many words from the beginning a message says what it is about: things, people."""
 _NEVER = re.compile(r"(?!)")
 
 
@@ -115,7 +115,7 @@ class Scene:
         """Return whether somebody or something everyday stands where words say what they are about."""
         letters = plain_letters(words).strip()
         found = self.heard.search(letters)
-        return found is None or len(letters[: found.start()].split()) <= _EARLY_WORDS
+        return found is None or len(letters[: found.start()].split()) <= _EARLY_WORDS[self.weight]
 
 
 @cache

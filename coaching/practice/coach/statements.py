@@ -13,6 +13,11 @@ _HEAD = re.compile(
     re.IGNORECASE,
 )
 """And at the beginning of one."""
+_UNSURE = re.compile(
+    r"\W*(?:i guess|i suppose|i think i|ich glaub|ich schätze|supongo|creo que yo)\b[^?]{0,120}\?\s{0,3}\Z",
+    re.IGNORECASE,
+)
+"""Statements that only sound like a question."""
 _OF_OTHERS = re.compile(r"\W*(?:no\W+|nein\W+)?(?:he|she|they|er|sie|él|ella|ellos)\b", re.IGNORECASE)
 """How words begin that tell of somebody else."""
 
@@ -25,7 +30,8 @@ _BY_THE_WAY = re.compile(
 
 def without_tags(words: str) -> str:
     """Return words without questions around them that ask for nothing: “Honestly? …”, “…, you know?”."""
-    return _HEAD.sub("", _TAG.sub("", words))
+    said = _HEAD.sub("", _TAG.sub("", words))
+    return said.rstrip(" ?") if _UNSURE.match(said) else said
 
 
 def is_of_others(words: str) -> bool:

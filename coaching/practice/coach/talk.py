@@ -27,6 +27,7 @@ from coaching.practice.coach.reading import (
 )
 from coaching.practice.coach.saying_back import echo, say_back
 from coaching.practice.coach.scenes import (
+    GRAVE,
     asks_for,
     is_hard,
     names_situation,
@@ -207,7 +208,7 @@ def _say_of_scene(conversation: Conversation, reading: Reading) -> str:
         return ""
     name = named_in(words)
     is_echoed = not (is_named or name or (before and before.is_quiet))
-    is_told = is_echoed and act in _TELLS
+    is_told = is_echoed and act in _TELLS and not (before and before.name in GRAVE)
     said = take_up(conversation, words) if is_told else ""
     said = said or (echo(conversation, words, act) if is_echoed else "")
     said = said or unsaid(conversation, wordings_for(conversation, is_hard=act == "confide"))
