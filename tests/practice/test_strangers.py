@@ -75,11 +75,14 @@ def test_each_language_says_and_asks_the_same_things() -> None:
     tables = [texts._TEXTS[code] for code in texts.LANGUAGES]
     for group in ("said", "offers", "reactions", "names", "choices"):
         assert len({tuple(sorted(table[group])) for table in tables}) == 1, group
-    questions = [texts._TEXTS[code]["questions"] for code in texts.LANGUAGES]
-    for tables in (questions, list(texts._ANSWERS.values())):
-        wordings = [{name: len(each) for name, each in table.items()} for table in tables]
-        assert wordings[0] == wordings[1] == wordings[2]
-        assert all(wordings[0].values())
+    questions = [{name: len(each) for name, each in table["questions"].items()} for table in tables]
+    assert questions[0] == questions[1] == questions[2]
+    english, german, spanish = (
+        {name: len(each) for name, each in texts._ANSWERS[code].items()} for code in ("en", "de", "es")
+    )
+    assert german == spanish
+    assert set(english) ^ set(german) == {"echo", "getthrough", "whyself"}
+    assert all([*questions[0].values(), *english.values(), *german.values()])
     walks = [BY_LANGUAGE[code] for code in texts.LANGUAGES]
     asked = [slot.question for walk in walks for each in walk.values() for slot in each.slots]
     assert not [(a, b) for a in asked for b in asked if a != b and a in b]

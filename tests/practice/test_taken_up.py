@@ -46,8 +46,8 @@ async def test_good_news_is_not_cheered_on_by_what_is_hard(http: Http) -> None:
         assert "even better" not in reply
 
 
-def test_each_language_takes_up_the_same_words() -> None:
-    names = [
-        {name.removesuffix("_he").removesuffix("_she") for name in taken_up(code)} for code in texts.LANGUAGES
-    ]
-    assert names[0] - {"undecided"} == names[1] - {"undecided"} == names[2] - {"undecided"}
+def test_german_and_spanish_take_up_the_same_words() -> None:
+    german, spanish = (
+        {name.removesuffix("_he").removesuffix("_she") for name in taken_up(code)} for code in ("de", "es")
+    )
+    assert german == spanish

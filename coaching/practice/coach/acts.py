@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from coaching.practice.coach import texts
+from coaching.practice.coach.colloquial import standard
 from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.hearing import is_about, search
 from coaching.practice.coach.sense import sense
@@ -20,7 +21,10 @@ _PRIVACY = (
 _SHORT_WORDS, _LONG_WORDS, _PLAN_WORDS = 12, 14, 8
 
 
-_ASKED_LAST = ("advice", "selfask", "prognosis", "stored", "private", "doubt")
+_ASKED_LAST = (
+    "advice", "selfask", "prognosis", "stored", "private", "doubt", "helpwith", "plan", "getthrough",
+    "undecided",
+)  # fmt: skip
 """What a longer message may ask with its last words."""
 _CLAUSE = re.compile(r"[.,;:!?](?=\s)")
 _MAX_MENDED = 60
@@ -47,14 +51,14 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 def plain_act(words: str) -> str:
     """Return what words plainly do, or nothing; long words do more than that."""
-    letters = plain_letters(words)
+    letters = plain_letters(standard(words))
     is_long = len(letters.split()) > _LONG_WORDS
     known = act_patterns()[spoken_language(words) or texts.language()]
     if is_long:
         clauses = _CLAUSE.split(letters)
         if "plan" in known and known["plan"].search(clauses[0]):
             return "plan"
-        return next((name for name in _ASKED_LAST if known[name].search(clauses[-1])), "")
+        return next((name for name in _ASKED_LAST if name in known and known[name].search(clauses[-1])), "")
     return next((name for name, pattern in known.items() if pattern.search(letters)), "")
 
 
@@ -78,7 +82,7 @@ def is_of_else(words: str) -> bool:
 
 def begins_in(words: str) -> bool:
     """Return whether a message of some length says that somebody is new here."""
-    letters = plain_letters(words)
+    letters = plain_letters(standard(words))
     return len(letters.split()) <= 2 * _LONG_WORDS and bool(
         act_patterns()[texts.language()]["begin"].search(letters)
     )

@@ -1,14 +1,20 @@
 """Whether somebody tells of a loss, or told of one a moment ago: then nothing else is offered."""
 
 from coaching.practice.coach.conversation import Conversation
-from coaching.practice.coach.hearing import is_about
+from coaching.practice.coach.hearing import hear, is_about
 from coaching.practice.coach.reading import Reading, wants_something
-from coaching.practice.coach.scenes import tells_of_death, tells_of_no_loss
+from coaching.practice.coach.scenes import names_somebody, tells_of_death, tells_of_leaving, tells_of_no_loss
 from coaching.practice.coach.sense import sense
 from coaching.safety.grief import is_grief
 
 _LASTS = 6
 """So many messages later a loss still counts: longer than other situations."""
+
+
+def mourns(words: str) -> bool:
+    """Return whether words tell of a death, rather than of somebody who is far away."""
+    is_far_away = is_about("homesick", words) or tells_of_leaving(words)
+    return hear(words).kind == "grief" and (tells_of_death(words) or not is_far_away)
 
 
 def has_grieved(conversation: Conversation, *, ever: bool = False) -> bool:
@@ -21,12 +27,14 @@ def has_grieved(conversation: Conversation, *, ever: bool = False) -> bool:
 
 def is_of_loss(words: str) -> bool:
     """Return whether words tell of a loss."""
-    if is_about("homesick", words):
+    if tells_of_death(words):
+        return True
+    if is_about("homesick", words) or tells_of_leaving(words):
         return False
-    is_sensed = sense(words).topic == "loss" and not tells_of_no_loss(words)
-    return is_grief(words) or tells_of_death(words) or is_sensed
+    is_sensed = sense(words).topic == "loss" and names_somebody(words) and not tells_of_no_loss(words)
+    return is_grief(words) or is_sensed
 
 
 def is_of_grief(reading: Reading, words: str) -> bool:
     """Return whether words tell of a loss themselves."""
-    return reading.topic == "loss" or is_grief(words)
+    return reading.topic == "loss" or (is_grief(words) and not tells_of_leaving(words))

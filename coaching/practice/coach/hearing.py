@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from coaching.practice.coach.colloquial import standard
 from coaching.practice.coach.spoken import PATTERNS, language_of, spoken_language
 from coaching.practice.coach.tables import BY_LANGUAGE, Slot
 from coaching.practice.coach.texts import ENGLISH, LANGUAGES, Language, language, read_table
@@ -40,6 +41,8 @@ MAX_ITEMS = 3
 ADDED = "+"
 """What stands for what is replaced where something is added to a list."""
 _SHORT_WORD, _SWAPPED_WORDS = 3, 4
+_COMMAND_WORDS = 3
+"""So few words are heard in English, too, whatever is spoken."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +76,7 @@ _WITHIN: Mapping[Language, Mapping[str, re.Pattern[str]]] = {
     for code, heard in HEARD.items()
 }
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_DRAWN_OUT = re.compile(r"(.)\1{3,}")
 _RARE_PAIR = re.compile(r"(?=sd|df|fg|hj|jk|kl|dk|kj|jh|qw|tz|zx|xc|cv|vb|lk|fd|sj|dj|lj|gf|hg|jf|kf|vc|xz)")
 
 
@@ -107,7 +111,7 @@ def danger_heard(text: str) -> Danger | None:
     beside the gravest words, so it exempts nothing.
     """
     found = danger_in(text)
-    is_refusal = found is not None and found.is_weighed and is_about("only_no_ratings", text)
+    is_refusal = found is not None and found.is_weighed and search("only_no_ratings", text) is not None
     return None if is_refusal else found
 
 
@@ -127,7 +131,7 @@ def wish_in(plain: str) -> str:
 
 def is_about(name: str, plain: str) -> bool:
     """Return whether a text has one of the patterns by name."""
-    return search(name, plain) is not None
+    return any(search(name, each) for each in {plain, standard(plain)})
 
 
 def search(name: str, text: str) -> re.Match[str] | None:
@@ -139,12 +143,14 @@ def search(name: str, text: str) -> re.Match[str] | None:
 
 def _languages_for(plain: str) -> Sequence[Language]:
     own = spoken_language(plain) or language()
-    return list(dict.fromkeys((own, ENGLISH)))
+    is_command = len(plain.split()) <= _COMMAND_WORDS  # in more words, "am" and "was" are other languages'
+    return list(dict.fromkeys((own, ENGLISH))) if is_command else [own]
 
 
 def _whole(plain: str) -> Any:
     wholes = [pair for code in _languages_for(plain) for pair in _WHOLE[code].items()]
-    return next((kind for kind, whole in wholes if whole.search(plain)), None)
+    said = dict.fromkeys((plain, standard(plain)))
+    return next((kind for each in said for kind, whole in wholes if whole.search(each)), None)
 
 
 def _told(plain: str) -> Kind:
@@ -237,7 +243,8 @@ def _is_mash(plain: str) -> bool:
 
 
 def _is_odd(word: str) -> bool:
-    is_spoken = re.search(r"[aeiouy]|[^a-z]", word) and not re.search(r"(.)\1{3}", word)
+    word = _DRAWN_OUT.sub(r"\1", word)
+    is_spoken = re.search(r"[aeiouy]|[^a-z]", word) and len(word) > 1
     return not is_spoken or len(_RARE_PAIR.findall(word)) > 1
 
 

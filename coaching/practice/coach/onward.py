@@ -9,6 +9,7 @@ from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.grieving import has_grieved
 from coaching.practice.coach.hearing import is_about
 from coaching.practice.coach.reading import has_confided
+from coaching.practice.coach.scenes import is_hard
 from coaching.practice.coach.sense import features_of
 from coaching.safety.intensity import SaidWords, measure_intensity
 
@@ -44,8 +45,15 @@ def offer_more(conversation: Conversation) -> Sequence[str]:
     if conversation.arc:
         return []
     is_early = len(conversation.exchanges) <= _OFFER_EVERY or any(each in recent for each in offers)
+    is_heavy = any(is_hard(each.answer) for each in conversation.exchanges if not each.value)
     is_short = len(conversation.exchanges[-1].answer.split()) < _MIN_WORDS
-    if is_early or is_short or has_grieved(conversation, ever=True) or texts.stands_in("menu", recent):
+    if (
+        is_early
+        or is_short
+        or is_heavy
+        or has_grieved(conversation, ever=True)
+        or texts.stands_in("menu", recent)
+    ):
         return []
     offer = fresh(offers, conversation)
     return [offer] if offer else []

@@ -15,6 +15,8 @@ _AS_TOPIC = {"whatif": "undecided", "usage": "self", "notnow": "refuse"}
 """The wordings of acts by patterns that aren't named like them."""
 _SOFT = frozenset({"subject", "sorry", "taken", "goahead", "letgo", "look", "notsilly", "praise"})
 """Acts by patterns that count less than a situation that the same words name."""
+_FIRST = 2
+"""So many messages may still be about how to begin."""
 _STATES = re.compile(r"\W*(?:i|we|ich|wir|yo|tengo|tenemos|he)\b", re.IGNORECASE)
 
 
@@ -38,6 +40,11 @@ def _act_last(conversation: Conversation) -> str:
     return "begin" if begins_in(words) and not (names_situation(words) or mourns) else ""
 
 
+def is_under_way(conversation: Conversation) -> bool:
+    """Return whether nobody needs a beginning any more."""
+    return len(conversation.exchanges) > _FIRST
+
+
 def act_of(conversation: Conversation) -> str:
     """Return the name of the wordings for words that plainly do one thing; nothing for any others."""
     words = conversation.exchanges[-1].answer
@@ -46,7 +53,7 @@ def act_of(conversation: Conversation) -> str:
     act = _act_first(conversation) or plain_act(words) or asked_after_privacy(conversation)
     act = act or _act_last(conversation)
     match act:
-        case "begin" if conversation.arc or has_grieved(conversation):
+        case "begin" if conversation.arc or has_grieved(conversation) or is_under_way(conversation):
             return ""
         case each if each in _SOFT and names_situation(words):
             return ""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from coaching.practice.coach import texts
 from coaching.practice.coach.acts import is_of_plan
+from coaching.practice.coach.colloquial import standard
 from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.greeting import FIRST_WORDS, only_opens, tells_more
 from coaching.practice.coach.hearing import hear, is_about
@@ -89,8 +90,8 @@ class Reading:
 def read(conversation: Conversation) -> Reading:
     """Read the newest words."""
     words = conversation.exchanges[-1].answer
-    whole = sense(words)
-    parts = _parts(words)
+    whole = sense(standard(words))
+    parts = _parts(standard(words))
     sensed = [sense(part) for part in parts]
     main = _main_part(parts, sensed) if whole.act in _MOSTLY_SHORT else ""
     whole = sense(main) if main else whole
@@ -155,7 +156,8 @@ def _asked_of(words: str, act: str, topic: str) -> tuple[str, str]:
         return "asked", ""
     if act in {"asked", "greet", OPEN} and is_about("how_are_you", words):
         return "ask_self", "feel"
-    if act not in {"ask_self", *_ANSWERED_OF_OTHERS} or sense(words).share >= _SURE_OF_WANTING:
+    is_sure = sense(words).share >= _SURE_OF_WANTING and (topic or act != "ask_self")
+    if act not in {"ask_self", *_ANSWERED_OF_OTHERS} or is_sure:
         return act, topic
     if is_about("advice", words) or (not topic and is_about("how_i", words)):
         return "ask_advice", ""
@@ -242,7 +244,7 @@ def _is_taken_for_another(words: str, whole: Sensed) -> bool:
         return count > 2 * TAIL_WORDS  # a goodbye at its end is met all the same
     if whole.act not in _WANTS or whole.topic in _THOUGHTS or is_asking(words):
         return False
-    return whole.act in _ASKED or whole.share < _SURE_OF_WANTING
+    return whole.act in _ASKED or whole.share < _SURE_OF_WANTING or not whole.topic
 
 
 def _is_doubtful(words: str, whole: Sensed) -> bool:

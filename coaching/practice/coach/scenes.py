@@ -11,6 +11,7 @@ from functools import cache
 
 from coaching.practice.coach import texts
 from coaching.practice.coach.acts import about_tour, plain_act
+from coaching.practice.coach.colloquial import standard
 from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.sense import sense
 from coaching.practice.coach.spoken import spoken_language
@@ -40,17 +41,41 @@ _HARD = GRAVE | frozenset(
     }
 )  # fmt: skip
 """Situations and feelings that are met before anything is asked."""
-_FOLLOWED = (1, 2, 1, 3)
-"""So often what follows is answered for things, people, feelings and situations."""
-_STORY_WORDS = 12
-"""In more words than that a thing is mentioned by the way."""
+_FOLLOWED, _GRAVE_FOLLOWED = (0, 0, 0, 1), 2
+"""So often what follows is answered for things, people, feelings and situations, and for grave ones."""
+_STORY_WORDS = 6
+"""In more German or Spanish words than that a thing is mentioned by the way."""
+_OWN = frozenset(
+    {
+        "retire", "fired", "left_job", "exam", "interview", "raise", "quit", "failed", "habit", "body",
+        "tired", "worry", "anger", "sleep", "overload", "putoff", "money", "lost", "bored", "decide",
+        "letdown", "guilt", "ashamed", "saying_no", "lonely", "sad", "joy",
+    }
+)  # fmt: skip
+"""Situations that are met where they are the person's own, and not another's."""
+_OF_ANOTHER = re.compile(
+    r"\b(?:(?:mein|unser|dein|ihr|sein)\w{0,2} (?:\w+ )?(?:chef|mann|frau|freund|kolleg|partner|sohn|tochter"
+    r"|kind|mutter|mama|vater|papa|eltern|bruder|schwester|oma|opa|tante|onkel|nachbar|ex\b|\w*arzt)"
+    r"|(?:mi|mis|su|sus|nuestr[oa]s?) (?:\w+ )?(?:jef|marido|mujer|espos|novi|amig|compa|pareja|hij|madre"
+    r"|mama|padre|papa|herman|abuel|ti[oa]\b|vecin|viej|ex\b)"
+    r"|(?:er|ella|ellos|ellas) (?!und|y)\w|(?:der|die) \w*(?:arzt|doktor)\w*|(?:el|la) (?:medic|doctor)\w+)"
+)
+_SOMEBODY = re.compile(
+    r"\b(?:er|sie|ihn|ihm|ihr\w*|el|ella|le|lo|la|mein\w*|unser\w*|mi|mis|nuestr\w+|hund\w*|katze\w*|baby|bebe|kind\w*"
+    r"|mama|papa|oma|opa|abuel\w+|perr\w+|gat[oa])\b"
+)
+_OF_SELF = re.compile(r"\b(?:ich|mich|mir|wir|uns|yo|me|nos|conmigo|tengo|estoy|soy|llevo)\b")
+_LEAVES = frozenset({"child_leaves", "farewell"})
 _MANY = 3
 """So many situations at once are a lot for one person, whichever they are."""
+_PARTS = frozenset({"insulted", "embarrassed"})
+"""Situations that are part of another one, and no further one."""
 _ALL_AT_ONCE, _DEATH = "overload", "death"
-_STEPS = frozenset({"exam", "interview", "putoff"})
-"""What led to something that went well."""
+_STEPS = frozenset({"exam", "interview", "putoff", "untold"})
+"""What led to something that went well, or comes with it."""
 _LASTS = 4
 """So many messages later a situation still counts."""
+_SENTENCE_END = re.compile(r"[.!?;\n]")
 _REFERS = re.compile(
     r"\b(?:he|she|they|him|her|them|er|sie|ihn|ihm|ihr|ihnen|el|ella|ellos|ellas|le|les|[a-z]+[aei]rl[ae]s?)\b"
 )
@@ -103,13 +128,21 @@ class Scene:
         return next((weight for weight, names in enumerate(lighter) if self.name in names), len(lighter))
 
     @property
+    def is_grave(self) -> bool:
+        """Whether no general word is taken up after it."""
+        return self.is_quiet or self.name in GRAVE
+
+    @property
     def is_background(self) -> bool:
         return self.weight < 2
 
     def stands_in(self, letters: str) -> bool:
         """Return whether words, in plain letters, name it."""
-        is_named = self.heard.search(letters) and self.beside.search(letters)
-        return bool(is_named) and not self.unless.search(letters)
+        named = self.heard.search(letters)
+        if named is None or not self.beside.search(letters) or self.unless.search(letters):
+            return False
+        before = _SENTENCE_END.split(letters[: named.end()])[-1]
+        return not (self.name in _OWN and _OF_ANOTHER.search(before) and not _OF_SELF.search(before))
 
     def is_subject_of(self, words: str) -> bool:
         """Return whether somebody or something everyday stands where words say what they are about."""
@@ -143,12 +176,12 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 def scene_in(words: str) -> Scene | None:
     """Return the situation that words name."""
-    letters = plain_letters(words).strip()
+    letters = plain_letters(standard(words)).strip()
     letters = letters if " " in letters else f"i'm {letters}"  # "tired" says as much as "I'm tired"
     main = _REPORTED.sub("", without_asides(letters))
     known = scenes(spoken_language(words) or texts.language())
     found = [each for each in known if each.stands_in(letters if each.name in GRAVE else main)]
-    heavy = [each for each in found if each.weight == len(_FOLLOWED) - 1]
+    heavy = [each for each in found if each.weight == len(_FOLLOWED) - 1 and each.name not in _PARTS]
     is_all = len(heavy) >= _MANY and not any(each.is_glad or each.is_quiet for each in found)
     name = _ALL_AT_ONCE if is_all else found[0].name if found else ""
     return next((each for each in scenes(texts.language()) if each.name == name), None)
@@ -184,6 +217,17 @@ def tells_of_no_loss(words: str) -> bool:
     return scene is not None and not (scene.is_background or scene.is_quiet)
 
 
+def names_somebody(words: str) -> bool:
+    """Return whether words speak of a person or an animal; in English they are taken to."""
+    return texts.language() == "en" or bool(_SOMEBODY.search(plain_letters(standard(words))))
+
+
+def tells_of_leaving(words: str) -> bool:
+    """Return whether words tell that somebody moves away, which can sound like a death."""
+    scene = scene_in(words)
+    return scene is not None and scene.name in _LEAVES
+
+
 def _told(conversation: Conversation) -> Sequence[Scene]:
     """Return the situations that were told a moment ago, the newest first."""
     told = [each.answer for each in conversation.exchanges[-1 - _LASTS : -1] if not each.value]
@@ -196,19 +240,19 @@ def asks_for(conversation: Conversation, *, is_quiet: bool) -> Sequence[str]:
     """Return what there is to say to who asks what to do in their situation; `is_quiet`: only in grief."""
     words = conversation.exchanges[-1].answer
     new = scene_in(words)
-    is_referring = bool(_REFERS.search(plain_letters(words)))
+    is_referring = bool(_REFERS.search(plain_letters(standard(words))))
     told = [scene for scene in _told(conversation) if is_referring or not scene.is_background]
-    found = [*([new] if new else []), *told]
+    found = [*([new] if new else []), *(scene for scene in told if not scene.is_glad)]
     known = [scene for scene in found if scene.asks and (scene.is_quiet or not is_quiet)]
-    best = next((scene for scene in known if not scene.is_background), known[0] if known else None)
-    is_fit = best is not None and (best is new or best.is_quiet or _ASKS_ALL.search(plain_letters(words)))
+    best = max(known, key=lambda scene: scene.weight, default=None)
+    is_general = bool(_ASKS_ALL.search(plain_letters(standard(words))))
+    is_fit = best is not None and (best is new or best.is_quiet or is_general)
     return best.asks if best and is_fit else ()
 
 
 def scene_before(conversation: Conversation) -> Scene | None:
-    """Return the situation that was told a moment ago, the background only where nothing else was."""
-    found = _told(conversation)
-    return next((scene for scene in found if not scene.is_background), found[0] if found else None)
+    """Return what was told a moment ago: a situation rather than a feeling, these rather than background."""
+    return max(_told(conversation), key=lambda scene: scene.weight, default=None)
 
 
 def wordings_for(conversation: Conversation, *, is_hard: bool) -> Sequence[str]:
@@ -220,8 +264,7 @@ def wordings_for(conversation: Conversation, *, is_hard: bool) -> Sequence[str]:
     new, before = scene_in(words), scene_before(conversation)
     goes_on = before and (new is None or _goes_on(before, new))
     scene = before if goes_on else new
-    is_long = scene is not None and not scene.weight and len(words.split()) > _STORY_WORDS
-    is_incidental = is_long or (scene is new and new is not None and _is_by_the_way(new, words))
+    is_incidental = scene is not None and scene is new and _is_by_the_way(scene, words)
     if (
         scene is None
         or is_incidental
@@ -230,8 +273,9 @@ def wordings_for(conversation: Conversation, *, is_hard: bool) -> Sequence[str]:
     ):
         return ()  # tears of joy, for one, are no matter for comfort
     if goes_on:
-        is_turned = scene.is_glad and (_TURNS.match(plain_letters(words)) or not _stays_glad(words))
-        return () if is_turned else scene.more[: _FOLLOWED[scene.weight]]
+        is_turned = scene.is_glad and (_TURNS.match(plain_letters(standard(words))) or not _stays_glad(words))
+        count = _GRAVE_FOLLOWED if scene.is_grave else _FOLLOWED[scene.weight]
+        return () if is_turned else scene.more[:count]
     is_told = before is not None and before.name == scene.name
     if is_told and (felt := _feeling_in(words)):
         return [*felt.says, *felt.more]
@@ -239,7 +283,13 @@ def wordings_for(conversation: Conversation, *, is_hard: bool) -> Sequence[str]:
 
 
 def _is_by_the_way(scene: Scene, words: str) -> bool:
-    return scene.is_background and not scene.is_subject_of(words)
+    """Return whether a message only mentions somebody or something everyday.
+
+    English says early what it is about. German and Spanish order words more freely, so only length counts.
+    """
+    if texts.language() == texts.ENGLISH:
+        return scene.is_background and not scene.is_subject_of(words)
+    return not scene.weight and len(words.split()) > _STORY_WORDS
 
 
 def _stays_glad(words: str) -> bool:
@@ -248,7 +298,7 @@ def _stays_glad(words: str) -> bool:
 
 
 def _feeling_in(words: str) -> Scene | None:
-    letters = plain_letters(words)
+    letters = plain_letters(standard(words))
     known = [each for each in scenes(texts.language()) if each.name in _FEELINGS and not each.is_glad]
     return next((each for each in known if each.stands_in(letters)), None)
 

@@ -19,6 +19,9 @@ _WORDS = {code: frozenset(words.split()) for code, words in PATTERNS["languages"
 _SHARED = frozenset(PATTERNS["common"]["shared"].split())
 _TOKEN = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 
+_KNOWN_MARKS = str.maketrans(dict.fromkeys("áéíóúñüäöß", "a"))
+"""Letters of German and Spanish, which show no other language."""
+
 MAX_JUDGED_CHARACTERS = 2_000
 """Of these a text's language is judged."""
 KNOWN_BEGINNINGS = 512
@@ -48,7 +51,7 @@ def _language_of(text: str) -> str:
     code = max(known, key=known.__getitem__)
     if known[code] > english and (known[code] > 1 or len(words) <= 3):
         return code
-    accented = sum(not word.isascii() for word in words)
+    accented = sum(not word.translate(_KNOWN_MARKS).isascii() for word in words)
     return OTHER if len(words) > 3 and 2 * accented > len(words) > 2 * english else ""
 
 

@@ -3,7 +3,7 @@
 import re
 
 _TAG = re.compile(
-    r"(?:,\s{0,3}¿?(?:sabes|entiendes|you know|weißt du|verstehst du)"
+    r"(?:,\s{0,3}¿?(?:sabes|entiendes|verdad|cierto|no|you know|weißt du|verstehst du|oder|gell|nicht wahr)"
     r"|(?<=[.!])\s{1,3}(?:happy|satisfied|zufrieden|¿?content[oa])(?: now| jetzt| ya)?)\s{0,3}\?\s{0,3}\Z",
     re.IGNORECASE,
 )
@@ -23,9 +23,12 @@ _OF_OTHERS = re.compile(r"\W*(?:no\W+|nein\W+)?(?:he|she|they|er|sie|él|ella|el
 
 
 _BY_THE_WAY = re.compile(
-    r",\s{1,3}(?:who|whom|whose|which|der|die|das|deren|dessen|que|quien|cuy[oa])\s[^,.;!?]{1,80}(?=[,.;!?]|\Z)"
+    r",\s{1,3}(?:who|whom|whose|which|deren|dessen|quien|cuy[oa])\s[^,.;!?]{1,80}(?=[,.;!?]|\Z)"
 )
-"""What is said of somebody by the way: “my sister, who lives in Leeds, …”."""
+"""What is said of somebody by the way: “my sister, who lives in Leeds, …”.
+
+After “der” or “que”, main clauses may follow, too (“…, das macht mich traurig”).
+"""
 
 
 def without_tags(words: str) -> str:

@@ -15,7 +15,7 @@ from coaching.practice.coach.saying_back import echo, say_back
 from coaching.practice.coach.spoken import spoken_language
 from coaching.practice.coach.statements import without_asides
 from coaching.practice.coach.texts import LANGUAGES, Language, read_table
-from coaching.practice.coach.wordings import without_question
+from coaching.practice.coach.wordings import has_asked_often, without_question
 
 _BRIEF = "brief_"
 """How the names begin of words that are the whole message: they are asked about after any question."""
@@ -23,8 +23,6 @@ MISTAKEN = frozenset({"complain", "refuse", "sorry", "test", "praise", "tease", 
 """Acts that aren't meant where a situation is named, or more is told, and the tour isn't."""
 _TOLD = frozenset({"tell", "open", "confide", "short"})
 _FEW_WORDS = 6
-_MAX_ASKED = 2
-"""So often in a row something is asked."""
 _MIN_WORDS, _MAX_WORDS = 4, 60
 
 
@@ -46,8 +44,7 @@ def take_up(conversation: Conversation, words: str) -> str:
         return ""
     if spoken_language(words) not in {None, texts.language()} or len(said.split()) > _MAX_WORDS:
         return ""
-    asked = [each.question.rstrip().endswith("?") for each in conversation.exchanges[-_MAX_ASKED:]]
-    is_mute = len(asked) == _MAX_ASKED and all(asked)
+    is_mute = has_asked_often(conversation)
     for name, (heard, says) in taken_up(texts.language()).items():
         is_brief = name.startswith(_BRIEF)
         if not (is_brief or len(said.split()) >= _MIN_WORDS) or not (found := heard.search(said)):

@@ -16,7 +16,7 @@ from coaching.practice.coach.grieving import has_grieved, is_of_grief, is_of_los
 from coaching.practice.coach.hearing import Heard, hear, is_about
 from coaching.practice.coach.onward import hint, offer_more, tip_for
 from coaching.practice.coach.own_words import found_here, name_told, say_of_names, say_told
-from coaching.practice.coach.plainly import act_of
+from coaching.practice.coach.plainly import act_of, is_under_way
 from coaching.practice.coach.reading import (
     FRIENDLY,
     Reading,
@@ -27,7 +27,6 @@ from coaching.practice.coach.reading import (
 )
 from coaching.practice.coach.saying_back import echo, say_back
 from coaching.practice.coach.scenes import (
-    GRAVE,
     asks_for,
     is_hard,
     names_situation,
@@ -173,6 +172,8 @@ def _answer_to(question: str, conversation: Conversation) -> str:
 def _say_to(conversation: Conversation, reading: Reading) -> str:
     """Return what to say to newest words that do one thing."""
     words = conversation.exchanges[-1].answer
+    if reading.topic == "begin" and is_under_way(conversation):
+        reading = replace(reading, act="open", topic="")
     if reading.act == "ask_back":
         return say_told(conversation)
     if reading.act == "show":
@@ -181,8 +182,7 @@ def _say_to(conversation: Conversation, reading: Reading) -> str:
         return here
     is_loss = reading.topic == "loss" and is_of_loss(words) and not tells_of_no_loss(words)
     goes_on = (reading.act in _STAYS or reading.topic == "begin") and has_grieved(conversation)
-    goes_on = goes_on and not tells_of_no_loss(words)
-    if is_loss or goes_on:
+    if is_loss or (goes_on and not tells_of_no_loss(words)):
         return _say_to_grief(conversation, reading)
     is_heavy = reading.act == "confide" and measure_intensity([SaidWords(text=words)]).is_high
     heavy = fresh(texts.reactions("heavy"), conversation) if is_heavy else ""
@@ -207,8 +207,8 @@ def _say_of_scene(conversation: Conversation, reading: Reading) -> str:
     if not (act in _HEARS_SCENES or is_mistaken) or is_brief:
         return ""
     name = named_in(words)
-    is_echoed = not (is_named or name or (before and before.is_quiet))
-    is_told = is_echoed and act in _TELLS and not (before and before.name in GRAVE)
+    is_echoed = not (is_named or name or (before and before.is_grave))
+    is_told = is_echoed and act in _TELLS
     said = take_up(conversation, words) if is_told else ""
     said = said or (echo(conversation, words, act) if is_echoed else "")
     said = said or unsaid(conversation, wordings_for(conversation, is_hard=act == "confide"))
@@ -244,7 +244,9 @@ def _say_by_act(conversation: Conversation, reading: Reading) -> str:
         return named
     if act in _TELLS and _asks_which(words):
         return choose(conversation, "which")
-    if not topic and (said := keep_to(conversation, words, act)):
+    before = scene_before(conversation)
+    is_kept_to = not topic and (len(words.split()) <= _PAIR or not (before and before.is_grave))
+    if is_kept_to and (said := keep_to(conversation, words, act)):
         return said
     pool = _POOLS.get(act, act)
     if act == "short" and len(words.split()) > 1 and hear(words).kind == "answer":
@@ -255,7 +257,7 @@ def _say_by_act(conversation: Conversation, reading: Reading) -> str:
         pool = "after"
     elif act in {"tell", "open"} and conversation.is_first:
         pool = "first"
-    if act == "confide" and (before := scene_before(conversation)) and before.is_glad:
+    if act == "confide" and before and before.is_glad:
         pool = "good"
     is_light = act in {"tell", "open"} and not has_confided(conversation, ever=True)
     more = hint(conversation, act) or (offer_more(conversation) if is_light else [])

@@ -24,6 +24,7 @@ from coaching.practice.coach.danger import (
 )
 from coaching.practice.coach.documents import classify, is_classification
 from coaching.practice.coach.file_names import reason_in_words
+from coaching.practice.coach.grieving import mourns
 from coaching.practice.coach.hearing import Heard, hear, is_about
 from coaching.practice.coach.jobs import do_job
 from coaching.practice.coach.library import SEARCH, say_what_was_found, say_what_was_said, search_documents
@@ -187,9 +188,8 @@ def _in_walk(conversation: Conversation, walking: Walking) -> Reply:
 
 def _is_grieving(conversation: Conversation) -> bool:
     newest = conversation.newest
-    if newest is None or newest.value or newest.ratings or wants_something(newest.answer):
-        return False
-    return hear(newest.answer).kind == "grief" and not is_about("homesick", newest.answer)
+    is_said = newest and not (newest.value or newest.ratings or wants_something(newest.answer))
+    return bool(newest and is_said and mourns(newest.answer))
 
 
 def _begin(conversation: Conversation, walk: Walk, *lead: str) -> Reply:

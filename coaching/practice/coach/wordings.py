@@ -1,15 +1,18 @@
 """Which of several wordings is said: one that wasn't said yet, and no question right after another."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from coaching.practice.coach import texts
 from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.reading import has_just_asked, is_asking, wants_no_questions
+from coaching.practice.coach.texts import Language, language
 
 _ENDS = ".!?…"
-_FEW_WORDS, _MAX_ASKED = 8, 2
-"""So few words leave a question half answered; so often in a row something is asked."""
+_MAX_ASKED: Mapping[Language, int] = {"en": 2, "de": 3, "es": 3}
+"""So often in a row something is asked."""
+_FEW_WORDS: Mapping[Language, int] = {"en": 8, "de": 0, "es": 0}
+"""So few words don't answer a question so fully that another one may follow."""
 _SINCE = re.compile(
     r"(?:how (?:fresh|long)|since when|is that new|when is it|by when"
     r"|seit wann|ist das neu|wie (?:lange|frisch)|wann ist es so weit"
@@ -49,7 +52,7 @@ def unsaid(conversation: Conversation, known: Sequence[str]) -> str:
 
 
 def _as_asked(conversation: Conversation, known: Sequence[str]) -> Sequence[str]:
-    """Return wordings: without their questions just after one, or if they want none or have answered it."""
+    """Return wordings: without their questions if one would be too many, unwanted or answered already."""
     has_asked = wants_no_questions(conversation) or _is_pressed(conversation)
     is_dated = bool(_DATED.search(conversation.exchanges[-1].answer))
     mute = (has_asked or (is_dated and bool(_SINCE.search(each))) for each in known)
@@ -57,14 +60,17 @@ def _as_asked(conversation: Conversation, known: Sequence[str]) -> Sequence[str]
     return list(filter(None, (without_question(each) if is_mute else each for each, is_mute in pairs)))
 
 
-def _is_pressed(conversation: Conversation) -> bool:
-    """Return whether another question would be one too many.
+def has_asked_often(conversation: Conversation) -> bool:
+    """Return whether something was asked as often in a row as may be."""
+    most = _MAX_ASKED[language()]
+    asked = [each.question.rstrip().endswith("?") for each in conversation.exchanges[-most:]]
+    return len(asked) == most and all(asked)
 
-    Who asks something may be asked back, and who told more than a few words has answered the last one.
-    """
+
+def _is_pressed(conversation: Conversation) -> bool:
+    """Return whether another question would be one too many; who asks something may be asked back."""
     words = conversation.exchanges[-1].answer
-    asked = [each.question.rstrip().endswith("?") for each in conversation.exchanges[-_MAX_ASKED:]]
-    is_told = len(words.split()) > _FEW_WORDS and not all(asked)
+    is_told = len(words.split()) > _FEW_WORDS[language()] and not has_asked_often(conversation)
     return has_just_asked(conversation) and not (is_asking(words) or is_told)
 
 
