@@ -33,6 +33,11 @@ ROWS: Sequence[tuple[texts.Language, str, str, str]] = [
     ("es", "es que mi marido se quedó en paro en enero", "partner !fired", ""),
     ("de", "Letztes Mal habe ich den Faden verloren und es war totenstill.", "!death", ""),
     ("es", "mi hija se fue a vivir con el padre", "child_leaves", ""),
+    ("de", "Mein Mann schaut beim Essen nur auf sein Handy.", "!watched", ""),
+    ("de", "Meine Mutter liest heimlich mein Tagebuch.", "watched", ""),
+    ("es", "te digo una cosa, que me han echado del trabajo", "fired", ""),
+    # Anger of a boss before others is one situation.
+    ("es", "mi jefe me gritó delante de todos, estoy re enojado", "boss !overload", ""),
     # What one ought to do is for the person to decide, whatever was told before.
     ("de", "Mein Partner verdient genug | soll ich mein Pensum reduzieren?", "undecided", ""),
     ("es", "Ayer se me olvidó una medicación | ¿debería contarlo a mi supervisora?", "undecided", ""),
