@@ -19,7 +19,6 @@ export function setUpFormulas(page) {
   const address = document.getElementById("formulas")?.dataset.script;
   if (!address) return;
   forEachIn(page, FORMULA, (formula) => {
-    if (formula.dataset.source) return;
     // Without waiting once it is there: nothing is painted in between.
     if (window.temml) show(formula, page);
     else (loading ??= load(address).catch(loadLater)).then(() => show(formula, page), () => {});
@@ -48,6 +47,7 @@ function load(address) {
 }
 
 function show(formula, page) {
+  if (formula.dataset.source) return;
   const source = formula.textContent;
   const tex = source.slice(MARK, -MARK);
   if (!isModest(tex) || !hasRoom(source, page)) return;

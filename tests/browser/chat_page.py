@@ -9,9 +9,9 @@ from sessions_app.models import Session
 
 WAIT_MS = 30_000
 DONE = """(answers) => document.querySelector("#chat[data-phase=idle]")
-    && document.querySelectorAll("#messages > .turn").length === answers"""
+    && document.querySelectorAll("#messages > .turn:not(.is-open)").length === answers"""
 ASKED = """(prompt) => document.querySelector("#chat[data-phase=idle]")
-    && document.querySelector("#open-turn .call.is-pending > legend")?.textContent.trim() === prompt"""
+    && document.querySelector(".turn.is-open .call.is-pending > legend")?.textContent.trim() === prompt"""
 
 
 def path_of(session: Session) -> str:
@@ -57,14 +57,14 @@ async def until(page: Page, holds: str, argument: object = None) -> None:
 async def until_done(page: Page, answers: int = 1) -> None:
     """Wait until that many answers are final and nothing runs."""
     await until(page, DONE, answers)
-    await expect(page.locator("#messages > .turn")).to_have_count(answers)
+    await expect(page.locator("#messages > .turn:not(.is-open)")).to_have_count(answers)
     await expect(page.locator("#chat")).to_have_attribute("data-phase", "idle")
 
 
 async def until_asked(page: Page, prompt: str) -> None:
     """Wait until that question, and no other, waits for an answer and nothing runs."""
     await until(page, ASKED, prompt)
-    question = page.locator("#open-turn .call.is-pending")
+    question = page.locator(".turn.is-open .call.is-pending")
     await expect(question.locator(":scope > legend")).to_have_text(prompt)
     await expect(page.locator("#chat")).to_have_attribute("data-phase", "idle")
 

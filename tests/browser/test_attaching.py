@@ -136,7 +136,7 @@ async def test_documents_of_what_waits_come_back_with_it(
     await page.get_by_role("button", name="Remove 3.txt").click()
     await say(page, "These five")
     await practice.reached("two")
-    await expect(page.locator("#messages .attached li, #open-turn .attached li")).to_have_count(5)
+    await expect(page.locator("#messages .attached li")).to_have_count(5)
 
     # Behind a question it is a draft.
     await attach_texts(page, "last.txt")

@@ -116,7 +116,7 @@ async def test_two_tabs_grow_alike(
     await practice.reached("b")
     for tab in (page, other):
         await expect(tab.locator("#live-text")).to_have_text("done.")
-        await expect(tab.locator("#open-turn .round").first).to_contain_text("First then")
+        await expect(tab.locator(".turn.is-open .round").first).to_contain_text("First then")
     practice.release("b")
     for tab in (page, other):
         await until_done(tab)

@@ -35,7 +35,7 @@ MEASURE_SILENCE = """() => {
     let last = performance.now();
     const still = document.getElementById("still");
     const options = { childList: true, characterData: true, subtree: true };
-    const turn = document.getElementById("open-turn");
+    const turn = document.getElementById("messages");
     new MutationObserver(() => { last = performance.now(); }).observe(turn, options);
     new MutationObserver(() => { if (!still.hidden) window.silence ??= performance.now() - last; })
         .observe(still, { attributes: true });

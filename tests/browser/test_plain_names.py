@@ -90,7 +90,7 @@ async def test_no_state_of_a_conversation_shows_a_name_made_for_programs(
     found += await leaks(page)
     practice.release("note")
     await until_asked(page, "How do these feel?")
-    await expect(page.locator("#open-turn .note").first).to_have_text(PLAIN_NOTE)
+    await expect(page.locator(".turn.is-open .note").first).to_have_text(PLAIN_NOTE)
     found += await leaks(page)
     await page.locator(".call.is-pending").get_by_role("button", name="Skip").click()
     await until_done(page)

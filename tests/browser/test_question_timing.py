@@ -87,10 +87,10 @@ async def test_what_is_open_beside_a_formula_stays_open_at_the_pages_first_snaps
     await until_asked(page, "How do these feel?")
     await page.route_web_socket("**/ws/**", hold)
     await page.reload()
-    line = page.locator("#open-turn .is-answered")
+    line = page.locator(".turn.is-open .is-answered")
     await line.locator("summary").click()
     await expect(line.locator(".pills")).to_be_visible()
-    finished = page.locator("#open-turn :is(math, .code-copy)")
+    finished = page.locator(".turn.is-open :is(math, .code-copy)")
     await expect(finished).to_have_count(2)
     before = await finished.element_handles()
     await page.evaluate(

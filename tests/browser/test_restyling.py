@@ -1,4 +1,4 @@
-"""How much of a page the browser restyles while an answer is written below a long conversation."""
+"""How much of a page the browser restyles while an answer is written, and at its end."""
 
 import json
 
@@ -45,6 +45,27 @@ async def test_new_blocks_of_an_answer_restyle_nothing_of_the_answers_above(
     restyled = elements_restyled(await browser.stop_tracing())
     practice.release("end")
     await until_done(page, answers=2)
+    assert len(restyled) > 1
+    assert max(restyled) < MOST
+
+
+async def test_the_end_of_a_long_answer_restyles_little_of_it(
+    practice: PracticeServer, page: Page, session: Session
+) -> None:
+    blocks = "".join(f"\n\nBlock **{number}**.\n\n- one\n- two" for number in range(200))
+    practice.script(
+        [Reply.of(Text(f"It begins.{blocks}\n\nLast"), Hold("end"), Text(" *words*."), chunk_characters=200)]
+    )
+    await page.goto(path_of(session))
+    await say(page, "A question.")
+    await expect(page.locator("#live-text")).to_have_text("Last")
+    assert await page.locator("#live-blocks *").count() > 2 * MOST
+    browser = page.context.browser
+    assert browser
+    await browser.start_tracing(page=page, categories=["devtools.timeline"])
+    practice.release("end")
+    await until_done(page)
+    restyled = elements_restyled(await browser.stop_tracing())
     assert len(restyled) > 1
     assert max(restyled) < MOST
 

@@ -46,7 +46,7 @@ async def test_the_card_is_there_before_the_answer_in_both_tabs_and_after_a_relo
         await expect(card.get_by_role("link", name="Call 0800 1110111")).to_have_attribute(
             "href", "tel:08001110111"
         )
-    await expect(page.locator("#open-turn .live")).to_be_empty()
+    await expect(page.locator(".turn.is-open .live")).to_be_empty()
     assert await serious_findings(page) == []
     practice.release("before")
     await until_done(page)
@@ -163,7 +163,7 @@ async def test_refused_words_keep_their_card_until_they_are_sent(
         tab = await page.context.new_page()
         await tab.goto(path_of(busy))
         await say(tab, "Hello")
-        await expect(tab.locator("#open-turn > .turn")).to_be_visible()
+        await expect(tab.locator(".turn.is-open")).to_be_visible()
     await page.goto(path_of(session))
     await say(page, DANGER)
     await expect(page.locator("#notices")).to_contain_text("already answering in 2 conversations")
@@ -187,7 +187,7 @@ async def test_without_a_script_the_card_waits_for_no_answer(
     await page.get_by_label("Your message").fill(DANGER)
     await page.get_by_role("button", name="Send").click()
     await expect(page.locator(".safety-card")).to_be_visible()
-    await expect(page.locator("#open-turn .live")).to_be_empty()
+    await expect(page.locator(".turn.is-open .live")).to_be_empty()
     practice.release("before")
     await expect(page.locator("#messages .prose")).to_have_text("I'm here.")  # the page refreshes itself
 

@@ -34,7 +34,7 @@ export function wordsOf(asked) {
 }
 
 export function pendingQuestion() {
-  return document.querySelector("#open-turn .call.is-pending");
+  return document.querySelector("#messages > .is-open .call.is-pending");
 }
 
 function question() {

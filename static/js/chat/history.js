@@ -1,6 +1,7 @@
 // Fetches the conversation again when the page has missed some of it, and puts every item in its place.
 
 import { afterPress } from "../press.js";
+import { openTurnIn } from "./turns.js";
 
 const ALSO = ["chat-title", "chat-status", "arc", "earlier", "ending"];
 
@@ -45,7 +46,7 @@ export class History {
       const page = new DOMParser().parseFromString(await response.text(), "text/html");
       const fresh = page.getElementById("messages");
       await new Promise(afterPress);
-      if (fresh) this.#list.replaceChildren(...document.importNode(fresh, true).childNodes);
+      if (fresh) this.#renew(document.importNode(fresh, true));
       for (const id of ALSO) {
         const part = fresh && page.getElementById(id);
         if (part) document.getElementById(id)?.replaceChildren(...document.importNode(part, true).childNodes);
@@ -58,6 +59,14 @@ export class History {
       this.#held = [];
       for (const frame of held) this.#replay(frame);
     }
+  }
+
+  // The open turn isn't part of what is fetched: it stays, unless it has ended.
+  #renew(fresh) {
+    const open = openTurnIn(this.#list);
+    const isOpen = open && !fresh.querySelector(`:scope > #${CSS.escape(open.id)}`);
+    for (const node of [...this.#list.childNodes]) if (!isOpen || node !== open) node.remove();
+    this.#list.prepend(...fresh.childNodes);
   }
 
   // An item that is on the page is replaced. When a message is edited, what followed it goes.

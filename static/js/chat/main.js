@@ -21,6 +21,7 @@ import { ReadAloud } from "./read-aloud.js";
 import { Scroll } from "./scroll.js";
 import { Silence } from "./silence.js";
 import { LiveText } from "./stream.js";
+import { Turns } from "./turns.js";
 
 const byId = (id) => document.getElementById(id);
 const page = byId("chat");
@@ -40,7 +41,6 @@ function begin() {
   const form = byId("composer");
   const field = form.elements.namedItem("text");
   const messages = byId("messages");
-  const openTurn = byId("open-turn");
   const sendButton = byId("send");
   const stopButton = byId("stop");
 
@@ -53,6 +53,7 @@ function begin() {
   });
   const connection = new Connection(page, byId("connection"), { onOpen: reopen, take });
   const history = new History(messages, (frame) => connection.replay(frame));
+  const turns = new Turns(messages, byId("open-turn"), history);
   const activity = new Activity(byId("activity"), byId("activity-label"), (count) => {
     if (count === 0) phase.take("toolsDone");
   });
@@ -63,7 +64,8 @@ function begin() {
     send: (frame) => connection.send(frame),
   });
   const questions = new Questions({
-    turn: openTurn,
+    messages,
+    place: byId("open-turn"),
     form: byId("call-answer"),
     send: (frame) => connection.send(frame),
     say: (text) => announcer.say(text),
@@ -77,9 +79,8 @@ function begin() {
     say: (text) => announcer.say(text),
   });
   const answers = new Answers((turn, id) => {
-    const isLast = !turn.nextElementSibling && !openTurn.childElementCount;
     // While something is on its way, the next snapshot decides.
-    return isLast && (phase.now !== "idle" || outbox.isWaiting || connection.send({ type: "choose", turn: id }));
+    return !turn.nextElementSibling && (phase.now !== "idle" || outbox.isWaiting || connection.send({ type: "choose", turn: id }));
   });
   const queue = new Queue({
     session: page.dataset.session,
@@ -109,7 +110,8 @@ function begin() {
 
   // Sage speaks first: whoever writes meanwhile begins the conversation instead.
   function isBeingOpened() {
-    return phase.now !== "idle" && !outbox.isWaiting && !messages.childElementCount && !openTurn.querySelector(".is-answered");
+    const isFirst = !turns.last && !turns.open?.querySelector(".is-answered");
+    return phase.now !== "idle" && !outbox.isWaiting && isFirst;
   }
 
   function showPhase() {
@@ -217,7 +219,7 @@ function begin() {
   function sendWhatWaits() {
     if (!queue.isFull || !canSend()) return;
     if (byId("ending").childElementCount) giveBack(queue.take());
-    else if (questions.pending || messages.lastElementChild?.querySelector(".notice .turn-action")) putBack(queue.take());
+    else if (questions.pending || turns.last?.querySelector(".notice .turn-action")) putBack(queue.take());
     else sendQueued();
   }
 
@@ -279,7 +281,7 @@ function begin() {
     title: showTitle,
     async history() {
       await history.fetchAgain();
-      answers.restoreFocus(messages.lastElementChild);
+      answers.restoreFocus(turns.last);
     },
     begin() {
       phase.take("begin");
@@ -357,16 +359,10 @@ function begin() {
     showPhase();
   }
 
-  // htmx sends two events for each element that it removes. Words have nothing of htmx's, and an answer has hundreds of
-  // elements.
-  function emptyWords(part) {
-    for (const words of part.querySelectorAll(".prose")) words.replaceChildren();
-  }
-
   page.addEventListener("htmx:wsBeforeMessage", () => {
     live.flush();
     questions.noteFocus();
-    shownTurn = openTurn.firstElementChild?.id.slice("turn-".length) ?? "";
+    shownTurn = turns.open?.id.slice("turn-".length) ?? "";
   });
   page.addEventListener("htmx:oobBeforeSwap", (event) => {
     const { fragment, target } = event.detail;
@@ -375,10 +371,10 @@ function begin() {
       return;
     }
     questions.place(fragment, target);
-    if (target === messages) history.place(fragment);
-    if (target === openTurn) emptyWords(openTurn);
+    if (turns.swap(target, fragment)) event.detail.shouldSwap = false;
   });
   page.addEventListener("htmx:wsAfterMessage", () => {
+    turns.end();
     live.shape();
     questions.restoreFocus(field);
     takeSignals();
@@ -416,7 +412,7 @@ function begin() {
     phase.take(action === "stop" ? "stop" : "send");
     showPhase();
   });
-  for (const list of [messages, openTurn]) list.addEventListener("click", correct);
+  messages.addEventListener("click", correct);
   messages.addEventListener("click", copy);
   messages.addEventListener("click", (event) => answers.open(event));
   messages.addEventListener("click", (event) => {
@@ -435,7 +431,7 @@ function begin() {
     showPhase();
   });
   live.shape();
-  if (openTurn.firstElementChild && !questions.pending) phase.take("begin");
+  if (turns.open && !questions.pending) phase.take("begin");
   if (outbox.restore()) phase.take("send");
   showPhase();
   if (!location.hash) scroll.toEnd();

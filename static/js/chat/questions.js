@@ -1,14 +1,16 @@
 // The open question: sends its answer once, shows the state of that, and keeps what was filled in when the server
 // sends the turn again.
 
-import { restoreSources } from "../formulas.js";
 import { filled } from "../words.js";
+import { copyAsSent } from "./mend.js";
+import { openTurnIn } from "./turns.js";
 
 const SLOW_MS = 1500;
 const LOST_MS = 8000;
 
 export class Questions {
-  #turn;
+  #messages;
+  #place;
   #form;
   #send;
   #say;
@@ -17,16 +19,21 @@ export class Questions {
   #timers = [];
   #focused = null;
 
-  constructor({ turn, form, send, say }) {
-    this.#turn = turn;
+  constructor({ messages, place, form, send, say }) {
+    this.#messages = messages;
+    this.#place = place;
     this.#form = form;
     this.#send = send;
     this.#say = say;
-    turn.addEventListener("keydown", moveAmongPills);
+    messages.addEventListener("keydown", moveAmongPills);
+  }
+
+  get #turn() {
+    return openTurnIn(this.#messages);
   }
 
   get pending() {
-    return this.#turn.querySelector(".call.is-pending");
+    return this.#turn?.querySelector(".call.is-pending") ?? null;
   }
 
   get isWaiting() {
@@ -91,7 +98,8 @@ export class Questions {
 
   // A snapshot equal to what the page shows isn't swapped in: even moving a form loses a click in progress.
   isShownBy(fragment, target) {
-    return target === this.#turn && this.pending !== null && outline(fragment) === outline(target);
+    const sent = fragment.querySelector(":scope > .turn");
+    return target === this.#place && sent !== null && this.pending !== null && outline(sent) === outline(this.#turn);
   }
 
   // What is swapped in may be on the page already. An open form stays, because somebody may be filling it in;
@@ -104,14 +112,14 @@ export class Questions {
       else present.remove();
     }
     for (const mark of fragment.querySelectorAll(".mark")) {
-      this.#turn.querySelector(`.mark[data-mark="${CSS.escape(mark.dataset.mark)}"]`)?.remove();
+      this.#turn?.querySelector(`.mark[data-mark="${CSS.escape(mark.dataset.mark)}"]`)?.remove();
     }
   }
 
   // Keep the focus where it was, even when the element is replaced.
   noteFocus() {
     const active = document.activeElement;
-    this.#focused = active?.closest("#open-turn") ? active : null;
+    this.#focused = active?.closest(".turn.is-open") ? active : null;
   }
 
   restoreFocus(fallback) {
@@ -166,13 +174,12 @@ export class Questions {
 
 // A turn's markup as the server sends it, without the state of its open question.
 function outline(element) {
-  const copy = element.cloneNode(true);
-  restoreSources(copy);
-  for (const button of copy.querySelectorAll(".code-copy")) button.remove();
+  const copy = copyAsSent(element);
   for (const live of copy.querySelectorAll("#live-text")) live.replaceWith(live.textContent); // unfinished.js makes its own
+  for (const notes of copy.querySelectorAll("#live-notes:empty")) notes.remove(); // turns.js moves them
   for (const call of copy.querySelectorAll(".call.is-pending")) call.replaceWith(call.id);
   for (const one of copy.querySelectorAll("details")) one.removeAttribute("open");
-  return copy.innerHTML.replace(/\s+/g, " ").replaceAll("> <", "><").replaceAll(' class=""', "").trim();
+  return copy.outerHTML.replace(/\s+/g, " ").replaceAll("> <", "><").replaceAll(' class=""', "").trim();
 }
 
 // Arrow keys move among the answers to tap, as they do among ratings.

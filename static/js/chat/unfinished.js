@@ -53,7 +53,7 @@ export class Unfinished {
   }
 
   get isShown() {
-    return this.#root?.isConnected ?? false;
+    return (this.#root?.isConnected && this.#blocks.id === "live-blocks") ?? false;
   }
 
   remove() {
