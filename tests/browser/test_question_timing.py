@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from playwright.async_api import Page, WebSocketRoute, expect
+from playwright.async_api import Page, Route, WebSocketRoute, expect
 
 from coaching.models import PulseRating
 from coaching.practice.faults.fault import Fault
@@ -107,6 +107,30 @@ async def test_what_is_open_beside_a_formula_stays_open_at_the_pages_first_snaps
     await page.wait_for_function("() => window.hasSnapshot")
     assert [await part.evaluate("(part) => part.isConnected") for part in before] == [True, True]
     await expect(line.locator(".pills")).to_be_visible()
+    assert watcher.faults == []
+
+
+async def test_who_begins_to_answer_before_the_pages_script_keeps_the_focus(
+    practice: PracticeServer, page: Page, session: Session, watcher: Watcher
+) -> None:
+    begun = asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        await begun.wait()
+        await route.continue_()
+
+    practice.script([Reply.of(PULSE)])
+    await page.goto(path_of(session))
+    await say(page, "Hello")
+    await until_asked(page, "How do these feel?")
+    await page.route("**/chat/main*.js", hold)
+    await page.reload(wait_until="commit")
+    note = page.locator("#open-turn").get_by_label("Add a note")
+    await note.fill("Half")
+    begun.set()
+    note = page.locator("#messages > .is-open").get_by_label("Add a note")
+    await expect(note).to_be_focused()
+    await expect(note).to_have_value("Half")
     assert watcher.faults == []
 
 

@@ -4,21 +4,22 @@ const MAX_TRIES = 5;
 const SPREAD_MS = 3000; // Everybody was told the same moment.
 
 export class Countdown {
-  #messages;
+  #readLast;
   #mayTry;
   #box = null;
   #until = 0;
   #timer = 0;
   #tries = 0;
 
-  constructor(messages, mayTry) {
-    this.#messages = messages;
+  // `readLast` returns the last item before the open turn.
+  constructor(readLast, mayTry) {
+    this.#readLast = readLast;
     this.#mayTry = mayTry;
   }
 
   // After every change of the messages.
   settle() {
-    const last = this.#messages.lastElementChild;
+    const last = this.#readLast();
     const box = last?.querySelector("[data-retry-in]") ?? null;
     if (box === this.#box) return;
     this.#end();

@@ -92,7 +92,7 @@ function begin() {
     onRemove: () => field.focus(),
   });
   const countdown = new Countdown(
-    messages,
+    () => turns.last,
     () => phase.now === "idle" && !outbox.isWaiting && !editing.isOn && !connection.hasFailed && !questions.pending,
   );
   const silence = new Silence({

@@ -58,8 +58,11 @@ export class Turns {
     this.#ended = turn ? null : this.open;
     if (!turn) return;
     this.open?.remove();
-    document.getElementById(turn.id)?.remove(); // What was fetched meanwhile may have its end.
+    const focused = turn.contains(document.activeElement) ? document.activeElement : null;
+    // What was fetched meanwhile may have its end.
+    this.#messages.querySelector(`:scope > #${CSS.escape(turn.id)}`)?.remove();
     this.#messages.append(turn);
+    focused?.focus({ preventScroll: true }); // Somebody may be answering before the page's script runs.
   }
 
   #add(fragment) {
