@@ -252,7 +252,7 @@ async def test_the_keyboard_alone_reaches_everything(
     await page.keyboard.press("Shift+Tab")
     await expect(page.get_by_label("Attach documents")).to_be_focused()
     await page.keyboard.press("Shift+Tab")
-    await expect(page.get_by_text("Why this answer")).to_be_focused()
+    await expect(page.locator("summary", has_text="Why this answer")).to_be_focused()
     for name in ("Not a helpful answer", "Helpful answer"):
         await page.keyboard.press("Shift+Tab")
         await expect(page.get_by_role("button", name=name, exact=True)).to_be_focused()
