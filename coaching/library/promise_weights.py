@@ -78,7 +78,7 @@ class Weighable:
 
     def is_promise(self, weights: Weights) -> bool:
         """Say whether the signs see one and the weights don't object, or the weights are sure of one."""
-        if self.is_risky or self.is_document or self.is_of_another:
+        if self.is_risky or self.is_copied:
             return False
         if self.doubt and not _HEAVY.isdisjoint(self._spoken):
             return False
@@ -105,6 +105,11 @@ class Weighable:
         if _DEAD in self._spoken and self.clauses.is_to_meet:
             return True
         return any(self._spoken.keys() >= risk for risk in _RISKS)
+
+    @property
+    def is_copied(self) -> bool:
+        """Say whether it is no speech of the person about themselves."""
+        return self.is_document or self.is_of_another
 
     @property
     def is_document(self) -> bool:

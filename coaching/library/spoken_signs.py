@@ -119,7 +119,7 @@ class Clauses:
             return self._marks[at][:1] or "start"
         if at in self._after_that:
             return "that"
-        return "join" if at in self._starts or self._after_lead(self.start) >= at else "word"
+        return "join" if at in self._starts or self.after_lead(self.start) >= at else "word"
 
     @property
     def is_to_somebody(self) -> bool:
@@ -140,7 +140,7 @@ class Clauses:
     @property
     def is_request(self) -> bool:
         """Say whether the clause or the quote asks Sage to do something: `remind me`, `frag mich`."""
-        begins = (self._after_lead(self.start), self.quote.start)
+        begins = (self.after_lead(self.start), self.quote.start)
         return any(self._lists.length_at("requests", self.words, at) > 0 for at in begins)
 
     @property
@@ -192,16 +192,16 @@ class Clauses:
 
     def _has_own_subject(self, start: int) -> bool:
         """Say whether others act in the clause, or it begins long before the quote: it stands for itself."""
-        first = self._after_lead(start)
+        first = self.after_lead(start)
         return first < self.quote.start or self.has("subject", start, self.quote.stop)
 
     def _sign(self, start: int, end: int) -> Found | None:
-        first = self._after_lead(start)
+        first = self.after_lead(start)
         if first < end:
             length = self._lists.length_at("opens", self.words, first)
             if length and not self._lists.length_at("not strong", self.words, first):
                 return Found("strong", range(first, first + length))
-            if not self._lists.length_at("strong", self.words, first) and self._is_verb(first, start):
+            if not self._lists.length_at("strong", self.words, first) and self.is_verb(first, start):
                 return Found("present", range(first, first + 1))
         for span in self._lists.spans("strong", self.words, start, end):
             if not self._lists.length_at("not strong", self.words, span.start):
@@ -210,11 +210,11 @@ class Clauses:
             first = max(start, span.start - 1)
             if not self._is_idle(first + (self._end_of(first) == span.start), span.start + _REACH):
                 return Found("present", span)
-        led = (self._after_lead(at, at + _REACH) for at in range(start, end) if is_day_word(self.words[at]))
-        verbs = (at for at in led if at < end and self._is_verb(at, start))  # "va bene domani scrivo"
+        led = (self.after_lead(at, at + _REACH) for at in range(start, end) if is_day_word(self.words[at]))
+        verbs = (at for at in led if at < end and self.is_verb(at, start))  # "va bene domani scrivo"
         return next((Found("present", range(at, at + 1)) for at in verbs), None)
 
-    def _is_verb(self, at: int, start: int) -> bool:
+    def is_verb(self, at: int, start: int) -> bool:
         is_noun = at > start and self._lists.length_at("noun after", self.words, at - 1)
         is_verb = not is_noun and self._lists.length_at("verb", self.words, at) > 0
         return is_verb and not self._is_idle(at, at + 1)
@@ -228,7 +228,7 @@ class Clauses:
         after = bisect_right(self._starts, start)
         return self._starts[after] if after < len(self._starts) else len(self.words)
 
-    def _after_lead(self, start: int, end: int | None = None) -> int:
+    def after_lead(self, start: int, end: int | None = None) -> int:
         """Return where a clause begins without its times, places and words like "ok" and "then"."""
         at, last = start, min(end or len(self.words), len(self.words))
         while at < last:

@@ -9,8 +9,9 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 from pathlib import Path
 
+from coaching.library.asked import Said
 from coaching.library.promise_weights import Weighable, Weights
-from coaching.library.promises import Claim, Said, weigh, weighable_of
+from coaching.library.promises import Claim, weigh, weighable_of
 
 FOLDER = Path(__file__).parent
 FRESH = sorted(FOLDER.glob("fresh*.tsv"))

@@ -17,8 +17,9 @@ from pathlib import Path
 
 import pytest
 
+from coaching.library.asked import Said
 from coaching.library.promise_weights import AGAINST, ENOUGH
-from coaching.library.promises import MAX_CHARACTERS, Claim, Said, weigh
+from coaching.library.promises import MAX_CHARACTERS, Claim, weigh
 from coaching.safety.weighed import ALWAYS
 from tests.patience import patience
 from tests.steps.measure import FRESH, MONDAY, read_rows, why
