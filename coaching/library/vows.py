@@ -27,6 +27,8 @@ _MAX_UNIT = 3
 """So many words after an amount's begin stands its unit: "half an hour", "1 und eine halbe Stunde"."""
 _MAX_DOSE = 12
 """Words."""
+_REACH = 3
+"""Within so many words after a "not" stands its verb."""
 _NEXT = 6
 """So many words after the sentence may tell whose words it is."""
 
@@ -159,7 +161,8 @@ class Vows:
     def _negates_verb(self) -> bool:
         """Say whether a verb of the first person follows the "not": `desde mañana no fumo`."""
         ends = [span.stop for span in self._negations]
-        return any(self._clauses.is_verb(self._clauses.after_lead(end), end) for end in ends)
+        verbs = ((self._clauses.after_lead(end, end + _REACH), end) for end in ends)
+        return any(self._clauses.is_verb(at, end) for at, end in verbs)
 
     @cached_property
     def _is_unfit(self) -> bool:
