@@ -78,11 +78,10 @@ class Asked:
     @property
     def is_vow(self) -> bool:
         """Say whether the form of the sentence makes it a promise, without a doubt of the signs."""
-        if self.doubt not in ("", "no promise") or self.weighable("").is_copied:
-            return False
         vows = self.vows
-        is_timely = self._is_timed and (vows.is_start or vows.is_joining)
-        return is_timely or vows.is_abstention or vows.is_dose
+        is_one = vows.is_abstention or vows.is_dose
+        is_one = is_one or (self._is_timed and (vows.is_start or vows.is_joining))
+        return is_one and self.doubt in ("", "no promise") and not self.weighable("").is_copied
 
     @property
     def is_quoted(self) -> bool:
