@@ -21,12 +21,11 @@ export function isInView(asked) {
   return top >= begin - 1 && bottom <= end + 1;
 }
 
-// The header covers the top of the page, and so does the progress of an arc where there is room for it.
+// What covers the top of the page: the header and the progress of an arc, unless the window is too low for them to stay.
 function headEnd() {
-  const progress = document.querySelector(".arc-progress");
-  const isSticky = progress && getComputedStyle(progress).position === "sticky";
-  const head = document.querySelector(".site-head").getBoundingClientRect().height;
-  return head + (isSticky ? progress.getBoundingClientRect().height : 0);
+  const parts = [".site-head", ".arc-progress"].map((name) => document.querySelector(name));
+  const covering = parts.filter((part) => part && getComputedStyle(part).position === "sticky");
+  return covering.reduce((height, part) => height + part.getBoundingClientRect().height, 0);
 }
 
 export function wordsOf(asked) {
