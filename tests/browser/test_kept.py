@@ -110,7 +110,7 @@ async def test_two_captures_stand_with_links_in_the_log_of_the_day(
     await expect(page.locator(".prose")).to_contain_text("Call mum about Sunday")
     for address in ("/", "/capture/"):
         await page.goto(address)
-        folded = page.locator(".folded")
+        folded = page.locator(".folded-captures")
         await expect(folded).to_contain_text("An idea for the garden")
         await expect(folded.locator(f"a[href='/files/daily-logs/{day}.md']")).to_have_count(2)
     assert watcher.faults == []
