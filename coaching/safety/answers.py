@@ -43,6 +43,8 @@ _FILLERS = (
     "to be honest", "tbh", "sinceramente", "franchement", "eerlijk gezegd", "la verdad",
     "(?:pra|para) (?:te )?ser (?:sincer|honest)[ao]", "pour etre honnete", "a essere (?:sincer|onest)[ao]",
 )  # fmt: skip
+_TAKING_BACK = ("surely", "yes", "cue", "despair", "not-knowing", "but", "resolved")
+"""What must not stand beside words that deny only the thinking."""
 _START = rf"\W*(?:(?:{'|'.join(_FILLERS)})\W+){{0,3}}"
 DANGER = Danger(level="immediate", about="self", topic="life")
 
@@ -58,6 +60,12 @@ def danger_in_answer(words: str, *, asked: str) -> Danger | None:
     if any(_says("asks-safe", question) for question in questions[-1:]):
         return DANGER if _is_unsafe(words) else None
     return None
+
+
+def may_take_back(words: str) -> bool:
+    """Return whether words that stand beside a no could affirm, or say what is wanted or decided."""
+    rest = _pattern("not-thinking").sub("no", _plain(words))
+    return len(words) > MAX_ANSWER_CHARACTERS or any(_says(section, rest) for section in _TAKING_BACK)
 
 
 def may_answer(words: str) -> bool:
@@ -82,7 +90,7 @@ def _questions_in(asked: str) -> Sequence[str]:
 
 def _is_affirmed(words: str, *, otherwise: bool) -> bool:
     """Return whether an answer affirms; `otherwise` is for one that neither denies, evades nor says yes."""
-    plain = _plain(words)
+    plain = _without_own_denial(_plain(words))
     if _says("surely", plain):
         return True
     but = _pattern("but").search(plain)
@@ -104,6 +112,14 @@ def _is_affirmed(words: str, *, otherwise: bool) -> bool:
     if _starts("cue", clauses[0]) and not any(_starts("no-word", clause) for clause in clauses[1:]):
         return not _says("evades", plain)  # "Every day. I haven't told anyone."
     return "no" not in found and not _says("evades", plain)
+
+
+def _without_own_denial(plain: str) -> str:
+    """Return an answer with "no" for "I'm not thinking of harming myself", if nothing else could affirm.
+
+    In "I'm not thinking of it, I'm planning it" the same words are no denial.
+    """
+    return plain if may_take_back(plain) else _pattern("not-thinking").sub("no", plain)
 
 
 def _is_past(plain: str) -> bool:

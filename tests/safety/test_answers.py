@@ -5,6 +5,7 @@ import time
 import pytest
 
 from coaching.safety.answers import DANGER, danger_in_answer
+from coaching.safety.danger import find_danger
 from tests.safety.sets import LEARNT, read_answers
 
 ASKED = "That sounds heavy. Are you thinking of killing yourself?"
@@ -128,6 +129,53 @@ def test_anothers_past_and_that_nobody_knows_take_no_yes_back(words: str) -> Non
 )
 def test_a_past_of_ones_own_that_is_over_takes_a_yes_back(words: str) -> None:
     assert danger_in_answer(words, asked=ASKED) is None
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "What? No, I'm not thinking of harming myself. I'm waiting for a test result.",
+        "I'm not thinking of killing myself.",
+        "No, I am really not thinking about suicide, I'm tired.",
+        "God no! I'd never do that to my kids.",
+        "um, no",
+        "Was? Nein!",
+        "Nein, ich denke nicht daran, mir etwas anzutun.",
+        "¿Qué? No, claro que no",
+    ],
+)
+def test_the_questions_own_words_and_interjections_deny(words: str) -> None:
+    assert danger_in_answer(words, asked=ASKED) is None
+    assert find_danger(words) is None
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "I'm not thinking of killing myself. I'm planning it.",
+        "No, I'm not thinking of killing myself, I'm doing it.",
+        "I'm not thinking of suicide. It's settled.",
+        "I'm not thinking of killing myself, but tomorrow it's over",
+        "I'm not thinking of killing myself anymore, I've decided",
+        "I'm not so much thinking of it as planning it",
+    ],
+)
+def test_what_is_wanted_or_decided_takes_such_a_denial_back(words: str) -> None:
+    assert danger_in_answer(words, asked=ASKED) == DANGER
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "No estoy pensando en matarme. Ya lo decidí.",
+        "No pienso en hacerme daño. Lo voy a hacer mañana.",
+        "No pienso más que en hacerme daño",
+        "Mir etwas antun? Nein. Aber sterben will ich.",
+        "Ich denke nicht daran, mir etwas anzutun, ich will nur sterben",
+    ],
+)
+def test_only_a_whole_message_denies_in_words_that_name_danger(words: str) -> None:
+    assert find_danger(words) is not None
 
 
 def test_after_another_question_only_a_yes_or_a_cue_affirms() -> None:
