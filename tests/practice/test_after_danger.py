@@ -134,6 +134,16 @@ async def test_a_hint_mutes_no_question_about_immediate_danger(http: Http) -> No
         "i don't know",
         "don't tell anyone",
         "no idea",
+        "no… well, sometimes",
+        "No, I'm not sure",
+        "What? No. Every night.",
+        "Oh no, I want it to end",
+        "What's the point? No.",
+        "Um, no. The cat lives with my sister.",
+        "God no, I'm too tired for that",
+        "I'm not thinking of harming myself, it's decided",
+        "¿Qué? No, ya no sé",
+        "Was? Nein, noch nicht",
         "ich weiß nicht",
         "Nein, aber vielleicht",
         "no lo sé",
@@ -149,7 +159,25 @@ async def test_what_is_no_clear_no_is_pointed_to_help_once(http: Http, answer: s
 
 @pytest.mark.parametrize(
     "answer",
-    ["No", "No, I only meant spring cleaning.", "No I'm not", "I'm fine", "Nein.", "Claro que no, gracias"],
+    [
+        "No",
+        "No, I only meant spring cleaning.",
+        "No I'm not",
+        "I'm fine",
+        "What? No, I'm not thinking of harming myself. I'm waiting for a test result.",
+        "I'm not thinking of harming myself.",
+        "God no! I'm just waiting…",
+        "Um... no.",
+        "Me? No, of course not.",
+        "Nein.",
+        "Was? Nein!",
+        "Mir etwas antun? Nein!",
+        "Nein, ich denke nicht daran, mir etwas anzutun.",
+        "Claro que no, gracias",
+        "Qué va, no",
+        "¿Qué? No, claro que no",
+        "No, no pienso en hacerme daño.",
+    ],
 )
 async def test_a_clear_no_is_taken_for_one(http: Http, answer: str) -> None:
     walk = talk_of(http)
@@ -167,6 +195,15 @@ async def test_what_is_asked_of_the_tour_after_its_question_is_answered_with_hel
     said = await walk.say("Who can read this?")
     assert texts.stands_in("private", said, "questions")
     assert texts.said("help_concern") in said
+
+
+async def test_what_is_asked_of_the_tour_later_is_answered_without_help(http: Http) -> None:
+    walk = talk_of(http)
+    await walk.say(LETTERS)
+    await walk.say("What's on my list?")
+    said = await walk.say("What's on my list?")
+    assert not texts.stands_in("help_concern", said)
+    assert not texts.stands_in("help_maybe", said)
 
 
 async def test_what_suggests_danger_after_its_question_counts_as_much_as_it_says(

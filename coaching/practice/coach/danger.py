@@ -16,22 +16,49 @@ from coaching.practice.coach.talk import answer_questions
 from coaching.practice.coach.walking import say
 from coaching.practice.coach.wordings import without_question
 from coaching.practice.script import Reply, ToolUse
+from coaching.safety.answers import danger_in_answer, may_take_back
 from coaching.safety.lines import Line, shipped_offer
 
 MAX_HELP_LINES = 5
 _SHORT_ANSWER = 4
 _YES = re.compile(r"\W*(?:yes|ja|sí)\b", re.IGNORECASE)
 _SHORT_WISH = 6
+_BEFORE = (
+    r"what|huh|(?:oh )?(?:my |good )?(?:god|lord|gosh|goodness)|jesus|oh|ah|hey|wow"
+    r"|was|wie(?: bitte)?|hä|ach(?: was)?|quatsch"
+    r"|(?:oh |mein )?gott|um (?:gottes|himmels) willen"
+    r"|qu[eé]|c[oó]mo|perd[oó]n|(?:ay |por )?dios(?: m[ií]o)?|ay|uy|hombre|mujer|oye"
+)
+_HESITATING = r"u+h?m+|u+h+|erm*|hm+|ähm*|eh|em+|sorry|wait"
+_ECHOED = (
+    r"me|i|am|do|thinking|think|of|about|(?:harm|hurt|kill)ing|myself"
+    r"|ich|mir|mich|selbst|etwas|was|antun|anzutun|denke|daran"
+    r"|yo|hacerme|daño|pensar|pienso|pensando|estoy|en"
+)
+_NOT_THINKING = (
+    r"i(?:['’]| a)m not thinking (?:of|about) (?:harm|hurt|kill)ing myself"
+    r"|ich denke nicht da?ran,? mir (?:et)?was anzutun|no (?:estoy pensando|pienso) en hacerme daño"
+)
+_PLAIN_NO = (
+    r"no|nope|nah|nein|nö|nee|of course not|not at all|natürlich nicht|überhaupt nicht"
+    r"|claro que no|para nada|qu[eé] va"
+)
 _NO = re.compile(
-    r"\W*(?:no|nope|nah|nein|nö|nee|of course not|not at all|natürlich nicht|überhaupt nicht"
-    r"|claro que no|para nada)(?: (?:i(?:'m|’m| am) not|thanks?|thank you|danke|gracias))?"
+    rf"\W*+(?P<before>(?:(?:{_ECHOED})(?: (?:{_ECHOED})){{0,7}} ?\?\W*+)?"
+    rf"(?:(?:{_BEFORE}|(?P<hesitant>{_HESITATING}))\b\W{{1,6}}){{0,2}})"
+    rf"(?:(?:(?:{_PLAIN_NO})\W{{1,3}})?(?P<thinking>{_NOT_THINKING})"
+    rf"|(?:{_PLAIN_NO})(?: (?:i(?:'m|’m| am) not|thanks?|thank you|danke|gracias))?)"
     r"(?:\W*\Z|[,.;:!–—])",
     re.IGNORECASE,
 )
+"""A no, after an interjection or the question's own words, too: "What? No!", "Me? No." """
 _BUT = re.compile(
-    r"\b(?:but|not (?:yet|now|today|really|right now|any ?more)|sometimes|often|maybe|a (?:bit|little)"
-    r"|aber|noch nicht|nicht mehr|heute nicht|nicht heute|manchmal|oft|vielleicht|ein bisschen"
-    r"|pero|todavía|aún|hoy no|no hoy|ya no|a veces|quizás?|tal vez|un poco)\b",
+    r"\b(?:but|not (?:yet|now|today|really|right now|any ?more|sure|always|exactly)|sometimes|often|maybe"
+    r"|a (?:bit|little)|(?:don['’]t|do not) know|dunno|no idea|i (?:guess|suppose)|kind of|sort of"
+    r"|although|lately|aber|noch nicht|nicht (?:mehr|sicher|immer|ganz)|heute nicht|nicht heute|manchmal"
+    r"|oft|vielleicht|ein bisschen|wei(?:ß|ss) (?:ich |es )?(?:nicht|nich)|keine ahnung|obwohl|irgendwie"
+    r"|pero|todavía|aún|hoy no|no hoy|ya no|a veces|quizás?|tal vez|un poco|no sé(?! cómo)|no lo s[eé]"
+    r"|ni idea|segur[oa]|aunque|no siempre)\b|[.,;:…–—-]\s?(?:well|naja|bueno)\b",
     re.IGNORECASE,
 )
 """What makes a no one that isn't clear."""
@@ -94,7 +121,7 @@ def _suggested_level(conversation: Conversation) -> str:
 def denies_danger(conversation: Conversation) -> bool:
     """Return whether the newest words say no to the tour's question."""
     newest = conversation.newest
-    return newest is not None and was_asked_about_danger(newest) and _denies(newest.answer)
+    return newest is not None and was_asked_about_danger(newest) and _denies(newest)
 
 
 def was_asked_about_danger(exchange: Exchange) -> bool:
@@ -141,7 +168,7 @@ def _level_of(exchange: Exchange, *, is_open: bool, has_asked: bool) -> str:
         return "concern" if has_asked and found.level == "immediate" else ""
     if is_still_there(exchange):
         return "immediate"
-    return "concern" if is_answer and not (_denies(answer) or _wants_another_thing(answer)) else ""
+    return "concern" if is_answer and not (_denies(exchange) or _wants_another_thing(answer)) else ""
 
 
 def _agrees(answer: str) -> bool:
@@ -150,10 +177,17 @@ def _agrees(answer: str) -> bool:
     return bool(_YES.match(answer)) or (is_short and says_yes(answer))
 
 
-def _denies(answer: str) -> bool:
-    """Return whether an answer to the tour's question is a clear no."""
-    is_no = bool(_NO.match(answer)) or (is_safe(answer) and len(answer.split()) <= _SHORT_ANSWER)
-    return is_no and not _BUT.search(answer)
+def _denies(exchange: Exchange) -> bool:
+    """Return whether an answer to the tour's question is a clear no that nothing in it takes back."""
+    answer = exchange.answer
+    found = _NO.match(answer)
+    rest = answer[found.end() :] if found else ""
+    if found and (found["before"] or found["thinking"]) and may_take_back(rest):
+        return False
+    if found and found["hesitant"] and rest.strip():
+        return False
+    is_no = bool(found) or (is_safe(answer) and len(answer.split()) <= _SHORT_ANSWER)
+    return is_no and not _BUT.search(answer) and danger_in_answer(answer, asked=exchange.question) is None
 
 
 def _wants_another_thing(answer: str) -> bool:
