@@ -17,6 +17,13 @@ def mourns(words: str) -> bool:
     return hear(words).kind == "grief" and (tells_of_death(words) or not is_far_away)
 
 
+def is_grieving(conversation: Conversation) -> bool:
+    """Return whether the newest words tell of a death and ask for nothing."""
+    newest = conversation.newest
+    is_said = newest and not (newest.value or newest.ratings or wants_something(newest.answer))
+    return bool(newest and is_said and mourns(newest.answer))
+
+
 def has_grieved(conversation: Conversation, *, ever: bool = False) -> bool:
     """Return whether a loss was told a moment ago."""
     exchanges = conversation.exchanges[:-1] if ever else conversation.exchanges[-1 - _LASTS : -1]

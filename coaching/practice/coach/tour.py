@@ -24,17 +24,17 @@ from coaching.practice.coach.danger import (
 )
 from coaching.practice.coach.documents import classify, is_classification
 from coaching.practice.coach.file_names import reason_in_words
-from coaching.practice.coach.grieving import mourns
+from coaching.practice.coach.grieving import is_grieving
 from coaching.practice.coach.hearing import Heard, hear, is_about
 from coaching.practice.coach.jobs import do_job
 from coaching.practice.coach.library import SEARCH, say_what_was_found, say_what_was_said, search_documents
 from coaching.practice.coach.onward import offer_due
 from coaching.practice.coach.own_words import say_last_told
 from coaching.practice.coach.pages import shows_pages, write_down
-from coaching.practice.coach.reading import wants_something
 from coaching.practice.coach.replay import replay
 from coaching.practice.coach.sense import sense
 from coaching.practice.coach.steps import CREATE, RESOLVE, say_step, step_call
+from coaching.practice.coach.stopping import warn_of_stopping
 from coaching.practice.coach.tables import STATIONS, WALKS, Walk, walk_called
 from coaching.practice.coach.talk import introduce, stay_with, talk
 from coaching.practice.coach.walking import Walking, ask, say, say_goodbye, with_end, with_lead
@@ -68,19 +68,21 @@ def _seen(conversation: Conversation, reply: Reply) -> Reply:
 
 def _lead_on(conversation: Conversation) -> Reply:
     if answered := answer_danger(conversation):
-        return answered
+        return answered if is_in_danger(conversation) else with_lead(answered, warn_of_stopping(conversation))
     return with_end(_go_on(conversation), line_of_help(conversation))
 
 
 def _go_on(conversation: Conversation) -> Reply:
     if question := question_due(conversation):
         return say(_introduction(conversation) if not conversation.spoken.strip() else "", question)
+    if warning := warn_of_stopping(conversation):
+        return _go_on_warned(conversation, warning)
     if after := texts.said("care_thanks") if denies_danger(conversation) else words_after(conversation):
         return _go_on_after(conversation, after)
     walking = current_walk(conversation)
     if told := _say_results(conversation, walking):
         return told
-    if _is_grieving(conversation):
+    if is_grieving(conversation):
         return say(pick(texts.reactions("grief"), conversation))  # nothing is asked, offered or written
     return _in_walk(conversation, walking) if walking else _open(conversation)
 
@@ -114,8 +116,14 @@ def _say_others(conversation: Conversation, done: Mapping[str, Call]) -> Reply |
         return say(say_what_was_found(found), texts.said("recall_back"))
     if step := done.get(CREATE) or done.get(RESOLVE):
         return say(say_step(conversation, step))
-    named = done.get("load_skill")
-    return _after_skill(conversation, named) if named else None
+    return _after_skill(conversation, named) if (named := done.get("load_skill")) else None
+
+
+def _go_on_warned(conversation: Conversation, warning: str) -> Reply:
+    """Warn, and go on with a walk that asks something; elsewhere nothing else is said, offered or noted."""
+    if walking := current_walk(conversation):
+        return with_lead(_in_walk(conversation, walking), warning)
+    return say(warning if conversation.spoken.strip() else introduce(warning))
 
 
 def _go_on_after(conversation: Conversation, lead: str) -> Reply:
@@ -184,12 +192,6 @@ def _in_walk(conversation: Conversation, walking: Walking) -> Reply:
     if heard.kind in {"menu", "wish"} and not walking.walk.is_arc:
         return _begin(conversation, walk_called(heard.words)) if heard.words else _menu(conversation)
     return walking.go_on()
-
-
-def _is_grieving(conversation: Conversation) -> bool:
-    newest = conversation.newest
-    is_said = newest and not (newest.value or newest.ratings or wants_something(newest.answer))
-    return bool(newest and is_said and mourns(newest.answer))
 
 
 def _begin(conversation: Conversation, walk: Walk, *lead: str) -> Reply:
