@@ -19,6 +19,7 @@ _PRIVACY = (
 )  # fmt: skip
 """Answers that a short question may go on from."""
 _SHORT_WORDS, _LONG_WORDS, _PLAN_WORDS = 12, 14, 8
+_STORY_WORDS = 9
 
 
 _ASKED_LAST = (
@@ -26,6 +27,7 @@ _ASKED_LAST = (
     "undecided",
 )  # fmt: skip
 """What a longer message may ask with its last words."""
+_SENTENCE = re.compile(r"[^.!?\n]++[.!?]*+")
 _CLAUSE = re.compile(r"[.,;:!?](?=\s)")
 _MAX_MENDED = 60
 _GOES_ON = re.compile(
@@ -56,10 +58,13 @@ def plain_act(words: str) -> str:
     known = act_patterns()[spoken_language(words) or texts.language()]
     if is_long:
         clauses = _CLAUSE.split(letters)
+        if known["jotask"].search(_SENTENCE.findall(letters)[-1]):
+            return "jotask"
         if "plan" in known and known["plan"].search(clauses[0]):
             return "plan"
         return next((name for name in _ASKED_LAST if name in known and known[name].search(clauses[-1])), "")
-    return next((name for name, pattern in known.items() if pattern.search(letters)), "")
+    found = (name for name, pattern in known.items() if pattern.search(letters))
+    return next((name for name in found if name != "begin" or begins_in(words)), "")
 
 
 def about_tour(words: str) -> str:
@@ -80,12 +85,26 @@ def is_of_else(words: str) -> bool:
     return bool(plain_act(words)) or is_how or is_of_plan(words)
 
 
+def asks_to_be_reminded(words: str) -> bool:
+    """Return whether words, whatever else they do, ask for a reminder."""
+    known = act_patterns()[spoken_language(words) or texts.language()]
+    return bool(known["remind"].search(plain_letters(standard(words))))
+
+
 def begins_in(words: str) -> bool:
-    """Return whether a message of some length says that somebody is new here."""
+    """Return whether a message of some length says that somebody is new here, and nothing more."""
     letters = plain_letters(standard(words))
-    return len(letters.split()) <= 2 * _LONG_WORDS and bool(
-        act_patterns()[texts.language()]["begin"].search(letters)
-    )
+    begin = act_patterns()[texts.language()]["begin"]
+    if len(letters.split()) > 2 * _LONG_WORDS or not begin.search(letters):
+        return False
+    others = [each for each in _SENTENCE.findall(letters) if not begin.search(each)]
+    return not any(_is_of_weight(each) for each in others)
+
+
+def _is_of_weight(sentence: str) -> bool:
+    """Return whether a sentence asks something, or tells a story that isn't about being here."""
+    is_story = len(sentence.split()) >= _STORY_WORDS and not is_about("of_tour", sentence)
+    return sentence.rstrip().endswith("?") or is_story
 
 
 def mended_in(words: str) -> str:

@@ -11,6 +11,8 @@ from coaching.practice.coach import texts
 from coaching.practice.coach.after_danger import is_still_there, says_yes
 from coaching.practice.coach.conversation import Conversation, Exchange
 from coaching.practice.coach.hearing import danger_heard, hear
+from coaching.practice.coach.leaving import takes_leave
+from coaching.practice.coach.reading import is_confided
 from coaching.practice.coach.replay import is_safe
 from coaching.practice.coach.talk import answer_questions
 from coaching.practice.coach.walking import say
@@ -99,9 +101,19 @@ def line_of_help(conversation: Conversation) -> str:
 
     The tour says it once, and not after it has asked; the page shows its card in any case.
     """
+    if _leaves_lightly(conversation):
+        return ""
     said = [exchange.question for exchange in conversation.exchanges]
     has_spoken = any(texts.stands_in(name, each) for name in ("help_maybe", "help_hint") for each in said)
     return texts.said("help_hint") if _suggested_level(conversation) == "concern" and not has_spoken else ""
+
+
+def _leaves_lightly(conversation: Conversation) -> bool:
+    """Return whether the newest words say goodbye to a conversation in which nothing hard was told."""
+    newest = conversation.newest
+    is_goodbye = newest is not None and takes_leave(newest.answer) and len(conversation.exchanges) > 1
+    earlier = [each.answer for each in conversation.exchanges[:-1] if not each.value]
+    return is_goodbye and not any(is_confided(each) or danger_heard(each) for each in earlier)
 
 
 def suggests_danger(conversation: Conversation) -> bool:

@@ -31,6 +31,44 @@ After “der” or “que”, main clauses may follow, too (“…, das macht mi
 """
 
 
+_FELT = (
+    r"angry|mad|furious|annoyed|sad|hurt|scared|afraid|anxious|nervous|worried|tired|exhausted|lonely|bored"
+    r"|ashamed|guilty|disappointed|upset|happy|proud|relieved|jealous"
+    r"|wütend|sauer|zornig|genervt|traurig|verletzt|ängstlich|nervös|besorgt|müde|erschöpft|einsam|gelangweilt"
+    r"|enttäuscht|froh|glücklich|stolz|erleichtert|neidisch"
+    r"|enfadad[oa]|furios[oa]|triste|dolid[oa]|herid[oa]|asustad[oa]|nervios[oa]|preocupad[oa]|cansad[oa]"
+    r"|agotad[oa]|sol[oa]|aburrid[oa]|avergonzad[oa]|decepcionad[oa]|feliz|orgullos[oa]|aliviad[oa]"
+)
+_COMPARED = re.compile(
+    rf"\b(?:more|rather|mehr|eher|más)\s(\w{{1,30}})\s(?:than|als|que)\s(?:{_FELT})\b", re.IGNORECASE
+)
+"""What somebody feels rather than something else: “more hurt than angry”."""
+
+
+_LONGED_FOR = re.compile(
+    r"\b(?:i['’]?d|i would) (?:give (?:anything|everything)|settle for|be happy with)\b[^.!?;,\n]{0,120}"
+    r"|\bich (?:gäbe alles|würde alles (?:dafür )?geben|wäre schon (?:froh|zufrieden))\b[^.!?;\n]{0,120}"
+    r"|\b(?:daría (?:lo que fuera|cualquier cosa|todo)|me conform(?:o|aría) con)\b[^.!?;,\n]{0,120}",
+    re.IGNORECASE,
+)
+"""What somebody would be glad of, which is no wish to the tour and no mood."""
+_MISSED = re.compile(
+    r"\b(i (?:really |so )?miss)\b[^.!?;,\n]{0,60}\b(?:jok(?:es?|ing)|bored|boring|laugh\w{0,4})\b",
+    re.IGNORECASE,
+)
+
+
+def as_meant(words: str) -> str:
+    """Return words without what they only name: “more hurt than angry” is hurt.
+
+    What somebody longs for is neither asked of the tour nor felt: “I'd give anything to be bored by that”.
+    """
+    said = _MISSED.sub(r"\1 them", _COMPARED.sub(r"\1", words))
+    kept = _LONGED_FOR.sub("", said)
+    is_more = kept != said and any(each.isalpha() for each in kept)
+    return " ".join(kept.split()) if is_more else said
+
+
 def without_tags(words: str) -> str:
     """Return words without questions around them that ask for nothing: “Honestly? …”, “…, you know?”."""
     said = _HEAD.sub("", _TAG.sub("", words))

@@ -11,6 +11,7 @@ from datetime import date, timedelta
 from functools import cache
 
 from coaching.practice.coach import texts
+from coaching.practice.coach.acts import asks_to_be_reminded
 from coaching.practice.coach.conversation import Call, Conversation
 from coaching.practice.coach.hearing import HEARD, is_about, one_line, search
 from coaching.practice.coach.texts import LANGUAGES
@@ -87,7 +88,9 @@ def say_step(conversation: Conversation, call: Call) -> str:
         case _ if call.name == RESOLVE and day:
             return texts.said("step_moved", title=title, day=day)
         case _:
-            return texts.said("step_kept", title=title, day=texts.said("step_day", day=day) if day else "")
+            kept = texts.said("step_kept", title=title, day=texts.said("step_day", day=day) if day else "")
+            is_asked = asks_to_be_reminded(conversation.exchanges[-1].answer)
+            return f"{kept} {texts.said('step_no_ring')}" if is_asked else kept
 
 
 def look_back(conversation: Conversation, begins: int) -> LookBack | None:

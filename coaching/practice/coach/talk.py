@@ -5,7 +5,6 @@ A topic has wordings of its own, which are said only where it is sure: to be tak
 worse than a plain answer. No sentence is said twice as long as there is another.
 """
 
-import re
 from dataclasses import replace
 
 from coaching.practice.coach import texts
@@ -14,6 +13,7 @@ from coaching.practice.coach.asides import answer_question, fresh, in_both_langu
 from coaching.practice.coach.conversation import Conversation, Exchange
 from coaching.practice.coach.grieving import has_grieved, is_of_grief, is_of_loss
 from coaching.practice.coach.hearing import Heard, hear, is_about
+from coaching.practice.coach.leaving import takes_leave
 from coaching.practice.coach.onward import hint, offer_more, tip_for
 from coaching.practice.coach.own_words import found_here, name_told, say_of_names, say_told
 from coaching.practice.coach.plainly import act_of, is_under_way
@@ -35,14 +35,13 @@ from coaching.practice.coach.scenes import (
     wordings_for,
 )
 from coaching.practice.coach.sense import CRIES, LAUGHS
-from coaching.practice.coach.statements import is_of_others, without_tags
+from coaching.practice.coach.statements import as_meant, is_of_others, without_tags
 from coaching.practice.coach.steps import has_just_noted
 from coaching.practice.coach.tables import is_put_in
 from coaching.practice.coach.taken_up import MISTAKEN, keep_to, take_up
 from coaching.practice.coach.wordings import choose, filled, unsaid, without_question
 from coaching.safety.intensity import SaidWords, measure_intensity
 
-_SCRIPT = re.compile(r"\b(?:script|Skript|guion)", re.IGNORECASE)
 _SIGNS = (("tears", CRIES), ("tease", LAUGHS), ("sign", FRIENDLY))
 _AS_HEARD = frozenset({"nonsense", "refusal"})
 """Kinds that are answered whatever else is in the words."""
@@ -64,7 +63,7 @@ _ANSWERS = frozenset({"tell", "open", "bye", "greet", "smalltalk"})
 
 def talk(conversation: Conversation, newest: Exchange, heard: Heard) -> str:
     """Return what to say to the newest words of an open conversation."""
-    words = without_tags(newest.answer)
+    words = as_meant(without_tags(newest.answer))
     conversation.exchanges[-1] = replace(newest, answer=words)
     reading = read(conversation)
     if told := say_of_names(conversation, reading.act):
@@ -97,7 +96,10 @@ def answer_questions(conversation: Conversation) -> str:
 
 
 def stay_with(conversation: Conversation) -> str:
-    """Answer what the newest words ask about the tour; else only take note of them."""
+    """Answer what the newest words ask about the tour, or say goodbye; else only take note of them."""
+    words = conversation.exchanges[-1].answer
+    if takes_leave(words) and "?" not in words:
+        return say_goodbye_to(conversation)
     return answer_questions(conversation) or choose(conversation, "felt", "after")
 
 
@@ -285,11 +287,6 @@ def _say_to_grief(conversation: Conversation, reading: Reading) -> str:
     words = conversation.exchanges[-1].answer
     name = named_in(words)
     return f"{name}. {told}" if name else told
-
-
-def introduce(told: str) -> str:
-    """Return first words with who is speaking, unless they say it already."""
-    return told if _SCRIPT.search(told) else f"{told}\n\n{texts.said('introduced')}"
 
 
 def say_goodbye_to(conversation: Conversation) -> str:

@@ -36,8 +36,9 @@ from coaching.practice.coach.sense import sense
 from coaching.practice.coach.steps import CREATE, RESOLVE, say_step, step_call
 from coaching.practice.coach.stopping import warn_of_stopping
 from coaching.practice.coach.tables import STATIONS, WALKS, Walk, walk_called
-from coaching.practice.coach.talk import introduce, stay_with, talk
+from coaching.practice.coach.talk import stay_with, talk
 from coaching.practice.coach.walking import Walking, ask, say, say_goodbye, with_end, with_lead
+from coaching.practice.coach.wordings import introduce
 from coaching.practice.script import Reply, ToolUse
 
 _KNOWN = re.compile(r"^last session\s*:\s*(?!none|never|no\b|-)\S", re.IGNORECASE | re.MULTILINE)
@@ -274,7 +275,6 @@ def _answer(conversation: Conversation, newest: Exchange, lead: str, *, is_first
 
 def _reply(conversation: Conversation, newest: Exchange, heard: Heard, lead: str, *, is_first: bool) -> Reply:
     """Answer words that ask for nothing to be shown; a menu only where they leave it open what they want."""
-    is_resting = is_at_rest(conversation)
     has_shown = any(texts.stands_in(name, newest.question) for name in ("menu", "more", "after_arc"))
     sensed = sense(newest.answer)
     match heard.kind:
@@ -284,7 +284,7 @@ def _reply(conversation: Conversation, newest: Exchange, heard: Heard, lead: str
             return say(texts.said("declined"))
         case "correction" if any(call.path for call in conversation.calls):
             return say(texts.said("closed"))
-        case kind if is_resting and kind != "menu":
+        case kind if kind != "menu" and is_at_rest(conversation):
             return say(lead, *words_at_rest(conversation, newest, heard))
         case "hello" if is_first or sensed.act == "show":
             return _menu(conversation, lead, offer_due(conversation))

@@ -8,6 +8,7 @@ from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.reading import has_just_asked, is_asking, wants_no_questions
 from coaching.practice.coach.texts import Language, language
 
+_SCRIPT = re.compile(r"\b(?:script|Skript|guion)", re.IGNORECASE)
 _ENDS = ".!?…"
 _MAX_ASKED: Mapping[Language, int] = {"en": 2, "de": 3, "es": 3}
 """So often in a row something is asked."""
@@ -79,3 +80,8 @@ def without_question(wording: str) -> str:
     if not wording.endswith("?"):
         return wording
     return wording[: 1 + max(wording.rfind(end, 0, -1) for end in _ENDS)].strip()
+
+
+def introduce(told: str) -> str:
+    """Return first words with who is speaking, unless they say it already."""
+    return told if _SCRIPT.search(told) else f"{told}\n\n{texts.said('introduced')}"
