@@ -88,7 +88,7 @@ class Polling:
                 queues=sorted({queue for listener in self._listeners for queue in listener.queues}),
                 silent_seconds=self._silent_seconds,
             )
-        except BaseException:
+        except BaseException:  # a cancelled worker, too, leaves it to the next one
             self._due_at = 0.0
             raise
         due = {row["queue"] for row in rows}

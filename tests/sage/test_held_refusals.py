@@ -1,6 +1,7 @@
 """Refusals that wait: sent in order, spread over rounds, and bounded for one program and for all."""
 
 from contextlib import suppress
+from functools import partial
 
 from twisted.internet.task import Clock
 
@@ -98,7 +99,7 @@ def test_one_that_is_given_up_is_not_sent_and_keeps_its_place_until_it_was_due()
     """Else a program that connects, sends and goes would have more of them than it may."""
     rounds = Rounds()
     for number in range(MAX_OF_ONE):
-        held = rounds.held.hold(ONE, lambda number=number: rounds.sent.append(number), seconds=1)  # type: ignore[misc]
+        held = rounds.held.hold(ONE, partial(rounds.sent.append, number), seconds=1)
         assert held
         rounds.held.give_up(held)
         assert held.send is None, "its request is free"

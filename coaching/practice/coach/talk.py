@@ -205,7 +205,7 @@ def _say_of_scene(conversation: Conversation, reading: Reading) -> str:
         return ""
     is_brief = act in {"short", "greet", "smalltalk"} and not (is_named or _adds(words))
     if act == "good" and not is_named and not (before and before.is_glad):
-        return ""  # who or what stands in it by the way is no matter then
+        return ""  # good news comes before whoever or whatever is only mentioned
     if not (act in _HEARS_SCENES or is_mistaken) or is_brief:
         return ""
     name = named_in(words)
