@@ -54,3 +54,18 @@ def test_a_job_speaks_as_the_person_does(code: str, title: str, summary: str, li
     assert first.startswith(line)
     assert "4711" in second
     assert ("Tapped" in second) is (code == "en"), "requests tell models in English what was tapped"
+
+
+TAPPED = '<said by="person">\nTapped: Yes, that is right\n</said>'
+
+
+def test_a_title_and_a_summary_quote_what_was_written_not_what_was_tapped() -> None:
+    written = '<said by="person">\nFinish the report, call mum and go for a run\n</said>'
+    assert done(f"<beginning>\n{TAPPED}\n{written}\n</beginning>") == "Finish the report, call mum and…"
+    summary = done(f"<transcript>\n{TAPPED}\n{written}\n{TAPPED}\n</transcript>")
+    assert "Finish the report" in summary
+    assert "that is right" not in summary
+
+
+def test_a_title_of_taps_alone_has_the_words_of_the_first_one() -> None:
+    assert done(f"<beginning>\n{TAPPED}\n</beginning>") == "Yes, that is right"

@@ -57,7 +57,7 @@ def do_job(conversation: Conversation) -> Reply | None:
     if found := _BEGINNING.match(sent):
         words = _PERSON.findall(found[1])
         with _speaking_as(words):
-            return Reply.of(_title("\n".join(words)))
+            return Reply.of(_title(words))
     return None
 
 
@@ -75,6 +75,7 @@ def _brief(found: re.Match[str]) -> Reply:
 
 
 def _summary(words: Sequence[str]) -> list[str]:
+    words = _written(words)
     topics = _topics_in("\n".join(words))
     topic = texts.of_job("about", topics=topics) if topics else texts.of_job("talked")
     told = [sentence for text in words if _says_something(text) for sentence in _sentences(text)]
@@ -121,13 +122,18 @@ def _paragraph(kind: str, text: str, *quotes: tuple[str, str]) -> Mapping[str, o
     return {"kind": kind, "text": text, "quotes": [{"words": words, "day": day} for day, words in quotes]}
 
 
-def _title(words: str) -> str:
-    if danger_in(words):
+def _title(said: Sequence[str]) -> str:
+    if danger_in("\n".join(said)):
         return "-"
+    words = "\n".join(_written(said) or said).removeprefix(_TAPPED)
     if topics := _topics_in(words):
         return topics[0].upper() + topics[1:]
     first = (_sentences(words) or [texts.of_job("conversation")])[0].split()
     return " ".join(first[:_TITLE_WORDS]).rstrip(".,;:!?") + ("…" if len(first) > _TITLE_WORDS else "")
+
+
+def _written(said: Sequence[str]) -> Sequence[str]:
+    return [words for words in said if not words.startswith(_TAPPED)]
 
 
 def _topics_in(text: str) -> str:
