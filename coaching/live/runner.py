@@ -29,6 +29,7 @@ from coaching.live.second_looks import SecondLooks
 from coaching.model_client.connection import ModelConnection
 from coaching.people.danger_scans import is_long, scan_before_opening
 from coaching.people.help_lines import count_card
+from coaching.people.in_flight import in_flight
 from coaching.people.languages import in_model_language
 from coaching.safety.card import kept_danger
 from coaching.safety.danger import read_words
@@ -87,6 +88,7 @@ class Runner:
         what the request's `access` raises.
         """
         self._refuse_while_draining()
+        in_flight.turn_opens()
         metadata = await _scan(request) if is_long(request.text) else None
         with self.readers.opening():
             started = await in_database(
@@ -108,6 +110,7 @@ class Runner:
     ) -> EndedCall:
         """Answer a pending call; after the last one its turn resumes here. Raises `Refused`."""
         self._refuse_while_draining()
+        in_flight.turn_opens()
         build_answer = answers.builder_for(user_id=user_id, value=value)
         with self.readers.opening():
             ended = await in_database(

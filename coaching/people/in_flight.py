@@ -27,6 +27,10 @@ MAX_WAITING_PER_PERSON = 4
 QUEUE_SECONDS = 3.0
 TOKEN_QUEUE_SECONDS = 10.0
 """How long a request waits for a slot, and before that for others of its token."""
+OPENING_SECONDS = 0.1
+"""How long after a message requests of programs wait: about as long as its turn takes to open."""
+MAX_OPENING_SECONDS = 1.0
+"""How long one of them waits at most while turn after turn opens."""
 
 
 class TooManyInFlight(Exception):
@@ -46,6 +50,8 @@ class InFlight:
         self._counts: Counter[str] = Counter()
         self._slots = asyncio.Semaphore(MAX_RUNNING)
         self._slots_of_tokens: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+        self._opens_until = 0.0
+        """Until when a turn opens, by the event loop's clock."""
 
     def count(self, key: str, most: int) -> bool:
         """Count a request under a key; return False if there are `most` already."""
@@ -67,6 +73,18 @@ class InFlight:
         if slots is None:
             slots = self._slots_of_tokens[token] = asyncio.Semaphore(MAX_RUNNING_PER_TOKEN)
         return slots
+
+    def turn_opens(self) -> None:
+        """Let requests of programs wait: in other threads they would keep the interpreter from the turn."""
+        self._opens_until = asyncio.get_running_loop().time() + OPENING_SECONDS
+
+    async def wait_for_openings(self) -> None:
+        """Wait while turns open, at most `MAX_OPENING_SECONDS`."""
+        clock = asyncio.get_running_loop().time
+        latest = clock() + MAX_OPENING_SECONDS
+        while clock() < (until := min(self._opens_until, latest)):
+            pause = until - clock()
+            await asyncio.sleep(pause)
 
     async def take_slot(self) -> None:
         """Wait for a slot. Raises `TooBusy` after `QUEUE_SECONDS`."""
@@ -126,7 +144,8 @@ class Ticket:
     async def begin(self, *, token: str = "") -> None:
         """Wait for a slot, first for one of a program's token. Raises `TooManyInFlight` and `TooBusy`.
 
-        Only some of a token may wait: they also count for their address, which many people may share.
+        Only some of a token may wait: they also count for their address, which many people may share. A
+        program's request also waits while a turn opens.
         """
         if token:
             self.count(f"token {token}", MAX_PER_PERSON)
@@ -137,6 +156,7 @@ class Ticket:
             except TimeoutError:
                 raise TooManyInFlight from None
             self._of_token = slots
+            await self._in_flight.wait_for_openings()
         await self._in_flight.take_slot()
         self._has_slot = True
 

@@ -11,6 +11,7 @@ from coaching.events import CallAnswered, MessageStored, TurnDone, TurnEvent
 from coaching.live.hub import Subscription
 from coaching.live.runner import Runner
 from coaching.live.upkeep import kept_up
+from coaching.people.in_flight import OPENING_SECONDS, in_flight
 from coaching.practice import PracticeServer
 from coaching.practice.script import Hold, Reply, ToolUse
 from coaching.turns import answering
@@ -216,3 +217,24 @@ async def test_somebody_else_never_waits_for_a_sessions_lock_so_can_never_hold_i
             with pytest.raises(Session.DoesNotExist):
                 await asyncio.wait_for(refused, LATE_SECONDS * 4)
     assert runner.readers.hubs == {}
+
+
+@pytest.mark.parametrize("is_answer", [False, True])
+async def test_a_programs_request_waits_while_a_message_or_an_answer_begins(
+    user: User, runner: Runner, practice: PracticeServer, is_answer: bool
+) -> None:
+    practice.script([Reply.of("How are you?", PILLS), "Good to hear."])
+    session = await in_database(open_conversation, user)
+    clock = asyncio.get_running_loop().time
+    began = clock()
+    await runner.open_turn(TurnRequest(kind="message", user_id=user.pk, session_id=session.id, text="Hello"))
+    if is_answer:
+        await until(session, TurnStatus.AWAITING_USER)
+        await in_flight.wait_for_openings()
+        began = clock()
+        await runner.answer_call(
+            user_id=user.pk, session_id=session.id, tool_use_id="toolu_pills", value="Fine"
+        )
+    await in_flight.wait_for_openings()
+    assert clock() - began >= OPENING_SECONDS
+    await runner.wait_until_idle(session.id, seconds=10)

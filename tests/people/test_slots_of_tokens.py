@@ -5,7 +5,15 @@ import asyncio
 import pytest
 from django.test import RequestFactory
 
-from coaching.people.in_flight import MAX_PER_PERSON, MAX_RUNNING_PER_TOKEN, InFlight, Ticket, TooManyInFlight
+from coaching.people.in_flight import (
+    MAX_OPENING_SECONDS,
+    MAX_PER_PERSON,
+    MAX_RUNNING_PER_TOKEN,
+    OPENING_SECONDS,
+    InFlight,
+    Ticket,
+    TooManyInFlight,
+)
 from coaching.views.programs import digest_of_token
 
 
@@ -70,6 +78,34 @@ async def test_an_eleventh_request_of_a_token_is_refused_at_once() -> None:
         ticket.end()
     for task in queued:
         (await asyncio.wait_for(task, 1)).end()
+
+
+async def test_a_programs_request_begins_after_a_turn_has_opened_and_a_persons_at_once() -> None:
+    all_in_flight, clock = InFlight(), asyncio.get_running_loop().time
+    (await asyncio.wait_for(begun(all_in_flight, "one"), OPENING_SECONDS / 2)).end()
+    all_in_flight.turn_opens()
+    opened = clock()
+    (await begun(all_in_flight, "")).end()
+    assert clock() - opened < OPENING_SECONDS
+    (await begun(all_in_flight, "one")).end()
+    assert clock() - opened >= OPENING_SECONDS
+
+
+async def test_a_programs_request_does_not_wait_longer_where_turn_after_turn_opens() -> None:
+    all_in_flight, clock = InFlight(), asyncio.get_running_loop().time
+
+    async def open_turns() -> None:
+        while True:
+            all_in_flight.turn_opens()
+            await asyncio.sleep(OPENING_SECONDS / 4)
+
+    opening = asyncio.create_task(open_turns())
+    await asyncio.sleep(0)
+    asked = clock()
+    (await begun(all_in_flight, "one")).end()
+    assert clock() - asked >= MAX_OPENING_SECONDS
+    assert not opening.done()
+    opening.cancel()
 
 
 def test_a_token_is_the_same_one_however_its_scheme_is_written() -> None:
