@@ -9,6 +9,7 @@ a refused request.
 import argparse
 import asyncio
 import os
+import random
 import statistics
 import sys
 import tempfile
@@ -23,7 +24,8 @@ from tests.bench.relay.product import Product, open_product
 from tests.bench.relay.sockets import Address
 
 ASKED_EVERY = 0.25
-"""Seconds between two messages of other people."""
+"""Mean seconds between two messages of other people. When each is sent is random: a rate of two requests a
+second lets one pass every half second, which would meet either half of all messages or none."""
 ELSEWHERE, FLOODED = "with the flood elsewhere", "with the flood"
 PARTS = ("without", ELSEWHERE, FLOODED, "without again")
 BEGINNING = 20
@@ -124,8 +126,10 @@ async def _ask(product: Product, web: Server, people: Sequence[Address]) -> Part
     loop = asyncio.get_running_loop()
     began, cpu = loop.time(), web.cpu_seconds() + product.database_cpu_seconds()
     first_ms: list[float] = []
+    sent = random.Random(len(people))
     for number, address in enumerate(people):
-        await asyncio.sleep(max(0.0, began + number * ASKED_EVERY - loop.time()))
+        due = began + (number + sent.random()) * ASKED_EVERY
+        await asyncio.sleep(max(0.0, due - loop.time()))
         first_ms += await first_token_ms([address], warm_up=0)
     used = web.cpu_seconds() + product.database_cpu_seconds() - cpu
     return Part(first_ms=first_ms, cpu=used, seconds=loop.time() - began)
