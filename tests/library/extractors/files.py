@@ -5,9 +5,12 @@ from collections.abc import Sequence
 from email.message import EmailMessage
 
 import openpyxl
-from docx import Document
 from pptx import Presentation
 from reportlab.pdfgen.canvas import Canvas
+
+from tests.library.extractors.word import docx
+
+__all__ = ["docx", "eml", "pdf", "pptx", "xlsx"]
 
 
 def pdf(pages: Sequence[Sequence[str]], *, title: str = "") -> bytes:
@@ -19,21 +22,6 @@ def pdf(pages: Sequence[Sequence[str]], *, title: str = "") -> bytes:
             canvas.drawString(50, 800 - 14 * number, line)
         canvas.showPage()
     canvas.save()
-    return written.getvalue()
-
-
-def docx() -> bytes:
-    document = Document()
-    document.sections[0].header.paragraphs[0].text = "Smith & Co"
-    document.add_heading("Lease of 12 High Street", 1)
-    document.add_paragraph("The rent is £1,200 a month.")
-    table = document.add_table(1, 2)
-    table.cell(0, 0).text, table.cell(0, 1).text = "Deposit", "£2,400"
-    document.add_page_break()  # type: ignore[no-untyped-call]
-    document.add_paragraph("Signed by both parties.")
-    document.core_properties.title = "Lease"
-    written = io.BytesIO()
-    document.save(written)
     return written.getvalue()
 
 

@@ -6,7 +6,7 @@ from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
 from tests.library.extractors import images
-from tests.library.extractors.hostile import written_pdf
+from tests.library.extractors.pdf_objects import written_pdf
 
 DATASETS = """<xfa:datasets xmlns:xfa="http://www.xfa.org/schema/xfa-data/1.0/"><xfa:data><form1>
 <Name>Mia Groß</Name>

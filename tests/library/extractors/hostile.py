@@ -12,6 +12,7 @@ from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
 from tests.library.extractors import files, hostile_office, hostile_parts, images
+from tests.library.extractors.pdf_objects import written_pdf
 
 MEGABYTE = 1024 * 1024
 WORDS = (
@@ -55,18 +56,6 @@ def scanned_pdf(*, strips: int = 1, share: float = 1.0) -> bytes:
 
 def long_pdf() -> bytes:
     return files.pdf([[f"This is page {number}"] for number in range(1, 2_001)])
-
-
-def written_pdf(*objects: bytes) -> bytes:
-    """Return a PDF with these objects, the first of which is the catalogue."""
-    text, places = bytearray(b"%PDF-1.7\n"), []
-    for number, body in enumerate(objects, start=1):
-        places.append(len(text))
-        text += b"%d 0 obj\n%s\nendobj\n" % (number, body)
-    table = b"".join(b"%010d 00000 n \n" % place for place in places)
-    size = len(objects) + 1
-    trailer = b"trailer\n<< /Root 1 0 R /Size %d >>\nstartxref\n%d\n%%%%EOF" % (size, len(text))
-    return bytes(text) + b"xref\n0 %d\n0000000000 65535 f \n" % size + table + trailer
 
 
 def pdf_whose_pages_contain_themselves() -> bytes:

@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 from PIL import Image
 
 from tests.library.extractors import forms
-from tests.library.extractors.hostile import MEGABYTE, written_pdf
+from tests.library.extractors.hostile import MEGABYTE
+from tests.library.extractors.pdf_objects import written_pdf
 
 _ENTITIES = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10}">' for n in range(1, 10))
 _DECLARED = f'<?xml version="1.0"?><!DOCTYPE d [<!ENTITY e0 "lolololol">{_ENTITIES}]>'
