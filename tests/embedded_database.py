@@ -23,7 +23,6 @@ import pytest
 
 from sage.embedded_postgres import ROLE, EmbeddedPostgres
 from sage.env import variable_names
-from sage.garbage import collect_rarely
 from tests.forked_run import FORKS
 from tests.tiers import tier_of, wanted_tiers
 
@@ -57,7 +56,6 @@ def suite_server() -> SuiteServer:
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     """Set the environment, unless the parent process has."""
-    collect_rarely()  # until the tests are collected
     if worker := os.environ.get("PYTEST_XDIST_WORKER"):
         os.environ["SAGE_DATA_DIR"] = f"{os.environ[FOLDER_VARIABLE]}/data-{worker}"
         return
@@ -66,7 +64,6 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     os.environ.update(dict.fromkeys(variable_names(), ""))
     os.environ[FOLDER_VARIABLE] = str(folder)
     os.environ["SAGE_DATA_DIR"] = str(folder / "data")
-    _keep_bytecode(early_config.rootpath / ".pytest_cache" / "bytecode")
     server = suite_server()
     os.environ["DATABASE_URL"] = server.url
 
@@ -131,19 +128,6 @@ def name_of_migrated() -> str:
         with lock.open() as file:
             fcntl.flock(file, fcntl.LOCK_SH)
     return MIGRATED if (folder / MIGRATED).exists() else ""
-
-
-def _keep_bytecode(folder: Path) -> None:
-    """If bytecode may not be written next to the sources, write it next to pytest's temporary folders.
-
-    A run starts a hundred of our processes: without bytecode each would compile all of Django.
-    """
-    if not sys.dont_write_bytecode:
-        return
-    sys.dont_write_bytecode = False
-    sys.pycache_prefix = str(folder)
-    os.environ["PYTHONDONTWRITEBYTECODE"] = ""
-    os.environ["PYTHONPYCACHEPREFIX"] = str(folder)
 
 
 @pytest.hookimpl(tryfirst=True)
