@@ -134,14 +134,14 @@ def name_of_migrated() -> str:
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """Use all cores for folders of tests, and only this process for single files or tests.
 
-    One more than there are cores: many tests wait, for a lease to end or a browser to draw. Pure ones don't,
-    and run in forks instead of workers.
+    One more than there are cores: many tests wait, for a lease to end, a server to answer again or a browser
+    to draw. Pure ones run in forks instead of workers.
     """
     named = [Path(argument.split("::")[0]) for argument in config.args]
     if not all(path.is_dir() for path in named):
         return 0
-    cores = os.cpu_count() or 1
+    processes = (os.cpu_count() or 1) + 1
     if wanted_tiers(config.getoption("markexpr")) == {"pure"}:
-        config.stash[FORKS] = cores
+        config.stash[FORKS] = processes
         return 0
-    return cores + 1
+    return processes

@@ -12,16 +12,17 @@ from dataclasses import dataclass, field
 from itertools import chain, groupby, pairwise
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
-from multiprocessing.queues import SimpleQueue
+from multiprocessing.sharedctypes import Synchronized
 from typing import Any
 
 import pytest
+
+from sage.garbage import collect_rarely
 
 FORKS = pytest.StashKey[int]()
 """How many processes are to run the tests; without it, pytest or xdist runs them."""
 
 _context = get_context("fork")
-Turns = SimpleQueue[int | None]
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -31,14 +32,13 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     if forks < 2 or session.testsfailed or session.config.option.collectonly:
         return None
     files = [list(items) for _, items in groupby(session.items, key=lambda item: item.path)]
-    turns: Turns = _context.SimpleQueue()
-    for turn in [*range(len(files)), *[None] * forks]:
-        turns.put(turn)
-    started = [_Fork.start(session, files, turns) for _ in range(forks)]
+    run = _Run(session, files, _context.Value("i", 0))
     try:
-        _report(session, started)
+        for _ in range(forks):
+            run.start_fork()
+        run.report()
     finally:
-        for fork in started:
+        for fork in run.started:
             fork.process.kill()
             fork.process.join()
     return True
@@ -48,59 +48,93 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
 class _Fork:
     process: Any
     reports: Connection
+    places: Any
+    """Shared memory: which of all tests it runs, -1 before the first, and which it runs next."""
 
-    @classmethod
-    def start(cls, session: pytest.Session, files: Sequence[list[pytest.Item]], turns: Turns) -> "_Fork":
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    session: pytest.Session
+    files: Sequence[list[pytest.Item]]
+    turn: "Synchronized[int]"
+    """Which file is next."""
+    started: list[_Fork] = field(default_factory=list)
+
+    def start_fork(self, first: Sequence[pytest.Item] = ()) -> _Fork:
+        """Start a process that runs these tests, and then one file after another."""
         ours, theirs = _context.Pipe(duplex=False)
-        process = _context.Process(target=_run, args=(session, files, turns, theirs))
+        places = _context.RawArray("i", [-1, -1])
+        items = chain(first, self._items())
+        process = _context.Process(target=_run, args=(self.session, items, places, theirs))
         process.start()
         theirs.close()
-        return cls(process, ours)
+        self.started.append(_Fork(process, ours, places))
+        return self.started[-1]
+
+    def _items(self) -> Iterator[pytest.Item]:
+        while True:
+            with self.turn.get_lock():
+                turn = self.turn.value
+                self.turn.value += 1
+            if turn >= len(self.files):
+                return
+            yield from self.files[turn]
+
+    def report(self) -> None:
+        """Pass on what the forks report until all have ended. Raises as `-x` wants."""
+        session = self.session
+        if terminal := session.config.pluginmanager.get_plugin("terminalreporter"):
+            terminal.showfspath = False  # the dots of two files mix
+        running = {fork.reports: fork for fork in self.started}
+        while running:
+            for reports in wait(running):
+                assert isinstance(reports, Connection)
+                try:
+                    of_test = reports.recv()
+                except EOFError:
+                    if successor := self._end(running.pop(reports)):
+                        running[successor.reports] = successor
+                else:
+                    for told in of_test:
+                        self._pass_on(told)
+                if session.shouldfail:
+                    raise session.Failed(session.shouldfail)
+                if session.shouldstop:
+                    raise session.Interrupted(session.shouldstop)
+
+    def _pass_on(self, told: dict[str, Any]) -> None:
+        hook = self.session.config.hook
+        report = hook.pytest_report_from_serializable(config=self.session.config, data=told)
+        hook.pytest_runtest_logreport(report=report)
+
+    def _end(self, fork: _Fork) -> _Fork | None:
+        """If a fork has crashed, its test has failed, and another fork runs what it would have run next."""
+        fork.process.join()
+        if not fork.process.exitcode:
+            return None
+        told = f"the process of the test ended with {fork.process.exitcode}"
+        place, following = fork.places
+        if place < 0:
+            raise RuntimeError(told)
+        item = self.session.items[place]
+        report = pytest.TestReport(item.nodeid, item.location, {}, "failed", told, "call")
+        item.ihook.pytest_runtest_logreport(report=report)
+        _, rest = next(groupby(self.session.items[following:], key=lambda item: item.path), (None, ()))
+        return self.start_fork(list(rest))
 
 
-def _report(session: pytest.Session, started: Sequence[_Fork]) -> None:
-    """Pass on what the forks report until all have ended. Raises if one ends early, or as `-x` wants."""
-    hook = session.config.hook
-    if terminal := session.config.pluginmanager.get_plugin("terminalreporter"):
-        terminal.showfspath = False  # the dots of two files mix
-    running = {fork.reports: fork for fork in started}
-    while running:
-        for reports in wait(running):
-            assert isinstance(reports, Connection)
-            try:
-                of_test = reports.recv()
-            except EOFError:
-                process = running.pop(reports).process
-                process.join()
-                if process.exitcode:
-                    raise RuntimeError(f"a process of the tests ended with {process.exitcode}") from None
-                continue
-            for told in of_test:
-                report = hook.pytest_report_from_serializable(config=session.config, data=told)
-                hook.pytest_runtest_logreport(report=report)
-            if session.shouldfail:
-                raise session.Failed(session.shouldfail)
-            if session.shouldstop:
-                raise session.Interrupted(session.shouldstop)
-
-
-def _run(
-    session: pytest.Session, files: Sequence[list[pytest.Item]], turns: Turns, reports: Connection
-) -> None:
-    """In a fork: run one file after another, as long as there are any."""
+def _run(session: pytest.Session, items: Iterator[pytest.Item], places: Any, reports: Connection) -> None:
+    """In a fork: run the tests."""
+    collect_rarely()  # it ends soon
     plugins = session.config.pluginmanager
     plugins.unregister(name="terminalreporter")
     plugins.register(_Sender(session.config, reports))
-    items: Iterator[pytest.Item | None] = chain(_items(files, turns), [None])
+    numbers = {item: number for number, item in enumerate([*session.items, None])}
     # The next test decides which fixtures end.
-    for item, following in pairwise(items):
+    for item, following in pairwise(chain(items, [None])):
         assert item is not None
+        places[:] = numbers[item], numbers[following]
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
-
-
-def _items(files: Sequence[list[pytest.Item]], turns: Turns) -> Iterator[pytest.Item]:
-    while (turn := turns.get()) is not None:
-        yield from files[turn]
 
 
 @dataclass(frozen=True, slots=True, eq=False)  # pytest keeps its plugins in sets

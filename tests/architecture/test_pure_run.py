@@ -3,10 +3,12 @@
 import subprocess
 import sys
 
+import pytest
+
 from tests.sage.processes import PROJECT, blank_environment
 
 PROGRAM = """
-import os, sys
+import os, signal, sys
 from pathlib import Path
 
 import pytest
@@ -23,6 +25,8 @@ class Watch:
 
     def pytest_runtest_call(self, item):
         assert item is not item.session.items[0], "broken on purpose"
+        if item in (item.session.items[1], item.session.items[-1]):
+            os.kill(os.getpid(), signal.SIGKILL)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item):
@@ -44,9 +48,11 @@ sys.exit(pytest.main(arguments, plugins=[Watch()]))
 """
 
 
-def test_a_pure_run_starts_no_server_imports_no_other_tests_and_runs_in_forks() -> None:
+@pytest.fixture(scope="module")
+def done() -> subprocess.CompletedProcess[str]:
+    """The run, which has ended."""
     environment = {key: value for key, value in blank_environment().items() if not key.startswith("PYTEST")}
-    done = subprocess.run(
+    return subprocess.run(
         [sys.executable, "-c", PROGRAM],
         cwd=PROJECT,
         env=environment,
@@ -54,10 +60,21 @@ def test_a_pure_run_starts_no_server_imports_no_other_tests_and_runs_in_forks() 
         text=True,
         check=False,
     )
+
+
+def test_a_pure_run_starts_no_server_imports_no_other_tests_and_runs_in_forks(
+    done: subprocess.CompletedProcess[str],
+) -> None:
     assert done.returncode == 1, done.stdout + done.stderr
     assert "AssertionError: broken on purpose" in done.stdout
-    assert "1 failed, " in done.stdout
     assert "has a server: False" in done.stdout
     assert "ran in forks: True" in done.stdout
     names = [f"tests.sessions_app.test_{name}" for name in ("english", "money", "refusals")]
     assert f"tests: {names}" in done.stdout
+
+
+def test_a_fork_that_crashes_fails_its_test_and_another_one_runs_the_rest(
+    done: subprocess.CompletedProcess[str],
+) -> None:
+    assert "the process of the test ended with -9" in done.stdout, done.stdout + done.stderr
+    assert "3 failed, 5 passed" in done.stdout
