@@ -97,6 +97,7 @@ def test_no_reviewed_entry_says_what_the_metadata_says_already() -> None:
     assert REVIEWED.keys() <= shipped
 
 
+@pytest.mark.slow
 def test_the_packages_under_the_lgpl_are_those_that_are_named_and_come_by_their_hash() -> None:
     """Each pin has a hash (`test_requirements`), so what is installed is what was published."""
     shipped = installed_with_extras()

@@ -191,6 +191,7 @@ async def test_seventeen_thousand_characters_of_repetition_end_at_the_fourth_sen
     assert (await local.next_request(kept)).count(SENTENCE.strip()) == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("written", "again"), ANSWERS.items())
 async def test_prose_for_json_is_asked_for_once_more_wherever_it_is_cut(
     local: Local, written: str, again: int

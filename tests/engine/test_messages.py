@@ -91,6 +91,7 @@ def test_every_prefix_that_ends_with_the_user_is_valid(history: list[StoredMessa
             assert_valid(build_api_messages(history[:length], SAVED_FIELDS))
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(200), deadline=None)
 @given(st.lists(stored, max_size=6))
 def test_what_was_sent_stays_the_beginning_of_what_is_sent_next(history: list[StoredMessage]) -> None:

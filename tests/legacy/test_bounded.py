@@ -76,6 +76,7 @@ def test_an_object_gives_its_values_and_the_elements_of_its_lists(told: dict[str
     assert found == expected
 
 
+@pytest.mark.slow
 @unhurried
 @given(VALUES, st.integers(0, 200), st.integers(1, 9))
 def test_what_is_cut_anywhere_is_no_json(value: Any, place: int, size: int) -> None:

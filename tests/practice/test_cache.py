@@ -93,6 +93,7 @@ async def test_the_automatic_breakpoint_moves_along_with_the_talk(client: AsyncA
     assert used[1] > 0
 
 
+@pytest.mark.slow
 async def test_a_breakpoint_looks_back_over_twenty_blocks_at_most(client: AsyncAnthropic) -> None:
     async def read_after(blocks: int) -> int:
         opening = [user(f"{LONG} {blocks}")]

@@ -46,6 +46,7 @@ def test_misses_and_false_alarms_stay_few(name: str, missed: float, alarmed: flo
     assert got.alarm_rate <= alarmed, [row.words for row in got.alarmed]
 
 
+@pytest.mark.slow
 def test_no_plain_word_of_dying_is_missed() -> None:
     plain = ("direct", "obfuscated", "selfharm")
     got = measure(row for row in SENTENCES if row.kind in plain and row.expected == "immediate")
