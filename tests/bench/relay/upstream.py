@@ -3,7 +3,8 @@
 It accepts everything and is as cheap as possible, so that it isn't the bottleneck. The newest
 `bench:RATE:TOKENS` in a request defines the answer: that many deltas per second, or at rate 0 as fast as the
 reader accepts. Each event is its own HTTP chunk, as from a real model. With `formatted` for TOKENS the answer
-is the markdown of `formatted.py`, repeated for a longer one (`formatted2000`).
+is the markdown of `formatted.py`, repeated for a longer one (`formatted2000`). A second look finds no danger:
+any other answer would be nonsense, and Sage would send the request again.
 """
 
 import argparse
@@ -15,6 +16,7 @@ import time
 from collections.abc import Callable, Coroutine
 from typing import Any, cast
 
+from coaching.safety.second_look import answer_for
 from tests.bench.relay.formatted import pieces
 
 STAMP_MODULUS = 10**12
@@ -26,6 +28,7 @@ _HEAD = (
     b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\ncache-control: no-cache\r\n"
     b"request-id: req_bench\r\ntransfer-encoding: chunked\r\n\r\n"
 )
+_END_OF_A_LOOK = b'</newest>"'
 _BATCH = 100
 _GOLDEN = 0.618033988749895
 
@@ -39,6 +42,7 @@ def _event(name: str, data: str) -> bytes:
 
 _DELTA = '{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"%s"}}'
 _TOKEN = _event("content_block_delta", _DELTA % ("0" * 12 + "~ ")).replace(b"0" * 12, b"%012d")
+_NO_DANGER = _event("content_block_delta", _DELTA % json.dumps(answer_for(None))[1:-1])
 _FORMATTED = [_event("content_block_delta", _DELTA % json.dumps(piece)[1:-1]) for piece in pieces()]
 _BEGIN = _event(
     "message_start",
@@ -104,6 +108,9 @@ class Upstream(asyncio.Protocol):
             self._answer(body)
 
     def _answer(self, body: bytes) -> None:
+        if _END_OF_A_LOOK in body:
+            self._transport.write(_HEAD + _BEGIN + _NO_DANGER + _STOP)
+            return
         orders = _ORDER.findall(body)
         rate, count = orders[-1] if orders else (b"0", b"1")
         rate = int(rate)
