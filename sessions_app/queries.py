@@ -195,6 +195,7 @@ class Columns(Generic[ModelT]):
         self._model = model
         fields = [field for field in model._meta.concrete_fields if field.name not in without]
         self._names = [field.attname for field in fields]
+        self._key = self._names.index(model._meta.pk.attname)
         self.lookups = [f"{path}{name}" for name in self._names]
         self._converters = [
             (place, field.from_db_value)
@@ -211,3 +212,7 @@ class Columns(Generic[ModelT]):
         for place, convert in self._converters:
             values[place] = convert(values[place], None, connection)
         return self._model.from_db(DEFAULT_DB_ALIAS, self._names, values)
+
+    def object_or_none(self, row: Sequence[Any]) -> ModelT | None:
+        """Make an object of the columns of an outer join; None where it found none."""
+        return None if row[self._key] is None else self.object_of(row)

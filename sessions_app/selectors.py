@@ -152,8 +152,7 @@ def _tail(session: Session, *, before: int, limit: int) -> tuple[Sequence[Messag
 def _message_of(row: Sequence[Any]) -> Message:
     """Make a message of its row, with its safety verdict."""
     message = _MESSAGE.object_of(row[: len(_MESSAGE)])
-    verdict = _VERDICT.object_of(row[len(_MESSAGE) :])
-    message._state.fields_cache["safety_verdict"] = verdict if verdict.pk else None
+    message._state.fields_cache["safety_verdict"] = _VERDICT.object_or_none(row[len(_MESSAGE) :])
     return message
 
 
