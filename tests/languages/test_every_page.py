@@ -32,10 +32,10 @@ NAMES = {
 }  # fmt: skip
 """What has the same name in every language."""
 OWN = {
-    "ada", "an", "calendar", "earlier", "example", "knows", "name", "only", "org", "own", "Rest", "secret",
-    "that", "too",
+    "ada", "an", "calendar", "earlier", "example", "knows", "mail", "name", "only", "org", "own", "Rest",
+    "secret", "that", "too",
 }  # fmt: skip
-"""What these people wrote, and their addresses."""
+"""What these people wrote, their addresses, and the host of their mailbox."""
 TEMPLATES = Path(__file__).parents[2] / "templates"
 NOT_OURS = {"api_docs", "example", "inbox", "oauth_authorize"}
 """Routes whose page is a text in each language or for programs, and one with an address of random letters."""
