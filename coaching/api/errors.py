@@ -10,6 +10,7 @@ from ninja import NinjaAPI
 from ninja.errors import HttpError, ValidationError
 
 from coaching.api.requests import page
+from coaching.api.value_words import values_in_words
 from coaching.files.errors import FileMoved, StorageFailed
 from coaching.live.runner import RestartingError
 from coaching.people.in_flight import TooBusy, TooManyInFlight
@@ -85,9 +86,7 @@ def _unreadable(_request: HttpRequest, error: HttpError) -> HttpResponse:
 
 
 def _invalid(_request: HttpRequest, error: ValidationError) -> HttpResponse:
-    first = error.errors[0]
-    name = ".".join(str(part) for part in first["loc"][1:]) or "body"
-    return failure(f"“{name[:100]}”: {first['msg']}.", HTTPStatus.UNPROCESSABLE_ENTITY)
+    return failure(values_in_words(error.errors), HTTPStatus.UNPROCESSABLE_ENTITY)
 
 
 def _unexpected(_request: HttpRequest, error: Exception) -> NoReturn:

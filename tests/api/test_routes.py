@@ -442,6 +442,51 @@ def test_a_key_finds_a_conversation_again_until_the_person_deletes_it(user: User
 
 
 @pytest.mark.parametrize(
+    ("method", "path", "body", "words"),
+    [
+        ("post", "/captures", {"text": ""}, "“text” mustn’t be empty."),
+        ("post", "/captures", {"text": "x" * 30_000}, "“text” may have up to 20,000 characters."),
+        ("post", "/captures", {"text": 5}, "“text” has to be a text."),
+        ("post", "/captures", {"text": None}, "“text” has to be a text."),
+        ("post", "/captures", {}, "“text” is missing."),
+        ("post", "/captures", {"txt": "x"}, "“text” is missing. “txt” isn’t known here."),
+        ("post", "/captures", [], "The body has to be an object."),
+        ("post", "/steps", {"title": ""}, "“title” mustn’t be empty."),
+        (
+            "post",
+            "/steps",
+            {"title": "a", "due_date": "soon"},
+            "“due_date” has to be a date like 2026-11-30.",
+        ),
+        ("post", "/steps", {"title": "a", "due_time": "soon"}, "“due_time” has to be a time like 09:30."),
+        (
+            "post",
+            "/steps",
+            {"title": "a", "priority": "x"},
+            "“priority” has to be one of these: low, medium or high.",
+        ),
+        ("put", "/files/log/a.md", {"text": "", "version": "x"}, "“version” has to be a whole number."),
+        ("put", "/files/log/a.md", {"text": "", "version": 0}, "“version” has to be 1 or more."),
+        ("get", "/files?limit=101", None, "“limit” may be 100 at most."),
+        ("get", "/files?limit=x", None, "“limit” has to be a whole number."),
+        ("get", "/search", None, "“q” is missing."),
+    ],
+)
+def test_a_value_that_cant_be_used_is_told_by_its_own_name(
+    user: User, method: str, path: str, body: object, words: str
+) -> None:
+    given = (
+        {}
+        if body is None and method == "get"
+        else {"data": json.dumps(body), "content_type": "application/json"}
+    )
+    response = getattr(Client(), method)(
+        f"/api{path}", headers={"Authorization": f"Bearer {token(user)}"}, **given
+    )
+    assert (response.status_code, response.json()["error"]) == (422, words)
+
+
+@pytest.mark.parametrize(
     ("method", "path", "body", "status"),
     [
         ("post", "/captures", "{", 400),
