@@ -122,8 +122,8 @@ def _health_group(parts: Mapping[str, str]) -> FigureGroup:
             is_alert=bool(failing),
         ),
         Figure(
-            name="Sandbox of readers",
-            value=sandbox,
+            name="Isolation of readers",
+            value="complete" if sandbox == "full" else sandbox,
             note="Readers of uploads keep some rights." if sandbox == "partial" else "",
             is_alert=sandbox == "partial",
         ),
@@ -262,7 +262,7 @@ def _seconds(milliseconds: int | None) -> str:
 
 def _age(seconds: int) -> str:
     if not seconds:
-        return "none waits"
+        return "nothing waiting"
     if seconds < 120:
         return f"{seconds} s"
     return f"{seconds // 60} min" if seconds < 2 * 3600 else f"{seconds // 3600} h"

@@ -7,13 +7,14 @@ from html import unescape
 import pytest
 import time_machine
 from django.contrib import admin
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import AnonymousUser, Permission, User
 from django.db import connection
-from django.test import Client
+from django.template.response import TemplateResponse
+from django.test import Client, RequestFactory
 from django.test.utils import CaptureQueriesContext
 
 from coaching.admin.records import group_records
-from coaching.admin.start import read_groups
+from coaching.admin.start import read_groups, with_figures
 from coaching.job_queue import enqueue
 from sessions_app.figures import read_brief_figures, read_turn_figures, sessions_with_brief_behind
 from sessions_app.models import Message, ModelUsage, Session, Turn, TurnStatus
@@ -27,7 +28,7 @@ ALL = ("view_turn", "view_modelusage", "view_session", "view_procrastinatejob")
 WITHOUT_SCANS = "SET LOCAL enable_seqscan = off"
 """For so few rows a scan may seem as cheap, depending on what other tests have left in the table."""
 SECRET = "what nobody else should read"
-OF_EVERY_OPERATOR = {"Database, cache, storage", "Sandbox of readers", "Version"}
+OF_EVERY_OPERATOR = {"Database, cache, storage", "Isolation of readers", "Version"}
 
 
 @pytest.fixture(autouse=True)
@@ -157,6 +158,32 @@ def test_what_an_operator_needs_first_comes_first_and_each_list_has_its_subject(
     }
 
 
+def test_lists_about_safety_have_names_that_an_operator_understands(make_user: MakeUser) -> None:
+    _, page = figures_of(make_user, "view_cardcount", "view_safetyverdict", "view_captureverdict")
+    for name, address in (
+        ("Safety cards shown", "coaching/cardcount"),
+        ("Safety checks of messages", "sessions_app/safetyverdict"),
+        ("Safety checks of captures", "coaching/captureverdict"),
+    ):
+        assert f'<a href="/admin/{address}/">{name}</a>' in page
+
+
+@pytest.mark.parametrize(
+    ("state", "shown", "asks"),
+    [("full", "complete", False), ("partial", "partial", True), ("unknown", "unknown", False)],
+)
+def test_readers_without_any_right_are_isolated_completely(state: str, shown: str, *, asks: bool) -> None:
+    parts = {"database": "ok", "sandbox": state}
+    page = with_figures(
+        lambda request, extra_context=None: TemplateResponse(request, "", {"app_list": []}), lambda: parts
+    )
+    request = RequestFactory().get("/admin/")
+    request.user = AnonymousUser()
+    health = (page(request).context_data or {})["groups"][0]
+    (found,) = [figure for figure in health.figures if figure.name == "Isolation of readers"]
+    assert (found.value, found.is_alert, bool(found.note)) == (shown, asks, asks)
+
+
 def test_what_no_subject_names_is_listed_too() -> None:
     model = {"object_name": "New", "name": "news", "admin_url": "/admin/new/", "add_url": None}
     (subject,) = group_records([{"models": [model]}])
@@ -183,7 +210,7 @@ def test_a_day_without_turns_has_no_first_word(make_user: MakeUser) -> None:
     figures, _ = figures_of(make_user, *ALL)
     assert figures["First word, median"] == "–"
     assert figures["Cost this month"] == "$0.00"
-    assert figures["Oldest message without a brief"] == "none waits"
+    assert figures["Oldest message without a brief"] == "nothing waiting"
 
 
 def test_a_cost_says_how_many_requests_it_leaves_out(user: User, make_user: MakeUser) -> None:
