@@ -1,4 +1,4 @@
-"""How much tests try that try much: an everyday form, or the long form with SAGE_TEST_LONG=1.
+"""How much the extensive tests try: a sample every day, or everything with SAGE_TEST_LONG=1.
 
 `.ci/run` runs the everyday forms. Each can fail by the rule that its test protects; the long form tries more
 inputs, larger ones, or all moments instead of some. CONTRIBUTING.md tells when to run it.

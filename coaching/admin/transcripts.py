@@ -1,6 +1,6 @@
-"""A conversation as an operator reads it: in the order in which its user did, with the calls of each round.
+"""A conversation as an operator reads it: in the order of its user's page, with the calls of each round.
 
-Replies of the earlier app show as today's, without their tags. Every look is logged.
+Replies of the earlier app look like today's, without their tags. Every reading is logged.
 """
 
 import json

@@ -1,8 +1,8 @@
-"""Reads the mailbox once: what is new first, then what waits, mail by mail in the order of their numbers.
+"""Reads the mailbox once: new mails first, then those that wait, each in the order of their numbers.
 
-Each mail is decided in one transaction and moved on the server afterwards: a process that is killed between
-leaves a row that says what is still to be moved. A mail with which a reading fails is set aside, so that the
-next one begins behind it.
+Each mail is decided in one transaction and moved on the server afterwards: a process that is killed
+in between leaves a row that says what is still to be moved. A mail at which a reading fails is set aside, so
+that the next reading begins after it.
 """
 
 import threading

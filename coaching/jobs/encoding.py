@@ -1,6 +1,6 @@
 """Encodes passages that have no vector yet: what was said since the last time, or a whole history.
 
-Each batch is stored at once, so a job that was cut off goes on where it was.
+Each batch is stored at once, so a job that was interrupted goes on where it stopped.
 """
 
 import asyncio

@@ -1,8 +1,8 @@
-"""How a worker's jobs end: counted, and also where the queue has changed while they ran.
+"""Ends a worker's jobs and counts them, also if the queue changed while they ran.
 
-The same job may have been queued meanwhile: then the one that waits does the work, and a failed one isn't put
-back (the library would leave it `doing`). A worker that was taken for dead may find that its job was ended by
-another.
+The same job may have been queued meanwhile: then the waiting one does the work, and the failed one isn't
+put back (the library would leave it `doing`). A worker that was taken for dead may find that another
+has ended its job.
 """
 
 from datetime import datetime

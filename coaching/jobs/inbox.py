@@ -1,6 +1,6 @@
 """The job that reads the mailbox for incoming mail. Imported only where `SAGE_INBOX_URL` is set.
 
-It waits for a server of others, so it has a queue with a slot, and a thread, of its own.
+It waits for a server that isn't ours, so it has a queue of its own with one slot, and its own thread.
 """
 
 import asyncio

@@ -1,7 +1,8 @@
 """Effects: what was changed in the library and by whom, and how one click undoes it.
 
-An effect holds the fields that it changed, before and after, and can be undone while they are as it left
-them. A row that it made isn't deleted but dismissed, so that the same document doesn't propose it again.
+An effect holds the fields that it changed, before and after, and can be undone as long as they still
+have the values that it gave them. Undoing dismisses a row that it made instead of deleting
+it, so that the same document doesn't propose it again.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Where entries and next steps belong: checked ids, and how many of them there may be."""
+"""Where entries and next steps belong: checks the ids, and how many rows there may be."""
 
 from django.utils.translation import gettext_noop
 

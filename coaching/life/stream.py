@@ -1,4 +1,4 @@
-"""The journal's stream: the days of a month, newest first, each with what there is of it.
+"""The journal's stream: the days of a month, newest first, each with all that is known of it.
 
 For pages only, in a fixed number of queries: nothing here is part of a prompt.
 """

@@ -1,8 +1,8 @@
-"""How long a model may take and answer: one that runs on a machine of its own reads a prompt for minutes.
+"""How long a model may take, and how long its replies may be.
 
-Such a server has one request at a time.
+A model on a local server may read a prompt for minutes, and such a server answers one request at a time.
 
-Nothing here waits: what isn't known yet of the server counts as not local.
+Nothing here waits: a server that hasn't described itself yet counts as not local.
 """
 
 from datetime import timedelta
@@ -33,7 +33,7 @@ def turn_seconds() -> float:
 
 
 def job_seconds(seconds: float) -> float:
-    """Return how long background work may take that has `seconds` with a quick server."""
+    """Return how long background work may take, given the `seconds` that it has with a quick server."""
     return seconds * LOCAL_JOB_FACTOR if is_local_server() else seconds
 
 
@@ -49,7 +49,7 @@ def turn_tokens() -> int:
 
 
 def job_tokens(tokens: int) -> int:
-    """Return how long a reply outside of turns may be that gets `tokens` of a quick server."""
+    """Return how long a reply outside of turns may be, given the `tokens` that it has with a quick server."""
     return int(tokens * LOCAL_JOB_TOKENS) if is_local_server() else tokens
 
 

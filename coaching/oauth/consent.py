@@ -1,6 +1,6 @@
 """The page on which a person lets a program use their Sage, or doesn't.
 
-It is shown for each request, to somebody who confirmed a moment ago who they are, as for a personal token.
+It is shown for each request, to somebody who has just confirmed who they are, as for a personal token.
 What it shows is signed into its form. Its answer redirects to the program,
 which Chromium allows only if the page's own policy names the origin: this page's does, and no other's.
 """

@@ -1,4 +1,4 @@
-"""What goes through the pipes between a host, its template and their processes, in network byte order."""
+"""The frames in the pipes between a host, its template and their processes, in network byte order."""
 
 import struct
 

@@ -1,4 +1,4 @@
-"""Filters for what templates show of next steps."""
+"""Template filters for next steps."""
 
 from collections.abc import Sequence
 from datetime import date, time

@@ -16,7 +16,7 @@ from sessions_app.database import in_database
 
 DESCRIPTION = (
     "Find documents that may be the same as one with this file name: copies, same bytes, nearly the same "
-    "text. Use it when a copy may be there. An amended one is none."
+    "text. Use it when there may be a copy. An amended version isn't one."
 )
 
 

@@ -1,4 +1,4 @@
-"""`list_documents`: what lies in the library, by client, project and folder."""
+"""`list_documents`: what is in the library, by client, project and folder."""
 
 from dataclasses import replace
 from zoneinfo import ZoneInfo

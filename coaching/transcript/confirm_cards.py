@@ -1,4 +1,4 @@
-"""The fields of a write that wanted a yes: as a refused answer gave them, or as they were written."""
+"""The fields of a write that needed a yes: as the refused answer has them, or as they were written."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace

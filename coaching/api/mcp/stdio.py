@@ -1,4 +1,4 @@
-"""MCP over a process's standard streams. Imports the SDK: loaded by name."""
+"""MCP over a process's standard streams. Imported only when it is used, because it loads the MCP SDK."""
 
 from mcp.server.stdio import stdio_server
 

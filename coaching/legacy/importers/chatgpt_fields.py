@@ -1,4 +1,4 @@
-"""The fields of a ChatGPT export that a reader knows; others are named."""
+"""The fields of a ChatGPT export that Sage knows; an import lists the others as left behind."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence

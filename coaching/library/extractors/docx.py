@@ -1,4 +1,4 @@
-"""Word documents: paragraphs with their numbers, tables, notes and comments in their order; headers once.
+"""Word documents: numbered paragraphs, tables, notes and comments in their order; each header once.
 
 python-docx opens the package. The text is read from the XML, because the library leaves out content controls
 and needs quadratic time for tables.

@@ -1,7 +1,7 @@
 """Splits an e-mail into its parts, in linear time.
 
-The email package needs quadratic time for parameters in pieces (`name*0*`, `name*1*` and so on), for some
-headers, and seconds for many short lines. Here patterns find headers and boundaries, each without
+The email package needs quadratic time for parameters in pieces (`name*0*`, `name*1*` and so on) and for some
+headers, and takes seconds for many short lines. Here patterns find headers and boundaries, each without
 backtracking, and everything that a sender repeats is counted. Only what is shown is decoded.
 """
 

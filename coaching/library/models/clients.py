@@ -1,4 +1,4 @@
-"""Clients and projects: whom documents are about, and which conversation is about whom."""
+"""Clients and projects: whom documents and conversations are about."""
 
 from django.conf import settings
 from django.db import models

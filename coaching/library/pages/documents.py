@@ -1,4 +1,4 @@
-"""A document's page: its text by page, what Sage found and why, and the forms that decide otherwise."""
+"""A document's page: its text by page, what Sage found and why, and the forms that change that."""
 
 from collections.abc import Callable, Mapping
 from http import HTTPStatus

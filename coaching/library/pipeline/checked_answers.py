@@ -1,6 +1,6 @@
-"""What a summary or an analysis says, as far as the document's own text bears it out. No database.
+"""What a summary or an analysis says, as far as the document's own text confirms it. No database.
 
-A model that invents gets nothing stored: a point or an item without a passage of the text is left out.
+Nothing that a model invents is stored: a point or an item without a passage of the text is left out.
 """
 
 import hashlib

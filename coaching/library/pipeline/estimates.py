@@ -1,4 +1,4 @@
-"""What the reading of documents would cost, before anybody asks for it: rather too much.
+"""What reading documents would cost, estimated before anybody asks for it, and rather too high.
 
 A document is classified, and once it is filed its whole text is read for facts. Second readings and analyses
 of transcripts aren't counted: few documents have them.

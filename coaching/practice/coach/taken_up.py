@@ -1,6 +1,6 @@
-"""What is said to words that name no situation: a general word in them is taken up, such as “again”.
+"""Answers to words that name no situation: they take up a general word, such as “again”.
 
-`taken_up.<language>.toml` has the words, each with what fits whatever they are about.
+`taken_up.<language>.toml` has these words, each with answers that fit whatever it is about.
 """
 
 import re

@@ -1,7 +1,7 @@
 """Links documents whose bytes the client has already: they aren't read again.
 
-What waits because it came with an import isn't read at all: the same bytes, uploaded, are a document of their
-own. Once it is let read, it is a duplicate of that one, although it came before.
+A document that came with an import and waits isn't read at all, so the same bytes, uploaded, are a document
+of their own. Once the imported one may be read, it is the duplicate, although it came first.
 """
 
 from coaching.library.documents.on_hold import on_hold
