@@ -99,6 +99,10 @@ function add(file, batch) {
     fail(upload.row, words("tooLarge", { size: Math.round(file.size / 1024 / 1024), most }));
     return;
   }
+  if (!file.size) {
+    fail(upload.row, words("empty"));
+    return;
+  }
   upload.row.bar = document.createElement("progress");
   upload.row.bar.max = 1;
   upload.row.bar.value = 0;

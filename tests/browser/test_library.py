@@ -27,7 +27,7 @@ PAGES = (
 )  # fmt: skip
 
 
-async def test_dropped_files_become_documents_and_a_refused_one_says_why(
+async def test_dropped_files_become_documents_and_an_empty_one_is_refused_at_once(
     page: Page, watcher: Watcher, user: User
 ) -> None:
     await page.goto("/library/")
@@ -42,9 +42,10 @@ async def test_dropped_files_become_documents_and_a_refused_one_says_why(
     await expect(uploads.get_by_text("This file is empty.")).to_be_visible()
     await expect(uploads.locator("li")).to_have_count(1)
     reading = page.locator("#library-progress")
-    await expect(reading.get_by_text("1 of 12 read")).to_be_visible()
-    await expect(reading.locator("li")).to_have_count(12)
+    await expect(reading.get_by_text("0 of 11 read")).to_be_visible()
+    await expect(reading.locator("li")).to_have_count(11)
     assert await in_database(Document.of(user.pk).filter(state=DocumentState.QUEUED).count) == 11
+    assert await in_database(Document.of(user.pk).count) == 11
     await expect(page.get_by_text("Nothing here yet.")).to_have_count(0)
     letters = Document.of(user.pk).filter(state=DocumentState.QUEUED)
     await in_database(letters.update, state=DocumentState.FILED, folder="Letters")
