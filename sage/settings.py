@@ -156,6 +156,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "sage.not_allowed.not_allowed_page",
+    "sage.sign_in_return.sign_in_leads_to_page",
 ]
 
 ROOT_URLCONF = "sage.urls"

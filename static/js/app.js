@@ -3,7 +3,7 @@
 
 import { setUpCapture } from "./capture.js";
 import { setUpCode } from "./code.js";
-import { setText, setUpComposer } from "./composer.js";
+import { setText, setUpComposer, settleSubmitted } from "./composer.js";
 import { setUpFormulas } from "./formulas.js";
 import { sendTimezone } from "./timezone.js";
 import { setUpApp } from "./installed.js";
@@ -59,6 +59,7 @@ document.getElementById("theme")?.addEventListener("click", switchTheme);
 document.querySelectorAll("details.menu").forEach(setUpMenu);
 sendTimezone();
 
+settleSubmitted();
 document.querySelectorAll("#composer, .quick").forEach(setUpComposer);
 setUpParts();
 setUpSidebar();

@@ -2,6 +2,8 @@
 // On a touch screen Enter starts a line, the button sends, and no field takes the focus when a page opens.
 
 const MAX_HEIGHT_SHARE = 0.4;
+// What a form of this tab has submitted, until a page shows how that ended (`settleSubmitted`).
+const SUBMITTED = "sage-submitted:";
 const touch = matchMedia("(hover: none) and (pointer: coarse)");
 
 export function setUpComposer(form) {
@@ -39,6 +41,22 @@ export function setUpComposer(form) {
     }
     store(draftKey, "");
   });
+  // After everything that sends it in another way.
+  addEventListener("submit", (event) => {
+    if (event.target === form && !event.defaultPrevented) {
+      store(SUBMITTED, JSON.stringify({ draftKey, text: field.value }));
+    }
+  });
+}
+
+// Before fields get their drafts: what was submitted is a draft again where the sign-in came instead of its page, or a
+// refusal of the form.
+export function settleSubmitted() {
+  const submitted = stored(SUBMITTED);
+  store(SUBMITTED, "");
+  if (!submitted || (document.body.dataset.user && !document.querySelector("[data-not-taken]"))) return;
+  const { draftKey, text } = JSON.parse(submitted);
+  if (!stored(draftKey)) store(draftKey, text);
 }
 
 export function setText(field, text) {

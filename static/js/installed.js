@@ -10,7 +10,7 @@ const { user: person, signedOut, deviceCopy } = document.body.dataset;
 // In this tab: whose it is, and what was typed and isn't sent or saved yet. When a session expires it stays for the
 // same person.
 const TAB_OF = "sage-tab-of";
-const TYPED = /^sage-(?:draft|file|outbox|queue):/;
+const TYPED = /^sage-(?:draft|file|outbox|queue|submitted):/;
 
 // What was dictated and isn't words yet (voice/kept.js).
 const RECORDINGS = "sage-recordings";

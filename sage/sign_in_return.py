@@ -1,0 +1,59 @@
+"""Where the sign-in leads after a form was sent without being signed in: to the form's page.
+
+`login_required` names the form's address, which often takes no GET request. The page that sent the form is in the
+header Referer; without one of this site, the sign-in leads to the home page.
+"""
+
+from collections.abc import Awaitable, Callable
+from http import HTTPStatus
+from inspect import iscoroutinefunction
+from typing import cast
+from urllib.parse import urlsplit
+
+from django.contrib.auth import REDIRECT_FIELD_NAME
+from django.http import HttpRequest, QueryDict
+from django.http.response import HttpResponseBase
+from django.urls import reverse
+from django.utils.decorators import sync_and_async_middleware
+from django.utils.http import url_has_allowed_host_and_scheme
+
+GetResponse = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
+
+
+@sync_and_async_middleware
+def sign_in_leads_to_page(get_response: GetResponse) -> GetResponse:
+    """Have a form's redirect to the sign-in name the page that the form was on."""
+    if iscoroutinefunction(get_response):
+
+        async def answer_async(request: HttpRequest) -> HttpResponseBase:
+            return _leading_back(request, await cast("Awaitable[HttpResponseBase]", get_response(request)))
+
+        return answer_async
+
+    def answer(request: HttpRequest) -> HttpResponseBase:
+        return _leading_back(request, cast("HttpResponseBase", get_response(request)))
+
+    return answer
+
+
+def _leading_back(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+    if request.method != "POST" or response.status_code != HTTPStatus.FOUND:
+        return response
+    target = urlsplit(response["Location"])
+    query = QueryDict(target.query, mutable=True)
+    if target.path != reverse("account_login") or query.get(REDIRECT_FIELD_NAME) != request.get_full_path():
+        return response
+    query.pop(REDIRECT_FIELD_NAME)
+    if page := _page_of(request):
+        query[REDIRECT_FIELD_NAME] = page
+    response["Location"] = target._replace(query=query.urlencode(safe="/")).geturl()
+    return response
+
+
+def _page_of(request: HttpRequest) -> str:
+    """Return the path and query of the page that sent the form; empty if it isn't known to be one of this site."""
+    referer = request.headers.get("Referer", "")
+    if not url_has_allowed_host_and_scheme(referer, {request.get_host()}):
+        return ""
+    page = urlsplit(referer)
+    return page._replace(scheme="", netloc="", fragment="").geturl()
