@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST
 
-from coaching.life.captures import MAX_CAPTURE_CHARACTERS, keep_capture
+from coaching.life.captures import keep_capture
 from coaching.people.accounts import load_profile
 from coaching.people.danger_scans import danger_in_now
 from coaching.views.capture_cards import begin_look, capture_card, leave_card
@@ -38,7 +38,7 @@ def share(request: HttpRequest) -> HttpResponse:
     """Show what is shared in a form, which stores it."""
     parts = [request.POST.get(name, "").strip() for name in PARTS]
     words = "\n".join(dict.fromkeys(filter(None, parts)))
-    return _page(request, words[:MAX_CAPTURE_CHARACTERS])
+    return _page(request, words)
 
 
 @login_required

@@ -11,6 +11,7 @@ import { setUpDialog, setUpKeys, setUpPalette } from "./keys.js";
 import { newId, setUpParts, toast, turnOver } from "./parts.js";
 import { setUpSessionMenu } from "./session-menu.js";
 import { focusSearch, reload, setUpSidebar } from "./sidebar.js";
+import { setUpTooLong } from "./too-long.js";
 
 const root = document.documentElement;
 
@@ -61,6 +62,7 @@ sendTimezone();
 
 settleSubmitted();
 document.querySelectorAll("#composer, .quick").forEach(setUpComposer);
+setUpTooLong();
 setUpParts();
 setUpSidebar();
 setUpSessionMenu(reload);

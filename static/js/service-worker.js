@@ -5,7 +5,6 @@ const { version, offline, files, isFinal, home, share, reminders, notification }
 const PREFIX = "sage-shell-";
 const STORE = PREFIX + version;
 const SHARED = "sage-shared"; // as in share.js
-const SHARED_CHARACTERS = 20_000;
 const stored = new Set(files.map((file) => new URL(file, location).href));
 
 self.addEventListener("install", (event) => event.waitUntil(install()));
@@ -66,7 +65,7 @@ function isShared({ method, mode, url }) {
 async function takeShared(request) {
   const given = await request.formData();
   const parts = ["title", "text", "url"].map((name) => String(given.get(name) ?? "").trim());
-  const words = [...new Set(parts.filter(Boolean))].join("\n").slice(0, SHARED_CHARACTERS);
+  const words = [...new Set(parts.filter(Boolean))].join("\n");
   const headers = { "Content-Type": "text/plain; charset=utf-8", "X-Shared-At": String(Date.now()) };
   const store = await caches.open(SHARED);
   await store.put(share, new Response(words, { headers }));

@@ -1,5 +1,7 @@
 // Fills the form with what was shared from another app, which the service worker has kept for this page, once.
 
+import { setText } from "./composer.js";
+
 // As in service-worker.js.
 const SHARED = "sage-shared";
 const SHARED_AT = "X-Shared-At";
@@ -15,7 +17,7 @@ async function fill() {
   await store.delete(location.pathname);
   const age = Date.now() - Number(kept.headers.get(SHARED_AT));
   // What was shared earlier may be somebody else's by now.
-  if (age >= 0 && age < SHARED_MS && !field.value) field.value = await kept.text();
+  if (age >= 0 && age < SHARED_MS && !field.value) setText(field, await kept.text());
 }
 
 fill();

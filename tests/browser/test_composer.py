@@ -125,3 +125,48 @@ async def test_words_that_wait_for_the_network_stand_apart_from_the_answer_above
     )
     assert gap >= 24
     await page.context.set_offline(False)
+
+
+async def test_a_text_that_is_too_long_stays_whole_and_says_by_how_much(
+    practice: PracticeServer, page: Page, session: Session, watcher: Watcher
+) -> None:
+    practice.script(["Heard."])
+    field, line = page.locator("#composer-text"), page.locator("#composer .too-long")
+    await page.goto(path_of(session))
+    for length, over in ((2_000_000, "1,980,000"), (20_001, "1")):
+        await field.focus()
+        await page.keyboard.insert_text("x" * length)
+        await expect(line).to_contain_text(f"Characters over the limit of 20,000: {over}.")
+        await page.keyboard.press("Enter")
+        assert await field.evaluate("(field) => field.value.length") == length
+        await expect(page.locator("#sending li, #messages li")).to_have_count(0)
+        await page.keyboard.press("ControlOrMeta+a")
+    # The server counts a pair of surrogates once.
+    await page.keyboard.insert_text("😀" + "y" * 19_999)
+    await expect(line).to_have_count(0)
+    await page.keyboard.press("Enter")
+    await until_done(page)
+    await page.locator("#capture-open").click()
+    capture = page.locator("#capture-anywhere")
+    await capture.fill("z" * 20_002)
+    await page.locator("#capture-dialog").get_by_role("button", name="Save").click()
+    await expect(page.locator("#capture-dialog .too-long")).to_contain_text("20,000: 2.")
+    assert await capture.evaluate("(field) => field.value.length") == 20_002
+    assert watcher.faults == []
+
+
+async def test_without_scripts_a_refused_text_is_in_the_field_again(
+    session: Session, open_context: OpenContext, cookie: str
+) -> None:
+    plain = await (await open_context(cookie, java_script_enabled=False)).new_page()
+    for address in (path_of(session), "/"):
+        await plain.goto(address)
+        await plain.locator("#composer-text").fill("x" * 20_001)
+        await plain.get_by_role("button", name="Send", exact=True).click()
+        await expect(plain.get_by_text("20,001 characters").first).to_be_visible()
+        await expect(plain.locator("#composer-text")).to_have_value("x" * 20_001)
+    await plain.goto("/capture/")
+    await plain.locator("#capture-text").fill("x" * 20_001)
+    await plain.locator("form.quick button[type=submit]").click()
+    await expect(plain.get_by_text("20,001 characters").first).to_be_visible()
+    await expect(plain.locator("#capture-text")).to_have_value("x" * 20_001)

@@ -116,7 +116,7 @@ async def test_what_waits_comes_back_where_it_is_refused_or_the_conversation_end
     await page.goto(path_of(session))
     await expect(page.locator("#chat")).to_have_attribute("data-phase", "idle")
     await page.context.set_offline(True)
-    await field.evaluate("(field) => field.removeAttribute('maxlength')")
+    await field.evaluate("(field) => delete field.dataset.most")
     await say(page, "x" * 20_001)
     await say(page, "And this")
     await expect(page.locator("#queued .said-text")).to_have_text("And this")

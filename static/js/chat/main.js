@@ -86,7 +86,7 @@ function begin() {
     session: page.dataset.session,
     list: byId("queued"),
     template: byId("queued-template"),
-    mostCharacters: field.maxLength,
+    mostCharacters: Number(field.dataset.most),
     mostDocuments: MOST,
     onEdit: giveBack,
     onRemove: () => field.focus(),
