@@ -170,3 +170,40 @@ async def test_without_scripts_a_refused_text_is_in_the_field_again(
     await plain.locator("form.quick button[type=submit]").click()
     await expect(plain.get_by_text("20,001 characters").first).to_be_visible()
     await expect(plain.locator("#capture-text")).to_have_value("x" * 20_001)
+
+
+async def test_each_line_has_the_direction_of_its_own_text(
+    practice: PracticeServer, page: Page, session: Session, watcher: Watcher
+) -> None:
+    practice.script([Reply.of(Text("שלום לך!\n\nAnd hello"), Hold("end"), Text("!"))])
+    field = page.get_by_label("Your message")
+    await page.goto(path_of(session))
+    await field.fill("שלום Sage!")
+    assert await field.evaluate("(field) => getComputedStyle(field).direction") == "rtl"
+    await say(page, "שלום!\nHello!")
+    await practice.reached("end")
+    for text in ("#messages .said-text", "#live-blocks p"):
+        # Where the last character of the first line is: on the left, after the words; that of the second, on the right.
+        sides = await page.locator(text).evaluate_all(
+            """(elements) => elements.flatMap((element) => {
+                const place = (node, at) => {
+                    const range = document.createRange();
+                    range.setStart(node, at);
+                    range.setEnd(node, at + 1);
+                    return range.getBoundingClientRect();
+                };
+                return [...element.childNodes].flatMap((node) => {
+                    let from = 0;
+                    return node.data.split("\\n").map((line) => {
+                        const [first, last] = [place(node, from), place(node, from + line.length - 1)];
+                        from += line.length + 1;
+                        return last.left < first.left ? "left" : "right";
+                    });
+                });
+            })"""
+        )
+        assert sides == ["left", "right"]
+    practice.release("end")
+    await until_done(page)
+    await expect(page.locator("#chat-title")).to_have_css("direction", "rtl")
+    assert watcher.faults == []
