@@ -160,7 +160,10 @@ class Palette {
   put(html) {
     htmx.swap(this.found, html, { swapStyle: "innerHTML" });
     asOptions(this.found);
-    this.say(this.found.querySelector("[data-status]")?.textContent ?? "");
+    const status = this.found.querySelector("[data-status]");
+    // The server doesn't know which pages' names begin with the words.
+    const isFound = !status || ("nothing" in status.dataset && !this.pages.hidden);
+    this.say(isFound ? "" : status.textContent);
     this.chooseFirst();
   }
 

@@ -322,3 +322,15 @@ async def test_other_keys_go_on_working_and_a_new_conversation_begins_from_it(pa
     await page.keyboard.type("new")
     await page.keyboard.press("Enter")
     await expect(page.locator("#composer-text")).to_be_visible()
+
+
+async def test_it_says_that_nothing_was_found_only_where_no_page_is_meant(page: Page, user: User) -> None:
+    await page.goto("/files/")
+    status, entries = page.locator("#palette-status"), page.locator("#palette-list")
+    await opened(page)
+    for words, said in (("sett", ""), ("settzz", "Nothing found. Try other words."), ("sett", "")):
+        async with page.expect_response(f"**/palette/?q={words}"):
+            await page.get_by_role("combobox", name="Quick search").fill(words)
+        await expect(entries).not_to_have_attribute("aria-busy", "true")
+        await expect(status).to_have_text(said)
+    await expect(page.get_by_role("option", name="Settings", exact=True)).to_be_visible()
