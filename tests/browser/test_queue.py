@@ -84,7 +84,8 @@ async def test_behind_a_question_or_a_failed_answer_what_waits_is_a_draft_again(
     await until_asked(page, "Which?")
     await expect(field).to_have_value("Or rather\n\nOne more thing")
     assert await field.evaluate("(field) => [field.selectionStart, field.selectionEnd]") == [2, 2]
-    await expect(page.locator("#announcer")).to_contain_text("Not sent yet")
+    hint = page.get_by_role("status").filter(has_text="Not sent yet. Your text is back in the message field.")
+    await expect(hint).to_be_visible()
     await expect(queued).to_have_count(0)
     await page.get_by_role("button", name="Fine").click()
     await until_done(page, 1)
@@ -102,7 +103,9 @@ async def test_behind_a_question_or_a_failed_answer_what_waits_is_a_draft_again(
     await expect(field).to_have_value("B")
     await expect(queued).to_have_count(0)
     await expect_said(page, "Hello", "A")
+    await expect(hint).to_be_visible()
     await page.keyboard.press("Enter")
+    await expect(hint).to_be_hidden()
     await until_done(page, 3)
     await expect_said(page, "Hello", "A", "B")
 
@@ -130,6 +133,7 @@ async def test_what_waits_comes_back_where_it_is_refused_or_the_conversation_end
     practice.release("one")
     await expect(page.locator("#ending > *")).to_have_count(1)
     await expect(field).to_have_value("Or is it?")
+    await expect(page.locator("#wait-hint")).to_contain_text("Not sent yet")
     await expect(page.locator("#queued .said")).to_have_count(0)
 
 

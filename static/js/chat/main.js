@@ -129,7 +129,7 @@ function begin() {
     stopButton.hidden = !isAnswering || isUnsent;
     // Without a socket its form is submitted.
     stopButton.disabled = phase.now === "completing" || outbox.isWaiting || !navigator.onLine;
-    if (!isAnswering || !field.value.trim()) waitHint.hidden = true;
+    if (!(isAnswering || waitHint.textContent === page.dataset.unsent) || !field.value.trim()) waitHint.hidden = true;
     if (hadFocus && document.activeElement === document.body) field.focus();
     countdown.settle();
     silence.settle();
@@ -151,6 +151,13 @@ function begin() {
     setText(field, field.value); // The draft is stored again.
     waitHint.hidden = false;
     waitHint.textContent = page.dataset.full;
+    scroll.follow();
+  }
+
+  // After the turn: it would have been sent now.
+  function explainUnsent() {
+    waitHint.hidden = false;
+    waitHint.textContent = page.dataset.unsent;
     scroll.follow();
   }
 
@@ -218,8 +225,10 @@ function begin() {
   // draft, because nothing looks for danger in what waits.
   function sendWhatWaits() {
     if (!queue.isFull || !canSend()) return;
-    if (byId("ending").childElementCount) giveBack(queue.take());
-    else if (questions.pending || turns.last?.querySelector(".notice .turn-action")) putBack(queue.take());
+    if (byId("ending").childElementCount) {
+      giveBack(queue.take());
+      explainUnsent();
+    } else if (questions.pending || turns.last?.querySelector(".notice .turn-action")) putBack(queue.take());
     else sendQueued();
   }
 
@@ -236,7 +245,7 @@ function begin() {
     setText(field, value ? `${value}\n\n${text}` : text);
     if (value) field.setSelectionRange(selectionStart, selectionEnd);
     attachments.put(documents);
-    announcer.say(page.dataset.unsent);
+    explainUnsent();
   }
 
   // Begin a message that corrects the last answer; what is being typed belongs to it, but no message being edited.
