@@ -53,7 +53,7 @@ def _leading_back(request: HttpRequest, response: HttpResponseBase) -> HttpRespo
 def _page_of(request: HttpRequest) -> str:
     """Return the path and query of the page that sent the form; empty if it isn't known to be one of this site."""
     referer = request.headers.get("Referer", "")
-    if not url_has_allowed_host_and_scheme(referer, {request.get_host()}):
+    page = urlsplit(referer) if url_has_allowed_host_and_scheme(referer, {request.get_host()}) else None
+    if page is None or not page.netloc:
         return ""
-    page = urlsplit(referer)
     return page._replace(scheme="", netloc="", fragment="").geturl()
