@@ -240,10 +240,14 @@ class SessionContinued:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorShown:
-    """An error message for the user, perhaps about one field of an open question."""
+    """An error message for the user, perhaps about one field of an open question.
+
+    `is_early` means that what was sent can be sent again when Sage has answered.
+    """
 
     message: str
     field: str = ""
+    is_early: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -59,6 +59,10 @@ class WaitsForUser(Refused):
         self.session_id = session_id
 
 
+class StillAnswering(Refused):
+    """Another turn of the session is running; the message can be sent when it has ended."""
+
+
 class OverLimit(Refused):
     """The user is over a limit now, and `wait_seconds` later perhaps no more."""
 

@@ -17,7 +17,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_noop as _
 
 from sessions_app.briefs import withdraw_briefs
-from sessions_app.errors import Refused, WaitsForUser
+from sessions_app.errors import Refused, StillAnswering, WaitsForUser
 from sessions_app.history import PROGRAM_KEY, next_message, store_message
 from sessions_app.limits import (
     RateLimit,
@@ -249,7 +249,7 @@ def refuse_early(
     refuse_over(found.asked, user_id=user_id, rate_limit=rate_limit)
     # A message to an ended session goes into another one, so a turn that is still stopping doesn't matter.
     if found.session.status == SessionStatus.ACTIVE and found.is_answering:
-        raise Refused(STILL_ANSWERING)
+        raise StillAnswering(STILL_ANSWERING)
 
 
 @transaction.atomic
@@ -520,7 +520,7 @@ def _refuse_program(found: LockedSession) -> None:
     Raises `WaitsForUser`, and `Refused` where Sage is speaking first.
     """
     if found.is_being_opened:
-        raise Refused(STILL_ANSWERING)
+        raise StillAnswering(STILL_ANSWERING)
     if found.open_turn is not None and found.open_turn.status == TurnStatus.AWAITING_USER:
         raise WaitsForUser(WAITS_FOR_USER, session_id=found.session.id)
 
@@ -541,11 +541,11 @@ def _supersede_waiting_turn(session: Session, status: str | None) -> tuple[ToolC
     if status is None:
         return ()
     if status != TurnStatus.AWAITING_USER:
-        raise Refused(STILL_ANSWERING)
+        raise StillAnswering(STILL_ANSWERING)
     return supersede_pending_calls(session)
 
 
 def refuse_second_turn(session: Session) -> None:
     """Raise `Refused` where the session has an open turn."""
     if read_open_turn_status(session.id) is not None:
-        raise Refused(STILL_ANSWERING)
+        raise StillAnswering(STILL_ANSWERING)

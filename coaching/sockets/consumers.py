@@ -44,7 +44,7 @@ from coaching.transcript.cards import card_without_database, read_card_of_refuse
 from coaching.turns.request import RequestKind, TurnRequest
 from coaching.turns.step_changes import change_step
 from sessions_app.database import in_database
-from sessions_app.errors import FieldRefused, Refused
+from sessions_app.errors import FieldRefused, Refused, StillAnswering
 from sessions_app.models import Session
 from sessions_app.queries import Condition
 
@@ -265,11 +265,12 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
         """Show the help lines if the refused text speaks of danger, then the reason for the refusal."""
         danger = await scans.danger_in(_text_in(frame), user_id=self.user_id)
         field = refusal.field if isinstance(refusal, FieldRefused) else ""
+        is_early = isinstance(refusal, StillAnswering)
         if danger is None:
-            self._show_error(refusal.shown(), field)
+            self._show_error(refusal.shown(), field, is_early=is_early)
             return
         self._show(await in_database(read_card_of_refused, self.session_id, danger))
-        self._show_error(refusal.shown(), field)
+        self._show_error(refusal.shown(), field, is_early=is_early)
         await in_database(count_card, danger.level, now=timezone.now())
 
     async def _leave(self, frame: dict[str, Any], refusal: Refused) -> None:
@@ -295,9 +296,9 @@ class SessionConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels
         if event is not None and self.subscription is not None:
             self.subscription.push(event)
 
-    def _show_error(self, message: str, field: str = "") -> None:
+    def _show_error(self, message: str, field: str = "", *, is_early: bool = False) -> None:
         if self.subscription is not None:
-            self.subscription.push(ErrorShown(message=message, field=field))
+            self.subscription.push(ErrorShown(message=message, field=field, is_early=is_early))
 
     async def _send_events(self, subscription: Subscription) -> None:
         """Send events for as long as the socket lives; a slow socket makes this task wait, not the turn."""

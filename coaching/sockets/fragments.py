@@ -81,7 +81,10 @@ def _render_call_finished(event: events.ToolCallFinished) -> str:
 
 
 def _render_error(event: events.ErrorShown) -> str:
-    return _render("error_shown", {"message": shown_notice(event.message), "field": event.field})
+    return _render(
+        "error_shown",
+        {"message": shown_notice(event.message), "field": event.field, "is_early": event.is_early},
+    )
 
 
 def _render_pending(event: events.CallPending) -> str:

@@ -14,6 +14,7 @@ from tests.browser.test_accessibility import serious_findings
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 PILLS = ToolUse("show_options", {"prompt": "Which?", "options": [{"label": "Fine"}, {"label": "Tired"}]})
+PRESS = "(button, type) => button.dispatchEvent(new PointerEvent(type, { bubbles: true, button: 0 }))"
 
 
 async def expect_said(page: Page, *texts: str) -> None:
@@ -176,4 +177,29 @@ async def test_keys_begin_a_conversation_find_one_and_edit_what_was_said(
     await page.keyboard.press("n")
     await expect(field).to_be_focused()
     assert page.url == begun
+    assert watcher.faults == []
+
+
+async def test_what_another_tab_sends_at_the_same_moment_waits_too(
+    practice: PracticeServer, page: Page, session: Session, watcher: Watcher
+) -> None:
+    practice.script([Reply.of(Text("A long "), Hold("one"), Text("answer.")), "Heard."])
+    other = await page.context.new_page()
+    for tab in (page, other):
+        await tab.goto(path_of(session))
+        await expect(tab.locator("#chat")).to_have_attribute("data-phase", "idle")
+    # The page doesn't know of the first one's turn when it sends: its frames are held back until then.
+    await other.locator("#send").evaluate(PRESS, "pointerdown")
+    await say(page, "First")
+    await practice.reached("one")
+    await say(other, "Second")
+    await other.locator("#send").evaluate(PRESS, "pointerup")
+    await expect(other.locator("#queued .said")).to_contain_text("Will be sent when Sage has finished")
+    await expect(other.locator("#queued .said-text")).to_have_text("Second")
+    await expect(other.locator("#notices")).to_be_empty()
+    practice.release("one")
+    for tab in (page, other):
+        await until_done(tab, 2)
+        await expect_said(tab, "First", "Second")
+    await expect(other.locator("#queued .said")).to_have_count(0)
     assert watcher.faults == []

@@ -24,7 +24,10 @@ def next_after(client: Client, address: str, referer: str = "") -> str:
 def test_a_message_leads_to_its_conversation(client: Client, session: Session) -> None:
     page = f"/chat/{session.id}/"
     assert next_after(client, f"{page}message/", f"{SITE}{page}") == page
-    assert next_after(client, "/capture/all/", f"{SITE}/journal/?day=2026-01-02#photos") == "/journal/?day=2026-01-02"
+    assert (
+        next_after(client, "/capture/all/", f"{SITE}/journal/?day=2026-01-02#photos")
+        == "/journal/?day=2026-01-02"
+    )
 
 
 @pytest.mark.parametrize("referer", ["", "https://elsewhere.example/chat/", "nonsense"])

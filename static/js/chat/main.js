@@ -23,6 +23,7 @@ import { Silence } from "./silence.js";
 import { LiveText } from "./stream.js";
 import { Turns } from "./turns.js";
 
+const REFUSED_MS = 3000;
 const byId = (id) => document.getElementById(id);
 const page = byId("chat");
 const aloud = new ReadAloud({
@@ -206,6 +207,19 @@ function begin() {
     scroll.toEnd();
   }
 
+  // Another tab was first: Sage is answering what was sent there, though this page may not know it yet.
+  function waitBehind({ text, documents = [] }) {
+    if (!queue.fits(text, documents)) return false;
+    const later = queue.isFull ? queue.take() : null;
+    queue.put(text, documents);
+    if (later) queue.put(later.text, later.documents);
+    byId("notices").replaceChildren();
+    announcer.say(page.dataset.queued);
+    // An end that came before the refusal isn't followed by another.
+    setTimeout(sendWhatWaits, REFUSED_MS);
+    return true;
+  }
+
   function sendQueued() {
     const { text, documents } = queue.take();
     put(text, "message", documents);
@@ -323,7 +337,7 @@ function begin() {
       announcer.say(words);
     },
     document: showState,
-    error({ field: faulty }) {
+    error({ field: faulty, isEarly }) {
       const notices = byId("notices");
       if (questions.isWaiting && questions.refuse(faulty, notices.textContent.trim())) {
         notices.replaceChildren();
@@ -334,6 +348,7 @@ function begin() {
       // composer, and so does what waits behind it, unless a turn's end comes.
       outbox.settle();
       const refused = outbox.isWaiting ? outbox.refuse() : null;
+      if (isEarly && refused?.type === "message" && waitBehind(refused)) return;
       if (queue.isFull && canSend()) giveBack(queue.take());
       if (refused?.type === "edit") editing.begin(refused.text);
       else if (refused) giveBack({ documents: [], ...refused });
