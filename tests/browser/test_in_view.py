@@ -194,3 +194,25 @@ async def test_table_columns_stand_as_they_were_written(
                 "(cells) => cells.map((cell) => getComputedStyle(cell).textAlign)"
             )
             assert sides[:3] == ["left", "center", "right"]
+
+
+async def test_at_400_percent_zoom_the_window_is_for_what_is_read(
+    practice: PracticeServer, session: Session, open_context: OpenContext, cookie: str, watcher: Watcher
+) -> None:
+    practice.script([WORDS])
+    page = await (await open_context(cookie, viewport={"width": 320, "height": 256})).new_page()
+    jump, field = page.locator("#jump"), page.get_by_label("Your message")
+    await page.goto(path_of(session))
+    await say(page, "Tell me more")
+    await until_done(page)
+    assert await field.evaluate(IN_THE_CLEAR)
+    await page.mouse.wheel(0, -1_000)
+    await expect(jump).to_be_visible()
+    assert not await page.locator(".composer").evaluate(IN_THE_CLEAR)
+    box = await jump.bounding_box()
+    assert box is not None
+    assert 256 * 0.75 < box["y"] < box["y"] + box["height"] <= 256
+    await jump.click()
+    await expect(jump).to_be_hidden()
+    assert await field.evaluate(IN_THE_CLEAR)
+    assert watcher.faults == []

@@ -16,7 +16,8 @@ export function topOf(element) {
 export function isInView(asked) {
   const { top, bottom, height } = asking(asked).getBoundingClientRect();
   const begin = headEnd();
-  const end = document.querySelector(".chat-footer").getBoundingClientRect().top;
+  // In a low window the composer scrolls with the page.
+  const end = Math.min(innerHeight, document.querySelector(".chat-footer").getBoundingClientRect().top);
   if (height > end - begin) return bottom > begin && top < end;
   return top >= begin - 1 && bottom <= end + 1;
 }
