@@ -1,7 +1,7 @@
 """Where the sign-in leads after a form was sent without being signed in: to the form's page.
 
-`login_required` names the form's address, which often takes no GET request. The page that sent the form is in the
-header Referer; without one of this site, the sign-in leads to the home page.
+`login_required` names the form's address, which often takes no GET request. The page that sent the form is in
+the header Referer; without one of this site, the sign-in leads to the home page.
 """
 
 from collections.abc import Awaitable, Callable
@@ -51,7 +51,7 @@ def _leading_back(request: HttpRequest, response: HttpResponseBase) -> HttpRespo
 
 
 def _page_of(request: HttpRequest) -> str:
-    """Return the path and query of the page that sent the form; empty if it isn't known to be one of this site."""
+    """Return the path and query of the page that sent the form; empty if it isn't one of this site."""
     referer = request.headers.get("Referer", "")
     page = urlsplit(referer) if url_has_allowed_host_and_scheme(referer, {request.get_host()}) else None
     if page is None or not page.netloc:

@@ -183,7 +183,7 @@ async def test_each_line_has_the_direction_of_its_own_text(
     await say(page, "שלום!\nHello!")
     await practice.reached("end")
     for text in ("#messages .said-text", "#live-blocks p"):
-        # Where the last character of the first line is: on the left, after the words; that of the second, on the right.
+        # On which side of its line the last character is: it comes after the words.
         sides = await page.locator(text).evaluate_all(
             """(elements) => elements.flatMap((element) => {
                 const place = (node, at) => {
