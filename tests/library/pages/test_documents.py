@@ -173,6 +173,16 @@ def test_a_suggestion_is_accepted_where_there_is_one(signed_in: Browser, mill: C
     refused(signed_in, document_of(mill, "b.txt"), "Choose a type.", do="accept")
 
 
+def test_a_review_without_a_suggestion_is_filed_where_it_says_so(signed_in: Browser, mill: Client) -> None:
+    words, places = "Choose a type…", []
+    for document in (document_of(mill, "a.txt"), suggested(mill, "b.txt")):
+        page = signed_in.get(f"/library/documents/{document.pk}/").content.decode()
+        decision = page.partition('id="decision"')[2].partition("</section>")[0]
+        assert page.count(words) == 1
+        places.append(words in decision)
+    assert places == [True, False]
+
+
 def test_a_document_is_kept_from_the_model_and_allowed_again(signed_in: Browser, mill: Client) -> None:
     document = document_of(mill)
     assert acted(signed_in, document, do="withhold").is_withheld
