@@ -24,7 +24,7 @@ function stop(event) {
 
 function show(field) {
   const over = excess(field);
-  field.classList.toggle("is-too-long", over > 0);
+  field.classList.toggle("has-too-much", over > 0);
   let line = field.form.querySelector(".too-long");
   if (!over) {
     line?.remove();

@@ -192,7 +192,7 @@ async def test_each_line_has_the_direction_of_its_own_text(
                     range.setEnd(node, at + 1);
                     return range.getBoundingClientRect();
                 };
-                return [...element.childNodes].flatMap((node) => {
+                return [...element.childNodes].filter((node) => node.data).flatMap((node) => {
                     let from = 0;
                     return node.data.split("\\n").map((line) => {
                         const [first, last] = [place(node, from), place(node, from + line.length - 1)];
