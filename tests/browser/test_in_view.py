@@ -216,3 +216,25 @@ async def test_at_400_percent_zoom_the_window_is_for_what_is_read(
     await expect(jump).to_be_hidden()
     assert await field.evaluate(IN_THE_CLEAR)
     assert watcher.faults == []
+
+
+async def test_a_conversation_that_fits_on_a_phone_is_shown_from_its_beginning(
+    practice: PracticeServer, open_context: OpenContext, cookie: str, watcher: Watcher
+) -> None:
+    pills = ToolUse("show_options", {"prompt": "What next?", "options": [{"label": "Plan my day"}]})
+    words = "\n\n".join("A few words." for _ in range(7))
+    practice.script([Reply.of(Text(words), Hold("end"), pills), WORDS])
+    page = await (await open_context(cookie, viewport={"width": 360, "height": 740})).new_page()
+    await page.goto("/chat/")
+    await page.get_by_role("button", name="New conversation").click()
+    await practice.reached("end")
+    practice.release("end")
+    await until_asked(page, "What next?")
+    assert await page.evaluate("document.documentElement.scrollHeight - innerHeight") > 0
+    assert await page.evaluate("scrollY") == 0
+    assert await page.locator("#chat-title").evaluate(IN_THE_CLEAR)
+    assert await page.get_by_role("button", name="Skip").evaluate(IN_THE_CLEAR)
+    await page.get_by_role("button", name="Plan my day").click()
+    await until_done(page)
+    assert await page.evaluate("document.documentElement.scrollHeight - innerHeight - scrollY") < 2
+    assert watcher.faults == []

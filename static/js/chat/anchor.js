@@ -12,6 +12,17 @@ export function topOf(element) {
   return Math.max(0, Math.floor(element.getBoundingClientRect().top + scrollY - headEnd() - GAP_PX));
 }
 
+// Whether all of it is between header and composer on a page that isn't scrolled. The page is higher then only by the
+// room that is left above the composer.
+export function fitsUnscrolled(content) {
+  const footer = document.querySelector(".chat-footer");
+  const isCovered = footer.querySelector(".chat-hints > :not([hidden])");
+  if (isCovered || getComputedStyle(footer).position !== "sticky") return false;
+  const covered = footer.getBoundingClientRect().bottom - footer.querySelector(".composer").getBoundingClientRect().top;
+  const end = content.getBoundingClientRect().bottom - parseFloat(getComputedStyle(content).paddingBlockEnd) + scrollY;
+  return end + GAP_PX <= innerHeight - covered;
+}
+
 // Whether the open question can be read: its text is whole between header and composer, or fills what is there.
 export function isInView(asked) {
   const { top, bottom, height } = asking(asked).getBoundingClientRect();

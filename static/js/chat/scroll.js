@@ -2,7 +2,7 @@
 // an anchor (anchor.js), unless the reader does.
 
 import { afterPress } from "../press.js";
-import { anchor, isInView, pendingQuestion, topOf, wordsOf } from "./anchor.js";
+import { anchor, fitsUnscrolled, isInView, pendingQuestion, topOf, wordsOf } from "./anchor.js";
 
 const NEAR_END_PX = 96;
 const SAME_PLACE_PX = 4;
@@ -16,6 +16,7 @@ const BY_HAND = {
 };
 
 export class Scroll {
+  #content;
   #button;
   #isPinned = ["", "#ending"].includes(location.hash);
   #isDue = false;
@@ -26,6 +27,7 @@ export class Scroll {
   #passed = null; // the anchor that the reader has scrolled past
 
   constructor(content, button) {
+    this.#content = content;
     this.#button = button;
     addEventListener("scroll", () => this.#checkPlace(), { passive: true });
     for (const [name, isScrolling] of Object.entries(BY_HAND)) {
@@ -81,6 +83,7 @@ export class Scroll {
 
   #target() {
     const end = Math.max(0, document.documentElement.scrollHeight - innerHeight);
+    if (fitsUnscrolled(this.#content)) return 0;
     const held = anchor();
     return held && nameOf(held) !== this.#passed ? Math.min(end, topOf(held)) : end;
   }
