@@ -33,7 +33,7 @@ function show(field) {
   if (!line) {
     line = document.createElement("p");
     line.className = "too-long";
-    line.role = "alert";
+    line.role = "status";
     field.after(line);
   }
   const words = filled(field.dataset.tooLong, { over, most: Number(field.dataset.most) });
