@@ -182,6 +182,8 @@ async def test_each_line_has_the_direction_of_its_own_text(
     assert await field.evaluate("(field) => getComputedStyle(field).direction") == "rtl"
     await say(page, "שלום!\nHello!")
     await practice.reached("end")
+    await expect(page.locator("#messages .said-text")).to_have_count(1)
+    await expect(page.locator("#live-text")).to_have_text("And hello")
     for text in ("#messages .said-text", "#live-blocks p"):
         # On which side of its line the last character is: it comes after the words.
         sides = await page.locator(text).evaluate_all(

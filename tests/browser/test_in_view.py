@@ -221,7 +221,9 @@ async def test_at_400_percent_zoom_the_window_is_for_what_is_read(
 async def test_a_conversation_that_fits_on_a_phone_is_shown_from_its_beginning(
     practice: PracticeServer, open_context: OpenContext, cookie: str, watcher: Watcher
 ) -> None:
-    pills = ToolUse("show_options", {"prompt": "What next?", "options": [{"label": "Plan my day"}]})
+    pills = ToolUse(
+        "show_options", {"prompt": "What next?", "options": [{"label": "Plan my day"}, {"label": "Stop"}]}
+    )
     words = "\n\n".join("A few words." for _ in range(7))
     practice.script([Reply.of(Text(words), Hold("end"), pills), WORDS])
     page = await (await open_context(cookie, viewport={"width": 360, "height": 740})).new_page()

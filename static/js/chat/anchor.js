@@ -23,6 +23,13 @@ export function fitsUnscrolled(content) {
   return end + GAP_PX <= innerHeight - covered;
 }
 
+// Whether the reader has scrolled to the composer, in a window so low that it scrolls with the page.
+export function isComposerReached() {
+  const footer = document.querySelector(".chat-footer");
+  if (getComputedStyle(footer).position === "sticky") return false;
+  return footer.querySelector(".composer").getBoundingClientRect().top < innerHeight;
+}
+
 // Whether the open question can be read: its text is whole between header and composer, or fills what is there.
 export function isInView(asked) {
   const { top, bottom, height } = asking(asked).getBoundingClientRect();

@@ -2,7 +2,7 @@
 // an anchor (anchor.js), unless the reader does.
 
 import { afterPress } from "../press.js";
-import { anchor, fitsUnscrolled, isInView, pendingQuestion, topOf, wordsOf } from "./anchor.js";
+import { anchor, fitsUnscrolled, isComposerReached, isInView, pendingQuestion, topOf, wordsOf } from "./anchor.js";
 
 const NEAR_END_PX = 96;
 const SAME_PLACE_PX = 4;
@@ -112,7 +112,7 @@ export class Scroll {
   // can't reads it on the button.
   #showButton() {
     const asked = pendingQuestion();
-    const isAtEnd = this.#isPinned && distanceToEnd() < NEAR_END_PX;
+    const isAtEnd = (this.#isPinned && distanceToEnd() < NEAR_END_PX) || isComposerReached();
     this.#button.hidden = asked ? isInView(asked) : isAtEnd;
     this.#button.classList.toggle("is-question", asked !== null);
     const { latest, asks } = this.#button.dataset;
