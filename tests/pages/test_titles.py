@@ -33,8 +33,10 @@ def test_a_conversation_is_renamed_from_its_page_and_from_the_list(
     response = signed_in.post(address, {"title": "Nights", "then": "list"})
     assert (response.status_code, response["Location"]) == (HTTPStatus.SEE_OTHER, "/chat/")
     assert title_of(session) == ("Nights", TitleSource.USER)
-    assert '<h1 id="chat-title">Nights</h1>' in signed_in.get(f"/chat/{session.id}/").content.decode()
-    assert '<span class="ledger-title">Nights</span>' in signed_in.get("/chat/").content.decode()
+    assert (
+        '<h1 id="chat-title" dir="auto">Nights</h1>' in signed_in.get(f"/chat/{session.id}/").content.decode()
+    )
+    assert '<span class="ledger-title" dir="auto">Nights</span>' in signed_in.get("/chat/").content.decode()
     assert "Nights" in signed_in.get("/").content.decode()
     assert address not in signed_in.get("/").content.decode()
 
@@ -46,7 +48,7 @@ def test_htmx_gets_the_row_or_the_closed_form_with_the_title(
     address = f"/chat/{session.id}/title/"
     row = signed_in.post(address, {"title": "<b>Nights</b>", "then": "list"}, headers=HTMX).content.decode()
     assert row.startswith(f'<li class="has-menu" id="conversation-{session.id}"')
-    assert '<span class="ledger-title">&lt;b&gt;Nights&lt;/b&gt;</span>' in row
+    assert '<span class="ledger-title" dir="auto">&lt;b&gt;Nights&lt;/b&gt;</span>' in row
     part = signed_in.post(address, {"title": "Days"}, headers=HTMX).content.decode()
     assert part.startswith(f'<details class="rename" id="rename-{session.id}"')
     assert '<div hx-swap-oob="innerHTML:#chat-title">Days</div>' in part
