@@ -34,6 +34,8 @@ _GOES_ON = re.compile(
     r"\W*(?:(?:ok|okay|vale|gut)\W+)?(?:and|or|what about|how about|not even|und|oder|auch|y|o|ni)\b"
 )
 """How a question goes on from the one before, with or without its mark."""
+_QUOTED = re.compile('["“„«][^"“”„»\n]{1,120}["“”»]')
+"""What others said, which does nothing itself."""
 _STORY = re.compile(r"(?:i|ich|yo|it|es|that|das|eso)\b", re.IGNORECASE)
 """How words begin that tell more rather than put something right."""
 
@@ -53,7 +55,8 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 def plain_act(words: str) -> str:
     """Return what words plainly do, or nothing; long words do more than that."""
-    letters = plain_letters(standard(words))
+    said = _QUOTED.sub(" ", words)
+    letters = plain_letters(standard(said if any(map(str.isalnum, said)) else words))
     is_long = len(letters.split()) > _LONG_WORDS
     known = act_patterns()[spoken_language(words) or texts.language()]
     if is_long:

@@ -108,11 +108,14 @@ def danger_heard(text: str) -> Danger | None:
     """Return the danger in words, but none in a refusal to rate that only weighs like one.
 
     The refusal must be the whole message, with a verb of rating and what is rated: "no numbers" may stand
-    beside the gravest words, so it exempts nothing.
+    beside the gravest words, so it exempts nothing. Neither does a name weigh: what follows it is all read.
     """
     found = danger_in(text)
-    is_refusal = found is not None and found.is_weighed and search("only_no_ratings", text) is not None
-    return None if is_refusal else found
+    if found is None or not found.is_weighed:
+        return found
+    introduced = search("introduces", text)
+    is_of_name = introduced is not None and danger_in(text[introduced.end() :]) is None
+    return None if is_of_name or search("only_no_ratings", text) else found
 
 
 def _weight_of(text: str) -> Kind | None:

@@ -27,15 +27,16 @@ _MIN_WORDS = 10
 
 def tip_for(conversation: Conversation, words: str) -> str:
     """Return a common tip, if the words ask for one that the tour has, and speak of nothing grave."""
-    if has_confided(conversation) or _is_grave(words):
+    if has_confided(conversation) or is_of_harm(words):
         return ""
     name = next((each for each in _TIPS if is_about(f"tip_{each}", words)), "")
     return fresh(texts.answers(f"tip_{name}"), conversation) if name else ""
 
 
-def _is_grave(words: str) -> bool:
-    is_of_harm = bool(_GRAVE & features_of(words)) or is_about("no_tip", words)
-    return is_of_harm or measure_intensity([SaidWords(text=words)]).is_high
+def is_of_harm(words: str) -> bool:
+    """Return whether words speak of something that neither a common tip nor a reassurance fits."""
+    is_named = bool(_GRAVE & features_of(words)) or is_about("no_tip", words)
+    return is_named or measure_intensity([SaidWords(text=words)]).is_high
 
 
 def offer_more(conversation: Conversation) -> Sequence[str]:

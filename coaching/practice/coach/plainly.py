@@ -13,7 +13,7 @@ from coaching.practice.coach.steps import CREATE
 
 _AS_TOPIC = {"whatif": "undecided", "usage": "self", "notnow": "refuse"}
 """The wordings of acts by patterns that aren't named like them."""
-_SOFT = frozenset({"subject", "sorry", "taken", "goahead", "letgo", "look", "notsilly", "praise"})
+_SOFT = frozenset({"subject", "sorry", "taken", "goahead", "letgo", "look", "notsilly", "praise", "idea"})
 """Acts by patterns that count less than a situation that the same words name."""
 _FIRST = 2
 """So many messages may still be about how to begin."""

@@ -68,7 +68,7 @@ _WHY = re.compile(r"\W*(?:why|warum|wieso|weshalb|por qué)\b", re.IGNORECASE)
 """How a question begins that no advice answers."""
 _SUM = re.compile(r"\d\s*[x×*+/÷-]\s*\d")
 FRIENDLY = re.compile("[🎉🥳😊😀😁❤💪👍🙂😍🙌✨😘🤗💕🙏]")
-_GLAD = re.compile("[🎉🥳]")
+_GLAD = re.compile("[🎉🥳😍🤩🎊]")
 """Signs of joy alone: other friendly words are also said with what hurts."""
 OPEN = "open"
 
@@ -202,6 +202,8 @@ def _main_part(parts: Sequence[str], sensed: Sequence[Sensed]) -> str:
 def _asked_in(parts: Sequence[str]) -> tuple[str, str] | None:
     """Return what the last question among sentences asks, with its topic; None without one."""
     asked = next((part for part in reversed(parts) if part.endswith("?")), "")
+    if asked != parts[-1] and len(asked.split()) <= _FEW_WORDS:
+        return None  # "And then? I don't know, travel perhaps."
     clauses = [sense(each) for each in (asked, asked.rpartition(",")[2].strip()) if each]
     sure = [each for each in clauses if each.act in _WANTS and each.share >= _SURE_OF_ASKING]
     if sure:

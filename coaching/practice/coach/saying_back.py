@@ -13,8 +13,6 @@ from coaching.practice.coach.tables import is_put_in
 _REACTS = frozenset(PATTERNS["common"]["reacts"].split())
 """Words that only react."""
 _TELLS = frozenset({"tell", "open", "confide"})
-_MAX_SAID_BACK = 2
-"""So often in a conversation a clause is said back."""
 _CLAUSE_WORDS = range(4, 14)
 _MIN_WORDS, _MIN_BESIDE = 10, 4
 """So many words the message has, and so many outside the clause."""
@@ -68,21 +66,22 @@ _JOINS = re.compile(
 
 
 def say_back(conversation: Conversation, words: str, act: str) -> str:
-    """Return a single word, or a longer message's last clause, with something to go on with; or nothing."""
+    """Return a single word, or a longer English message's last clause, with how to go on; or nothing.
+
+    In German and Spanish, whose verbs would have to change, a clause said back reads like a machine's.
+    """
     word = _ARTICLE.sub("", words.strip(" .,!").lower())
     if act in {*_TELLS, "short"} and word.isalpha() and word not in _REACTS and hear(words).kind == "answer":
         return next((each.format(words=words.strip(" .,!")) for each in _unsaid(conversation, "word")), "")
-    if act not in _TELLS or conversation.is_first or len(words.split()) < _MIN_WORDS:
+    is_english = texts.language() == texts.ENGLISH
+    if not is_english or act not in _TELLS or conversation.is_first or len(words.split()) < _MIN_WORDS:
         return ""
     last = _JOINS.sub("", [each.strip() for each in _CLAUSE.findall(words) if each.strip()][-1])
     count = len(last.split())
-    is_english = texts.language() == texts.ENGLISH
-    unsaid = _unsaid(conversation, "echo" if is_english else "mirror")
-    is_used_up = len(unsaid) <= len(texts.answers("mirror")) - _MAX_SAID_BACK
-    last = _turned(last) if is_english else last
+    unsaid = _unsaid(conversation, "echo")
+    last = _turned(last)
     if (
         not unsaid
-        or (is_used_up and not is_english)
         or not last
         or _DEPENDS.match(last)
         or count not in _CLAUSE_WORDS
@@ -93,10 +92,7 @@ def say_back(conversation: Conversation, words: str, act: str) -> str:
 
 
 def echo(conversation: Conversation, words: str, act: str) -> str:
-    """Return a short English message said back, as said to the person, and how to go on; or nothing.
-
-    In German and Spanish, whose verbs would have to change, a quoted sentence reads like a machine's.
-    """
+    """Return a short English message said back, as said to the person, and how to go on; or nothing."""
     if texts.language() != texts.ENGLISH:
         return ""
     said = _FILLERS.sub("", " ".join(words.split())).strip(" .!…")

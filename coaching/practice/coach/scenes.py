@@ -30,14 +30,16 @@ _FEELINGS = frozenset(
 GRAVE = frozenset(
     {
         "pet_dying", "death", "dying", "drinks", "sober", "shock", "fired", "insulted", "bullied",
-        "unfaithful", "betrayed", "breakup", "apart", "pregnant", "ill", "guilt", "hopeless",
+        "unfaithful", "betrayed", "breakup", "apart", "pregnant", "ill", "guilt", "hopeless", "patient_died",
+        "parents_divorce",
     }
 )  # fmt: skip
 """Situations after which nothing is asked at once."""
 _HARD = GRAVE | frozenset(
     {
         "boss", "care", "housing", "quarrel", "baby_wish", "lonely", "failed", "money", "worry", "anger",
-        "sad", "letdown", "overload", "lost", "embarrassed", "custody", "jobhunt", "untold",
+        "sad", "letdown", "overload", "lost", "embarrassed", "custody", "jobhunt", "untold", "left_partner",
+        "bullied_other", "withdraws", "clients", "newborn",
     }
 )  # fmt: skip
 """Situations and feelings that are met before anything is asked."""
@@ -58,6 +60,8 @@ _OF_ANOTHER = re.compile(
     r"|kind|mutter|mama|vater|papa|eltern|bruder|schwester|oma|opa|tante|onkel|nachbar|ex\b|\w*arzt)"
     r"|(?:mi|mis|su|sus|nuestr[oa]s?) (?:\w+ )?(?:jef|marido|mujer|espos|novi|amig|compa|pareja|hij|madre"
     r"|mama|padre|papa|herman|abuel|ti[oa]\b|vecin|viej|ex\b)"
+    r"|(?:frau|mann|freundin|freund|chefin|chef|mama|papa|mutter|vater|schwester|bruder|kollegin|kollege)"
+    r" (?:ist|war|hat|wird|findet)\b"
     r"|(?:er|ella|ellos|ellas) (?!und|y)\w|(?:der|die) \w*(?:arzt|doktor)\w*|(?:el|la) (?:medic|doctor)\w+)"
 )
 _SOMEBODY = re.compile(
@@ -65,7 +69,10 @@ _SOMEBODY = re.compile(
     r"|mama|papa|oma|opa|abuel\w+|perr\w+|gat[oa])\b"
 )
 _OF_SELF = re.compile(r"\b(?:ich|mich|mir|wir|uns|yo|me|nos|conmigo|tengo|estoy|soy|llevo)\b")
-_LEAVES = frozenset({"child_leaves", "farewell"})
+_NO_DEATHS = frozenset(
+    {"child_leaves", "farewell", "patient_died", "left_partner", "parents_divorce", "breakup"}
+)
+"""Situations that can sound like the loss of somebody close, and aren't one."""
 _MANY = 3
 """So many situations at once are a lot for one person, whichever they are."""
 _PARTS = frozenset({"insulted", "embarrassed"})
@@ -75,7 +82,7 @@ _STEPS = frozenset({"exam", "interview", "putoff", "untold"})
 """What led to something that went well, or comes with it."""
 _LASTS = 4
 """So many messages later a situation still counts."""
-_SENTENCE_END = re.compile(r"[.!?;\n]")
+_CLAUSE_END = re.compile(r"[.!?;,\n]|\b(?:und|aber|weil|y|pero|porque|and|but)\b")
 _REFERS = re.compile(
     r"\b(?:he|she|they|him|her|them|er|sie|ihn|ihm|ihr|ihnen|el|ella|ellos|ellas|le|les|[a-z]+[aei]rl[ae]s?)\b"
 )
@@ -85,6 +92,9 @@ _ASKS_ALL = re.compile(
     r"|what (?:would|do|did) (?:you|u|others?|other people|one) do|advice|tips?|ideas?|what now"
     r"|how (?:do|does|would|can) (?:i|one|people)|(?:soll|kann|muss) ich (?:\w+ ){0,3}(?:tun|machen|anfangen)"
     r"|was wurdest du|rat|tipps?|was jetzt|wie (?:soll|kann|geht)|consejo\w*|y ahora que|por donde"
+    r"|und sonst|sonst noch|noch (?:was|etwas|einen|tipps?|ideen)|mehr tipps?|nicht mehr weiter|was macht man"
+    r"|(?:hast du|eine|ne|irgendeine) idee|wo (?:lernt|findet|kann) man|anything else|what else|algo mas|que mas"
+    r"|otr[oa] (?:consejo|idea)|alguna idea|idea de|mas (?:ideas|consejos)|en mi lugar|no se (?:ya )?que hacer"
     r"|(?:que|como) (?:hago|puedo|debo|deberia|harias|hacen)|que (?:tengo que|voy a) hacer)\b"
 )
 """How somebody asks for advice in general; other questions ask something of their own."""
@@ -141,7 +151,7 @@ class Scene:
         named = self.heard.search(letters)
         if named is None or not self.beside.search(letters) or self.unless.search(letters):
             return False
-        before = _SENTENCE_END.split(letters[: named.end()])[-1]
+        before = _CLAUSE_END.split(letters[: named.end()])[-1]
         return not (self.name in _OWN and _OF_ANOTHER.search(before) and not _OF_SELF.search(before))
 
     def is_subject_of(self, words: str) -> bool:
@@ -222,10 +232,10 @@ def names_somebody(words: str) -> bool:
     return texts.language() == "en" or bool(_SOMEBODY.search(plain_letters(standard(words))))
 
 
-def tells_of_leaving(words: str) -> bool:
-    """Return whether words tell that somebody moves away, which can sound like a death."""
+def tells_of_no_death(words: str) -> bool:
+    """Return whether words tell of something that only sounds like the death of somebody close."""
     scene = scene_in(words)
-    return scene is not None and scene.name in _LEAVES
+    return scene is not None and scene.name in _NO_DEATHS
 
 
 def _told(conversation: Conversation) -> Sequence[Scene]:

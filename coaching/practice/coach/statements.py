@@ -58,6 +58,14 @@ _MISSED = re.compile(
 )
 
 
+_OWN_QUESTION = re.compile(
+    r"\A\W{0,3}(?!(?:was|wie|wo|wer|wann|warum|wieso|what|how|where|who|when|why|qu[eé]|c[oó]mo|qui[eé]n|d[oó]nde"
+    r"|cu[aá]ndo|por|and|und|y|echt|really|en)\b)((?:[\w'’]{1,20}\W{1,2}){0,2}[\w'’]{1,20})\?(?=\s{1,3}[^?]{3,300}\Z)",
+    re.IGNORECASE,
+)
+"""A few words at the beginning that only wonder about the answer: “Sad? He was fourteen.”"""
+
+
 def as_meant(words: str) -> str:
     """Return words without what they only name: “more hurt than angry” is hurt.
 
@@ -71,7 +79,7 @@ def as_meant(words: str) -> str:
 
 def without_tags(words: str) -> str:
     """Return words without questions around them that ask for nothing: “Honestly? …”, “…, you know?”."""
-    said = _HEAD.sub("", _TAG.sub("", words))
+    said = _OWN_QUESTION.sub(r"\1.", _HEAD.sub("", _TAG.sub("", words)))
     return said.rstrip(" ?") if _UNSURE.match(said) else said
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 
 from coaching.practice.coach import texts
+from coaching.practice.coach.colloquial import standard
 from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.hearing import hear, is_about
 from coaching.practice.coach.reading import wants_no_questions
@@ -39,7 +40,7 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 def take_up(conversation: Conversation, words: str) -> str:
     """Return what to say to a general word among those of the person; nothing where none is known."""
-    said = without_asides(" ".join(words.replace("’", "'").split()))
+    said = standard(without_asides(" ".join(words.replace("’", "'").split())))
     if "?" in said or hear(words).kind != "answer" or wants_no_questions(conversation):
         return ""
     if spoken_language(words) not in {None, texts.language()} or len(said.split()) > _MAX_WORDS:

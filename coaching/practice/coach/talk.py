@@ -8,15 +8,16 @@ worse than a plain answer. No sentence is said twice as long as there is another
 from dataclasses import replace
 
 from coaching.practice.coach import texts
-from coaching.practice.coach.acts import mended_in, named_in
+from coaching.practice.coach.acts import named_in
 from coaching.practice.coach.asides import answer_question, fresh, in_both_languages, pick
 from coaching.practice.coach.conversation import Conversation, Exchange
+from coaching.practice.coach.direct import answer_to, say_plainly
 from coaching.practice.coach.grieving import has_grieved, is_of_grief, is_of_loss
 from coaching.practice.coach.hearing import Heard, hear, is_about
 from coaching.practice.coach.leaving import takes_leave
 from coaching.practice.coach.onward import hint, offer_more, tip_for
 from coaching.practice.coach.own_words import found_here, name_told, say_of_names, say_told
-from coaching.practice.coach.plainly import act_of, is_under_way
+from coaching.practice.coach.plainly import is_under_way
 from coaching.practice.coach.reading import (
     FRIENDLY,
     Reading,
@@ -31,12 +32,12 @@ from coaching.practice.coach.scenes import (
     is_hard,
     names_situation,
     scene_before,
+    scene_in,
     tells_of_no_loss,
     wordings_for,
 )
 from coaching.practice.coach.sense import CRIES, LAUGHS
 from coaching.practice.coach.statements import as_meant, is_of_others, without_tags
-from coaching.practice.coach.steps import has_just_noted
 from coaching.practice.coach.tables import is_put_in
 from coaching.practice.coach.taken_up import MISTAKEN, keep_to, take_up
 from coaching.practice.coach.wordings import choose, filled, unsaid, without_question
@@ -48,6 +49,8 @@ _AS_HEARD = frozenset({"nonsense", "refusal"})
 _STAYS = frozenset({"tell", "open", "short", "confide", "refuse"})
 """What is still about a loss that was told a moment ago."""
 _TELLS = frozenset({"tell", "open", "confide"})
+_PLAIN = frozenset({"sleep", "exam", "speech", "paperwork", "work", "tired", "panic"})
+"""Situations that are met as such, however many heavy words they are told in."""
 _ADVISES = frozenset({"ask_advice", "asked"})
 _HEARS_SCENES = _TELLS | {"good", "goal", "smalltalk", "greet", "short"}
 """Acts that are about what was told."""
@@ -76,7 +79,7 @@ def talk(conversation: Conversation, newest: Exchange, heard: Heard) -> str:
         return pick(texts.reactions(heard.kind), conversation)
     if heard.kind == "long" or (len(words) > _MIN_PASTED and is_about("pasted", words)):
         return pick(texts.reactions("pasted"), conversation)
-    said = _say_plainly(conversation)
+    said = say_plainly(conversation)
     if not said and is_about("in_play", words):
         return answer_question(conversation, words)
     if heard.kind == "empty" and "?" in words:
@@ -92,7 +95,9 @@ def talk(conversation: Conversation, newest: Exchange, heard: Heard) -> str:
 
 def answer_questions(conversation: Conversation) -> str:
     """Answer what the newest words ask about the tour; nothing if they don't."""
-    return "\n\n".join(_answer_to(each, conversation) for each in read(conversation).questions)
+    asked = read(conversation).questions
+    new = [each for each in asked if fresh(texts.questions()[each], conversation)]
+    return "\n\n".join(answer_to(each, conversation) for each in new or asked[:1])
 
 
 def stay_with(conversation: Conversation) -> str:
@@ -101,38 +106,6 @@ def stay_with(conversation: Conversation) -> str:
     if takes_leave(words) and "?" not in words:
         return say_goodbye_to(conversation)
     return answer_questions(conversation) or choose(conversation, "felt", "after")
-
-
-def _say_plainly(conversation: Conversation) -> str:
-    """Answer words that plainly do one thing, whatever is sensed in them; nothing for any others."""
-    words, last = conversation.exchanges[-1].answer, conversation.exchanges[-1].question
-    if joking := _plays_along(conversation, last, words):
-        return joking
-    if is_about("how_to_tell", words) and has_grieved(conversation):
-        return unsaid(conversation, asks_for(conversation, is_quiet=True))
-    mended = mended_in(words) if len(conversation.exchanges) > 1 else ""
-    if has_just_noted(conversation) and (mended or is_about("puts_right", words)):
-        return _answer_to("list", conversation)
-    if mended:
-        return filled(conversation, "mended", mended)
-    act = act_of(conversation)
-    if act in texts.questions():
-        return _answer_to(act, conversation)
-    if act == "advice" and (said := unsaid(conversation, asks_for(conversation, is_quiet=False))):
-        return said
-    return choose(conversation, act) if act else ""
-
-
-def _plays_along(conversation: Conversation, last: str, words: str) -> str:
-    """Return the tour's part in a joke whose first line was told before; nothing without one."""
-    if any(each in last for each in texts.answers("knock")):
-        return texts.answers("knock_who")[0].format(words=words.strip(" .!?"))
-    is_told = any(each in last for each in texts.answers("riddle")) or any(
-        last.endswith(each.partition("}")[2]) and len(last.split()) < _FEW_WORDS
-        for each in texts.answers("knock_who")
-    )
-    is_line = is_told and "?" not in words and not names_situation(words)
-    return choose(conversation, "tease") if is_line else ""
 
 
 def _answer(conversation: Conversation, reading: Reading) -> str:
@@ -166,11 +139,6 @@ def _answers_question(conversation: Conversation, reading: Reading) -> bool:
     return has_just_asked(conversation) and is_brief and is_told and not (is_shown or is_of_own)
 
 
-def _answer_to(question: str, conversation: Conversation) -> str:
-    answers = texts.questions()[question]
-    return fresh(answers, conversation) or texts.said("as_before", answer=answers[-1])
-
-
 def _say_to(conversation: Conversation, reading: Reading) -> str:
     """Return what to say to newest words that do one thing."""
     words = conversation.exchanges[-1].answer
@@ -179,14 +147,17 @@ def _say_to(conversation: Conversation, reading: Reading) -> str:
     if reading.act == "ask_back":
         return say_told(conversation)
     if reading.act == "show":
-        return _answer_to("able", conversation)
+        return answer_to("able", conversation)
     if is_about("told_already", words) and (here := found_here(conversation, words, "said_already")):
         return here
     is_loss = reading.topic == "loss" and is_of_loss(words) and not tells_of_no_loss(words)
     goes_on = (reading.act in _STAYS or reading.topic == "begin") and has_grieved(conversation)
     if is_loss or (goes_on and not tells_of_no_loss(words)):
         return _say_to_grief(conversation, reading)
+    scene = scene_in(words)
+    is_plain = scene is not None and scene.name in _PLAIN
     is_heavy = reading.act == "confide" and measure_intensity([SaidWords(text=words)]).is_high
+    is_heavy = is_heavy and not is_plain
     heavy = fresh(texts.reactions("heavy"), conversation) if is_heavy else ""
     said = heavy or _say_to_question(conversation, reading) or _say_of_scene(conversation, reading)
     return said or _say_by_act(conversation, reading)

@@ -25,7 +25,7 @@ _DATED = re.compile(
     r"\b(?:yesterday|tomorrow|last (?:night|week|month|year)|ago|since"
     r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day|gestern|vorgestern|seit"
     r"|letzte[nrs]? (?:nacht|woche|monat|jahr)|vor \w+ (?:tag\w*|woche\w*|monat\w*|jahr\w*)"
-    r"|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch|ayer|anteayer|anoche"
+    r"|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch|(?:über)?morgen|heute|ayer|hoy|mañana|anteayer|anoche"
     r"|(?:semana|mes|año) pasad[oa]|hace|desde|lunes|martes|miércoles|jueves|viernes|sábado|domingo)\b",
     re.IGNORECASE,
 )

@@ -1,0 +1,99 @@
+"""What the tour says to words that plainly do one thing, whatever is sensed in them."""
+
+from collections.abc import Sequence
+
+from coaching.practice.coach import texts
+from coaching.practice.coach.acts import mended_in, plain_act
+from coaching.practice.coach.asides import fresh
+from coaching.practice.coach.conversation import Conversation
+from coaching.practice.coach.grieving import has_grieved
+from coaching.practice.coach.hearing import hear, is_about
+from coaching.practice.coach.onward import is_of_harm
+from coaching.practice.coach.plainly import act_of
+from coaching.practice.coach.scenes import asks_for, names_situation, scene_in
+from coaching.practice.coach.steps import has_just_noted
+from coaching.practice.coach.wordings import choose, filled, unsaid
+
+_ASKS_MORE = frozenset({"advice", "anything_else"})
+_FEW_WORDS = 6
+_LATELY = 2
+"""So many messages may tell what somebody asks about in a few words."""
+
+
+def say_plainly(conversation: Conversation) -> str:
+    """Answer words that plainly do one thing, whatever is sensed in them; nothing for any others."""
+    words = conversation.exchanges[-1].answer
+    if joking := _plays_along(conversation, words):
+        return joking
+    if is_about("asks_of_grief", words):
+        return choose(conversation, "grief_lasts")
+    if is_about("how_to_tell", words) and has_grieved(conversation):
+        return unsaid(conversation, asks_for(conversation, is_quiet=True))
+    mended = mended_in(words) if len(conversation.exchanges) > 1 else ""
+    if has_just_noted(conversation) and (mended or is_about("puts_right", words)):
+        return answer_to("list", conversation)
+    if mended:
+        return filled(conversation, "mended", mended)
+    act = act_of(conversation)
+    if act in texts.questions():
+        return answer_to(act, conversation)
+    if said := _suggest(conversation, act):
+        return said
+    act = act or _goes_on(conversation)
+    if act == "normal":
+        act = _reassurance(conversation)
+    return choose(conversation, act) if act else ""
+
+
+def answer_to(question: str, conversation: Conversation) -> str:
+    """Answer a question about the tour; a second time with a word that says so."""
+    answers = texts.questions()[question]
+    return fresh(answers, conversation) or texts.said("as_before", answer=answers[-1])
+
+
+def _suggest(conversation: Conversation, act: str) -> str:
+    """Return what there is to say to who asks what to do in their situation; nothing to others."""
+    words = conversation.exchanges[-1].answer
+    new = scene_in(words)
+    if act == "undecided" and "?" in words and new and not new.is_background:
+        return unsaid(conversation, new.asks)
+    return unsaid(conversation, asks_for(conversation, is_quiet=False)) if act in _ASKS_MORE else ""
+
+
+def _goes_on(conversation: Conversation) -> str:
+    """Return the name of what to say to words that only make sense after the last answer, or nothing."""
+    words, last = conversation.exchanges[-1].answer, conversation.exchanges[-1].question
+    if "?" in words:
+        is_further = len(words.split()) <= _FEW_WORDS and _holds(last, texts.answers("medical"))
+        return "medical" if is_further else ""
+    return "asked_me" if _holds(last, texts.answers("ask_me")) and not names_situation(words) else ""
+
+
+def _reassurance(conversation: Conversation) -> str:
+    """Return the name of what to say to who asks whether something is normal."""
+    told = [each.answer for each in conversation.exchanges[-_LATELY:] if not each.value]
+    if any(map(is_of_harm, told)):
+        return "selfask"
+    return "normal_grief" if has_grieved(conversation) else "normal"
+
+
+def _plays_along(conversation: Conversation, words: str) -> str:
+    """Return the tour's part in a joke whose first line was told before; nothing without one."""
+    last = conversation.exchanges[-1].question
+    if _holds(last, texts.answers("knock")):
+        return texts.answers("knock_who")[0].format(words=words.strip(" .!?"))
+    if "?" in words or names_situation(words):
+        return ""
+    is_told = _holds(last, texts.answers("riddle")) or any(
+        last.endswith(each.partition("}")[2]) and len(last.split()) < _FEW_WORDS
+        for each in texts.answers("knock_who")
+    )
+    if is_told:
+        return choose(conversation, "tease")
+    is_verdict = 1 < len(words.split()) < _FEW_WORDS and not plain_act(words)
+    is_verdict = is_verdict and hear(words).kind in {"answer", "remark"}
+    return choose(conversation, "joked") if is_verdict and _holds(last, texts.answers("joke")) else ""
+
+
+def _holds(last: str, wordings: Sequence[str]) -> bool:
+    return any(each in last for each in wordings)
