@@ -21,7 +21,7 @@ ROWS = [
     ("de", "Mein Nachbar klopft an die Wand.", "Dein Nachbar also."),
     ("de", "Im Büro haben sie eine Jüngere befördert.", "!Glückwunsch"),
     ("de", "Gut, dann ruf ich morgen die Hausverwaltung an.", "„Ich ruf die Hausverwaltung an“ steht auf"),
-    ("de", "Ich bin müde vom Alleinsein.", "einsamer Platz"),
+    ("de", "Ich bin müde vom Alleinsein.", "klingt einsam"),
     ("de", "Ich pflege meine Mutter und habe heute geschrien.", "!Liste"),
     ("es", "Mi jefe no encuentra a gente | No quiero ir a la fiesta del pueblo", "!te gustaría"),
     ("es", "¿quién tiene la culpa?", "De quién es la culpa"),

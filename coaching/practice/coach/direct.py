@@ -72,9 +72,9 @@ def _goes_on(conversation: Conversation) -> str:
 def _reassurance(conversation: Conversation) -> str:
     """Return the name of what to say to who asks whether something is normal."""
     told = [each.answer for each in conversation.exchanges[-_LATELY:] if not each.value]
-    if any(map(is_of_harm, told)):
-        return "selfask"
-    return "normal_grief" if has_grieved(conversation) else "normal"
+    if has_grieved(conversation) and not is_of_harm(told[-1]):
+        return "normal_grief"
+    return "selfask" if any(map(is_of_harm, told)) else "normal"
 
 
 def _plays_along(conversation: Conversation, words: str) -> str:

@@ -75,7 +75,12 @@ _NO_DEATHS = frozenset(
 """Situations that can sound like the loss of somebody close, and aren't one."""
 _MANY = 3
 """So many situations at once are a lot for one person, whichever they are."""
-_PARTS = frozenset({"insulted", "embarrassed"})
+_PARTS = frozenset(
+    {
+        "insulted", "embarrassed", "parents_divorce", "left_partner", "bullied_other", "surgery", "panic",
+        "said_yes", "moving", "mondays", "unwell", "tantrum", "free_day", "milestone", "doctor", "no_match",
+    }
+)  # fmt: skip
 """Situations that are part of another one, and no further one."""
 _ALL_AT_ONCE, _DEATH = "overload", "death"
 _STEPS = frozenset({"exam", "interview", "putoff", "untold"})
@@ -93,8 +98,9 @@ _ASKS_ALL = re.compile(
     r"|how (?:do|does|would|can) (?:i|one|people)|(?:soll|kann|muss) ich (?:\w+ ){0,3}(?:tun|machen|anfangen)"
     r"|was wurdest du|rat|tipps?|was jetzt|wie (?:soll|kann|geht)|consejo\w*|y ahora que|por donde"
     r"|und sonst|sonst noch|noch (?:was|etwas|einen|tipps?|ideen)|mehr tipps?|nicht mehr weiter|was macht man"
-    r"|(?:hast du|eine|ne|irgendeine) idee|wo (?:lernt|findet|kann) man|anything else|what else|algo mas|que mas"
-    r"|otr[oa] (?:consejo|idea)|alguna idea|idea de|mas (?:ideas|consejos)|en mi lugar|no se (?:ya )?que hacer"
+    r"|(?:hast du|eine|ne|irgendeine) idee|wo (?:lernt|findet|kann) man|anything else|what else"
+    r"|algo mas|que mas|otr[oa] (?:consejo|idea)|alguna idea|idea de|mas (?:ideas|consejos)|en mi lugar"
+    r"|no se (?:ya )?que hacer"
     r"|(?:que|como) (?:hago|puedo|debo|deberia|harias|hacen)|que (?:tengo que|voy a) hacer)\b"
 )
 """How somebody asks for advice in general; other questions ask something of their own."""

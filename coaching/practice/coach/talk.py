@@ -194,6 +194,8 @@ def _say_to_question(conversation: Conversation, reading: Reading) -> str:
     is_of_words = act not in _TELLS and is_about("tip_talk", words)
     is_quiet = has_grieved(conversation)
     is_advised = not is_quiet or len(words.split()) > _FEW_WORDS
+    if reading.topic == "undecided" and "?" not in words and not is_quiet:
+        return unsaid(conversation, wordings_for(conversation, is_hard=False))
     if (
         (act in _ADVISES or is_of_words)
         and is_advised
