@@ -8,7 +8,7 @@ from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.grieving import has_grieved, is_of_loss
 from coaching.practice.coach.hearing import is_about
 from coaching.practice.coach.reading import is_asking
-from coaching.practice.coach.scenes import names_situation
+from coaching.practice.coach.scenes import names_situation, tells_of_death
 from coaching.practice.coach.steps import CREATE
 
 _AS_TOPIC = {"whatif": "undecided", "usage": "self", "notnow": "refuse"}
@@ -25,7 +25,7 @@ def _act_first(conversation: Conversation) -> str:
     words = conversation.exchanges[-1].answer
     if is_about("no_questions", words):
         return "quiet"
-    mourns = has_grieved(conversation) or is_of_loss(words)
+    mourns = has_grieved(conversation) or tells_of_death(words)
     return "howtell" if is_about("how_to_tell", words) and not mourns else ""
 
 

@@ -24,7 +24,7 @@ _TODAY = re.compile(r"^Time: \w+ (\d{4}-\d\d-\d\d)", re.MULTILINE)
 _STEP = re.compile(r'<step id="(\d{1,12})"([^>\n]{0,240})>\n([^\n<]+)')
 _DUE = re.compile(r"not asked about yet: ([\d, ]+)")
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?]*")
-_CLAUSE = re.compile(r",\s+(?:and|but|then|und|aber|dann|y|pero|luego)\b", re.IGNORECASE)
+_CLAUSE = re.compile(r",\s+(?:and|but|then|und|aber|dann|y|pero|luego)\b|:\s", re.IGNORECASE)
 _REASON = re.compile(
     r",\s+(?:i|i['’]\w+|we|it['’]?s|that['’]?s|because|since|which|so|ich|wir|das|weil|sonst|que|lo|la|es|así)\b.*",
     re.IGNORECASE | re.DOTALL,
