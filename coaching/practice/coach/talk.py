@@ -184,7 +184,9 @@ def _say_of_scene(conversation: Conversation, reading: Reading) -> str:
     is_told = is_echoed and act in _TELLS
     said = take_up(conversation, words) if is_told else ""
     said = said or (echo(conversation, words, act) if is_echoed else "")
-    said = said or unsaid(conversation, wordings_for(conversation, is_hard=act == "confide" and "!" not in words))
+    said = said or unsaid(
+        conversation, wordings_for(conversation, is_hard=act == "confide" and "!" not in words)
+    )
     return f"{name}. {without_question(said) or said}" if name and said else said
 
 
