@@ -92,6 +92,17 @@ ROWS = [
     ("es", "hola | es que todos te dicen “ya pasará”", "!No puedo saberlo"),
     ("de", "hi ich bin tim, 19, azubi im lager", "Was führt dich her?"),
     ("de", "bin heute 40 geworden", "!Was führt dich her?"),
+    ("de", "mein kleiner will nicht in die kita | hast du nen rat?", "immer gleicher Abschied"),
+    ("es", "mi nene no quiere ir al jardín | algún consejo?", "siempre igual"),
+    ("de", "er meldet sich tagelang nicht | findest du das normal?", "Beurteilen kann ich das nicht"),
+    ("es", "desaparece días y luego vuelve | te parece normal?", "No puedo juzgarlo"),
+    ("de", "Kann man das Tanzen mit 78 nochmal anfangen?", "in jedem Alter"),
+    ("es", "hola | la mamá del nene me dio las gracias al final", "!De nada"),
+    ("es", "soy mamá soltera de dos y ya no doy más", "!Enhorabuena"),
+    ("de", "mein chef hat mich heut vor allen gelobt", "!Schlimmste"),
+    ("es", "hoy mi jefe me felicitó delante de todos", "!lo peor"),
+    ("de", "ich hab meine ausbildung geschafft!! als erste in der familie", "Glückwunsch"),
+    ("es", "me recibí!!! la primera de mi familia", "Enhorabuena"),
 ]
 """A conversation, and what is said at its end, or isn't."""
 
