@@ -98,6 +98,8 @@ ROWS = [
     ("es", "desaparece días y luego vuelve | te parece normal?", "No puedo juzgarlo"),
     ("de", "Kann man das Tanzen mit 78 nochmal anfangen?", "in jedem Alter"),
     ("es", "hola | la mamá del nene me dio las gracias al final", "!De nada"),
+    ("de", "hab heut nix hingekriegt, wieder nur rumgelegen", "!Glückwunsch"),
+    ("es", "le tengo pánico al dentista, mañana me hacen una endodoncia", "peor para ti"),
     ("es", "soy mamá soltera de dos y ya no doy más", "!Enhorabuena"),
     ("de", "mein chef hat mich heut vor allen gelobt", "!Schlimmste"),
     ("es", "hoy mi jefe me felicitó delante de todos", "!lo peor"),
@@ -137,7 +139,12 @@ async def test_an_answer_fits_what_was_written(
 
 @pytest.mark.parametrize(
     "words",
-    ["hoy me dio un ataque de pánico en el metro", "hoy me trato de usted", "hoy me grito delante de todos"],
+    [
+        "hoy me dio un ataque de pánico en el metro",
+        "hoy me trato de usted",
+        "hoy me grito delante de todos",
+        "hoy uno me insultó 20 minutos",
+    ],
 )
 async def test_a_past_tense_without_its_accent_is_no_plan(http: Http, words: str) -> None:
     walk = TalkWalk(http, header=CONTEXT.format(language="Spanish"))

@@ -79,6 +79,7 @@ _PARTS = frozenset(
     {
         "insulted", "embarrassed", "parents_divorce", "left_partner", "bullied_other", "surgery", "panic",
         "said_yes", "moving", "mondays", "unwell", "tantrum", "free_day", "milestone", "doctor", "no_match",
+        "dentist", "kita",
     }
 )  # fmt: skip
 """Situations that are part of another one, and no further one."""

@@ -49,7 +49,7 @@ _AS_HEARD = frozenset({"nonsense", "refusal"})
 _STAYS = frozenset({"tell", "open", "short", "confide", "refuse"})
 """What is still about a loss that was told a moment ago."""
 _TELLS = frozenset({"tell", "open", "confide"})
-_PLAIN = frozenset({"sleep", "exam", "speech", "paperwork", "work", "tired", "panic"})
+_PLAIN = frozenset({"sleep", "exam", "speech", "paperwork", "work", "tired", "panic", "dentist"})
 """Situations that are met as such, however many heavy words they are told in."""
 _ADVISES = frozenset({"ask_advice", "asked"})
 _HEARS_SCENES = _TELLS | {"good", "goal", "smalltalk", "greet", "short"}
