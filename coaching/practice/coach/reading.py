@@ -244,6 +244,8 @@ def _is_taken_for_another(words: str, whole: Sensed) -> bool:
         return True
     if whole.act == "bye":
         return count > 2 * TAIL_WORDS  # a goodbye at its end is met all the same
+    if whole.topic == "wonder" and texts.language() != texts.ENGLISH and not is_asking(words):
+        return True
     if whole.act not in _WANTS or whole.topic in _THOUGHTS or is_asking(words):
         return False
     return whole.act in _ASKED or whole.share < _SURE_OF_WANTING or not whole.topic
