@@ -39,7 +39,8 @@ _HARD = GRAVE | frozenset(
     {
         "boss", "care", "housing", "quarrel", "baby_wish", "lonely", "failed", "money", "worry", "anger",
         "sad", "letdown", "overload", "lost", "embarrassed", "custody", "jobhunt", "untold", "left_partner",
-        "bullied_other", "withdraws", "clients", "newborn", "failure", "other_ill", "drugs", "panic", "unwell",
+        "bullied_other", "withdraws", "clients", "newborn", "failure", "other_ill", "drugs", "panic",
+        "unwell",
     }
 )  # fmt: skip
 """Situations and feelings that are met before anything is asked."""
