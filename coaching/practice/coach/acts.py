@@ -27,6 +27,12 @@ _ASKED_LAST = (
     "undecided",
 )  # fmt: skip
 """What a longer message may ask with its last words."""
+_DIRECT = (
+    "register", "able", "identity", "therapist", "available", "time", "real", "whyask", "of_them", "normal",
+    "unanswered", "misheard", "doubts_tip", "takes_idea", "trust", "explain",
+    "parts_shown", "doubt",
+)  # fmt: skip
+"""English acts that a sentence does by itself, whatever stands beside it."""
 _SENTENCE = re.compile(r"[^.!?\n]++[.!?]*+")
 _CLAUSE = re.compile(r"[.,;:!?](?=\s)")
 _MAX_MENDED = 60
@@ -58,7 +64,10 @@ def plain_act(words: str) -> str:
     said = _QUOTED.sub(" ", words)
     letters = plain_letters(standard(said if any(map(str.isalnum, said)) else words))
     is_long = len(letters.split()) > _LONG_WORDS
-    known = act_patterns()[spoken_language(words) or texts.language()]
+    code = spoken_language(words) or texts.language()
+    known = act_patterns()[code]
+    if code == texts.ENGLISH and (asked := _asked_directly(letters, known, is_long=is_long)):
+        return asked
     if is_long:
         clauses = _CLAUSE.split(letters)
         if known["jotask"].search(_SENTENCE.findall(letters)[-1]):
@@ -68,6 +77,13 @@ def plain_act(words: str) -> str:
         return next((name for name in _ASKED_LAST if name in known and known[name].search(clauses[-1])), "")
     found = (name for name, pattern in known.items() if pattern.search(letters))
     return next((name for name in found if name != "begin" or begins_in(words)), "")
+
+
+def _asked_directly(letters: str, known: Mapping[str, re.Pattern[str]], *, is_long: bool) -> str:
+    """Return which question that stands in a sentence of its own is asked, or nothing."""
+    sentences = [each.strip() for each in _SENTENCE.findall(letters)]
+    asked = [each for each in reversed(sentences) if each.endswith("?") or not is_long]
+    return next((name for each in asked for name in _DIRECT if known[name].search(each)), "")
 
 
 def about_tour(words: str) -> str:

@@ -62,6 +62,11 @@ def answer_question(conversation: Conversation, question: str, slot: Slot | None
     return slot.why if is_about_slot else f"{texts.reactions('unanswerable')[0]} {own}"
 
 
+def say_able(conversation: Conversation, topic: str) -> str:
+    """Say what the tour can do, if that wasn't said yet."""
+    return fresh(texts.questions().get(topic, ()), conversation)
+
+
 def say_written(conversation: Conversation) -> str:
     """Say which files and steps were written in this conversation."""
     names = files_in_words(call.path for call in conversation.calls if call.path)

@@ -1,4 +1,4 @@
-"""Colloquial, regional and hasty spellings of German and Spanish, as the forms that the patterns know.
+"""Colloquial, regional and hasty spellings, as the forms that the patterns know.
 
 "I hob nix gsagt", "podés", "xq" and words without their accents are recognised by it. What is quoted, or
 written into a file, stays as it was typed. The forms are in `colloquial.toml`.
@@ -38,7 +38,7 @@ def _forms(code: Language) -> Mapping[str, str]:
 
 
 def standard(words: str) -> str:
-    """Return words in the forms that the patterns know; English stays as it is."""
+    """Return words in the forms that the patterns know."""
     return _standard(words, spoken_language(words) or language())
 
 

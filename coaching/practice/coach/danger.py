@@ -9,11 +9,12 @@ from collections.abc import Sequence
 
 from coaching.practice.coach import texts
 from coaching.practice.coach.after_danger import is_still_there, says_yes
+from coaching.practice.coach.confiding import is_confided
 from coaching.practice.coach.conversation import Conversation, Exchange
 from coaching.practice.coach.hearing import danger_heard, hear
 from coaching.practice.coach.leaving import takes_leave
-from coaching.practice.coach.reading import is_confided
 from coaching.practice.coach.replay import is_safe
+from coaching.practice.coach.scenes import is_hard
 from coaching.practice.coach.talk import answer_questions
 from coaching.practice.coach.walking import say
 from coaching.practice.coach.wordings import without_question
@@ -127,6 +128,9 @@ def _suggested_level(conversation: Conversation) -> str:
     if newest is None or newest.value or is_in_danger(conversation):
         return ""
     found = danger_heard(newest.answer)
+    is_light = found is not None and found.level == "concern" and found.is_weighed
+    if is_light and not (is_hard(newest.answer) or is_confided(newest.answer)):
+        return ""  # the page shows its card in any case
     return found.level if found else ""
 
 

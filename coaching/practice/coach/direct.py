@@ -3,18 +3,21 @@
 from collections.abc import Sequence
 
 from coaching.practice.coach import texts
-from coaching.practice.coach.acts import mended_in, plain_act
+from coaching.practice.coach.acts import mended_in
+from coaching.practice.coach.advising import asks_for
+from coaching.practice.coach.answering import say_of_answer
 from coaching.practice.coach.asides import fresh
 from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.grieving import has_grieved
-from coaching.practice.coach.hearing import hear, is_about
+from coaching.practice.coach.hearing import is_about
+from coaching.practice.coach.joking import play_along
 from coaching.practice.coach.onward import is_of_harm
 from coaching.practice.coach.plainly import act_of
-from coaching.practice.coach.scenes import asks_for, names_situation, scene_in
+from coaching.practice.coach.scenes import names_situation, scene_in
 from coaching.practice.coach.steps import has_just_noted
 from coaching.practice.coach.wordings import choose, filled, unsaid
 
-_ASKS_MORE = frozenset({"advice", "anything_else"})
+_ASKS_MORE = frozenset({"advice", "anything_else", "howtell"})
 _FEW_WORDS = 6
 _LATELY = 2
 """So many messages may tell what somebody asks about in a few words."""
@@ -23,7 +26,7 @@ _LATELY = 2
 def say_plainly(conversation: Conversation) -> str:
     """Answer words that plainly do one thing, whatever is sensed in them; nothing for any others."""
     words = conversation.exchanges[-1].answer
-    if joking := _plays_along(conversation, words):
+    if joking := play_along(conversation):
         return joking
     if is_about("asks_of_grief", words):
         return choose(conversation, "grief_lasts")
@@ -34,6 +37,8 @@ def say_plainly(conversation: Conversation) -> str:
         return answer_to("list", conversation)
     if mended:
         return filled(conversation, "mended", mended)
+    if told := say_of_answer(conversation):
+        return told
     act = act_of(conversation)
     if act in texts.questions():
         return answer_to(act, conversation)
@@ -75,24 +80,6 @@ def _reassurance(conversation: Conversation) -> str:
     if has_grieved(conversation) and not is_of_harm(told[-1]):
         return "normal_grief"
     return "selfask" if any(map(is_of_harm, told)) else "normal"
-
-
-def _plays_along(conversation: Conversation, words: str) -> str:
-    """Return the tour's part in a joke whose first line was told before; nothing without one."""
-    last = conversation.exchanges[-1].question
-    if _holds(last, texts.answers("knock")):
-        return texts.answers("knock_who")[0].format(words=words.strip(" .!?"))
-    if "?" in words or names_situation(words):
-        return ""
-    is_told = _holds(last, texts.answers("riddle")) or any(
-        last.endswith(each.partition("}")[2]) and len(last.split()) < _FEW_WORDS
-        for each in texts.answers("knock_who")
-    )
-    if is_told:
-        return choose(conversation, "tease")
-    is_verdict = 1 < len(words.split()) < _FEW_WORDS and not plain_act(words)
-    is_verdict = is_verdict and hear(words).kind in {"answer", "remark"}
-    return choose(conversation, "joked") if is_verdict and _holds(last, texts.answers("joke")) else ""
 
 
 def _holds(last: str, wordings: Sequence[str]) -> bool:

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 
 from coaching.practice.coach import texts
 from coaching.practice.coach.asides import fresh
+from coaching.practice.coach.confiding import has_confided
 from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.grieving import has_grieved
 from coaching.practice.coach.hearing import is_about
-from coaching.practice.coach.reading import has_confided
 from coaching.practice.coach.scenes import is_hard
 from coaching.practice.coach.sense import features_of
 from coaching.safety.intensity import SaidWords, measure_intensity
@@ -70,7 +70,8 @@ def hint(conversation: Conversation, act: str) -> Sequence[str]:
     """Return now and then what else there is to see, each hint once, and never to somebody in trouble."""
     recent = _recent(conversation, _HINT_EVERY)
     is_due = act in _HINTED and conversation.arc is None and len(conversation.exchanges) >= _HINT_EVERY
-    if not is_due or has_confided(conversation, ever=True) or texts.stands_in("menu", recent):
+    is_grave = has_confided(conversation, ever=True) or has_grieved(conversation, ever=True)
+    if not is_due or is_grave or texts.stands_in("menu", recent):
         return []
     if texts.stands_in("hints", recent, "reactions"):
         return []

@@ -11,7 +11,13 @@ from coaching.practice.coach.reading import is_asking
 from coaching.practice.coach.scenes import names_situation, tells_of_death
 from coaching.practice.coach.steps import CREATE
 
-_AS_TOPIC = {"whatif": "undecided", "usage": "self", "notnow": "refuse"}
+_AS_TOPIC = {
+    "whatif": "undecided",
+    "usage": "self",
+    "notnow": "refuse",
+    "unanswered": "complain",
+    "explain": "again",
+}
 """The wordings of acts by patterns that aren't named like them."""
 _SOFT = frozenset({"subject", "sorry", "taken", "goahead", "letgo", "look", "notsilly", "praise", "idea"})
 """Acts by patterns that count less than a situation that the same words name."""

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from coaching.practice.coach import texts
 from coaching.practice.coach.acts import is_of_plan
 from coaching.practice.coach.colloquial import standard
+from coaching.practice.coach.confiding import LASTS, has_confided, is_plainly_confided
 from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.greeting import FIRST_WORDS, only_opens, tells_more
 from coaching.practice.coach.hearing import hear, is_about
 from coaching.practice.coach.leaving import TAIL_WORDS, says_goodbye, says_more, takes_leave
 from coaching.practice.coach.scenes import scene_in
 from coaching.practice.coach.sense import CRIES, Sensed, features_of, sense
-from coaching.safety.intensity import SaidWords, measure_intensity
 
 _CLAUSES = re.compile(r",\s|\s(?:and|und|y|or|oder)\s")
 _SENTENCE = re.compile(r"[^.!?…\n]++[.!?…]*+")
@@ -28,8 +28,6 @@ _SURE_OF_ASKING = 0.35
 _SURE_OF_COMPLAINT = 0.5
 _SURE_OF_REFUSING = 0.7
 """Of acts whose words are common in stories, too."""
-LASTS = 3
-"""So many messages later something confided still counts."""
 _FEW_WORDS = 3
 _AS_WHOLE = {
     "thanks": "thanks", "yes": "short", "no": "short", "later": "short", "pause": "bye", "hello": "greet",
@@ -128,6 +126,8 @@ def read(conversation: Conversation) -> Reading:
 def _asked_or(act: str, topic: str, conversation: Conversation, parts: Sequence[str]) -> tuple[str, str]:
     """Return the act and topic of a question among the sentences, where the whole seems to ask nothing."""
     words = conversation.exchanges[-1].answer
+    if act == "confide" and not (topic or is_plainly_confided(words) or CRIES.search(words)):
+        act = OPEN
     if topic == "begin" and len(conversation.exchanges) > LASTS and is_asking(words):
         return "ask_advice", ""  # where to begin with what was told
     is_answer = has_just_asked(conversation) and len(words.split()) <= FIRST_WORDS
@@ -281,18 +281,6 @@ def has_just_asked(conversation: Conversation) -> bool:
     """Return whether the newest words come after a question, other than what to show."""
     last = conversation.exchanges[-1].question
     return last.rstrip().endswith("?") and not any(texts.stands_in(name, last) for name in ("menu", "more"))
-
-
-def has_confided(conversation: Conversation, *, ever: bool = False) -> bool:
-    """Return whether something hard was told a moment ago."""
-    before = conversation.exchanges[:-1] if ever else conversation.exchanges[-1 - LASTS : -1]
-    return any(is_confided(each.answer) for each in before if not each.value)
-
-
-def is_confided(words: str) -> bool:
-    """Return whether words tell something hard."""
-    sensed = sense(words)
-    return (sensed.act == "confide" and sensed.is_sure) or measure_intensity([SaidWords(text=words)]).is_high
 
 
 def wants_no_questions(conversation: Conversation) -> bool:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from coaching.practice.coach import texts
+from coaching.practice.coach.colloquial import standard
 from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.hearing import hear
 from coaching.practice.coach.reading import has_just_asked, wants_no_questions
@@ -17,11 +18,13 @@ _CLAUSE_WORDS = range(4, 14)
 _MIN_WORDS, _MIN_BESIDE = 10, 4
 """So many words the message has, and so many outside the clause."""
 _CLAUSE = re.compile(r"[^.,;:!?…\n()\"“”„«»–]++")
+_MAX_ECHOED = 2
+"""So often in a row something is said back."""
 _ECHOED = range(3, 13)
 """So many words a message has that is said back whole."""
 _UNFIT = re.compile(
-    r"[?:;()\"“”„«»\n]|[.!,…]\s{1,3}\w|\b(?:you|your)\b"
-    r"|\b(?:feel\w*|felt|hate|stupid|conversation|chat|app|script|bot)\b"
+    r"[?()\"“”„«»]|\b(?:you|your)\b|\bi (?:don['’]t|do not|can['’]t) (?:know|say|tell)\b"
+    r"|\b(?:hate|stupid|conversation|chat|app|script|bot)\b"
     r"|\A(?:and|but|no|yes|ok|well|so|also)\b",
     re.IGNORECASE,
 )
@@ -29,28 +32,43 @@ _UNFIT = re.compile(
 _LEADS = re.compile(
     r"\A(?:(?:ok|so|and|anyway|fine|lol|idk|i (?:suppose|guess|think|mean))\b[ ,.!…]{0,4})+", re.IGNORECASE
 )
-_SENTENCES = re.compile(r"(?<=[.!…])\s{1,3}(?=\w)")
+_PARTS = re.compile(r"[.!…\n]+\s{0,3}|[,;:–—]\s{1,3}|\s(?:but|because)\s")
+"""What ends a part of a message that may be said back by itself."""
 _FILLERS = re.compile(
-    r"\A(?:(?:hm+|well|yeah|ok|okay|oh|ah|ugh|honestly)\b[ ,.!…]{0,4})+",
+    r"\A(?:(?:hm+|well|yeah|yes|no|nope|nah|ok|okay|oh|ah|ugh|honestly)\b[ ,.!…]{0,4})+",
     re.IGNORECASE,
 )
 _YOURS = {
     "i": "you", "i'm": "you're", "i've": "you've", "i'd": "you'd", "i'll": "you'll", "my": "your",
     "me": "you", "mine": "yours", "myself": "yourself", "i am": "you are", "i was": "you were",
-    "im": "you're", "we": "you", "our": "your", "we're": "you're", "we've": "you've",
+    "im": "you're", "we": "you", "our": "your", "we're": "you're", "we've": "you've", "us": "you",
+    "we'll": "you'll", "we'd": "you'd", "ours": "yours",
 }  # fmt: skip
 _MINE = re.compile(
-    r"\bi (?:am|was)\b|\b(?:i['’](?:m|ve|d|ll)|we['’](?:re|ve)|im|i|my|me|mine|myself|we|our)\b",
+    r"\bi (?:am|was)\b|\b(?:i['’](?:m|ve|d|ll)|we['’](?:re|ve|ll|d)|im|i|my|me|mine|myself|we|ours?|us)\b",
     re.IGNORECASE,
 )
 _TURNED_WRONG = re.compile(
-    r"\b(?:am i|was i|us|we'll|we'd|thing is|lol|haha|idk|let|today i)\b|\b(?:am|was) \w+ing me\b",
+    r"\b(?:am i|was i|thing is|lol|haha|idk|let|today i|ourselves)\b|\b(?:am|was) \w+ing me\b"
+    r"|\bi \w+ly (?:am|was)\b|\bi (?:just|also|still|never|always|only) (?:am|was)\b",
     re.IGNORECASE,
 )
 _ARTICLE = re.compile(r"\A(?:the|a|my|der|die|das|mein|meine|el|la|los|las|mi|mis)\s+", re.IGNORECASE)
+_ITS = re.compile(
+    r"\bits(?= (?:the|a|an|not|so|too|been|my|just|really|all|like|hard|about|only|always|never|getting)\b)",
+    re.IGNORECASE,
+)
+_TAILS = re.compile(
+    r"[ ,]{0,3}\b(?:i (?:guess|suppose|think)|lol|haha|tho|though|anyway|actually|to be honest|tbh|honestly"
+    r"|really)\Z",
+    re.IGNORECASE,
+)
 _SUBJECT = re.compile(
-    r"(?:i|i['’]\w{1,2}|im|we|we['’]\w{1,2}|my|our|he|she|it|they|(?:he|she|it|they)['’]\w{1,2}"
-    r"|his|her|their|the|there|this|that|a|an|some|both|all|everybody|everyone|people)\s",
+    r"(?:(?:maybe|perhaps) )?(?:i|i['’]\w{1,2}|im|we|we['’]\w{1,2}|my|our|he|she|it|they"
+    r"|(?:he|she|it|they)['’]\w{1,2}"
+    r"|his|her|their|the|there|there['’]s|this|that|that['’]s|a|an|some|both|all|everybody|everyone|people|today"
+    r"|yesterday|tomorrow|last (?:night|week|year)|this (?:week|morning)|work|school|life|things|everything"
+    r"|nothing|nobody|somebody|someone|one of (?:my|the|them|us))\s",
     re.IGNORECASE,
 )
 """How an English statement begins that can be said back."""
@@ -59,6 +77,19 @@ _DEPENDS = re.compile(
     re.IGNORECASE,
 )
 """How clauses begin that don't stand alone."""
+_HEDGES = re.compile(
+    r"\A(?:(?:yeah|yes|no|probably|mostly|mainly|maybe|just|only|about|like)\b[ ,]{0,3})+", re.IGNORECASE
+)
+_PLAIN = re.compile(r"[^\W_]+(?:[ '’-][^\W_]+)*")
+_NO_THING = re.compile(
+    r"\b(?:you|i|me|we|he|she|they|never|always|says?|said|went|got|gets|made|makes|thinks?|knows?|feels?"
+    r"|felt|is|are|was|were|am|be|do|does|did|don't|have|has|had|can|can't|could|will|won't|would"
+    r"|should|not|no|really|then|now|this|that|it|ok|okay|fine|sure|sorry|please|thanks|what|why|how)\b|n't\b|['’](?:re|ve|ll|d|m)\b",
+    re.IGNORECASE,
+)
+"""What is in no few words that only name something."""
+_FRAGMENT = range(1, 6)
+"""So many words may be said back that are no statement."""
 _JOINS = re.compile(
     r"\A(?:(?:and|but|so|then|because|cause|also|und|aber|weil|dann|denn|y|pero|porque|encima|que)\s+)+",
     re.IGNORECASE,
@@ -70,9 +101,8 @@ def say_back(conversation: Conversation, words: str, act: str) -> str:
 
     In German and Spanish, whose verbs would have to change, a clause said back reads like a machine's.
     """
-    word = _ARTICLE.sub("", words.strip(" .,!").lower())
-    if act in {*_TELLS, "short"} and word.isalpha() and word not in _REACTS and hear(words).kind == "answer":
-        return next((each.format(words=words.strip(" .,!")) for each in _unsaid(conversation, "word")), "")
+    if act in {*_TELLS, "short"} and hear(words).kind == "answer" and (few := _few_of(words)):
+        return next((each.format(words=few) for each in _unsaid(conversation, "word")), "")
     is_english = texts.language() == texts.ENGLISH
     if not is_english or act not in _TELLS or conversation.is_first or len(words.split()) < _MIN_WORDS:
         return ""
@@ -91,29 +121,64 @@ def say_back(conversation: Conversation, words: str, act: str) -> str:
     return unsaid[0].format(words=last)
 
 
-def echo(conversation: Conversation, words: str, act: str) -> str:
-    """Return a short English message said back, as said to the person, and how to go on; or nothing."""
+def _few_of(words: str) -> str:
+    """Return a single word, in English up to a few, that can be said back; or nothing."""
+    word = words.strip(" .,!")
+    is_word = _ARTICLE.sub("", word.lower()).isalpha() and _ARTICLE.sub("", word.lower()) not in _REACTS
+    if is_word:
+        return word
+    return _fragment_in(standard(words)) if texts.language() == texts.ENGLISH else ""
+
+
+def echo(conversation: Conversation, words: str, act: str, *, is_mute: bool = False) -> str:
+    """Return a short English message said back, as said to the person, and how to go on; or nothing.
+
+    `is_mute`: nothing is asked.
+    """
     if texts.language() != texts.ENGLISH:
         return ""
-    said = _FILLERS.sub("", " ".join(words.split())).strip(" .!…")
-    said = _last_statement(_LEADS.sub("", said))
-    is_fit = act in _TELLS and len(said.split()) in _ECHOED and not _UNFIT.search(said)
+    said = _last_statement(standard(words))
+    is_fit = act in _TELLS and bool(said)
     last = conversation.exchanges[-1].question
     if conversation.arc and is_put_in(conversation.arc.name, last):
         return ""  # the arc's question follows
-    is_again = any(each.partition("}")[2] in last for each in texts.answers("echo"))
-    if not is_fit or is_again or conversation.is_first or hear(words).kind != "answer":
+    recent = [each.question for each in conversation.exchanges[-_MAX_ECHOED:]]
+    is_again = all(any(each.partition("}")[2] in last for each in texts.answers("echo")) for last in recent)
+    if not is_fit or is_again or hear(words).kind != "answer":
         return ""
     turned = _turned(said)
-    unsaid = [each for each in _unsaid(conversation, "echo") if turned]
-    return unsaid[0].format(words=turned) if unsaid else ""
+    unsaid = [each for each in _unsaid(conversation, "echo") if not (is_mute and each.endswith("?"))]
+    return unsaid[_turn_of(conversation) % len(unsaid)].format(words=turned) if turned and unsaid else ""
 
 
 def _last_statement(words: str) -> str:
-    """Return the last sentence of several that can be said back; the words themselves if none can."""
-    sentences = [_FILLERS.sub("", each.strip()).strip(" .!…") for each in _SENTENCES.split(words)]
-    fit = [each for each in sentences if _SUBJECT.match(each) and len(each.split()) in _ECHOED]
-    return fit[-1] if len(sentences) > 1 and fit and "?" not in words else words
+    """Return the last part of a message that is one plain statement, without how it begins; or nothing."""
+    if "?" in words:
+        return ""
+    words = _ITS.sub("it's", words)
+    parts = [_JOINS.sub("", _LEADS.sub("", _FILLERS.sub("", each.strip()))) for each in _PARTS.split(words)]
+    said = [_TAILS.sub("", each.strip(" .!…'")).strip(" .!…'") for each in parts]
+    fit = [
+        each for each in said
+        if len(each.split()) in _ECHOED and _SUBJECT.match(each)
+        and not (_UNFIT.search(each) or _DEPENDS.match(each) or _TURNED_WRONG.search(each))
+    ]  # fmt: skip
+    return fit[-1] if fit else ""
+
+
+def _turn_of(conversation: Conversation) -> int:
+    """Return a number that differs between conversations, so that not all of them begin alike."""
+    return sum(map(ord, conversation.exchanges[0].answer))
+
+
+def _fragment_in(words: str) -> str:
+    """Return a few words that only name something, without how they begin; nothing for any others."""
+    said = _JOINS.sub("", _LEADS.sub("", _FILLERS.sub("", words.strip()))).strip(" .!,…")
+    said = _ARTICLE.sub("", _HEDGES.sub("", said))
+    count = len(said.split())
+    is_plain = bool(_PLAIN.fullmatch(said)) and not _NO_THING.search(said)
+    is_reaction = all(each in _REACTS for each in said.lower().split())
+    return said if count in _FRAGMENT and is_plain and not is_reaction else ""
 
 
 def _turned(said: str) -> str:

@@ -87,25 +87,9 @@ _PARTS = frozenset(
 _ALL_AT_ONCE, _DEATH = "overload", "death"
 _STEPS = frozenset({"exam", "interview", "putoff", "untold"})
 """What led to something that went well, or comes with it."""
-_LASTS = 4
+LASTS = 4
 """So many messages later a situation still counts."""
 _CLAUSE_END = re.compile(r"[.!?;,\n]|\b(?:und|aber|weil|y|pero|porque|and|but)\b")
-_REFERS = re.compile(
-    r"\b(?:he|she|they|him|her|them|er|sie|ihn|ihm|ihr|ihnen|el|ella|ellos|ellas|le|les|[a-z]+[aei]rl[ae]s?)\b"
-)
-"""How a question refers to who was told of."""
-_ASKS_ALL = re.compile(
-    r"\b(?:(?:should|can|could|shall|do) i (?:\w+ ){0,2}(?:do|start|begin|go on|cope|deal|handle|manage)"
-    r"|what (?:would|do|did) (?:you|u|others?|other people|one) do|advice|tips?|ideas?|what now"
-    r"|how (?:do|does|would|can) (?:i|one|people)|(?:soll|kann|muss) ich (?:\w+ ){0,3}(?:tun|machen|anfangen)"
-    r"|was wurdest du|rat|tipps?|was jetzt|wie (?:soll|kann|geht)|consejo\w*|y ahora que|por donde"
-    r"|und sonst|sonst noch|noch (?:was|etwas|einen|tipps?|ideen)|mehr tipps?|nicht mehr weiter|was macht man"
-    r"|(?:hast du|eine|ne|irgendeine) idee|wo (?:lernt|findet|kann) man|anything else|what else"
-    r"|algo mas|que mas|otr[oa] (?:consejo|idea)|alguna idea|idea de|mas (?:ideas|consejos)|en mi lugar"
-    r"|no se (?:ya )?que hacer"
-    r"|(?:que|como) (?:hago|puedo|debo|deberia|harias|hacen)|que (?:tengo que|voy a) hacer)\b"
-)
-"""How somebody asks for advice in general; other questions ask something of their own."""
 _TURNS = re.compile(
     r"\W*(?:but|only|however|unfortunately|sadly|aber|nur|leider|allerdings|pero|solo que|por desgracia)\b"
 )
@@ -113,7 +97,7 @@ _TURNS = re.compile(
 _GLAD_WORDS = 4
 """In fewer words nothing else is told."""
 _REPORTED = re.compile(
-    r"\b(?:says?|said|thinks?|reckons?|claims?|calls me|sagt|meint|findet|dice|piensa|cree)\s{1,3}"
+    r"(?<!\bi )\b(?:says?|said|thinks?|reckons?|claims?|calls me|sagt|meint|findet|dice|piensa|cree)\s{1,3}"
     r"(?:(?:that|dass|que)\s{1,3})?(?:i'?m|i am|i'll|ich|soy|estoy|me)\s[^,.;!?]{1,60}?"
     r"(?=[,.;!?]| but | and | aber | und | pero |\Z)"
 )
@@ -246,31 +230,17 @@ def tells_of_no_death(words: str) -> bool:
     return scene is not None and scene.name in _NO_DEATHS
 
 
-def _told(conversation: Conversation) -> Sequence[Scene]:
-    """Return the situations that were told a moment ago, the newest first."""
-    told = [each.answer for each in conversation.exchanges[-1 - _LASTS : -1] if not each.value]
+def told_before(conversation: Conversation, *, lasts: int = LASTS) -> Sequence[Scene]:
+    """Return the situations that were told in the last messages, the newest first."""
+    told = [each.answer for each in conversation.exchanges[-1 - lasts : -1] if not each.value]
     stories = [words for words in reversed(told) if not (about_tour(words) or plain_act(words))]
     found = [(scene_in(words), words) for words in stories]
     return [scene for scene, words in found if scene and not (scene.is_background and "?" in words)]
 
 
-def asks_for(conversation: Conversation, *, is_quiet: bool) -> Sequence[str]:
-    """Return what there is to say to who asks what to do in their situation; `is_quiet`: only in grief."""
-    words = conversation.exchanges[-1].answer
-    new = scene_in(words)
-    is_referring = bool(_REFERS.search(plain_letters(standard(words))))
-    told = [scene for scene in _told(conversation) if is_referring or not scene.is_background]
-    found = [*([new] if new else []), *(scene for scene in told if not scene.is_glad)]
-    known = [scene for scene in found if scene.asks and (scene.is_quiet or not is_quiet)]
-    best = max(known, key=lambda scene: scene.weight, default=None)
-    is_general = bool(_ASKS_ALL.search(plain_letters(standard(words))))
-    is_fit = best is not None and (best is new or best.is_quiet or is_general)
-    return best.asks if best and is_fit else ()
-
-
 def scene_before(conversation: Conversation) -> Scene | None:
     """Return what was told a moment ago: a situation rather than a feeling, these rather than background."""
-    return max(_told(conversation), key=lambda scene: scene.weight, default=None)
+    return max(told_before(conversation), key=lambda scene: scene.weight, default=None)
 
 
 def wordings_for(conversation: Conversation, *, is_hard: bool) -> Sequence[str]:
@@ -297,6 +267,8 @@ def wordings_for(conversation: Conversation, *, is_hard: bool) -> Sequence[str]:
     is_told = before is not None and before.name == scene.name
     if is_told and (felt := _feeling_in(words)):
         return [*felt.says, *felt.more]
+    if is_told and texts.language() == texts.ENGLISH:
+        return scene.more  # what opens a subject would begin it anew
     return [*scene.more, *scene.says] if is_told else [*scene.says, *scene.more]
 
 

@@ -111,7 +111,7 @@ def look_back(conversation: Conversation, begins: int) -> LookBack | None:
     answer, value = answered[-1].answer, answered[-1].value
     if value in ("done", "dropped") or (not value and is_about("done_step", answer)):
         return LookBack(call=_resolve(step, value or "done", answer))
-    day = next(_days_in(answer, today_in(conversation)), None) if not value else None
+    day = next(days_in(answer, today_in(conversation)), None) if not value else None
     if day:
         return LookBack(call=_resolve(step, "open", answer, due_date=day[1].isoformat()))
     return LookBack(said=texts.said("step_stays"))
@@ -140,7 +140,7 @@ def _promised(conversation: Conversation, words: str) -> ToolUse | None:
     for sentence, clause in [(each, part) for each in said for part in _CLAUSE.split(each)]:
         quote = clause.strip(" .,;:-")
         found = search("promise", quote) or search("present", quote)
-        day = next(_days_in(quote, today), None)
+        day = next(days_in(quote, today), None)
         if not found or not day or is_about("no_promise", sentence):
             continue
         own = (next(filter(None, found.groups()), "") or quote).replace(day[0], " ")
@@ -175,7 +175,7 @@ def _moved(conversation: Conversation, words: str) -> ToolUse | None:
     today = today_in(conversation)
     if not last or not is_moving or not today:
         return None
-    named = _days_in(words, today)
+    named = days_in(words, today)
     days = [day.isoformat() for said, day in named if not is_about("not_day", words[: words.find(said)])]
     due = last.values.get("due_date") or last.input.get("due_date")
     if not (day := next((each for each in days if each != due), "".join(days[:1]))):
@@ -205,7 +205,7 @@ def today_in(conversation: Conversation) -> date | None:
     return date.fromisoformat(told[-1]) if told else None
 
 
-def _days_in(text: str, today: date | None) -> Iterator[tuple[str, date]]:
+def days_in(text: str, today: date | None) -> Iterator[tuple[str, date]]:
     """Yield the words for a day, as they stand in the text, with the day that they mean."""
     since = today or date.min
     for pattern, values in _days():

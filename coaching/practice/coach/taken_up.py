@@ -24,6 +24,8 @@ MISTAKEN = frozenset({"complain", "refuse", "sorry", "test", "praise", "tease", 
 """Acts that aren't meant where a situation is named, or more is told, and the tour isn't."""
 _TOLD = frozenset({"tell", "open", "confide", "short"})
 _FEW_WORDS = 6
+_MIN_SAID = 45
+"""So many characters say something without the question after them."""
 _MIN_WORDS, _MAX_WORDS = 4, 60
 
 
@@ -54,8 +56,12 @@ def take_up(conversation: Conversation, words: str) -> str:
             filled = _filled(each, found)
             told = without_question(filled)
             question = filled.removeprefix(told).strip()
-            if not any(part in conversation.spoken for part in (told, question) if part):
-                return told if is_mute and not is_brief else filled
+            if any(part in conversation.spoken for part in (told, question) if part):
+                continue
+            if not (is_mute and not is_brief):
+                return filled
+            if len(told) >= _MIN_SAID or texts.language() != texts.ENGLISH:
+                return told
     return ""
 
 
@@ -64,7 +70,8 @@ def keep_to(conversation: Conversation, words: str, act: str) -> str:
     is_long = len(words.split()) > _FEW_WORDS and not is_about("of_tour", words)
     is_meant = act in _TOLD or (act in MISTAKEN and is_long)
     taken = take_up(conversation, words) if is_meant else ""
-    return taken or say_back(conversation, words, act) or echo(conversation, words, act)
+    ways = (echo, say_back) if texts.language() == texts.ENGLISH else (say_back, echo)
+    return taken or next(filter(None, (way(conversation, words, act) for way in ways)), "")
 
 
 def _filled(wording: str, found: re.Match[str]) -> str:

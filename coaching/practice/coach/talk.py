@@ -9,7 +9,10 @@ from dataclasses import replace
 
 from coaching.practice.coach import texts
 from coaching.practice.coach.acts import named_in
+from coaching.practice.coach.advising import asks_for
+from coaching.practice.coach.answering import lead_to, question_passed_over
 from coaching.practice.coach.asides import answer_question, fresh, in_both_languages, pick
+from coaching.practice.coach.confiding import has_confided
 from coaching.practice.coach.conversation import Conversation, Exchange
 from coaching.practice.coach.direct import answer_to, say_plainly
 from coaching.practice.coach.grieving import has_grieved, is_of_grief, is_of_loss
@@ -18,17 +21,9 @@ from coaching.practice.coach.leaving import takes_leave
 from coaching.practice.coach.onward import hint, offer_more, tip_for
 from coaching.practice.coach.own_words import found_here, name_told, say_of_names, say_told
 from coaching.practice.coach.plainly import is_under_way
-from coaching.practice.coach.reading import (
-    FRIENDLY,
-    Reading,
-    has_confided,
-    has_just_asked,
-    plans,
-    read,
-)
+from coaching.practice.coach.reading import FRIENDLY, Reading, has_just_asked, plans, read
 from coaching.practice.coach.saying_back import echo, say_back
 from coaching.practice.coach.scenes import (
-    asks_for,
     is_hard,
     names_situation,
     scene_before,
@@ -68,6 +63,9 @@ def talk(conversation: Conversation, newest: Exchange, heard: Heard) -> str:
     """Return what to say to the newest words of an open conversation."""
     words = as_meant(without_tags(newest.answer))
     conversation.exchanges[-1] = replace(newest, answer=words)
+    if asked := question_passed_over(conversation):
+        lead = lead_to(conversation, asked)
+        return f"{lead} {talk(conversation, replace(newest, answer=asked), hear(asked))}".strip()
     reading = read(conversation)
     if told := say_of_names(conversation, reading.act):
         return told
@@ -115,7 +113,10 @@ def _answer(conversation: Conversation, reading: Reading) -> str:
         return said
     asked = answer_questions(conversation)
     if not asked and _answers_question(conversation, reading):
-        return choose(conversation, "answered", "after")
+        before = scene_before(conversation)
+        is_kept = texts.language() == texts.ENGLISH and not (before and before.is_quiet)
+        kept = keep_to(conversation, conversation.exchanges[-1].answer, "tell") if is_kept else ""
+        return kept or choose(conversation, "answered", "after")
     if reading.is_leaving:
         return " ".join(filter(None, [asked, say_goodbye_to(conversation)]))
     return asked or _say_to(conversation, reading)
@@ -131,9 +132,8 @@ def _answers_question(conversation: Conversation, reading: Reading) -> bool:
     is_grave = any(is_about(name, words) for name in ("no_tip", "tip_talk")) or is_of_loss(words)
     names_more = names_situation(words) and len(words.split()) > _MIN_ADDED
     is_of_own = reading.topic or names_more or is_grave or is_about("takes_leave", words) or named_in(words)
-    if take_up(conversation, words) or (
-        len(words.split()) == _PAIR and say_back(conversation, words, "short")
-    ):
+    is_pair = len(words.split()) == _PAIR and texts.language() != texts.ENGLISH
+    if take_up(conversation, words) or (is_pair and say_back(conversation, words, "short")):
         return False
     is_told = reading.act in _ANSWERS and hear(words).kind == "answer" and not has_grieved(conversation)
     return has_just_asked(conversation) and is_brief and is_told and not (is_shown or is_of_own)
@@ -254,12 +254,15 @@ def _adds(words: str) -> bool:
 def _say_to_grief(conversation: Conversation, reading: Reading) -> str:
     if reading.act == "short":
         return choose(conversation, "presence", "after")
-    if reading.act == "refuse" and not is_of_others(conversation.exchanges[-1].answer):
+    words = conversation.exchanges[-1].answer
+    is_refused = texts.language() != texts.ENGLISH or is_about("not_about", words)
+    if reading.act == "refuse" and is_refused and not is_of_others(words):
         return choose(conversation, "refuse", "presence")
-    own = "grief" if is_of_grief(reading, conversation.exchanges[-1].answer) else "after_grief"
+    own = "grief" if is_of_grief(reading, words) else "after_grief"
+    if own != "grief" and (kept := echo(conversation, words, "tell", is_mute=True)):
+        return kept
     said = [fresh(texts.reactions(name), conversation) for name in dict.fromkeys((own, "after_grief"))]
     told = next(filter(None, said), "") or choose(conversation, "after", "presence")
-    words = conversation.exchanges[-1].answer
     name = named_in(words)
     return f"{name}. {told}" if name else told
 

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from coaching.practice.coach import texts
-from coaching.practice.coach.acts import is_of_else
+from coaching.practice.coach.acts import is_of_else, plain_act
 from coaching.practice.coach.after_danger import is_at_rest, question_due, words_after, words_at_rest
 from coaching.practice.coach.analysis import analyse, is_analysis
-from coaching.practice.coach.asides import answer_question, fresh, pick, react, say_written
+from coaching.practice.coach.asides import answer_question, pick, react, say_able, say_written
 from coaching.practice.coach.beside import answer_beside, recall_in_walk, remembered
 from coaching.practice.coach.conversation import Call, Conversation, Exchange
 from coaching.practice.coach.correcting import choice_in
@@ -38,10 +38,9 @@ from coaching.practice.coach.stopping import warn_of_stopping
 from coaching.practice.coach.tables import STATIONS, WALKS, Walk, walk_called
 from coaching.practice.coach.talk import stay_with, talk
 from coaching.practice.coach.walking import Walking, ask, say, say_goodbye, with_end, with_lead
-from coaching.practice.coach.wordings import introduce
+from coaching.practice.coach.wordings import introduce, introduction
 from coaching.practice.script import Reply, ToolUse
 
-_KNOWN = re.compile(r"^last session\s*:\s*(?!none|never|no\b|-)\S", re.IGNORECASE | re.MULTILINE)
 _NAMED = re.compile(
     r"(?i)\b(domain[ _-]deep[ _-]dive|capture[ _-]review|life[ _-]plan[ _-]revision|crisis[ _-]support)\b"
 )
@@ -75,7 +74,7 @@ def _lead_on(conversation: Conversation) -> Reply:
 
 def _go_on(conversation: Conversation) -> Reply:
     if question := question_due(conversation):
-        return say(_introduction(conversation) if not conversation.spoken.strip() else "", question)
+        return say(introduction(conversation) if not conversation.spoken.strip() else "", question)
     if warning := warn_of_stopping(conversation):
         return _go_on_warned(conversation, warning)
     if after := texts.said("care_thanks") if denies_danger(conversation) else words_after(conversation):
@@ -176,7 +175,7 @@ def _in_walk(conversation: Conversation, walking: Walking) -> Reply:
         is_question = newest is not None and hear(newest.answer).kind == "question"
         aside = _aside(conversation, newest) if newest and is_question else ""
         walking.state.heard = None  # nothing was asked yet that could be answered
-        return walking.go_on(_introduction(conversation), aside, walking.walk.opening)
+        return walking.go_on(introduction(conversation), aside, walking.walk.opening)
     if newest is None and walking.state.heard and walking.state.heard.kind == "heavy":
         return answer_beside(conversation, walking, walking.state.heard)  # its page has just been written
     if newest is None or newest.value:
@@ -214,11 +213,6 @@ def _after_skill(conversation: Conversation, call: Call) -> Reply:
     return _walking(conversation, walk_called(station.name), conversation.begins_now).go_on()
 
 
-def _introduction(conversation: Conversation) -> str:
-    is_known = _KNOWN.search(conversation.section("session_context"))
-    return texts.said("hello_again" if is_known else "introduction")
-
-
 def _menu(conversation: Conversation, *lead: str) -> Reply:
     return with_lead(ask(conversation, texts.said("menu"), texts.choices("menu")), *lead)
 
@@ -228,7 +222,7 @@ def _open(conversation: Conversation) -> Reply:
     if conversation.is_last_round:
         return say(texts.said("out_of_steps"))
     is_first = not conversation.spoken.strip()
-    lead = _introduction(conversation) if is_first else ""
+    lead = introduction(conversation) if is_first else ""
     if newest is None and is_at_rest(conversation):
         return say(lead, texts.said("care_here"))
     if newest is None:
@@ -256,7 +250,7 @@ def _answer(conversation: Conversation, newest: Exchange, lead: str, *, is_first
         return with_lead(ask(conversation, texts.said("more"), texts.choices("more")), lead)
     if value in texts.questions():
         return say(lead, texts.questions()[value][0], texts.said("recall_back"))
-    heard = hear(newest.answer) if not newest.value else Heard(kind="menu")
+    heard = Heard(kind="menu") if newest.value else hear(newest.answer)
     if found := remembered(conversation, newest, heard):
         return found
     if (named := _NAMED.search(newest.answer)) and "load_skill" in conversation.tools:
@@ -264,7 +258,7 @@ def _answer(conversation: Conversation, newest: Exchange, lead: str, *, is_first
         if name not in conversation.skills:
             return Reply.of(ToolUse("load_skill", {"name": name}))
     is_story = heard.words == "decision" and is_about("tells_choice", newest.answer)
-    if heard.kind == "wish" and not is_story:
+    if heard.kind == "wish" and not (is_story or plain_act(newest.answer) in {"jot", "jotask"}):
         again = texts.said("note_again") if heard.words == "note" and ":" in newest.answer else ""
         return _begin(conversation, walk_called(heard.words), lead, again)
     is_leaving = is_about("takes_leave", newest.answer)
@@ -294,7 +288,8 @@ def _reply(conversation: Conversation, newest: Exchange, heard: Heard, lead: str
             return _menu(conversation)
     if is_about("wrote", newest.answer):
         return say(say_written(conversation))
-    if sensed.topic in {"able", "feature"} and not is_of_else(newest.answer):
-        return _menu(conversation, fresh(texts.questions().get(sensed.topic, ()), conversation))
+    is_asked = sensed.topic in {"able", "feature"} and not is_of_else(newest.answer)
+    if is_asked or (is_first and plain_act(newest.answer) == "able"):
+        return _menu(conversation, say_able(conversation, sensed.topic if is_asked else "able"))
     told = talk(conversation, newest, heard)
     return say(introduce(told) if is_first else told)

@@ -8,9 +8,10 @@ from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.reading import has_just_asked, is_asking, wants_no_questions
 from coaching.practice.coach.texts import Language, language
 
+_KNOWN = re.compile(r"^last session\s*:\s*(?!none|never|no\b|-)\S", re.IGNORECASE | re.MULTILINE)
 _SCRIPT = re.compile(r"\b(?:script|Skript|guion)", re.IGNORECASE)
 _ENDS = ".!?…"
-_MAX_ASKED: Mapping[Language, int] = {"en": 2, "de": 3, "es": 3}
+_MAX_ASKED: Mapping[Language, int] = {"en": 3, "de": 3, "es": 3}
 """So often in a row something is asked."""
 _FEW_WORDS: Mapping[Language, int] = {"en": 8, "de": 0, "es": 0}
 """So few words don't answer a question so fully that another one may follow."""
@@ -85,3 +86,9 @@ def without_question(wording: str) -> str:
 def introduce(told: str) -> str:
     """Return first words with who is speaking, unless they say it already."""
     return told if _SCRIPT.search(told) else f"{told}\n\n{texts.said('introduced')}"
+
+
+def introduction(conversation: Conversation) -> str:
+    """Return what the tour says of itself at the beginning of a conversation."""
+    is_known = _KNOWN.search(conversation.section("session_context"))
+    return texts.said("hello_again" if is_known else "introduction")
