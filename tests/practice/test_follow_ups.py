@@ -170,7 +170,7 @@ ROWS: Sequence[tuple[texts.Language, str, str, str]] = [
     ("en", "we painted our kitchen blue", "echo", "You painted your kitchen blue."),
     ("en", "my sister lent me her bike", "echo", "Your sister lent you her bike."),
     ("en", "I'm learning to juggle", "echo", "You're learning to juggle."),
-    ("en", "I collect stamps. | I own nine albums | I trade a few", "!echo", ""),
+    ("en", "I collect stamps. | I own nine albums | I trade a few | I sell some", "!echo", ""),
     ("en", "you are in my notes now", "!echo", ""),
     ("de", "Ich sammle seit Jahren Briefmarken.", "!complain", "eine ganze Weile"),
     # What others say of the person and what is said by the way are no situation of theirs.

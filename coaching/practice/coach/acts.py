@@ -28,9 +28,9 @@ _ASKED_LAST = (
 )  # fmt: skip
 """What a longer message may ask with its last words."""
 _DIRECT = (
-    "register", "able", "identity", "therapist", "available", "time", "real", "whyask", "of_them", "normal",
+    "register", "identity", "able", "therapist", "available", "time", "real", "whyask", "of_them", "normal",
     "unanswered", "misheard", "doubts_tip", "takes_idea", "trust", "explain",
-    "parts_shown", "doubt",
+    "parts_shown", "another_idea", "legal", "jot", "doubt",
 )  # fmt: skip
 """English acts that a sentence does by itself, whatever stands beside it."""
 _SENTENCE = re.compile(r"[^.!?\n]++[.!?]*+")

@@ -39,7 +39,7 @@ def asks_for(conversation: Conversation, *, is_quiet: bool) -> Sequence[str]:
     is_general = bool(_ASKS_ALL.search(plain_letters(standard(words))))
     before = told_before(conversation, lasts=len(conversation.exchanges) if is_general else LASTS)
     told = [scene for scene in before if is_general or is_referring or not scene.is_background]
-    if new and new.is_background and _DECIDES.match(plain_letters(standard(words))):
+    if (new is None or new.is_background) and _DECIDES.match(plain_letters(standard(words))):
         new = next(scene for scene in scenes(texts.language()) if scene.name == "decide")
     found = [*([new] if new else []), *(scene for scene in told if not scene.is_glad)]
     known = [scene for scene in found if scene.asks and (scene.is_quiet or not is_quiet)]

@@ -37,7 +37,10 @@ _PLANNING = 3
 
 def question_passed_over(conversation: Conversation) -> str:
     """Return the question that the newest words say wasn't answered; nothing if they don't, or none was."""
-    if plain_act(conversation.exchanges[-1].answer) != "unanswered":
+    act = plain_act(conversation.exchanges[-1].answer)
+    if act == "another_idea" and conversation.exchanges[-1].answer != _ASKS_IDEA:
+        return _ASKS_IDEA
+    if act != "unanswered":
         return ""
     if _WANTS_IDEA.search(conversation.exchanges[-1].answer):
         return _ASKS_IDEA

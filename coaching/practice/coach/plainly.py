@@ -17,6 +17,7 @@ _AS_TOPIC = {
     "notnow": "refuse",
     "unanswered": "complain",
     "explain": "again",
+    "another_idea": "advice",
 }
 """The wordings of acts by patterns that aren't named like them."""
 _SOFT = frozenset({"subject", "sorry", "taken", "goahead", "letgo", "look", "notsilly", "praise", "idea"})

@@ -18,7 +18,7 @@ _CLAUSE_WORDS = range(4, 14)
 _MIN_WORDS, _MIN_BESIDE = 10, 4
 """So many words the message has, and so many outside the clause."""
 _CLAUSE = re.compile(r"[^.,;:!?…\n()\"“”„«»–]++")
-_MAX_ECHOED = 2
+_MAX_ECHOED = 3
 """So often in a row something is said back."""
 _ECHOED = range(3, 13)
 """So many words a message has that is said back whole."""
@@ -55,7 +55,8 @@ _TURNED_WRONG = re.compile(
 )
 _ARTICLE = re.compile(r"\A(?:the|a|my|der|die|das|mein|meine|el|la|los|las|mi|mis)\s+", re.IGNORECASE)
 _ITS = re.compile(
-    r"\bits(?= (?:the|a|an|not|so|too|been|my|just|really|all|like|hard|about|only|always|never|getting)\b)",
+    r"\bits(?= (?:the|a|an|not|so|too|been|my|just|really|all|like|hard|about|only|always"
+    r"|never|getting|going)\b)",
     re.IGNORECASE,
 )
 _TAILS = re.compile(

@@ -222,7 +222,10 @@ def _say_by_act(conversation: Conversation, reading: Reading) -> str:
     if act in _TELLS and _asks_which(words):
         return choose(conversation, "which")
     before = scene_before(conversation)
-    is_kept_to = not topic and (len(words.split()) <= _PAIR or not (before and before.is_grave))
+    is_grave = before is not None and (
+        before.is_quiet if texts.language() == texts.ENGLISH else before.is_grave
+    )
+    is_kept_to = not topic and (len(words.split()) <= _PAIR or not is_grave)
     if is_kept_to and (said := keep_to(conversation, words, act)):
         return said
     pool = _POOLS.get(act, act)
