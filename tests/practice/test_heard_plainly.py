@@ -75,7 +75,8 @@ async def test_a_question_about_sage_is_answered_whatever_was_told(http: Http, n
 
 @pytest.mark.parametrize(("name", "words"), _pairs(ANSWERED), ids=lambda each: each)
 async def test_what_is_said_of_an_answer_is_heard_as_such(http: Http, name: str, words: str) -> None:
-    reply = await _last(http, f"We painted the shed green | {words}")
+    before = "I can't sleep | any ideas?" if name == "takes_idea" else "We painted the shed green"
+    reply = await _last(http, f"{before} | {words}")
     heads = [each.partition("?")[0].partition("{")[0] for each in texts.answers(name)]
     assert any(each in reply for each in heads), reply
 
@@ -115,7 +116,17 @@ async def test_an_intention_with_a_day_is_said_as_a_promise(http: Http) -> None:
     assert "“I'll go for a run”" in reply
 
 
-async def test_what_is_said_with_a_refusal_is_no_step(http: Http) -> None:
+async def test_a_promise_of_it_is_what_was_said_before(http: Http) -> None:
+    walk = TalkWalk(http, header=CONTEXT.format(language="English"))
+    for words in ("I could leave the phone in the hall", "I'll do that from tonight"):
+        await walk.say(words)
+    assert [step["title"] for step in walk.steps.values()] == ["Leave the phone in the hall"]
+    await walk.say("The rain stopped")
+    await walk.say("I'll do it tomorrow")
+    assert len(walk.steps) == 1
+
+
+async def test_a_wish_with_a_day_is_no_step(http: Http) -> None:
     walk = TalkWalk(http, header=CONTEXT.format(language="English"))
     for words in (
         "I want to go for a run tomorrow",

@@ -27,7 +27,9 @@ _ASKS_ALL = re.compile(
     r"|(?:que|como) (?:hago|puedo|debo|deberia|harias|hacen)|que (?:tengo que|voy a) hacer)\b"
 )
 """How somebody asks for advice in general; other questions ask something of their own."""
-_DECIDES = re.compile(r"\W*(?:(?:so|and|but|ok|well|hm+)\W+){0,2}(?:should|shall|do you think) (?:i|we)\b")
+_ADVICE = ("advice", "howtell", "tip_sleep", "tip_start", "tip_talk")
+"""Wordings that pass on advice without a situation."""
+_DECIDES = re.compile(r"\W*(?:(?:so|and|but|ok|well|hm+)\W+){0,2}(?:should|shall) (?:i|we)\b")
 """How somebody asks whether to do something."""
 
 
@@ -39,11 +41,23 @@ def asks_for(conversation: Conversation, *, is_quiet: bool) -> Sequence[str]:
     is_general = bool(_ASKS_ALL.search(plain_letters(standard(words))))
     before = told_before(conversation, lasts=len(conversation.exchanges) if is_general else LASTS)
     told = [scene for scene in before if is_general or is_referring or not scene.is_background]
+    is_told = any(scene.asks and not (scene.is_glad or scene.is_background) for scene in told)
     if (new is None or new.is_background) and _DECIDES.match(plain_letters(standard(words))):
-        new = next(scene for scene in scenes(texts.language()) if scene.name == "decide")
+        if is_told:
+            is_general = True
+        else:
+            new = next(scene for scene in scenes(texts.language()) if scene.name == "decide")
     found = [*([new] if new else []), *(scene for scene in told if not scene.is_glad)]
     known = [scene for scene in found if scene.asks and (scene.is_quiet or not is_quiet)]
     is_own = new is not None and not new.is_background and new in known
     best = new if is_own else max(known, key=lambda scene: scene.weight, default=None)
     is_fit = best is not None and (best is new or best.is_quiet or is_general)
     return best.asks if best and is_fit else ()
+
+
+def has_advised(conversation: Conversation) -> bool:
+    """Return whether the last answer passed on common advice."""
+    last = conversation.exchanges[-1].question
+    pools = [texts.answers(name) for name in _ADVICE]
+    known = [*(scene.asks for scene in scenes(texts.language())), *pools]
+    return any(each.partition("?")[0] in last for one in known for each in one)

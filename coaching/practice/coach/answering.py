@@ -17,8 +17,9 @@ from coaching.practice.coach.wordings import filled, unsaid
 
 _MAX_QUOTED = 140
 _INTENDS = re.compile(
-    r"\bi(?:'d| would)? (?:really |also |still |just )?(?:want|need|like|have|plan|hope|mean|ought) to "
-    r"(?!be\b|plan\b|organi|know\b|see\b|talk\b|ask\b|say\b|tell\b|go on\b|stop\b|die\b|leave\b|kill"
+    r"\bi(?:'d| would)? (?:really |also |still |just )?"
+    r"(?:(?:want|need|like|have|plan|hope|mean|ought) to|might|may|could) "
+    r"(?!be\b|plan\b|organi|know\b|see\b|always\b|have\b|not\b|say\b|tell\b|go on\b|stop\b|die\b|leave\b|kill"
     r"|sleep\b|understand\b)"
     r"([\w' -]{3,50}?)(?=\s*(?:[.,;!?]|\Z|\b(?:but|and|because|so|when|if|before|after|by|on|at|tomorrow"
     r"|tonight|today|this|next)\b))",

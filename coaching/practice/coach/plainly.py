@@ -4,6 +4,7 @@ import re
 
 from coaching.practice.coach import texts
 from coaching.practice.coach.acts import asked_after_privacy, begins_in, plain_act
+from coaching.practice.coach.advising import has_advised
 from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.grieving import has_grieved, is_of_loss
 from coaching.practice.coach.hearing import is_about
@@ -64,6 +65,8 @@ def act_of(conversation: Conversation) -> str:
             return ""
         case each if each in _SOFT and names_situation(words):
             return ""
+        case "takes_idea" if not has_advised(conversation):
+            return "taken"
         case "write" if _STATES.match(words) and not is_asking(words):
             return ""
         case "another_joke":

@@ -36,6 +36,14 @@ _LEAD = re.compile(
     r"\A\W*(?:(?:na gut|gut|ok|okay|also|well|right|vale|bueno|bien|dann|entonces)\b\W*)+", re.IGNORECASE
 )
 """How a promise begins with words that say nothing of it."""
+_ONLY_REFERS = re.compile(
+    r"(?:do|try|start|give) (?:that|it|this)(?: a (?:go|try))?(?: from| then)?\W*\Z", re.IGNORECASE
+)
+"""How a promise refers to what was said before."""
+_COULD = re.compile(
+    r"\bi (?:could|can|might|want to) (?!try (?:it|that)|do (?:it|that))([\w' -]{3,60}?)\s*(?:[.,;!?]|\Z)",
+    re.IGNORECASE,
+)
 _WORD = re.compile(r"\w{3,}")
 _MAX_WORDS = 300
 _MAX_MOVING_WORDS = 12
@@ -144,11 +152,22 @@ def _promised(conversation: Conversation, words: str) -> ToolUse | None:
         if not found or not day or is_about("no_promise", sentence):
             continue
         own = (next(filter(None, found.groups()), "") or quote).replace(day[0], " ")
-        own = _LEAD.sub("", own).strip()
+        own = _meant(conversation, _LEAD.sub("", own).strip())
+        if not own:
+            continue
         title = one_line(_REASON.sub("", _INVERTED.sub(r"ich \1", own)), 90)
         due = {"due_date": day[1].isoformat()} if today else {}
         return ToolUse(CREATE, {"title": title, "quote": quote, **due})
     return None
+
+
+def _meant(conversation: Conversation, own: str) -> str:
+    """Return what is promised; for "do that", what the person said before that they could do, or nothing."""
+    if not _ONLY_REFERS.match(own):
+        return own
+    said = [each.answer for each in conversation.exchanges[:-1] if not each.value]
+    could = (_COULD.search(words) for words in reversed(said[-2:]))
+    return next((found[1].strip() for found in could if found), "")
 
 
 def _dropped(conversation: Conversation, words: str) -> ToolUse | None:
