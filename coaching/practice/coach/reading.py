@@ -58,6 +58,8 @@ _ASKED = frozenset({"ask_advice", "ask_world"})
 _SURE_OF_WANTING = 0.9
 _ANSWERED_OF_OTHERS = frozenset({"asked", "ask_advice", "ask_world"})
 """Acts of questions about anything but the tour."""
+_OF_TOUR = frozenset({"", "able", "feature", "begin"})
+"""Topics of questions how to do something, which are about the tour only if they name it."""
 _THOUGHTS = frozenset({"wonder", "undecided"})
 """Topics that are asked of nobody."""
 _OF_BODIES = frozenset({"<clinic>", "<pills>"})
@@ -150,6 +152,9 @@ def _asked_or(act: str, topic: str, conversation: Conversation, parts: Sequence[
 
 def _asked_of(words: str, act: str, topic: str) -> tuple[str, str]:
     """Return what a question asks, where it isn't sure that it is about the tour."""
+    is_of_own = act == "ask_self" and topic in _OF_TOUR and is_about("how_i", words)
+    if is_of_own and texts.language() == texts.ENGLISH and not is_about("of_tour", words):
+        return "ask_advice", ""
     if act == "ask_self" and not topic and not words.rstrip().endswith("?") and "?" in words:
         return OPEN, ""
     if act == "ask_advice" and not topic and _WHY.match(words):

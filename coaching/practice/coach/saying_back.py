@@ -85,7 +85,7 @@ _PLAIN = re.compile(r"[^\W_]+(?:[ '’-][^\W_]+)*")
 _NO_THING = re.compile(
     r"\b(?:you|i|me|we|he|she|they|never|always|says?|said|went|got|gets|made|makes|thinks?|knows?|feels?"
     r"|felt|is|are|was|were|am|be|do|does|did|don't|have|has|had|can|can't|could|will|won't|would"
-    r"|should|not|no|really|then|now|this|that|it|ok|okay|fine|sure|sorry|please|thanks|what|why|how)\b|n't\b|['’](?:re|ve|ll|d|m)\b",
+    r"|should|not|no|sounds?|maybe|perhaps|really|then|now|this|that|it|ok|okay|fine|sure|sorry|please|thanks|what|why|how)\b|n't\b|['’](?:re|ve|ll|d|m)\b",
     re.IGNORECASE,
 )
 """What is in no few words that only name something."""

@@ -288,7 +288,8 @@ def _reply(conversation: Conversation, newest: Exchange, heard: Heard, lead: str
             return _menu(conversation)
     if is_about("wrote", newest.answer):
         return say(say_written(conversation))
-    is_asked = sensed.topic in {"able", "feature"} and not is_of_else(newest.answer)
+    is_of_tour = texts.language() != texts.ENGLISH or is_about("of_tour", newest.answer)
+    is_asked = sensed.topic in {"able", "feature"} and is_of_tour and not is_of_else(newest.answer)
     if is_asked or (is_first and plain_act(newest.answer) == "able"):
         return _menu(conversation, say_able(conversation, sensed.topic if is_asked else "able"))
     told = talk(conversation, newest, heard)
