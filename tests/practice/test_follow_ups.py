@@ -146,8 +146,8 @@ ROWS: Sequence[tuple[texts.Language, str, str, str]] = [
     ("de", "mein Opa ist gestorben | wie soll ich das bloß schaffen?", "quiet", ""),
     ("es", "Mi abuela murió el domingo. | ¿por qué ella?", "quiet", ""),
     # A few words after a question only answer it.
-    ("en", "our flat got burgled last night | the lock is still open", "answered !open", ""),
-    ("en", "my wife and I argue all the time | about money", "answered !money", ""),
+    ("en", "our flat got burgled last night | the lock is still open", "!open", "The lock is still open."),
+    ("en", "my wife and I argue all the time | about money", "!money", "“money”"),
     # A note with its text asks for the sentence; a step is changed on Home; an account is there.
     ("en", "note something about me: I love fishing", "note_again !echo", ""),
     ("de", "Etwas über mich notieren: ich werde Tischlerin", "note_again", ""),

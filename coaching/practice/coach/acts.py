@@ -30,7 +30,7 @@ _ASKED_LAST = (
 _DIRECT = (
     "register", "identity", "able", "therapist", "available", "time", "real", "whyask", "of_them", "normal",
     "unanswered", "misheard", "doubts_tip", "takes_idea", "trust", "explain",
-    "parts_shown", "another_idea", "legal", "jot", "language",
+    "parts_shown", "another_idea", "legal", "language",
     "doubt",
 )  # fmt: skip
 """English acts that a sentence does by itself, whatever stands beside it."""

@@ -14,7 +14,6 @@ from coaching.practice.coach.conversation import Conversation, Exchange
 from coaching.practice.coach.hearing import danger_heard, hear
 from coaching.practice.coach.leaving import takes_leave
 from coaching.practice.coach.replay import is_safe
-from coaching.practice.coach.scenes import is_hard
 from coaching.practice.coach.talk import answer_questions
 from coaching.practice.coach.walking import say
 from coaching.practice.coach.wordings import without_question
@@ -24,6 +23,14 @@ from coaching.safety.lines import Line, shipped_offer
 
 MAX_HELP_LINES = 5
 _SHORT_ANSWER = 4
+_LIGHT_WORD = re.compile(r"\balready\b", re.IGNORECASE)
+_GRAVE_WORD = re.compile(
+    r"\b(?:pills?|tablets?|meds|took|taken|swallow\w*|drank|rope|tied|noose|neck|numb|blade|gun|load\w*|bridge"
+    r"|ledge|roof|rail\w*|bye|goodbye|farewell|there|gone|dead|died|dying|sleepy|dizzy|blood|cut|started|bath|gas"
+    r"|crushed|up|over|done it|did it|date|plot|stone|grave)\b",
+    re.IGNORECASE,
+)
+"""What is said of means, farewells and the dead."""
 _YES = re.compile(r"\W*(?:yes|ja|sí)\b", re.IGNORECASE)
 _SHORT_WISH = 6
 _BEFORE = (
@@ -128,10 +135,16 @@ def _suggested_level(conversation: Conversation) -> str:
     if newest is None or newest.value or is_in_danger(conversation):
         return ""
     found = danger_heard(newest.answer)
-    is_light = found is not None and found.level == "concern" and found.is_weighed
-    if is_light and not (is_hard(newest.answer) or is_confided(newest.answer)):
-        return ""  # the page shows its card in any case
-    return found.level if found else ""
+    return found.level if found and not _hangs_on_a_light_word(newest.answer) else ""
+
+
+def _hangs_on_a_light_word(words: str) -> bool:
+    """Return whether words only suggest danger because of “already”, and name no means and no farewell.
+
+    The tour then asks nothing; the page shows its card in any case.
+    """
+    without = _LIGHT_WORD.sub(" ", words)
+    return without != words and not (_GRAVE_WORD.search(words) or danger_heard(" ".join(without.split())))
 
 
 def denies_danger(conversation: Conversation) -> bool:

@@ -18,8 +18,7 @@ LEARNT = (
         for name in (
             *("grief_one", "grief_two", "grief_three", "grief_four"),
             *("grief_five", "grief_six", "grief_seven"),
-            *("denials_one", "talk_one", "talk_two", "talk_three", "plans_one"),
-            *("written", "written_two", "written_three"),
+            *("denials_one", "talk_one", "talk_two", "plans_one", "written", "written_two", "written_three"),
         )
     ),
 )
