@@ -142,7 +142,7 @@ async def test_a_wish_with_a_day_is_no_step(http: Http) -> None:
     [
         "I've sent three reminders already", "I already tried that twice",
         "Maybe I'll try again on Wednesday",
-        "I've already told him, he doesn't listen", "What if they find out I can't do it?",
+        "What if they find out I can't do it?",
     ],
 )  # fmt: skip
 async def test_everyday_words_bring_no_question_about_self_harm(http: Http, words: str) -> None:
