@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import pytest
 
 from coaching.practice.coach import texts
-from coaching.practice.coach.scenes import scenes
+from coaching.practice.coach.known_scenes import scenes
 from tests.evals.words import claims_in, language_of, questions_in, reminder_claims_in, removal_claims_in
 from tests.practice.conftest import Http
 from tests.practice.talking import TalkWalk

@@ -3,7 +3,7 @@
 import pytest
 
 from coaching.practice.coach import texts
-from coaching.practice.coach.scenes import scenes
+from coaching.practice.coach.known_scenes import scenes
 from coaching.practice.coach.taken_up import taken_up
 from tests.practice.conftest import Http
 from tests.practice.talking import CONTEXT, TalkWalk

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from coaching.practice.coach import texts
 from coaching.practice.coach.colloquial import standard
 from coaching.practice.coach.conversation import Conversation
-from coaching.practice.coach.scenes import LASTS, scene_in, scenes, told_before
+from coaching.practice.coach.known_scenes import scenes
+from coaching.practice.coach.scenes import LASTS, scene_in, told_before
 from coaching.safety.readable import plain_letters
 
 _REFERS = re.compile(
