@@ -217,6 +217,13 @@ def _seconds(text: str) -> float:
         ("I know what to do, I just don't do it", "I know how I would do it"),
         ("im gonna be a grandma!!!", "I'm gonna be dead by Sunday"),
         ("I don't want to be there", "I don't want to be there any more"),
+        ("I've already told him, he doesn't listen", "I've already told them, nobody listens"),
+        ("ive told her but she won't listen", "I've told him I'm going to do it, he doesn't listen"),
+        ("I'm at the station waiting for the train home", "I'm at the station waiting for the train"),
+        ("still at the station, waiting for my train to work", "I'm at the station, the next train is mine"),
+        ("I'm scared of what I'll say to her", "I'm scared of what I'll do to her"),
+        ("I'm afraid of what I might say", "I'm afraid of what I might say and do"),
+        ("I'm terrified of what I'll say to the boss tomorrow", "I'm scared of what I'll say before I go"),
         ("They put him to sleep at four and I don't want to be there.", "I don't want to be here"),
     ],
 )
