@@ -14,6 +14,8 @@ from coaching.practice.coach.sense import features_of
 from coaching.safety.intensity import SaidWords, measure_intensity
 
 _OFFER = re.compile(r'<offer arc="([a-z_]{1,40})">')
+_PAINTS = re.compile(r"\bpaint\w*", re.IGNORECASE)
+"""Words that begin like “pain” and speak of colours."""
 _TIPS = ("sleep", "talk", "start")
 _GRAVE = frozenset(
     {"<body>", "<clinic>", "<pills>", "<died>", "<pregnloss>", "<betray>", "<humiliate>", "<fear>"}
@@ -35,7 +37,7 @@ def tip_for(conversation: Conversation, words: str) -> str:
 
 def is_of_harm(words: str) -> bool:
     """Return whether words speak of something that neither a common tip nor a reassurance fits."""
-    is_named = bool(_GRAVE & features_of(words)) or is_about("no_tip", words)
+    is_named = bool(_GRAVE & features_of(_PAINTS.sub(" ", words))) or is_about("no_tip", words)
     return is_named or measure_intensity([SaidWords(text=words)]).is_high
 
 
