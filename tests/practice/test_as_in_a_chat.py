@@ -58,6 +58,8 @@ ROWS = [
     ("es", "me quitaron el carnet", "!Eliminar"),
     ("de", "kannst du schweigen?", "Ich sage es niemandem"),
     ("es", "sabes guardar un secreto?", "No se lo digo a nadie"),
+    ("es", "mi hermana y yo no nos hablamos | no, no quise decir eso", "lo tomé mal"),
+    ("de", "meine schwester ist sauer | nein, so hab ich das nicht gemeint", "da lag ich falsch"),
     ("de", "Erzähl einen Witz | der war schlecht", "Mehr Humor"),
     ("es", "cuéntame un chiste | jaja malísimo", "Más humor"),
     ("de", "frag mich was | der döner glaub ich", "Noch eine?"),

@@ -13,7 +13,7 @@ from coaching.practice.coach.hearing import is_about, search
 from coaching.practice.coach.reading import is_asking
 from coaching.practice.coach.scenes import scene_in
 from coaching.practice.coach.steps import days_in, today_in
-from coaching.practice.coach.wordings import filled, unsaid
+from coaching.practice.coach.wordings import choose, filled, unsaid
 
 _MAX_QUOTED = 140
 _INTENDS = re.compile(
@@ -71,6 +71,9 @@ def say_of_answer(conversation: Conversation) -> str:
 
 
 def _say_misheard(conversation: Conversation) -> str:
+    """Take back what was said; in English, where that sounds natural, with their last statement."""
+    if texts.language() != texts.ENGLISH:
+        return choose(conversation, "misheard")
     said = [each.answer for each in conversation.exchanges[:-1] if not each.value]
     told = [words for words in said if len(words.split()) > 1 and not (is_asking(words) or plain_act(words))]
     if not told:
