@@ -91,6 +91,18 @@ class Asked:
         return is_open or bool(_NOTES & set(self.sentence))
 
     @property
+    def is_past(self) -> bool:
+        """Say whether the clause tells of what was done: `oggi ho chiamato`, `hoy limpié`."""
+        found, clauses = self.clauses.found, self.clauses
+        if found and found.sign == "strong":
+            return False
+        words = clauses.words[clauses.start if found else clauses.nearest : clauses.cut]
+        if self.lists.has_other("past", words, than="no past"):
+            return True
+        is_done = self.lists.has("has", words) and not self.lists.has("until", words)
+        return is_done and self.lists.has_other("participle", words, than="no participle")
+
+    @property
     def is_introduced(self) -> bool:
         """Say whether the line before names where the sentence is from: `I got this by mail:`."""
         above = self._above.rpartition("\n")[2] if self._above.endswith(":") else ""

@@ -3,14 +3,13 @@
 The signs (`spoken_signs`) know what lists hold, and people promise in countless ways. So each feature of the
 sentence around a quote has a weight that was learnt from labelled sentences of several authors, in
 `words/promise-weights.txt` (written by `tests.steps.training`). Where the signs see a promise, a low sum
-stops it; where they see none, only a high one makes it one. A feature is a word, with the part of the
-sentence that it is in or next to; words that follow each other where the quote begins and ends; a run of
-letters in the quote; what the words speak of (`words/promise-meanings.txt`), which meanings follow each
+stops it; where they see none, only a high one makes it one. A feature is a word, with the part of the sentence that it is in or next to; words
+that follow each other where the quote begins and ends; a run of letters in the quote; in which order the
+words stand (`promise_orders`); what they speak of (`words/promise-meanings.txt`), which meanings follow each
 other, and what is spoken of around the sentence; what the signs make of the clause; and whether a sign goes
 with an everyday deed and thing and with nothing that promises seldom speak of. Pure.
 """
 
-import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from functools import cache, cached_property
 from itertools import chain, pairwise
 from pathlib import Path
 
+from coaching.library.promise_orders import Order, letters_of
 from coaching.library.spoken import CLOSINGS, GREETINGS
 from coaching.library.spoken_signs import Clauses
 from coaching.library.spoken_words import Lists, meanings_in
@@ -28,7 +28,7 @@ Weights = Mapping[str, int]
 """The weights of features, in hundredths."""
 WEIGHTS = Path(__file__).parent / "words" / "promise-weights.txt"
 MEANINGS = "promise-meanings.txt"
-AGAINST, ENOUGH = 0, 80
+AGAINST, ENOUGH = 0, 40
 """In hundredths: what the signs see is a promise if it weighs more than the first, anything else if it weighs
 more than the second. Chosen by authors whom the weights didn't know (`training`)."""
 
@@ -56,7 +56,7 @@ _NEAR = 3
 """So many words before and after the sentence count as words, too."""
 _PIECE = 4
 _LENGTHS = (0, 2, 4, 8, 14, 25, 45)
-_START, _END, _QUOTE, _NUMBER = "^", "$", "|", "#"
+_START, _END, _QUOTE = "^", "$", "|"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,6 +134,7 @@ class Weighable:
     @cached_property
     def features(self) -> frozenset[str]:
         own = (ALWAYS, *self._words(), *self._spoken_of(), *self._signs(), *self._shape())
+        own = (*own, *self._order.features())
         return self._around | frozenset(own)
 
     @cached_property
@@ -141,7 +142,7 @@ class Weighable:
         """The features of what is said around the sentence, but for the next words: they may take it back."""
         return frozenset(
             [
-                *(f"last: {_letters_of(word)}" for word in self.before[-_NEAR:]),
+                *(f"last: {letters_of(word)}" for word in self.before[-_NEAR:]),
                 *(f"<around {meaning}>" for meaning in chain.from_iterable(self._meanings_around)),
                 f"<before {_size_of(self.before)}>",
                 f"<after {_size_of(self._said_after)}>",
@@ -186,9 +187,20 @@ class Weighable:
         """How often the message speaks of what."""
         return Counter(chain.from_iterable((*self._meanings, *self._meanings_around)))
 
+    @property
+    def _order(self) -> Order:
+        clauses, parts = self.clauses, self._parts
+        words = clauses.words
+        return Order(
+            words=[letters_of(word) for word in words], meanings=self._meanings,
+            is_frequent=[self.lists.length_at("common", words, at) > 0 for at in range(len(words))],
+            sign=clauses.found.span if clauses.found else range(0),
+            kind=clauses.found.sign if clauses.found else "none", is_timed=self.is_timed, **parts,
+        )  # fmt: skip
+
     def _words(self) -> Iterator[str]:
-        yield from (f"next: {_letters_of(word)}" for word in self._said_after[:_NEAR])
-        letters = [_letters_of(word) for word in self.clauses.words]
+        yield from (f"next: {letters_of(word)}" for word in self._said_after[:_NEAR])
+        letters = [letters_of(word) for word in self.clauses.words]
         parts = {name: letters[part.start : part.stop] for name, part in self._parts.items()}
         for name, words in parts.items():
             yield from words
@@ -247,13 +259,6 @@ class Weighable:
 def _size_of(words: Sized) -> int:
     """Return about how many words there are, as one of few numbers."""
     return sum(len(words) > length for length in _LENGTHS)
-
-
-def _letters_of(word: str) -> str:
-    """Return a word without marks on its letters; numbers are one word."""
-    if word[:1].isdigit():
-        return _NUMBER
-    return "".join(each for each in unicodedata.normalize("NFD", word) if unicodedata.category(each) != "Mn")
 
 
 @cache

@@ -129,7 +129,7 @@ def _fault(claim: Claim, asked: Asked, said: Said, weights: Weights, *, is_answe
     if ((clauses.is_negated and not is_abstention) or asked.is_taken_back) and not is_moved:
         return "negated"
     is_habit = clauses.is_habit and not (vows.is_dose or vows.is_new_habit or vows.is_abstention)
-    is_none = clauses.is_befalling or is_habit or clauses.is_request or vows.is_peril
+    is_none = clauses.is_befalling or asked.is_past or is_habit or clauses.is_request or vows.is_peril
     if claim.purpose == "new" and is_none:
         return "no promise"
     doubt = asked.doubt

@@ -1,9 +1,8 @@
 """What speaks for a promise in a sentence, and what against it: where each sign stands decides. Pure.
 
 A sentence is cut into clauses. A promise has a sign of the first person and the future (`strong`), or of the
-first person and the present with a time, in the clause of the quote. A negation counts in that clause alone
-and up to a subordinate one ("tell her that I can't" promises to tell); a doubt, a condition, and other
-people's speech count from the last "but" or "so" on.
+present with a time, in the clause of the quote. A negation counts in that clause alone, up to a subordinate
+one ("tell her that I can't"); a doubt, a condition, and others' speech count from the last "but" or "so" on.
 """
 
 from bisect import bisect_right
@@ -53,6 +52,7 @@ class Clauses:
         self.start, self.found = self._own_start()
         self.reset = self._reset()
         self.cut = self._cut()
+        self.nearest = max(each for each in self._starts if each <= quote.start)
 
     def has(self, group: str, start: int, end: int) -> bool:
         return self._lists.has(group, self.words, start, end)

@@ -7,7 +7,8 @@ written before a look at the rules, `written_h` to `written_m`, `fresh_third` an
 writer. So were `fresh_fifth` and `fresh_sixth`, by another, and `fresh_seventh`, by a third. `written_p` and
 `written_q` are by one who had read three of the fresh ones, about other things: promises and jokes of the
 same words, habits, and the doings of other people. `written_r` to `written_v` are by one who had read all of
-them, about other things, too: all kinds of the fresh ones, and plain promises without more.
+them, about other things, too: all kinds of the fresh ones, and plain promises without more. `written_w` and
+`written_x` are by one who had read samples: what was done, habits, and promises in other words and orders.
 """
 
 import time
@@ -156,12 +157,51 @@ def test_everyday_words_for_the_same_are_promises(words: str, quote: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("quote", "least"), [("I'll call the bank", AGAINST), ("straight home, kettle, bed", ENOUGH)]
+    ("quote", "least"),
+    [
+        ("I'll call the bank", AGAINST),
+        ("straight home, kettle, bed", ENOUGH),
+    ],
 )
 def test_a_promise_weighs_enough_and_more_where_no_sign_sees_it(quote: str, least: int) -> None:
     claim = Claim(quote=quote, purpose="new", title=quote)
     assert weigh(claim, [said(quote)], {ALWAYS: least}).why == "no promise"
     assert weigh(claim, [said(quote)], {ALWAYS: least + 1}).why == ""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "hoy limpié la cocina", "Hoy he llamado al banco.", "hoy fui al gimnasio", "Esta semana compré pan.",
+        "oggi ho chiamato la banca", "Oggi sono andata in palestra.", "Volevo chiamare la scuola oggi.",
+        "gestern habe ich meine Schwester angerufen", "Heute hab ich den Keller aufgeräumt.",
+        "heute schrieb ich ihr einen Brief", "Bin heute zum Arzt gegangen.",
+        "aujourd'hui j'ai rangé le bureau", "Je suis allée courir ce matin.",
+        "hoje liguei para o banco", "Hoje fui à academia.", "Hoje limpei a cozinha inteira.",
+        "I've called the bank today.", "I finally cleaned the kitchen.", "I was going to ring her tonight.",
+    ],
+)  # fmt: skip
+def test_what_was_done_is_no_promise(words: str) -> None:
+    claim = Claim(quote=words, purpose="new", title=words)
+    assert weigh(claim, [said(words)], {ALWAYS: 10_000}).why
+
+
+@pytest.mark.parametrize(
+    ("words", "quote"),
+    [
+        ("Ya pagué la luz, mañana llamo al banco.", "mañana llamo al banco"),
+        ("Hoy prepararé la cena.", "Hoy prepararé la cena"),
+        ("Ho deciso: domani chiamo la banca.", "domani chiamo la banca"),
+        ("Ich hab lang gewartet. Morgen ruf ich sie an.", "Morgen ruf ich sie an"),
+        ("Bis Freitag hab ich die Steuererklärung abgeschickt.", "Bis Freitag hab ich die Steuererklärung"),
+        ("J'ai décidé d'appeler la banque demain.", "J'ai décidé d'appeler la banque demain"),
+        ("Já paguei a luz, amanhã ligo para o banco.", "amanhã ligo para o banco"),
+        ("I've decided to call the bank today.", "I've decided to call the bank today"),
+    ],
+)
+def test_what_is_still_to_be_done_may_be_one(words: str, quote: str) -> None:
+    claim = Claim(quote=quote, purpose="new", title=quote)
+    assert weigh(claim, [said(words)], {ALWAYS: 10_000}).why == ""
 
 
 @pytest.mark.parametrize(

@@ -18,13 +18,14 @@ from tests.steps.measure import LEARNT, Row, is_promise, read_rows, report, weig
 
 HEADER = "# Weights of the features of a promise (promise_weights.py), in hundredths. `<..>`: by meaning."
 OF_RULES, OF_ONE, OF_ANOTHER = "rules", "one writer", "another writer"
-OF_A_THIRD, OF_A_FOURTH = "a third writer", "a fourth writer"
+OF_A_THIRD, OF_A_FOURTH, OF_A_FIFTH = "a third writer", "a fourth writer", "a fifth writer"
 TABLES_OF: Mapping[str, Collection[str]] = {
     OF_RULES: {"held", "promises", "promises_hard", "promises_own"},
     OF_ONE: {*(f"written_{letter}" for letter in "hijklm"), "fresh_third", "fresh_fourth"},
     OF_ANOTHER: {"written_n", "written_o"},
     OF_A_THIRD: {"written_p", "written_q"},
     OF_A_FOURTH: {f"written_{letter}" for letter in "rstuv"},
+    OF_A_FIFTH: {"written_w", "written_x"},
 }
 """Tables by who wrote them, the author of the rules first; each other table is somebody else's."""
 WEIGHT_OF_RULES = 0.5
@@ -33,8 +34,8 @@ WEIGHT_OF_HARM = 2.0
 """What an error at a plan of harm costs, compared with another sentence that is no promise."""
 COST = 0.1
 ROUNDS = 25
-MIN_SENTENCES = 6
-MIN_WEIGHT = 6
+MIN_SENTENCES = 5
+MIN_WEIGHT = 2
 """In hundredths: smaller weights are left out."""
 
 SAMPLED = 40
