@@ -35,8 +35,6 @@ MAX_FOUND = 5
 MAX_ANSWER = 200
 """A longer message is more than an answer to a proposal."""
 _QUESTIONS = frozenset("?¿？؟")
-_CERTAIN: Collection[Why] = ("joke", "question", "reported")
-"""Doubts of the signs that no weight lifts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,8 +139,8 @@ def _fault(claim: Claim, asked: Asked, said: Said, weights: Weights, *, is_answe
         return _undone(asked, doubt)
     if is_moved or claim.purpose == "dropped":
         return "no promise" if claim.purpose == "dropped" or doubt not in ("", "no promise") else ""
-    is_certain = doubt in _CERTAIN or (doubt == "hedged" and clauses.is_conditional)
-    is_certain = is_certain or (bool(doubt) and is_short([token.word for token in tokens_of(asked.quoted)]))
+    is_few = bool(doubt) and is_short([token.word for token in tokens_of(asked.quoted)])
+    is_certain = doubt == "question" or is_few
     is_vow = claim.purpose == "new" and asked.is_vow
     is_promise = not is_certain and (is_vow or asked.weighable(doubt).is_promise(weights))
     return "" if is_promise else doubt or "no promise"
