@@ -3,8 +3,8 @@
 The signs (`spoken_signs`) know what lists hold, and people promise in countless ways. So each feature of the
 sentence around a quote has a weight that was learnt from labelled sentences of several authors, in
 `words/promise-weights.txt` (written by `tests.steps.training`). Where the signs see a promise, a low sum
-stops it; where they see none, only a high one makes it one, and where they see a joke, somebody else's words
-or a condition, only a very high one. A feature is a word, with the part of the sentence that it is in or next
+stops it; where they see none, only a high one makes it one, and where they see a joke or a
+condition, only a very high one. A feature is a word, with the part of the sentence that it is in or next
 to; words that follow each other where the quote begins and ends; a run of letters in the quote; in which
 order the words stand (`promise_orders`); what they speak of (`words/promise-meanings.txt`), which meanings
 follow each other, and what is spoken of around the sentence; what the signs make of the clause; and whether a
@@ -30,12 +30,10 @@ Weights = Mapping[str, int]
 WEIGHTS = Path(__file__).parent / "words" / "promise-weights.txt"
 MEANINGS = "promise-meanings.txt"
 AGAINST, ENOUGH, SURE = 0, 40, 150
-"""In hundredths: what the signs see is a promise if it weighs more than the first; what they take for a joke,
-others' speech or a condition, if more than the last; anything else, if more than the second. Chosen by
+"""In hundredths: what the signs see is a promise if it weighs more than the first; what they take for a joke
+or a condition, if more than the last; anything else, if more than the second. Chosen by
 authors whom the weights didn't know (`training`)."""
 
-_GRAVE = ("joke", "reported")
-"""Doubts that few weights lift."""
 _DEAD = "dead"
 _RISKS = (
     {"drink", "drive"}, {"drink", "relapse"}, {"drink", "lapse"}, {"vice", "lapse"}, {"vice", "acquires"},
@@ -92,7 +90,7 @@ class Weighable:
     def _least(self) -> int:
         """Return what a promise weighs more than, by how sure the doubt is."""
         is_condition = self.doubt == "hedged" and self.clauses.is_conditional
-        if is_condition or self.doubt in _GRAVE:
+        if is_condition or self.doubt == "joke":
             return SURE
         return ENOUGH if self.doubt else AGAINST
 

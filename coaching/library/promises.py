@@ -140,7 +140,7 @@ def _fault(claim: Claim, asked: Asked, said: Said, weights: Weights, *, is_answe
     if is_moved or claim.purpose == "dropped":
         return "no promise" if claim.purpose == "dropped" or doubt not in ("", "no promise") else ""
     is_few = bool(doubt) and is_short([token.word for token in tokens_of(asked.quoted)])
-    is_certain = doubt == "question" or is_few
+    is_certain = doubt in ("question", "reported") or is_few
     is_vow = claim.purpose == "new" and asked.is_vow
     is_promise = not is_certain and (is_vow or asked.weighable(doubt).is_promise(weights))
     return "" if is_promise else doubt or "no promise"
