@@ -1,10 +1,10 @@
 """What a person said is a step at once only if they promised it: by tables of sentences.
 
-The words and the weights were learnt from all of them but the newest two fresh ones (`measure.LEARNT`);
+The words and the weights were learnt from all of them but two of the fresh ones (`measure.LEARNT`);
 `test_training` measures weights on the sentences of an author they weren't learnt from. By the author of the
 rules are `held`, `promises`, `promises_hard`, `promises_own`, `written_l` and `written_m`. Others were
 written before a look at the rules, `written_h` to `written_m`, `fresh_third` and `fresh_fourth` by one
-writer. So were `fresh_fifth` and `fresh_sixth`, by another, and `fresh_seventh`, by a third. `written_p` and
+writer. So were `fresh_fifth` and `fresh_sixth`, by another, and the later ones, each by one. `written_p` and
 `written_q` are by one who had read three of the fresh ones, about other things: promises and jokes of the
 same words, habits, and the doings of other people. `written_r` to `written_v` are by one who had read all of
 them, about other things, too: all kinds of the fresh ones, and plain promises without more. `written_w` and
