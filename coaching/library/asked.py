@@ -20,7 +20,7 @@ Why = Literal[
 
 _WORDS = "promises.txt"
 _NOTES = frozenset("🎵🎶♪♫")
-_SMILES = frozenset("😂🤣😜😝😛🙃😆😉😏🤪💀")
+_SMILES = frozenset("😂🤣😜😝😛🙃😆😉😏🤪💀🤡")
 _SMILEYS = (";)", ";-)", ":p", ":-p", ":d", ":-d")
 _PLAIN = frozenset("'’\"“”,.-_\u0301\u200d\ufe0f")
 """Signs that say nothing of what a message is."""
@@ -150,4 +150,6 @@ class Asked:
         rest = plain(f" {self._rest} ").replace("\n", " ")
         laughs = bool(_SMILES & set(rest)) or any(f" {smiley} " in rest for smiley in _SMILEYS)
         laughs = laughs or self.lists.has("laughs", [token.word for token in tokens_of(rest)])
+        praised = self.lists.length_at("praises", self._after, 0)
+        laughs = laughs or praised == max(1, len(self._after))
         return laughs and not self.lists.has("serious", self.message)

@@ -4,6 +4,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 MIN_CHARACTERS, MIN_UNSPACED = 8, 4
@@ -11,6 +12,7 @@ MIN_CHARACTERS, MIN_UNSPACED = 8, 4
 QUOTATION = frozenset('"“”„«»‹›「」『』')
 _SIGNS = str.maketrans("‐‑‒–—−’‘ʼ`´", "------'''''")
 _INSIDE = frozenset("'-")
+_INSIDE_CLAUSES = frozenset("'\"/&%€$£#@+*°’“”„«»‹›`^_=<>")
 _ENDS = frozenset(".!?…。！？")
 _SHORT_FORMS = frozenset(
     {"dr", "mr", "mrs", "ms", "prof", "st", "bzw", "ca", "usw", "evtl", "sr", "sra", "dra", "mme", "m", "vs",
@@ -98,6 +100,17 @@ def tokens_of(text: str, start: int = 0, end: int | None = None) -> list[Token]:
             tokens.append(Token(plain(text[begin:at]), begin, at))
             begin = -1
     return tokens
+
+
+def marks_between(sentence: str, tokens: Sequence[Token]) -> Sequence[str]:
+    """Return the signs before each word that end a clause; empty for none."""
+    marks: list[str] = [""]
+    for before, token in pairwise(tokens):
+        between = sentence[before.end : token.start]
+        signs = "".join(each for each in between if not each.isspace() and each not in _INSIDE_CLAUSES)
+        is_split = any(each.isspace() for each in between)
+        marks.append(signs if (is_split and signs not in ("-", "")) or " - " in between else "")
+    return marks
 
 
 def sentences_of(text: str) -> Iterator[Sentence]:
@@ -212,7 +225,7 @@ def _is_copied(line: str) -> bool:
     if line.endswith(":") and _WROTE & set(line[:-1].split()):
         return True
     hour = label[:_MAX_SENDER].replace("[", " ").split()[-1:]
-    is_timed = "".join(hour).isdigit() and rest[:2].isdigit() and ":" in rest[2:_MAX_SENDER]
+    is_timed = "".join(hour).isdigit() and rest[:2].isdigit() and ": " in rest[2:_MAX_SENDER]
     return is_timed or any(words in line for words in _FORWARDED)
 
 

@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from coaching.library.spoken import Token
+from coaching.library.spoken import Token, marks_between
 from coaching.library.spoken_days import is_day_word
 from coaching.library.spoken_words import Lists
 
 Sign = Literal["strong", "present"]
-_INSIDE_CLAUSES = frozenset("'\"/&%€$£#@+*°’“”„«»‹›`^_=<>")
 _MAX_ASIDE = 4
 """So many words after a clause are an aside: ", maybe", ", she says"."""
 _MAX_BACK = 4
@@ -45,7 +44,7 @@ class Clauses:
         self.quote = quote
         self._lists = lists
         self._sentence = sentence
-        self._marks = _marks(sentence, tokens)
+        self._marks = marks_between(sentence, tokens)
         self._capitals = [sentence[token.start].isupper() for token in tokens]
         self._after_that = self._thats()
         self._starts = self._clause_starts()
@@ -64,17 +63,29 @@ class Clauses:
             self._lists.length_at("retracts", self.words, self.cut) > 0
             or self._lists.has_other("negation", self.words[self.start : self.cut], than="no negation")
             or self.has("exclusion", self.start, self.quote.start)
+            or self._is_negated_before_aside
         )
+
+    @property
+    def _is_negated_before_aside(self) -> bool:
+        """Say whether a "not" without its verb stands before an aside: `I won't, come what may, sing`."""
+        before = pairwise([at for at in self._starts if at <= self.nearest][-_MAX_BACK:])
+        is_stated = self.found is not None and self.found.span.start >= self.nearest
+        return not is_stated and any(self._marks[end] and self._lacks_verb(at, end) for at, end in before)
+
+    def _lacks_verb(self, start: int, end: int) -> bool:
+        """Say whether a negated clause of the person's own ends before its verb."""
+        spans, signs = ([*self._lists.spans(each, self.words, start, end)] for each in ("negation", "strong"))
+        is_own = bool(signs) or self.has("self", start, end)
+        return is_own and bool(spans) and any(each.stop == end for each in (*spans, *signs))
 
     @property
     def is_hedged(self) -> bool:
         """Say whether a doubt, a wish or a condition governs the quote."""
-        if self.has("hedge", self.reset, self.cut) or self._is_aside("hedge"):
-            return True
         opener = self._lists.length_at("because", self.words, self.start)
-        if opener and self.start + opener <= self.quote.stop:
-            return True
-        return self.is_conditional
+        is_reason = opener > 0 and self.start + opener <= self.quote.stop
+        is_doubted = self.has("hedge", self.reset, self.cut) or self._is_aside("hedge")
+        return is_doubted or is_reason or self.is_conditional
 
     @property
     def is_conditional(self) -> bool:
@@ -287,14 +298,3 @@ class Clauses:
         is_name = colons == [1] and self._sentence.lstrip()[0].isupper()
         is_own = any(self._lists.length_at(group, self.words, 0) for group in _OWN_LABELS)
         return self.has("source", 0, colons[-1]) or (is_name and not is_own)
-
-
-def _marks(sentence: str, tokens: Sequence[Token]) -> Sequence[str]:
-    """Return the signs before each word that end a clause; empty for none."""
-    marks: list[str] = [""]
-    for before, token in pairwise(tokens):
-        between = sentence[before.end : token.start]
-        signs = "".join(each for each in between if not each.isspace() and each not in _INSIDE_CLAUSES)
-        is_split = any(each.isspace() for each in between)
-        marks.append(signs if (is_split and signs not in ("-", "")) or " - " in between else "")
-    return marks
