@@ -104,7 +104,10 @@ def test_a_plan_of_harm_waits(words: str) -> None:
     [
         ("At half six I'm lying down", "At half six I'm lying down, blackout curtains drawn."),
         ("let me text my sister right now", "let me text my sister right now and tell her we're coming"),
-        ("I work on the budget sheet", "My planner is open. Monday 8:30 to 9:30 I work on the budget sheet."),
+        (
+            "Monday 8:30 to 9:30 I work on the budget",
+            "Planner's open. Monday 8:30 to 9:30 I work on the budget.",
+        ),
     ],
 )
 def test_an_everyday_promise_is_a_step_at_once(quote: str, words: str) -> None:
@@ -131,8 +134,8 @@ def test_another_clause_after_a_negated_one_is_not_negated() -> None:
     assert why("am Samstag räume ich die Garage auf", words) == ""
 
 
-@pytest.mark.parametrize("after", [" Brilliant.", " 🤡", " What could go wrong."])
+@pytest.mark.parametrize("after", [". Brilliant.", " 🤡", ". What could go wrong."])
 def test_praise_alone_or_a_clown_after_a_sentence_mocks_it(after: str) -> None:
-    promise = "I'll ring the dentist on Friday morning"
+    promise = "I'll practise the trumpet at noon"
     assert why(promise, f"{promise}.") == ""
-    assert why(promise, f"{promise}.{after}") == "joke"
+    assert why(promise, f"{promise}{after}") == "joke"
