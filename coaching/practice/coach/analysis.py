@@ -29,9 +29,12 @@ _DUE = re.compile(
     re.IGNORECASE,
 )
 _NOT_SPEAKERS = frozenset({"Date", "Meeting", "Subject", "Attendees", "Present", "Recorded", "Note", "Notes"})
-_FACT = re.compile(r"^(?:[-*#]|[^\S\n])*+([A-ZÄÖÜ][^:\n|]{1,40}):[ \t]+(\S[^\n]{0,120})$", re.MULTILINE)
+_FACT = re.compile(r"^(?:[-*#]|[^\S\n])*+([A-ZÄÖÜ][^:\n|]{1,40}):[ \t]+(\S[^\n]{0,600})$", re.MULTILINE)
+_NEXT_FACT = re.compile(r"[,;.][ \t]+(?=[A-ZÄÖÜ][^\s:,;.|]*+(?: [^\s:,;.|]++){0,2}:[ \t])")
+"""Between two facts on one line: `Landlord: Hans Meyer GmbH, Tenant: Ana Ruiz`."""
 _POINTS, _A_PAGE = 8, 2
 _FACTS = 20
+_MAX_VALUE = 121
 
 
 def is_analysis(body: Mapping[str, Any]) -> bool:
@@ -54,9 +57,17 @@ def analyse(body: Mapping[str, Any]) -> Reply:
 
 def facts_in(text: str, most: int = _FACTS) -> Iterator[dict[str, Any]]:
     """Yield what lines of a text give a name to: `Rent: EUR 900`."""
-    for found in islice(_FACT.finditer(text), most):
-        quote = " ".join(found[0].split())
-        yield {"name": found[1].strip(), "value": found[2].strip(), "quote": quote, "main": True}
+    return islice(_facts_in(text), most)
+
+
+def _facts_in(text: str) -> Iterator[dict[str, Any]]:
+    for found in _FACT.finditer(text):
+        first, *more = _NEXT_FACT.split(found[2])
+        named = [(found[1], first), *((each.partition(":")[0], each.partition(":")[2]) for each in more)]
+        for name, value in named:
+            quote = " ".join(f"{name}: {value}".split())
+            if len(value.strip()) <= _MAX_VALUE:
+                yield {"name": name.strip(), "value": value.strip(), "quote": quote, "main": True}
 
 
 def _summary(text: str, sent: str) -> Mapping[str, Any]:

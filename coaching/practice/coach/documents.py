@@ -2,7 +2,7 @@
 
 Whatever a document says to its reader, only how it looks counts. A type needs two phrases of its own, or one
 in the title or the name, and has to be the likeliest candidate. Otherwise the answer says that it isn't sure:
-an IBAN stands in invoices, too.
+an IBAN stands in invoices, too. Without any phrase it names no type, so that the page asks the person.
 """
 
 import re
@@ -123,6 +123,8 @@ def _row(document: SentDocument, references: Mapping[str, str], tags: Sequence[s
     shown = [each for each in document.candidates if each in references] or list(references)
     found = [_Found(file_type=each, phrases=_phrases_in(words, references[each])) for each in shown]
     best, *others = sorted(found, key=lambda each: -len(each.phrases)) or [_Found(file_type="", phrases=())]
+    if not best.phrases:
+        return _named(document, shown)
     confidence = _confidence(document, best, others) if best.file_type in shown[:1] else _UNSURE
     quoted = ", ".join(texts.of_job("phrase", words=phrase) for phrase in best.phrases[:3])
     return row_for(
@@ -135,8 +137,23 @@ def _row(document: SentDocument, references: Mapping[str, str], tags: Sequence[s
             if each.phrases
         ],
         tags=[tag for tag in tags if _has(words, tag)][:4],
-        why=texts.of_job("says", phrases=quoted) if quoted else texts.of_job("says_nothing"),
+        why=texts.of_job("says", phrases=quoted),
     )
+
+
+def _named(document: SentDocument, shown: Sequence[str]) -> dict[str, Any]:
+    """Return the row of a document without phrases: with the type that its title names in full, or none."""
+    words = {each: each.replace("-", " ") for each in shown if "-" in each}
+    named = next((each for each in words if _has(_titled(document), words[each])), "")
+    if not named:
+        return row_for(document, "", 0.0, why=texts.of_job("says_nothing"))
+    quoted = texts.of_job("phrase", words=words[named])
+    return row_for(document, named, _UNSURE, why=texts.of_job("says", phrases=quoted))
+
+
+def _titled(document: SentDocument) -> str:
+    title = _PAGE.sub("", document.text).lstrip().partition("\n")[0][:_TITLE]
+    return _plain(f"{document.name}\n{title}")
 
 
 def _confidence(document: SentDocument, best: _Found, others: Sequence[_Found]) -> float:
@@ -144,8 +161,7 @@ def _confidence(document: SentDocument, best: _Found, others: Sequence[_Found]) 
     next_best = others[0].phrases if others else ()
     if len(best.phrases) >= _SURE_PHRASES and len(best.phrases) > len(next_best):
         return _SURE
-    title = _PAGE.sub("", document.text).lstrip().partition("\n")[0][:_TITLE]
-    titled = _plain(f"{document.name}\n{title}")
+    titled = _titled(document)
     if not next_best and any(_has(titled, phrase) for phrase in best.phrases):
         return _FAIRLY_SURE
     return _UNSURE
