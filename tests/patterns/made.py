@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from coaching.practice.coach import acts, fitting, hearing, jobs, known_scenes, steps, taken_up
+from coaching.practice.coach import acts, fitting, hearing, jobs, known_scenes, requested, steps, taken_up
 from coaching.practice.coach.tables import BY_LANGUAGE, WALKS
 from coaching.safety import (
     answers,
@@ -61,6 +61,12 @@ MADE: Mapping[str, Callable[[], Patterns]] = {
     ],
     "coaching/practice/coach/taken_up.py: re.compile(text)": lambda: [*taken_up.patterns()],
     "coaching/practice/coach/known_scenes.py: re.compile(text)": lambda: [*known_scenes.patterns()],
+    "coaching/practice/coach/requested.py: re.compile(text)": lambda: [
+        pattern
+        for known in requested.request_patterns().values()
+        for patterns in known.values()
+        for pattern in patterns
+    ],
     "coaching/practice/coach/hearing.py: re.compile(text)": lambda: [
         *(pattern for patterns in hearing._WHOLE.values() for pattern in patterns.values()),
         *(pattern for patterns in hearing._WITHIN.values() for pattern in patterns.values()),

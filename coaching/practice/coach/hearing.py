@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from coaching.practice.coach.colloquial import standard
+from coaching.practice.coach.requested import requested
 from coaching.practice.coach.spoken import PATTERNS, language_of, spoken_language
 from coaching.practice.coach.tables import BY_LANGUAGE, Slot
 from coaching.practice.coach.texts import ENGLISH, LANGUAGES, Language, language, read_table
@@ -95,13 +96,21 @@ def hear(text: str, slots: Sequence[Slot] = (), *, last: str = "", last_words: s
         return Heard(kind=found)
     if is_about("refusal", plain):
         return Heard(kind="refusal")
-    if recalled := search("recall", plain):
-        return Heard(kind="recall", words=recalled[1].strip(" ?!.,\"'"))
+    if recalled := _recalled(plain):
+        return recalled
     if wish := wish_in(plain):
         return Heard(kind="wish", words=wish)
     if is_about("question", plain):
         return Heard(kind="question")
     return _correction(plain, slots, last, last_words) or Heard(kind=_told(plain))
+
+
+def _recalled(plain: str) -> Heard | None:
+    """Return a search that a text asks for, or a question about what was said; None for other texts."""
+    if wanted := requested("search", plain):
+        return Heard(kind="recall", words=wanted)
+    found = search("recall", plain)
+    return Heard(kind="recall", words=found[1].strip(" ?!.,\"'")) if found else None
 
 
 def danger_heard(text: str) -> Danger | None:

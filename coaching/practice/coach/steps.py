@@ -14,6 +14,7 @@ from coaching.practice.coach import texts
 from coaching.practice.coach.acts import asks_to_be_reminded
 from coaching.practice.coach.conversation import Call, Conversation
 from coaching.practice.coach.hearing import HEARD, is_about, one_line, search
+from coaching.practice.coach.requested import requested
 from coaching.practice.coach.texts import LANGUAGES
 from coaching.practice.script import ToolUse
 
@@ -44,6 +45,12 @@ _COULD = re.compile(
     r"\bi (?:could|can|might|want to) (?!try (?:it|that)|do (?:it|that))([\w' -]{3,60}?)\s*(?:[.,;!?]|\Z)",
     re.IGNORECASE,
 )
+_TO_DO = re.compile(
+    r"\A\W*(?:to|that i (?:have to|need to|must)|dass ich|zu|que (?:tengo que|debo)|de)\s++"
+    r"|(?<!\s)\s++(?:muss|soll(?:te)?|will)\W*+\Z",
+    re.IGNORECASE,
+)
+"""What a requested step is said with, and what isn't in its title."""
 _WORD = re.compile(r"\w{3,}")
 _MAX_WORDS = 300
 _MAX_MOVING_WORDS = 12
@@ -63,7 +70,7 @@ def step_call(conversation: Conversation, words: str) -> ToolUse | None:
     """Return the call that notes what words say of a next step; None if they say nothing of one."""
     if len(words) > _MAX_WORDS:
         return None
-    ways = (_done, _promised, _dropped, _moved)
+    ways = (_done, requested_step, _promised, _dropped, _moved)
     return next(filter(None, (way(conversation, words) for way in ways)), None)
 
 
@@ -98,7 +105,14 @@ def say_step(conversation: Conversation, call: Call) -> str:
         case _:
             kept = texts.said("step_kept", title=title, day=texts.said("step_day", day=day) if day else "")
             is_asked = asks_to_be_reminded(conversation.exchanges[-1].answer)
-            return f"{kept} {texts.said('step_no_ring')}" if is_asked else kept
+            return f"{kept} {texts.said(_reminder(values))}" if is_asked else kept
+
+
+def _reminder(values: Mapping[str, object]) -> str:
+    """Return the name of what is said to who asks to be reminded of a step that was noted."""
+    if not values.get("due_date"):
+        return "step_no_day"
+    return "step_reminded" if values.get("reminder") else "step_no_ring"
 
 
 def look_back(conversation: Conversation, begins: int) -> LookBack | None:
@@ -168,6 +182,19 @@ def _meant(conversation: Conversation, own: str) -> str:
     said = [each.answer for each in conversation.exchanges[:-1] if not each.value]
     could = (_COULD.search(words) for words in reversed(said[-2:]))
     return next((found[1].strip() for found in could if found), "")
+
+def requested_step(conversation: Conversation, words: str) -> ToolUse | None:
+    """Return the call that notes a step which words plainly request, on a day if they name one."""
+    wanted = (
+        next(iter(_SENTENCE.findall(requested("step", words))), "") if CREATE in conversation.tools else ""
+    )
+    if not wanted:
+        return None
+    today = today_in(conversation)
+    day = next(_days_in(words, today), None)
+    title = one_line(_TO_DO.sub("", wanted.replace(day[0], " ") if day else wanted).strip(), 90)
+    due = {"due_date": day[1].isoformat()} if day and today else {}
+    return ToolUse(CREATE, {"title": title or one_line(wanted, 90), "quote": wanted.strip()[:500], **due})
 
 
 def _dropped(conversation: Conversation, words: str) -> ToolUse | None:

@@ -23,17 +23,18 @@ from coaching.practice.coach.danger import (
     suggests_danger,
 )
 from coaching.practice.coach.documents import classify, is_classification
+from coaching.practice.coach.doing import do_requested, say_done
 from coaching.practice.coach.file_names import reason_in_words
 from coaching.practice.coach.grieving import is_grieving
 from coaching.practice.coach.hearing import Heard, hear, is_about
 from coaching.practice.coach.jobs import do_job
-from coaching.practice.coach.library import SEARCH, say_what_was_found, say_what_was_said, search_documents
+from coaching.practice.coach.library import SEARCH, say_what_was_found, say_what_was_said
 from coaching.practice.coach.onward import offer_due
 from coaching.practice.coach.own_words import say_last_told
 from coaching.practice.coach.pages import shows_pages, write_down
 from coaching.practice.coach.replay import replay
 from coaching.practice.coach.sense import sense
-from coaching.practice.coach.steps import CREATE, RESOLVE, say_step, step_call
+from coaching.practice.coach.steps import CREATE, say_step, step_call
 from coaching.practice.coach.stopping import warn_of_stopping
 from coaching.practice.coach.tables import STATIONS, WALKS, Walk, walk_called
 from coaching.practice.coach.talk import stay_with, talk
@@ -114,9 +115,8 @@ def _say_results(conversation: Conversation, walking: Walking | None) -> Reply |
 def _say_others(conversation: Conversation, done: Mapping[str, Call]) -> Reply | None:
     if found := done.get(SEARCH):
         return say(say_what_was_found(found), texts.said("recall_back"))
-    if step := done.get(CREATE) or done.get(RESOLVE):
-        return say(say_step(conversation, step))
-    return _after_skill(conversation, named) if (named := done.get("load_skill")) else None
+    named = done.get("load_skill")
+    return say_done(conversation, done) or (_after_skill(conversation, named) if named else None)
 
 
 def _go_on_warned(conversation: Conversation, warning: str) -> Reply:
@@ -230,8 +230,8 @@ def _open(conversation: Conversation) -> Reply:
     if suggests_danger(conversation):  # no step, tip, offer or praise follows
         told = stay_with(conversation)
         return say(introduce(told) if is_first else told)
-    if not newest.value and (search := search_documents(conversation, newest.answer)):
-        return search
+    if not newest.value and (done := do_requested(conversation, newest.answer)):
+        return done
     return _answer(conversation, newest, lead, is_first=is_first)
 
 
