@@ -9,8 +9,10 @@ from coaching.practice.coach import texts
 from coaching.practice.coach.acts import plain_act
 from coaching.practice.coach.conversation import Conversation, Exchange
 from coaching.practice.coach.correcting import choice_in, correct, given_in, replace_item
+from coaching.practice.coach.day_plan import given_of_plan
 from coaching.practice.coach.fitting import asks_about_slot, part_named
 from coaching.practice.coach.hearing import Heard, Kind, hear
+from coaching.practice.coach.requested import requested
 from coaching.practice.coach.resting import (
     begin_rest,
     is_next,
@@ -40,11 +42,13 @@ _SAFE = re.compile(
 )
 _UNSAFE = re.compile(r"\b(?:not|don'?t|can'?t|cannot|never|no|nicht|nie|kein\w*|nunca)\b")
 _FEW_WORDS, _PART_WORDS = 3, 3
+_MAY_REQUEST = frozenset({"answer", "request", "question"})
+"""What a request for a next step is heard as; it answers no question."""
 
 
 def replay(conversation: Conversation, walk: Walk, begins: int) -> State:
     """Return the state of a walk that began at a position."""
-    state = State(walk=walk)
+    state = State(walk=walk, given=dict(given_of_plan(conversation, walk.name)))
     for exchange, spoken in conversation.exchanges_with_language:
         if exchange.position > begins:
             with texts.speaking(spoken):
@@ -127,7 +131,9 @@ def _heard(state: State, exchange: Exchange) -> Heard:
     if exchange.value or exchange.ratings is not None:
         noted = hear(exchange.answer) if exchange.ratings and exchange.answer else Heard(kind="choice")
         return noted if noted.kind == "danger" else Heard(kind="pulse" if exchange.ratings else "choice")
-    return hear(exchange.answer, changeable(state), last=state.last, last_words=said)
+    heard = hear(exchange.answer, changeable(state), last=state.last, last_words=said)
+    is_step = state.walk.is_arc and heard.kind in _MAY_REQUEST and requested("step", exchange.answer)
+    return Heard(kind="aside") if is_step else heard
 
 
 def _fill(state: State, exchange: Exchange, slot: Slot | None) -> None:

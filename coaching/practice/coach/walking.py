@@ -10,6 +10,7 @@ from functools import cached_property
 from coaching.practice.coach import texts
 from coaching.practice.coach.asides import react
 from coaching.practice.coach.conversation import Call, Conversation
+from coaching.practice.coach.day_plan import good_night, lead_to
 from coaching.practice.coach.file_names import (
     clip,
     files_in_words,
@@ -105,7 +106,9 @@ class Walking:
             values = {"context": slot.question, "domains": list(DOMAINS)}
             return Reply.of(ToolUse("show_pulse_check", values))
         is_plain = self.state.is_unrated and slot.name in DOMAINS
-        return ask(self.conversation, slot.question, () if is_plain else slot.choices)
+        lead = lead_to(self.conversation, self.walk.name, slot.name)
+        question = f"{lead} {slot.question}".lstrip()
+        return ask(self.conversation, question, () if is_plain else slot.choices)
 
     def _ask_which(self, which: Heard) -> Reply:
         items = self.state.given[which.about].items
@@ -225,6 +228,8 @@ def say_goodbye(conversation: Conversation, walk: Walk | None, done: Call) -> Re
     missing = done.values.get("still_missing")
     items = [missing_in_words(str(item)) for item in missing] if isinstance(missing, list) else []
     parts = [walk.farewell if walk and has_saved and not items else texts.said("left")]
+    if walk and walk.name == "close_day" and (night := good_night(conversation)):
+        parts[0] = f"{parts[0]} {night}"
     if items:
         parts.append(texts.said("still_missing", missing=join_words(items)))
     if walk and walk.name == "weekly_checkin" and done.values.get("next_checkin"):
