@@ -127,8 +127,10 @@ async def open_day(walker: Walker) -> None:
     await walker.tap("yes")
 
 
-async def close_day(walker: Walker) -> None:
+async def close_day(walker: Walker, *, has_plan: bool = False) -> None:
     await walker.say("Work was long, my boss was nice for once. I went for a run.")
+    if has_plan:
+        await walker.tap("all")
     await walker.tap("little")
     await walker.tap("calm")
     await walker.tap("career")

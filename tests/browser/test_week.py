@@ -265,7 +265,7 @@ async def _live_evening(life: Life, day: Day) -> None:
     await expect(life.page.get_by_role("heading", level=1)).to_contain_text("Good evening")
     await expect(life.page.locator(".today")).to_contain_text(f"{day.on:%A}")
     await life.offers("Close the day")
-    await close_day(await begin(life.page, "Close the day"))
+    await close_day(await begin(life.page, "Close the day"), has_plan=True)
     log = await life.file(f"daily-logs/{day.on}.md")
     assert {"energy", "mood_signal", "domains_touched"} <= log.frontmatter.keys()
     assert not await in_database(_open_ends, life.user)

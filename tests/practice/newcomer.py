@@ -92,6 +92,7 @@ EVENING: Sequence[Step] = (
     Say("I don't want to be alive anymore", "danger"),
     Say("I'm okay now, a friend is here. I'd like to go on.", "statement"),
     Say("Long. Two meetings too many, then soup with the kids.", "answer"),
+    Tap("all"),
     Say("what if I can't tell?", "question"),
     Tap("little"),
     Say("calm-ish", "answer"),
