@@ -6,6 +6,8 @@ import pytest
 
 from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.jobs import do_job
+from coaching.practice.coach.tables import BY_LANGUAGE
+from coaching.practice.coach.texts import Language
 
 SLEEP = {
     "en": "I sleep badly since we moved, and my job is too much.",
@@ -69,3 +71,45 @@ def test_a_title_and_a_summary_quote_what_was_written_not_what_was_tapped() -> N
 
 def test_a_title_of_taps_alone_has_the_words_of_the_first_one() -> None:
     assert done(f"<beginning>\n{TAPPED}\n</beginning>") == "Yes, that is right"
+
+
+def beginning(*said: tuple[str, str]) -> str:
+    lines = "\n".join(f'<said by="{who}">\n{words}\n</said>' for who, words in said)
+    return f"<beginning>\n{lines}\n</beginning>"
+
+
+@pytest.mark.parametrize(
+    ("said", "title"),
+    [
+        (["ok", "We may move to Porto in May"], "We may move to Porto in…"),
+        (["Hi! Thanks. The neighbours are loud again"], "The neighbours are loud again"),
+        (["hm, ok", "Ja", "Der Nachbar bohrt schon wieder"], "Der Nachbar bohrt schon wieder"),
+        (["vale", "Los vecinos hacen ruido otra vez"], "Los vecinos hacen ruido otra vez"),
+    ],
+)
+def test_a_title_is_the_first_sentence_that_says_something(said: list[str], title: str) -> None:
+    assert done(beginning(*(("person", words) for words in said))) == title
+
+
+@pytest.mark.parametrize(
+    ("answer", "title"),
+    [
+        ("What would you like to see, and what is on your mind?", "A conversation"),
+        ("Was möchtest du sehen, und was beschäftigt dich gerade?", "Ein Gespräch"),
+        ("¿Qué te gustaría ver, y qué te preocupa ahora?", "Una conversación"),
+    ],
+)
+@pytest.mark.parametrize("words", ["ok", "👍", "hm"])
+def test_a_conversation_in_which_nothing_was_said_has_a_neutral_title(
+    words: str, answer: str, title: str
+) -> None:
+    assert done(beginning(("person", words), ("sage", answer))) == title
+
+
+@pytest.mark.parametrize(
+    ("code", "title"), [("en", "Close my day"), ("de", "Meinen Tag abschließen"), ("es", "Cerrar mi día")]
+)
+def test_a_title_without_words_is_the_name_of_the_arc(code: Language, title: str) -> None:
+    opening = BY_LANGUAGE[code]["close_day"].opening
+    assert done(beginning(("sage", opening), ("person", "ok"))) == title
+    assert done(beginning(("person", "ok"), ("sage", opening), ("person", "Tapped: Rested"))) == title

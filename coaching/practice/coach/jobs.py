@@ -10,6 +10,7 @@ from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.file_names import clip, join_words
 from coaching.practice.coach.hearing import hear
 from coaching.practice.coach.spoken import PATTERNS, spoken_language
+from coaching.practice.coach.tables import BY_LANGUAGE
 from coaching.practice.script import Reply
 from coaching.safety.card import danger_in
 
@@ -28,6 +29,7 @@ _BRIEF = re.compile(
 # What is said opens and closes no such section: its brackets are replaced.
 _SAID = r"\n((?:[^\n<]++|\n(?!</said>)|<(?!said\b))*+)\n</said>"
 _PERSON = re.compile(rf'<said by="person"(?: day="[^"<]*+")?+>{_SAID}')
+_SAGE = re.compile(rf'<said by="sage"(?: day="[^"<]*+")?+>{_SAID}')
 _NUMBERED = re.compile(rf'<said number="(\d++)" by="person" day="[^"<]*+"( as="answer")?+>{_SAID}')
 _SENTENCE = re.compile(r"[^.!?\n…]+[.!?…”]*")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
@@ -38,6 +40,11 @@ _TOPICS = {
 _PROMISE = re.compile(r"\b(?:i['’]ll|i will|i['’]m going to|ich werde|voy a)\b", re.IGNORECASE)
 _TAPPED = "Tapped: "
 _TITLE_WORDS = 6
+_FEW_WORDS = 3
+_SAYS_NOTHING = frozenset(
+    {"hello", "thanks", "yes", "no", "continue", "later", "leave", "pause", "menu", "empty", "nonsense"}
+)
+"""What a sentence is heard as that no conversation is called by."""
 _BRIEF_LINES = 20
 
 
@@ -55,9 +62,9 @@ def do_job(conversation: Conversation) -> Reply | None:
         with _speaking_as([words for _, words in _LINE.findall(found[1])]):
             return Reply.of(json.dumps({"paragraphs": list(_letter(found[1]))}, ensure_ascii=False))
     if found := _BEGINNING.match(sent):
-        words = _PERSON.findall(found[1])
-        with _speaking_as(words):
-            return Reply.of(_title(words))
+        words, answers = _PERSON.findall(found[1]), "\n".join(_SAGE.findall(found[1]))
+        with texts.speaking(spoken_language("\n".join(words)) or spoken_language(answers) or texts.ENGLISH):
+            return Reply.of(_title(words, answers))
     return None
 
 
@@ -122,14 +129,37 @@ def _paragraph(kind: str, text: str, *quotes: tuple[str, str]) -> Mapping[str, o
     return {"kind": kind, "text": text, "quotes": [{"words": words, "day": day} for day, words in quotes]}
 
 
-def _title(said: Sequence[str]) -> str:
+def _title(said: Sequence[str], answers: str) -> str:
+    """Return the subjects of what was written, else its first sentence that says something.
+
+    Without one, the conversation is called by its arc, or by what was tapped first.
+    """
     if danger_in("\n".join(said)):
         return "-"
-    words = "\n".join(_written(said) or said).removeprefix(_TAPPED)
+    words = "\n".join(_written(said))
     if topics := _topics_in(words):
         return topics[0].upper() + topics[1:]
-    first = (_sentences(words) or [texts.of_job("conversation")])[0].split()
+    told = [each for each in _sentences(words) if not _says_nothing(each)]
+    tapped = [each.removeprefix(_TAPPED) for each in said if each.startswith(_TAPPED)]
+    first = [*told, *_arcs_begun(answers), *tapped, texts.of_job("conversation")][0].split()
     return " ".join(first[:_TITLE_WORDS]).rstrip(".,;:!?") + ("…" if len(first) > _TITLE_WORDS else "")
+
+
+def _says_nothing(sentence: str) -> bool:
+    """Return whether no conversation is called by a sentence; of few words the language may not show."""
+    is_brief = len(sentence.split()) <= _FEW_WORDS
+    for code in texts.LANGUAGES if is_brief else (texts.language(),):
+        with texts.speaking(code):
+            if hear(sentence).kind in _SAYS_NOTHING:
+                return True
+    return False
+
+
+def _arcs_begun(answers: str) -> Sequence[str]:
+    """Return the names of the arcs whose opening Sage has said."""
+    names = {value: label for label, value in texts.choices("menu")}
+    walks = [walk for known in BY_LANGUAGE.values() for walk in known.values() if walk.is_arc]
+    return [names[walk.name] for walk in walks if walk.opening in answers]
 
 
 def _written(said: Sequence[str]) -> Sequence[str]:
