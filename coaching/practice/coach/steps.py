@@ -183,6 +183,7 @@ def _meant(conversation: Conversation, own: str) -> str:
     could = (_COULD.search(words) for words in reversed(said[-2:]))
     return next((found[1].strip() for found in could if found), "")
 
+
 def requested_step(conversation: Conversation, words: str) -> ToolUse | None:
     """Return the call that notes a step which words plainly request, on a day if they name one."""
     wanted = (
@@ -191,7 +192,7 @@ def requested_step(conversation: Conversation, words: str) -> ToolUse | None:
     if not wanted:
         return None
     today = today_in(conversation)
-    day = next(_days_in(words, today), None)
+    day = next(days_in(words, today), None)
     title = one_line(_TO_DO.sub("", wanted.replace(day[0], " ") if day else wanted).strip(), 90)
     due = {"due_date": day[1].isoformat()} if day and today else {}
     return ToolUse(CREATE, {"title": title or one_line(wanted, 90), "quote": wanted.strip()[:500], **due})
