@@ -83,7 +83,7 @@ def test_an_old_reply_shows_its_files_answers_and_marks(
         "Life map: Career Career Leading a team.",
     ]
     assert "/files/life-map/career.md" not in page, "the person has no such file"
-    assert '<li class="pill"><span>Rest</span></li>' in page
+    assert '<li class="pill"><span dir="auto">Rest</span></li>' in page
     assert 'data-mark="begin-open_day"' in page
     assert 'data-mark="end-session"' in page
     assert "is-pending" not in page
