@@ -43,9 +43,9 @@ async def closed(http: Http, language: str, more: str, rest: str = "", clock: st
 @pytest.mark.parametrize(
     ("language", "left", "line"),
     [
-        ("en", "All of it tomorrow", "- **Not done: Run**"),
-        ("de", "Alles morgen", "- **Nicht erledigt: Run**"),
-        ("es", "Todo para mañana", "- **Sin hacer: Run**"),
+        ("en", "All of it tomorrow", "- **Not ticked: Run**"),
+        ("de", "Alles morgen", "- **Nicht abgehakt: Run**"),
+        ("es", "Todo para mañana", "- **Sin marcar: Run**"),
     ],
 )
 async def test_the_plan_is_named_and_what_becomes_of_the_rest_is_asked_and_logged(

@@ -1,6 +1,8 @@
 """Plain requests for a tool of Sage's: a next step, a note, a search, what there is, by `requested.toml`.
 
-A request is a whole message that names what it is about. A wish, a promise and a question aren't requests.
+A request is a whole message that names what it is about. A wish, a promise and a question aren't requests,
+nor are several lines or what stands in quotation marks: they may be somebody else's. A plan of harm goes on no
+list.
 """
 
 import re
@@ -10,11 +12,15 @@ from typing import Literal
 
 from coaching.practice.coach.spoken import spoken_language
 from coaching.practice.coach.texts import LANGUAGES, Language, language, read_table
+from coaching.safety.card import danger_in
 
 Request = Literal["step", "note", "search", "files", "steps", "able", "how"]
+Known = Request | Literal["harm"]
 
 _MAX_CHARACTERS = 700
 _FEW_WORDS = 3
+_I_WILL: Mapping[Language, str] = {"en": "I will", "de": "Ich werde", "es": "Voy a"}
+_QUOTED = "\"'“„«‘"
 _AROUND = " \t\n.!?,;:-–—\"'“”„«»‘’"
 
 
@@ -39,11 +45,21 @@ def _pattern(text: str) -> re.Pattern[str]:
 def requested(request: Request, words: str) -> str:
     """Return what words request, as they say it; nothing if they request no such thing."""
     plain = words.replace("’", "'").strip()
-    if len(plain) > _MAX_CHARACTERS:
+    if len(plain) > _MAX_CHARACTERS or "\n" in plain or plain.startswith(tuple(_QUOTED)):
         return ""
-    others = LANGUAGES if len(plain.split()) <= _FEW_WORDS else ()  # whose language may not show
-    for code in dict.fromkeys((spoken_language(plain) or language(), *others)):
-        for pattern in request_patterns()[code][request]:
-            if found := pattern.search(plain):
-                return found[1].strip(_AROUND)
+    is_short = request != "search" and len(plain.split()) <= _FEW_WORDS  # its language may not show
+    for code in dict.fromkeys((spoken_language(plain) or language(), *(LANGUAGES if is_short else ()))):
+        if found := _found(code, request, plain):
+            wanted = found[1].strip(_AROUND)
+            return "" if request == "step" and _does_harm(code, wanted) else wanted
     return ""
+
+
+def _found(code: Language, name: Known, plain: str) -> re.Match[str] | None:
+    matches = (pattern.search(plain) for pattern in request_patterns()[code][name])
+    return next((match for match in matches if match), None)
+
+
+def _does_harm(code: Language, wanted: str) -> bool:
+    """Say whether a step would harm somebody: it goes on no list, and is answered as other words are."""
+    return bool(_found(code, "harm", wanted)) or danger_in(f"{_I_WILL[code]} {wanted}") is not None
