@@ -1,8 +1,8 @@
 """Plain requests for a tool of Sage's: a next step, a note, a search, what there is, by `requested.toml`.
 
 A request is a whole message that names what it is about. A wish, a promise and a question aren't requests,
-nor are several lines or what stands in quotation marks: they may be somebody else's. A plan of harm goes on no
-list.
+nor are several lines or what stands in quotation marks: they may be somebody else's. A plan of harm goes
+on no list.
 """
 
 import re
