@@ -32,7 +32,7 @@ from coaching.people.timezone_choices import timezone_choices
 from coaching.skills.facts import checkin_due_on
 from coaching.views.care import remembered
 from coaching.views.forms import ProfileForm, TimezoneForm
-from coaching.views.what_is_kept import KEPT, read_storage, read_what_leaves
+from coaching.views.what_is_kept import KEPT, is_model_here, read_storage, read_what_leaves
 from sessions_app.models import UsagePurpose
 from sessions_app.money import dollars
 from sessions_app.usage import PurposeUsage, count_turns, read_tokens_of_day, usage_by_purpose
@@ -144,7 +144,8 @@ def data(request: HttpRequest) -> HttpResponse:
         "kept": KEPT,
         "storage": read_storage(),
         "leaves": read_what_leaves(profile.user_id),
-        "is_model_here": configured.SAGE_MODEL_FILE is not None,
+        "is_model_here": is_model_here(),
+        "has_model_file": configured.SAGE_MODEL_FILE is not None,
     }
     return render(request, "coaching/pages/settings_data.html", context)
 

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from coaching.models import CalendarKind, CalendarSource, ProgramToken, PushDevice
-from coaching.voice.hearing import heard_at_home, hearer
+from coaching.voice.hearing import LOCAL_HOSTS, heard_at_home, hearer
 
 _ANTHROPIC = "api.anthropic.com"
 
@@ -219,9 +219,16 @@ def read_storage() -> Sequence[str]:
 def _storage() -> Iterator[str]:
     if settings.ENVIRONMENT.s3_bucket:
         host = _host(settings.ENVIRONMENT.s3_endpoint_url) or "Amazon S3"
-        yield _(
-            "Texts are in this server’s database; files, documents, photos and recordings are at %(host)s."
-        ) % {"host": host}
+        if host in LOCAL_HOSTS:
+            yield _(
+                "Texts are in this server’s database; files, documents, photos and recordings are in the "
+                "object store on this machine."
+            )
+        else:
+            yield _(
+                "Texts are in this server’s database; files, documents, photos and recordings are at "
+                "%(host)s."
+            ) % {"host": host}
     else:
         yield _("All of it is in this server’s database and in its data folder.")
     if settings.SAGE_BACKUP_DIR:
@@ -233,6 +240,11 @@ def _storage() -> Iterator[str]:
     yield _("What you haven’t sent yet is in your browser.")
 
 
+def is_model_here() -> bool:
+    """Return whether the AI model, or a server that may pass on what it gets, is on this machine."""
+    return bool(settings.SAGE_MODEL_FILE) or _host(settings.ANTHROPIC_BASE_URL) in LOCAL_HOSTS
+
+
 def read_what_leaves(user_id: int) -> Sequence[str]:
     """Return a sentence for each receiver outside this server, as it is configured and used by the person."""
     return [*_to_servers(), *_to_what_they_chose(user_id)]
@@ -240,7 +252,7 @@ def read_what_leaves(user_id: int) -> Sequence[str]:
 
 def _to_servers() -> Iterator[str]:
     """Yield what goes to servers that this installation is set up with."""
-    if not (settings.IS_PRACTICE_MODEL or settings.SAGE_MODEL_FILE):
+    if not (settings.IS_PRACTICE_MODEL or is_model_here()):
         yield _(
             "To the AI model at %(host)s: your message, the conversation so far, and what of your files, "
             "days, events and next steps belongs to it; captures, and conversations again for titles, "
@@ -255,14 +267,14 @@ def _to_servers() -> Iterator[str]:
             "By mail, to your address: links to confirm it, notices about your account, and the reminders "
             "that you want by mail."
         )
-    if settings.SAGE_INBOX:
+    if settings.SAGE_INBOX and settings.SAGE_INBOX.host not in LOCAL_HOSTS:
         yield _("What you mail to your library comes by a mailbox at %(host)s.") % {
             "host": settings.SAGE_INBOX.host
         }
     reported = [
         _host(url) for url in (settings.ENVIRONMENT.sentry_dsn, settings.ENVIRONMENT.otlp_endpoint) if url
     ]
-    for host in dict.fromkeys(reported):
+    for host in dict.fromkeys(host for host in reported if host not in LOCAL_HOSTS):
         yield _("To %(host)s: which errors there were and how long things took, without your words.") % {
             "host": host
         }

@@ -9,7 +9,8 @@ from coaching.voice.model_file import problem_with
 
 THIS_SERVER = "localhost"
 """Who hears recordings where there is a model file: nobody else."""
-_LOCAL = frozenset({THIS_SERVER, "127.0.0.1", "::1"})
+LOCAL_HOSTS = frozenset({THIS_SERVER, "127.0.0.1", "::1"})
+"""The hosts of addresses on the machine that Sage runs on."""
 _PATH = "/audio/transcriptions"
 
 
@@ -41,7 +42,7 @@ def hearer() -> str:
 
 def heard_at_home() -> bool:
     """Return whether recordings stay on the machine that Sage runs on."""
-    return (urlsplit(settings.SAGE_TRANSCRIBE_URL).hostname or hearer()) in _LOCAL
+    return (urlsplit(settings.SAGE_TRANSCRIBE_URL).hostname or hearer()) in LOCAL_HOSTS
 
 
 def transcription_url() -> str:

@@ -87,6 +87,34 @@ def test_a_model_file_of_the_server_sends_nothing_away(signed_in: Client, settin
     assert "What leaves this server Nothing: the AI model runs on this server. " in words
 
 
+@pytest.mark.parametrize("address", ["http://127.0.0.1:8080", "http://localhost:11434/v1", "http://[::1]:1"])
+def test_a_models_server_on_this_machine_is_said_to_be_here_and_that_it_may_pass_words_on(
+    signed_in: Client, settings: Settings, address: str
+) -> None:
+    settings.IS_PRACTICE_MODEL, settings.SAGE_MODEL_FILE = False, None
+    settings.ANTHROPIC_BASE_URL = address
+    words = words_of(page_of(signed_in, PAGE))
+    assert "To the AI model at" not in words
+    assert "goes to a server on this machine, and no further unless that server passes it on." in words
+    assert "Nothing" not in words.partition("What leaves this server")[2].partition(".")[0]
+
+
+def test_storage_reports_and_a_mailbox_on_this_machine_leave_nothing(
+    signed_in: Client, settings: Settings
+) -> None:
+    with_variables(
+        settings,
+        s3_bucket="sage",
+        s3_endpoint_url="http://localhost:9000",
+        sentry_dsn="http://key@127.0.0.1/1",
+        otlp_endpoint="http://[::1]:4318",
+    )
+    settings.SAGE_INBOX = place_of("imaps://sage%40sage.example:password@localhost/INBOX")
+    words = words_of(page_of(signed_in, PAGE))
+    assert NOTHING in words
+    assert "recordings are in the object store on this machine." in words
+
+
 def test_storage_and_reports_elsewhere_are_named_by_host(signed_in: Client, settings: Settings) -> None:
     with_variables(
         settings,
