@@ -19,12 +19,13 @@ _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 def check_message_text(text: object) -> str:
-    """Return the user's text as it will be stored.
+    """Return the user's text as it will be stored, with the line breaks of a page: a form sends CRLF.
 
     Raises `Refused` for what isn't text, is empty, too long, or holds characters that can't be stored.
     """
     if not isinstance(text, str):
         raise Refused(_("A message must be text."))
+    text = text.replace("\r\n", "\n")
     if len(text) > MAX_MESSAGE_CHARACTERS:
         raise Refused(
             _(

@@ -193,15 +193,16 @@ def _content_of(text: object) -> str:
     """Return the text as a file body: nothing in a person's own words is frontmatter."""
     if not isinstance(text, str) or not text.strip():
         raise Refused(gettext_noop("Please write something first."))
-    if len(text) > MAX_CAPTURE_CHARACTERS:
+    words = text.replace("\r\n", "\n")  # a form's line breaks, which the page counts as one character
+    if len(words) > MAX_CAPTURE_CHARACTERS:
         raise Refused(
             gettext_noop(
                 "This has %(count)s characters; the limit is %(most)s. Please split it into several captures."
             ),
-            count=len(text),
+            count=len(words),
             most=MAX_CAPTURE_CHARACTERS,
         )
-    words = text.replace("\r\n", "\n").strip()
+    words = words.strip()
     return words if strip_frontmatter(words) == words else f"\\{words}"
 
 

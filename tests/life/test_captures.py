@@ -106,6 +106,15 @@ def test_what_cant_be_kept_is_refused_and_stays_in_the_field(
     assert not UserFile.unscoped.exists()
 
 
+def test_a_forms_line_break_counts_as_one_character_as_on_the_page(person: User, browser: Client) -> None:
+    lines = "x" * 320 + "\r\n"
+    fits = lines * 62 + "x" * (20_000 - 62 * 321)
+    assert browser.post("/capture/", {"text": fits, "id": "one"}).status_code == HTTPStatus.SEE_OTHER
+    assert browser.post("/capture/", {"text": f"{fits}x", "id": "two"}).status_code == 422
+    content = UserFileVersion.of(person.pk).get().content
+    assert content.endswith(fits.replace("\r\n", "\n") + "\n")
+
+
 def test_a_persons_own_words_are_never_taken_for_frontmatter(person: User, browser: Client) -> None:
     text = "---\nmood: low\n---\nand words"
     browser.post("/capture/", {"text": text})

@@ -1,8 +1,10 @@
 """Refusals: English for models and logs, in the language that is active for pages."""
 
+import pytest
 from django.utils.translation import override
 
 from sessions_app.errors import Refused
+from sessions_app.text import MAX_MESSAGE_CHARACTERS, check_message_text
 
 
 def test_a_refusal_is_shown_in_the_language_that_is_active() -> None:
@@ -30,3 +32,10 @@ def test_a_refusal_rounds_its_values_to_one_decimal() -> None:
     with override("de"):
         assert refusal.shown() == "Dieser Wert muss kleiner oder gleich 1.234,6 sein."
         assert str(refusal) == "Ensure this value is less than or equal to 1,234.6."
+
+
+def test_a_forms_line_break_counts_as_one_character_of_a_message_as_on_the_page() -> None:
+    words = "x" * (MAX_MESSAGE_CHARACTERS - 60)
+    assert check_message_text(words + "\r\n" * 60) == words + "\n" * 60
+    with pytest.raises(Refused, match="20,001 characters"):
+        check_message_text(words + "\r\n" * 61)
