@@ -19,6 +19,7 @@ from coaching.safety.danger import Danger
 from sessions_app.errors import Refused
 
 QUOTED_CHARACTERS = 1_000
+"""Of a question above its answer. `prompt.html` says how long an answer may be, so that both fit."""
 SHOWN_CHARACTERS = 2_000
 NO_ANSWER_YET = gettext_lazy("I’d like to talk about it.")
 ALREADY = gettext_noop("You’ve already answered or skipped this question.")
@@ -73,7 +74,7 @@ def keep_answer(
         raise Refused(gettext_noop("Please write something first."))
     if not (prompt.is_open or (client_id and Capture.of(user_id).filter(client_id=client_id).exists())):
         raise Refused(ALREADY)
-    question = "\n".join(f"> {line}".rstrip() for line in _quoted(prompt.text).splitlines())
+    question = _quoted("\n".join(f"> {line}".rstrip() for line in prompt.text.splitlines()))
     kept = keep_capture(
         user_id=user_id,
         text=f"{question}\n\n{text}",

@@ -5,6 +5,7 @@ from http import HTTPStatus
 
 from django.contrib.auth.decorators import login_required
 from django.contrib.messages import info
+from django.db.transaction import atomic
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -20,6 +21,7 @@ from coaching.life.prompts import (
     message_about,
     skip_prompt,
 )
+from coaching.live.runner import rate_limit
 from coaching.models import Profile
 from coaching.people.accounts import load_profile
 from coaching.people.danger_scans import scans
@@ -33,8 +35,10 @@ from coaching.views.forms import PromptForm
 from coaching.views.parts import back_to, or_404, status_of, with_wait
 from sessions_app.database import in_database, in_database_page
 from sessions_app.errors import Refused
+from sessions_app.limits import refuse_over_limits
 from sessions_app.models import SessionKind
 from sessions_app.selectors import was_begun_by
+from sessions_app.text import check_message_text
 
 UNREADABLE = gettext_noop("Sage couldn’t read that. Please send it again.")
 WRITTEN = gettext_lazy("Saved to your captures, with the question.")
@@ -72,15 +76,20 @@ async def _talk(request: HttpRequest, shown: ShownPrompt, form: PromptForm, *, u
     is_begun = await in_database(was_begun_by, user_id=user_id, client_id=client_id)
     if not (shown.is_open or is_begun):
         raise Refused(ALREADY)
-    response = await begin(
-        request,
-        kind=SessionKind.OPEN_CONVERSATION,
-        text=message_about(shown, form.cleaned_data["text"]),
-        client_id=client_id,
-    )
+    text = message_about(shown, form.cleaned_data["text"])
+    if not is_begun:  # before the conversation, which would stay empty
+        await in_database(_check_message, user_id=user_id, text=text)
+    response = await begin(request, kind=SessionKind.OPEN_CONVERSATION, text=text, client_id=client_id)
     if response.status_code == HTTPStatus.FOUND:
         await in_database(mark_answered, user_id=user_id, prompt_id=shown.id, now=timezone.now())
     return response
+
+
+@atomic
+def _check_message(*, user_id: int, text: str) -> None:
+    """Raise `Refused` where the first message of a conversation would be."""
+    check_message_text(text)
+    refuse_over_limits(user_id=user_id, rate_limit=rate_limit())
 
 
 def _write_down(

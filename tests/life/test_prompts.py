@@ -1,11 +1,13 @@
 """Reflection prompts: shown one at a time, answered where Sage reads it, or skipped."""
 
+import re
 from datetime import timedelta
 from http import HTTPStatus
 
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from django.utils.translation import override
 
 from coaching.files.frontmatter import parse_file
 from coaching.life.prompts import (
@@ -14,7 +16,12 @@ from coaching.life.prompts import (
     message_about,
 )
 from coaching.models import Capture, FileType, Profile, ReflectionPrompt, UserFileVersion
+from sessions_app.limits import MAX_RUNNING_TURNS_PER_USER
+from sessions_app.models import Session, SessionKind
+from sessions_app.services import open_session
+from sessions_app.text import check_message_text
 from tests.life.conftest import NOON, KeepFile
+from tests.stored_turns import open_turn
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("at_noon")]
 
@@ -89,6 +96,43 @@ def test_only_the_first_of_two_tabs_answers_and_the_others_words_stay_on_its_pag
         assert "already answered or skipped" in page
         assert "My second thought" in page
     assert not Capture.unscoped.exists()
+
+
+def test_an_answer_as_long_as_the_page_takes_fits_below_any_question(
+    person: User, browser: Client, keep_file: KeepFile
+) -> None:
+    file = keep_file(person, FileType.REFLECTION_PROMPT, "a\n" * 900, name="long")
+    prompt = ReflectionPrompt.unscoped.get(file=file)
+    address = f"/reflections/{prompt.pk}/"
+    page = browser.get(address).content.decode()
+    most = re.search(r'id="prompt-text".*? data-most="([0-9]+)"', page)
+    assert most is not None
+    text = "\r\n".join(["x" * 99] * (int(most[1]) // 100)) + "y"
+    shown = accessible_prompt(user_id=person.pk, prompt_id=prompt.pk, timezone=Profile.unscoped.get().zone)
+    with override("de"):
+        assert check_message_text(message_about(shown, text)).endswith("xy")
+    assert browser.post(address, {"do": "write", "text": text, "id": "one"})["Location"] == "/"
+    assert Capture.unscoped.exists()
+
+
+def test_a_refused_message_about_a_question_leaves_no_conversation(
+    person: User, browser: Client, prompt: ReflectionPrompt
+) -> None:
+    address = f"/reflections/{prompt.pk}/"
+    long = browser.post(address, {"do": "talk", "text": "x" * 20_000, "id": "one"})
+    assert long.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
+    assert "Please shorten it" in long.content.decode()
+    assert not Session.unscoped.exists()
+    for _ in range(MAX_RUNNING_TURNS_PER_USER):
+        session = open_session(user_id=person.pk, kind=SessionKind.OPEN_CONVERSATION)
+        open_turn(session, owner="elsewhere")
+    early = browser.post(address, {"do": "talk", "text": "A walk.", "id": "two"})
+    assert early.status_code == HTTPStatus.TOO_MANY_REQUESTS
+    assert early["Retry-After"]
+    assert "A walk." in early.content.decode()
+    assert Session.unscoped.count() == MAX_RUNNING_TURNS_PER_USER
+    prompt.refresh_from_db()
+    assert prompt.answered_at is None
 
 
 def test_a_question_that_sage_asks_anew_is_open_again(
