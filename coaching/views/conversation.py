@@ -19,7 +19,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, gettext_noop
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from coaching.library.scopes import check_scope, set_scope
 from coaching.live.runner import get_runner, rate_limit
@@ -74,9 +74,14 @@ def session(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
 
 
 @login_required
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 async def new_session(request: HttpRequest) -> HttpResponse:
-    """Start a conversation, with a first message if there is one, and redirect to it."""
+    """Start a conversation, with a first message if there is one, and redirect to it.
+
+    A refused form is shown at this address, to which browsers return after a sign-in: GET leads home.
+    """
+    if request.method != "POST":
+        return redirect("home")
     form = NewSessionForm(request.POST)
     if not form.is_valid():
         return await _refused_home(request)
@@ -135,9 +140,14 @@ def _begin_session(*, user_id: int, kind: str, client_id: str | None, about: Map
 
 
 @login_required
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 async def message(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
-    """Send a message or act on the last turn; wait for the answer and show it."""
+    """Send a message or act on the last turn; wait for the answer and show it.
+
+    A refused form is shown at this address, to which browsers return after a sign-in: GET leads to the page.
+    """
+    if request.method != "POST":
+        return redirect("session", session_id)
     form = MessageForm(request.POST)
     draft = request.POST.get("text", "")
     if not form.is_valid():

@@ -11,11 +11,11 @@ from http import HTTPStatus
 from django.contrib.auth.decorators import login_required
 from django.contrib.messages import info
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods
 
 from coaching.life.captures import keep_capture
 from coaching.people.accounts import load_profile
@@ -42,9 +42,14 @@ def share(request: HttpRequest) -> HttpResponse:
 
 
 @login_required
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 def keep_shared(request: HttpRequest) -> HttpResponse:
-    """Store what was shared as a capture, once for a form."""
+    """Store what was shared as a capture, once for a form.
+
+    A refused form is shown at this address, to which browsers return after a sign-in: GET leads to the page.
+    """
+    if request.method != "POST":
+        return redirect("share")
     profile = load_profile(request)
     words = request.POST.get("text", "")
     form = CaptureForm(request.POST)

@@ -30,9 +30,34 @@ def test_a_message_leads_to_its_conversation(client: Client, session: Session) -
     )
 
 
-@pytest.mark.parametrize("referer", ["", "https://elsewhere.example/chat/", "nonsense"])
-def test_without_a_page_of_ours_it_leads_home(client: Client, session: Session, referer: str) -> None:
-    assert next_after(client, f"/chat/{session.id}/message/", referer) == ""
+@pytest.mark.parametrize(
+    "referer",
+    [
+        "",
+        "https://elsewhere.example/chat/",
+        "nonsense",
+        f"{SITE}//evil.example/x",
+        f"{SITE}/\\evil.example/x",
+        f"{SITE}/capture/all/",
+        f"{SITE}/no/such/page/",
+    ],
+)
+def test_without_a_page_of_ours_it_leads_home_or_to_the_forms_own_page(
+    client: Client, session: Session, referer: str
+) -> None:
+    assert next_after(client, "/capture/all/", referer) == ""
+    assert next_after(client, "/settings/?a=b", referer) == "/settings/?a=b"
+    assert next_after(client, "/share/", referer) == "/share/"
+
+
+def test_a_form_that_was_refused_once_leads_to_its_page(signed_in: Client, session: Session) -> None:
+    for sent, page in (
+        (f"/chat/{session.id}/message/", f"/chat/{session.id}/"),
+        ("/chat/new/", "/"),
+        ("/share/keep/", "/share/"),
+    ):
+        assert next_after(Client(), sent, SITE + sent) == sent
+        assert signed_in.get(sent)["Location"] == page
 
 
 def test_a_page_that_was_asked_for_is_the_one_after_the_sign_in(client: Client, session: Session) -> None:
