@@ -88,8 +88,9 @@ class Runner:
         what the request's `access` raises.
         """
         self._refuse_while_draining()
-        in_flight.turn_opens()
         metadata = await _scan(request) if is_long(request.text) else None
+        if not request.program:  # other requests of programs needn't wait for one of theirs
+            in_flight.turn_opens()
         with self.readers.opening():
             started = await in_database(
                 start_turn, request, owner=self.owner, rate_limit=rate_limit(), metadata=metadata

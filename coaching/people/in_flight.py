@@ -44,14 +44,16 @@ class TooBusy(Exception):
 class InFlight:
     """The requests in flight. Counting is thread-safe; slots belong to the event loop."""
 
-    def __init__(self, *, token_queue_seconds: float = TOKEN_QUEUE_SECONDS) -> None:
+    def __init__(
+        self, *, token_queue_seconds: float = TOKEN_QUEUE_SECONDS, opening_seconds: float = OPENING_SECONDS
+    ) -> None:
         self.token_queue_seconds = token_queue_seconds
+        self.opening_seconds = opening_seconds
         self._lock = threading.Lock()
         self._counts: Counter[str] = Counter()
         self._slots = asyncio.Semaphore(MAX_RUNNING)
         self._slots_of_tokens: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
         self._opens_until = 0.0
-        """Until when a turn opens, by the event loop's clock."""
 
     def count(self, key: str, most: int) -> bool:
         """Count a request under a key; return False if there are `most` already."""
@@ -74,9 +76,14 @@ class InFlight:
             slots = self._slots_of_tokens[token] = asyncio.Semaphore(MAX_RUNNING_PER_TOKEN)
         return slots
 
+    @property
+    def opens_until(self) -> float:
+        """Until when a turn opens, by the event loop's clock."""
+        return self._opens_until
+
     def turn_opens(self) -> None:
         """Let requests of programs wait: in other threads they would keep the interpreter from the turn."""
-        self._opens_until = asyncio.get_running_loop().time() + OPENING_SECONDS
+        self._opens_until = asyncio.get_running_loop().time() + self.opening_seconds
 
     async def wait_for_openings(self) -> None:
         """Wait while turns open, at most `MAX_OPENING_SECONDS`."""

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -18,8 +19,10 @@ from coaching.turns import answering
 from coaching.turns.request import TurnRequest
 from sessions_app import leases, pending_calls, services, turn_records
 from sessions_app.database import in_database
+from sessions_app.errors import Refused
 from sessions_app.limits import RateLimit
 from sessions_app.models import Session, SessionKind, Turn, TurnStatus
+from sessions_app.text import MAX_MESSAGE_CHARACTERS
 from tests.stored_turns import open_turn
 from tests.thoroughness import size
 
@@ -220,7 +223,7 @@ async def test_somebody_else_never_waits_for_a_sessions_lock_so_can_never_hold_i
 
 
 @pytest.mark.parametrize("is_answer", [False, True])
-async def test_a_programs_request_waits_while_a_message_or_an_answer_begins(
+async def test_programs_requests_wait_from_when_a_message_or_an_answer_comes(
     user: User, runner: Runner, practice: PracticeServer, is_answer: bool
 ) -> None:
     practice.script([Reply.of("How are you?", PILLS), "Good to hear."])
@@ -230,11 +233,23 @@ async def test_a_programs_request_waits_while_a_message_or_an_answer_begins(
     await runner.open_turn(TurnRequest(kind="message", user_id=user.pk, session_id=session.id, text="Hello"))
     if is_answer:
         await until(session, TurnStatus.AWAITING_USER)
-        await in_flight.wait_for_openings()
         began = clock()
         await runner.answer_call(
             user_id=user.pk, session_id=session.id, tool_use_id="toolu_pills", value="Fine"
         )
-    await in_flight.wait_for_openings()
-    assert clock() - began >= OPENING_SECONDS
+    assert began + OPENING_SECONDS <= in_flight.opens_until <= clock() + OPENING_SECONDS
     await runner.wait_until_idle(session.id, seconds=10)
+
+
+async def test_programs_requests_wait_for_no_programs_message_and_for_none_that_is_refused(
+    user: User, runner: Runner, practice: PracticeServer
+) -> None:
+    practice.script(["Good to hear."])
+    session = await in_database(open_conversation, user)
+    message = TurnRequest(kind="message", user_id=user.pk, session_id=session.id, text="Hello")
+    before = in_flight.opens_until
+    await runner.open_turn(replace(message, program="Shortcut"))
+    await runner.wait_until_idle(session.id, seconds=10)
+    with pytest.raises(Refused):
+        await runner.open_turn(replace(message, text="x" * (MAX_MESSAGE_CHARACTERS + 1)))
+    assert in_flight.opens_until == before

@@ -9,7 +9,6 @@ from coaching.people.in_flight import (
     MAX_OPENING_SECONDS,
     MAX_PER_PERSON,
     MAX_RUNNING_PER_TOKEN,
-    OPENING_SECONDS,
     InFlight,
     Ticket,
     TooManyInFlight,
@@ -81,31 +80,23 @@ async def test_an_eleventh_request_of_a_token_is_refused_at_once() -> None:
 
 
 async def test_a_programs_request_begins_after_a_turn_has_opened_and_a_persons_at_once() -> None:
-    all_in_flight, clock = InFlight(), asyncio.get_running_loop().time
-    (await asyncio.wait_for(begun(all_in_flight, "one"), OPENING_SECONDS / 2)).end()
-    all_in_flight.turn_opens()
-    opened = clock()
-    (await begun(all_in_flight, "")).end()
-    assert clock() - opened < OPENING_SECONDS
+    all_in_flight, clock = InFlight(opening_seconds=MAX_OPENING_SECONDS), asyncio.get_running_loop().time
     (await begun(all_in_flight, "one")).end()
-    assert clock() - opened >= OPENING_SECONDS
-
-
-async def test_a_programs_request_does_not_wait_longer_where_turn_after_turn_opens() -> None:
-    all_in_flight, clock = InFlight(), asyncio.get_running_loop().time
-
-    async def open_turns() -> None:
-        while True:
-            all_in_flight.turn_opens()
-            await asyncio.sleep(OPENING_SECONDS / 4)
-
-    opening = asyncio.create_task(open_turns())
+    all_in_flight.turn_opens()
+    programs = asyncio.create_task(begun(all_in_flight, "one"))
     await asyncio.sleep(0)
+    (await begun(all_in_flight, "")).end()
+    assert not programs.done()
+    (await programs).end()
+    assert clock() >= all_in_flight.opens_until
+
+
+async def test_a_programs_request_begins_after_a_second_where_turns_still_open() -> None:
+    all_in_flight, clock = InFlight(opening_seconds=60 * MAX_OPENING_SECONDS), asyncio.get_running_loop().time
+    all_in_flight.turn_opens()
     asked = clock()
     (await begun(all_in_flight, "one")).end()
-    assert clock() - asked >= MAX_OPENING_SECONDS
-    assert not opening.done()
-    opening.cancel()
+    assert asked + MAX_OPENING_SECONDS <= clock() < all_in_flight.opens_until
 
 
 def test_a_token_is_the_same_one_however_its_scheme_is_written() -> None:
