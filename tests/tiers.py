@@ -27,7 +27,7 @@ MAY_MARK_SLOW = frozenset[Tier]({"pure", "db"})
 # Folders, and files without `.py`. What isn't named may use the database and start processes.
 _PURE = """
     backups/test_archive backups/test_old_servers bench/strangers/test_words
-    architecture/test_children architecture/test_connections architecture/test_docs
+    api/test_value_words architecture/test_children architecture/test_connections architecture/test_docs
     architecture/test_licences architecture/test_long_tests architecture/test_parsing
     architecture/test_pictures architecture/test_recipe_places architecture/test_requirements
     architecture/test_texts architecture/test_thoroughness architecture/test_tiers

@@ -20,7 +20,8 @@ _TYPES: Mapping[str, str] = {
     "datetime": "a moment like 2026-11-30T09:30:00Z",
     "uuid": "a UUID",
 }
-"""Pydantic names its errors of a type by that and the fault: `int_parsing`, `model_attributes_type`."""
+_OF_TYPES = ("type", "parsing", "from_float", "from_datetime_inexact")
+"""Pydantic names its errors of a type by that and one of these: `int_parsing`, `model_attributes_type`."""
 
 
 def values_in_words(errors: Sequence[Mapping[str, Any]]) -> str:
@@ -40,7 +41,7 @@ def _fault(error: Mapping[str, Any]) -> str:
     if kind in _FAULTS:
         return _FAULTS[kind](stated)
     base, _, rest = kind.partition("_")
-    if rest and base in _TYPES:
+    if base in _TYPES and rest.endswith(_OF_TYPES):
         return f"has to be {_TYPES[base]}"
     return f"can’t be used: {error['msg'].removeprefix('Value error, ').rstrip('.')}"
 
@@ -54,6 +55,16 @@ def _too_short(stated: Mapping[str, Any]) -> str:
     return "mustn’t be empty" if least == 1 else f"needs at least {least:,} characters"
 
 
+def _too_many(stated: Mapping[str, Any]) -> str:
+    most = stated["max_length"]
+    return f"may have up to {most:,} {'entry' if most == 1 else 'entries'}"
+
+
+def _too_few(stated: Mapping[str, Any]) -> str:
+    least = stated["min_length"]
+    return "mustn’t be empty" if least == 1 else f"needs at least {least:,} entries"
+
+
 def _one_of(stated: Mapping[str, Any]) -> str:
     return f"has to be one of these: {stated['expected'].replace(chr(39), '')}"
 
@@ -61,9 +72,10 @@ def _one_of(stated: Mapping[str, Any]) -> str:
 _FAULTS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "missing": lambda _: "is missing",
     "extra_forbidden": lambda _: "isn’t known here",
-    "too_long": _too_long,
+    "too_long": _too_many,
     "string_too_long": _too_long,
-    "too_short": _too_short,
+    "string_unicode": lambda _: "contains a character that can’t be stored",
+    "too_short": _too_few,
     "string_too_short": _too_short,
     "enum": _one_of,
     "literal_error": _one_of,

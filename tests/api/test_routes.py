@@ -470,6 +470,8 @@ def test_a_key_finds_a_conversation_again_until_the_person_deletes_it(user: User
         ("get", "/files?limit=101", None, "“limit” may be 100 at most."),
         ("get", "/files?limit=x", None, "“limit” has to be a whole number."),
         ("get", "/search", None, "“q” is missing."),
+        ("post", "/captures", {"\ud800": "x"}, "The body contains a character that can’t be stored."),
+        ("put", "/files/log/a.md", {"text": "", "version": 1.5}, "“version” has to be a whole number."),
     ],
 )
 def test_a_value_that_cant_be_used_is_told_by_its_own_name(
