@@ -4,16 +4,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from allauth.idp.oidc.models import Token
 from django.conf import settings
+from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from coaching.models import CalendarKind, CalendarSource, ProgramToken, PushDevice
+from coaching.models import CalendarKind, CalendarSource, ProgramToken, PushDevice, Scope
+from coaching.programs.grants import grants_of
 from coaching.voice.hearing import LOCAL_HOSTS, heard_at_home, hearer
 
 _ANTHROPIC = "api.anthropic.com"
+_READING = (Scope.READ, Scope.CHAT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -291,8 +293,17 @@ def _to_what_they_chose(user_id: int) -> Iterator[str]:
             "Requests for the calendars that you follow, to the servers of their feeds, with nothing of "
             "yours."
         )
-    if ProgramToken.of(user_id).exists() or Token.objects.filter(user_id=user_id).exists():
+    if _has_reading_programs(user_id):
         yield _("What your programs may read, to them.")
+
+
+def _has_reading_programs(user_id: int) -> bool:
+    """Return whether a program holds a token or a consent now that lets it read something."""
+    now = timezone.now()
+    tokens = ProgramToken.of(user_id).filter(expires_at__gt=now, scopes__overlap=_READING)
+    return tokens.exists() or any(
+        scope in _READING for grant in grants_of(user_id, now=now) for scope in grant.scopes
+    )
 
 
 def _host(url: object) -> str:

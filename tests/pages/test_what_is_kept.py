@@ -1,10 +1,13 @@
 """*Settings → Your data* names all that is stored of a person, and everybody who gets something of it."""
 
 from collections.abc import Mapping
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from allauth.idp.oidc.models import Client as OAuthClient
+from allauth.idp.oidc.models import Token
 from django.conf import settings as configured
 from django.contrib.auth.models import User
 from django.test import Client
@@ -14,7 +17,7 @@ from pytest_django import Settings
 
 from coaching.belongings.ownership import owned_models
 from coaching.inbox.place import place_of
-from coaching.models import CalendarKind, CalendarSource, PushDevice
+from coaching.models import CalendarKind, CalendarSource, ProgramToken, PushDevice
 from coaching.programs.tokens import make_token
 from coaching.views.what_is_kept import KEPT
 from tests.pages.test_settings import page_of, words_of
@@ -166,3 +169,22 @@ def test_who_gets_something_by_a_persons_choice_is_said_to_that_person_alone(
     ):
         assert said in words
     assert "feed.example" not in words
+
+
+@pytest.mark.parametrize(
+    ("scopes", "days", "is_said"),
+    [("read", 1, True), ("chat write", 1, True), ("capture write", 1, False), ("read", -1, False)],
+)
+def test_only_programs_that_may_read_now_are_told_of(
+    signed_in: Client, user: User, scopes: str, days: int, is_said: bool
+) -> None:
+    said, now = "What your programs may read", timezone.now()
+    times = {"made_at": now - timedelta(days=9), "expires_at": now + timedelta(days=days)}
+    ProgramToken.of(user.pk).create(name="Shortcut", scopes=scopes.split(), **times)
+    assert (said in words_of(page_of(signed_in, PAGE))) is is_said
+    ProgramToken.of(user.pk).delete()
+    connected = OAuthClient.objects.create(id="connected", name="Connected", secret="!")
+    given = Token(client=connected, user=user, type=Token.Type.REFRESH_TOKEN, expires_at=times["expires_at"])
+    given.set_scopes(scopes.split())
+    given.save()
+    assert (said in words_of(page_of(signed_in, PAGE))) is is_said
