@@ -47,22 +47,19 @@ def _fault(error: Mapping[str, Any]) -> str:
 
 
 def _too_long(stated: Mapping[str, Any]) -> str:
-    return f"may have up to {stated['max_length']:,} characters"
+    return f"may have up to {_counted(stated['max_length'], stated)}"
 
 
 def _too_short(stated: Mapping[str, Any]) -> str:
     least = stated["min_length"]
-    return "mustn’t be empty" if least == 1 else f"needs at least {least:,} characters"
+    return "mustn’t be empty" if least == 1 else f"needs at least {_counted(least, stated)}"
 
 
-def _too_many(stated: Mapping[str, Any]) -> str:
-    most = stated["max_length"]
-    return f"may have up to {most:,} {'entry' if most == 1 else 'entries'}"
-
-
-def _too_few(stated: Mapping[str, Any]) -> str:
-    least = stated["min_length"]
-    return "mustn’t be empty" if least == 1 else f"needs at least {least:,} entries"
+def _counted(number: int, stated: Mapping[str, Any]) -> str:
+    """Return how many of what: a text's fault has no type, or that of any value where the text is checked."""
+    if stated.get("field_type", "Value") == "Value":
+        return f"{number:,} {'character' if number == 1 else 'characters'}"
+    return f"{number:,} {'entry' if number == 1 else 'entries'}"
 
 
 def _one_of(stated: Mapping[str, Any]) -> str:
@@ -72,10 +69,10 @@ def _one_of(stated: Mapping[str, Any]) -> str:
 _FAULTS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "missing": lambda _: "is missing",
     "extra_forbidden": lambda _: "isn’t known here",
-    "too_long": _too_many,
+    "too_long": _too_long,
     "string_too_long": _too_long,
     "string_unicode": lambda _: "contains a character that can’t be stored",
-    "too_short": _too_few,
+    "too_short": _too_short,
     "string_too_short": _too_short,
     "enum": _one_of,
     "literal_error": _one_of,

@@ -7,12 +7,14 @@ import pytest
 from pydantic import BaseModel, Field, ValidationError
 
 from coaching.api.value_words import values_in_words
+from coaching.files.attributes import StorableText
 
 
 class Given(BaseModel):
     """Values of several types, with limits."""
 
     words: Annotated[str, Field(max_length=3, pattern="^[a-z]*$")] = ""
+    line: Annotated[StorableText, Field(min_length=2, max_length=3)] = "ab"
     several: Annotated[list[int], Field(min_length=2, max_length=3)] = [1, 2]
     one: Annotated[list[int], Field(min_length=1, max_length=1)] = [1]
     day: Annotated[date, Field(lt=date(2100, 1, 1))] = date(2026, 11, 30)
@@ -23,6 +25,8 @@ class Given(BaseModel):
     ("given", "words"),
     [
         ({"words": "abcd"}, "“words” may have up to 3 characters."),
+        ({"line": "abcd"}, "“line” may have up to 3 characters."),
+        ({"line": "a"}, "“line” needs at least 2 characters."),
         ({"words": "A"}, "“words” can’t be used: String should match pattern '^[a-z]*$'."),
         ({"words": "\ud800"}, "“words” contains a character that can’t be stored."),
         ({"several": [1, 2, 3, 4]}, "“several” may have up to 3 entries."),
