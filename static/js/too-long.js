@@ -40,14 +40,17 @@ function show(field) {
   if (line.textContent !== words) line.textContent = words;
 }
 
-// How many characters are too many, as the server counts them: a surrogate pair is one.
 function excess(field) {
   const most = Number(field.dataset.most);
-  const text = field.value;
-  if (text.length <= most) return 0;
+  if (field.value.length <= most) return 0;
+  return Math.max(0, charactersOf(field.value) - most);
+}
+
+// How many characters a text has, as the server counts them: a surrogate pair is one.
+export function charactersOf(text) {
   let pairs = 0;
   for (let at = 1; at < text.length; at += 1) {
     if ((text.charCodeAt(at) & 0xfc00) === 0xdc00 && (text.charCodeAt(at - 1) & 0xfc00) === 0xd800) pairs += 1;
   }
-  return Math.max(0, text.length - pairs - most);
+  return text.length - pairs;
 }

@@ -70,6 +70,25 @@ async def test_what_is_sent_while_sage_answers_is_the_next_message(
     assert watcher.faults == []
 
 
+async def test_what_waits_may_have_as_many_characters_as_the_server_takes(
+    practice: PracticeServer, page: Page, session: Session
+) -> None:
+    practice.script([Reply.of(Text("A long "), Hold("one"), Text("answer.")), "Heard."])
+    await page.goto(path_of(session))
+    await say(page, "Hello")
+    await practice.reached("one")
+    await say(page, "😀" * 10_001)
+    await expect(page.locator("#queued .said-text")).to_have_text("😀" * 10_001)
+    await say(page, "x" * 9_998)
+    await expect(page.locator("#wait-hint")).to_be_visible()
+    await expect(page.get_by_label("Your message")).to_have_value("x" * 9_998)
+    await say(page, "x" * 9_997)
+    await expect(page.get_by_label("Your message")).to_have_value("")
+    practice.release("one")
+    await until_done(page, 2)
+    await expect_said(page, "Hello", "😀" * 10_001 + "\n\n" + "x" * 9_997)
+
+
 async def test_behind_a_question_or_a_failed_answer_what_waits_is_a_draft_again(
     practice: PracticeServer, page: Page, session: Session
 ) -> None:

@@ -1,6 +1,8 @@
 // What is sent while Sage answers: it waits as the next message and is sent when the turn has ended. More of it joins
 // what waits. It outlives a reload of its tab, and can be edited or removed until it is sent.
 
+import { charactersOf } from "../too-long.js";
+
 export class Queue {
   #key;
   #list;
@@ -36,7 +38,7 @@ export class Queue {
   // Whether one message can hold what waits and this.
   fits(text, documents) {
     const joined = this.#with(text, documents);
-    return joined.text.length <= this.#mostCharacters && joined.documents.length <= this.#mostDocuments;
+    return charactersOf(joined.text) <= this.#mostCharacters && joined.documents.length <= this.#mostDocuments;
   }
 
   put(text, documents) {
