@@ -20,24 +20,36 @@ function stop(event) {
   event.stopImmediatePropagation();
   field.focus();
   show(field);
+  // The same words in a new node are announced again.
+  const line = lineOf(field);
+  line.replaceChildren(line.textContent);
 }
 
 function show(field) {
   const over = excess(field);
   field.classList.toggle("has-too-much", over > 0);
-  let line = field.form.querySelector(".too-long");
+  let line = lineOf(field);
   if (!over) {
     line?.remove();
+    field.removeAttribute("aria-invalid");
+    field.removeAttribute("aria-errormessage");
     return;
   }
   if (!line) {
     line = document.createElement("p");
     line.className = "too-long";
+    line.id = `${field.id}-too-long`;
     line.role = "status";
     field.after(line);
+    field.setAttribute("aria-invalid", "true");
+    field.setAttribute("aria-errormessage", line.id);
   }
   const words = filled(field.dataset.tooLong, { over, most: Number(field.dataset.most) });
   if (line.textContent !== words) line.textContent = words;
+}
+
+function lineOf(field) {
+  return field.form.querySelector(".too-long");
 }
 
 function excess(field) {

@@ -137,13 +137,19 @@ async def test_a_text_that_is_too_long_stays_whole_and_says_by_how_much(
         await field.focus()
         await page.keyboard.insert_text("x" * length)
         await expect(line).to_contain_text(f"Characters over the limit of 20,000: {over}.")
+        await expect(field).to_have_attribute("aria-invalid", "true")
+        await expect(field).to_have_accessible_error_message(await line.inner_text())
+        words = await line.evaluate_handle("(line) => line.firstChild")
         await page.keyboard.press("Enter")
+        assert not await words.evaluate("(words) => words.isConnected"), "not announced again"
         assert await field.evaluate("(field) => field.value.length") == length
         await expect(page.locator("#sending li, #messages li")).to_have_count(0)
         await page.keyboard.press("ControlOrMeta+a")
     # The server counts a pair of surrogates once.
     await page.keyboard.insert_text("😀" + "y" * 19_999)
     await expect(line).to_have_count(0)
+    assert await field.get_attribute("aria-invalid") is None
+    assert await field.get_attribute("aria-errormessage") is None
     await page.keyboard.press("Enter")
     await until_done(page)
     await page.locator("#capture-open").click()
