@@ -44,19 +44,34 @@ export function setUpComposer(form) {
   // After everything that sends it in another way.
   addEventListener("submit", (event) => {
     if (event.target === form && !event.defaultPrevented) {
-      store(SUBMITTED, JSON.stringify({ draftKey, text: field.value }));
+      store(SUBMITTED, JSON.stringify({ draftKey, text: field.value, action: form.action, from: address() }));
     }
   });
 }
 
-// Before fields get their drafts: what was submitted is a draft again where the sign-in came instead of its page, or a
-// refusal of the form.
+// Before fields get their drafts: what was submitted is a draft again where the sign-in came instead of its page, a
+// refusal of the form, or a page without scripts.
 export function settleSubmitted() {
   const submitted = stored(SUBMITTED);
   store(SUBMITTED, "");
-  if (!submitted || (document.body.dataset.user && !document.querySelector("[data-not-taken]"))) return;
-  const { draftKey, text } = JSON.parse(submitted);
-  if (!stored(draftKey)) store(draftKey, text);
+  if (!submitted) return;
+  const { draftKey, text, action, from } = JSON.parse(submitted);
+  const isRefused = document.querySelector("[data-not-taken]") && address() === action;
+  const isTaken = document.body.dataset.user && !isRefused && !isBehindError(action, from);
+  if (!isTaken && !stored(draftKey)) store(draftKey, text);
+}
+
+// Whether a link of an error page without scripts led here, or Back from it or from the browser's own. What is taken
+// leads to a page with scripts, from the form's page. Back while the answer is awaited leads to the page before the form's.
+function isBehindError(action, from) {
+  const [entry] = performance.getEntriesByType("navigation");
+  if (entry?.type === "back_forward") return address() === from;
+  return document.referrer === action && action !== from;
+}
+
+// As in a referrer.
+function address() {
+  return location.href.split("#", 1)[0];
 }
 
 export function setText(field, text) {
