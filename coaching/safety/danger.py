@@ -60,6 +60,8 @@ def find_danger(text: str) -> Danger | None:
     """Return the most acute danger in the text, or None."""
     letters = plain_letters(text)
     whole = readable_letters(letters)
+    if harmless.ORDINARY.fullmatch(whole):
+        return None
     plain = harmless.without_answered_no(harmless.without_idioms(whole))
     sentences = list(sentences_in(plain))
     weighable = Weighable.of(harmless.without_answered_no(_NOT_WEIGHED.sub("", letters)))
@@ -70,8 +72,8 @@ def find_danger(text: str) -> Danger | None:
     if found and (found.level, found.about, found.topic) != ("concern", "self", "life"):
         return found
     is_weighed = found is not None or not (is_ruled_out or languages.names_danger(letters))
-    is_ordinary = harmless.ORDINARY.fullmatch(whole) or (not found and is_plain_plan(weighable))
-    weighed = None if is_ordinary else weighed_level(weighable, of_any=is_weighed)
+    is_plan = not found and is_plain_plan(weighable)
+    weighed = None if is_plan else weighed_level(weighable, of_any=is_weighed)
     joined = _level_of_joining(letters, weighable) if joining.is_wished(letters) else None
     if weighed != "immediate":
         weighed = joined or weighed

@@ -34,7 +34,7 @@ STILL = whole_words(_TABLE["still"])
 PAST_TENSE = whole_words(_TABLE["past-tense"])
 CLIMBING = whole_words(_TABLE["climbing"])
 ORDINARY = re.compile(rf"\W{{0,9}}(?:{'|'.join(_TABLE['ordinary'])})\W{{0,9}}")
-"""Whole messages that are said of everyday things, whatever their words weigh."""
+"""Whole messages that are said of everyday things, whatever their words name or weigh."""
 NO = re.compile(rf"(?<![\w-])(?:{'|'.join(_TABLE['no'])})")
 """How a denial begins."""
 DENIED = re.compile(rf"{NO.pattern}(?: (?:{'|'.join(_TABLE['between'])})){{0,8}} ?$")

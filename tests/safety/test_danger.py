@@ -225,6 +225,14 @@ def _seconds(text: str) -> float:
         ("I'm afraid of what I might say", "I'm afraid of what I might say and do"),
         ("I'm terrified of what I'll say to the boss tomorrow", "I'm scared of what I'll say before I go"),
         ("They put him to sleep at four and I don't want to be there.", "I don't want to be here"),
+        ("I'll try again on Friday", "They pumped my stomach. I will try again on Monday"),
+        ("I will try again next week", "I survived. I will try again on Sunday."),
+        ("Maybe I'll try again on Wednesday", "It didn't work, I will try again next week"),
+        ("I'll try again on Saturday", "I'll try again on Saturday night, on the bridge"),
+        ("ok, I'll try it again next term", "I will try again on Friday when the kids are gone"),
+        ("I'll try again next year!", "I will try again next time"),
+        ("Ich versuche es am Freitag nochmal", "Ich habe es versucht, am Freitag bringe ich mich um"),
+        ("Lo intentaré otra vez el viernes", "Lo intenté, el viernes me mato"),
     ],
 )
 def test_everyday_words_alone_bring_no_card_and_with_more_they_count(ordinary: str, danger: str) -> None:
