@@ -23,14 +23,21 @@ from coaching.safety.lines import Line, shipped_offer
 
 MAX_HELP_LINES = 5
 _SHORT_ANSWER = 4
-_LIGHT_WORD = re.compile(r"\balready\b", re.IGNORECASE)
-_GRAVE_WORD = re.compile(
-    r"\b(?:pills?|tablets?|meds|took|taken|swallow\w*|drank|rope|tied|noose|neck|numb|blade|gun|load\w*|bridge"
-    r"|ledge|roof|rail\w*|bye|goodbye|farewell|there|gone|dead|died|dying|sleepy|dizzy|blood|cut|started|bath|gas"
-    r"|crushed|up|over|done it|did it|date|plot|stone|grave)\b",
+_EVERYDAY = re.compile(
+    r"(?=.{0,80}\balready\b)\W{0,9}(?:(?:and|but|so|well|ok|yes|no),? )?"
+    r"(?:i(?:['’]ve| have)? (?:already )?(?:sent (?:(?:him|her|them) )?"
+    r"(?:\d{1,2}|a|an|two|three|four|five|six|ten|several|some) "
+    r"(?:reminders?|invoices?|applications?|e-?mails?)"
+    r"|tried (?:that|this)(?: once| twice| three times| before)?|told (?:him|her)(?: that| so| twice)?"
+    r"|(?:paid|packed|bought) (?:(?:the|my|our|his|her|a|an|some) )?"
+    r"(?:(?:train|bus|birthday|christmas|electricity|water|phone|school) )?"
+    r"(?:rent|bills?|invoices?|deposit|tickets?|lunch|boxes|suitcases?|groceries|milk|bread|cake|presents?"
+    r"|gifts?|books?|shoes|dress|paint))"
+    r"|it(?:['’]s| is) (?:already )?(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march"
+    r"|april|may|june|july|august|september|october|november|december))(?: already)?\W{0,9}",
     re.IGNORECASE,
 )
-"""What is said of means, farewells and the dead."""
+"""Whole messages that only weigh because of “already”, and are said of everyday things."""
 _YES = re.compile(r"\W*(?:yes|ja|sí)\b", re.IGNORECASE)
 _SHORT_WISH = 6
 _BEFORE = (
@@ -135,16 +142,8 @@ def _suggested_level(conversation: Conversation) -> str:
     if newest is None or newest.value or is_in_danger(conversation):
         return ""
     found = danger_heard(newest.answer)
-    return found.level if found and not _hangs_on_a_light_word(newest.answer) else ""
-
-
-def _hangs_on_a_light_word(words: str) -> bool:
-    """Return whether words only suggest danger because of “already”, and name no means and no farewell.
-
-    The tour then asks nothing; the page shows its card in any case.
-    """
-    without = _LIGHT_WORD.sub(" ", words)
-    return without != words and not (_GRAVE_WORD.search(words) or danger_heard(" ".join(without.split())))
+    is_everyday = _EVERYDAY.fullmatch(newest.answer) is not None  # the page shows its card in any case
+    return found.level if found and not is_everyday else ""
 
 
 def denies_danger(conversation: Conversation) -> bool:
