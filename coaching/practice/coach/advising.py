@@ -7,6 +7,7 @@ from coaching.practice.coach import texts
 from coaching.practice.coach.colloquial import standard
 from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.known_scenes import scenes
+from coaching.practice.coach.onward import is_of_harm
 from coaching.practice.coach.scenes import LASTS, scene_in, told_before
 from coaching.safety.readable import plain_letters
 
@@ -37,6 +38,8 @@ _DECIDES = re.compile(r"\W*(?:(?:so|and|but|ok|well|hm+)\W+){0,2}(?:should|shall
 def asks_for(conversation: Conversation, *, is_quiet: bool) -> Sequence[str]:
     """Return what there is to say to who asks what to do in their situation; `is_quiet`: only in grief."""
     words = conversation.exchanges[-1].answer
+    if is_of_harm(words):
+        return ()
     new = scene_in(words)
     is_referring = bool(_REFERS.search(plain_letters(standard(words))))
     is_general = bool(_ASKS_ALL.search(plain_letters(standard(words))))

@@ -10,6 +10,7 @@ from coaching.practice.coach.acts import plain_act
 from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.file_names import clip
 from coaching.practice.coach.hearing import is_about, search
+from coaching.practice.coach.onward import is_of_harm
 from coaching.practice.coach.reading import is_asking
 from coaching.practice.coach.scenes import scene_in
 from coaching.practice.coach.steps import days_in, today_in
@@ -20,7 +21,8 @@ _INTENDS = re.compile(
     r"\bi(?:'d| would)? (?:really |also |still |just )?"
     r"(?:(?:want|need|like|have|plan|hope|mean|ought) to|might|may|could) "
     r"(?!be\b|plan\b|organi|know\b|see\b|always\b|have\b|not\b|say\b|tell\b|go on\b|stop\b|die\b|leave\b|kill"
-    r"|sleep\b|understand\b)"
+    r"|sleep\b|understand\b|disappear|hurt\b|hit\b(?! the\b)"
+    r"|drink\b(?! (?:more |less |some |enough )?(?:water|tea|coffee|milk)\b))"
     r"([\w' -]{3,50}?)(?=\s*(?:[.,;!?]|\Z|\b(?:but|and|because|so|when|if|before|after|by|on|at|tomorrow"
     r"|tonight|today|this|next)\b))",
     re.IGNORECASE,
@@ -62,6 +64,8 @@ def say_of_answer(conversation: Conversation) -> str:
     words = conversation.exchanges[-1].answer
     if plain_act(words) == "misheard":
         return _say_misheard(conversation)
+    if is_of_harm(words):
+        return ""
     known = scene_in(words)
     if known and not known.is_background and search("knows_about", words):
         return unsaid(conversation, known.asks)

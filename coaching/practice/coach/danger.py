@@ -11,6 +11,7 @@ from coaching.practice.coach import texts
 from coaching.practice.coach.after_danger import is_still_there, says_yes
 from coaching.practice.coach.confiding import is_confided
 from coaching.practice.coach.conversation import Conversation, Exchange
+from coaching.practice.coach.harm import asks_of_harm
 from coaching.practice.coach.hearing import danger_heard, hear
 from coaching.practice.coach.leaving import takes_leave
 from coaching.practice.coach.replay import is_safe
@@ -112,7 +113,7 @@ def answer_danger(conversation: Conversation) -> Reply | None:
 
 
 def line_of_help(conversation: Conversation) -> str:
-    """Return a line for the end of the answer to words that only suggest a concern; nothing for others.
+    """Return a line for the end of the answer to words that suggest a concern, or ask about harm.
 
     The tour says it once, and not after it has asked; the page shows its card in any case.
     """
@@ -120,7 +121,8 @@ def line_of_help(conversation: Conversation) -> str:
         return ""
     said = [exchange.question for exchange in conversation.exchanges]
     has_spoken = any(texts.stands_in(name, each) for name in ("help_maybe", "help_hint") for each in said)
-    return texts.said("help_hint") if _suggested_level(conversation) == "concern" and not has_spoken else ""
+    is_due = _suggested_level(conversation) == "concern" or asks_of_harm(conversation)
+    return texts.said("help_hint") if is_due and not has_spoken else ""
 
 
 def _leaves_lightly(conversation: Conversation) -> bool:

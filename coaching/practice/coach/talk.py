@@ -16,6 +16,7 @@ from coaching.practice.coach.confiding import has_confided
 from coaching.practice.coach.conversation import Conversation, Exchange
 from coaching.practice.coach.direct import answer_to, say_plainly
 from coaching.practice.coach.grieving import has_grieved, is_of_grief, is_of_loss
+from coaching.practice.coach.harm import asks_of_harm, say_of_harm
 from coaching.practice.coach.hearing import Heard, hear, is_about
 from coaching.practice.coach.leaving import takes_leave
 from coaching.practice.coach.onward import hint, offer_more, tip_for
@@ -100,6 +101,8 @@ def answer_questions(conversation: Conversation) -> str:
 
 def stay_with(conversation: Conversation) -> str:
     """Answer what the newest words ask about the tour, or say goodbye; else only take note of them."""
+    if asks_of_harm(conversation):
+        return say_of_harm(conversation)
     words = conversation.exchanges[-1].answer
     if takes_leave(words) and "?" not in words:
         return say_goodbye_to(conversation)

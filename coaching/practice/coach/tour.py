@@ -26,6 +26,7 @@ from coaching.practice.coach.documents import classify, is_classification
 from coaching.practice.coach.doing import do_requested, say_done
 from coaching.practice.coach.file_names import reason_in_words
 from coaching.practice.coach.grieving import is_grieving
+from coaching.practice.coach.harm import asks_of_harm
 from coaching.practice.coach.hearing import Heard, hear, is_about
 from coaching.practice.coach.jobs import do_job
 from coaching.practice.coach.library import SEARCH, say_what_was_found, say_what_was_said
@@ -227,7 +228,7 @@ def _open(conversation: Conversation) -> Reply:
         return say(lead, texts.said("care_here"))
     if newest is None:
         return _menu(conversation, lead, offer_due(conversation) if is_first else "")
-    if suggests_danger(conversation):  # no step, tip, offer or praise follows
+    if suggests_danger(conversation) or asks_of_harm(conversation):  # no step, tip, offer or praise follows
         told = stay_with(conversation)
         return say(introduce(told) if is_first else told)
     if not newest.value and (done := do_requested(conversation, newest.answer)):

@@ -1,0 +1,31 @@
+"""What the tour says to who asks about harm done, or means to do some: no advice, and where people are."""
+
+from coaching.practice.coach import texts
+from coaching.practice.coach.asides import fresh
+from coaching.practice.coach.conversation import Conversation
+from coaching.practice.coach.hearing import is_about
+from coaching.practice.coach.reading import is_asking
+from coaching.practice.coach.wordings import choose
+
+_FEW_WORDS = 6
+_LATELY = 3
+"""So many messages may tell what somebody asks about in a few words."""
+
+
+def asks_of_harm(conversation: Conversation) -> bool:
+    """Return whether the newest words ask about violence, self-harm or dying, or intend harm or a drink."""
+    newest = conversation.newest
+    if newest is None or newest.value:
+        return False
+    if is_about("means_harm", newest.answer):
+        return True
+    if not ("?" in newest.answer or is_asking(newest.answer)):
+        return False
+    is_brief = len(newest.answer.split()) <= _FEW_WORDS
+    told = conversation.exchanges[-_LATELY if is_brief else -1 :]
+    return any(is_about("harms", each.answer) for each in told if not each.value)
+
+
+def say_of_harm(conversation: Conversation) -> str:
+    """Say that a person should hear it: neither an answer nor advice fits."""
+    return fresh(texts.reactions("heavy")[::-1], conversation) or choose(conversation, "felt", "after")
