@@ -29,6 +29,16 @@ _UNFIT = re.compile(
     re.IGNORECASE,
 )
 """What isn't one plain statement about anything but the tour."""
+_JUDGES = re.compile(
+    r"\b(?:failures?|worthless|useless|deserv\w*|ruin\w*|disgust\w*|worst|nobody|no one|not (?:good )?enough"
+    r"|cowards?|liars?|losers?|burden|pathetic|unlovable|idiots?|not good at|good for nothing|ugly"
+    r"|versager\w*|wertlos\w*|nutzlos\w*|verdien\w*|ruin\w*|widerlich\w*|ekelhaft\w*|feigling\w*|lügner\w*"
+    r"|niemand|nicht genug|belastung|hässlich\w*|erbärmlich\w*|abschaum|dumm\w*"
+    r"|fracas\w*|in[uú]til\w*|merezco|arruin\w*|asco|asqueros\w*|cobarde\w*|mentiros\w*|nadie"
+    r"|no (?:soy )?suficiente|una carga|perdedor\w*|fe[oa]|patétic\w*)\b",
+    re.IGNORECASE,
+)
+"""How somebody judges themselves, or says who does: said back, it would be the tour's judgement."""
 _LEADS = re.compile(
     r"\A(?:(?:ok|so|and|anyway|fine|lol|idk|i (?:suppose|guess|think|mean))\b[ ,.!…]{0,4})+", re.IGNORECASE
 )
@@ -115,6 +125,7 @@ def say_back(conversation: Conversation, words: str, act: str) -> str:
         not unsaid
         or not last
         or _DEPENDS.match(last)
+        or judges(last)
         or count not in _CLAUSE_WORDS
         or len(words.split()) < count + _MIN_BESIDE
     ):
@@ -124,11 +135,18 @@ def say_back(conversation: Conversation, words: str, act: str) -> str:
 
 def _few_of(words: str) -> str:
     """Return a single word, in English up to a few, that can be said back; or nothing."""
+    if judges(words):
+        return ""
     word = words.strip(" .,!")
     is_word = _ARTICLE.sub("", word.lower()).isalpha() and _ARTICLE.sub("", word.lower()) not in _REACTS
     if is_word:
         return word
     return _fragment_in(standard(words)) if texts.language() == texts.ENGLISH else ""
+
+
+def judges(words: str) -> bool:
+    """Return whether words judge somebody so harshly that they aren't said back."""
+    return bool(_JUDGES.search(words))
 
 
 def echo(conversation: Conversation, words: str, act: str, *, is_mute: bool = False) -> str:
@@ -162,7 +180,8 @@ def _last_statement(words: str) -> str:
     fit = [
         each for each in said
         if len(each.split()) in _ECHOED and _SUBJECT.match(each)
-        and not (_UNFIT.search(each) or _DEPENDS.match(each) or _TURNED_WRONG.search(each))
+        and not (_UNFIT.search(each) or judges(each))
+        and not (_DEPENDS.match(each) or _TURNED_WRONG.search(each))
     ]  # fmt: skip
     return fit[-1] if fit else ""
 

@@ -23,7 +23,7 @@ from coaching.practice.coach.onward import hint, offer_more, tip_for
 from coaching.practice.coach.own_words import found_here, name_told, say_of_names, say_told
 from coaching.practice.coach.plainly import is_under_way
 from coaching.practice.coach.reading import FRIENDLY, Reading, has_just_asked, plans, read
-from coaching.practice.coach.saying_back import echo, say_back
+from coaching.practice.coach.saying_back import echo, judges, say_back
 from coaching.practice.coach.scenes import (
     is_hard,
     names_situation,
@@ -231,20 +231,26 @@ def _say_by_act(conversation: Conversation, reading: Reading) -> str:
     is_kept_to = not topic and (len(words.split()) <= _PAIR or not is_grave)
     if is_kept_to and (said := keep_to(conversation, words, act)):
         return said
-    pool = _POOLS.get(act, act)
-    if act == "short" and len(words.split()) > 1 and hear(words).kind == "answer":
-        pool = "answered"
-    elif act == "short" and topic != "tease":
-        pool = "presence" if has_confided(conversation) else "short"
-    elif act in {"tell", "open"} and has_confided(conversation):
-        pool = "after"
-    elif act in {"tell", "open"} and conversation.is_first:
-        pool = "first"
-    if act == "confide" and before and before.is_glad:
-        pool = "good"
+    pool = "good" if act == "confide" and before and before.is_glad else _pool_of(conversation, act, topic)
     is_light = act in {"tell", "open"} and not has_confided(conversation, ever=True)
     more = hint(conversation, act) or (offer_more(conversation) if is_light else [])
     return " ".join([choose(conversation, topic or pool, pool), *more])
+
+
+def _pool_of(conversation: Conversation, act: str, topic: str) -> str:
+    """Return the name of the wordings for words that do one thing and are about nothing known."""
+    words = conversation.exchanges[-1].answer
+    if act == "short" and judges(words):
+        return "felt"
+    if act == "short" and len(words.split()) > 1 and hear(words).kind == "answer":
+        return "answered"
+    if act == "short" and topic != "tease":
+        return "presence" if has_confided(conversation) else "short"
+    if act in {"tell", "open"} and has_confided(conversation):
+        return "after"
+    if act in {"tell", "open"} and conversation.is_first:
+        return "first"
+    return _POOLS.get(act, act)
 
 
 def _asks_which(words: str) -> bool:
