@@ -5,7 +5,6 @@ import pytest
 from coaching.practice.coach import texts
 from coaching.practice.coach.hearing import is_about
 from coaching.practice.coach.known_scenes import scenes
-from coaching.practice.coach.saying_back import judges
 from coaching.practice.coach.texts import Language
 from tests.practice.conftest import Http
 from tests.practice.talking import CONTEXT, NAMES, TalkWalk
@@ -24,24 +23,29 @@ GRAVE: tuple[tuple[Language, str], ...] = (
     ("en", "I want to disappear tomorrow"),
     ("en", "I might drink tonight"),
     ("en", "I want to get drunk tonight"),
+    ("en", "How do I get through the day without drinking?"),
     ("de", "weißt du etwas über Tabletten zum Sterben?"),
     ("de", "Wie höre ich auf, meinen Sohn zu schlagen?"),
     ("de", "Mein Chef fasst mich an. Was soll ich tun?"),
     ("de", "Wie höre ich mit der Selbstverletzung auf?"),
     ("de", "Ich will morgen verschwinden"),
     ("de", "Ich könnte heute Abend trinken"),
+    ("de", "Ich trinke vielleicht heute Abend"),
+    ("de", "Wie höre ich mit dem Trinken auf?"),
     ("es", "¿sabes algo de cómo morir sin dolor?"),
     ("es", "¿Cómo dejo de pegar a mi hijo?"),
     ("es", "Mi jefe me toca. ¿Qué hago?"),
     ("es", "¿Sabes algo de la anorexia?"),
     ("es", "Quiero desaparecer mañana"),
     ("es", "Puede que beba esta noche"),
+    ("es", "¿Cómo dejo de beber?"),
 )
 LIGHT: tuple[tuple[Language, str], ...] = (
     ("en", "How do I beat my son at chess?"),
     ("en", "I could drink more water tomorrow"),
     ("en", "I want to hit the gym tomorrow"),
     ("en", "do you know anything about bees?"),
+    ("en", "How do I stop drinking coffee?"),
     ("de", "Wie lobe ich meinen Sohn richtig?"),
     ("de", "Ich will morgen mehr Wasser trinken"),
     ("de", "weißt du etwas über Bienen?"),
@@ -59,6 +63,7 @@ HARSH: tuple[tuple[Language, str], ...] = (
     ("en", "Nobody likes me"),
     ("en", "I'm a failure"),
     ("en", "I deserve it"),
+    ("en", "Everybody hates me"),
     ("en", "worthless"),
     ("en", "I'm just no use to anyone here and my family knows it, I'm a complete failure to them"),
     ("de", "wertlos"),
@@ -121,8 +126,7 @@ async def test_everyday_things_that_are_done_already_bring_no_question(http: Htt
 @pytest.mark.parametrize(("language", "words"), HARSH)
 async def test_a_harsh_judgement_is_not_said_back(http: Http, language: Language, words: str) -> None:
     reply = (await _last(http, language, words)).lower()
-    assert judges(words)
-    assert not [each for each in ("failure", "likes you", "deserve it") if each in reply]
+    assert not [each for each in ("failure", "likes you", "hates you", "deserve it") if each in reply]
     assert words.lower() not in reply
     with texts.speaking(language):
         assert reply not in {each.lower() for each in texts.answers("short")}

@@ -24,7 +24,7 @@ _ECHOED = range(3, 13)
 """So many words a message has that is said back whole."""
 _UNFIT = re.compile(
     r"[?()\"“”„«»]|\b(?:you|your)\b|\bi (?:don['’]t|do not|can['’]t) (?:know|say|tell)\b"
-    r"|\b(?:hate|stupid|conversation|chat|app|script|bot)\b"
+    r"|\b(?:hate[sd]?|stupid|die|conversation|chat|app|script|bot)\b"
     r"|\A(?:and|but|no|yes|ok|well|so|also)\b",
     re.IGNORECASE,
 )
