@@ -232,7 +232,7 @@ def _seconds(text: str) -> float:
         ("ok, I'll try it again next term", "I will try again on Friday when the kids are gone"),
         ("I'll try again next year!", "I will try again next time"),
         ("Ich versuche es am Freitag nochmal", "Ich habe es versucht, am Freitag bringe ich mich um"),
-        ("Lo intentaré otra vez el viernes", "Lo intenté, el viernes me mato"),
+        ("Lo intentaré otra vez el viernes", "Lo intenté, el viernes voy a suicidarme"),
     ],
 )
 def test_everyday_words_alone_bring_no_card_and_with_more_they_count(ordinary: str, danger: str) -> None:
