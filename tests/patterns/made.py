@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from coaching.practice.coach import acts, fitting, hearing, jobs, known_scenes, requested, steps, taken_up
+from coaching.practice.coach import acts, days, fitting, hearing, jobs, known_scenes, requested, taken_up
 from coaching.practice.coach.tables import BY_LANGUAGE, WALKS
 from coaching.safety import (
     answers,
@@ -84,8 +84,8 @@ MADE: Mapping[str, Callable[[], Patterns]] = {
         "coaching/practice/coach/tables.py: re.compile(common['wish'].replace('WORDS', words['asked_for']))"
     ): lambda: [walk.asked_for for code in ("de", "es") for walk in BY_LANGUAGE[code].values()],
     (
-        "coaching/practice/coach/steps.py: re.compile(f\"{days['lead']}\\\\b({words})\\\\b{days['trail']}\")"
-    ): lambda: [pattern for pattern, _ in steps._days()],
+        "coaching/practice/coach/days.py: re.compile(f\"{days['lead']}\\\\b({words})\\\\b{days['trail']}\")"
+    ): lambda: [pattern for pattern, _ in days._days()],
     (
         "coaching/safety/answers.py: re.compile(f\"(?<![\\\\w'])(?:{'|'.join(_TABLE[section])})(?!\\\\w)\")"
     ): lambda: [answers._pattern(section) for section in answers._TABLE],

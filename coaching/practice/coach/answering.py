@@ -8,12 +8,12 @@ import re
 from coaching.practice.coach import texts
 from coaching.practice.coach.acts import plain_act
 from coaching.practice.coach.conversation import Conversation
+from coaching.practice.coach.days import days_in, today_in
 from coaching.practice.coach.file_names import clip
 from coaching.practice.coach.hearing import is_about, search
 from coaching.practice.coach.onward import is_of_harm
 from coaching.practice.coach.reading import is_asking
 from coaching.practice.coach.scenes import scene_in
-from coaching.practice.coach.steps import days_in, today_in
 from coaching.practice.coach.wordings import choose, filled, unsaid
 
 _MAX_QUOTED = 140

@@ -76,6 +76,12 @@ def say_written(conversation: Conversation) -> str:
     return " ".join(told) or texts.said("wrote_nothing")
 
 
+def say_put(conversation: Conversation) -> str:
+    """Say which steps were put on the list in this conversation, to who asks whether theirs was."""
+    steps = list(steps_noted(conversation).values())
+    return texts.said("put", steps=join_words(steps)) if steps else texts.said("put_nothing")
+
+
 def react(conversation: Conversation, state: State, heard: Heard) -> str:
     """Return what to say to the newest words in a walk, before its next step."""
     slot = state.open_slot

@@ -3,12 +3,14 @@
 from collections.abc import Mapping
 
 from coaching.practice.coach import texts
-from coaching.practice.coach.asides import say_written
+from coaching.practice.coach.asides import say_put, say_written
 from coaching.practice.coach.conversation import Call, Conversation
+from coaching.practice.coach.days import say_today
 from coaching.practice.coach.file_names import clip, reason_in_words
+from coaching.practice.coach.hearing import is_about
 from coaching.practice.coach.library import search_documents
-from coaching.practice.coach.requested import requested
-from coaching.practice.coach.steps import CREATE, RESOLVE, requested_step, say_step
+from coaching.practice.coach.requested import requested, step_in
+from coaching.practice.coach.steps import CREATE, RESOLVE, requested_steps, say_step
 from coaching.practice.coach.walking import ask, say, with_lead
 from coaching.practice.script import Reply, ToolUse
 
@@ -20,9 +22,11 @@ def do_requested(conversation: Conversation, words: str) -> Reply | None:
     """Return the reply to a request for a tool, or to a question about documents; None to other words."""
     if search := search_documents(conversation, words):
         return search
-    if call := requested_step(conversation, words):
-        return Reply.of(call)
-    if requested("step", words):
+    if calls := requested_steps(conversation, words):
+        return Reply.of(*calls)
+    if is_about("did_put", words):
+        return say(say_put(conversation))
+    if step_in(words)[0]:
         return say(texts.said("step_impossible"))
     if note := requested("note", words):
         return _note(conversation, note)
@@ -46,8 +50,9 @@ def _note(conversation: Conversation, words: str) -> Reply:
 
 def say_done(conversation: Conversation, done: Mapping[str, Call]) -> Reply | None:
     """Say what became of a step or a note, as the result tells; None if neither was requested."""
-    if step := done.get(CREATE) or done.get(RESOLVE):
-        return say(say_step(conversation, step))
+    steps = [call for call in conversation.part_calls if call.is_fresh and call.name in {CREATE, RESOLVE}]
+    if steps:
+        return say(*(say_step(conversation, step) for step in steps), say_today(conversation))
     saved = done.get(SAVE)
     if saved is None or saved.input.get("file_type") != _CAPTURE:
         return None

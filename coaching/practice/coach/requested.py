@@ -1,8 +1,8 @@
 """Plain requests for a tool of Sage's: a next step, a note, a search, what there is, by `requested.toml`.
 
-A request is a whole message that names what it is about. A wish, a promise and a question aren't requests,
-nor are several lines or what stands in quotation marks: they may be somebody else's. A plan of harm goes
-on no list.
+A request is a whole message that names what it is about; for a step, one of its sentences. A wish, a promise
+and a question aren't requests, nor are several lines or what stands in quotation marks: they may be somebody
+else's. A plan of harm goes on no list.
 """
 
 import re
@@ -14,13 +14,14 @@ from coaching.practice.coach.spoken import spoken_language
 from coaching.practice.coach.texts import LANGUAGES, Language, language, read_table
 from coaching.safety.card import danger_in
 
-Request = Literal["step", "note", "search", "files", "steps", "able", "how"]
+Request = Literal["step", "item", "note", "search", "files", "steps", "able", "how"]
 Known = Request | Literal["harm"]
 
 _MAX_CHARACTERS = 700
 _FEW_WORDS = 3
 _I_WILL: Mapping[Language, str] = {"en": "I will", "de": "Ich werde", "es": "Voy a"}
 _QUOTED = "\"'“„«‘"
+_SENTENCE = re.compile(r"[^.!?\n]++[.!?]*+")
 _AROUND = " \t\n.!?,;:-–—\"'“”„«»‘’"
 
 
@@ -45,14 +46,18 @@ def _pattern(text: str) -> re.Pattern[str]:
 def requested(request: Request, words: str) -> str:
     """Return what words request, as they say it; nothing if they request no such thing."""
     plain = words.replace("’", "'").strip()
-    if len(plain) > _MAX_CHARACTERS or "\n" in plain or plain.startswith(tuple(_QUOTED)):
+    if len(plain) > _MAX_CHARACTERS or not _is_own(plain):
         return ""
     is_short = request != "search" and len(plain.split()) <= _FEW_WORDS  # its language may not show
     for code in dict.fromkeys((spoken_language(plain) or language(), *(LANGUAGES if is_short else ()))):
         if found := _found(code, request, plain):
             wanted = found[1].strip(_AROUND)
-            return "" if request == "step" and _does_harm(code, wanted) else wanted
+            return "" if request in {"step", "item"} and _does_harm(code, wanted) else wanted
     return ""
+
+
+def _is_own(words: str) -> bool:
+    return "\n" not in words.strip() and not words.lstrip().startswith(tuple(_QUOTED))
 
 
 def _found(code: Language, name: Known, plain: str) -> re.Match[str] | None:
@@ -63,3 +68,10 @@ def _found(code: Language, name: Known, plain: str) -> re.Match[str] | None:
 def _does_harm(code: Language, wanted: str) -> bool:
     """Say whether a step would harm somebody: it goes on no list, and is answered as other words are."""
     return bool(_found(code, "harm", wanted)) or danger_in(f"{_I_WILL[code]} {wanted}") is not None
+
+
+def step_in(words: str) -> tuple[str, str]:
+    """Return the next step that words request, and the words or the sentence that do; nothing for others."""
+    sentences = _SENTENCE.findall(words) if len(words) <= _MAX_CHARACTERS and _is_own(words) else []
+    found = ((requested("step", said), said) for said in (words, *sentences))
+    return next((each for each in found if each[0]), ("", ""))

@@ -5,23 +5,20 @@ step follows from its result.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
-from functools import cache
 
 from coaching.practice.coach import texts
 from coaching.practice.coach.acts import asks_to_be_reminded
 from coaching.practice.coach.conversation import Call, Conversation
-from coaching.practice.coach.hearing import HEARD, is_about, one_line, search
-from coaching.practice.coach.requested import requested
-from coaching.practice.coach.texts import LANGUAGES
+from coaching.practice.coach.days import day_in_words, days_in, today_in
+from coaching.practice.coach.hearing import is_about, one_line, search
+from coaching.practice.coach.requested import requested, step_in
 from coaching.practice.script import ToolUse
 
 CREATE, RESOLVE = "create_action_item", "resolve_action_item"
 LOOK_BACK = frozenset({"close_day", "weekly_checkin"})
 """The arcs that ask about a step that is due."""
-_TODAY = re.compile(r"^Time: \w+ (\d{4}-\d\d-\d\d)", re.MULTILINE)
 _STEP = re.compile(r'<step id="(\d{1,12})"([^>\n]{0,240})>\n([^\n<]+)')
 _DUE = re.compile(r"not asked about yet: ([\d, ]+)")
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?]*")
@@ -51,10 +48,17 @@ _TO_DO = re.compile(
     re.IGNORECASE,
 )
 """What a requested step is said with, and what isn't in its title."""
+_BEFORE_MARK = re.compile(r"(?<!\s),?\s++(?=[,;:.])")
+_AND = re.compile(r",\s+(?:and|und|y)\s+(?:then |dann |luego )?", re.IGNORECASE)
+_OF_LIST = re.compile(
+    r"\b(?:your list|next step|deine[rn]? Liste|nächste[rn]? Schritt|tu lista|próximo paso)\b"
+)
+"""How the tour says what it does with a step that is said with a day."""
 _WORD = re.compile(r"\w{3,}")
 _MAX_WORDS = 300
 _MAX_MOVING_WORDS = 12
-_WEEK = 7
+_TOLD_HOW = 8
+"""For so many messages they know it then."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +74,7 @@ def step_call(conversation: Conversation, words: str) -> ToolUse | None:
     """Return the call that notes what words say of a next step; None if they say nothing of one."""
     if len(words) > _MAX_WORDS:
         return None
-    ways = (_done, requested_step, _promised, _dropped, _moved)
+    ways = (_done, _requested, _promised, _dropped, _moved)
     return next(filter(None, (way(conversation, words) for way in ways)), None)
 
 
@@ -83,7 +87,7 @@ def steps_noted(conversation: Conversation) -> Mapping[int, str]:
             continue
         noted.pop(step, None)
         if call.values.get("state") == "open":
-            day = _day_in_words(conversation, str(call.values.get("due_date", "")))
+            day = day_in_words(conversation, str(call.values.get("due_date", "")))
             title = str(call.values.get("title", ""))
             noted[step] = texts.said(
                 "wrote_step", title=title, day=texts.said("step_day", day=day) if day else ""
@@ -96,7 +100,7 @@ def say_step(conversation: Conversation, call: Call) -> str:
     values = call.values
     if call.is_error or not values.get("written"):
         return texts.said("step_failed" if call.is_error else "step_not_kept")
-    title, day = str(values.get("title", "")), _day_in_words(conversation, str(values.get("due_date", "")))
+    title, day = str(values.get("title", "")), day_in_words(conversation, str(values.get("due_date", "")))
     match values.get("state"):
         case "done" | "dropped" as state:
             return texts.said(f"step_{state}", title=title)
@@ -165,7 +169,7 @@ def _promised(conversation: Conversation, words: str) -> ToolUse | None:
         day = next(days_in(quote, today), None)
         if not found or not day or is_about("no_promise", sentence):
             continue
-        own = (next(filter(None, found.groups()), "") or quote).replace(day[0], " ")
+        own = _without(next(filter(None, found.groups()), "") or quote, day[0])
         own = _meant(conversation, _LEAD.sub("", own).strip())
         if not own:
             continue
@@ -173,6 +177,11 @@ def _promised(conversation: Conversation, words: str) -> ToolUse | None:
         due = {"due_date": day[1].isoformat()} if today else {}
         return ToolUse(CREATE, {"title": title, "quote": quote, **due})
     return None
+
+
+def _without(words: str, day: str) -> str:
+    """Return words without those for a day, and without a space before the mark that followed them."""
+    return _BEFORE_MARK.sub("", words.replace(day, " "))
 
 
 def _meant(conversation: Conversation, own: str) -> str:
@@ -184,18 +193,33 @@ def _meant(conversation: Conversation, own: str) -> str:
     return next((found[1].strip() for found in could if found), "")
 
 
-def requested_step(conversation: Conversation, words: str) -> ToolUse | None:
-    """Return the call that notes a step which words plainly request, on a day if they name one."""
-    wanted = (
-        next(iter(_SENTENCE.findall(requested("step", words))), "") if CREATE in conversation.tools else ""
-    )
-    if not wanted:
-        return None
+def requested_steps(conversation: Conversation, words: str) -> Sequence[ToolUse]:
+    """Return the calls that note steps which words plainly request, each on a day if they name one.
+
+    "First one is …" and "next: …" request one, too, once the tour has said how a step is noted.
+    """
+    if CREATE not in conversation.tools:
+        return []
+    wanted, said = step_in(words)
+    if wanted:
+        return [_as_requested(conversation, next(iter(_SENTENCE.findall(wanted)), wanted), said)]
+    is_told_how = any(_OF_LIST.search(each.question) for each in conversation.exchanges[-_TOLD_HOW:])
+    listed = requested("item", words) if is_told_how else ""
+    first, *others = _AND.split(next(iter(_SENTENCE.findall(listed)), ""))
+    parts = [first, *others] if all(len(each.split()) > 1 for each in others) else [listed]
+    return [_as_requested(conversation, each, each) for each in parts if each.strip()]
+
+
+def _as_requested(conversation: Conversation, wanted: str, said: str) -> ToolUse:
     today = today_in(conversation)
-    day = next(days_in(words, today), None)
-    title = one_line(_TO_DO.sub("", wanted.replace(day[0], " ") if day else wanted).strip(), 90)
+    day = next(days_in(said, today), None)
+    title = one_line(_TO_DO.sub("", _without(wanted, day[0]) if day else wanted).strip(), 90)
     due = {"due_date": day[1].isoformat()} if day and today else {}
     return ToolUse(CREATE, {"title": title or one_line(wanted, 90), "quote": wanted.strip()[:500], **due})
+
+
+def _requested(conversation: Conversation, words: str) -> ToolUse | None:
+    return next(iter(requested_steps(conversation, words)), None)
 
 
 def _dropped(conversation: Conversation, words: str) -> ToolUse | None:
@@ -217,13 +241,12 @@ def has_just_noted(conversation: Conversation, *, ago: int = 1) -> bool:
 def _moved(conversation: Conversation, words: str) -> ToolUse | None:
     """Return the call that moves the step that was noted or proposed last to another day."""
     last = next((call for call in reversed(conversation.calls) if call.name in {CREATE, RESOLVE}), None)
-    is_taken_back = has_just_noted(conversation, ago=2) and is_about("takes_back", words)
-    is_moving = len(words.split()) <= _MAX_MOVING_WORDS and (is_taken_back or is_about("moves_step", words))
     today = today_in(conversation)
-    if not last or not is_moving or not today:
+    if not last or not today:
         return None
-    named = days_in(words, today)
-    days = [day.isoformat() for said, day in named if not is_about("not_day", words[: words.find(said)])]
+    said = _moving(words, is_just_noted=has_just_noted(conversation, ago=2))
+    named = [(each, *found) for each in said for found in days_in(each, today)]
+    days = [day.isoformat() for each, word, day in named if not is_about("not_day", each[: each.find(word)])]
     due = last.values.get("due_date") or last.input.get("due_date")
     if not (day := next((each for each in days if each != due), "".join(days[:1]))):
         return None
@@ -231,6 +254,17 @@ def _moved(conversation: Conversation, words: str) -> ToolUse | None:
         return _resolve(str(last.values["id"]), "open", words, due_date=day)
     is_proposed = last.name == CREATE and not last.values.get("written") and has_just_noted(conversation)
     return ToolUse(CREATE, {**last.input, "due_date": day}) if is_proposed else None
+
+
+def _moving(words: str, *, is_just_noted: bool) -> Sequence[str]:
+    """Return the sentences that may move a step; a question does only if it asks for that."""
+    said = [each for each in _SENTENCE.findall(words) if "?" not in each or is_about("moves_step", each)]
+    if len(words.split()) <= _MAX_MOVING_WORDS and (
+        is_about("moves_step", words) or (is_just_noted and is_about("takes_back", words))
+    ):
+        return said
+    short = [each for each in said if len(each.split()) <= _MAX_MOVING_WORDS]
+    return [each for each in short if is_just_noted and is_about("corrects_day", each)]
 
 
 def _open_steps(conversation: Conversation) -> Mapping[str, str]:
@@ -246,51 +280,9 @@ def _open_steps(conversation: Conversation) -> Mapping[str, str]:
     return found
 
 
-def today_in(conversation: Conversation) -> date | None:
-    """Return the person's day, as the request says; None if it says none."""
-    told = [found for text in conversation.context_texts for found in _TODAY.findall(text)]
-    return date.fromisoformat(told[-1]) if told else None
-
-
-def days_in(text: str, today: date | None) -> Iterator[tuple[str, date]]:
-    """Yield the words for a day, as they stand in the text, with the day that they mean."""
-    since = today or date.min
-    for pattern, values in _days():
-        for found in pattern.finditer(text):
-            value = values[found[1].lower()]
-            ahead = int(value.lstrip("w"))
-            if value.startswith("w"):
-                ahead = (ahead - since.weekday() - 1) % 7 + 1
-            yield found[0], since + timedelta(days=ahead)
-
-
-@cache
-def _days() -> Sequence[tuple[re.Pattern[str], Mapping[str, str]]]:
-    """Return for each language the words for a day, the longest first, and what they mean."""
-    found = []
-    for code in LANGUAGES:
-        days = HEARD[code]["days"]
-        words = "|".join(sorted(days["words"], key=len, reverse=True))
-        values = {word.lower(): value for word, value in days["words"].items()}
-        found.append((re.compile(rf"{days['lead']}\b({words})\b{days['trail']}", re.IGNORECASE), values))
-    return found
-
-
 def _names(sentence: str, title: str) -> bool:
     """Return whether a sentence has most of a title's words, however they end."""
     said = _WORD.findall(sentence.lower())
     own = _WORD.findall(title.lower())
     found = [word for word in own if any(one.startswith(word) or word.startswith(one) for one in said)]
     return bool(own) and 3 * len(found) >= 2 * len(own)
-
-
-def _day_in_words(conversation: Conversation, day: str) -> str:
-    """Return the name of a day of the coming week, the date of any other."""
-    today = today_in(conversation)
-    if not day or today is None or not 0 <= (date.fromisoformat(day) - today).days <= _WEEK:
-        return day
-    ahead = (date.fromisoformat(day) - today).days
-    wanted = str(ahead) if ahead < 2 else f"w{date.fromisoformat(day).weekday()}"
-    days = HEARD[texts.language()]["days"]
-    name = next(word for word, value in days["words"].items() if value == wanted)
-    return str(days["weekday"]).format(day=name) if wanted.startswith("w") else str(name)

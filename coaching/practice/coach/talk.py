@@ -14,6 +14,7 @@ from coaching.practice.coach.answering import lead_to, question_passed_over
 from coaching.practice.coach.asides import answer_question, fresh, in_both_languages, pick
 from coaching.practice.coach.confiding import has_confided
 from coaching.practice.coach.conversation import Conversation, Exchange
+from coaching.practice.coach.days import say_today
 from coaching.practice.coach.direct import answer_to, say_plainly
 from coaching.practice.coach.grieving import has_grieved, is_of_grief, is_of_loss
 from coaching.practice.coach.harm import asks_of_harm, say_of_harm
@@ -22,7 +23,7 @@ from coaching.practice.coach.leaving import takes_leave
 from coaching.practice.coach.onward import hint, offer_more, tip_for
 from coaching.practice.coach.own_words import found_here, name_told, say_of_names, say_told
 from coaching.practice.coach.plainly import is_under_way
-from coaching.practice.coach.reading import FRIENDLY, Reading, has_just_asked, plans, read
+from coaching.practice.coach.reading import FRIENDLY, Reading, has_just_asked, is_asking, plans, read
 from coaching.practice.coach.saying_back import echo, judges, say_back
 from coaching.practice.coach.scenes import (
     is_hard,
@@ -62,7 +63,7 @@ _ANSWERS = frozenset({"tell", "open", "bye", "greet", "smalltalk"})
 
 def talk(conversation: Conversation, newest: Exchange, heard: Heard) -> str:
     """Return what to say to the newest words of an open conversation."""
-    words = as_meant(without_tags(newest.answer))
+    words = _as_answer(conversation, as_meant(without_tags(newest.answer)))
     conversation.exchanges[-1] = replace(newest, answer=words)
     if asked := question_passed_over(conversation):
         lead = lead_to(conversation, asked)
@@ -70,8 +71,8 @@ def talk(conversation: Conversation, newest: Exchange, heard: Heard) -> str:
     reading = read(conversation)
     if told := say_of_names(conversation, reading.act):
         return told
-    if is_about("clock", words):
-        return texts.said("clock")
+    if is_about("clock", words) or is_about("asks_day", words):
+        return say_today(conversation) or texts.said("clock")
     if heard.kind == "foreign":
         return in_both_languages(heard)
     if heard.kind in _AS_HEARD:
@@ -90,6 +91,17 @@ def talk(conversation: Conversation, newest: Exchange, heard: Heard) -> str:
     has_spoken = bool(conversation.spoken.strip())
     greeting = conversation.is_first and not has_spoken and said not in texts.answers("greet")
     return f"{texts.said('hello_first')} {said}" if greeting else said
+
+
+def _as_answer(conversation: Conversation, words: str) -> str:
+    """Return words without the mark of a first sentence that answers the last question doubtfully."""
+    first, mark, rest = words.partition("?")
+    is_told = (
+        len(first.split()) >= _MIN_ADDED // 2 and rest.strip() and not any(each in first for each in ".!\n")
+    )
+    if not (mark and is_told and has_just_asked(conversation)) or is_about("of_tour", first):
+        return words
+    return f"{first}.{rest}" if hear(first).kind == "answer" and not is_asking(first) else words
 
 
 def answer_questions(conversation: Conversation) -> str:
@@ -202,11 +214,13 @@ def _say_to_question(conversation: Conversation, reading: Reading) -> str:
     if reading.topic == "undecided" and "?" not in words and not is_quiet:
         return unsaid(conversation, wordings_for(conversation, is_hard=False))
     if (
-        (act in _ADVISES or is_of_words)
+        (act in _ADVISES or is_of_words or is_about("what_to_do", words))
         and is_advised
         and (said := unsaid(conversation, asks_for(conversation, is_quiet=is_quiet)))
     ):
         return said
+    if is_about("what_to_do", words) and not is_quiet and (tip := tip_for(conversation, words)):
+        return tip
     if act in _ADVISES and has_grieved(conversation):
         return choose(conversation, "wonder", "presence")
     if act in _ADVISES and (tip := tip_for(conversation, words)):

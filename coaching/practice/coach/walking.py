@@ -11,6 +11,7 @@ from coaching.practice.coach import texts
 from coaching.practice.coach.asides import react
 from coaching.practice.coach.conversation import Call, Conversation
 from coaching.practice.coach.day_plan import good_night, lead_to
+from coaching.practice.coach.days import today_in
 from coaching.practice.coach.file_names import (
     clip,
     files_in_words,
@@ -21,7 +22,7 @@ from coaching.practice.coach.file_names import (
 from coaching.practice.coach.files import as_call, changed_at, is_to_write
 from coaching.practice.coach.hearing import Heard
 from coaching.practice.coach.state import State, changeable
-from coaching.practice.coach.steps import LOOK_BACK, look_back, today_in
+from coaching.practice.coach.steps import LOOK_BACK, look_back
 from coaching.practice.coach.tables import DOMAINS, File, Slot, Walk
 from coaching.practice.coach.texts import Choice
 from coaching.practice.script import Note, Reply, Text, ToolUse
