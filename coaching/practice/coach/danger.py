@@ -70,6 +70,29 @@ _NO = re.compile(
     re.IGNORECASE,
 )
 """A no, after an interjection or the question's own words, too: "What? No!", "Me? No." """
+_EXPLAINS = re.compile(
+    r"\bi(?: was|(?:['’]| a)m)? (?:only |just )?(?:(?:talking|writing|speaking) (?:about|of)|meant|mean)"
+    r" [^.!?;,\n]{2,60}|\bich (?:hab(?:e)?|meinte?|rede|redete|sprach) (?:nur |bloß )?[^.!?;,\n]{2,60}"
+    r"|\bes ging (?:nur |bloß )?um [^.!?;,\n]{2,60}"
+    r"|\b(?:solo )?(?:hablaba|estaba hablando|me refería|lo decía) (?:de|a|por) [^.!?;,\n]{2,60}",
+    re.IGNORECASE,
+)
+"""What the person says that they meant."""
+_WHY_ASKED = re.compile(
+    r"\b(?:why (?:would|do|did|are|should) (?:you|u) (?:even |just )?(?:ask\w*|think)"
+    r"|what makes you (?:ask|think)"
+    r"|(?:warum|wieso|weshalb) (?:fragst|denkst|willst) du|por qué (?:me )?(?:lo )?(?:preguntas|piensas))"
+    r"[^.!?\n]{0,30}[.!?]*",
+    re.IGNORECASE,
+)
+_DARK_OBJECT = re.compile(
+    r"\b(?:it|that|this|pills?|tablets?|meds|rope|noose|knife|blade|gun|bridge|roof|train|die|died|dying|dead"
+    r"|death|kill\w*|suicid\w*|harm\w*|hurt\w*|ending|end|cut\w*|myself|goodbye|funeral|grave|sleep\w*|plan\w*"
+    r"|das|daran|tod|tot|sterben|umbring\w*|suizid|tabletten|pillen|messer|brücke|seil|mich|mir|schluss"
+    r"|eso|esto|muerte|morir\w*|matar\w*|pastillas|cuchillo|puente|cuerda|daño|acabar)\b",
+    re.IGNORECASE,
+)
+"""What an explanation names that doesn't make a no any clearer."""
 _BUT = re.compile(
     r"\b(?:but|not (?:yet|now|today|really|right now|any ?more|sure|always|exactly)|sometimes|often|maybe"
     r"|a (?:bit|little)|(?:don['’]t|do not) know|dunno|no idea|i (?:guess|suppose)|kind of|sort of"
@@ -154,6 +177,15 @@ def denies_danger(conversation: Conversation) -> bool:
     return newest is not None and was_asked_about_danger(newest) and _denies(newest)
 
 
+def thanks_for_no(conversation: Conversation) -> str:
+    """Thank for a no to the tour's question, with why it asked if that is wondered at, or nothing."""
+    if not denies_danger(conversation):
+        return ""
+    answer = conversation.exchanges[-1].answer
+    is_wondering = _WHY_ASKED.search(answer) or _EXPLAINS.search(answer)
+    return " ".join([texts.said("care_thanks"), *([texts.said("why_asked")] if is_wondering else [])])
+
+
 def was_asked_about_danger(exchange: Exchange) -> bool:
     return texts.stands_in("help_maybe", exchange.question)
 
@@ -211,13 +243,22 @@ def _denies(exchange: Exchange) -> bool:
     """Return whether an answer to the tour's question is a clear no that nothing in it takes back."""
     answer = exchange.answer
     found = _NO.match(answer)
-    rest = answer[found.end() :] if found else ""
+    rest = _without_explanation(answer[found.end() :]) if found else ""
     if found and (found["before"] or found["thinking"]) and may_take_back(rest):
         return False
     if found and found["hesitant"] and rest.strip():
         return False
     is_no = bool(found) or (is_safe(answer) and len(answer.split()) <= _SHORT_ANSWER)
     return is_no and not _BUT.search(answer) and danger_in_answer(answer, asked=exchange.question) is None
+
+
+def _without_explanation(rest: str) -> str:
+    """Return what follows a no, without what the words were about and why it was asked.
+
+    An explanation that names means, death or “it” takes nothing away.
+    """
+    plain = _WHY_ASKED.sub(" ", rest)
+    return _EXPLAINS.sub(lambda found: found[0] if _DARK_OBJECT.search(found[0]) else " ", plain)
 
 
 def _wants_another_thing(answer: str) -> bool:

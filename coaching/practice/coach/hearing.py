@@ -23,7 +23,7 @@ Kind = Literal[
     "answer", "later", "correction", "question", "request", "remark", "refusal", "foreign", "nonsense",
     "empty", "long", "many", "short", "choose", "danger", "leave", "pause", "menu", "recall", "hello",
     "thanks", "yes", "no", "continue", "choice", "pulse", "check", "wish", "grief", "aside", "declines",
-    "heavy", "rest",
+    "heavy", "rest", "answered",
 ]  # fmt: skip
 
 HEARD: Mapping[Language, Mapping[str, Mapping[str, Any]]] = {
@@ -122,9 +122,20 @@ def danger_heard(text: str) -> Danger | None:
     found = danger_in(text)
     if found is None or not found.is_weighed:
         return found
+    if _is_plain_worry(text, found):
+        return None
     introduced = search("introduces", text)
     is_of_name = introduced is not None and danger_in(text[introduced.end() :]) is None
     return None if is_of_name or search("only_no_ratings", text) else found
+
+
+def _is_plain_worry(text: str, found: Danger) -> bool:
+    """Return whether words weigh because of a comfort or a worry in them, and name nothing dark."""
+    plain = text.replace("’", "'")
+    rests = [_WITHIN[code]["comfort"].sub(" ", plain) for code in _languages_for(plain)]
+    is_comfort = any(rest != plain and danger_in(rest) is None for rest in rests)
+    is_plain = found.level == "concern" and (is_about("plain_worry", text) or is_about("stops_walk", text))
+    return (is_comfort or is_plain) and not is_about("dark", text)
 
 
 def _weight_of(text: str) -> Kind | None:

@@ -17,10 +17,10 @@ from coaching.practice.coach.conversation import Call, Conversation, Exchange
 from coaching.practice.coach.correcting import choice_in
 from coaching.practice.coach.danger import (
     answer_danger,
-    denies_danger,
     is_in_danger,
     line_of_help,
     suggests_danger,
+    thanks_for_no,
 )
 from coaching.practice.coach.documents import classify, is_classification
 from coaching.practice.coach.doing import do_requested, say_done
@@ -35,7 +35,7 @@ from coaching.practice.coach.own_words import say_last_told
 from coaching.practice.coach.pages import shows_pages, write_down
 from coaching.practice.coach.replay import replay
 from coaching.practice.coach.sense import sense
-from coaching.practice.coach.steps import CREATE, say_step, step_call
+from coaching.practice.coach.steps import CREATE, requested_steps, say_step, step_call
 from coaching.practice.coach.stopping import warn_of_stopping
 from coaching.practice.coach.tables import STATIONS, WALKS, Walk, walk_called
 from coaching.practice.coach.talk import stay_with, talk
@@ -79,7 +79,7 @@ def _go_on(conversation: Conversation) -> Reply:
         return say(introduction(conversation) if not conversation.spoken.strip() else "", question)
     if warning := warn_of_stopping(conversation):
         return _go_on_warned(conversation, warning)
-    if after := texts.said("care_thanks") if denies_danger(conversation) else words_after(conversation):
+    if after := thanks_for_no(conversation) or words_after(conversation):
         return _go_on_after(conversation, after)
     walking = current_walk(conversation)
     if told := _say_results(conversation, walking):
@@ -190,6 +190,8 @@ def _in_walk(conversation: Conversation, walking: Walking) -> Reply:
         return say(react(conversation, walking.state, heard))
     if heard.kind in {"aside", "heavy", "rest"}:
         return answer_beside(conversation, walking, heard)
+    if not walking.walk.is_arc and (calls := requested_steps(conversation, newest.answer)):
+        return Reply.of(*calls)
     if heard.kind in {"menu", "wish"} and not walking.walk.is_arc:
         return _begin(conversation, walk_called(heard.words)) if heard.words else _menu(conversation)
     return walking.go_on()
