@@ -31,7 +31,7 @@ _DIRECT = (
     "register", "identity", "able", "therapist", "available", "time", "real", "whyask", "of_them", "normal",
     "unanswered", "misheard", "doubts_tip", "takes_idea", "trust", "explain",
     "parts_shown", "another_idea", "legal", "language",
-    "doubt",
+    "doubt", "stored",
 )  # fmt: skip
 """English acts that a sentence does by itself, whatever stands beside it."""
 _SENTENCE = re.compile(r"[^.!?\n]++[.!?]*+")

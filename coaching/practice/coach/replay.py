@@ -11,8 +11,8 @@ from coaching.practice.coach.conversation import Conversation, Exchange
 from coaching.practice.coach.correcting import choice_in, correct, given_in, replace_item
 from coaching.practice.coach.day_plan import given_of_plan
 from coaching.practice.coach.fitting import asks_about_slot, part_named
-from coaching.practice.coach.hearing import Heard, Kind, hear
-from coaching.practice.coach.requested import requested
+from coaching.practice.coach.hearing import Heard, Kind, hear, is_about
+from coaching.practice.coach.requested import step_in
 from coaching.practice.coach.resting import (
     begin_rest,
     is_next,
@@ -42,6 +42,10 @@ _SAFE = re.compile(
 )
 _UNSAFE = re.compile(r"\b(?:not|don'?t|can'?t|cannot|never|no|nicht|nie|kein\w*|nunca)\b")
 _FEW_WORDS, _PART_WORDS = 3, 3
+_STAYS = frozenset({"danger", "grief", "correction"})
+"""What is answered whatever else words ask for."""
+_MAY_ANSWER = frozenset({"answer", "aside", "remark", "short"})
+"""What words may be heard as that the person meant for an answer."""
 _MAY_REQUEST = frozenset({"answer", "request", "question"})
 """What a request for a next step is heard as; it answers no question."""
 
@@ -84,6 +88,8 @@ def _take(state: State, exchange: Exchange) -> None:
             _fill(state, exchange, slot)
         if state.walk.is_arc:
             begin_rest(state, exchange, slot)
+    is_told = state.heard.kind in _MAY_ANSWER and not exchange.value and "?" not in exchange.answer
+    state.unheard = exchange.answer if is_told and slot and slot.name not in state.settled else ""
 
 
 def _withdraw(state: State) -> None:
@@ -132,7 +138,9 @@ def _heard(state: State, exchange: Exchange) -> Heard:
         noted = hear(exchange.answer) if exchange.ratings and exchange.answer else Heard(kind="choice")
         return noted if noted.kind == "danger" else Heard(kind="pulse" if exchange.ratings else "choice")
     heard = hear(exchange.answer, changeable(state), last=state.last, last_words=said)
-    is_step = state.walk.is_arc and heard.kind in _MAY_REQUEST and requested("step", exchange.answer)
+    if heard.kind not in _STAYS and is_about("stops_walk", exchange.answer):
+        return Heard(kind="leave")
+    is_step = state.walk.is_arc and heard.kind in _MAY_REQUEST and bool(step_in(exchange.answer)[0])
     return Heard(kind="aside") if is_step else heard
 
 
@@ -152,7 +160,7 @@ def _fill(state: State, exchange: Exchange, slot: Slot | None) -> None:
     elif state.heard and (state.heard.kind == "later" or is_next(state.heard, answer)):
         settle(state, slot, Given(words="", value=LATER, at=at))
         state.heard = Heard(kind="later")
-    elif state.walk.is_arc and take_beside(state, exchange, slot):
+    elif _take_unheard(state, exchange, slot) or (state.walk.is_arc and take_beside(state, exchange, slot)):
         return
     elif state.heard and (state.heard.kind == "answer" or _is_plain_state(answer, slot)):
         given, problem = given_in(answer, slot, at)
@@ -163,6 +171,16 @@ def _fill(state: State, exchange: Exchange, slot: Slot | None) -> None:
         is_begun = bool(state.given) or state.heard.kind == "no"
         kind: Kind = "choose" if slot.kind in {"choice", "pulse"} else "short" if is_begun else "continue"
         state.heard = Heard(kind=kind)
+
+
+def _take_unheard(state: State, exchange: Exchange, slot: Slot) -> bool:
+    """Take what was said before for the answer if the newest words say that; return whether they do."""
+    if slot.kind in {"choice", "pulse"} or not is_about("answered_already", exchange.answer):
+        return False
+    given = given_in(state.unheard, slot, exchange.position)[0] if state.unheard else None
+    settle(state, slot, given or Given(words="", value=LATER, at=exchange.position))
+    state.heard = Heard(kind="answered")
+    return True
 
 
 def _chosen(exchange: Exchange, slot: Slot) -> Choice | None:

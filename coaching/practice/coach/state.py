@@ -16,7 +16,7 @@ class State:
     questions were wanted, so nothing that is said meanwhile is an answer. `put` has the slots that were asked
     for, `refused` those to which words were put that didn't fit; `missed` counts the questions in a row that
     got no answer. `wanted` is the slot that the person would rather talk about. `is_unrated`: they want no
-    ratings.
+    ratings. `unheard` has the words that were put to the last question and weren't taken for an answer.
     """
 
     walk: Walk
@@ -37,6 +37,7 @@ class State:
     refused: set[str] = field(default_factory=set)
     wanted: str = ""
     is_unrated: bool = False
+    unheard: str = ""
 
     @property
     def changed_at(self) -> int:
