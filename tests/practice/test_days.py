@@ -12,7 +12,7 @@ NOTED = {
 }
 DATES = {
     "en": ("Tuesday 24 November", "Wednesday 25 November"),
-    "de": ("Dienstag, den 24. November", "Mittwoch, den 25. November"),
+    "de": ("Dienstag, 24. November", "Mittwoch, 25. November"),
     "es": ("martes 24 de noviembre", "miércoles 25 de noviembre"),
 }
 

@@ -57,6 +57,23 @@ async def test_once_it_was_said_how_the_first_and_the_next_one_are_noted(
     assert [step["title"] for step in walk.steps.values()] == titles
 
 
+@pytest.mark.parametrize("words", ["next: silence", "first: i can't sleep", "last thing: my mum is ill"])
+async def test_what_is_only_told_in_an_order_is_no_step(http: Http, words: str) -> None:
+    walk = begun(http, "en")
+    await walk.say(HOW["en"])
+    await walk.say(words)
+    assert not walk.steps
+
+
+async def test_a_step_noted_in_an_arc_is_said_before_its_question(http: Http) -> None:
+    walk = begun(http, "en")
+    await walk.say("map my life")
+    question = walk.prompts[-1]
+    await walk.say("it is fine. add milk to my list please")
+    assert "Milk" in walk.prompts[-1]
+    assert question in walk.prompts[-1]
+
+
 async def test_before_that_the_first_one_is_only_told(http: Http) -> None:
     walk = begun(http, "en")
     await walk.say("first one is I need to call the dentist on Wednesday")

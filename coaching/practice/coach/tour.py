@@ -39,7 +39,7 @@ from coaching.practice.coach.steps import CREATE, requested_steps, say_step, ste
 from coaching.practice.coach.stopping import warn_of_stopping
 from coaching.practice.coach.tables import STATIONS, WALKS, Walk, walk_called
 from coaching.practice.coach.talk import stay_with, talk
-from coaching.practice.coach.walking import Walking, ask, say, say_goodbye, with_end, with_lead
+from coaching.practice.coach.walking import Walking, ask, say, say_goodbye, with_end, with_lead, with_told
 from coaching.practice.coach.wordings import introduce, introduction
 from coaching.practice.script import Reply, ToolUse
 
@@ -100,7 +100,7 @@ def _say_results(conversation: Conversation, walking: Walking | None) -> Reply |
         return say_goodbye(conversation, walk_called(ended.name) if ended else None, completed)
     if walking and (step := done.get(CREATE)):
         told = say_step(conversation, step)
-        return say(told) if walking.state.rests else walking.go_on(told)
+        return say(told) if walking.state.rests else with_told(walking.go_on(), told)
     if searched:
         slot = walking.state.open_slot if walking and not walking.state.rests else None
         back = "" if walking else texts.said("recall_back")

@@ -265,6 +265,22 @@ def with_lead(reply: Reply, *lead: str) -> Reply:
     return Reply.of(Text(words), *others) if any(lead) else reply
 
 
+def with_told(reply: Reply, told: str) -> Reply:
+    """Return a reply that says first what a call came to: before a question with options, in its prompt.
+
+    Words between two calls are shown to nobody.
+    """
+    asked = next((each for each in reply.blocks if _shows_options(each)), None)
+    if not isinstance(asked, ToolUse):
+        return with_lead(reply, told)
+    prompt = f"{told}\n\n{asked.input['prompt']}"[-500:]
+    return Reply.of(ToolUse(asked.name, {**asked.input, "prompt": prompt}))
+
+
+def _shows_options(block: object) -> bool:
+    return isinstance(block, ToolUse) and block.name == "show_options"
+
+
 def with_end(reply: Reply, line: str) -> Reply:
     """Return a reply of words alone with a paragraph after them, if there is one; any other as it is."""
     said = [block.text for block in reply.blocks if isinstance(block, Text)]
