@@ -1,9 +1,9 @@
 """In which order a sentence says what it says: features for `promise_weights`. Pure and linear.
 
-What follows what tells a promise from a memory or a joke: `ich habe … angerufen`, `i'll … you`. So features
-are words that follow each other, two words with some between, where the words stand that begin and end the
-quote, and what stands at the sign of the first person. Content differs from person to person, grammar
-doesn't: `_outline` replaces each word that isn't frequent by what it speaks of or by its last letters.
+The order of words distinguishes a promise from a memory or a joke: `ich habe … angerufen`, `i'll … you`. So
+features are words that follow each other, two words with others between them, where the first and last
+words of the quote stand, and the words beside the sign that the person means themselves. People write about
+different things in the same order: `_outline` replaces each rare word by its meaning or its last letters.
 """
 
 import unicodedata

@@ -1,7 +1,5 @@
 """What the tour says to words that plainly do one thing, whatever is sensed in them."""
 
-from collections.abc import Sequence
-
 from coaching.practice.coach import texts
 from coaching.practice.coach.acts import mended_in
 from coaching.practice.coach.advising import asks_for
@@ -15,7 +13,7 @@ from coaching.practice.coach.onward import is_of_harm
 from coaching.practice.coach.plainly import act_of
 from coaching.practice.coach.scenes import names_situation, scene_in
 from coaching.practice.coach.steps import has_just_noted
-from coaching.practice.coach.wordings import choose, filled, unsaid
+from coaching.practice.coach.wordings import choose, filled, holds, unsaid
 
 _ASKS_MORE = frozenset({"advice", "anything_else", "howtell"})
 _FEW_WORDS = 6
@@ -69,9 +67,9 @@ def _goes_on(conversation: Conversation) -> str:
     """Return the name of what to say to words that only make sense after the last answer, or nothing."""
     words, last = conversation.exchanges[-1].answer, conversation.exchanges[-1].question
     if "?" in words:
-        is_further = len(words.split()) <= _FEW_WORDS and _holds(last, texts.answers("medical"))
+        is_further = len(words.split()) <= _FEW_WORDS and holds(last, texts.answers("medical"))
         return "medical" if is_further else ""
-    return "asked_me" if _holds(last, texts.answers("ask_me")) and not names_situation(words) else ""
+    return "asked_me" if holds(last, texts.answers("ask_me")) and not names_situation(words) else ""
 
 
 def _reassurance(conversation: Conversation) -> str:
@@ -80,7 +78,3 @@ def _reassurance(conversation: Conversation) -> str:
     if has_grieved(conversation) and not is_of_harm(told[-1]):
         return "normal_grief"
     return "selfask" if any(map(is_of_harm, told)) else "normal"
-
-
-def _holds(last: str, wordings: Sequence[str]) -> bool:
-    return any(each in last for each in wordings)

@@ -92,3 +92,8 @@ def introduction(conversation: Conversation) -> str:
     """Return what the tour says of itself at the beginning of a conversation."""
     is_known = _KNOWN.search(conversation.section("session_context"))
     return texts.said("hello_again" if is_known else "introduction")
+
+
+def holds(said: str, wordings: Sequence[str]) -> bool:
+    """Return whether something said has one of the wordings."""
+    return any(each in said for each in wordings)
