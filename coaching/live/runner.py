@@ -29,8 +29,8 @@ from coaching.live.second_looks import SecondLooks
 from coaching.model_client.connection import ModelConnection
 from coaching.people.danger_scans import is_long, scan_before_opening
 from coaching.people.help_lines import count_card
-from coaching.people.in_flight import in_flight
 from coaching.people.languages import in_model_language
+from coaching.people.openings import openings
 from coaching.safety.card import kept_danger
 from coaching.safety.danger import read_words
 from coaching.turns import answering, answers
@@ -89,8 +89,10 @@ class Runner:
         """
         self._refuse_while_draining()
         metadata = await _scan(request) if is_long(request.text) else None
-        if not request.program:  # other requests of programs needn't wait for one of theirs
-            in_flight.turn_opens()
+        async with openings().turn(is_of_program=bool(request.program)):
+            return await self._open_turn(request, metadata)
+
+    async def _open_turn(self, request: TurnRequest, metadata: dict[str, Any] | None) -> StartedTurn:
         with self.readers.opening():
             started = await in_database(
                 start_turn, request, owner=self.owner, rate_limit=rate_limit(), metadata=metadata
@@ -111,19 +113,19 @@ class Runner:
     ) -> EndedCall:
         """Answer a pending call; after the last one its turn resumes here. Raises `Refused`."""
         self._refuse_while_draining()
-        in_flight.turn_opens()
         build_answer = answers.builder_for(user_id=user_id, value=value)
-        with self.readers.opening():
-            ended = await in_database(
-                pending_calls.answer_call,
-                user_id=user_id,
-                session_id=session_id,
-                tool_use_id=tool_use_id,
-                owner=self.owner,
-                rate_limit=rate_limit(),
-                build_answer=build_answer,
-            )
-            await self._go_on(session_id, ended)
+        async with openings().turn():
+            with self.readers.opening():
+                ended = await in_database(
+                    pending_calls.answer_call,
+                    user_id=user_id,
+                    session_id=session_id,
+                    tool_use_id=tool_use_id,
+                    owner=self.owner,
+                    rate_limit=rate_limit(),
+                    build_answer=build_answer,
+                )
+                await self._go_on(session_id, ended)
         if danger := kept_danger(ended.call.metadata):
             await in_database(count_card, danger.level, now=timezone.now())
         running = self.running.get(session_id)

@@ -31,6 +31,7 @@ from coaching.model_client.connection import ModelConnection
 from coaching.model_client.patience import job_tokens, look_seconds
 from coaching.model_client.servers import is_local_server
 from coaching.model_client.usage import usage_row
+from coaching.people.openings import openings
 from coaching.safety.danger import Danger
 from coaching.safety.second_look import INSTRUCTIONS, SCHEMA, build_question, parse_answer
 from coaching.turns.answer_looks import claim_answer_looks, due_answer_look
@@ -145,6 +146,7 @@ class SecondLooks:
             await asyncio.wait([turn])
         else:
             await asyncio.sleep(HEAD_START_SECONDS)
+            await openings().wait_for_all()
         try:
             looked = looked or await in_database(read)
         except DatabaseError as error:

@@ -12,6 +12,8 @@ from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from weakref import WeakValueDictionary
 
+from coaching.people.openings import openings
+
 MAX_PER_PERSON = 10
 """Requests in flight per person, per token, or per browser that isn't signed in."""
 MAX_PER_ADDRESS = 20
@@ -27,10 +29,6 @@ MAX_WAITING_PER_PERSON = 4
 QUEUE_SECONDS = 3.0
 TOKEN_QUEUE_SECONDS = 10.0
 """How long a request waits for a slot, and before that for others of its token."""
-OPENING_SECONDS = 0.1
-"""How long after a message requests of programs wait: about as long as its turn takes to open."""
-MAX_OPENING_SECONDS = 1.0
-"""How long one of them waits at most while turn after turn opens."""
 
 
 class TooManyInFlight(Exception):
@@ -44,16 +42,12 @@ class TooBusy(Exception):
 class InFlight:
     """The requests in flight. Counting is thread-safe; slots belong to the event loop."""
 
-    def __init__(
-        self, *, token_queue_seconds: float = TOKEN_QUEUE_SECONDS, opening_seconds: float = OPENING_SECONDS
-    ) -> None:
+    def __init__(self, *, token_queue_seconds: float = TOKEN_QUEUE_SECONDS) -> None:
         self.token_queue_seconds = token_queue_seconds
-        self.opening_seconds = opening_seconds
         self._lock = threading.Lock()
         self._counts: Counter[str] = Counter()
         self._slots = asyncio.Semaphore(MAX_RUNNING)
         self._slots_of_tokens: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
-        self._opens_until = 0.0
 
     def count(self, key: str, most: int) -> bool:
         """Count a request under a key; return False if there are `most` already."""
@@ -75,23 +69,6 @@ class InFlight:
         if slots is None:
             slots = self._slots_of_tokens[token] = asyncio.Semaphore(MAX_RUNNING_PER_TOKEN)
         return slots
-
-    @property
-    def opens_until(self) -> float:
-        """Until when a turn opens, by the event loop's clock."""
-        return self._opens_until
-
-    def turn_opens(self) -> None:
-        """Let requests of programs wait: in other threads they would keep the interpreter from the turn."""
-        self._opens_until = asyncio.get_running_loop().time() + self.opening_seconds
-
-    async def wait_for_openings(self) -> None:
-        """Wait while turns open, at most `MAX_OPENING_SECONDS`."""
-        clock = asyncio.get_running_loop().time
-        latest = clock() + MAX_OPENING_SECONDS
-        while clock() < (until := min(self._opens_until, latest)):
-            pause = until - clock()
-            await asyncio.sleep(pause)
 
     async def take_slot(self) -> None:
         """Wait for a slot. Raises `TooBusy` after `QUEUE_SECONDS`."""
@@ -163,7 +140,7 @@ class Ticket:
             except TimeoutError:
                 raise TooManyInFlight from None
             self._of_token = slots
-            await self._in_flight.wait_for_openings()
+            await openings().wait_for_calm()
         await self._in_flight.take_slot()
         self._has_slot = True
 

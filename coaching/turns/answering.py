@@ -24,6 +24,7 @@ from coaching.engine.setup import PartSetup
 from coaching.engine.steps import PartResult
 from coaching.events import Publish, TurnDone
 from coaching.model_client.patience import timeouts_within
+from coaching.people.openings import openings
 from coaching.tools import CHAT_TOOLS
 from coaching.tools.tiers import CHAT
 from coaching.turns.citations import Citation, CitationFilter
@@ -174,6 +175,10 @@ async def _close(
     """Close the turn, even during a short outage of the database."""
     if is_opening and ending.status in (TurnStatus.FAILED, TurnStatus.INTERRUPTED):
         ending = replace(ending, user_notice=OPENING_CUT)
+    if (
+        ending.status == TurnStatus.COMPLETED
+    ):  # its words are shown; who has just written something hasn't any
+        await openings().wait_for_all()
     answer = await _stored_answer(key, ending, last)
     return turn_done(key.turn_id, status=ending.status, stop_reason=ending.stop_reason, answer=answer)
 

@@ -6,13 +6,13 @@ import pytest
 from django.test import RequestFactory
 
 from coaching.people.in_flight import (
-    MAX_OPENING_SECONDS,
     MAX_PER_PERSON,
     MAX_RUNNING_PER_TOKEN,
     InFlight,
     Ticket,
     TooManyInFlight,
 )
+from coaching.people.openings import MAX_WAIT_SECONDS, openings
 from coaching.views.programs import digest_of_token
 
 
@@ -80,23 +80,29 @@ async def test_an_eleventh_request_of_a_token_is_refused_at_once() -> None:
 
 
 async def test_a_programs_request_begins_after_a_turn_has_opened_and_a_persons_at_once() -> None:
-    all_in_flight, clock = InFlight(opening_seconds=MAX_OPENING_SECONDS), asyncio.get_running_loop().time
+    all_in_flight, clock = InFlight(), asyncio.get_running_loop().time
     (await begun(all_in_flight, "one")).end()
-    all_in_flight.turn_opens()
+    async with openings().turn():
+        pass
     programs = asyncio.create_task(begun(all_in_flight, "one"))
     await asyncio.sleep(0)
     (await begun(all_in_flight, "")).end()
     assert not programs.done()
     (await programs).end()
-    assert clock() >= all_in_flight.opens_until
+    assert clock() >= openings().busy_until
 
 
 async def test_a_programs_request_begins_after_a_second_where_turns_still_open() -> None:
-    all_in_flight, clock = InFlight(opening_seconds=60 * MAX_OPENING_SECONDS), asyncio.get_running_loop().time
-    all_in_flight.turn_opens()
+    all_in_flight, clock = InFlight(), asyncio.get_running_loop().time
     asked = clock()
-    (await begun(all_in_flight, "one")).end()
-    assert asked + MAX_OPENING_SECONDS <= clock() < all_in_flight.opens_until
+    async with openings().turn():
+        programs = asyncio.create_task(begun(all_in_flight, "one"))
+    while not programs.done():
+        assert clock() < asked + 10 * MAX_WAIT_SECONDS
+        async with openings().turn():
+            await asyncio.sleep(0.01)
+    (await programs).end()
+    assert asked + MAX_WAIT_SECONDS <= clock() < openings().busy_until
 
 
 def test_a_token_is_the_same_one_however_its_scheme_is_written() -> None:
