@@ -8,7 +8,7 @@ import django
 django.setup()
 
 # The models can be imported now, not before.
-from django.db.models import Max  # noqa: E402 - needs Django set up
+from django.db.models import F, Max  # noqa: E402 - needs Django set up
 
 from sessions_app.models import Session, SessionBrief  # noqa: E402 - needs Django set up
 
@@ -16,7 +16,7 @@ LINES = "\n".join(f"- The user spoke of something of a usual length [{number}]."
 
 
 def cover() -> None:
-    """Add a version to each brief that is behind."""
+    """Add a version to each brief that is behind, and note on its session how far it reaches."""
     sessions = Session.unscoped.filter(last_message_number__gt=0).annotate(
         version=Max("briefs__version"), covered=Max("briefs__covers_until")
     )
@@ -31,6 +31,7 @@ def cover() -> None:
         for session in sessions.only("last_message_number")
         if session.last_message_number > (session.covered or 0)
     )
+    sessions.update(brief_covers=F("last_message_number"))
 
 
 if __name__ == "__main__":
