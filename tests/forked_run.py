@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, groupby, pairwise
 from multiprocessing import get_context
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import Connection
 from multiprocessing.sharedctypes import Synchronized
+from selectors import EVENT_READ, DefaultSelector
 from typing import Any
 
 import pytest
@@ -85,27 +86,34 @@ class _Run:
         session = self.session
         if terminal := session.config.pluginmanager.get_plugin("terminalreporter"):
             terminal.showfspath = False  # the dots of two files mix
-        running = {fork.reports: fork for fork in self.started}
-        while running:
-            for reports in wait(running):
-                assert isinstance(reports, Connection)
-                try:
-                    of_test = reports.recv()
-                except EOFError:
-                    if successor := self._end(running.pop(reports)):
-                        running[successor.reports] = successor
-                else:
-                    for told in of_test:
-                        self._pass_on(told)
-                if session.shouldfail:
-                    raise session.Failed(session.shouldfail)
-                if session.shouldstop:
-                    raise session.Interrupted(session.shouldstop)
+        with DefaultSelector() as selector:
+            for fork in self.started:
+                selector.register(fork.reports, EVENT_READ, fork)
+            while selector.get_map():
+                for key, _ in selector.select():
+                    self._hear(key.data, selector)
+                    if session.shouldfail:
+                        raise session.Failed(session.shouldfail)
+                    if session.shouldstop:
+                        raise session.Interrupted(session.shouldstop)
 
-    def _pass_on(self, told: dict[str, Any]) -> None:
+    def _hear(self, fork: _Fork, selector: DefaultSelector) -> None:
+        """Pass on the reports of a fork's test; if it has crashed, hear its successor from now on."""
+        try:
+            of_test = fork.reports.recv()
+        except EOFError:
+            selector.unregister(fork.reports)
+            if successor := self._end(fork):
+                selector.register(successor.reports, EVENT_READ, successor)
+        else:
+            for told in of_test:
+                self._pass_on(told)
+
+    def _pass_on(self, told: pytest.TestReport | dict[str, Any]) -> None:
         hook = self.session.config.hook
-        report = hook.pytest_report_from_serializable(config=self.session.config, data=told)
-        hook.pytest_runtest_logreport(report=report)
+        if isinstance(told, dict):
+            told = hook.pytest_report_from_serializable(config=self.session.config, data=told)
+        hook.pytest_runtest_logreport(report=told)
 
     def _end(self, fork: _Fork) -> _Fork | None:
         """If a fork has crashed, its test has failed, and another fork runs what it would have run next."""
@@ -139,15 +147,21 @@ def _run(session: pytest.Session, items: Iterator[pytest.Item], places: Any, rep
 
 @dataclass(frozen=True, slots=True, eq=False)  # pytest keeps its plugins in sets
 class _Sender:
-    """Sends the reports of a test together: its setup, its call, and its teardown."""
+    """Sends the reports of a test together: its setup, its call, and its teardown.
+
+    What has passed is sent as it is: only failures have parts that have to be converted.
+    """
 
     config: pytest.Config
     reports: Connection
-    _of_test: list[dict[str, Any]] = field(default_factory=list)
+    _of_test: list[pytest.TestReport | dict[str, Any]] = field(default_factory=list)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        told = self.config.hook.pytest_report_to_serializable(config=self.config, report=report)
-        self._of_test.append(told)
+        if report.passed:
+            self._of_test.append(report)
+        else:
+            told = self.config.hook.pytest_report_to_serializable(config=self.config, report=report)
+            self._of_test.append(told)
 
     def pytest_runtest_logfinish(self) -> None:
         self.reports.send(self._of_test)
