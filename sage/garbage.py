@@ -3,13 +3,15 @@
 import gc
 
 _USUAL = gc.get_threshold()
-# Each collection walks at least so many new objects, and a command that runs on this way stays bounded.
-_RARE = (50_000, 20, 20)
+RARELY = 50_000
 
 
-def collect_rarely() -> None:
-    """Collect rarely while modules are loaded: as often as usual takes a fifth of a start."""
-    gc.set_threshold(*_RARE)
+def collect_rarely(objects: int = RARELY) -> None:
+    """Collect rarely while modules are loaded: as often as usual takes a fifth of a start.
+
+    Each collection walks at least so many new objects, and a command that runs on this way stays bounded.
+    """
+    gc.set_threshold(objects, 20, 20)
 
 
 def collect_as_usual() -> None:

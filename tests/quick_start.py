@@ -25,5 +25,5 @@ def _keep_bytecode(folder: Path) -> None:
     os.environ["PYTHONPYCACHEPREFIX"] = str(folder)
 
 
-collect_rarely()  # until the tests are collected
+collect_rarely(1_000_000)  # the suite's modules and tests are fewer objects, and stay
 _keep_bytecode(BYTECODE)
