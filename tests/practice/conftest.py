@@ -10,6 +10,9 @@ import pytest
 from anthropic import AsyncAnthropic, DefaultAioHttpClient
 
 from coaching.practice import PracticeServer
+from coaching.practice.coach import acts, known_scenes, requested, taken_up
+from coaching.safety import danger
+from tests.forked_run import FORKS
 
 MODEL = "claude-sonnet-5-5"
 HEADERS = {"x-api-key": "practice", "anthropic-version": "2023-06-01", "content-type": "application/json"}
@@ -61,6 +64,16 @@ def result(call_id: str, content: str = "done", **more: Any) -> dict[str, Any]:
 
 def _blocks(blocks: Sequence[Any]) -> list[Any]:
     return [text(block) if isinstance(block, str) else block for block in blocks]
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Compile once, before they are forked, what processes with talks would each compile."""
+    if FORKS in session.config.stash:
+        danger.read_words()
+        acts.act_patterns()
+        known_scenes.patterns()
+        requested.request_patterns()
+        taken_up.patterns()
 
 
 class Http:
