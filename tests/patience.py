@@ -28,6 +28,14 @@ def patience() -> float:
     return PATIENCE * max(1.0, (time.monotonic() - began) / USUAL_STEPS_SECONDS)
 
 
+def is_quick(seconds: float, limit: float) -> bool:
+    """Return whether something took less than a limit, which is stretched by `patience()`.
+
+    What took less than even an idle machine allows is quick without measuring how slow the machine is.
+    """
+    return seconds < PATIENCE * limit or seconds < patience() * limit
+
+
 async def measure_slowness(origin: str) -> float:
     """Request a page repeatedly; return how many times longer than usual it takes, at least 1."""
     async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=90)) as client:
