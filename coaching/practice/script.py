@@ -86,6 +86,11 @@ class Reply:
         return cls(built, **options)
 
     @property
+    def words(self) -> str:
+        """Return what it says."""
+        return "\n\n".join(block.text for block in self.blocks if isinstance(block, Text))
+
+    @property
     def calls(self) -> tuple[ToolUse, ...]:
         """Return the calls in order."""
         return tuple(block for block in self.blocks if isinstance(block, ToolUse))

@@ -110,6 +110,7 @@ async def test_a_promise_with_a_day_is_kept_and_said_as_the_result_tells(
     assert given["quote"] in words
     assert title in reply
     assert said in reply
+    walk = Walk(http, header=header(language))
     walk.answers["create_action_item"] = '{"written": false, "message": "The user said no."}'
     assert texts.stands_in("step_not_kept", await walk.say(words))
     walk.failures["create_action_item"] = ["The storage is down."]

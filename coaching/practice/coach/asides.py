@@ -70,7 +70,7 @@ def say_able(conversation: Conversation, topic: str) -> str:
 def say_written(conversation: Conversation) -> str:
     """Say which files and steps were written in this conversation."""
     names = files_in_words(call.path for call in conversation.calls if call.path)
-    steps = list(steps_noted(conversation).values())
+    steps = steps_noted(conversation)
     told = [texts.said("wrote", files=join_words(names))] if names else []
     told += [texts.said("wrote_steps", steps=join_words(steps))] if steps else []
     return " ".join(told) or texts.said("wrote_nothing")
@@ -78,7 +78,7 @@ def say_written(conversation: Conversation) -> str:
 
 def say_put(conversation: Conversation) -> str:
     """Say which steps were put on the list in this conversation, to who asks whether theirs was."""
-    steps = list(steps_noted(conversation).values())
+    steps = steps_noted(conversation)
     return texts.said("put", steps=join_words(steps)) if steps else texts.said("put_nothing")
 
 

@@ -7,7 +7,7 @@ from coaching.practice.coach.conversation import Conversation, Exchange
 from coaching.practice.coach.hearing import Heard, hear, is_about, search
 from coaching.practice.coach.own_words import found_here, say_named, say_so_far
 from coaching.practice.coach.scenes import names_situation
-from coaching.practice.coach.steps import step_call
+from coaching.practice.coach.steps import step_reply
 from coaching.practice.coach.talk import talk
 from coaching.practice.coach.walking import Walking, say
 from coaching.practice.coach.wordings import without_question
@@ -32,8 +32,8 @@ def answer_beside(conversation: Conversation, walking: Walking, heard: Heard) ->
     if heard.about != "ratings" and heard.kind == "heavy" and (written := walking.keep()):
         return written
     is_step = heard.kind != "heavy" and not is_about("takes_leave", newest.answer)
-    if is_step and (call := step_call(conversation, newest.answer)):
-        return Reply.of(call)
+    if is_step and (reply := step_reply(conversation, newest.answer)):
+        return reply
     if heard.about == "ratings":
         declined = pick(texts.reactions("declines_one"), conversation)
         is_told = names_situation(newest.answer)

@@ -9,8 +9,10 @@ from coaching.practice.coach import texts
 from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.hearing import HEARD, is_about
 from coaching.practice.coach.texts import LANGUAGES
+from coaching.safety.readable import without_accents
 
 _TODAY = re.compile(r"^Time: \w+ (\d{4}-\d\d-\d\d)", re.MULTILINE)
+_EITHER = {"á": "[áa]", "é": "[ée]", "ñ": "[ñn]", "ü": "(?:ü|ue?)"}
 _WEEK = 7
 _NEAR = 2
 """So many days are called by a word that is another one's tomorrow."""
@@ -27,7 +29,9 @@ def days_in(text: str, today: date | None) -> Iterator[tuple[str, date]]:
     since = today or date.min
     for pattern, values in _days():
         for found in pattern.finditer(text):
-            value = values[found[1].lower()]
+            if not found[1]:
+                continue  # a morning or a habit
+            value = values[_plain(found[1])]
             ahead = int(value.lstrip("w"))
             if value.startswith("w"):
                 ahead = (ahead - since.weekday() - 1) % 7 + 1
@@ -40,10 +44,22 @@ def _days() -> Sequence[tuple[re.Pattern[str], Mapping[str, str]]]:
     found = []
     for code in LANGUAGES:
         days = HEARD[code]["days"]
-        words = "|".join(sorted(days["words"], key=len, reverse=True))
-        values = {word.lower(): value for word, value in days["words"].items()}
-        found.append((re.compile(rf"{days['lead']}\b({words})\b{days['trail']}", re.IGNORECASE), values))
+        spelt = {**days["words"], **days["spelt"]}
+        words = "|".join(_with_or_without_accents(each) for each in sorted(spelt, key=len, reverse=True))
+        values = {_plain(word): value for word, value in spelt.items()}
+        named = rf"{days['no_day']}|{days['lead']}\b({words})\b{days['trail']}"
+        found.append((re.compile(named, re.IGNORECASE), values))
     return found
+
+
+def _plain(word: str) -> str:
+    return without_accents(" ".join(word.lower().split())).replace("ue", "u")
+
+
+def _with_or_without_accents(word: str) -> str:
+    for letter, either in _EITHER.items():
+        word = word.replace(letter, either)
+    return word
 
 
 def day_in_words(conversation: Conversation, day: str) -> str:
@@ -61,11 +77,11 @@ def day_in_words(conversation: Conversation, day: str) -> str:
     return str(HEARD[texts.language()]["days"]["weekday"]).format(day=_word_for(f"w{meant.weekday()}"))
 
 
-def say_today(conversation: Conversation) -> str:
+def say_today(conversation: Conversation, *, is_asked: bool = False) -> str:
     """Return what day it is, if the newest words ask for that and the request says it; else nothing."""
     today = today_in(conversation)
     asked = conversation.exchanges[-1] if conversation.exchanges else None
-    if today is None or asked is None or asked.value or not is_about("asks_day", asked.answer):
+    if today is None or asked is None or asked.value or not (is_asked or is_about("asks_day", asked.answer)):
         return ""
     tomorrow = today + timedelta(days=1)
     return texts.said("today_is", today=_date_in_words(today), tomorrow=_date_in_words(tomorrow))

@@ -12,7 +12,6 @@ from coaching.practice.coach.joking import play_along
 from coaching.practice.coach.onward import is_of_harm
 from coaching.practice.coach.plainly import act_of
 from coaching.practice.coach.scenes import names_situation, scene_in
-from coaching.practice.coach.steps import has_just_noted
 from coaching.practice.coach.wordings import choose, filled, holds, unsaid
 
 _ASKS_MORE = frozenset({"advice", "anything_else", "howtell"})
@@ -31,8 +30,6 @@ def say_plainly(conversation: Conversation) -> str:
     if is_about("how_to_tell", words) and has_grieved(conversation):
         return unsaid(conversation, asks_for(conversation, is_quiet=True))
     mended = mended_in(words) if len(conversation.exchanges) > 1 else ""
-    if has_just_noted(conversation) and (mended or is_about("puts_right", words)):
-        return answer_to("list", conversation)
     if mended:
         return filled(conversation, "mended", mended)
     if told := say_of_answer(conversation):

@@ -8,9 +8,9 @@ from coaching.practice.coach.advising import has_advised
 from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.grieving import has_grieved, is_of_loss
 from coaching.practice.coach.hearing import is_about
+from coaching.practice.coach.plans import CREATE
 from coaching.practice.coach.reading import is_asking
 from coaching.practice.coach.scenes import names_situation, tells_of_death
-from coaching.practice.coach.steps import CREATE
 
 _AS_TOPIC = {
     "whatif": "undecided",

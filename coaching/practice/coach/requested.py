@@ -14,9 +14,10 @@ from coaching.practice.coach.spoken import spoken_language
 from coaching.practice.coach.texts import LANGUAGES, Language, language, read_table
 from coaching.safety.card import danger_in
 
-Request = Literal["step", "item", "note", "search", "files", "steps", "able", "how"]
+Request = Literal["step", "too", "item", "note", "search", "files", "steps", "able", "how"]
 Known = Request | Literal["harm"]
 
+_STEPS = frozenset({"step", "too", "item"})
 _MAX_CHARACTERS = 700
 _FEW_WORDS = 3
 _I_WILL: Mapping[Language, str] = {"en": "I will", "de": "Ich werde", "es": "Voy a"}
@@ -52,7 +53,7 @@ def requested(request: Request, words: str) -> str:
     for code in dict.fromkeys((spoken_language(plain) or language(), *(LANGUAGES if is_short else ()))):
         if found := _found(code, request, plain):
             wanted = found[1].strip(_AROUND)
-            return "" if request in {"step", "item"} and _does_harm(code, wanted) else wanted
+            return "" if request in _STEPS and _does_harm(code, wanted) else wanted
     return ""
 
 
@@ -63,6 +64,11 @@ def _is_own(words: str) -> bool:
 def _found(code: Language, name: Known, plain: str) -> re.Match[str] | None:
     matches = (pattern.search(plain) for pattern in request_patterns()[code][name])
     return next((match for match in matches if match), None)
+
+
+def does_harm(wanted: str) -> bool:
+    """Return whether a step would harm somebody."""
+    return _does_harm(spoken_language(wanted) or language(), wanted)
 
 
 def _does_harm(code: Language, wanted: str) -> bool:

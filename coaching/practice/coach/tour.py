@@ -23,7 +23,7 @@ from coaching.practice.coach.danger import (
     thanks_for_no,
 )
 from coaching.practice.coach.documents import classify, is_classification
-from coaching.practice.coach.doing import do_requested, say_done
+from coaching.practice.coach.doing import do_in_walk, do_requested, note_or_offer, say_done, say_steps
 from coaching.practice.coach.file_names import reason_in_words
 from coaching.practice.coach.grieving import is_grieving
 from coaching.practice.coach.harm import asks_of_harm
@@ -33,9 +33,9 @@ from coaching.practice.coach.library import SEARCH, say_what_was_found, say_what
 from coaching.practice.coach.onward import offer_due
 from coaching.practice.coach.own_words import say_last_told
 from coaching.practice.coach.pages import shows_pages, write_down
+from coaching.practice.coach.plans import CREATE
 from coaching.practice.coach.replay import replay
 from coaching.practice.coach.sense import sense
-from coaching.practice.coach.steps import CREATE, requested_steps, say_step, step_call
 from coaching.practice.coach.stopping import warn_of_stopping
 from coaching.practice.coach.tables import STATIONS, WALKS, Walk, walk_called
 from coaching.practice.coach.talk import stay_with, talk
@@ -98,8 +98,8 @@ def _say_results(conversation: Conversation, walking: Walking | None) -> Reply |
     if completed and completed.values.get("success"):
         ended = conversation.ended_arc
         return say_goodbye(conversation, walk_called(ended.name) if ended else None, completed)
-    if walking and (step := done.get(CREATE)):
-        told = say_step(conversation, step)
+    if walking and (CREATE in done or not walking.walk.is_arc) and (steps := say_steps(conversation)):
+        told = "\n\n".join(filter(None, steps))
         return say(told) if walking.state.rests else with_told(walking.go_on(), told)
     if searched:
         slot = walking.state.open_slot if walking and not walking.state.rests else None
@@ -190,8 +190,8 @@ def _in_walk(conversation: Conversation, walking: Walking) -> Reply:
         return say(react(conversation, walking.state, heard))
     if heard.kind in {"aside", "heavy", "rest"}:
         return answer_beside(conversation, walking, heard)
-    if not walking.walk.is_arc and (calls := requested_steps(conversation, newest.answer)):
-        return Reply.of(*calls)
+    if not walking.walk.is_arc and (reply := do_in_walk(conversation, newest.answer)):
+        return reply if reply.calls else with_told(walking.go_on(), reply.words)
     if heard.kind in {"menu", "wish"} and not walking.walk.is_arc:
         return _begin(conversation, walk_called(heard.words)) if heard.words else _menu(conversation)
     return walking.go_on()
@@ -264,10 +264,7 @@ def _answer(conversation: Conversation, newest: Exchange, lead: str, *, is_first
     if heard.kind == "wish" and not (is_story or plain_act(newest.answer) in {"jot", "jotask"}):
         again = texts.said("note_again") if heard.words == "note" and ":" in newest.answer else ""
         return _begin(conversation, walk_called(heard.words), lead, again)
-    is_leaving = is_about("takes_leave", newest.answer)
-    if not (newest.value or is_leaving) and (call := step_call(conversation, newest.answer)):
-        return Reply.of(call)
-    return _reply(conversation, newest, heard, lead, is_first=is_first)
+    return note_or_offer(conversation, newest) or _reply(conversation, newest, heard, lead, is_first=is_first)
 
 
 def _reply(conversation: Conversation, newest: Exchange, heard: Heard, lead: str, *, is_first: bool) -> Reply:
