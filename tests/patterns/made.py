@@ -4,7 +4,17 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from coaching.practice.coach import acts, days, fitting, hearing, jobs, known_scenes, requested, taken_up
+from coaching.practice.coach import (
+    acts,
+    days,
+    fitting,
+    hearing,
+    jobs,
+    known_scenes,
+    on_list,
+    requested,
+    taken_up,
+)
 from coaching.practice.coach.tables import BY_LANGUAGE, WALKS
 from coaching.safety import (
     answers,
@@ -61,6 +71,9 @@ MADE: Mapping[str, Callable[[], Patterns]] = {
     ],
     "coaching/practice/coach/taken_up.py: re.compile(text)": lambda: [*taken_up.patterns()],
     "coaching/practice/coach/known_scenes.py: re.compile(text)": lambda: [*known_scenes.patterns()],
+    "coaching/practice/coach/on_list.py: re.compile(text)": lambda: [
+        pattern for known in on_list.list_patterns().values() for pattern in known.values()
+    ],
     "coaching/practice/coach/requested.py: re.compile(text)": lambda: [
         pattern
         for known in requested.request_patterns().values()

@@ -24,8 +24,8 @@ _CLAUSE = re.compile(
 )
 _WORD = re.compile(r"\w+")
 _LIGHT_WORDS = (
-    "i ich yo da dann the a an my to den die das der dem ein eine einen mein meine meinen el la los las un una "
-    "mi mis al del de auf zu zum zur mit with for fur para con en at um"
+    "i ich yo da dann the a an my to den die das der dem ein eine einen mein meine meinen el la los las un "
+    "una mi mis al del de auf zu zum zur mit with for fur para con en at um"
 )
 _LIGHT = frozenset(_LIGHT_WORDS.split())
 """Words that don't tell one step from another."""
@@ -67,7 +67,8 @@ def is_same(plan: Plan, step: Mapping[str, Any]) -> bool:
 
 
 def _own_words(title: str) -> frozenset[str]:
-    return frozenset(_WORD.findall(plain_letters(title))) - _LIGHT
+    words = frozenset(_WORD.findall(plain_letters(title))) - _LIGHT
+    return frozenset(each.removesuffix("e") for each in words)
 
 
 def has_just_noted(conversation: Conversation, *, ago: int = 1) -> bool:
@@ -91,7 +92,12 @@ def put_back(conversation: Conversation, words: str) -> Reply | None:
         promised(conversation, words),
         str(last.input.get("title") or last.values.get("title") or ""),
     )
-    is_new = plan and len(_own_words(plan.title)) > 1 and not _own_words(plan.title) & _own_words(title)
+    is_new = (
+        plan
+        and not is_about("corrects_day", words)
+        and len(_own_words(plan.title)) > 1
+        and not _own_words(plan.title) & _own_words(title)
+    )
     return None if is_new else changed(conversation, words)
 
 

@@ -69,6 +69,8 @@ def do_of_list(conversation: Conversation, words: str) -> Reply | None:
         return say(texts.said("step_not_kept"))
     if says("refers", words) and has_just_noted(conversation) and not any(days_in(words, None)):
         return _already(conversation)
+    if says("refers", words) and says("names_list", words) and len(words.split()) <= _ANSWER_WORDS:
+        return say(texts.said("step_which"))
     if moved := put_back(conversation, words):
         return moved
     return None if promised(conversation, words) else changed(conversation, words)

@@ -30,7 +30,8 @@ _REASON = re.compile(
 _INVERTED = re.compile(r"\A(\w+) ich\b", re.IGNORECASE)
 """How German words go on after a day: "räume ich auf"."""
 _LEAD = re.compile(
-    r"\A\W*(?:(?:na gut|gut|ok|okay|also|well|right|vale|bueno|bien|dann|entonces|pues|so)\b\W*)+",
+    r"\A\W*(?:(?:na gut|gut|ok|okay|also|well|right|vale|bueno|bien|dann|entonces|pues|so|noch|auch|mal)"
+    r"\b\W*)+",
     re.IGNORECASE,
 )
 """How a promise begins with words that say nothing of it."""
@@ -171,7 +172,7 @@ def owed(conversation: Conversation, words: str, *, needs_day: bool = True) -> P
         return None
     if needs_day and not any(days_in(words, None)):
         return None
-    title = title_of(_REASON.sub("", _TO_DO.sub("", _without_days(said).strip())))
+    title = title_of(_REASON.sub("", _LEAD.sub("", _TO_DO.sub("", _without_days(said).strip()))))
     is_open = says("denies", said) or says("unsure", words)
     return _on_day(conversation, Plan(title=title, quote=words), words) if title and not is_open else None
 

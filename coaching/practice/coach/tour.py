@@ -191,6 +191,7 @@ def _in_walk(conversation: Conversation, walking: Walking) -> Reply:
     if heard.kind in {"aside", "heavy", "rest"}:
         return answer_beside(conversation, walking, heard)
     if not walking.walk.is_arc and (reply := do_in_walk(conversation, newest.answer)):
+        walking.state.heard = None  # it has been answered
         return reply if reply.calls else with_told(walking.go_on(), reply.words)
     if heard.kind in {"menu", "wish"} and not walking.walk.is_arc:
         return _begin(conversation, walk_called(heard.words)) if heard.words else _menu(conversation)
