@@ -96,9 +96,7 @@ MADE: Mapping[str, Callable[[], Patterns]] = {
     (
         "coaching/practice/coach/tables.py: re.compile(common['wish'].replace('WORDS', words['asked_for']))"
     ): lambda: [walk.asked_for for code in ("de", "es") for walk in BY_LANGUAGE[code].values()],
-    (
-        "coaching/practice/coach/days.py: re.compile(f\"{days['lead']}\\\\b({words})\\\\b{days['trail']}\")"
-    ): lambda: [pattern for pattern, _ in days._days()],
+    ("coaching/practice/coach/days.py: re.compile(named)"): lambda: [pattern for pattern, _ in days._days()],
     (
         "coaching/safety/answers.py: re.compile(f\"(?<![\\\\w'])(?:{'|'.join(_TABLE[section])})(?!\\\\w)\")"
     ): lambda: [answers._pattern(section) for section in answers._TABLE],

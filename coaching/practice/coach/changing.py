@@ -149,6 +149,8 @@ def _moved(conversation: Conversation, last: Call, words: str) -> ToolUse | None
 
 def _moving(words: str, *, is_just: bool) -> Sequence[str]:
     """Return the sentences that may move a step; a question does only if it asks for that."""
+    if is_about("takes_leave", words) and not is_about("moves_step", words):
+        return []
     sentences = [each for each in SENTENCE.findall(words) if "?" not in each or is_about("moves_step", each)]
     if len(words.split()) <= _SHORT and is_about("moves_step", words):
         return sentences

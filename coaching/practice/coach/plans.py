@@ -173,7 +173,7 @@ def owed(conversation: Conversation, words: str, *, needs_day: bool = True) -> P
     if needs_day and not any(days_in(words, None)):
         return None
     title = title_of(_REASON.sub("", _LEAD.sub("", _TO_DO.sub("", _without_days(said).strip()))))
-    is_open = says("denies", said) or says("unsure", words)
+    is_open = any(says(name, words) for name in ("denies", "unsure", "afraid"))
     return _on_day(conversation, Plan(title=title, quote=words), words) if title and not is_open else None
 
 
@@ -188,7 +188,7 @@ def requested_plans(conversation: Conversation, words: str, *, is_more: bool = F
         first = next(iter(SENTENCE.findall(wanted)), wanted)
         parts = _parts(first, said)
         return [_as_requested(conversation, each, each if len(parts) > 1 else said) for each in parts]
-    if is_more and "?" not in words and (more := requested("too", words)):
+    if is_more and not ("?" in words or says("asks_first", words)) and (more := requested("too", words)):
         return [_as_requested(conversation, more, words)]
     is_told_how = any(_OF_LIST.search(each.question) for each in conversation.exchanges[-_TOLD_HOW:])
     listed = requested("item", words) if is_told_how else ""
