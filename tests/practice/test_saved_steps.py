@@ -15,7 +15,8 @@ NOTED = {
 MOVED = {
     "en": ["no, saturday", "make it saturday", "friday doesn't work, put it on saturday", "saturday then",
            "it's on saturday, not friday. can you change that?",
-           "actually make it saturday, they're shut friday"],
+           "actually make it saturday, they're shut friday",
+           "my boss shouted at me today. anyway make it saturday"],
     "de": ["nein, samstag", "mach samstag draus", "ach nee samstag geht besser", "na warte, erst am samstag",
            "der termin ist am samstag, nicht am freitag. kannst du das ändern?",
            "ich wollte, dass du freitag in samstag änderst"],

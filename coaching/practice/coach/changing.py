@@ -170,6 +170,7 @@ def _takes_back(words: str) -> bool:
 def _new_day(sentences: Sequence[str], today: date, due: str) -> str:
     """Return the day that sentences put in place of another: first of those that they don't deny."""
     clauses = [each for sentence in sentences for each in _CLAUSE.split(sentence) if each.strip()]
+    clauses.sort(key=lambda each: not is_about("moves_step", each))  # "make it Friday" counts before others
     named = [(each, word, day.isoformat()) for each in clauses for word, day in days_in(each, today)]
     said = [day for clause, word, day in named if not _is_denied(clause, word)]
     return next((day for day in said if day != due), "") or next(
