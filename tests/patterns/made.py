@@ -13,7 +13,7 @@ from coaching.practice.coach import (
     known_scenes,
     on_list,
     requested,
-    taken_up,
+    thread,
 )
 from coaching.practice.coach.tables import BY_LANGUAGE, WALKS
 from coaching.safety import (
@@ -69,7 +69,7 @@ MADE: Mapping[str, Callable[[], Patterns]] = {
     "coaching/practice/coach/acts.py: re.compile(text)": lambda: [
         pattern for known in acts.act_patterns().values() for pattern in known.values()
     ],
-    "coaching/practice/coach/taken_up.py: re.compile(text)": lambda: [*taken_up.patterns()],
+    "coaching/practice/coach/thread.py: re.compile(text)": lambda: [*thread.patterns()],
     "coaching/practice/coach/known_scenes.py: re.compile(text)": lambda: [*known_scenes.patterns()],
     "coaching/practice/coach/on_list.py: re.compile(text)": lambda: [
         pattern for known in on_list.list_patterns().values() for pattern in known.values()

@@ -10,7 +10,7 @@ import pytest
 from anthropic import AsyncAnthropic, DefaultAioHttpClient
 
 from coaching.practice import PracticeServer
-from coaching.practice.coach import acts, known_scenes, requested, taken_up
+from coaching.practice.coach import acts, known_scenes, on_list, requested, thread
 from coaching.safety import danger
 from tests.forked_run import FORKS
 
@@ -73,7 +73,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         acts.act_patterns()
         known_scenes.patterns()
         requested.request_patterns()
-        taken_up.patterns()
+        thread.patterns()
+        on_list.list_patterns()
 
 
 class Http:

@@ -101,7 +101,7 @@ ROWS = [
     ("de", "Kann man das Tanzen mit 78 nochmal anfangen?", "in jedem Alter"),
     ("es", "hola | la mamá del nene me dio las gracias al final", "!De nada"),
     ("de", "hab heut nix hingekriegt, wieder nur rumgelegen", "!Glückwunsch"),
-    ("es", "le tengo pánico al dentista, mañana me hacen una endodoncia", "peor para ti"),
+    ("es", "le tengo pánico al dentista, mañana me hacen una endodoncia", "va con ganas"),
     ("es", "soy mamá soltera de dos y ya no doy más", "!Enhorabuena"),
     ("de", "mein chef hat mich heut vor allen gelobt", "!Schlimmste"),
     ("es", "hoy mi jefe me felicitó delante de todos", "!lo peor"),

@@ -89,8 +89,8 @@ async def test_who_asks_about_harm_or_means_it_gets_no_advice_and_is_pointed_to_
     with texts.speaking(language):
         assert texts.said("help_hint") in reply
         advice = [*(each for scene in scenes(language) for each in scene.asks), *texts.answers("advice")]
-        takes_up = [*texts.answers("as_step"), *texts.answers("knows_about")]
-        taken = [each.partition("}")[2] for each in takes_up]
+        takes_up = [*texts.answers("goal"), *texts.answers("knows_about")]
+        taken = [each.partition("}")[2] or each for each in takes_up]
     assert not [each for each in advice if each.partition("?")[0] in reply]
     assert not [each for each in taken if each in reply]
 
@@ -130,10 +130,6 @@ async def test_a_harsh_judgement_is_not_said_back(http: Http, language: Language
     assert words.lower() not in reply
     with texts.speaking(language):
         assert reply not in {each.lower() for each in texts.answers("short")}
-
-
-async def test_a_plain_statement_is_said_back_still(http: Http) -> None:
-    assert (await _last(http, "en", "The flights are so expensive")).startswith("The flights")
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ import pytest
 
 from coaching.practice.coach import texts
 from coaching.practice.coach.known_scenes import scenes
-from coaching.practice.coach.taken_up import taken_up
 from tests.practice.conftest import Http
 from tests.practice.talking import CONTEXT, TalkWalk
 
@@ -48,14 +47,6 @@ ADVISED = {
     "habit": ("I can't stop eating at night | I asked for an idea, not a question",),
     "decide": ("should I get a dog?",),
 }  # fmt: skip
-SAID_BACK = [
-    ("She's studying in Leeds, such a clever girl", "She's studying in Leeds."),
-    ("its the 3rd time", "It's the 3rd time."),
-    ("Today was ok I guess", "Today was ok."),
-    ("no, he wears my old coat", "He wears your old coat."),
-    ("Maybe the library has something on Tuesdays", "Maybe the library has something on Tuesdays."),
-    ("The flights are so expensive", "The flights are so expensive."),
-]
 
 
 async def _last(http: Http, talk: str) -> str:
@@ -106,16 +97,6 @@ async def test_a_subject_is_known_or_named(http: Http) -> None:
     assert "About roses I know nothing" in await _last(http, "Do you know anything about roses?")
 
 
-@pytest.mark.parametrize(("words", "said"), SAID_BACK)
-async def test_a_plain_statement_is_said_back(http: Http, words: str, said: str) -> None:
-    assert said in await _last(http, f"We painted the shed green | {words}")
-
-
-async def test_an_intention_with_a_day_is_said_as_a_promise(http: Http) -> None:
-    reply = await _last(http, "I want to plan tomorrow | dentist at nine, and I want to go for a run")
-    assert "“I'll go for a run”" in reply
-
-
 async def test_a_promise_of_it_is_what_was_said_before(http: Http) -> None:
     walk = TalkWalk(http, header=CONTEXT.format(language="English"))
     for words in ("I could leave the phone in the hall", "I'll do that from tonight"):
@@ -148,7 +129,3 @@ async def test_a_wish_with_a_day_is_no_step(http: Http) -> None:
 async def test_everyday_words_bring_no_question_about_self_harm(http: Http, words: str) -> None:
     reply = await _last(http, f"We painted the shed green | {words}")
     assert not any(texts.stands_in(name, reply) for name in ("help_maybe", "help_first", "help_concern"))
-
-
-def test_no_wording_that_takes_words_up_asks_twice() -> None:
-    assert not [each for _, says in taken_up("en").values() for each in says if each.count("?") > 1]

@@ -107,8 +107,13 @@ def is_of_else(words: str) -> bool:
 
 def asks_to_be_reminded(words: str) -> bool:
     """Return whether words, whatever else they do, ask for a reminder."""
+    return does("remind", words)
+
+
+def does(act: str, words: str) -> bool:
+    """Return whether words, whatever else they do, do one thing plainly."""
     known = act_patterns()[spoken_language(words) or texts.language()]
-    return bool(known["remind"].search(plain_letters(standard(words))))
+    return bool(known[act].search(plain_letters(standard(words))))
 
 
 def begins_in(words: str) -> bool:

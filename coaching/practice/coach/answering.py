@@ -1,6 +1,6 @@
-"""What the tour says to words about its own answers: a question passed over, words taken wrongly; and more.
+"""What the tour says to words about its own answers: a question passed over, words taken wrongly.
 
-A question about the world is answered with what it asks about, and an intention with how it becomes a step.
+A question about the world is answered with what it asks about.
 """
 
 import re
@@ -8,7 +8,6 @@ import re
 from coaching.practice.coach import texts
 from coaching.practice.coach.acts import plain_act
 from coaching.practice.coach.conversation import Conversation
-from coaching.practice.coach.days import days_in, today_in
 from coaching.practice.coach.file_names import clip
 from coaching.practice.coach.hearing import is_about, search
 from coaching.practice.coach.onward import is_of_harm
@@ -17,31 +16,19 @@ from coaching.practice.coach.scenes import scene_in
 from coaching.practice.coach.wordings import choose, filled, unsaid
 
 _MAX_QUOTED = 140
-_INTENDS = re.compile(
-    r"\bi(?:'d| would)? (?:really |also |still |just )?"
-    r"(?:(?:want|need|like|have|plan|hope|mean|ought) to|might|may|could) "
-    r"(?!be\b|plan\b|organi|know\b|see\b|always\b|have\b|not\b|say\b|tell\b|go on\b|stop\b|die\b|leave\b|kill"
-    r"|sleep\b|understand\b|disappear|hurt\b|hit\b(?! the\b)"
-    r"|drink\b(?! (?:more |less |some |enough )?(?:water|tea|coffee|milk)\b))"
-    r"([\w' -]{3,50}?)(?=\s*(?:[.,;!?]|\Z|\b(?:but|and|because|so|when|if|before|after|by|on|at|tomorrow"
-    r"|tonight|today|this|next)\b))",
-    re.IGNORECASE,
-)
-"""What somebody means to do, in English."""
 _WANTS_IDEA = re.compile(
     r"\b(?:asked|wanted|want|need|give me|asking)\b.{0,12}\b"
     r"(?:ideas?|advice|tips?|suggestions?|solutions?)\b",
     re.IGNORECASE,
 )
 _ASKS_IDEA = "any ideas?"
-_PLANNING = 3
-"""So many messages after a plan was asked for, an intention is part of it without a day of its own."""
 
 
 def question_passed_over(conversation: Conversation) -> str:
     """Return the question that the newest words say wasn't answered; nothing if they don't, or none was."""
-    act = plain_act(conversation.exchanges[-1].answer)
-    if act == "another_idea" and conversation.exchanges[-1].answer != _ASKS_IDEA:
+    words = conversation.exchanges[-1].answer
+    act = plain_act(words)
+    if act == "another_idea" and words != _ASKS_IDEA and not is_about("tip_talk", words):
         return _ASKS_IDEA
     if act != "unanswered":
         return ""
@@ -60,7 +47,7 @@ def lead_to(conversation: Conversation, question: str) -> str:
 
 
 def say_of_answer(conversation: Conversation) -> str:
-    """Return what to say to who was misheard, asks about the world, or means to do something; or nothing."""
+    """Return what to say to who was misheard or asks about the world; or nothing."""
     words = conversation.exchanges[-1].answer
     if plain_act(words) == "misheard":
         return _say_misheard(conversation)
@@ -71,7 +58,7 @@ def say_of_answer(conversation: Conversation) -> str:
         return unsaid(conversation, known.asks)
     if (found := search("knows_about", words)) and not is_about("of_self", found[1]):
         return filled(conversation, "knows_about", found[1].strip(" .!?"))
-    return _say_as_step(conversation)
+    return ""
 
 
 def _say_misheard(conversation: Conversation) -> str:
@@ -83,14 +70,3 @@ def _say_misheard(conversation: Conversation) -> str:
     if not told:
         return texts.answers("misheard")[-1]
     return filled(conversation, "misheard", clip(" ".join(told[-1].split()), _MAX_QUOTED).rstrip(". "))
-
-
-def _say_as_step(conversation: Conversation) -> str:
-    """Say how what somebody means to do goes on the list, if they named a day or asked for a plan."""
-    words = conversation.exchanges[-1].answer
-    found = _INTENDS.search(words) if texts.language() == texts.ENGLISH and not is_asking(words) else None
-    recent = "\n".join(each.question for each in conversation.exchanges[-_PLANNING:])
-    is_planned = any(each.partition(":")[0] in recent for each in texts.answers("plan"))
-    if found is None or not (is_planned or any(days_in(words, today_in(conversation)))):
-        return ""
-    return filled(conversation, "as_step", found[1].strip())

@@ -12,7 +12,7 @@ from coaching.practice.coach.sense import sense
 from coaching.practice.coach.state import State, changeable
 from coaching.practice.coach.steps import steps_noted
 from coaching.practice.coach.tables import Slot
-from coaching.practice.coach.wordings import without_question
+from coaching.practice.coach.wordings import unsaid, without_question
 
 _SILENT = frozenset(
     {
@@ -31,14 +31,9 @@ _FEW = 8
 """In more words than that people are mentioned by the way."""
 
 
-def fresh(sentences: Sequence[str], conversation: Conversation) -> str:
-    """Return the first of the sentences that wasn't said in this conversation; nothing if all were."""
-    return next((each for each in sentences if each not in conversation.spoken), "")
-
-
 def pick(sentences: Sequence[str], conversation: Conversation) -> str:
     """Return one of the sentences: a new one if there is any, else another than the last."""
-    said = fresh(sentences, conversation)
+    said = unsaid(conversation, sentences)
     return said or sentences[len(conversation.exchanges) % len(sentences)]
 
 
@@ -64,7 +59,7 @@ def answer_question(conversation: Conversation, question: str, slot: Slot | None
 
 def say_able(conversation: Conversation, topic: str) -> str:
     """Say what the tour can do, if that wasn't said yet."""
-    return fresh(texts.questions().get(topic, ()), conversation)
+    return unsaid(conversation, texts.questions().get(topic, ()))
 
 
 def say_written(conversation: Conversation) -> str:
@@ -141,7 +136,7 @@ def _acknowledge(conversation: Conversation, state: State) -> str:
     known = [] if scene or not is_glad else texts.answers("good")
     if is_told or (is_glad and is_words):
         known = [*known, *wordings_for(conversation, is_hard=not is_glad)]
-    if told := fresh([each for each in map(without_question, known) if each], conversation):
+    if told := unsaid(conversation, [each for each in map(without_question, known) if each]):
         return told
     noted = texts.reactions("noted")
     start, _, end = noted[len(conversation.exchanges) % len(noted)].partition("{words}")

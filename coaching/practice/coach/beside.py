@@ -39,8 +39,9 @@ def answer_beside(conversation: Conversation, walking: Walking, heard: Heard) ->
         is_told = names_situation(newest.answer)
         return say(declined, talk(conversation, newest, hear(newest.answer)) if is_told else "")
     told = talk(conversation, newest, hear(newest.answer))
+    told = without_question(told) or told
     if not walking.state.rests:
-        return walking.go_on(without_question(told) or told)
+        return walking.go_on(told)
     recent = [each.question for each in conversation.exchanges[-_REST_EVERY:]]
     is_said = any(texts.stands_in(name, each) for name in ("rests", "rests_kept") for each in recent)
     is_early = any(file.is_early and heard.about in file.slots for file in walking.files)

@@ -4,7 +4,6 @@ from coaching.practice.coach import texts
 from coaching.practice.coach.acts import mended_in
 from coaching.practice.coach.advising import asks_for
 from coaching.practice.coach.answering import say_of_answer
-from coaching.practice.coach.asides import fresh
 from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.grieving import has_grieved
 from coaching.practice.coach.hearing import is_about
@@ -12,8 +11,11 @@ from coaching.practice.coach.joking import play_along
 from coaching.practice.coach.onward import is_of_harm
 from coaching.practice.coach.plainly import act_of
 from coaching.practice.coach.scenes import names_situation, scene_in
+from coaching.practice.coach.thread import go_on, go_on_from_advice
 from coaching.practice.coach.wordings import choose, filled, holds, unsaid
 
+_TELLS_MORE = frozenset({"core", "fear", "notsilly", "bigger"})
+"""Acts of who tells something, after which the next question may be asked."""
 _ASKS_MORE = frozenset({"advice", "anything_else", "howtell"})
 _FEW_WORDS = 6
 _LATELY = 2
@@ -42,13 +44,22 @@ def say_plainly(conversation: Conversation) -> str:
     act = act or _goes_on(conversation)
     if act == "normal":
         act = _reassurance(conversation)
-    return choose(conversation, act) if act else ""
+    return _say_as(conversation, act) if act else ""
+
+
+def _say_as(conversation: Conversation, act: str) -> str:
+    """Return what to say to an act, with a question where something is told or advised."""
+    told = choose(conversation, act)
+    if act == "howtell":
+        return go_on_from_advice(conversation, told, is_of_words=True)
+    is_told = act in _TELLS_MORE and "?" not in conversation.exchanges[-1].answer
+    return go_on(conversation, told) if is_told else told
 
 
 def answer_to(question: str, conversation: Conversation) -> str:
     """Answer a question about the tour; a second time with a word that says so."""
     answers = texts.questions()[question]
-    return fresh(answers, conversation) or texts.said("as_before", answer=answers[-1])
+    return unsaid(conversation, answers) or texts.said("as_before", answer=answers[-1])
 
 
 def _suggest(conversation: Conversation, act: str) -> str:
@@ -57,7 +68,12 @@ def _suggest(conversation: Conversation, act: str) -> str:
     new = scene_in(words)
     if act == "undecided" and "?" in words and new and not new.is_background:
         return unsaid(conversation, new.asks)
-    return unsaid(conversation, asks_for(conversation, is_quiet=False)) if act in _ASKS_MORE else ""
+    if act not in _ASKS_MORE:
+        return ""
+    advice = unsaid(conversation, asks_for(conversation, is_quiet=False))
+    return go_on_from_advice(
+        conversation, advice, is_of_words=act == "howtell" or is_about("tip_talk", words)
+    )
 
 
 def _goes_on(conversation: Conversation) -> str:

@@ -18,6 +18,7 @@ from coaching.practice.coach.changing import (
 from coaching.practice.coach.conversation import Call, Conversation, Exchange
 from coaching.practice.coach.days import days_in, say_today, today_in
 from coaching.practice.coach.file_names import clip, join_words, reason_in_words
+from coaching.practice.coach.follow_up import said_as_step
 from coaching.practice.coach.hearing import hear
 from coaching.practice.coach.leaving import takes_leave
 from coaching.practice.coach.library import search_documents
@@ -34,6 +35,8 @@ from coaching.practice.script import Reply, ToolUse
 SAVE = "save_file"
 _CAPTURE = "capture"
 _ANSWER_WORDS = 8
+_DAY_WORDS = 4
+"""So many words may only name the day of what was offered: “on Friday, please”."""
 
 
 def do_requested(conversation: Conversation, words: str) -> Reply | None:
@@ -92,7 +95,7 @@ def _wanted(conversation: Conversation, words: str) -> Sequence[Plan]:
     before = [each.answer for each in conversation.exchanges[-2:-1] if not each.value]
     is_offered = texts.stands_in("offer_step", conversation.exchanges[-1].question)
     is_yes = says("yes", words) and not says("no", words)
-    is_named = any(days_in(words, None)) and len(words.split()) <= _ANSWER_WORDS
+    is_named = any(days_in(words, None)) and len(words.split()) <= _DAY_WORDS
     agrees = is_offered and (is_yes or is_named) and "?" not in words and len(words.split()) <= _ANSWER_WORDS
     if not before or not (agrees or says("refers", words)) or has_just_noted(conversation):
         return []
@@ -113,7 +116,11 @@ def note_or_offer(conversation: Conversation, newest: Exchange) -> Reply | None:
     """Return the reply that notes or changes a step, or offers to note what they have to do; None else."""
     if newest.value:
         return None
-    return step_reply(conversation, newest.answer) or _offer_step(conversation, newest.answer)
+    if reply := step_reply(conversation, newest.answer):
+        return reply
+    if call := said_as_step(conversation):
+        return Reply.of(call)
+    return _offer_step(conversation, newest.answer)
 
 
 def _offer_step(conversation: Conversation, words: str) -> Reply | None:

@@ -5,6 +5,8 @@ from coaching.practice.coach.scenes import scene_in
 
 FIRST_WORDS = 4
 """So few words at the very beginning greet, if nothing else is sure."""
+_FEW_WORDS = 2
+"""So few words tell nothing yet, where they don't greet."""
 _OPENING_WORDS = 7
 """So few words at the beginning are welcomed, whatever they tell."""
 
@@ -20,4 +22,4 @@ def only_opens(words: str) -> bool:
     """Return whether first words only greet, or say little more."""
     if scene_in(words):
         return False
-    return len(words.split()) <= (_OPENING_WORDS if is_about("greets", words) else FIRST_WORDS)
+    return len(words.split()) <= (_OPENING_WORDS if is_about("greets", words) else _FEW_WORDS)

@@ -1,11 +1,10 @@
 """What the tour says to who asks about harm done, or means to do some: no advice, and where people are."""
 
 from coaching.practice.coach import texts
-from coaching.practice.coach.asides import fresh
 from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.hearing import is_about
 from coaching.practice.coach.reading import is_asking
-from coaching.practice.coach.wordings import choose
+from coaching.practice.coach.wordings import choose, unsaid
 
 _FEW_WORDS = 6
 _LATELY = 3
@@ -28,4 +27,4 @@ def asks_of_harm(conversation: Conversation) -> bool:
 
 def say_of_harm(conversation: Conversation) -> str:
     """Say that a person should hear it: neither an answer nor advice fits."""
-    return fresh(texts.reactions("heavy")[::-1], conversation) or choose(conversation, "felt", "after")
+    return unsaid(conversation, texts.reactions("heavy")[::-1]) or choose(conversation, "felt", "after")

@@ -1,16 +1,15 @@
-"""What the tour adds in an open conversation: a common tip, what could come of words, what else there is."""
+"""What the tour adds in an open conversation: a common tip, and what else there is."""
 
 import re
 from collections.abc import Sequence
 
 from coaching.practice.coach import texts
-from coaching.practice.coach.asides import fresh
 from coaching.practice.coach.confiding import has_confided
 from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.grieving import has_grieved
 from coaching.practice.coach.hearing import is_about
-from coaching.practice.coach.scenes import is_hard
 from coaching.practice.coach.sense import features_of
+from coaching.practice.coach.wordings import unsaid
 from coaching.safety.intensity import SaidWords, measure_intensity
 
 _OFFER = re.compile(r'<offer arc="([a-z_]{1,40})">')
@@ -22,9 +21,7 @@ _GRAVE = frozenset(
 )
 """What a question speaks of that no common tip answers."""
 _HINTED = frozenset({"thanks", "smalltalk"})
-_HINT_EVERY, _OFFER_EVERY = 5, 3
-_MIN_WORDS = 10
-"""So many words a message has that an offer follows."""
+_HINT_EVERY = 5
 
 
 def tip_for(conversation: Conversation, words: str) -> str:
@@ -32,34 +29,13 @@ def tip_for(conversation: Conversation, words: str) -> str:
     if has_confided(conversation) or is_of_harm(words):
         return ""
     name = next((each for each in _TIPS if is_about(f"tip_{each}", words)), "")
-    return fresh(texts.answers(f"tip_{name}"), conversation) if name else ""
+    return unsaid(conversation, texts.answers(f"tip_{name}")) if name else ""
 
 
 def is_of_harm(words: str) -> bool:
     """Return whether words speak of something that neither a common tip nor a reassurance fits."""
     is_named = bool(_GRAVE & features_of(_PAINTS.sub(" ", words))) or is_about("no_tip", words)
     return is_named or measure_intensity([SaidWords(text=words)]).is_high
-
-
-def offer_more(conversation: Conversation) -> Sequence[str]:
-    """Return after a few messages what could come of what was told, each offer once and none in grief."""
-    recent = _recent(conversation, _OFFER_EVERY)
-    offers = texts.answers("onward")[1 if has_confided(conversation, ever=True) else 0 :]
-    if conversation.arc:
-        return []
-    is_early = len(conversation.exchanges) <= _OFFER_EVERY or any(each in recent for each in offers)
-    is_heavy = any(is_hard(each.answer) for each in conversation.exchanges if not each.value)
-    is_short = len(conversation.exchanges[-1].answer.split()) < _MIN_WORDS
-    if (
-        is_early
-        or is_short
-        or is_heavy
-        or has_grieved(conversation, ever=True)
-        or texts.stands_in("menu", recent)
-    ):
-        return []
-    offer = fresh(offers, conversation)
-    return [offer] if offer else []
 
 
 def offer_due(conversation: Conversation) -> str:
@@ -77,7 +53,7 @@ def hint(conversation: Conversation, act: str) -> Sequence[str]:
         return []
     if texts.stands_in("hints", recent, "reactions"):
         return []
-    found = fresh(texts.reactions("hints"), conversation)
+    found = unsaid(conversation, texts.reactions("hints"))
     return [found] if found else []
 
 

@@ -18,6 +18,8 @@ _EVERYDAY = frozenset(PATTERNS["common"]["everyday"].split())
 _STEM = 5
 _NAMED_IN = frozenset({"greet", "tell", "open", "good", "goal", "smalltalk", "short"})
 """Acts beside which a name is given."""
+_MAX_NAMING_WORDS = 10
+"""In more words something is told besides the name."""
 _MAX_TOLD = 4
 """So many statements are quoted to who asks what they said so far."""
 
@@ -44,7 +46,8 @@ def found_here(
 def say_of_names(conversation: Conversation, act: str) -> str:
     """Return what to say to who gives their name, asks for one, or for all that they told."""
     words = conversation.exchanges[-1].answer
-    if (found := search("name", words)) and act in _NAMED_IN:
+    is_brief = len(words.split()) <= _MAX_NAMING_WORDS
+    if is_brief and act in _NAMED_IN and (found := search("name", words)):
         return texts.said("named_you", name=next(filter(None, found.groups())).capitalize())
     if is_about("my_name", words):
         return say_name(conversation)

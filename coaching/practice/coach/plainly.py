@@ -19,6 +19,7 @@ _AS_TOPIC = {
     "unanswered": "complain",
     "explain": "again",
     "another_idea": "advice",
+    "answered": "tell",
 }
 """The wordings of acts by patterns that aren't named like them."""
 _SOFT = frozenset({"subject", "sorry", "taken", "goahead", "letgo", "look", "notsilly", "praise", "idea"})

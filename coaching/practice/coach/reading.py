@@ -228,7 +228,7 @@ def _act_of(conversation: Conversation, words: str, whole: Sensed) -> str:
     if whole.topic:
         return whole.act
     is_unclear = not (whole.is_sure or is_asking(words)) or whole.act == "test"
-    if is_first and count <= FIRST_WORDS and is_unclear:
+    if is_first and is_unclear and only_opens(words):
         return "greet"
     if whole.act in _TOLD:
         return whole.act if whole.share >= _SURE_OF_FEELING.get(whole.act, _SURE_OF_TELLING) else OPEN

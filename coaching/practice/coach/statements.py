@@ -66,6 +66,20 @@ _OWN_QUESTION = re.compile(
 """A few words at the beginning that only wonder about the answer: “Sad? He was fourteen.”"""
 
 
+_JUDGES = re.compile(
+    r"\b(?:hate[sd]?|failures?|worthless|useless|deserv\w*|ruin\w*|disgust\w*|worst|nobody|no one"
+    r"|not (?:good )?enough"
+    r"|cowards?|liars?|losers?|burden|pathetic|unlovable|idiots?|not good at|good for nothing|ugly"
+    r"|hass(?:e|t|en)|versager\w*"
+    r"|wertlos\w*|nutzlos\w*|verdien\w*|ruin\w*|widerlich\w*|ekelhaft\w*|feigling\w*|lügner\w*"
+    r"|niemand|nicht genug|belastung|hässlich\w*|erbärmlich\w*|abschaum|dumm\w*"
+    r"|odia\w*|fracas\w*|in[uú]til\w*|merezco|arruin\w*|asco|asqueros\w*|cobarde\w*|mentiros\w*|nadie"
+    r"|no (?:soy )?suficiente|una carga|perdedor\w*|fe[oa]|patétic\w*)\b",
+    re.IGNORECASE,
+)
+"""How somebody judges themselves, or says who does: said back, it would be the tour's judgement."""
+
+
 def as_meant(words: str) -> str:
     """Return words without what they only name: “more hurt than angry” is hurt.
 
@@ -91,3 +105,8 @@ def is_of_others(words: str) -> bool:
 def without_asides(words: str) -> str:
     """Return words without what they tell of somebody by the way."""
     return _BY_THE_WAY.sub("", words)
+
+
+def judges(words: str) -> bool:
+    """Return whether words judge somebody so harshly that they aren't said back."""
+    return bool(_JUDGES.search(words))

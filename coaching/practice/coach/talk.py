@@ -13,20 +13,20 @@ from coaching.practice.coach import texts
 from coaching.practice.coach.acts import named_in
 from coaching.practice.coach.advising import asks_for
 from coaching.practice.coach.answering import lead_to, question_passed_over
-from coaching.practice.coach.asides import answer_question, fresh, in_both_languages, pick
+from coaching.practice.coach.asides import answer_question, in_both_languages, pick
 from coaching.practice.coach.confiding import has_confided
 from coaching.practice.coach.conversation import Conversation, Exchange
 from coaching.practice.coach.days import say_today
 from coaching.practice.coach.direct import answer_to, say_plainly
+from coaching.practice.coach.follow_up import answer_in_thread, doubts
 from coaching.practice.coach.grieving import has_grieved, is_of_grief, is_of_loss
 from coaching.practice.coach.harm import asks_of_harm, say_of_harm
 from coaching.practice.coach.hearing import Heard, hear, is_about
 from coaching.practice.coach.leaving import takes_leave
-from coaching.practice.coach.onward import hint, offer_more, tip_for
-from coaching.practice.coach.own_words import found_here, name_told, say_of_names, say_told
+from coaching.practice.coach.onward import hint, tip_for
+from coaching.practice.coach.own_words import name_told, say_of_names, say_told
 from coaching.practice.coach.plainly import is_under_way
 from coaching.practice.coach.reading import FRIENDLY, Reading, has_just_asked, is_asking, plans, read
-from coaching.practice.coach.saying_back import echo, judges, say_back
 from coaching.practice.coach.scenes import (
     is_hard,
     names_situation,
@@ -36,10 +36,9 @@ from coaching.practice.coach.scenes import (
     wordings_for,
 )
 from coaching.practice.coach.sense import CRIES, LAUGHS
-from coaching.practice.coach.statements import as_meant, is_of_others, without_tags
-from coaching.practice.coach.tables import is_put_in
-from coaching.practice.coach.taken_up import MISTAKEN, keep_to, take_up
-from coaching.practice.coach.wordings import choose, filled, unsaid, without_question
+from coaching.practice.coach.statements import as_meant, is_of_others, judges, without_tags
+from coaching.practice.coach.thread import go_on, go_on_from_advice, lead, question_of_piece
+from coaching.practice.coach.wordings import choose, filled, unsaid
 from coaching.safety.intensity import SaidWords, measure_intensity
 
 _SIGNS = (("tears", CRIES), ("tease", LAUGHS), ("sign", FRIENDLY))
@@ -50,6 +49,8 @@ _STAYS = frozenset({"tell", "open", "short", "confide", "refuse"})
 _TELLS = frozenset({"tell", "open", "confide"})
 _PLAIN = frozenset({"sleep", "exam", "speech", "paperwork", "work", "tired", "panic", "dentist"})
 """Situations that are met as such, however many heavy words they are told in."""
+_OF_TOUR = frozenset({"begin", "doubt", "look"})
+"""Topics of what is told that are about the tour."""
 _ADVISES = frozenset({"ask_advice", "asked"})
 _HEARS_SCENES = _TELLS | {"good", "goal", "smalltalk", "greet", "short"}
 """Acts that are about what was told."""
@@ -57,10 +58,10 @@ _POOLS = {
     "confide": "felt", "ask_self": "self", "ask_world": "world", "ask_advice": "advice",
 }  # fmt: skip
 """The wordings of acts that aren't named like them."""
+_MISTAKEN = frozenset({"complain", "refuse", "sorry", "test", "praise", "tease", "thanks"})
+"""Acts that aren't meant where a situation is named and the tour isn't."""
 _MIN_PASTED = 200
-_PAIR, _FEW_WORDS, _MIN_ADDED, _STORY_WORDS = 2, 6, 3, 9
-_ANSWER_WORDS = range(2, 9)
-_ANSWERS = frozenset({"tell", "open", "bye", "greet", "smalltalk"})
+_FEW_WORDS, _MIN_ADDED, _STORY_WORDS, _BEGINNING_WORDS = 6, 3, 9, 16
 
 
 def talk(conversation: Conversation, newest: Exchange, heard: Heard) -> str:
@@ -77,10 +78,11 @@ def talk(conversation: Conversation, newest: Exchange, heard: Heard) -> str:
         return say_today(conversation) or texts.said("clock")
     if heard.kind == "foreign":
         return in_both_languages(heard)
-    if heard.kind in _AS_HEARD:
-        return pick(texts.reactions(heard.kind), conversation)
-    if heard.kind == "long" or (len(words) > _MIN_PASTED and is_about("pasted", words)):
-        return pick(texts.reactions("pasted"), conversation)
+    is_pasted = heard.kind == "long" or (len(words) > _MIN_PASTED and is_about("pasted", words))
+    if heard.kind in _AS_HEARD or is_pasted:
+        return pick(texts.reactions("pasted" if is_pasted else heard.kind), conversation)
+    if said := answer_in_thread(conversation, reading, heard):
+        return said
     said = say_plainly(conversation)
     if not said and is_about("in_play", words):
         return answer_question(conversation, words)
@@ -101,7 +103,8 @@ def _as_answer(conversation: Conversation, words: str) -> str:
     is_told = (
         len(first.split()) >= _MIN_ADDED // 2 and rest.strip() and not any(each in first for each in ".!\n")
     )
-    if not (mark and is_told and has_just_asked(conversation)) or is_about("of_tour", first):
+    is_doubted = has_just_asked(conversation) or doubts(first)
+    if not (mark and is_told and is_doubted) or is_about("of_tour", first):
         return words
     return f"{first}.{rest}" if hear(first).kind == "answer" and not is_asking(first) else words
 
@@ -109,7 +112,7 @@ def _as_answer(conversation: Conversation, words: str) -> str:
 def answer_questions(conversation: Conversation) -> str:
     """Answer what the newest words ask about the tour; nothing if they don't."""
     asked = read(conversation).questions
-    new = [each for each in asked if fresh(texts.questions()[each], conversation)]
+    new = [each for each in asked if unsaid(conversation, texts.questions()[each])]
     return "\n\n".join(answer_to(each, conversation) for each in new or asked[:1])
 
 
@@ -129,44 +132,21 @@ def _answer(conversation: Conversation, reading: Reading) -> str:
     if is_sigh and (said := unsaid(conversation, wordings_for(conversation, is_hard=True))):
         return said
     asked = answer_questions(conversation)
-    if not asked and _answers_question(conversation, reading):
-        before = scene_before(conversation)
-        is_kept = texts.language() == texts.ENGLISH and not (before and before.is_quiet)
-        kept = keep_to(conversation, conversation.exchanges[-1].answer, "tell") if is_kept else ""
-        return kept or choose(conversation, "answered", "after")
     if reading.is_leaving:
         return " ".join(filter(None, [asked, say_goodbye_to(conversation)]))
     return asked or _say_to(conversation, reading)
 
 
-def _answers_question(conversation: Conversation, reading: Reading) -> bool:
-    """Return whether a few words only answer what the tour has just asked, and name nothing that counts."""
-    words, last = conversation.exchanges[-1].answer, conversation.exchanges[-1].question
-    if conversation.arc and is_put_in(conversation.arc.name, last):
-        return False  # an arc takes its answers itself
-    is_shown = any(texts.stands_in(name, last) for name in ("menu", "more", "after_arc"))
-    is_brief = len(words.split()) in _ANSWER_WORDS and "?" not in words
-    is_grave = any(is_about(name, words) for name in ("no_tip", "tip_talk")) or is_of_loss(words)
-    names_more = names_situation(words) and len(words.split()) > _MIN_ADDED
-    is_of_own = reading.topic or names_more or is_grave or is_about("takes_leave", words) or named_in(words)
-    is_pair = len(words.split()) == _PAIR and texts.language() != texts.ENGLISH
-    if take_up(conversation, words) or (is_pair and say_back(conversation, words, "short")):
-        return False
-    is_told = reading.act in _ANSWERS and hear(words).kind == "answer" and not has_grieved(conversation)
-    return has_just_asked(conversation) and is_brief and is_told and not (is_shown or is_of_own)
-
-
 def _say_to(conversation: Conversation, reading: Reading) -> str:
     """Return what to say to newest words that do one thing."""
     words = conversation.exchanges[-1].answer
-    if reading.topic == "begin" and is_under_way(conversation):
+    is_told = len(words.split()) > _BEGINNING_WORDS
+    if reading.topic == "begin" and (is_told or is_under_way(conversation)):
         reading = replace(reading, act="open", topic="")
     if reading.act == "ask_back":
         return say_told(conversation)
     if reading.act == "show":
         return answer_to("able", conversation)
-    if is_about("told_already", words) and (here := found_here(conversation, words, "said_already")):
-        return here
     is_loss = reading.topic == "loss" and is_of_loss(words) and not tells_of_no_loss(words)
     goes_on = (reading.act in _STAYS or reading.topic == "begin") and has_grieved(conversation)
     if is_loss or (goes_on and not tells_of_no_loss(words)):
@@ -175,7 +155,7 @@ def _say_to(conversation: Conversation, reading: Reading) -> str:
     is_plain = scene is not None and scene.name in _PLAIN
     is_heavy = reading.act == "confide" and measure_intensity([SaidWords(text=words)]).is_high
     is_heavy = is_heavy and not is_plain
-    heavy = fresh(texts.reactions("heavy"), conversation) if is_heavy else ""
+    heavy = unsaid(conversation, texts.reactions("heavy")) if is_heavy else ""
     said = heavy or _say_to_question(conversation, reading) or _say_of_scene(conversation, reading)
     return said or _say_by_act(conversation, reading)
 
@@ -185,7 +165,7 @@ def _say_of_scene(conversation: Conversation, reading: Reading) -> str:
     words, act = conversation.exchanges[-1].answer, reading.act
     is_named = names_situation(words)
     is_to_tour = is_about("of_tour", words) and len(words.split()) <= _STORY_WORDS
-    is_mistaken = act in MISTAKEN and is_named and not is_to_tour
+    is_mistaken = act in _MISTAKEN and is_named and not is_to_tour
     before = scene_before(conversation)
     is_plan = act == "goal" and (is_about("promise", words) or plans(words))
     is_plan = is_plan and not (before and before.is_glad)
@@ -197,14 +177,12 @@ def _say_of_scene(conversation: Conversation, reading: Reading) -> str:
     if not (act in _HEARS_SCENES or is_mistaken) or is_brief:
         return ""
     name = named_in(words)
-    is_echoed = not (is_named or name or (before and before.is_grave))
-    is_told = is_echoed and act in _TELLS
-    said = take_up(conversation, words) if is_told else ""
-    said = said or (echo(conversation, words, act) if is_echoed else "")
-    said = said or unsaid(
-        conversation, wordings_for(conversation, is_hard=act == "confide" and "!" not in words)
-    )
-    return f"{name}. {without_question(said) or said}" if name and said else said
+    known = wordings_for(conversation, is_hard=act == "confide" and "!" not in words)
+    scene = scene_in(words)
+    is_mentioned = scene is not None and scene.is_background and not (before and before.weight > scene.weight)
+    if is_mentioned or not (said := unsaid(conversation, known)):
+        return ""  # people and things are only mentioned
+    return go_on(conversation, f"{name}. {said}" if name else said)
 
 
 def _say_to_question(conversation: Conversation, reading: Reading) -> str:
@@ -220,13 +198,12 @@ def _say_to_question(conversation: Conversation, reading: Reading) -> str:
         and is_advised
         and (said := unsaid(conversation, asks_for(conversation, is_quiet=is_quiet)))
     ):
-        return said
-    if is_about("what_to_do", words) and not is_quiet and (tip := tip_for(conversation, words)):
-        return tip
-    if act in _ADVISES and has_grieved(conversation):
+        return go_on_from_advice(conversation, said, is_of_words=is_about("tip_talk", words))
+    is_asked = act in _ADVISES or is_about("what_to_do", words)
+    if is_asked and not is_quiet and (tip := tip_for(conversation, words)):
+        return go_on_from_advice(conversation, tip, is_of_words=is_about("tip_talk", words))
+    if act in _ADVISES and is_quiet:
         return choose(conversation, "wonder", "presence")
-    if act in _ADVISES and (tip := tip_for(conversation, words)):
-        return tip
     if act in _TELLS and words.rstrip().endswith("?") and not has_just_asked(conversation):
         return choose(conversation, "wonder" if act == "confide" else "asked", "asked")
     return ""
@@ -241,16 +218,13 @@ def _say_by_act(conversation: Conversation, reading: Reading) -> str:
     if act in _TELLS and _asks_which(words):
         return choose(conversation, "which")
     before = scene_before(conversation)
-    is_grave = before is not None and (
-        before.is_quiet if texts.language() == texts.ENGLISH else before.is_grave
-    )
-    is_kept_to = not topic and (len(words.split()) <= _PAIR or not is_grave)
-    if is_kept_to and (said := keep_to(conversation, words, act)):
-        return said
     pool = "good" if act == "confide" and before and before.is_glad else _pool_of(conversation, act, topic)
-    is_light = act in {"tell", "open"} and not has_confided(conversation, ever=True)
-    more = hint(conversation, act) or (offer_more(conversation) if is_light else [])
-    return " ".join([choose(conversation, topic or pool, pool), *more])
+    if act == "goal" and (asked := question_of_piece(conversation)):
+        return " ".join([choose(conversation, "goal_first"), asked])
+    if act in _TELLS and pool != "good" and topic not in _OF_TOUR:
+        plain = lead(conversation) if pool == "tell" and not topic else ""
+        return go_on(conversation, plain or choose(conversation, topic or pool, pool))
+    return " ".join([choose(conversation, topic or pool, pool), *hint(conversation, act)])
 
 
 def _pool_of(conversation: Conversation, act: str, topic: str) -> str:
@@ -259,13 +233,11 @@ def _pool_of(conversation: Conversation, act: str, topic: str) -> str:
     if act == "short" and judges(words):
         return "felt"
     if act == "short" and len(words.split()) > 1 and hear(words).kind == "answer":
-        return "answered"
+        return "tell"
     if act == "short" and topic != "tease":
         return "presence" if has_confided(conversation) else "short"
-    if act in {"tell", "open"} and has_confided(conversation):
-        return "after"
-    if act in {"tell", "open"} and conversation.is_first:
-        return "first"
+    if act in {"tell", "open"}:
+        return "after" if has_confided(conversation) else "tell"
     return _POOLS.get(act, act)
 
 
@@ -287,9 +259,7 @@ def _say_to_grief(conversation: Conversation, reading: Reading) -> str:
     if reading.act == "refuse" and is_refused and not is_of_others(words):
         return choose(conversation, "refuse", "presence")
     own = "grief" if is_of_grief(reading, words) else "after_grief"
-    if own != "grief" and (kept := echo(conversation, words, "tell", is_mute=True)):
-        return kept
-    said = [fresh(texts.reactions(name), conversation) for name in dict.fromkeys((own, "after_grief"))]
+    said = [unsaid(conversation, texts.reactions(name)) for name in dict.fromkeys((own, "after_grief"))]
     told = next(filter(None, said), "") or choose(conversation, "after", "presence")
     name = named_in(words)
     return f"{name}. {told}" if name else told

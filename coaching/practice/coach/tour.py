@@ -25,6 +25,7 @@ from coaching.practice.coach.danger import (
 from coaching.practice.coach.documents import classify, is_classification
 from coaching.practice.coach.doing import do_in_walk, do_requested, note_or_offer, say_done, say_steps
 from coaching.practice.coach.file_names import reason_in_words
+from coaching.practice.coach.follow_up import draft_in
 from coaching.practice.coach.grieving import is_grieving
 from coaching.practice.coach.harm import asks_of_harm
 from coaching.practice.coach.hearing import Heard, hear, is_about
@@ -291,6 +292,7 @@ def _reply(conversation: Conversation, newest: Exchange, heard: Heard, lead: str
         return say(say_written(conversation))
     is_of_tour = texts.language() != texts.ENGLISH or is_about("of_tour", newest.answer)
     is_asked = sensed.topic in {"able", "feature"} and is_of_tour and not is_of_else(newest.answer)
+    is_asked = is_asked and not draft_in(newest.answer)
     if is_asked or (is_first and plain_act(newest.answer) == "able"):
         return _menu(conversation, say_able(conversation, sensed.topic if is_asked else "able"))
     told = talk(conversation, newest, heard)
