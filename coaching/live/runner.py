@@ -30,7 +30,7 @@ from coaching.model_client.connection import ModelConnection
 from coaching.people.danger_scans import is_long, scan_before_opening
 from coaching.people.help_lines import count_card
 from coaching.people.languages import in_model_language
-from coaching.people.openings import openings
+from coaching.people.turn_starts import turn_starts
 from coaching.safety.card import kept_danger
 from coaching.safety.danger import read_words
 from coaching.turns import answering, answers
@@ -89,7 +89,8 @@ class Runner:
         """
         self._refuse_while_draining()
         metadata = await _scan(request) if is_long(request.text) else None
-        async with openings().turn(is_of_program=bool(request.program)):
+        async with turn_starts().slot(is_of_program=bool(request.program)):
+            self._refuse_while_draining()  # it may have begun meanwhile
             return await self._open_turn(request, metadata)
 
     async def _open_turn(self, request: TurnRequest, metadata: dict[str, Any] | None) -> StartedTurn:
@@ -114,7 +115,8 @@ class Runner:
         """Answer a pending call; after the last one its turn resumes here. Raises `Refused`."""
         self._refuse_while_draining()
         build_answer = answers.builder_for(user_id=user_id, value=value)
-        async with openings().turn():
+        async with turn_starts().slot():
+            self._refuse_while_draining()
             with self.readers.opening():
                 ended = await in_database(
                     pending_calls.answer_call,

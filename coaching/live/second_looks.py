@@ -1,8 +1,8 @@
 """Takes a second look at what a person writes, without delaying anything: messages, answers, captures.
 
-A look is a task of its own; at a message it begins when the turn's request has gone out, with a local server
-when the answer is there. It is bounded in time, stands behind a breaker of its own, and whatever happens to
-it changes nothing else: then the rules' card is all.
+A look is a task of its own; at a message it begins when the turn's request has gone out and, for a moment,
+when no other turn is starting; with a local server when the answer is there. It is bounded in time, stands
+behind a breaker of its own, and whatever happens to it changes nothing else: then the rules' card is all.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ from coaching.model_client.connection import ModelConnection
 from coaching.model_client.patience import job_tokens, look_seconds
 from coaching.model_client.servers import is_local_server
 from coaching.model_client.usage import usage_row
-from coaching.people.openings import openings
+from coaching.people.turn_starts import turn_starts
 from coaching.safety.danger import Danger
 from coaching.safety.second_look import INSTRUCTIONS, SCHEMA, build_question, parse_answer
 from coaching.turns.answer_looks import claim_answer_looks, due_answer_look
@@ -45,6 +45,8 @@ logger = structlog.get_logger(__name__)
 
 HEAD_START_SECONDS = 0.05
 """The turn's own request goes out first; its first token must not wait for a look's work."""
+STARTS_SECONDS = 0.25
+"""How long a look waits for turns that are starting: a card has to appear a second after the message."""
 LOST_SECONDS = 5.0
 """How often a process takes over what others have lost."""
 STORE_SECONDS = 0.1
@@ -146,7 +148,7 @@ class SecondLooks:
             await asyncio.wait([turn])
         else:
             await asyncio.sleep(HEAD_START_SECONDS)
-            await openings().wait_for_all()
+            await turn_starts().wait_until_over(seconds=STARTS_SECONDS)
         try:
             looked = looked or await in_database(read)
         except DatabaseError as error:

@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from weakref import WeakValueDictionary
 
-from coaching.people.openings import openings
+from coaching.people.turn_starts import turn_starts
 
 MAX_PER_PERSON = 10
 """Requests in flight per person, per token, or per browser that isn't signed in."""
@@ -140,7 +140,7 @@ class Ticket:
             except TimeoutError:
                 raise TooManyInFlight from None
             self._of_token = slots
-            await openings().wait_for_calm()
+            await turn_starts().wait_for_quiet()
         await self._in_flight.take_slot()
         self._has_slot = True
 

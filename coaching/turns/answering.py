@@ -24,7 +24,7 @@ from coaching.engine.setup import PartSetup
 from coaching.engine.steps import PartResult
 from coaching.events import Publish, TurnDone
 from coaching.model_client.patience import timeouts_within
-from coaching.people.openings import openings
+from coaching.people.turn_starts import turn_starts
 from coaching.tools import CHAT_TOOLS
 from coaching.tools.tiers import CHAT
 from coaching.turns.citations import Citation, CitationFilter
@@ -49,6 +49,8 @@ INTERRUPTED = Ending(
     stop_reason="interrupted",
     user_notice=_("Sage was interrupted. Its answer so far is saved, and you can try again."),
 )
+STARTS_SECONDS = 0.5
+"""How long the end of an answer that was shown waits for turns that are starting."""
 _CLOSE_DELAYS_SECONDS = (0.2, 0.5, 1.0, 2.0, 4.0)
 _STATUS_OF_OUTCOME = {
     "completed": TurnStatus.COMPLETED,
@@ -76,7 +78,7 @@ async def answer(
             setup = await in_database(load_setup, key)
             on_setup(setup)
         if setup.is_too_late or setup.is_cut:
-            return await _close(key, INTERRUPTED, is_opening=setup.is_opening)
+            return await _close(key, INTERRUPTED, stop=stop, is_opening=setup.is_opening)
         result, last = await _run(setup, client=client, publish=publish, stop=stop)
         if result.outcome == "awaiting_user":
             return await _wait_for_user(key, result)
@@ -93,7 +95,7 @@ async def answer(
         )
         last = None
     is_opening = setup is not None and setup.is_opening
-    return await _close(key, ending, last=last, is_opening=is_opening)
+    return await _close(key, ending, stop=stop, last=last, is_opening=is_opening)
 
 
 async def _run(
@@ -170,17 +172,31 @@ async def _wait_for_user(key: TurnKey, result: PartResult) -> TurnDone:
 
 
 async def _close(
-    key: TurnKey, ending: Ending, *, last: LastRound | None = None, is_opening: bool = False
+    key: TurnKey,
+    ending: Ending,
+    *,
+    stop: StopSignal,
+    last: LastRound | None = None,
+    is_opening: bool = False,
 ) -> TurnDone:
     """Close the turn, even during a short outage of the database."""
     if is_opening and ending.status in (TurnStatus.FAILED, TurnStatus.INTERRUPTED):
         ending = replace(ending, user_notice=OPENING_CUT)
-    if (
-        ending.status == TurnStatus.COMPLETED
-    ):  # its words are shown; who has just written something hasn't any
-        await openings().wait_for_all()
+    if ending.status == TurnStatus.COMPLETED:
+        await _wait_for_starts(stop)
     answer = await _stored_answer(key, ending, last)
     return turn_done(key.turn_id, status=ending.status, stop_reason=ending.stop_reason, answer=answer)
+
+
+async def _wait_for_starts(stop: StopSignal) -> None:
+    """Wait briefly for turns that are starting, which have nothing to show yet; a stop ends that."""
+    if turn_starts().are_over or stop.is_requested:
+        return
+    may_end = asyncio.Event()
+    over = asyncio.create_task(turn_starts().wait_until_over(seconds=STARTS_SECONDS))
+    over.add_done_callback(lambda _: may_end.set())
+    with stop.watched_by(may_end.set):
+        await may_end.wait()
 
 
 def turn_done(

@@ -12,7 +12,7 @@ from coaching.events import CallAnswered, MessageStored, TurnDone, TurnEvent
 from coaching.live.hub import Subscription
 from coaching.live.runner import Runner
 from coaching.live.upkeep import kept_up
-from coaching.people.openings import CALM_SECONDS, openings
+from coaching.people.turn_starts import QUIET_SECONDS, turn_starts
 from coaching.practice import PracticeServer
 from coaching.practice.script import Hold, Reply, ToolUse
 from coaching.turns import answering
@@ -237,7 +237,7 @@ async def test_programs_requests_wait_from_when_a_message_or_an_answer_comes(
         await runner.answer_call(
             user_id=user.pk, session_id=session.id, tool_use_id="toolu_pills", value="Fine"
         )
-    assert began + CALM_SECONDS <= openings().busy_until <= clock() + CALM_SECONDS
+    assert began + QUIET_SECONDS <= turn_starts().busy_until <= clock() + QUIET_SECONDS
     await runner.wait_until_idle(session.id, seconds=10)
 
 
@@ -247,9 +247,9 @@ async def test_programs_requests_wait_for_no_programs_message_and_for_none_that_
     practice.script(["Good to hear."])
     session = await in_database(open_conversation, user)
     message = TurnRequest(kind="message", user_id=user.pk, session_id=session.id, text="Hello")
-    before = openings().busy_until
+    before = turn_starts().busy_until
     await runner.open_turn(replace(message, program="Shortcut"))
     await runner.wait_until_idle(session.id, seconds=10)
     with pytest.raises(Refused):
         await runner.open_turn(replace(message, text="x" * (MAX_MESSAGE_CHARACTERS + 1)))
-    assert openings().busy_until == before
+    assert turn_starts().busy_until == before

@@ -12,7 +12,7 @@ from coaching.people.in_flight import (
     Ticket,
     TooManyInFlight,
 )
-from coaching.people.openings import MAX_WAIT_SECONDS, openings
+from coaching.people.turn_starts import MAX_WAIT_SECONDS, turn_starts
 from coaching.views.programs import digest_of_token
 
 
@@ -82,27 +82,27 @@ async def test_an_eleventh_request_of_a_token_is_refused_at_once() -> None:
 async def test_a_programs_request_begins_after_a_turn_has_opened_and_a_persons_at_once() -> None:
     all_in_flight, clock = InFlight(), asyncio.get_running_loop().time
     (await begun(all_in_flight, "one")).end()
-    async with openings().turn():
+    async with turn_starts().slot():
         pass
     programs = asyncio.create_task(begun(all_in_flight, "one"))
     await asyncio.sleep(0)
     (await begun(all_in_flight, "")).end()
     assert not programs.done()
     (await programs).end()
-    assert clock() >= openings().busy_until
+    assert clock() >= turn_starts().busy_until
 
 
 async def test_a_programs_request_begins_after_a_second_where_turns_still_open() -> None:
     all_in_flight, clock = InFlight(), asyncio.get_running_loop().time
     asked = clock()
-    async with openings().turn():
+    async with turn_starts().slot():
         programs = asyncio.create_task(begun(all_in_flight, "one"))
     while not programs.done():
         assert clock() < asked + 10 * MAX_WAIT_SECONDS
-        async with openings().turn():
+        async with turn_starts().slot():
             await asyncio.sleep(0.01)
     (await programs).end()
-    assert asked + MAX_WAIT_SECONDS <= clock() < openings().busy_until
+    assert asked + MAX_WAIT_SECONDS <= clock() < turn_starts().busy_until
 
 
 def test_a_token_is_the_same_one_however_its_scheme_is_written() -> None:

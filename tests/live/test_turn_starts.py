@@ -1,0 +1,80 @@
+"""What a runner does while other turns start: an answer's end waits, and none starts that drains."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+from django.contrib.auth.models import User
+
+from coaching.live.runner import RestartingError, Runner
+from coaching.people.turn_starts import AT_ONCE, SLOT_SECONDS, turn_starts
+from coaching.practice import PracticeServer
+from coaching.turns.answering import STARTS_SECONDS
+from coaching.turns.request import TurnRequest
+from sessions_app.database import in_database
+from sessions_app.models import Session, Turn, TurnStatus
+from tests.live.test_successors import attached, open_conversation, until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+async def runner(practice: PracticeServer) -> AsyncIterator[Runner]:
+    running = Runner()
+    yield running
+    await running.drain(2)
+
+
+@asynccontextmanager
+async def others_starting() -> AsyncIterator[None]:
+    """Have turns of others start all the time."""
+
+    async def start() -> None:
+        while True:
+            async with turn_starts().slot():
+                await asyncio.sleep(SLOT_SECONDS / 2)
+
+    tasks = [asyncio.create_task(start()) for _ in range(2 * AT_ONCE)]
+    await asyncio.sleep(0)
+    yield
+    for task in tasks:
+        task.cancel()
+    await asyncio.wait(tasks)
+
+
+async def until_shown(runner: Runner, session: Session, words: str) -> None:
+    tab = await attached(runner, session)
+    async with asyncio.timeout(30):
+        while words not in str(tab.events):  # noqa: ASYNC110 - nothing here is told when it happens
+            await asyncio.sleep(0.005)
+
+
+async def test_the_end_of_an_answer_waits_for_turns_that_start(
+    user: User, runner: Runner, practice: PracticeServer
+) -> None:
+    practice.script(["Good to hear."])
+    session = await in_database(open_conversation, user)
+    message = TurnRequest(kind="message", user_id=user.pk, session_id=session.id, text="Hello")
+    clock = asyncio.get_running_loop().time
+    async with others_starting():
+        await runner.open_turn(message)
+        await until_shown(runner, session, "Good to hear.")
+        shown = clock()
+        await until(session, TurnStatus.COMPLETED)
+        assert clock() > shown + STARTS_SECONDS / 2
+    await runner.wait_until_idle(session.id, seconds=10)
+
+
+async def test_a_turn_that_waits_to_start_is_refused_once_its_process_drains(
+    user: User, runner: Runner, practice: PracticeServer
+) -> None:
+    session = await in_database(open_conversation, user)
+    message = TurnRequest(kind="message", user_id=user.pk, session_id=session.id, text="Hello")
+    async with others_starting():
+        waiting = asyncio.create_task(runner.open_turn(message))
+        await asyncio.sleep(0)
+        await runner.drain(0)
+        with pytest.raises(RestartingError):
+            await waiting
+    assert not await in_database(Turn.unscoped.filter(session=session).exists)
