@@ -3,6 +3,7 @@
 A runner that was replaced gets `StaleFence` and has written nothing.
 """
 
+import json
 import uuid
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -195,10 +196,10 @@ def store_round(
 ) -> None:
     """Commit a new round, its calls before any of them runs, and its usage."""
     turn = lock_turn(key)
-    changed: dict[Model, Sequence[str]] = {turn: ["shown"]} if turn.shown else {}
-    turn.shown = ""
+    # Other processes see by this that there is more, however long a call then holds the row.
+    turn.shown = json.dumps({"number": row.number})
     rows = [_put_into(turn, row), *(_call_of(turn, row.number, call) for call in calls)]
-    write_together(changed=changed, added=[*rows, *_usage_of(turn, usage)])
+    write_together(changed={turn: ["shown"]}, added=[*rows, *_usage_of(turn, usage)])
 
 
 def _put_into(turn: Turn, row: Round) -> Round:

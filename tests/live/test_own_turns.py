@@ -13,6 +13,7 @@ from coaching.turns.request import TurnRequest
 from sessions_app import services
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionKind
+from tests.stored_turns import open_turn, store_round
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -44,3 +45,13 @@ async def test_readers_of_a_turn_that_ran_here_have_seen_all_of_it(user: User, r
 
     await in_database(services.abandon_session, user_id=user.pk, session_id=session.id)
     assert not await has_seen(runner, session)
+
+
+def test_a_round_is_news_to_others_though_nothing_of_it_was_stored_before(user: User) -> None:
+    session = services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    key = open_turn(session)
+    positions = [read_positions([session.id])[session.id]]
+    for number in (1, 2):
+        store_round(key, number=number, text="Before a call that is held up")
+        positions.append(read_positions([session.id])[session.id])
+    assert len({position.progress for position in positions}) == len(positions)
