@@ -159,8 +159,12 @@ async def test_a_step_said_with_its_day_after_the_thread_goes_on_the_list(
     walk = begun(http, language)
     for words in (TOLD[language], *ANSWERS[language]):
         await walk.say(words)
-    day = {"en": "on Friday", "de": "am Freitag", "es": "el viernes"}[language]
-    await walk.say(f"{ANSWERS[language][-1]} {day}")
+    step = {
+        "en": "call Anna on Friday",
+        "de": "Anna am Freitag anrufen",
+        "es": "llamar a Ana el viernes",
+    }
+    await walk.say(step[language])
     assert [step["due_date"] for step in walk.steps.values()] == ["2026-11-27"]
 
 

@@ -118,8 +118,8 @@ def note_or_offer(conversation: Conversation, newest: Exchange) -> Reply | None:
         return None
     if reply := step_reply(conversation, newest.answer):
         return reply
-    if call := said_as_step(conversation):
-        return Reply.of(call)
+    if plan := said_as_step(conversation):
+        return note(conversation, [plan])
     return _offer_step(conversation, newest.answer)
 
 

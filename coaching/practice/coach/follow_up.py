@@ -8,9 +8,9 @@ from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.days import days_in, today_in
 from coaching.practice.coach.file_names import clip
 from coaching.practice.coach.grieving import has_grieved, is_of_loss
-from coaching.practice.coach.hearing import Heard, hear, is_about, one_line
+from coaching.practice.coach.hearing import Heard, hear, is_about
 from coaching.practice.coach.known_scenes import FEELINGS
-from coaching.practice.coach.plans import CREATE, promised
+from coaching.practice.coach.plans import CREATE, Plan, said_bare
 from coaching.practice.coach.reading import Reading, plans
 from coaching.practice.coach.scenes import scene_before, scene_in
 from coaching.practice.coach.statements import judges
@@ -23,11 +23,10 @@ from coaching.practice.coach.thread import (
     thread,
 )
 from coaching.practice.coach.wordings import fill, unsaid
-from coaching.practice.script import ToolUse
 from coaching.safety.intensity import SaidWords, measure_intensity
 
 _MAX_QUOTED, _MIN_QUOTED, _BRIEF_WORDS = 90, 3, 7
-_CLIPPED, _MIN_AGAIN, _MIN_TITLE, _MAX_TITLE = 100, 2, 2, 90
+_CLIPPED, _MIN_AGAIN = 100, 2
 _TOLD_ACTS = frozenset(
     {
         "", "fear", "core", "undecided", "idea", "reassured", "noreason", "notsilly", "decided",
@@ -224,24 +223,12 @@ def _say_how(conversation: Conversation, heard: Heard) -> str:
     return unsaid(conversation, own["yes"])
 
 
-def said_as_step(conversation: Conversation) -> ToolUse | None:
-    """Return the call that notes a step which is said with its day right after the tour asked for that."""
+def said_as_step(conversation: Conversation) -> Plan | None:
+    """Return the step that is said with its day right after the tour asked for that; None for other words."""
     newest = conversation.exchanges[-1]
-    day = next(days_in(newest.answer, today_in(conversation)), None)
-    if not _has_told_how(newest.question) or CREATE not in conversation.tools or not day:
+    if newest.value or not _has_told_how(newest.question) or CREATE not in conversation.tools:
         return None
-    if newest.value or is_about("takes_leave", newest.answer) or promised(conversation, newest.answer):
-        return None
-    title = one_line(_without_day(newest.answer, day[0]), _MAX_TITLE)
-    is_other = thread(texts.language())["heard"]["no_step"].search(title) or is_about(
-        "no_promise", newest.answer
-    )
-    if len(title.split()) < _MIN_TITLE or is_other or asks_in(newest.answer):
-        return None
-    due = {"due_date": day[1].isoformat()} if today_in(conversation) else {}
-    return ToolUse(CREATE, {"title": title, "quote": newest.answer.strip()[:500], **due})
-
-
-def _without_day(words: str, day: str) -> str:
-    plain = thread(texts.language())["heard"]["fillers"].sub("", words)
-    return " ".join(plain.replace(day, " ").split()).replace(" ,", ",")
+    own = thread(texts.language())["heard"]
+    words = own["fillers"].sub("", newest.answer.strip())
+    is_other = is_about("takes_leave", words) or asks_in(words) or own["no_step"].search(words)
+    return None if is_other else said_bare(conversation, words)

@@ -56,6 +56,14 @@ _DANGLES = re.compile(
     re.IGNORECASE,
 )
 """What is left at the end of words whose day was taken out."""
+_EVERYDAY = re.compile(
+    r"\b(?:hit the (?:gym|shops|road|books|pool|beach|hay|sack|trails?|slopes|shower|weights)"
+    r"|beat (?:the |\d )?(?:eggs|traffic|rush|carpets?)|shoot (?:hoops|(?:a |the )?(?:film|video|photos))"
+    r"|schlag(?:zeug|sahne)\w*|sahne (?:zu )?schlagen|acostar\w*"
+    r"|pegar (?:el |la |los |las )?(?:fotos?|carteles|cromos|papel|pegatinas|azulejos))\b",
+    re.IGNORECASE,
+)
+"""What only sounds like harm in a step: the gym that is hit, the drums, going to bed."""
 _AND = re.compile(r",\s+(?:and|und|y)\s+(?:then |dann |luego )?", re.IGNORECASE)
 _LISTED = re.compile(r",\s*(?:(?:and|und|y)\s+)?|(?<!\s)\s+(?:and|und|y)\s+", re.IGNORECASE)
 _COMMA = re.compile(r",\s*(?:(?:and|und|y)\s+)?", re.IGNORECASE)
@@ -67,6 +75,7 @@ _THAT_I = re.compile(r"\bdass i(?:ch)?\b[^\n]{0,160}e\W*\Z", re.IGNORECASE)
 """A request that ends in a German verb of the person's: "dass ich sie anrufe"."""
 _MAX_TITLE, _FEW = 90, 6
 _MAX_OWED_WORDS = 14
+_MIN_BARE_WORDS = 2
 _TOLD_HOW = 8
 """For so many messages they know it then."""
 
@@ -86,6 +95,22 @@ class Plan:
         due = {"due_date": self.day.isoformat()} if self.day else {}
         hour = {"due_time": self.at.isoformat("minutes")} if self.day and self.at else {}
         return ToolUse(CREATE, {"title": self.title, "quote": self.quote[:500], **due, **hour})
+
+
+def harms(plan: Plan) -> bool:
+    """Return whether a step would harm somebody: it goes on no list."""
+    said = (_EVERYDAY.sub(" ", each) for each in (plan.title, plan.quote))
+    return any(does_harm(each) or is_about("means_harm", each) for each in said)
+
+
+def said_bare(conversation: Conversation, words: str) -> Plan | None:
+    """Return a step that is said with its day and a verb alone: "call her on Friday"."""
+    own = _LEAD.sub("", _without_days(words)).strip()
+    if own == words.strip() or is_about("no_promise", words) or says("states", own) or not says("bare", own):
+        return None
+    title = title_of(_REASON.sub("", _TO_DO.sub("", own)))
+    is_whole = len(title.split()) >= _MIN_BARE_WORDS
+    return _on_day(conversation, Plan(title=title, quote=words.strip()), words) if is_whole else None
 
 
 def promised(conversation: Conversation, words: str) -> Plan | None:

@@ -21,9 +21,11 @@ from coaching.practice.coach.changing import (
 )
 from coaching.practice.coach.conversation import Call, Conversation
 from coaching.practice.coach.days import days_in, today_in
+from coaching.practice.coach.harm import say_of_harm
 from coaching.practice.coach.hearing import is_about
 from coaching.practice.coach.on_list import time_in
-from coaching.practice.coach.plans import CREATE, SENTENCE, Plan, promised, requested_plans
+from coaching.practice.coach.plans import CREATE, SENTENCE, Plan, harms, promised, requested_plans
+from coaching.practice.coach.wordings import introduce
 from coaching.practice.script import Reply, ToolUse
 
 LOOK_BACK = frozenset({"close_day", "weekly_checkin"})
@@ -61,7 +63,13 @@ def step_reply(conversation: Conversation, words: str) -> Reply | None:
 
 
 def note(conversation: Conversation, plans: Sequence[Plan]) -> Reply:
-    """Return the reply that notes steps: each once in a conversation, however its day is called."""
+    """Return the reply that notes steps, each once in a conversation; none where one would do harm.
+
+    Each step goes this way to the list, whichever words name it.
+    """
+    if any(harms(each) for each in plans):
+        said = say_of_harm(conversation)
+        return Reply.of(said if conversation.spoken.strip() else introduce(said))
     calls, told = [], []
     for plan in plans:
         step = next((each for each in open_steps_here(conversation) if is_same(plan, each)), None)
