@@ -18,14 +18,15 @@ from coaching.practice.coach.changing import (
 from coaching.practice.coach.conversation import Call, Conversation, Exchange
 from coaching.practice.coach.days import days_in, say_today, today_in
 from coaching.practice.coach.file_names import clip, join_words, reason_in_words
+from coaching.practice.coach.fitting import is_weighty
 from coaching.practice.coach.follow_up import said_as_step
 from coaching.practice.coach.hearing import hear
 from coaching.practice.coach.leaving import takes_leave
 from coaching.practice.coach.library import search_documents
 from coaching.practice.coach.on_list import says
-from coaching.practice.coach.plans import CREATE, SENTENCE, Plan, owed, promised, requested_plans
+from coaching.practice.coach.plans import CREATE, SENTENCE, Plan, harms, owed, promised, requested_plans
 from coaching.practice.coach.requested import requested, step_in
-from coaching.practice.coach.scenes import scene_in
+from coaching.practice.coach.scenes import LASTS, scene_in
 from coaching.practice.coach.steps import note, say_step, step_reply
 from coaching.practice.coach.talk import say_goodbye_to, talk
 from coaching.practice.coach.walking import ask, say, with_lead
@@ -124,14 +125,23 @@ def note_or_offer(conversation: Conversation, newest: Exchange) -> Reply | None:
 
 
 def _offer_step(conversation: Conversation, words: str) -> Reply | None:
-    """Offer to note what somebody has to do on a day; not again after a no."""
+    """Offer to note what somebody has to do on a day; not again after a no, and not beside hard things."""
     plan = owed(conversation, words) if CREATE in conversation.tools else None
     if plan is None or conversation.arc or texts.said("step_not_kept") in conversation.spoken:
+        return None
+    if harms(plan) or says("no_offer", words) or _is_among_hard_things(conversation):
         return None
     if step := next((each for each in open_steps_here(conversation) if is_same(plan, each)), None):
         return say(say_with_day(conversation, "step_already", step))
     offered = say_with_day(conversation, "offer_step", plan.call.input)
     return say(offered if conversation.spoken.strip() else introduce(offered))
+
+
+def _is_among_hard_things(conversation: Conversation) -> bool:
+    """Return whether the newest words or those of a moment ago tell of something hard or grave."""
+    told = [each.answer for each in conversation.exchanges[-1 - LASTS :] if not each.value]
+    scenes = (scene_in(words) for words in told)
+    return any(each.is_grave for each in scenes if each) or any(map(is_weighty, told))
 
 
 def say_steps(conversation: Conversation) -> Sequence[str]:
