@@ -22,6 +22,8 @@ _NUMBERS: Mapping[str, int] = {
     for number, word in enumerate(words.split(), start=1)
 }
 _NOON, _DAY_BEGINS = 12, 8
+_EITHER = (6, 7)
+"""Hours that are said of the morning and of the evening alike."""
 _HOURS = 24
 
 
@@ -51,24 +53,42 @@ def list_questions() -> Sequence[str]:
 
 def says(name: str, words: str) -> re.Match[str] | None:
     """Return where words say something of a step on the list."""
-    plain = [plain_letters(each) for each in dict.fromkeys((words, standard(words)))]
     codes = dict.fromkeys((spoken_language(words) or language(), language()))
-    patterns = list_patterns()[name]
-    found = (patterns[code].search(each) for code in codes for each in plain)
-    return next((match for match in found if match), None)
+    return next(filter(None, (_found(name, words, code) for code in codes)), None)
+
+
+def _found(name: str, words: str, code: Language) -> re.Match[str] | None:
+    plain = [plain_letters(each) for each in dict.fromkeys((words, standard(words)))]
+    matches = (list_patterns()[name][code].search(each) for each in plain)
+    return next(filter(None, matches), None)
 
 
 def time_in(words: str) -> time | None:
-    """Return the time of day that words name; without a word for it, hours before eight are after noon."""
-    found = says("hour", words)
-    if found is None:
-        return None
+    """Return the time of day that words name; None where it isn't plain.
+
+    Without a word for it, hours before six are after noon; six and seven may be either. Midnight and the
+    hours after it belong to another day than the one that is named.
+    """
+    codes = dict.fromkeys((spoken_language(words) or language(), language()))
+    times = ((code, _found("hour", words, code)) for code in codes)
+    return next((_time(found, words, code) for code, found in times if found), None)
+
+
+def _time(found: re.Match[str], words: str, code: Language) -> time | None:
+    """Return the time that is found in words; other languages' words for a part of the day don't count."""
+    is_morning, is_evening, is_night = (
+        bool(_found(name, words, code)) for name in ("morning", "evening", "night")
+    )
     said, minute = found["hour"], int(found["minute"] or 0)
     hour = int(said) if said.isdigit() else _NUMBERS[said]
     if found["half"] and not minute:
         minute = 30
         hour -= found["half"].startswith("halb")
-    is_late = bool(says("evening", words)) or (hour < _DAY_BEGINS and not says("morning", words))
-    if hour < _NOON and is_late and not (said.isdigit() and said.startswith("0")):
+    is_exact = said.startswith("0") or hour > _NOON
+    is_open = hour in _EITHER and not (is_morning or is_evening)
+    is_other_day = (hour == _NOON and (is_morning or is_night)) or (is_night and hour < min(_EITHER))
+    if not is_exact and (is_open or is_other_day or (is_morning and is_evening)):
+        return None
+    if hour < _NOON and (is_evening or (hour < _DAY_BEGINS and not is_morning)) and not is_exact:
         hour += _NOON
     return time(hour, minute) if 0 <= hour < _HOURS else None
