@@ -79,3 +79,60 @@ async def test_a_title_has_no_stray_space_where_the_day_stood(http: Http, words:
     walk = begun(http, "en")
     await walk.say(words)
     assert walk.steps[1]["title"] == title
+
+
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [
+        ("en", "I'll call the dentist the day after tomorrow"),
+        ("en", "I'll call the dentist day after tomorrow"),
+        ("de", "Übermorgen rufe ich den Zahnarzt an"),
+        ("es", "pasado mañana llamo al dentista"),
+    ],
+)
+async def test_the_day_after_tomorrow_is_not_tomorrow(http: Http, language: str, words: str) -> None:
+    walk = begun(http, language)
+    await walk.say(words)
+    assert [step["due_date"] for step in walk.steps.values()] == ["2026-11-26"]
+
+
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [
+        ("en", "I'll call the dentist a week on Friday"),
+        ("en", "I'll call the dentist on Monday in two weeks"),
+        ("en", "I'll call the dentist the Friday after next"),
+        ("en", "I'll call the dentist on Friday next week"),
+        ("en", "I'll keep the phone off until Friday"),
+        ("en", "I'll take the bus from Friday"),
+        ("de", "Ich rufe übernächsten Freitag den Zahnarzt an"),
+        ("de", "Ich rufe am Freitag in einer Woche den Zahnarzt an"),
+        ("de", "Nächste Woche Freitag rufe ich den Zahnarzt an"),
+        ("de", "Ich nehme ab Freitag den Bus"),
+        ("de", "Ich esse bis Freitag nichts"),
+        ("es", "Voy a llamar al dentista de hoy en ocho"),
+        ("es", "Voy a llamar al dentista el viernes de la semana que viene"),
+        ("es", "Voy a tomar el autobús desde el viernes"),
+        ("es", "Voy a comer poco hasta el viernes"),
+    ],
+)
+async def test_a_day_further_away_and_a_span_are_no_day_of_the_coming_week(
+    http: Http, language: str, words: str
+) -> None:
+    walk = begun(http, language)
+    await walk.say(words)
+    assert not walk.steps
+
+
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [
+        ("en", "I'll call the dentist by Friday"),
+        ("de", "Ich räume bis Freitag den Keller auf"),
+        ("es", "Voy a llamar al dentista antes del viernes"),
+    ],
+)
+async def test_a_day_by_which_something_is_done_is_one(http: Http, language: str, words: str) -> None:
+    walk = begun(http, language)
+    await walk.say(words)
+    assert [step["due_date"] for step in walk.steps.values()] == ["2026-11-27"]

@@ -51,7 +51,7 @@ _TO_DO = re.compile(
 """What a requested step is said with, and what isn't in its title."""
 _BEFORE_MARK = re.compile(r"(?<!\s),?\s++(?=[,;:.])")
 _DANGLES = re.compile(
-    r"(?<![\s,;:–-])[\s,;:–-]++(?:just|and|then|so|for|by|also|too|please|für|am|bis|und|dann|bitte|halt|para|el|y|con"
+    r"(?<![\s,;:–-])[\s,;:–-]++(?:just|and|then|so|for|by|also|too|please|until|since|before|mid|für|am|ab|seit|bis|und|dann|bitte|halt|para|el|y|con"
     r"|por favor|porfa)\W*+\Z",
     re.IGNORECASE,
 )
