@@ -3,6 +3,7 @@
 import pytest
 
 from coaching.practice.coach.texts import Language
+from coaching.practice.coach.thread import thread
 from tests.practice.conftest import Http
 from tests.practice.talking import TalkWalk
 from tests.practice.test_thread import ANSWERS, TOLD, begun
@@ -83,3 +84,21 @@ async def test_harm_and_what_others_do_after_the_thread_is_none(
     walk = await after_thread(http, language)
     await walk.say(words)
     assert not walk.steps
+
+
+@pytest.mark.parametrize(
+    ("language", "yes", "day", "step"),
+    [
+        ("en", "yes", "Tomorrow", "call Anna on Friday"),
+        ("de", "ja", "Morgen", "Anna am Freitag anrufen"),
+        ("es", "sí", "Mañana", "llamar a Ana el viernes"),
+    ],
+)
+async def test_after_a_yes_a_day_alone_is_told_how_again_and_a_step_is_noted(
+    http: Http, language: Language, yes: str, day: str, step: str
+) -> None:
+    walk = await after_thread(http, language)
+    await walk.say(yes)
+    assert await walk.say(day) == thread(language)["yes"][1]
+    await walk.say(step)
+    assert len(walk.steps) == 1

@@ -104,7 +104,8 @@ def put_back(conversation: Conversation, words: str) -> Reply | None:
 def changed(conversation: Conversation, words: str) -> Reply | None:
     """Return the reply to words that change the last step; None if they don't."""
     last = _last(conversation)
-    if says("drops", words) and (reply := _dropped(conversation, last, words)):
+    is_dropped = says("drops", words) or (has_just_noted(conversation) and says("forgets", words))
+    if is_dropped and (reply := _dropped(conversation, last, words)):
         return reply
     if last is None:
         return None
@@ -116,19 +117,37 @@ def changed(conversation: Conversation, words: str) -> Reply | None:
     at = _other_time(words)
     if at and last.name == CREATE and not last.values.get("written") and has_just_noted(conversation):
         return Reply.of(ToolUse(CREATE, {**last.input, "due_time": at.isoformat("minutes")}))
-    if last.values.get("written") and (at or _puts_words_right(last, words) or _asks_for_change(words)):
+    is_put_right = _puts_words_right(last, words) or _says_anew(last, words)
+    if last.values.get("written") and (at or is_put_right or _asks_for_change(words)):
         return Reply.of(say_with_day(conversation, "step_only_day", {**last.input, **last.values}))
     return None
 
 
 def _dropped(conversation: Conversation, last: Call | None, words: str) -> Reply | None:
     """Return the reply to words that drop the last step, or one that wasn't noted here."""
-    is_recent = has_just_noted(conversation, ago=3)
-    if last and last.values.get("state") == "open" and is_recent and RESOLVE in conversation.tools:
-        return Reply.of(resolve(last.values["id"], "dropped", words))
+    if last and (call := _drop(conversation, last, words)):
+        return Reply.of(call)
     if last and last.name == CREATE and not last.values.get("written") and has_just_noted(conversation):
         return Reply.of(texts.said("step_not_kept"))
     return Reply.of(texts.said("list_remove")) if says("names_list", words) else None
+
+
+def _drop(conversation: Conversation, last: Call, words: str) -> ToolUse | None:
+    """Return the call that drops the last step, if it was noted lately or the last answer names it alone."""
+    answer = conversation.exchanges[-1].question
+    named = [each for each in open_steps_here(conversation) if str(each.get("title")) in answer]
+    is_named = len(named) == 1 and named[0].get("id") == last.values.get("id")
+    is_recent = has_just_noted(conversation, ago=3) or is_named
+    is_open = last.values.get("state") == "open" and RESOLVE in conversation.tools
+    return resolve(last.values["id"], "dropped", words) if is_open and is_recent else None
+
+
+def drop_first(conversation: Conversation, words: str) -> ToolUse | None:
+    """Return the call that drops the last step, if words begin with that: "scrap that, and note: …"."""
+    last = _last(conversation)
+    clauses = [each.strip() for each in _CLAUSE.split(words)]
+    begins = any(found.start() == 0 for each in clauses[:2] if (found := says("drops", each)))
+    return _drop(conversation, last, words) if last and begins and any(clauses[1:]) else None
 
 
 def _moved(conversation: Conversation, last: Call, words: str) -> ToolUse | None:
@@ -201,6 +220,15 @@ def _puts_words_right(last: Call, words: str) -> bool:
     title = _own_words(str(last.values.get("title") or last.input.get("title") or ""))
     is_short = len(words.split()) <= _SHORT
     return bool(is_short and says("puts_right", words) and title & _own_words(words))
+
+
+def _says_anew(last: Call, words: str) -> bool:
+    """Return whether words say a step in other words: "write: chess afternoon at the hall"."""
+    if not says("rewords", words) or any(days_in(words, None)):
+        return False
+    title = _own_words(str(last.values.get("title") or last.input.get("title") or ""))
+    pairs = ((old, new) for old in title for new in _own_words(words) if min(len(old), len(new)) > _FEW)
+    return any(old.startswith(new) or new.startswith(old) for old, new in pairs)
 
 
 def _asks_for_change(words: str) -> bool:

@@ -9,6 +9,7 @@ from coaching.practice.coach.asked_of_list import say_of_list
 from coaching.practice.coach.changing import (
     RESOLVE,
     changed,
+    drop_first,
     has_just_noted,
     is_same,
     open_steps_here,
@@ -67,7 +68,8 @@ def do_of_list(conversation: Conversation, words: str) -> Reply | None:
     if step_in(words)[0]:
         return say(texts.said("step_impossible"))
     if told := "" if requested("how", words) else say_of_list(conversation, words):
-        return say(told)
+        drop = drop_first(conversation, words)
+        return Reply.of(drop) if drop else say(told)
     is_offered = texts.stands_in("offer_step", conversation.exchanges[-1].question)
     if is_offered and says("no", words) and len(words.split()) <= _ANSWER_WORDS:
         return say(texts.said("step_not_kept"))

@@ -211,7 +211,7 @@ def draft_in(words: str) -> str:
 
 def _has_told_how(said: str) -> bool:
     own = thread(texts.language())
-    return own["keep"] in said or own["keep_dated"] in said
+    return any(each in said for each in (own["keep"], own["keep_dated"], *own["yes"]))
 
 
 def _say_how(conversation: Conversation, heard: Heard) -> str:

@@ -16,6 +16,7 @@ from coaching.practice.coach.hearing import is_about, one_line, search
 from coaching.practice.coach.on_list import says, time_in
 from coaching.practice.coach.requested import does_harm, requested, step_in
 from coaching.practice.script import ToolUse
+from coaching.safety.readable import plain_letters
 
 CREATE = "create_action_item"
 SENTENCE = re.compile(r"[^.!?\n]+[.!?]*")
@@ -39,6 +40,17 @@ _ONLY_REFERS = re.compile(
     r"(?:do|try|start|give) (?:that|it|this)(?: a (?:go|try))?(?: from| then)?\W*\Z", re.IGNORECASE
 )
 """How a promise refers to what was said before."""
+_THERE = frozenset({"da", "dort", "dahin", "dorthin", "there", "ahi", "alli", "alla"})
+_GOES_THERE = _THERE | {
+    "ich", "i", "mal", "einfach", "auch", "hin", "mit", "vorbei", "geh", "gehe", "gehen", "fahr", "fahre",
+    "komm", "komme", "schau", "schaue", "werde", "hingehen", "i'll", "go", "just", "a", "ir", "voy", "ire",
+}  # fmt: skip
+"""Words that say only that somebody goes where was named before."""
+_BEGINS_EVENT = re.compile(
+    r"\A\W*(?:ist|gibt(?: es|'s)?|findet|läuft|there(?:'s| is)(?: an?)?|es|hay|tienen)\s(?:un[oa]?\s)?",
+    re.IGNORECASE,
+)
+"""How words begin that name an event: "am Donnerstag ist …", without the day."""
 _COULD = re.compile(
     r"\bi (?:could|can|might|want to) (?!try (?:it|that)|do (?:it|that))([\w' -]{3,60}?)\s*(?:[.,;!?]|\Z)",
     re.IGNORECASE,
@@ -106,7 +118,8 @@ def harms(plan: Plan) -> bool:
 def said_bare(conversation: Conversation, words: str) -> Plan | None:
     """Return a step that is said with its day and a verb alone: "call her on Friday"."""
     own = _LEAD.sub("", _without_days(words)).strip()
-    if own == words.strip() or is_about("no_promise", words) or says("states", own) or not says("bare", own):
+    is_other = is_about("no_promise", words) or says("laughs", words) or says("states", own)
+    if own == words.strip() or is_other or not says("bare", own):
         return None
     title = title_of(_REASON.sub("", _TO_DO.sub("", own)))
     is_whole = len(title.split()) >= _MIN_BARE_WORDS
@@ -117,7 +130,7 @@ def promised(conversation: Conversation, words: str) -> Plan | None:
     """Return the first promise in words that has a day."""
     sentences = SENTENCE.findall(words)
     for at, sentence in enumerate(sentences):
-        if is_about("no_promise", sentence):
+        if is_about("no_promise", sentence) or says("laughs", sentence) or says("laughs", words):
             continue
         plans = (_promised_in(conversation, part.strip(" .,;:-")) for part in _CLAUSE.split(sentence))
         if plan := next(filter(None, plans), None):
@@ -146,8 +159,16 @@ def _promised_in(conversation: Conversation, part: str) -> Plan | None:
     own = _LEAD.sub("", next(filter(None, found.groups()), "") or quote).strip()
     if _ONLY_REFERS.match(_without_days(own)):
         own = _could_before(conversation)
+    elif _only_goes_there(_without_days(own)):
+        own = _BEGINS_EVENT.sub("", _without_days(",".join(kept[:first])).strip())
     title = title_of(_REASON.sub("", _INVERTED.sub(r"ich \1", _without_days(own).strip())))
     return _on_day(conversation, Plan(title=title, quote=quote), ",".join(kept)) if title else None
+
+
+def _only_goes_there(words: str) -> bool:
+    """Return whether words only say that somebody goes to what was named before: "da gehe ich mal hin"."""
+    said = plain_letters(words).strip(" .,;:!-").split()
+    return bool(_THERE & set(said)) and _GOES_THERE.issuperset(said)
 
 
 def _promise_in(words: str) -> re.Match[str] | None:

@@ -13,6 +13,7 @@ from coaching.practice.coach.acts import asks_to_be_reminded
 from coaching.practice.coach.changing import (
     RESOLVE,
     changed,
+    drop_first,
     is_same,
     open_steps_here,
     put_back,
@@ -79,7 +80,8 @@ def note(conversation: Conversation, plans: Sequence[Plan]) -> Reply:
             calls.append(resolve(step["id"], "open", plan.quote, due_date=plan.day.isoformat()))
         else:
             told.append(say_with_day(conversation, "step_already", step))
-    return Reply.of(*calls) if calls else Reply.of("\n\n".join(told))
+    drop = drop_first(conversation, conversation.exchanges[-1].answer) if calls else None
+    return Reply.of(*filter(None, [drop]), *calls) if calls else Reply.of("\n\n".join(told))
 
 
 def steps_noted(conversation: Conversation) -> Sequence[str]:
