@@ -22,6 +22,7 @@ HARM = [
 EVERYDAY = [
     ("en", "I'll hit the gym on Friday"),
     ("en", "I'll beat the eggs on Friday"),
+    ("en", "I'll shoot the wedding on Saturday"),
     ("de", "Ich werde am Freitag Schlagzeug üben"),
     ("es", "Voy a acostarme temprano el lunes"),
     ("es", "Voy a pegar las fotos en el álbum el lunes"),
@@ -32,6 +33,9 @@ AFTER_THREAD: list[tuple[Language, str, str, str | None]] = [
     ("de", "ja, Anna anrufen am Freitag", "Anna anrufen", None),
     ("de", "am Freitag zwei Stunden blocken", "Zwei Stunden blocken", None),
     ("es", "sí, llamar a Ana el viernes", "Llamar a Ana", None),
+    ("en", "a call to Anna on Friday", "A call to Anna", None),
+    ("de", "ein Anruf bei Anna am Freitag", "Ein Anruf bei Anna", None),
+    ("es", "una llamada a Ana el viernes", "Una llamada a Ana", None),
 ]
 NO_STEP: list[tuple[Language, str]] = [
     ("en", "the boss is away on Friday"),
@@ -102,3 +106,15 @@ async def test_after_a_yes_a_day_alone_is_told_how_again_and_a_step_is_noted(
     assert await walk.say(day) == thread(language)["yes"][1]
     await walk.say(step)
     assert len(walk.steps) == 1
+
+
+@pytest.mark.parametrize(
+    ("language", "words"), [("en", "tomorrow is fine"), ("de", "morgen passt"), ("es", "mañana vale")]
+)
+async def test_a_day_that_fits_is_not_quoted_as_a_step(http: Http, language: Language, words: str) -> None:
+    walk = begun(http, language)
+    for said in (TOLD[language], *ANSWERS[language][:-1]):
+        await walk.say(said)
+    reply = await walk.say(words)
+    assert words not in reply
+    assert thread(language)["piece"]["told"] in reply

@@ -10,6 +10,7 @@ from coaching.practice.coach.file_names import clip
 from coaching.practice.coach.grieving import has_grieved, is_of_loss
 from coaching.practice.coach.hearing import Heard, hear, is_about
 from coaching.practice.coach.known_scenes import FEELINGS
+from coaching.practice.coach.on_list import says
 from coaching.practice.coach.plans import CREATE, Plan, said_bare
 from coaching.practice.coach.reading import Reading, plans
 from coaching.practice.coach.scenes import scene_before, scene_in
@@ -172,7 +173,7 @@ def quoted(words: str) -> str:
 
 
 def _is_quotable(words: str) -> bool:
-    is_plain = not (set(words) & set('"“”„«»{}')) and not judges(words)
+    is_plain = not (set(words) & set('"“”„«»{}')) and not judges(words) and not says("fits_day", words)
     return _MIN_QUOTED <= len(words) <= _MAX_QUOTED and is_plain
 
 

@@ -70,7 +70,8 @@ _DANGLES = re.compile(
 """What is left at the end of words whose day was taken out."""
 _EVERYDAY = re.compile(
     r"\b(?:hit the (?:gym|shops|road|books|pool|beach|hay|sack|trails?|slopes|shower|weights)"
-    r"|beat (?:the |\d )?(?:eggs|traffic|rush|carpets?)|shoot (?:hoops|(?:a |the )?(?:film|video|photos))"
+    r"|beat (?:the |\d )?(?:eggs|traffic|rush|carpets?)"
+    r"|shoot (?:hoops|(?:a |the )?(?:film|video|photos|wedding))|poison ivy"
     r"|schlag(?:zeug|sahne)\w*|sahne (?:zu )?schlagen|acostar\w*"
     r"|pegar (?:el |la |los |las )?(?:fotos?|carteles|cromos|papel|pegatinas|azulejos))\b",
     re.IGNORECASE,
