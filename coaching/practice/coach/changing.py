@@ -59,6 +59,11 @@ def say_with_day(conversation: Conversation, name: str, step: Mapping[str, Any])
     return texts.said(name, title=str(step.get("title", "")), day=due)
 
 
+def steps_noted(conversation: Conversation) -> Sequence[str]:
+    """Return the open steps that were noted in this conversation, each with its day, in words."""
+    return [say_with_day(conversation, "wrote_step", each) for each in open_steps_here(conversation)]
+
+
 def is_same(plan: Plan, step: Mapping[str, Any]) -> bool:
     """Return whether a plan is a step that was noted: by its words, unless both have days that differ."""
     day = str(step.get("due_date") or "")

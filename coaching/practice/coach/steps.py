@@ -84,11 +84,6 @@ def note(conversation: Conversation, plans: Sequence[Plan]) -> Reply:
     return Reply.of(*filter(None, [drop]), *calls) if calls else Reply.of("\n\n".join(told))
 
 
-def steps_noted(conversation: Conversation) -> Sequence[str]:
-    """Return the open steps that were noted in this conversation, each with its day, in words."""
-    return [say_with_day(conversation, "wrote_step", each) for each in open_steps_here(conversation)]
-
-
 def say_step(conversation: Conversation, call: Call) -> str:
     """Say what became of a step, as its result tells."""
     values, words = call.values, conversation.exchanges[-1].answer
