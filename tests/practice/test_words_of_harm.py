@@ -38,7 +38,8 @@ HARMLESS: dict[Language, tuple[str, ...]] = {
         "Anrufen, wenn die Prüfung vorbei ist", "Nichts Süßes essen",
     ),
     "es": (
-        "Comer menos azúcar", "Beber más agua", "Tomar una cerveza con Juan", "Comprar cerveza para la fiesta",
+        "Comer menos azúcar", "Beber más agua", "Tomar una cerveza con Juan",
+        "Comprar cerveza para la fiesta",
         "Preguntar por la dosis", "Regar el balcón", "No comer dulces", "Llamar cuando se acabe la reunión",
     ),
 }  # fmt: skip

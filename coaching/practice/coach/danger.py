@@ -16,6 +16,7 @@ from coaching.practice.coach.hearing import danger_heard, hear
 from coaching.practice.coach.leaving import takes_leave
 from coaching.practice.coach.replay import is_safe
 from coaching.practice.coach.talk import answer_questions
+from coaching.practice.coach.thread import weights_in
 from coaching.practice.coach.walking import say
 from coaching.practice.coach.wordings import without_question
 from coaching.practice.script import Reply, ToolUse
@@ -117,9 +118,10 @@ def _open_levels(conversation: Conversation) -> Sequence[str]:
     """Return the level of the danger that is open after each exchange, or nothing."""
     levels = [""]
     has_asked = False
-    for exchange in conversation.exchanges:
+    for exchange, weight in zip(conversation.exchanges, weights_in(conversation), strict=True):
         has_asked = has_asked or was_asked_about_danger(exchange)
         level = _level_of(exchange, is_open=bool(levels[-1]), has_asked=has_asked)
+        level = level or ("concern" if has_asked and weight == "danger" else "")
         lasts = levels[-1] == "immediate" and (bool(level) or not is_safe(exchange.answer))
         levels.append("immediate" if lasts else level)
     return levels[1:]
@@ -166,6 +168,8 @@ def _suggested_level(conversation: Conversation) -> str:
     newest = conversation.newest
     if newest is None or newest.value or is_in_danger(conversation):
         return ""
+    if weights_in(conversation)[-1] == "danger":
+        return "immediate"
     found = danger_heard(newest.answer)
     is_everyday = _EVERYDAY.fullmatch(newest.answer) is not None  # the page shows its card in any case
     return found.level if found and not is_everyday else ""

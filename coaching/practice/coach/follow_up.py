@@ -22,6 +22,7 @@ from coaching.practice.coach.thread import (
     next_question,
     open_question,
     thread,
+    weights_in,
 )
 from coaching.practice.coach.wordings import fill, unsaid
 from coaching.safety.intensity import SaidWords, measure_intensity
@@ -86,7 +87,7 @@ def _after(conversation: Conversation, name: str) -> str:
 def _is_answer(conversation: Conversation, reading: Reading, heard: Heard) -> bool:
     """Return whether the newest words answer the question that the tour has just asked."""
     words = conversation.exchanges[-1].answer
-    if not open_question(conversation) or conversation.arc:
+    if not open_question(conversation) or conversation.arc or weights_in(conversation)[-1]:
         return False
     if _is_none(words, heard):
         return True
@@ -185,7 +186,9 @@ def _say_again(conversation: Conversation) -> str:
     is_other = asks_in(words) or is_about("takes_leave", words)
     if not found or is_other or len(conversation.exchanges) < _MIN_AGAIN:
         return ""
-    told = [each.answer for each in conversation.exchanges[:-1] if not each.value and "?" not in each.answer]
+    weighed = zip(conversation.exchanges[:-1], weights_in(conversation), strict=False)
+    earlier = [each.answer for each, weight in weighed if not (each.value or weight)]
+    told = [words for words in earlier if "?" not in words]
     parts = [words[found.end() :] if words[found.end() :].lstrip().startswith((",", ":")) else ""]
     parts = [each.strip(_AROUND) for each in (*parts, words[: found.start()])]
     own_words = [each for each in parts if len(quoted(each).split()) >= _MIN_QUOTED]

@@ -4,6 +4,7 @@ from coaching.practice.coach import texts
 from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.hearing import is_about
 from coaching.practice.coach.reading import is_asking
+from coaching.practice.coach.thread import weights_in
 from coaching.practice.coach.wordings import choose, unsaid
 
 _FEW_WORDS = 6
@@ -16,7 +17,7 @@ def asks_of_harm(conversation: Conversation) -> bool:
     newest = conversation.newest
     if newest is None or newest.value:
         return False
-    if is_about("means_harm", newest.answer):
+    if is_about("means_harm", newest.answer) or weights_in(conversation)[-1] == "harm":
         return True
     if not ("?" in newest.answer or is_asking(newest.answer)):
         return False

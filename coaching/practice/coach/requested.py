@@ -15,7 +15,7 @@ from coaching.practice.coach.texts import LANGUAGES, Language, language, read_ta
 from coaching.safety.card import danger_in
 
 Request = Literal["step", "too", "item", "note", "search", "files", "steps", "able", "how"]
-Known = Request | Literal["harm"]
+Known = Request | Literal["harm", "end"]
 
 _STEPS = frozenset({"step", "too", "item"})
 _MAX_CHARACTERS = 700
@@ -73,7 +73,17 @@ def does_harm(wanted: str) -> bool:
 
 def _does_harm(code: Language, wanted: str) -> bool:
     """Say whether a step would harm somebody: it goes on no list, and is answered as other words are."""
-    return bool(_found(code, "harm", wanted)) or danger_in(f"{_I_WILL[code]} {wanted}") is not None
+    return names_harm(code, wanted) or danger_in(f"{_I_WILL[code]} {wanted}") is not None
+
+
+def names_harm(code: Language, wanted: str) -> bool:
+    """Return whether words name something that harms somebody, whatever they say of it."""
+    return is_end(code, wanted) or _found(code, "harm", wanted) is not None
+
+
+def is_end(code: Language, wanted: str) -> bool:
+    """Return whether what somebody wants sounds like the end of their life: "to not exist", "the balcony"."""
+    return _found(code, "end", wanted) is not None
 
 
 def step_in(words: str) -> tuple[str, str]:

@@ -21,6 +21,7 @@ from coaching.practice.coach import texts
 from coaching.practice.coach.acts import does
 from coaching.practice.coach.after_danger import is_at_rest
 from coaching.practice.coach.conversation import Conversation
+from coaching.practice.coach.framed import Weight, weight_in_frame
 from coaching.practice.coach.grieving import has_grieved
 from coaching.practice.coach.hearing import is_about
 from coaching.practice.coach.plans import CREATE
@@ -38,6 +39,8 @@ _GENERAL, _OTHERWISE, _ADVISED = 0, 1, 2
 """Which of the wordings asks for a `piece`: in general, where nothing is in their hands, after advice."""
 _ENOUGH_WORDS = 16
 """So many words tell what is on somebody's mind."""
+_BRIEF_WORDS, _STAYS_DARK = 8, 3
+"""So few words are still weighed after what weighed something, and so many messages later."""
 _DANGER = ("help_maybe", "help_first", "help_stay", "help_still", "help_concern", "help_hint")
 """What the tour has said where something sounded like danger."""
 
@@ -67,6 +70,20 @@ def _question_in(said: str) -> str:
     known = [(name, each) for code in LANGUAGES for name in (*QUESTIONS, BESIDE)
              for each in thread(code)[name]["asks"]]  # fmt: skip
     return next((name for name, each in known if each in said), "")
+
+
+def weights_in(conversation: Conversation) -> Sequence[Weight]:
+    """Return what each exchange's words weigh in the frame of the thread's question that they answer.
+
+    After an answer that weighs something, a few short messages may go on from it: they are weighed, too.
+    """
+    weights: list[Weight] = []
+    for exchange in conversation.exchanges:
+        is_brief = len(exchange.answer.split()) <= _BRIEF_WORDS
+        is_answer = _question_in(exchange.question) or (is_brief and any(weights[-_STAYS_DARK:]))
+        is_told = not exchange.value and not texts.stands_in("help_maybe", exchange.question)
+        weights.append(weight_in_frame(exchange.answer) if is_answer and is_told else "")
+    return weights
 
 
 def was_asked(conversation: Conversation, name: str) -> bool:
@@ -142,6 +159,7 @@ def asks_nothing(conversation: Conversation) -> bool:
         conversation.arc is not None
         or is_new
         or is_about("harms", newest.answer)
+        or any(weights_in(conversation))
         or any(scene.is_glad or scene.is_quiet for scene in scenes)
         or wants_no_questions(conversation)
         or any(does("justtalk", words) for words in said)
