@@ -1,6 +1,7 @@
 """What an answer to one of the thread's questions weighs, read in the frame of its question.
 
-"Ending it" or "the balcony" says little alone. As what somebody wants, or has in their hands, it may be danger.
+"Ending it" or "the balcony" says little alone. As what somebody wants, or has in their hands, it may be
+danger.
 """
 
 import re

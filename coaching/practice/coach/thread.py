@@ -8,8 +8,8 @@ open talk it asks nothing but these, and what it says next fits whatever is answ
 `mind` is left out where enough was told for it. `hands` and `piece` only follow an answer. An intention in
 answer to `wish` or `hands` is the `piece`. `sentence` stands beside: it follows advice on how to tell it to
 somebody. A step on the list ends the thread. Nothing is asked in an arc, after a loss, danger or good news,
-or of who only wants to talk; after other grave things only `mind` is, and not at once.
-`thread.<language>.toml` has the questions.
+of who only wants to talk, or speaks of their own drinking; after other grave things only `mind` is, and not
+at once. `thread.<language>.toml` has the questions.
 """
 
 import re
@@ -144,7 +144,7 @@ def next_question(
 
 def _is_grave(words: str) -> bool:
     scene = scene_in(words)
-    return scene is not None and scene.is_grave
+    return (scene is not None and scene.is_grave) or is_about("grave", words)
 
 
 def asks_nothing(conversation: Conversation) -> bool:
@@ -154,12 +154,13 @@ def asks_nothing(conversation: Conversation) -> bool:
     is_wished = open_question(conversation) == "wish"  # what would be different isn't so
     new = None if is_wished else scene_in(newest.answer)
     scenes = [scene for scene in (new, scene_before(conversation)) if scene]
-    is_new = new is not None and new.is_grave
+    is_new = not is_wished and _is_grave(newest.answer)
     return (
         conversation.arc is not None
         or is_new
         or is_about("harms", newest.answer)
         or any(weights_in(conversation))
+        or any(is_about("own_drink", words) for words in said)
         or any(scene.is_glad or scene.is_quiet for scene in scenes)
         or wants_no_questions(conversation)
         or any(does("justtalk", words) for words in said)
