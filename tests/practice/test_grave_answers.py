@@ -1,4 +1,4 @@
-"""After their own drinking, beside a dying parent or somebody close who is ill, little is asked or nothing."""
+"""After their own drinking, or beside somebody close who is ill or dying, little is asked, or nothing."""
 
 import pytest
 
