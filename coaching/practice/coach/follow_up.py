@@ -17,10 +17,13 @@ from coaching.practice.coach.scenes import scene_before, scene_in
 from coaching.practice.coach.statements import judges
 from coaching.practice.coach.thread import (
     BESIDE,
+    asks_nothing,
     go_on,
     join,
     next_question,
     open_question,
+    question_in,
+    question_of_piece,
     thread,
     weights_in,
 )
@@ -43,6 +46,14 @@ _QUESTIONS = ("question", "asks_plainly", "what_to_do", "advice")
 _SENTENCES = re.compile(r"[^.!?…\n]++[.!?…]*+")
 _FIRST_END = re.compile(r"[.,;:!?]")
 _CLAUSE_END = re.compile(r"[,;:](?=\s)|\s[–—-]\s")
+_DOES_NOTHING = re.compile(
+    r"\b(?:nichts|nix|nada) (?!mehr\b|\w+es\b)\w{2,12}(?:en|[aei]r)\W*\Z", re.IGNORECASE
+)
+"""A thing to do that begins like a word for none: "nichts sagen"."""
+_UNTIL = re.compile(r"\s(?:until|till|bis|hasta)\s", re.IGNORECASE)
+_CONDITIONAL = re.compile(
+    r"\A(?:ich (?:würd|könnt|hätt)e?|i(?:['’]d| would| could)|podría|yo \w+ría)\b", re.IGNORECASE
+)
 _AROUND = " .,;:!…–-"
 _QUOTED = re.compile('["“„«‘]([^"“”„«»‘’\n]{8,200})["”“»’]')
 
@@ -51,9 +62,12 @@ def answer_in_thread(conversation: Conversation, reading: Reading, heard: Heard)
     """Return what follows the newest words as the answer to the tour's question; nothing if they are none."""
     words = conversation.exchanges[-1].answer
     said = _say_again(conversation) or _say_of_draft(conversation) or _say_how(conversation, heard)
+    said = said or _say_meant(conversation)
     if said or not _is_answer(conversation, reading, heard):
         return said
-    name = open_question(conversation)
+    name, own = open_question(conversation), thread(texts.language())
+    if name in {"wish", "hands"} and own["heard"]["begin"].search(words):
+        return join(own["begin"], question_of_piece(conversation))
     is_nothing = name == "hands" and _begins_with_none(words) and not _names_some(words)
     if is_nothing or _is_none(words, heard):
         question = next_question(conversation, is_answered=True, is_otherwise=name == "hands")
@@ -72,7 +86,8 @@ def _take(conversation: Conversation, name: str) -> str:
     quote, scene = draft[1].strip(" .!") if draft else quoted(words), scene_in(words)
     if name == "mind" and scene and not quote and (said := unsaid(conversation, scene.says)):
         return join(said, next_question(conversation, is_answered=True))
-    told = own[name]["took"].format(words=quote) if quote else own[name]["told"]
+    is_awkward = name == "wish" and _CONDITIONAL.match(quote)
+    told = own[name]["took"].format(words=quote) if quote and not is_awkward else own[name]["told"]
     return join(told, _after(conversation, name))
 
 
@@ -96,7 +111,7 @@ def _is_answer(conversation: Conversation, reading: Reading, heard: Heard) -> bo
     is_asked = asks_in(words) and not _asks_beside(words, reading)
     if is_asked or hear(_own(words).replace("?", ".")).kind != "answer":
         return False
-    if is_about("takes_leave", words) or is_about("no_questions", words) or is_about("not_about", words):
+    if _leaves(words) or is_about("no_questions", words) or is_about("not_about", words):
         return False
     scene, before = scene_in(words), scene_before(conversation)
     is_new = scene is not None and scene != before and scene.name not in FEELINGS
@@ -110,6 +125,12 @@ def _is_answer(conversation: Conversation, reading: Reading, heard: Heard) -> bo
     is_complaint = reading.act == "complain" and is_about("of_tour", words)
     is_told = plain_act(words) in ({""} if "?" in words else _TOLD_ACTS)
     return is_told and not (is_complaint or mended_in(words))
+
+
+def _leaves(words: str) -> bool:
+    """Return whether words say goodbye, rather than what is wanted or until when."""
+    is_joined = _JOINS.match(words) or (_UNTIL.search(words) and len(words.split()) > _MIN_QUOTED)
+    return not is_joined and is_about("takes_leave", words)
 
 
 def _fits(conversation: Conversation) -> bool:
@@ -148,13 +169,15 @@ def _asks_beside(words: str, reading: Reading) -> bool:
 
 def _is_none(words: str, heard: Heard) -> bool:
     """Return whether an answer says that there is none, or that the person doesn't know."""
-    return heard.kind in {"later", "no"} or bool(thread(texts.language())["heard"]["none"].search(words))
+    found = thread(texts.language())["heard"]["none"].search(words)
+    return heard.kind in {"later", "no"} or (bool(found) and not _DOES_NOTHING.search(words))
 
 
 def _begins_with_none(words: str) -> bool:
     """Return whether an answer begins by saying that there is none, or that the person doesn't know."""
     first = _FIRST_END.split(words, maxsplit=1)[0]
-    return bool(thread(texts.language())["heard"]["none"].search(first))
+    found = thread(texts.language())["heard"]["none"].search(first)
+    return bool(found) and not _DOES_NOTHING.search(first)
 
 
 def _names_some(words: str) -> bool:
@@ -199,6 +222,20 @@ def _say_again(conversation: Conversation) -> str:
     return (
         join(said, _after(conversation, "piece")) if is_last else go_on(conversation, said, is_answered=True)
     )
+
+
+def _say_meant(conversation: Conversation) -> str:
+    """Take what the newest words put right as the answer to the question before; nothing for others."""
+    words, newest = conversation.exchanges[-1].answer, conversation.exchanges[-1]
+    own, before = thread(texts.language()), question_in(newest.question)
+    found = own["heard"]["meant"].search(words)
+    answered = question_in(conversation.exchanges[-2].question) if len(conversation.exchanges) > 1 else ""
+    if not (found and before and answered) or asks_nothing(conversation) or asks_in(words):
+        return ""
+    quote = quoted(words[found.end() :])
+    told = own[answered]["took"].format(words=quote) if quote else own[answered]["told"]
+    again = next((each for each in own[before]["asks"] if each in newest.question), "")
+    return join(own["meant"], told, again)
 
 
 def _say_of_draft(conversation: Conversation) -> str:

@@ -128,6 +128,8 @@ def read(conversation: Conversation) -> Reading:
 def _asked_or(act: str, topic: str, conversation: Conversation, parts: Sequence[str]) -> tuple[str, str]:
     """Return the act and topic of a question among the sentences, where the whole seems to ask nothing."""
     words = conversation.exchanges[-1].answer
+    if is_about("suggests", words):
+        return "ask_advice", ""
     if act == "confide" and not (topic or is_plainly_confided(words) or CRIES.search(words)):
         act = OPEN
     if topic == "begin" and len(conversation.exchanges) > LASTS and is_asking(words):

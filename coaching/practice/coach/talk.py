@@ -3,8 +3,6 @@
 It goes by what the newest words do (`reading`): each act has wordings that fit whatever the words are about.
 A topic has wordings of its own, which are said only where it is sure: to be taken for something else is
 worse than a plain answer. No sentence is said twice as long as there is another.
-
-A little over 300 lines: the order in which these answers are tried is one list.
 """
 
 from dataclasses import replace

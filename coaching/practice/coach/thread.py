@@ -63,10 +63,11 @@ def patterns() -> Sequence[re.Pattern[str]]:
 
 def open_question(conversation: Conversation) -> str:
     """Return the name of the question that the tour asked in its last answer, or nothing."""
-    return _question_in(conversation.exchanges[-1].question)
+    return question_in(conversation.exchanges[-1].question)
 
 
-def _question_in(said: str) -> str:
+def question_in(said: str) -> str:
+    """Return the name of the question that an answer of the tour asks, or nothing."""
     known = [(name, each) for code in LANGUAGES for name in (*QUESTIONS, BESIDE)
              for each in thread(code)[name]["asks"]]  # fmt: skip
     return next((name for name, each in known if each in said), "")
@@ -80,7 +81,7 @@ def weights_in(conversation: Conversation) -> Sequence[Weight]:
     weights: list[Weight] = []
     for exchange in conversation.exchanges:
         is_brief = len(exchange.answer.split()) <= _BRIEF_WORDS
-        is_answer = _question_in(exchange.question) or (is_brief and any(weights[-_STAYS_DARK:]))
+        is_answer = question_in(exchange.question) or (is_brief and any(weights[-_STAYS_DARK:]))
         is_told = not exchange.value and not texts.stands_in("help_maybe", exchange.question)
         weights.append(weight_in_frame(exchange.answer) if is_answer and is_told else "")
     return weights
@@ -131,7 +132,7 @@ def next_question(
         return ""
     asked = [place for place, name in enumerate(QUESTIONS) if was_asked(conversation, name)]
     told = [each for each in conversation.exchanges if not each.value]
-    is_grave = any(_is_grave(each.answer) for each in told if _question_in(each.question) != "wish")
+    is_grave = any(_is_grave(each.answer) for each in told if question_in(each.question) != "wish")
     words = [each.answer.split() for each in told if "?" not in each.answer]
     is_told = sum(map(len, words)) >= _ENOUGH_WORDS and not is_grave
     begins = max(asked) + 1 if asked else int(is_told)
