@@ -47,6 +47,11 @@ AFTER: dict[Language, tuple[str, ...]] = {
     "de": ("die Abende", "das Warten im Flur", "dass es besser wird", "ein Spaziergang"),
     "es": ("las noches", "la espera en el pasillo", "que mejore", "un paseo"),
 }
+ADVICE: dict[Language, tuple[str, str]] = {
+    "en": ("My wife left me", "any ideas?"),
+    "de": ("Meine Frau hat mich verlassen", "was soll ich tun?"),
+    "es": ("Mi mujer me ha dejado", "¿qué hago?"),
+}
 DRINKS: dict[Language, tuple[str, ...]] = {
     "en": ("just one beer", "I'll buy a six pack on Friday", "I'll drink wine on Friday"),
     "de": ("nur ein Bier", "Ich kaufe am Freitag einen Kasten Bier", "Am Freitag trinke ich nur ein Bier"),
@@ -90,6 +95,16 @@ async def test_after_an_illness_of_somebody_close_only_the_first_question_is_ask
     walk = TalkWalk(http, header=CONTEXT.format(language=NAMES[language]))
     reply = await walk.say(words)
     assert not any(each in reply for each in thread(language)["mind"]["asks"])
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_advice_after_something_grave_is_not_followed_by_what_to_try_of_it(
+    http: Http, language: Language
+) -> None:
+    walk = TalkWalk(http, header=CONTEXT.format(language=NAMES[language]))
+    for words in ADVICE[language]:
+        reply = await walk.say(words)
+    assert not any(each in reply for each in thread(language)["piece"]["asks"])
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What an answer to a question of the thread is taken for: fillers, corrections, where to begin, no goodbye."""
+"""What an answer in the thread is taken for: fillers, corrections, where to begin, no goodbye."""
 
 import pytest
 

@@ -64,4 +64,4 @@ def has_advised(conversation: Conversation) -> bool:
     last = conversation.exchanges[-1].question
     pools = [texts.answers(name) for name in _ADVICE]
     known = [*(scene.asks for scene in scenes(texts.language())), *pools]
-    return any(each.partition("?")[0] in last for one in known for each in one)
+    return any(each in last for one in known for each in one)

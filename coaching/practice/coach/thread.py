@@ -110,14 +110,15 @@ def lead(conversation: Conversation) -> str:
 def go_on_from_advice(conversation: Conversation, advice: str, *, is_of_words: bool = False) -> str:
     """Return advice with the question what to try of it, or which sentence it comes to."""
     name = BESIDE if is_of_words else "piece"
-    if not advice or asks_nothing(conversation) or was_asked(conversation, name):
+    is_over = asks_nothing(conversation) or was_asked(conversation, name) or _has_told_grave(conversation)
+    if not advice or is_over:
         return advice
     return join(advice, thread(texts.language())[name]["asks"][0 if is_of_words else _ADVISED])
 
 
 def question_of_piece(conversation: Conversation) -> str:
     """Return the question for the smallest piece of what is wanted; nothing if it was asked."""
-    is_over = asks_nothing(conversation) or was_asked(conversation, "piece")
+    is_over = asks_nothing(conversation) or was_asked(conversation, "piece") or _has_told_grave(conversation)
     return "" if is_over else thread(texts.language())["piece"]["asks"][_GENERAL]
 
 
@@ -132,7 +133,7 @@ def next_question(
         return ""
     asked = [place for place, name in enumerate(QUESTIONS) if was_asked(conversation, name)]
     told = [each for each in conversation.exchanges if not each.value]
-    is_grave = any(_is_grave(each.answer) for each in told if question_in(each.question) != "wish")
+    is_grave = _has_told_grave(conversation)
     words = [each.answer.split() for each in told if "?" not in each.answer]
     is_told = sum(map(len, words)) >= _ENOUGH_WORDS and not is_grave
     begins = max(asked) + 1 if asked else int(is_told)
@@ -141,6 +142,12 @@ def next_question(
         return ""
     wordings: Sequence[str] = thread(texts.language())[left[0]]["asks"]
     return wordings[_OTHERWISE if is_otherwise and left[0] == "piece" else _GENERAL]
+
+
+def _has_told_grave(conversation: Conversation) -> bool:
+    """Return whether something grave was told in this conversation; what would be different isn't so."""
+    told = [each for each in conversation.exchanges if not each.value]
+    return any(_is_grave(each.answer) for each in told if question_in(each.question) != "wish")
 
 
 def _is_grave(words: str) -> bool:
