@@ -3,6 +3,7 @@
 import pytest
 
 from coaching.practice.coach import texts
+from coaching.practice.coach.framed import weight_in_frame
 from coaching.practice.coach.texts import LANGUAGES, Language
 from coaching.practice.coach.thread import BESIDE, QUESTIONS, thread
 from tests.practice.conftest import Http
@@ -45,6 +46,26 @@ HARM: tuple[tuple[Language, int, str], ...] = (
     ("es", 3, "no comer"),
     ("es", 3, "tomar el doble de dosis"),
 )
+
+
+EVERYDAY: dict[Language, tuple[str, ...]] = {
+    "en": (
+        "more sleep",
+        "a day off",
+        "that she calls",
+        "talking to him",
+        "going to bed earlier",
+        "jumping rope",
+    ),
+    "de": ("mehr Schlaf", "mehr Ruhe", "dass sie anruft", "mit ihm reden", "Seil springen"),
+    "es": ("dormir más", "más calma", "que me llame", "hablar con él", "acostarme antes"),
+}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_everyday_answers_weigh_nothing(language: Language) -> None:
+    with texts.speaking(language):
+        assert not [words for words in EVERYDAY[language] if weight_in_frame(words)]
 
 
 async def _said(http: Http, language: Language, count: int, *words: str) -> list[str]:

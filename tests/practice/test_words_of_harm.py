@@ -38,6 +38,7 @@ HARMLESS: dict[Language, tuple[str, ...]] = {
         "Anrufen, wenn die Prüfung vorbei ist", "Nichts Süßes essen",
     ),
     "es": (
+        "Acostarme antes",
         "Comer menos azúcar", "Beber más agua", "Tomar una cerveza con Juan",
         "Comprar cerveza para la fiesta",
         "Preguntar por la dosis", "Regar el balcón", "No comer dulces", "Llamar cuando se acabe la reunión",

@@ -22,12 +22,18 @@ _FRAMES: Mapping[Language, tuple[str, str]] = {
     "es": ("Voy a", "Quiero"),
 }
 _STATES = re.compile(
-    r"\A\W*(?:(?:well|but|and|so|yes|no|ok|honestly|na ja|aber|und|ja|nein|pues|pero|y|sí)\W+)?"
+    r"\A\W*(?:(?:well|but|and|so|yes|no|ok|honestly|maybe|perhaps|anyway|thanks|then"
+    r"|na|aber|und|ja|nein|vielleicht|danke|dann|pues|pero|y|sí|quizás?|gracias|bueno)\W+){0,3}"
     r"(?:i|i['’](?:m|ve|d|ll)|it|it['’]s|he|she|we|they|you|there|ich|es|er|wir|du|habe?|bin"
     r"|yo|me|he|ha|tengo|quiero|voy|estoy|está|él|ella|no (?:puedo|lo|sé|se|me|tengo|quiero))\b",
     re.IGNORECASE,
 )
 """How whole sentences begin, which need no frame."""
+_PLAIN = re.compile(
+    r"\A\W*(?:(?:mehr|weniger|more|less|fewer|más|menos) \w+(?: \w+)?|jump(?:ing)? rope|seil ?springen)\W*\Z",
+    re.IGNORECASE,
+)
+"""Everyday wishes that the rules of danger weigh by chance."""
 _PART = re.compile(r"[^.!?…;,\n]++")
 _MAX_PARTS, _MAX_CHARACTERS, _MAX_WORDS, _FEW_WORDS = 8, 700, 12, 5
 
@@ -45,8 +51,10 @@ def weight_in_frame(words: str) -> Weight:
         return "danger"
     parts = [part.strip() for part in _PART.findall(plain)[:_MAX_PARTS]]
     frames = [f"{frame} " for frame in _FRAMES[code]]
-    framed = [frame + part for part in parts if not _STATES.match(part) for frame in frames]
-    is_plain = bool(_STATES.match(plain)) or len(plain.split()) > _MAX_WORDS
+    framed = [
+        frame + part for part in parts if not (_STATES.match(part) or _PLAIN.match(part)) for frame in frames
+    ]
+    is_plain = bool(_STATES.match(plain) or _PLAIN.match(plain)) or len(plain.split()) > _MAX_WORDS
     wholes = [] if is_plain else [frame + plain for frame in frames]
     known = [danger for whole in wholes if (danger := danger_in(whole))]
     is_weighed_twice = len(known) == len(frames) and any(each.level == "immediate" for each in known)

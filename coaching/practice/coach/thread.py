@@ -83,7 +83,9 @@ def weights_in(conversation: Conversation) -> Sequence[Weight]:
         is_brief = len(exchange.answer.split()) <= _BRIEF_WORDS
         is_answer = question_in(exchange.question) or (is_brief and any(weights[-_STAYS_DARK:]))
         is_told = not exchange.value and not texts.stands_in("help_maybe", exchange.question)
-        weights.append(weight_in_frame(exchange.answer) if is_answer and is_told else "")
+        weight = weight_in_frame(exchange.answer) if is_answer and is_told else ""
+        is_none = weight == "dark" and thread(texts.language())["heard"]["none"].search(exchange.answer)
+        weights.append("" if is_none else weight)
     return weights
 
 
