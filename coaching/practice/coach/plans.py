@@ -200,7 +200,7 @@ def _without_days(words: str) -> str:
 
 def title_of(words: str) -> str:
     """Return the title of a step: one line without what is left over where a day was taken out."""
-    bare = _DANGLES.sub("", words.strip())
+    bare = _DANGLES.sub("", words.strip(" !\n\t"))
     return one_line(_DANGLES.sub("", bare), _MAX_TITLE)
 
 
