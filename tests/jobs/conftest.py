@@ -141,4 +141,8 @@ async def jobs_named(name: str) -> list[ProcrastinateJob]:
 def make_due() -> None:
     """Let the retry waits elapse."""
     with connection.cursor() as cursor:
-        cursor.execute("UPDATE procrastinate_jobs SET scheduled_at = now() WHERE status = 'todo'")
+        # What a worker has just locked is no longer to do; waiting for it in another order would deadlock.
+        cursor.execute(
+            "UPDATE procrastinate_jobs SET scheduled_at = now() WHERE id IN"
+            " (SELECT id FROM procrastinate_jobs WHERE status = 'todo' FOR UPDATE SKIP LOCKED)"
+        )
