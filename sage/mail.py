@@ -63,9 +63,9 @@ def _with_connections_given_back(work: Callable[[], object]) -> None:
 
 def _finish(done: Future[None]) -> None:
     _unsent.discard(done)
-    _places.release()
     if done.cancelled():
         logger.error("mail_dropped")
     elif error := done.exception():
         # A mail server's reply may contain the address: log only the type.
         logger.error("mail_failed", error=type(error).__name__)
+    _places.release()
