@@ -13,12 +13,13 @@ from coaching.safety.tables import needed_in, read_table
 
 MAX_CHARACTERS = 20_000
 
-_LETTERS = str.maketrans("аеосрхуіјӏᴏ", "aeocpxyijlo")  # Cyrillic and other letters that look Latin
-_MARKS = str.maketrans({
+_LETTERS = dict(zip("аеосрхуіјӏᴏ", "aeocpxyijlo", strict=True))  # Cyrillic and others that look Latin
+_MARKS = {
     "’": "'", "‘": "'", "`": "'", "´": "'", "ʼ": "'", "′": "'",
     "“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "‟": '"', "″": '"',
     "–": " - ", "—": " - ", "…": "...", "\t": " ", "\r": "\n", "\u2028": "\n", "\u2029": "\n",
-})  # fmt: skip
+}  # fmt: skip
+_ALIKE = _LETTERS | _MARKS
 
 _TABLE = read_table("spellings")
 _HIDDEN = frozenset(" ".join(_TABLE["hidden"]).split())
@@ -70,9 +71,13 @@ def readable_letters(plain: str) -> str:
 
 def plain_letters(text: str) -> str:
     """Return the text in lower case with Latin letters, without accents and invisible characters."""
-    plain = unicodedata.normalize("NFKC", text[:MAX_CHARACTERS].translate(_MARKS))[:MAX_CHARACTERS]
-    plain = "".join(letter for letter in plain if unicodedata.category(letter) != "Cf").casefold()
-    return without_accents(plain.translate(_LETTERS).translate(_MARKS))  # so that lookalike letters match
+    plain = _replaced(text[:MAX_CHARACTERS], _MARKS)
+    if plain.isascii():
+        return plain[:MAX_CHARACTERS].lower()  # nothing else is to be normalised in it
+    plain = unicodedata.normalize("NFKC", plain)[:MAX_CHARACTERS]
+    invisible = (letter for letter in set(plain) if unicodedata.category(letter) == "Cf")
+    plain = _replaced(plain, dict.fromkeys(invisible, "")).casefold()
+    return without_accents(_replaced(plain, _ALIKE))  # so that lookalike letters match
 
 
 def without_accents(plain: str) -> str:
@@ -80,7 +85,17 @@ def without_accents(plain: str) -> str:
     if plain.isascii():
         return plain
     parted = unicodedata.normalize("NFD", plain)
-    return "".join(letter for letter in parted if not unicodedata.combining(letter))
+    return _replaced(parted, dict.fromkeys(filter(unicodedata.combining, set(parted)), ""))
+
+
+def _replaced(text: str, letters: Mapping[str, str]) -> str:
+    """Return the text with some letters replaced, by none of which another one is replaced.
+
+    For the few that a text has, this takes a fraction of the time of `str.translate`.
+    """
+    for letter in letters.keys() & set(text):
+        text = text.replace(letter, letters[letter])
+    return text
 
 
 def _shortened(found: re.Match[str]) -> str:
