@@ -60,6 +60,7 @@ def _pattern(text: str) -> re.Pattern[str]:
     return re.compile(text)
 
 
+@texts.once_per_text
 def plain_act(words: str) -> str:
     """Return what words plainly do, or nothing; long words do more than that."""
     said = _QUOTED.sub(" ", words)
@@ -110,6 +111,7 @@ def asks_to_be_reminded(words: str) -> bool:
     return does("remind", words)
 
 
+@texts.once_per_text
 def does(act: str, words: str) -> bool:
     """Return whether words, whatever else they do, do one thing plainly."""
     known = act_patterns()[spoken_language(words) or texts.language()]

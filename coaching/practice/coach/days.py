@@ -27,15 +27,22 @@ def today_in(conversation: Conversation) -> date | None:
 def days_in(text: str, today: date | None) -> Iterator[tuple[str, date]]:
     """Yield the words for a day, as they stand in the text, with the day that they mean."""
     since = today or date.min
-    for pattern, values in _days():
-        for found in pattern.finditer(text):
-            if not found[1]:
-                continue  # a morning or a habit
-            value = values[_plain(found[1])]
-            ahead = int(value.lstrip("w"))
-            if value.startswith("w"):
-                ahead = (ahead - since.weekday() - 1) % 7 + 1
-            yield found[0], since + timedelta(days=ahead)
+    for words, value in _day_words_in(text):
+        ahead = int(value.lstrip("w"))
+        if value.startswith("w"):
+            ahead = (ahead - since.weekday() - 1) % 7 + 1
+        yield words, since + timedelta(days=ahead)
+
+
+@texts.once_per_text
+def _day_words_in(text: str) -> Sequence[tuple[str, str]]:
+    """Return the words for a day in a text, without a morning or a habit, and what each means."""
+    return [
+        (found[0], values[_plain(found[1])])
+        for pattern, values in _days()
+        for found in pattern.finditer(text)
+        if found[1]
+    ]
 
 
 @cache

@@ -11,7 +11,7 @@ from typing import Literal
 from coaching.practice.coach.hearing import is_about
 from coaching.practice.coach.requested import is_end, names_harm
 from coaching.practice.coach.spoken import spoken_language
-from coaching.practice.coach.texts import Language, language
+from coaching.practice.coach.texts import Language, language, once_per_text
 from coaching.safety.card import danger_in
 
 Weight = Literal["", "dark", "harm", "danger"]
@@ -38,6 +38,7 @@ _PART = re.compile(r"[^.!?…;,\n]++")
 _MAX_PARTS, _MAX_CHARACTERS, _MAX_WORDS, _FEW_WORDS = 8, 700, 12, 5
 
 
+@once_per_text
 def weight_in_frame(words: str) -> Weight:
     """Return what words weigh as an answer: danger, harm, too dark to go on from, or nothing.
 

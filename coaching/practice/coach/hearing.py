@@ -14,7 +14,7 @@ from coaching.practice.coach.colloquial import standard
 from coaching.practice.coach.requested import requested
 from coaching.practice.coach.spoken import PATTERNS, language_of, spoken_language
 from coaching.practice.coach.tables import BY_LANGUAGE, Slot
-from coaching.practice.coach.texts import ENGLISH, LANGUAGES, Language, language, read_table
+from coaching.practice.coach.texts import ENGLISH, LANGUAGES, Language, language, once_per_text, read_table
 from coaching.safety.card import danger_in
 from coaching.safety.danger import Danger
 from coaching.safety.grief import is_grief
@@ -83,7 +83,20 @@ _RARE_PAIR = re.compile(r"(?=sd|df|fg|hj|jk|kl|dk|kj|jh|qw|tz|zx|xc|cv|vb|lk|fd|
 
 def hear(text: str, slots: Sequence[Slot] = (), *, last: str = "", last_words: str = "") -> Heard:
     """Return what a text is. `slots` can be corrected, `last` is the one filled last, with its words."""
-    plain = text.replace("’", "'").strip()
+    if alone := _heard_alone(text):
+        return alone
+    plain = _plain(text)
+    return _correction(plain, slots, last, last_words) or Heard(kind=_told(plain))
+
+
+def _plain(text: str) -> str:
+    return text.replace("’", "'").strip()
+
+
+@once_per_text
+def _heard_alone(text: str) -> Heard | None:
+    """Return what a text is, whatever it may correct; None if that decides."""
+    plain = _plain(text)
     if weight := _weight_of(text):
         return Heard(kind=weight)
     if not _WORD.search(plain):
@@ -102,7 +115,7 @@ def hear(text: str, slots: Sequence[Slot] = (), *, last: str = "", last_words: s
         return Heard(kind="wish", words=wish)
     if is_about("question", plain):
         return Heard(kind="question")
-    return _correction(plain, slots, last, last_words) or Heard(kind=_told(plain))
+    return None
 
 
 def _recalled(plain: str) -> Heard | None:
@@ -113,6 +126,7 @@ def _recalled(plain: str) -> Heard | None:
     return Heard(kind="recall", words=found[1].strip(" ?!.,\"'")) if found else None
 
 
+@once_per_text
 def danger_heard(text: str) -> Danger | None:
     """Return the danger in words, but none in a refusal to rate that only weighs like one.
 
@@ -154,7 +168,16 @@ def wish_in(plain: str) -> str:
 
 def is_about(name: str, plain: str) -> bool:
     """Return whether a text has one of the patterns by name."""
-    return any(search(name, each) for each in {plain, standard(plain)})
+    known = _known_about(plain)
+    if name not in known:
+        known[name] = any(search(name, each) for each in {plain, standard(plain)})
+    return known[name]
+
+
+@once_per_text
+def _known_about(_plain: str) -> dict[str, bool]:
+    """Return which patterns, by name, a text is known to have or not to have."""
+    return {}
 
 
 def search(name: str, text: str) -> re.Match[str] | None:
@@ -164,6 +187,7 @@ def search(name: str, text: str) -> re.Match[str] | None:
     return next((match for match in found if match), None)
 
 
+@once_per_text
 def _languages_for(plain: str) -> Sequence[Language]:
     own = spoken_language(plain) or language()
     is_command = len(plain.split()) <= _COMMAND_WORDS  # in more words, "am" and "was" are other languages'
@@ -176,6 +200,7 @@ def _whole(plain: str) -> Any:
     return next((kind for each in said for kind, whole in wholes if whole.search(each)), None)
 
 
+@once_per_text
 def _told(plain: str) -> Kind:
     if is_about("remark", plain):
         return "remark"

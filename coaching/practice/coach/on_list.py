@@ -7,7 +7,7 @@ from functools import cache
 
 from coaching.practice.coach.colloquial import standard
 from coaching.practice.coach.spoken import spoken_language
-from coaching.practice.coach.texts import LANGUAGES, Language, language, read_table
+from coaching.practice.coach.texts import LANGUAGES, Language, language, once_per_text, read_table
 from coaching.safety.readable import plain_letters
 
 _NUMBERS: Mapping[str, int] = {
@@ -51,6 +51,7 @@ def list_questions() -> Sequence[str]:
     return list(read_table("on_list")["asks"])
 
 
+@once_per_text
 def says(name: str, words: str) -> re.Match[str] | None:
     """Return where words say something of a step on the list."""
     codes = dict.fromkeys((spoken_language(words) or language(), language()))
@@ -63,6 +64,7 @@ def _found(name: str, words: str, code: Language) -> re.Match[str] | None:
     return next(filter(None, matches), None)
 
 
+@once_per_text
 def time_in(words: str) -> time | None:
     """Return the time of day that words name; None where it isn't plain.
 

@@ -177,6 +177,7 @@ def _asked_of(words: str, act: str, topic: str) -> tuple[str, str]:
     return (act, topic) if is_kept else ("asked", "")
 
 
+@texts.once_per_text
 def wants_something(words: str) -> bool:
     """Return whether words surely ask for something, whatever else they tell."""
     sensed = sense(words)

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Literal
 
 from coaching.practice.coach.spoken import spoken_language
-from coaching.practice.coach.texts import LANGUAGES, Language, language, read_table
+from coaching.practice.coach.texts import LANGUAGES, Language, language, once_per_text, read_table
 from coaching.safety.card import danger_in
 
 Request = Literal["step", "too", "item", "note", "search", "files", "steps", "able", "how"]
@@ -44,6 +44,7 @@ def _pattern(text: str) -> re.Pattern[str]:
     return re.compile(text, re.IGNORECASE | re.DOTALL)
 
 
+@once_per_text
 def requested(request: Request, words: str) -> str:
     """Return what words request, as they say it; nothing if they request no such thing."""
     plain = words.replace("’", "'").strip()

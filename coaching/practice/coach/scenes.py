@@ -67,6 +67,7 @@ _REPORTED = re.compile(
 """What others say of the person, which isn't what the person is or does."""
 
 
+@texts.once_per_text
 def scene_in(words: str) -> Scene | None:
     """Return the situation that words name."""
     letters = plain_letters(standard(words)).strip()

@@ -15,6 +15,7 @@ from itertools import pairwise
 from math import exp
 from pathlib import Path
 
+from coaching.practice.coach.texts import KNOWN_TEXTS
 from coaching.safety.meanings import sentences_of
 from coaching.safety.readable import plain_letters
 
@@ -126,16 +127,22 @@ def learnt() -> tuple[Sequence[str], Sequence[str], Mapping[str, str]]:
 
 def weigh(text: str) -> tuple[Mapping[str, int], Mapping[str, int]]:
     """Return what a text weighs for each act and for each topic."""
-    acts, topics, weights = learnt()
+    acts, topics, _ = learnt()
     sums = [0] * (len(acts) + len(topics))
     for feature in features_of(text):
-        for pair in weights.get(feature, "").split():
-            number, _, weight = pair.partition(":")
-            sums[int(number)] += int(weight)
+        for number, weight in _weights_of(feature):
+            sums[number] += weight
     return dict(zip(acts, sums, strict=False)), dict(zip(topics, sums[len(acts) :], strict=True))
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=4_096)
+def _weights_of(feature: str) -> Sequence[tuple[int, int]]:
+    """Return the numbers of the acts and topics that a feature weighs for, each with the weight."""
+    pairs = (pair.partition(":") for pair in learnt()[2].get(feature, "").split())
+    return [(int(number), int(weight)) for number, _, weight in pairs]
+
+
+@lru_cache(maxsize=KNOWN_TEXTS)
 def sense(text: str) -> Sensed:
     """Return what a text does and is about."""
     acts, topics = weigh(text)

@@ -4,17 +4,22 @@ The language is set for an answer, as Django's translations do it: `with speakin
 """
 
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache, lru_cache, wraps
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal, TypeVar, TypeVarTuple, cast
 
 Choice = tuple[str, str]
 """A choice: its label and its value."""
 Language = Literal["en", "de", "es"]
 ENGLISH: Language = "en"
 LANGUAGES: tuple[Language, ...] = (ENGLISH, "de", "es")
+KNOWN_TEXTS = 1_024
+"""So many texts are remembered by each function that hears them."""
+_Heard = TypeVarTuple("_Heard")
+_Found = TypeVar("_Found")
 
 
 def read_table(name: str) -> Mapping[str, Any]:
@@ -44,6 +49,24 @@ def language() -> Language:
     return _spoken.get()
 
 
+def once_per_text(hear: Callable[[*_Heard], _Found]) -> Callable[[*_Heard], _Found]:
+    """Remember what a function hears in texts, for each language that is spoken.
+
+    The tour keeps no state, so each request hears all texts of its conversation again, each of them for many
+    questions.
+    """
+
+    @lru_cache(maxsize=KNOWN_TEXTS)
+    def hear_in(_: Language, *heard: *_Heard) -> _Found:
+        return hear(*heard)
+
+    @wraps(hear)
+    def hear_once(*heard: *_Heard) -> _Found:
+        return hear_in(language(), *heard)
+
+    return hear_once
+
+
 def said(name: str, /, **values: str) -> str:
     """Return a sentence, with its placeholders filled."""
     sentence = cast("str", _TEXTS[language()]["said"][name])
@@ -55,9 +78,15 @@ def stands_in(name: str, text: str, group: str = "said") -> bool:
 
     A sentence with placeholders counts by its words before the first one.
     """
+    return any(beginning in text for beginning in _beginnings(name, group))
+
+
+@cache
+def _beginnings(name: str, group: str) -> Sequence[str]:
+    """Return what a sentence, or each of several, begins with in each of the languages."""
     found = [_TEXTS[code][group][name] for code in LANGUAGES]
     sentences = [each for one in found for each in ([one] if isinstance(one, str) else one)]
-    return any(sentence.partition("{")[0] in text for sentence in sentences)
+    return [sentence.partition("{")[0] for sentence in sentences]
 
 
 def stands_in_offers(text: str) -> bool:

@@ -68,9 +68,14 @@ def open_question(conversation: Conversation) -> str:
 
 def question_in(said: str) -> str:
     """Return the name of the question that an answer of the tour asks, or nothing."""
-    known = [(name, each) for code in LANGUAGES for name in (*QUESTIONS, BESIDE)
-             for each in thread(code)[name]["asks"]]  # fmt: skip
-    return next((name for name, each in known if each in said), "")
+    return next((name for name, each in _all_questions() if each in said), "")
+
+
+@cache
+def _all_questions() -> Sequence[tuple[str, str]]:
+    """Return all wordings of the questions in all languages, each with the question's name."""
+    return [(name, each) for code in LANGUAGES for name in (*QUESTIONS, BESIDE)
+            for each in thread(code)[name]["asks"]]  # fmt: skip
 
 
 def weights_in(conversation: Conversation) -> Sequence[Weight]:
