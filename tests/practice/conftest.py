@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack
 from typing import Any
 
 import aiohttp
@@ -10,6 +11,7 @@ import pytest
 from anthropic import AsyncAnthropic, DefaultAioHttpClient
 
 from coaching.practice import PracticeServer
+from coaching.practice.api.wire import whole_message
 from coaching.practice.coach import acts, known_scenes, on_list, requested, thread
 from coaching.safety import danger
 from tests.forked_run import FORKS
@@ -78,11 +80,29 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 class Http:
-    """Sends what the SDK would never send."""
+    """Sends what the SDK would never send; opens the server with the first request over a socket."""
 
-    def __init__(self, session: aiohttp.ClientSession, server: PracticeServer) -> None:
-        self._session = session
+    def __init__(self, server: PracticeServer) -> None:
         self._server = server
+        self._opened = AsyncExitStack()
+        self._session: aiohttp.ClientSession | None = None
+
+    def answer(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Return the message that answers a body, in this process; raises `ApiError` if it is refused."""
+        exchange = self._server._exchanges.open(body, betas=frozenset(), api_key="practice")
+        message: dict[str, Any] = orjson.loads(orjson.dumps(whole_message(exchange.answer)))
+        return message
+
+    async def _open(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            if self._server._runner is None:
+                await self._opened.enter_async_context(self._server)
+            self._session = await self._opened.enter_async_context(aiohttp.ClientSession())
+        return self._session
+
+    async def close(self) -> None:
+        """Close what was opened."""
+        await self._opened.aclose()
 
     async def post(
         self, body: Any, path: str = "/v1/messages", headers: dict[str, str] | None = None
@@ -90,20 +110,21 @@ class Http:
         """Post JSON, or bytes as they are; return status, parsed answer and headers."""
         data = io.BytesIO(body if isinstance(body, bytes) else orjson.dumps(body))
         chosen = HEADERS if headers is None else headers
-        async with self._session.post(self._server.url + path, data=data, headers=chosen) as answer:
+        session = await self._open()
+        async with session.post(self._server.url + path, data=data, headers=chosen) as answer:
             return answer.status, orjson.loads(await answer.read()), dict(answer.headers)
 
     async def stream(self, body: Any) -> bytes:
         """Post a streaming request and return the whole body as it came."""
         data = orjson.dumps({**body, "stream": True})
-        async with self._session.post(
-            self._server.url + "/v1/messages", data=data, headers=HEADERS
-        ) as answer:
+        session = await self._open()
+        async with session.post(self._server.url + "/v1/messages", data=data, headers=HEADERS) as answer:
             return await answer.read()
 
     async def get(self, path: str) -> tuple[int, Any]:
         """Get a path; return status and parsed answer."""
-        async with self._session.get(self._server.url + path) as answer:
+        session = await self._open()
+        async with session.get(self._server.url + path) as answer:
             return answer.status, orjson.loads(await answer.read())
 
 
@@ -124,9 +145,15 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-async def server(clock: Clock) -> AsyncIterator[PracticeServer]:
-    async with PracticeServer(keeps_bodies=True, tokens_per_second=0, clock=clock) as opened:
-        yield opened
+def closed_server(clock: Clock) -> PracticeServer:
+    """A practice server without a socket."""
+    return PracticeServer(keeps_bodies=True, tokens_per_second=0, clock=clock)
+
+
+@pytest.fixture
+async def server(closed_server: PracticeServer) -> AsyncIterator[PracticeServer]:
+    async with closed_server:
+        yield closed_server
 
 
 @pytest.fixture
@@ -141,6 +168,7 @@ async def client(server: PracticeServer, caplog: pytest.LogCaptureFixture) -> As
 
 
 @pytest.fixture
-async def http(server: PracticeServer) -> AsyncIterator[Http]:
-    async with aiohttp.ClientSession() as session:
-        yield Http(session, server)
+async def http(closed_server: PracticeServer) -> AsyncIterator[Http]:
+    opened = Http(closed_server)
+    yield opened
+    await opened.close()

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import aiohttp
 import orjson
 
 from coaching.practice import PracticeServer
@@ -45,9 +44,8 @@ class TalkWalk(Walk):
 
 async def play_all(talks: Sequence[Sequence[str]], language: str) -> Sequence[str]:
     """Return what was said in each conversation. `> value` taps an option; other lines are messages."""
-    async with PracticeServer(tokens_per_second=0) as server, aiohttp.ClientSession() as session:
-        http = Http(session, server)
-        return [await _play(http, turns, language) for turns in talks]
+    http = Http(PracticeServer(tokens_per_second=0))
+    return [await _play(http, turns, language) for turns in talks]
 
 
 async def _play(http: Http, turns: Sequence[str], language: str) -> str:

@@ -145,8 +145,7 @@ class Walk:
                 body["system"] = self.system
             if number == self.max_rounds:
                 body["tool_choice"] = {"type": "none"}
-            status, message, _ = await self.http.post(body)
-            assert status == 200, message
+            message = self.http.answer(body)
             self._rounds += 1
             blocks = message["content"]
             text = "\n\n".join(block["text"] for block in blocks if block["type"] == "text")
