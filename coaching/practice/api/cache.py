@@ -13,7 +13,6 @@ from typing import Any, Literal
 import orjson
 
 from coaching.practice.api.prefix import Json, Unit, extend_digest
-from coaching.practice.api.tokens import count_unit
 
 LOOK_BACK_BLOCKS = 20
 TTL_SECONDS = {"5m": 300.0, "1h": 3600.0}
@@ -67,9 +66,9 @@ class PromptCache:
         self._clock = clock
         self._entries: dict[bytes, _Entry] = {}
 
-    def account(self, body: Json, units: Sequence[Unit], api_key: str) -> CacheShare:
-        """Look up the request, write its breakpoints, and divide its input tokens."""
-        ends = list(accumulate(map(count_unit, units)))
+    def account(self, body: Json, units: Sequence[Unit], tokens: Sequence[int], api_key: str) -> CacheShare:
+        """Look up the request, write its breakpoints, and divide its input tokens: so many for each unit."""
+        ends = list(accumulate(tokens))
         total = ends[-1] if ends else 0
         marks = [mark for mark in _breakpoints(body, units) if self._is_long(ends[mark.position])]
         if not marks:

@@ -20,7 +20,7 @@ from coaching.practice.api.prefix import (
     walk_units,
 )
 from coaching.practice.api.signatures import SignatureBook
-from coaching.practice.api.tokens import count_units
+from coaching.practice.api.tokens import count_unit
 from coaching.practice.api.validation import check_request
 from coaching.practice.faults.fault import HTTP_KINDS, Fault, FaultBook, reshape_reply
 from coaching.practice.script import Reply, ScriptBook, Text, ToolUse
@@ -65,7 +65,8 @@ class Exchanges:
         units = list(walk_units(body))
         effort = _bound_effort(body)
         digest = self._signatures.check(body, units, effort=effort, is_bound=rules.is_thinking_bound)
-        _check_length(count_units(units), rules)
+        tokens = list(map(count_unit, units))
+        _check_length(sum(tokens), rules)
         aside = self._answer_aside(body)
         if aside is None:
             fault = self._faults.take(model=body["model"], last_user_text=last_user_text(body))
@@ -76,7 +77,7 @@ class Exchanges:
         if fault is not None and fault.kind in HTTP_KINDS - {"slow_start"}:
             share = CacheShare(input_tokens=0)
         else:
-            share = self._cache.account(body, units, api_key)
+            share = self._cache.account(body, units, tokens, api_key)
         settings = AnswerSettings(
             model=body["model"],
             mode=thinking_mode(body, rules.default_thinking),

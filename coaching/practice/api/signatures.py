@@ -111,9 +111,11 @@ class SignatureBook:
                         binding=binding,
                     )
                 )
-            else:
-                without = extend_digest(without, unit.content)
-            with_turn = extend_digest(with_turn, unit.content)
+                with_turn = extend_digest(with_turn, unit.content)
+                continue
+            content, is_same = unit.content, with_turn == without
+            without = extend_digest(without, content)
+            with_turn = without if is_same else extend_digest(with_turn, content)
         return found, with_turn
 
     def _open(self, block: Json, path: str) -> Binding:
