@@ -1,6 +1,5 @@
 """Whether somebody tells of a loss, or told of one a moment ago: then nothing else is offered."""
 
-from coaching.practice.coach import texts
 from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.hearing import hear, is_about
 from coaching.practice.coach.reading import Reading, wants_something
@@ -12,7 +11,6 @@ _LASTS = 6
 """So many messages later a loss still counts: longer than other situations."""
 
 
-@texts.once_per_text
 def mourns(words: str) -> bool:
     """Return whether words tell of a death, rather than of somebody who is far away."""
     if is_about("denies_death", words):
@@ -47,7 +45,6 @@ def _denies_loss(words: str) -> bool:
     return not is_told and any(is_about(name, words) for name in ("denies_loss", "denies_death"))
 
 
-@texts.once_per_text
 def is_of_loss(words: str) -> bool:
     """Return whether words tell of a loss."""
     if is_about("denies_death", words):

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from coaching.practice.coach.colloquial import standard
+from coaching.practice.coach.mashed import is_mash
 from coaching.practice.coach.requested import requested
 from coaching.practice.coach.spoken import PATTERNS, language_of, spoken_language
 from coaching.practice.coach.tables import BY_LANGUAGE, Slot
@@ -77,26 +78,20 @@ _WITHIN: Mapping[Language, Mapping[str, re.Pattern[str]]] = {
     for code, heard in HEARD.items()
 }
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
-_DRAWN_OUT = re.compile(r"(.)\1{3,}")
-_RARE_PAIR = re.compile(r"(?=sd|df|fg|hj|jk|kl|dk|kj|jh|qw|tz|zx|xc|cv|vb|lk|fd|sj|dj|lj|gf|hg|jf|kf|vc|xz)")
 
 
 def hear(text: str, slots: Sequence[Slot] = (), *, last: str = "", last_words: str = "") -> Heard:
     """Return what a text is. `slots` can be corrected, `last` is the one filled last, with its words."""
     if alone := _heard_alone(text):
         return alone
-    plain = _plain(text)
+    plain = text.replace("’", "'").strip()
     return _correction(plain, slots, last, last_words) or Heard(kind=_told(plain))
-
-
-def _plain(text: str) -> str:
-    return text.replace("’", "'").strip()
 
 
 @once_per_text
 def _heard_alone(text: str) -> Heard | None:
     """Return what a text is, whatever it may correct; None if that decides."""
-    plain = _plain(text)
+    plain = text.replace("’", "'").strip()
     if weight := _weight_of(text):
         return Heard(kind=weight)
     if not _WORD.search(plain):
@@ -166,18 +161,10 @@ def wish_in(plain: str) -> str:
     return next((walk.name for walk in walks if walk.asked_for.search(plain)), "")
 
 
+@once_per_text
 def is_about(name: str, plain: str) -> bool:
     """Return whether a text has one of the patterns by name."""
-    known = _known_about(plain)
-    if name not in known:
-        known[name] = any(search(name, each) for each in {plain, standard(plain)})
-    return known[name]
-
-
-@once_per_text
-def _known_about(_plain: str) -> dict[str, bool]:
-    """Return which patterns, by name, a text is known to have or not to have."""
-    return {}
+    return any(search(name, each) for each in {plain, standard(plain)})
 
 
 def search(name: str, text: str) -> re.Match[str] | None:
@@ -206,7 +193,7 @@ def _told(plain: str) -> Kind:
         return "remark"
     if is_about("request", plain):
         return "request"
-    return "nonsense" if _is_mash(plain) else "answer"
+    return "nonsense" if is_mash(plain) else "answer"
 
 
 def _correction(plain: str, slots: Sequence[Slot], last: str, last_words: str) -> Heard | None:
@@ -282,18 +269,6 @@ def _has_name(slot: Slot, plain: str) -> bool:
 
 def _tidy(words: str) -> str:
     return words.strip().strip("\"“”'.,;:").strip()
-
-
-def _is_mash(plain: str) -> bool:
-    """Return whether most words look like keys pressed at random."""
-    words = [word.lower() for word in _WORD.findall(plain) if len(word) > 3 and not word.isdigit()]
-    return bool(words) and 2 * sum(map(_is_odd, words)) >= len(words)
-
-
-def _is_odd(word: str) -> bool:
-    word = _DRAWN_OUT.sub(r"\1", word)
-    is_spoken = re.search(r"[aeiouy]|[^a-z]", word) and len(word) > 1
-    return not is_spoken or len(_RARE_PAIR.findall(word)) > 1
 
 
 def items_in(text: str) -> tuple[str, ...]:

@@ -15,7 +15,6 @@ from itertools import pairwise
 from math import exp
 from pathlib import Path
 
-from coaching.practice.coach.texts import KNOWN_TEXTS
 from coaching.safety.meanings import sentences_of
 from coaching.safety.readable import plain_letters
 
@@ -125,6 +124,13 @@ def learnt() -> tuple[Sequence[str], Sequence[str], Mapping[str, str]]:
     return acts.split(), topics.split(), dict(row.split("\t") for row in rows)
 
 
+@lru_cache(maxsize=4_096)
+def _weights_of(feature: str) -> Sequence[tuple[int, int]]:
+    """Return the numbers of the acts and topics that a feature weighs for, each with the weight."""
+    pairs = (pair.partition(":") for pair in learnt()[2].get(feature, "").split())
+    return [(int(number), int(weight)) for number, _, weight in pairs]
+
+
 def weigh(text: str) -> tuple[Mapping[str, int], Mapping[str, int]]:
     """Return what a text weighs for each act and for each topic."""
     acts, topics, _ = learnt()
@@ -135,14 +141,7 @@ def weigh(text: str) -> tuple[Mapping[str, int], Mapping[str, int]]:
     return dict(zip(acts, sums, strict=False)), dict(zip(topics, sums[len(acts) :], strict=True))
 
 
-@lru_cache(maxsize=4_096)
-def _weights_of(feature: str) -> Sequence[tuple[int, int]]:
-    """Return the numbers of the acts and topics that a feature weighs for, each with the weight."""
-    pairs = (pair.partition(":") for pair in learnt()[2].get(feature, "").split())
-    return [(int(number), int(weight)) for number, _, weight in pairs]
-
-
-@lru_cache(maxsize=KNOWN_TEXTS)
+@lru_cache(maxsize=512)
 def sense(text: str) -> Sensed:
     """Return what a text does and is about."""
     acts, topics = weigh(text)

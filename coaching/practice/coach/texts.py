@@ -50,19 +50,22 @@ def language() -> Language:
 
 
 def once_per_text(hear: Callable[[*_Heard], _Found]) -> Callable[[*_Heard], _Found]:
-    """Remember what a function hears in texts, for each language that is spoken.
+    """Remember what a function hears in a text, its last argument, for each language that is spoken.
 
     The tour keeps no state, so each request hears all texts of its conversation again, each of them for many
     questions.
     """
 
     @lru_cache(maxsize=KNOWN_TEXTS)
-    def hear_in(_: Language, *heard: *_Heard) -> _Found:
-        return hear(*heard)
+    def known_of(_: Language, __: object) -> dict[tuple[object, ...], _Found]:
+        return {}
 
     @wraps(hear)
     def hear_once(*heard: *_Heard) -> _Found:
-        return hear_in(language(), *heard)
+        known, question = known_of(language(), heard[-1]), heard[:-1]
+        if question not in known:
+            known[question] = hear(*heard)
+        return known[question]
 
     return hear_once
 
