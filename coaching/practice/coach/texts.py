@@ -18,7 +18,7 @@ ENGLISH: Language = "en"
 LANGUAGES: tuple[Language, ...] = (ENGLISH, "de", "es")
 KNOWN_TEXTS = 1_024
 """So many texts are remembered by each function that hears them."""
-_Heard = TypeVarTuple("_Heard")
+_Asked = TypeVarTuple("_Asked")
 _Found = TypeVar("_Found")
 
 
@@ -49,7 +49,7 @@ def language() -> Language:
     return _spoken.get()
 
 
-def once_per_text(hear: Callable[[*_Heard], _Found]) -> Callable[[*_Heard], _Found]:
+def once_per_text(hear: Callable[[*_Asked, str], _Found]) -> Callable[[*_Asked, str], _Found]:
     """Remember what a function hears in a text, its last argument, for each language that is spoken.
 
     The tour keeps no state, so each request hears all texts of its conversation again, each of them for many
@@ -57,11 +57,11 @@ def once_per_text(hear: Callable[[*_Heard], _Found]) -> Callable[[*_Heard], _Fou
     """
 
     @lru_cache(maxsize=KNOWN_TEXTS)
-    def known_of(_: Language, __: object) -> dict[tuple[object, ...], _Found]:
+    def known_of(_: Language, __: str) -> dict[tuple[object, ...], _Found]:
         return {}
 
     @wraps(hear)
-    def hear_once(*heard: *_Heard) -> _Found:
+    def hear_once(*heard: *tuple[*_Asked, str]) -> _Found:
         known, question = known_of(language(), heard[-1]), heard[:-1]
         if question not in known:
             known[question] = hear(*heard)
