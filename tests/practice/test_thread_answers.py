@@ -3,7 +3,7 @@
 import pytest
 
 from coaching.practice.coach import texts
-from coaching.practice.coach.follow_up import quoted
+from coaching.practice.coach.quoting import quoted
 from coaching.practice.coach.texts import LANGUAGES, Language
 from coaching.practice.coach.thread import thread
 from tests.practice.conftest import Http

@@ -21,10 +21,10 @@ _ASKS_ALL = re.compile(
     r"(?:do|suggest|recommend|advise)"
     r"|suggestions?|recommend\w*|what (?:works|helps)|any thoughts|advice|tips?|ideas?|what now"
     r"|how (?:do|does|would|can) (?:i|one|people)|(?:soll|kann|muss) ich (?:\w+ ){0,3}(?:tun|machen|anfangen)"
-    r"|was wurdest du|rat|tipps?|was jetzt|wie (?:soll|kann|geht)|consejo\w*|y ahora que|por donde"
+    r"|was wurdest du|was wurden sie|vorschlage?|ratschl\w+|(?:raten|empfehlen) sie|(?:ratst|empfiehlst) du|rat|tipps?|was jetzt|wie (?:soll|kann|geht)|consejo\w*|y ahora que|por donde"
     r"|und sonst|sonst noch|noch (?:was|etwas|einen|tipps?|ideen)|mehr tipps?|nicht mehr weiter|was macht man"
     r"|(?:hast du|eine|ne|irgendeine) idee|wo (?:lernt|findet|kann) man|anything else|what else"
-    r"|algo mas|que mas|otr[oa] (?:consejo|idea)|alguna idea|idea de|mas (?:ideas|consejos)|en mi lugar"
+    r"|(?:me|nos) (?:recomiend\w+|aconsej\w+|suger\w+|propon\w+)|sugerencias?|propuestas?|algo mas|que mas|otr[oa] (?:consejo|idea)|alguna idea|idea de|mas (?:ideas|consejos)|en mi lugar"
     r"|no se (?:ya )?que hacer"
     r"|(?:que|como) (?:hago|puedo|debo|deberia|harias|hacen)|que (?:tengo que|voy a) hacer)\b"
 )

@@ -20,11 +20,11 @@ from coaching.practice.coach.conversation import Call, Conversation, Exchange
 from coaching.practice.coach.days import days_in, say_today, today_in
 from coaching.practice.coach.file_names import clip, join_words, reason_in_words
 from coaching.practice.coach.fitting import is_weighty
-from coaching.practice.coach.follow_up import said_as_step
 from coaching.practice.coach.hearing import hear
 from coaching.practice.coach.leaving import takes_leave
 from coaching.practice.coach.library import search_documents
 from coaching.practice.coach.on_list import says
+from coaching.practice.coach.pieces import possible_step, said_as_step
 from coaching.practice.coach.plans import CREATE, SENTENCE, Plan, harms, owed, promised, requested_plans
 from coaching.practice.coach.requested import requested, step_in
 from coaching.practice.coach.scenes import LASTS, scene_in
@@ -103,6 +103,7 @@ def _wanted(conversation: Conversation, words: str) -> Sequence[Plan]:
     if not before or not (agrees or says("refers", words)) or has_just_noted(conversation):
         return []
     plan = promised(conversation, before[0]) or owed(conversation, before[0], needs_day=False)
+    plan = plan or (possible_step(conversation, -2) if is_offered else None)
     if plan is None:
         return []
     day = next((day for _, day in days_in(words, today_in(conversation))), plan.day)
@@ -127,11 +128,16 @@ def note_or_offer(conversation: Conversation, newest: Exchange) -> Reply | None:
 
 
 def _offer_step(conversation: Conversation, words: str) -> Reply | None:
-    """Offer to note what somebody has to do on a day; not again after a no, and not beside hard things."""
-    plan = owed(conversation, words) if CREATE in conversation.tools else None
+    """Offer to note what somebody has to do on a day; not again after a no, and not beside hard things.
+
+    What they could do, as they answer the tour, is offered beside hard things, too: they were asked for it.
+    """
+    can_note = CREATE in conversation.tools
+    possible = possible_step(conversation) if can_note else None
+    plan = possible or (owed(conversation, words) if can_note else None)
     if plan is None or conversation.arc or texts.said("step_not_kept") in conversation.spoken:
         return None
-    if harms(plan) or says("no_offer", words) or _is_among_hard_things(conversation):
+    if harms(plan) or says("no_offer", words) or (not possible and _is_among_hard_things(conversation)):
         return None
     if step := next((each for each in open_steps_here(conversation) if is_same(plan, each)), None):
         return say(say_with_day(conversation, "step_already", step))

@@ -16,7 +16,7 @@ from coaching.practice.coach.confiding import has_confided
 from coaching.practice.coach.conversation import Conversation, Exchange
 from coaching.practice.coach.days import say_today
 from coaching.practice.coach.direct import answer_to, say_plainly
-from coaching.practice.coach.follow_up import answer_in_thread, doubts
+from coaching.practice.coach.follow_up import answer_in_thread
 from coaching.practice.coach.grieving import has_grieved, is_of_grief, is_of_loss
 from coaching.practice.coach.harm import asks_of_harm, say_of_harm
 from coaching.practice.coach.hearing import Heard, hear, is_about
@@ -24,6 +24,7 @@ from coaching.practice.coach.leaving import takes_leave
 from coaching.practice.coach.onward import hint, tip_for
 from coaching.practice.coach.own_words import name_told, say_of_names, say_told
 from coaching.practice.coach.plainly import is_under_way
+from coaching.practice.coach.quoting import doubts, without_comments
 from coaching.practice.coach.reading import FRIENDLY, Reading, has_just_asked, is_asking, plans, read
 from coaching.practice.coach.scenes import (
     is_hard,
@@ -35,7 +36,13 @@ from coaching.practice.coach.scenes import (
 )
 from coaching.practice.coach.sense import CRIES, LAUGHS
 from coaching.practice.coach.statements import as_meant, is_of_others, judges, without_tags
-from coaching.practice.coach.thread import go_on, go_on_from_advice, lead, question_of_piece
+from coaching.practice.coach.thread import (
+    go_on,
+    go_on_from_advice,
+    lead,
+    open_question,
+    question_of_piece,
+)
 from coaching.practice.coach.wordings import choose, filled, unsaid
 from coaching.safety.intensity import SaidWords, measure_intensity
 
@@ -96,7 +103,9 @@ def talk(conversation: Conversation, newest: Exchange, heard: Heard) -> str:
 
 
 def _as_answer(conversation: Conversation, words: str) -> str:
-    """Return words without the mark of a first sentence that answers the last question doubtfully."""
+    """Return words without comments on the last question, and without the mark of a doubtful first sentence."""
+    if open_question(conversation):
+        words = without_comments(words, conversation.exchanges[-1].question)
     first, mark, rest = words.partition("?")
     is_told = (
         len(first.split()) >= _MIN_ADDED // 2 and rest.strip() and not any(each in first for each in ".!\n")

@@ -32,6 +32,7 @@ from coaching.practice.coach.hearing import Heard, hear, is_about
 from coaching.practice.coach.jobs import do_job
 from coaching.practice.coach.library import SEARCH, say_what_was_found, say_what_was_said
 from coaching.practice.coach.onward import offer_due
+from coaching.practice.coach.owning import own_complaint
 from coaching.practice.coach.own_words import say_last_told
 from coaching.practice.coach.pages import shows_pages, write_down
 from coaching.practice.coach.plans import CREATE
@@ -235,6 +236,8 @@ def _open(conversation: Conversation) -> Reply:
     if suggests_danger(conversation) or asks_of_harm(conversation):  # no step, tip, offer or praise follows
         told = stay_with(conversation)
         return say(introduce(told) if is_first else told)
+    if owned := own_complaint(conversation):
+        return with_lead(_open(conversation), owned)
     if not newest.value and (done := do_requested(conversation, newest.answer)):
         return done
     return _answer(conversation, newest, lead, is_first=is_first)

@@ -1,0 +1,107 @@
+"""The step that an answer in the thread names, though not as a promise: "I could text him on Thursday".
+
+What somebody could do is no promise, so the tour asks, and a yes is enough. A day alone, or a yes, after the
+tour has said how a step gets on the list is joined with what they said before.
+"""
+
+import re
+from collections.abc import Sequence
+
+from coaching.practice.coach import texts
+from coaching.practice.coach.conversation import Conversation, Exchange
+from coaching.practice.coach.days import days_in, today_in
+from coaching.practice.coach.hearing import hear, is_about
+from coaching.practice.coach.on_list import says, time_in
+from coaching.practice.coach.plans import CREATE, Plan, said_bare, title_of
+from coaching.practice.coach.quoting import AROUND, SENTENCES, asks_in, before_objection, without_comments
+from coaching.practice.coach.texts import LANGUAGES
+from coaching.practice.coach.thread import question_in, thread, weights_in
+
+_ASK = frozenset({"hands", "piece"})
+_LATELY, _FEW_WORDS, _MIN_WORDS = 3, 5, 2
+_OBJECT = re.compile(r"[aeií]r(?:l[aeo]s?|me|te|se|nos)\Z", re.IGNORECASE)
+"""A Spanish verb with its object, which is a step by itself: "llamarla"."""
+
+
+def has_told_how(said: str) -> bool:
+    """Return whether the tour said how a step gets on the list."""
+    known = [thread(code) for code in LANGUAGES]
+    return any(each in said for own in known for each in (own["keep"], own["keep_dated"], *own["yes"]))
+
+
+def said_as_step(conversation: Conversation) -> Plan | None:
+    """Return the step that is said with its day right after the tour asked for that; None for other words."""
+    newest = conversation.exchanges[-1]
+    if newest.value or not has_told_how(newest.question) or CREATE not in conversation.tools:
+        return None
+    own = thread(texts.language())["heard"]
+    words = own["fillers"].sub("", newest.answer.strip())
+    is_other = is_about("takes_leave", words) or asks_in(words) or own["no_step"].search(words)
+    if is_other:
+        return None
+    return said_bare(conversation, words) or _joined(conversation, words)
+
+
+def possible_step(conversation: Conversation, at: int = -1) -> Plan | None:
+    """Return the step with its day that somebody could take, as they answered the tour; None without one."""
+    told = conversation.exchanges[at]
+    if told.value or not _is_asked(told) or weights_in(conversation)[at] or asks_in(told.answer):
+        return None
+    if is_about("takes_leave", told.answer):
+        return None
+    found = (
+        _on_day_of(conversation, each, told.answer)
+        for each in _sentences(told)
+        if any(days_in(each, None)) and not says("states", _without_day(each))
+    )
+    return next(filter(None, found), None) or _joined(conversation, told.answer, at)
+
+
+def _is_asked(told: Exchange) -> bool:
+    return question_in(told.question) in _ASK or has_told_how(told.question)
+
+
+def _sentences(told: Exchange) -> Sequence[str]:
+    own = SENTENCES.findall(without_comments(told.answer, told.question))
+    return [before_objection(each.strip()).strip(AROUND) for each in own]
+
+
+def _without_day(words: str) -> str:
+    day = next(days_in(words, None), None)
+    return " ".join(words.replace(day[0], " ", 1).split()) if day else words
+
+
+def _title(words: str) -> str:
+    """Return what somebody could do, as a step's title: what follows "I could", or a verb alone."""
+    own = thread(texts.language())["heard"]
+    bare = own["fillers"].sub("", _without_day(words)).strip(AROUND)
+    found = own["could"].search(bare.replace("’", "'"))
+    title = title_of(found["do"] if found else bare).strip(AROUND).replace(" ,", ",")
+    hour = says("hour", bare)
+    if hour and len(bare.split()) <= len(hour[0].split()) + 1:
+        return ""  # a time alone
+    is_one = len(title.split()) < _MIN_WORDS and not _OBJECT.search(title)
+    return "" if is_one or not (found or says("bare", title)) else title
+
+
+def _on_day_of(conversation: Conversation, sentence: str, quote: str) -> Plan | None:
+    title, today = _title(sentence), today_in(conversation)
+    day = next((day for _, day in days_in(sentence, today)), None) if today else None
+    if not (title and day):
+        return None
+    return Plan(title=title, quote=quote.strip(), day=day, at=time_in(sentence))
+
+
+def _joined(conversation: Conversation, words: str, at: int = -1) -> Plan | None:
+    """Return the step of an earlier answer with the day of a few words, or on the day that they agree to."""
+    before = [each for each in conversation.exchanges[:at][-_LATELY:] if not each.value and _is_asked(each)]
+    said = [*(each.answer for each in before), words]
+    is_yes = bool(says("yes", words)) and hear(words).kind == "yes"
+    dated = next((each for each in reversed(said) if any(days_in(each, None))), "")
+    is_day = dated == words and len(_without_day(words).split()) <= _FEW_WORDS and not _title(words)
+    if not before or not dated or not (is_yes or is_day) or any(weights_in(conversation)):
+        return None
+    titles = (_title(each) for told in reversed(before) for each in _sentences(told))
+    title, today = next(filter(None, titles), ""), today_in(conversation)
+    day = next((day for _, day in days_in(dated, today)), None) if today else None
+    return Plan(title=title, quote=words.strip(), day=day, at=time_in(dated)) if title and day else None
