@@ -250,7 +250,7 @@ async def test_a_sentence_that_is_tried_out_gets_the_checks(http: Http) -> None:
         ("no more noise at night", "no more noise at night"),
         (
             "my hands? I can phone the man. He'd be cross though, and it's " + "so " * 20,
-            "I can phone the man …",
+            "I can phone the man",
         ),
         ("I'm a failure", ""),
         ("he said “never”", ""),
@@ -258,4 +258,4 @@ async def test_a_sentence_that_is_tried_out_gets_the_checks(http: Http) -> None:
 )
 def test_an_answer_is_quoted_word_for_word_or_not_at_all(words: str, quote: str) -> None:
     with texts.speaking("en"):
-        assert quoted(words) == quote
+        assert quoted(words, "hands" if "hands" in words else "mind") == quote

@@ -54,7 +54,8 @@ def _days() -> Sequence[tuple[re.Pattern[str], Mapping[str, str]]]:
         spelt = {**days["words"], **days["spelt"]}
         words = "|".join(_with_or_without_accents(each) for each in sorted(spelt, key=len, reverse=True))
         values = {_plain(word): value for word, value in spelt.items()}
-        named = rf"{days['no_day']}|{days['lead']}\b({words})\b{days['trail']}"
+        attached = f"(?:{days['attached']})?" if "attached" in days else ""
+        named = rf"{days['no_day']}|{days['lead']}\b({words}){attached}\b{days['trail']}"
         found.append((re.compile(named, re.IGNORECASE), values))
     return found
 

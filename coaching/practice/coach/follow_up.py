@@ -17,6 +17,7 @@ from coaching.practice.coach.quoting import (
     QUOTED,
     SENTENCES,
     asks_in,
+    before_objection,
     objection_in,
     own_words,
     quoted,
@@ -41,7 +42,7 @@ from coaching.practice.coach.thread import (
 from coaching.practice.coach.wordings import fill, unsaid
 from coaching.safety.intensity import SaidWords, measure_intensity
 
-_MINQUOTED, _BRIEF_WORDS = 3, 7
+_MIN_QUOTED, _BRIEF_WORDS = 3, 7
 _CLIPPED, _MIN_AGAIN = 100, 2
 _TOLD_ACTS = frozenset(
     {
@@ -75,7 +76,10 @@ def answer_in_thread(conversation: Conversation, reading: Reading, heard: Heard)
     is_dated = any(days_in(words, today_in(conversation)))
     if name == "piece" and _begins_with_none(words) and not is_dated:
         return str(thread(texts.language())[name]["none"])
-    beyond = thread(texts.language())["beyond"] if asks_in(words) else ""
+    if name in {"hands", "piece"} and _is_daunted(words):
+        follows = own["piece"]["none"] if name == "piece" else next_question(conversation, is_answered=True)
+        return join(own["daunts"], follows)
+    beyond = unsaid(conversation, own["beyond"]) if asks_in(words) else ""
     return join(beyond, _take(conversation, "piece" if name in {"wish", "hands"} and plans(words) else name))
 
 
@@ -98,7 +102,8 @@ def _say_of_objection(words: str, quote: str, name: str) -> str:
     own, against = thread(texts.language()), objection_in(words, quote)
     if name not in {"wish", "hands", "piece"} or not against or own["heard"]["can"].search(against):
         return ""
-    return str(own["unsure" if own["heard"]["unsure"].search(against) else "objects"])
+    known = (each for each in ("unsure", "daunts") if own["heard"][each].search(against))
+    return str(own[next(known, "objects")])
 
 
 def _after(conversation: Conversation, name: str) -> str:
@@ -139,7 +144,7 @@ def _is_answer(conversation: Conversation, reading: Reading, heard: Heard) -> bo
 
 def _leaves(words: str) -> bool:
     """Return whether words say goodbye, rather than what is wanted or until when."""
-    is_joined = JOINS.match(words) or (_UNTIL.search(words) and len(words.split()) > _MINQUOTED)
+    is_joined = JOINS.match(words) or (_UNTIL.search(words) and len(words.split()) > _MIN_QUOTED)
     return not is_joined and is_about("takes_leave", words)
 
 
@@ -156,7 +161,7 @@ def _fits(conversation: Conversation) -> bool:
 def _asks_beside(words: str, reading: Reading) -> bool:
     """Return whether an answer is followed by a question that the tour has nothing to say to."""
     told = [each for each in SENTENCES.findall(words) if not each.rstrip().endswith("?")]
-    return reading.act == "asked" and len(" ".join(told).split()) >= _MINQUOTED and not plain_act(words)
+    return reading.act == "asked" and len(" ".join(told).split()) >= _MIN_QUOTED and not plain_act(words)
 
 
 def _is_none(words: str, heard: Heard) -> bool:
@@ -167,6 +172,13 @@ def _is_none(words: str, heard: Heard) -> bool:
 def _begins_with_none(words: str) -> bool:
     """Return whether an answer begins by saying that there is none, or that the person doesn't know."""
     return says_none(_FIRST_END.split(words, maxsplit=1)[0])
+
+
+def _is_daunted(words: str) -> bool:
+    """Return whether words only say how hard it is, and nothing that could be done."""
+    known, main = thread(texts.language())["heard"], before_objection(words).replace("’", "'")
+    is_done = any(known[name].search(main) for name in ("hands", "can")) or any(days_in(main, None))
+    return bool(known["daunts"].search(main)) and not is_done
 
 
 def _names_some(words: str) -> bool:
@@ -186,7 +198,7 @@ def _say_again(conversation: Conversation) -> str:
     told = [words for words in earlier if "?" not in words]
     parts = [words[found.end() :] if words[found.end() :].lstrip().startswith((",", ":")) else ""]
     parts = [each.strip(AROUND) for each in (*parts, words[: found.start()])]
-    own_words = [each for each in parts if len(quoted(each).split()) >= _MINQUOTED]
+    own_words = [each for each in parts if len(quoted(each).split()) >= _MIN_QUOTED]
     known = [*own_words, *reversed(told), ""][0]
     quote = quoted(known) or clip(" ".join(known.split()), _CLIPPED).rstrip(". ")
     said = fill(conversation, own["again"], quote) if quote and not judges(quote) else own["again_bare"][0]
@@ -202,7 +214,8 @@ def _say_meant(conversation: Conversation) -> str:
     own, before = thread(texts.language()), question_in(newest.question)
     found = next(reversed(list(own["heard"]["meant"].finditer(words))), None)
     answered = question_in(conversation.exchanges[-2].question) if len(conversation.exchanges) > 1 else ""
-    if not (found and before) or asks_nothing(conversation) or asks_in(words):
+    is_meant = found and before and (answered or len(words[found.end() :].split()) > _MIN_QUOTED)
+    if not (found and is_meant) or asks_nothing(conversation) or asks_in(words):
         return ""
     quote = quoted(words[found.end() :], answered) if answered else ""
     quote = wished(quote) if answered == "wish" else quote
@@ -226,7 +239,7 @@ def draft_in(words: str) -> str:
 def _say_how(conversation: Conversation, heard: Heard) -> str:
     """Return how a step is said, to who only agrees that it goes on the list, or only names its day."""
     own, newest = thread(texts.language()), conversation.exchanges[-1]
-    is_day = len(newest.answer.split()) <= _MINQUOTED and any(days_in(newest.answer, today_in(conversation)))
+    is_day = len(newest.answer.split()) <= _MIN_QUOTED and any(days_in(newest.answer, today_in(conversation)))
     if not (has_told_how(newest.question) and (heard.kind == "yes" or is_day)):
         return ""
     return unsaid(conversation, own["yes"])

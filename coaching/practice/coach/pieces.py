@@ -13,12 +13,25 @@ from coaching.practice.coach.days import days_in, today_in
 from coaching.practice.coach.hearing import hear, is_about
 from coaching.practice.coach.on_list import says, time_in
 from coaching.practice.coach.plans import CREATE, Plan, said_bare, title_of
-from coaching.practice.coach.quoting import AROUND, SENTENCES, asks_in, before_objection, without_comments
+from coaching.practice.coach.quoting import AROUND, SENTENCES, asks_in, bare_of, before_objection, without_comments
 from coaching.practice.coach.texts import LANGUAGES
-from coaching.practice.coach.thread import question_in, thread, weights_in
+from coaching.practice.coach.thread import asks_nothing, question_in, thread, weights_in
 
 _ASK = frozenset({"hands", "piece"})
-_LATELY, _FEW_WORDS, _MIN_WORDS = 3, 5, 2
+_LATELY, _MIN_WORDS = 3, 2
+_ONLY_WHEN = re.compile(
+    r"\A\W*(?:(?:ok(?:ay)?|well|yes|so|then|maybe|perhaps|probably|first thing|early|in the morning|na|ja|gut|dann|gleich"
+    r"|vielleicht|vllt|wohl|eher|früh|abends?|vormittags?|nachmittags?|mittags?|pues|sí|igual|quizás?|mejor"
+    r"|temprano|por la (?:mañana|tarde|noche)|x la (?:mañana|tarde|noche))\b\W*)*"
+    r"(?:(?:at|after|before|in|during|over|bei|beim|nach|vor|im|in|zum|um|gegen|ab|después de|antes de|a|en|tras)"
+    r"\s[\w :.]{1,30})?\W*\Z",
+    re.IGNORECASE,
+)
+"""What is left of words without their day that only say when."""
+_OWN = re.compile(r"\b(?:ich|i|yo|we|wir)\b", re.IGNORECASE)
+_ADVERBS = frozenset(
+    {"vielleicht", "vllt", "dann", "da", "ok", "okay", "ja", "naja", "na", "also", "gut", "nun", "natürlich"}
+)
 _OBJECT = re.compile(r"[aeií]r(?:l[aeo]s?|me|te|se|nos)\Z", re.IGNORECASE)
 """A Spanish verb with its object, which is a step by itself: "llamarla"."""
 
@@ -45,16 +58,25 @@ def said_as_step(conversation: Conversation) -> Plan | None:
 def possible_step(conversation: Conversation, at: int = -1) -> Plan | None:
     """Return the step with its day that somebody could take, as they answered the tour; None without one."""
     told = conversation.exchanges[at]
-    if told.value or not _is_asked(told) or weights_in(conversation)[at] or asks_in(told.answer):
+    if told.value or weights_in(conversation)[at] or asks_in(told.answer):
         return None
-    if is_about("takes_leave", told.answer):
+    is_asked = _is_asked(told) or (_could(told.answer) and not asks_nothing(conversation))
+    if is_about("takes_leave", told.answer) or not is_asked:
         return None
+    dated = [each for each in _sentences(told) if any(days_in(each, None))]
     found = (
-        _on_day_of(conversation, each, told.answer)
-        for each in _sentences(told)
-        if any(days_in(each, None)) and not says("states", _without_day(each))
+        _on_day_of(conversation, each, each, told.answer)
+        for each in dated
+        if _could(each) or not says("states", _without_day(each))
     )
-    return next(filter(None, found), None) or _joined(conversation, told.answer, at)
+    if plan := next(filter(None, found), None):
+        return plan
+    others = (_on_day_of(conversation, each, dated[0], told.answer) for each in _sentences(told) if dated)
+    return next(filter(None, others), None) or _joined(conversation, told.answer, at)
+
+
+def _could(words: str) -> bool:
+    return bool(thread(texts.language())["heard"]["could"].search(words.replace("’", "'")))
 
 
 def _is_asked(told: Exchange) -> bool:
@@ -62,7 +84,10 @@ def _is_asked(told: Exchange) -> bool:
 
 
 def _sentences(told: Exchange) -> Sequence[str]:
-    own = SENTENCES.findall(without_comments(told.answer, told.question))
+    known = thread(texts.language())["heard"]
+    meant = next(reversed(list(known["meant"].finditer(told.answer))), None)
+    words = told.answer[meant.end() :] if meant else told.answer
+    own = SENTENCES.findall(without_comments(words, told.question))
     return [before_objection(each.strip()).strip(AROUND) for each in own]
 
 
@@ -73,23 +98,25 @@ def _without_day(words: str) -> str:
 
 def _title(words: str) -> str:
     """Return what somebody could do, as a step's title: what follows "I could", or a verb alone."""
-    own = thread(texts.language())["heard"]
-    bare = own["fillers"].sub("", _without_day(words)).strip(AROUND)
-    found = own["could"].search(bare.replace("’", "'"))
-    title = title_of(found["do"] if found else bare).strip(AROUND).replace(" ,", ",")
+    own, bare = thread(texts.language())["heard"], bare_of(_without_day(words))
+    plain = bare.replace("’", "'")
+    found = own["could"].search(plain)
+    before = plain[: found.start()].split() if found and found["inverted"] else []
+    before = [each for each in before if each.strip(AROUND).lower() not in _ADVERBS]
+    title = title_of(" ".join([*before, found["do"]]) if found else bare).strip(AROUND).replace(" ,", ",")
     hour = says("hour", bare)
     if hour and len(bare.split()) <= len(hour[0].split()) + 1:
         return ""  # a time alone
     is_one = len(title.split()) < _MIN_WORDS and not _OBJECT.search(title)
-    return "" if is_one or not (found or says("bare", title)) else title
+    is_told = not found and _OWN.search(title)
+    return "" if is_one or is_told or not (found or says("bare", title)) else title
 
 
-def _on_day_of(conversation: Conversation, sentence: str, quote: str) -> Plan | None:
+def _on_day_of(conversation: Conversation, sentence: str, dated: str, quote: str) -> Plan | None:
+    """Return the step that a sentence names, on the day of another one or of its own."""
     title, today = _title(sentence), today_in(conversation)
-    day = next((day for _, day in days_in(sentence, today)), None) if today else None
-    if not (title and day):
-        return None
-    return Plan(title=title, quote=quote.strip(), day=day, at=time_in(sentence))
+    day = next((day for _, day in days_in(dated, today)), None) if today else None
+    return Plan(title=title, quote=quote.strip(), day=day, at=time_in(dated)) if title and day else None
 
 
 def _joined(conversation: Conversation, words: str, at: int = -1) -> Plan | None:
@@ -98,7 +125,7 @@ def _joined(conversation: Conversation, words: str, at: int = -1) -> Plan | None
     said = [*(each.answer for each in before), words]
     is_yes = bool(says("yes", words)) and hear(words).kind == "yes"
     dated = next((each for each in reversed(said) if any(days_in(each, None))), "")
-    is_day = dated == words and len(_without_day(words).split()) <= _FEW_WORDS and not _title(words)
+    is_day = dated == words and bool(_ONLY_WHEN.match(_without_day(words)))
     if not before or not dated or not (is_yes or is_day) or any(weights_in(conversation)):
         return None
     titles = (_title(each) for told in reversed(before) for each in _sentences(told))

@@ -37,6 +37,12 @@ _AFTERWARDS = re.compile(
     re.IGNORECASE,
 )
 """Where a clause ends that is whole without the rest."""
+_TRAILS = re.compile(
+    r"(?<![\s,])[\s,]++(?:i (?:guess|suppose|think)|or (?:something|so)|lol|ha(?:ha)++|(?:glaube?|denke?|schätze?) ich"
+    r"|ich (?:glaube?|denke?|schätze?)|oder so|halt|supongo|creo(?: yo)?|o algo(?: así)?|ja(?:ja)++)\W*\Z",
+    re.IGNORECASE,
+)
+"""What is only said after an answer."""
 _BUT = re.compile(
     r"(?<![\s,]),?\s++(?:but|though|although|only that|aber(?! (?:nie|immer|nicht|auch)\b[^,]{0,12}\Z)|allerdings|nur dass|pero|aunque|solo que|lo que pasa es que)\s",
     re.IGNORECASE,
@@ -57,7 +63,7 @@ def without_comments(words: str, question: str = "") -> str:
 
 
 def _comments(sentence: str) -> bool:
-    bare = _bare(sentence).replace("’", "'")
+    bare = bare_of(sentence).replace("’", "'")
     if sentence.endswith("?") or not bare:
         return not bare
     return bool(_heard()["comments"].search(bare)) or says_none(bare)
@@ -65,7 +71,9 @@ def _comments(sentence: str) -> bool:
 
 def says_none(words: str) -> bool:
     """Return whether words only say that there is none, or that the person doesn't know."""
-    return bool(_heard()["none"].search(words)) and not _DOES_NOTHING.search(words)
+    own = _heard()
+    is_none = own["none"].search(words) and not own["unknown"].match(words)
+    return bool(is_none) and not _DOES_NOTHING.search(words)
 
 
 def _says_again(sentence: str, question: str) -> bool:
@@ -79,9 +87,10 @@ def _stems(words: str) -> set[str]:
     return {word[:_STEM] for word in _WORD.findall(plain_letters(words))}
 
 
-def _bare(words: str) -> str:
+def bare_of(words: str) -> str:
     """Return words without what only comes before an answer."""
-    return _heard()["fillers"].sub("", " ".join(words.split())).strip(AROUND)
+    plain = _heard()["fillers"].sub("", " ".join(words.split())).strip(AROUND)
+    return _TRAILS.sub("", plain).strip(AROUND)
 
 
 def quoted(words: str, name: str = "mind") -> str:
@@ -102,8 +111,8 @@ def _parts(words: str, name: str) -> Iterator[str]:
     said = [each.strip() for each in SENTENCES.findall(without_comments(words))]
     asked = [each for each in said if each.endswith("?") and not doubts(each)]
     for each in said if len(asked) == len(said) else (each for each in said if each not in asked):
-        bare = _bare(each.rstrip("?"))
-        yield from (_bare(part) for part in (_BUT.split(bare) if name != "mind" else [bare]))
+        bare = bare_of(each.rstrip("?"))
+        yield from (bare_of(part) for part in (_BUT.split(bare) if name != "mind" else [bare]))
 
 
 def _is_short(words: str) -> bool:

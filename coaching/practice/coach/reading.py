@@ -66,6 +66,8 @@ _OF_BODIES = frozenset({"<clinic>", "<pills>"})
 """What words speak of whose questions only somebody can answer who knows about it."""
 _WHY = re.compile(r"\W*(?:why|warum|wieso|weshalb|por qué)\b", re.IGNORECASE)
 """How a question begins that no advice answers."""
+_JOINS = re.compile(r"\A\W*(?:that|dass|que)\s+", re.IGNORECASE)
+"""How an answer begins that goes on from a question's words."""
 _SUM = re.compile(r"\d\s*[x×*+/÷-]\s*\d")
 FRIENDLY = re.compile("[🎉🥳😊😀😁❤💪👍🙂😍🙌✨😘🤗💕🙏]")
 _GLAD = re.compile("[🎉🥳😍🤩🎊]")
@@ -109,7 +111,7 @@ def read(conversation: Conversation) -> Reading:
         act, topic = "good", ""
     clauses = [sense(each) for each in _CLAUSES.split(words) if is_asking(each)] if act in _ASKS else []
     questions = _questions_in(words, topic, sensed if parts else clauses)
-    if act == "complain" and whole.act == act and not is_about("of_tour_or_that", words):
+    if act == "complain" and whole.act == act and not is_about("of_tour_or_that", _JOINS.sub("", words)):
         act, topic = OPEN, ""
     if act in _PLANNED and plans(words) and not takes_leave(words):
         act, topic = "goal", ""

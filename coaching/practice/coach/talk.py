@@ -39,7 +39,9 @@ from coaching.practice.coach.statements import as_meant, is_of_others, judges, w
 from coaching.practice.coach.thread import (
     go_on,
     go_on_from_advice,
+    join,
     lead,
+    next_question,
     open_question,
     question_of_piece,
 )
@@ -226,6 +228,8 @@ def _say_by_act(conversation: Conversation, reading: Reading) -> str:
         return choose(conversation, "which")
     before = scene_before(conversation)
     pool = "good" if act == "confide" and before and before.is_glad else _pool_of(conversation, act, topic)
+    if act == "ask_advice" and pool == "advice" and not topic:
+        return join(choose(conversation, "advice"), next_question(conversation))
     if act == "goal" and (asked := question_of_piece(conversation)):
         return " ".join([choose(conversation, "goal_first"), asked])
     if act in _TELLS and pool != "good" and topic not in _OF_TOUR:
