@@ -3,8 +3,8 @@
 import pytest
 
 from coaching.practice.coach import texts
-from coaching.practice.coach.quoting import quoted
 from coaching.practice.coach.known_scenes import scenes
+from coaching.practice.coach.quoting import quoted
 from coaching.practice.coach.texts import LANGUAGES, Language
 from coaching.practice.coach.thread import BESIDE, QUESTIONS, thread
 from tests.practice.conftest import Http

@@ -1,4 +1,4 @@
-"""Steps out of the thread: what somebody could do is offered, a yes or a day is enough; complaints are owned."""
+"""Steps out of the thread: what somebody could do is offered, a day is joined, complaints are owned."""
 
 import pytest
 
@@ -35,7 +35,7 @@ HARM: dict[Language, str] = {
 COMPLAINTS: list[tuple[Language, str]] = [
     ("en", "I didn't ask about your age. Anyway. On Thursday I'll knock at his door."),
     ("en", "That's not an answer. On Thursday I'll knock at his door."),
-    ("de", "Ich habe nicht nach Ihrem Alter gefragt, sondern um einen Rat gebeten. Aber gut. Am Donnerstag rufe ich ihn an."),
+    ("de", "Ich habe nicht danach, sondern nach einem Rat gefragt. Aber gut. Am Donnerstag rufe ich ihn an."),
     ("de", "Das war nicht meine Frage. Ich rufe ihn am Donnerstag an."),
     ("es", "No te he preguntado eso. En fin. El jueves voy a llamar a su puerta."),
     ("es", "Eso no me sirve. El jueves voy a llamar a su puerta."),

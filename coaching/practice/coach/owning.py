@@ -29,4 +29,5 @@ def own_complaint(conversation: Conversation) -> str:
 
 def _only_turns(sentence: str) -> bool:
     """Return whether a few words only turn from a complaint to something else: "But all right."."""
-    return len(sentence.split()) <= _FEW_WORDS and not (sentence.endswith("?") or any(days_in(sentence, None)))
+    is_more = sentence.endswith("?") or any(days_in(sentence, None))
+    return len(sentence.split()) <= _FEW_WORDS and not is_more

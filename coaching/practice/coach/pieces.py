@@ -13,17 +13,25 @@ from coaching.practice.coach.days import days_in, today_in
 from coaching.practice.coach.hearing import hear, is_about
 from coaching.practice.coach.on_list import says, time_in
 from coaching.practice.coach.plans import CREATE, Plan, said_bare, title_of
-from coaching.practice.coach.quoting import AROUND, SENTENCES, asks_in, bare_of, before_objection, without_comments
+from coaching.practice.coach.quoting import (
+    AROUND,
+    SENTENCES,
+    asks_in,
+    bare_of,
+    before_objection,
+    without_comments,
+)
 from coaching.practice.coach.texts import LANGUAGES
 from coaching.practice.coach.thread import asks_nothing, question_in, thread, weights_in
 
 _ASK = frozenset({"hands", "piece"})
 _LATELY, _MIN_WORDS = 3, 2
 _ONLY_WHEN = re.compile(
-    r"\A\W*(?:(?:ok(?:ay)?|well|yes|so|then|maybe|perhaps|probably|first thing|early|in the morning|na|ja|gut|dann|gleich"
+    r"\A\W*(?:(?:ok(?:ay)?|well|yes|so|then|maybe|perhaps|probably|first thing|early|in the morning"
+    r"|na|ja|gut|dann|gleich"
     r"|vielleicht|vllt|wohl|eher|früh|abends?|vormittags?|nachmittags?|mittags?|pues|sí|igual|quizás?|mejor"
     r"|temprano|por la (?:mañana|tarde|noche)|x la (?:mañana|tarde|noche))\b\W*)*"
-    r"(?:(?:at|after|before|in|during|over|bei|beim|nach|vor|im|in|zum|um|gegen|ab|después de|antes de|a|en|tras)"
+    r"(?:(?:at|after|before|in|during|over|bei|beim|nach|vor|im|zum|um|gegen|ab|después de|antes de|a|en)"
     r"\s[\w :.]{1,30})?\W*\Z",
     re.IGNORECASE,
 )

@@ -1,7 +1,7 @@
 """Which part of an answer in the thread answers its question: that is quoted, word for word, or nothing is.
 
-Each sentence is judged by itself. One that only comments on the question, or says it again, is passed over. Of
-the others that one counts which says what is asked for: `wish` what they would like, `hands` what they can do,
+Each sentence is judged by itself. Comments on the question, and the question said again, are passed over. Of
+the others that one counts that says what is asked for: `wish` what they would like, `hands` what they can do,
 `piece` what and when. A clause is quoted alone only where it is whole without the rest.
 """
 
@@ -32,19 +32,22 @@ JOINS = re.compile(r"\A\W*(?:that|dass|que)\s+", re.IGNORECASE)
 _QUESTIONS = ("question", "asks_plainly", "what_to_do", "advice")
 _AFTERWARDS = re.compile(
     r"[;:](?=\s)|\s[–—-]\s"
-    r"|(?<![\s,]),?\s++(?=(?:because|cos|since|so (?!that\b)|and (?:then|i|he|she|they)\b|weil|denn|und (?:dann|ich)\b"
+    r"|(?<![\s,]),?\s++(?=(?:because|cos|since|so (?!that\b)|and (?:then|i|he|she|they)\b"
+    r"|weil|denn|und (?:dann|ich)\b"
     r"|da (?!ss)|sonst|porque|ya que|así que|y (?:así|luego)\b)\b)",
     re.IGNORECASE,
 )
 """Where a clause ends that is whole without the rest."""
 _TRAILS = re.compile(
-    r"(?<![\s,])[\s,]++(?:i (?:guess|suppose|think)|or (?:something|so)|lol|ha(?:ha)++|(?:glaube?|denke?|schätze?) ich"
+    r"(?<![\s,])[\s,]++(?:i (?:guess|suppose|think)|or (?:something|so)|lol|ha(?:ha)++"
+    r"|(?:glaube?|denke?|schätze?) ich"
     r"|ich (?:glaube?|denke?|schätze?)|oder so|halt|supongo|creo(?: yo)?|o algo(?: así)?|ja(?:ja)++)\W*\Z",
     re.IGNORECASE,
 )
 """What is only said after an answer."""
 _BUT = re.compile(
-    r"(?<![\s,]),?\s++(?:but|though|although|only that|aber(?! (?:nie|immer|nicht|auch)\b[^,]{0,12}\Z)|allerdings|nur dass|pero|aunque|solo que|lo que pasa es que)\s",
+    r"(?<![\s,]),?\s++(?:but|though|although|only that|aber(?! (?:nie|immer|nicht|auch)\b[^,]{0,12}\Z)"
+    r"|allerdings|nur dass|pero|aunque|solo que|lo que pasa es que)\s",
     re.IGNORECASE,
 )
 """Where what speaks against an answer begins."""
@@ -94,7 +97,7 @@ def bare_of(words: str) -> str:
 
 
 def quoted(words: str, name: str = "mind") -> str:
-    """Return the part of an answer that is quoted as the answer to a question; nothing where none is clear."""
+    """Return the part of an answer that is quoted as one to a question; nothing where none is clear."""
     parts = [each for each in _parts(words, name) if each]
     if not parts:
         return ""
@@ -153,7 +156,7 @@ def wished(quote: str) -> str:
 
 
 def objection_in(words: str, quote: str) -> str:
-    """Return what an answer says against what is quoted of it: “I could call, but we always end up fighting”."""
+    """Return what an answer says against what is quoted of it: “I could call, but we always fight”."""
     said = [part for each in SENTENCES.findall(words) if quote in each for part in _BUT.split(each)[1:]]
     return next((each.strip(AROUND) for each in said if quote not in each), "")
 

@@ -105,7 +105,7 @@ def talk(conversation: Conversation, newest: Exchange, heard: Heard) -> str:
 
 
 def _as_answer(conversation: Conversation, words: str) -> str:
-    """Return words without comments on the last question, and without the mark of a doubtful first sentence."""
+    """Return words without comments on the last question, or the mark of a doubtful first sentence."""
     if open_question(conversation):
         words = without_comments(words, conversation.exchanges[-1].question)
     first, mark, rest = words.partition("?")

@@ -14,7 +14,7 @@ from coaching.practice.coach.analysis import analyse, is_analysis
 from coaching.practice.coach.asides import answer_question, pick, react, say_able, say_written
 from coaching.practice.coach.beside import answer_beside, recall_in_walk, remembered
 from coaching.practice.coach.conversation import Call, Conversation, Exchange
-from coaching.practice.coach.correcting import choice_in
+from coaching.practice.coach.correcting import tapped
 from coaching.practice.coach.danger import (
     answer_danger,
     is_in_danger,
@@ -32,8 +32,8 @@ from coaching.practice.coach.hearing import Heard, hear, is_about
 from coaching.practice.coach.jobs import do_job
 from coaching.practice.coach.library import SEARCH, say_what_was_found, say_what_was_said
 from coaching.practice.coach.onward import offer_due
-from coaching.practice.coach.owning import own_complaint
 from coaching.practice.coach.own_words import say_last_told
+from coaching.practice.coach.owning import own_complaint
 from coaching.practice.coach.pages import shows_pages, write_down
 from coaching.practice.coach.plans import CREATE
 from coaching.practice.coach.replay import replay
@@ -243,13 +243,8 @@ def _open(conversation: Conversation) -> Reply:
     return _answer(conversation, newest, lead, is_first=is_first)
 
 
-def _tapped(newest: Exchange) -> str:
-    choices = [*texts.choices("menu"), *texts.choices("more")]
-    return newest.value or (choice_in(newest.answer, choices) or ("", ""))[1]
-
-
 def _answer(conversation: Conversation, newest: Exchange, lead: str, *, is_first: bool) -> Reply:
-    value = _tapped(newest)
+    value = tapped(newest)
     if value in WALKS:
         return _begin(conversation, walk_called(value), lead)
     if value == "recall":
