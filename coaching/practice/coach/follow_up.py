@@ -18,6 +18,7 @@ from coaching.practice.coach.quoting import (
     SENTENCES,
     asks_in,
     before_objection,
+    is_beyond,
     objection_in,
     own_words,
     quoted,
@@ -69,7 +70,8 @@ def answer_in_thread(conversation: Conversation, reading: Reading, heard: Heard)
     name, own = open_question(conversation), thread(texts.language())
     if name in {"wish", "hands"} and own["heard"]["begin"].search(words):
         return join(own["begin"], question_of_piece(conversation))
-    is_nothing = name == "hands" and _begins_with_none(words) and not _names_some(words)
+    is_nothing = _begins_with_none(words) and not _names_some(words)
+    is_nothing = name == "hands" and (is_nothing or (is_beyond(words, name) and not quoted(words, name)))
     if is_nothing or _is_none(words, heard):
         question = next_question(conversation, is_answered=True, is_otherwise=name == "hands")
         return join(thread(texts.language())[name]["none"], question)
@@ -240,6 +242,7 @@ def _say_how(conversation: Conversation, heard: Heard) -> str:
     """Return how a step is said, to who only agrees that it goes on the list, or only names its day."""
     own, newest = thread(texts.language()), conversation.exchanges[-1]
     is_day = len(newest.answer.split()) <= _MIN_QUOTED and any(days_in(newest.answer, today_in(conversation)))
-    if not (has_told_how(newest.question) and (heard.kind == "yes" or is_day)):
+    is_yes = heard.kind == "yes" and not is_about("thanks_words", newest.answer)
+    if not (has_told_how(newest.question) and (is_yes or is_day)):
         return ""
     return unsaid(conversation, own["yes"])

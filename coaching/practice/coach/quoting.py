@@ -41,7 +41,7 @@ _AFTERWARDS = re.compile(
 _TRAILS = re.compile(
     r"(?<![\s,])[\s,]++(?:i (?:guess|suppose|think)|or (?:something|so)|lol|ha(?:ha)++"
     r"|(?:glaube?|denke?|schätze?) ich"
-    r"|ich (?:glaube?|denke?|schätze?)|oder so|halt|supongo|creo(?: yo)?|o algo(?: así)?|ja(?:ja)++)\W*\Z",
+    r"|ich (?:glaube?|denke?|schätze?)|oder so|halt|maybe|perhaps|vielleicht|quizás?|tal vez|supongo|creo(?: yo)?|o algo(?: así)?|ja(?:ja)++)\W*\Z",
     re.IGNORECASE,
 )
 """What is only said after an answer."""
@@ -103,7 +103,7 @@ def quoted(words: str, name: str = "mind") -> str:
         return ""
     wanted = name if name in {"wish", "hands", "piece"} else ""
     fit = [each for each in parts if not wanted or _answers(each, wanted)]
-    is_clear = len(parts) == 1 and not (wanted and _is_beyond(parts[0], wanted))
+    is_clear = len(parts) == 1 and not (wanted and is_beyond(parts[0], wanted))
     known = fit or (parts if is_clear else [])
     whole = (_whole(each) for each in sorted(known, key=_is_short))
     return next((each for each in whole if _is_quotable(each)), "")
@@ -124,7 +124,7 @@ def _is_short(words: str) -> bool:
 
 def _answers(words: str, name: str) -> bool:
     """Return whether words say what a question asks for."""
-    if _is_beyond(words, name):
+    if is_beyond(words, name):
         return False
     if name == "piece" and any(days_in(words, None)):
         return True
@@ -132,7 +132,7 @@ def _answers(words: str, name: str) -> bool:
     return bool(pattern.search(words.replace("’", "'")))
 
 
-def _is_beyond(words: str, name: str) -> bool:
+def is_beyond(words: str, name: str) -> bool:
     """Return whether words say what isn't in somebody's hands, or how it always goes."""
     return name != "wish" and bool(_heard()["never"].search(words.replace("’", "'")))
 

@@ -35,6 +35,8 @@ QUESTIONS = ("mind", "wish", "hands", "piece")
 _AFTER_ANSWER = QUESTIONS[2:]
 """Those that follow only an answer: what is told after something else may be about something else."""
 BESIDE = "sentence"
+_LATE = {"wish": "likes", "hands": "could"}
+"""How an answer begins that may come after something else was said."""
 _GENERAL, _OTHERWISE, _ADVISED = 0, 1, 2
 """Which of the wordings asks for a `piece`: in general, where nothing is in their hands, after advice."""
 _ENOUGH_WORDS = 16
@@ -62,8 +64,18 @@ def patterns() -> Sequence[re.Pattern[str]]:
 
 
 def open_question(conversation: Conversation) -> str:
-    """Return the name of the question that the tour asked in its last answer, or nothing."""
-    return question_in(conversation.exchanges[-1].question)
+    """Return the name of the question that the tour asked in its last answer, or nothing.
+
+    What somebody would like or could do may answer the question before, where none was asked since.
+    """
+    newest, before = conversation.exchanges[-1], conversation.exchanges[-2:-1]
+    name = question_in(newest.question)
+    if name or not before or "?" in newest.question or newest.value:
+        return name
+    late = _LATE.get(question_in(before[0].question), "")
+    own: Mapping[str, re.Pattern[str]] = thread(texts.language())["heard"]
+    is_late = late and own[late].search(newest.answer.replace("’", "'"))
+    return question_in(before[0].question) if is_late else ""
 
 
 def question_in(said: str) -> str:
