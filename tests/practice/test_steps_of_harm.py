@@ -2,8 +2,8 @@
 
 import pytest
 
+from coaching.practice.coach import texts
 from coaching.practice.coach.texts import Language
-from coaching.practice.coach.thread import thread
 from tests.practice.conftest import Http
 from tests.practice.talking import TalkWalk
 from tests.practice.test_thread import ANSWERS, TOLD, begun
@@ -105,10 +105,12 @@ async def test_after_a_yes_a_day_alone_is_joined_with_what_was_said_before(
 @pytest.mark.parametrize(
     ("language", "words"), [("en", "tomorrow is fine"), ("de", "morgen passt"), ("es", "mañana vale")]
 )
-async def test_a_day_that_fits_is_not_quoted_as_a_step(http: Http, language: Language, words: str) -> None:
+async def test_a_day_that_fits_is_joined_with_what_they_could_do(
+    http: Http, language: Language, words: str
+) -> None:
     walk = begun(http, language)
     for said in (TOLD[language], *ANSWERS[language][:-1]):
         await walk.say(said)
     reply = await walk.say(words)
     assert words not in reply
-    assert thread(language)["piece"]["told"] in reply
+    assert texts.stands_in("offer_step", reply)

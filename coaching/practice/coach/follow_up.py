@@ -10,7 +10,7 @@ from coaching.practice.coach.file_names import clip
 from coaching.practice.coach.grieving import has_grieved, is_of_loss
 from coaching.practice.coach.hearing import Heard, hear, is_about
 from coaching.practice.coach.known_scenes import FEELINGS
-from coaching.practice.coach.pieces import has_told_how
+from coaching.practice.coach.pieces import agrees, has_told_how
 from coaching.practice.coach.quoting import (
     AROUND,
     JOINS,
@@ -63,7 +63,7 @@ _CONDITIONAL = re.compile(
 def answer_in_thread(conversation: Conversation, reading: Reading, heard: Heard) -> str:
     """Return what follows the newest words as the answer to the tour's question; nothing if they are none."""
     words = conversation.exchanges[-1].answer
-    said = _say_again(conversation) or _say_of_draft(conversation) or _say_how(conversation, heard)
+    said = _say_again(conversation) or _say_of_draft(conversation) or _say_how(conversation)
     said = said or _say_meant(conversation)
     if said or not _is_answer(conversation, reading, heard):
         return said
@@ -81,11 +81,19 @@ def answer_in_thread(conversation: Conversation, reading: Reading, heard: Heard)
     if name in {"hands", "piece"} and _is_daunted(words):
         follows = own["piece"]["none"] if name == "piece" else next_question(conversation, is_answered=True)
         return join(own["daunts"], follows)
+    if name == "wish" and _is_done_with_objection(words):
+        return _take(conversation, "hands", question_of_piece(conversation))
     beyond = unsaid(conversation, own["beyond"]) if asks_in(words) else ""
     return join(beyond, _take(conversation, "piece" if name in {"wish", "hands"} and plans(words) else name))
 
 
-def _take(conversation: Conversation, name: str) -> str:
+def _is_done_with_objection(words: str) -> bool:
+    """Return whether words say what somebody could do, and what speaks against it."""
+    main = before_objection(words).replace("’", "'")
+    return main != words and bool(thread(texts.language())["heard"]["could"].search(main))
+
+
+def _take(conversation: Conversation, name: str, follows: str = "") -> str:
     """Return the newest words as the answer to a question, and what follows it."""
     own, words = thread(texts.language()), conversation.exchanges[-1].answer
     draft = QUOTED.search(words) if name == BESIDE else None
@@ -96,7 +104,7 @@ def _take(conversation: Conversation, name: str) -> str:
     is_awkward = name == "wish" and _CONDITIONAL.match(quote)
     told = own[name]["took"].format(words=quote) if quote and not is_awkward else own[name]["told"]
     against = _say_of_objection(words, quote, name) if told != own[name]["told"] else ""
-    return join(told, against, _after(conversation, name))
+    return join(told, against, follows or _after(conversation, name))
 
 
 def _say_of_objection(words: str, quote: str, name: str) -> str:
@@ -238,11 +246,10 @@ def draft_in(words: str) -> str:
     return found[1].strip(" .!") if found and asks.search(words.replace(found[0], " ")) else ""
 
 
-def _say_how(conversation: Conversation, heard: Heard) -> str:
+def _say_how(conversation: Conversation) -> str:
     """Return how a step is said, to who only agrees that it goes on the list, or only names its day."""
     own, newest = thread(texts.language()), conversation.exchanges[-1]
     is_day = len(newest.answer.split()) <= _MIN_QUOTED and any(days_in(newest.answer, today_in(conversation)))
-    is_yes = heard.kind == "yes" and not is_about("thanks_words", newest.answer)
-    if not (has_told_how(newest.question) and (is_yes or is_day)):
+    if not (has_told_how(newest.question) and (agrees(newest.answer) or is_day)):
         return ""
     return unsaid(conversation, own["yes"])

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from coaching.practice.coach import texts
 from coaching.practice.coach.conversation import Conversation, Exchange
 from coaching.practice.coach.days import days_in, today_in
-from coaching.practice.coach.hearing import hear, is_about
+from coaching.practice.coach.hearing import is_about
 from coaching.practice.coach.on_list import says, time_in
 from coaching.practice.coach.plans import CREATE, Plan, said_bare, title_of
 from coaching.practice.coach.quoting import (
@@ -19,29 +19,39 @@ from coaching.practice.coach.quoting import (
     asks_in,
     bare_of,
     before_objection,
+    first_clause,
     without_comments,
 )
 from coaching.practice.coach.texts import LANGUAGES
 from coaching.practice.coach.thread import asks_nothing, question_in, thread, weights_in
 
 _ASK = frozenset({"hands", "piece"})
-_LATELY, _MIN_WORDS = 3, 2
+_LATELY, _MIN_WORDS, _FEW_WORDS = 3, 2, 4
 _ONLY_WHEN = re.compile(
     r"\A\W*(?:(?:ok(?:ay)?|well|yes|so|then|maybe|perhaps|probably|first thing|early|in the morning"
-    r"|na|ja|gut|dann|gleich"
+    r"|for example|na|ja|gut|dann|gleich|halt|mal|mismo|zum beispiel|por ejemplo"
     r"|vielleicht|vllt|wohl|eher|früh|abends?|vormittags?|nachmittags?|mittags?|pues|sí|igual|quizás?|mejor"
+    r"|mornings?|afternoons?|evenings?|nights?|lunchtime"
     r"|temprano|por la (?:mañana|tarde|noche)|x la (?:mañana|tarde|noche))\b\W*)*"
     r"(?:(?:at|after|before|in|during|over|bei|beim|nach|vor|im|zum|um|gegen|ab|después de|antes de|a|en)"
-    r"\s[\w :.]{1,30})?\W*\Z",
+    r"\s[\w :.'’]{1,30})?\W*\Z",
     re.IGNORECASE,
 )
 """What is left of words without their day that only say when."""
+_LONG_WORD = re.compile(r"\w{5,}")
+_TO = re.compile(r"(?<=\s)zu\s(?=\w+e?n\Z)")
 _OWN = re.compile(r"\b(?:ich|i|yo|we|wir)\b", re.IGNORECASE)
 _ADVERBS = frozenset(
     {"vielleicht", "vllt", "dann", "da", "ok", "okay", "ja", "naja", "na", "also", "gut", "nun", "natürlich"}
 )
 _OBJECT = re.compile(r"[aeií]r(?:l[aeo]s?|me|te|se|nos)\Z", re.IGNORECASE)
 """A Spanish verb with its object, which is a step by itself: "llamarla"."""
+
+
+def agrees(words: str) -> bool:
+    """Return whether a few words agree and say nothing else."""
+    is_yes = says("yes", words) and not says("no", words) and not is_about("thanks_words", words)
+    return bool(is_yes) and "?" not in words and len(words.split()) <= _FEW_WORDS
 
 
 def has_told_how(said: str) -> bool:
@@ -60,7 +70,8 @@ def said_as_step(conversation: Conversation) -> Plan | None:
     is_other = is_about("takes_leave", words) or asks_in(words) or own["no_step"].search(words)
     if is_other:
         return None
-    return said_bare(conversation, words) or _joined(conversation, words)
+    bare = said_bare(conversation, words)
+    return bare if bare or says("fits_day", words) else _joined(conversation, words)
 
 
 def possible_step(conversation: Conversation, at: int = -1) -> Plan | None:
@@ -111,13 +122,21 @@ def _title(words: str) -> str:
     found = own["could"].search(plain)
     before = plain[: found.start()].split() if found and found["inverted"] else []
     before = [each for each in before if each.strip(AROUND).lower() not in _ADVERBS]
-    title = title_of(" ".join([*before, found["do"]]) if found else bare).strip(AROUND).replace(" ,", ",")
+    said = " ".join([*before, found["do"]]) if found else bare
+    title = _TO.sub("", title_of(said).strip(AROUND).replace(" ,", ","))
     hour = says("hour", bare)
     if hour and len(bare.split()) <= len(hour[0].split()) + 1:
         return ""  # a time alone
     is_one = len(title.split()) < _MIN_WORDS and not _OBJECT.search(title)
     is_told = not found and _OWN.search(title)
-    return "" if is_one or is_told or not (found or says("bare", title)) else title
+    is_bare = says("bare", title) or says("bare", title.partition(",")[0])
+    return "" if is_one or is_told or not (found or is_bare) else title
+
+
+def _names(title: str, words: str) -> bool:
+    """Return whether words name something that stands in a title, of more than a few letters."""
+    own = set(_LONG_WORD.findall(title.lower()))
+    return bool(own & set(_LONG_WORD.findall(words.lower())))
 
 
 def _on_day_of(conversation: Conversation, sentence: str, dated: str, quote: str) -> Plan | None:
@@ -129,14 +148,17 @@ def _on_day_of(conversation: Conversation, sentence: str, dated: str, quote: str
 
 def _joined(conversation: Conversation, words: str, at: int = -1) -> Plan | None:
     """Return the step of an earlier answer with the day of a few words, or on the day that they agree to."""
-    before = [each for each in conversation.exchanges[:at][-_LATELY:] if not each.value and _is_asked(each)]
+    lately = [each for each in conversation.exchanges[:at][-_LATELY:] if not each.value]
+    before = [each for each in lately if _is_asked(each) or _could(each.answer)]
     said = [*(each.answer for each in before), words]
-    is_yes = bool(says("yes", words)) and hear(words).kind == "yes"
+    is_yes = agrees(words)
     dated = next((each for each in reversed(said) if any(days_in(each, None))), "")
-    is_day = dated == words and bool(_ONLY_WHEN.match(_without_day(words)))
-    if not before or not dated or not (is_yes or is_day) or any(weights_in(conversation)):
-        return None
+    is_when = _ONLY_WHEN.match(_without_day(first_clause(words))) or says("fits_day", words)
+    is_day = dated == words and bool(is_when)
     titles = (_title(each) for told in reversed(before) for each in _sentences(told))
     title, today = next(filter(None, titles), ""), today_in(conversation)
+    is_day = is_day or (dated == words and _names(title, words))
+    if not dated or not (is_yes or is_day) or any(weights_in(conversation)):
+        return None
     day = next((day for _, day in days_in(dated, today)), None) if today else None
     return Plan(title=title, quote=words.strip(), day=day, at=time_in(dated)) if title and day else None

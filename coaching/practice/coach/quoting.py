@@ -38,10 +38,13 @@ _AFTERWARDS = re.compile(
     re.IGNORECASE,
 )
 """Where a clause ends that is whole without the rest."""
+_LEADS = re.compile(r"\A\W*(?:(?:ach|na|well|pues|bueno)\W+)?(?:was|what(?:'?s)?|lo que)\s", re.IGNORECASE)
+"""How an answer begins that says first what was asked: “What bothers me most is …”."""
 _TRAILS = re.compile(
     r"(?<![\s,])[\s,]++(?:i (?:guess|suppose|think)|or (?:something|so)|lol|ha(?:ha)++"
     r"|(?:glaube?|denke?|schätze?) ich"
-    r"|ich (?:glaube?|denke?|schätze?)|oder so|halt|maybe|perhaps|vielleicht|quizás?|tal vez|supongo|creo(?: yo)?|o algo(?: así)?|ja(?:ja)++)\W*\Z",
+    r"|ich (?:glaube?|denke?|schätze?)|oder so|halt|maybe|perhaps|vielleicht"
+    r"|quizás?|tal vez|supongo|creo(?: yo)?|o algo(?: así)?|ja(?:ja)++)\W*\Z",
     re.IGNORECASE,
 )
 """What is only said after an answer."""
@@ -61,8 +64,9 @@ def _heard() -> Mapping[str, re.Pattern[str]]:
 def without_comments(words: str, question: str = "") -> str:
     """Return an answer without its sentences that only comment on the question, or say it again."""
     said = [each.strip() for each in SENTENCES.findall(words)]
-    kept = [each for each in said if not (_comments(each) or _says_again(each, question))]
-    return " ".join(kept) if kept and len(kept) < len(said) else words
+    kept = [each for each in said if not (_comments(each) or _says_again(each, question))] or said
+    told = [_heard()["fillers"].sub("", each) if _LEADS.match(each) else each for each in kept]
+    return " ".join(told) if told != said else words
 
 
 def _comments(sentence: str) -> bool:
@@ -141,7 +145,7 @@ def _whole(words: str) -> str:
     """Return words, or their first clause if they are too long and it is whole without the rest."""
     if len(words) <= _MAX_QUOTED:
         return words
-    first = _AFTERWARDS.split(words, maxsplit=1)[0].strip(AROUND)
+    first = first_clause(words).strip(AROUND)
     return first if len(first.split()) > _MIN_WORDS else words
 
 
@@ -159,6 +163,11 @@ def objection_in(words: str, quote: str) -> str:
     """Return what an answer says against what is quoted of it: “I could call, but we always fight”."""
     said = [part for each in SENTENCES.findall(words) if quote in each for part in _BUT.split(each)[1:]]
     return next((each.strip(AROUND) for each in said if quote not in each), "")
+
+
+def first_clause(words: str) -> str:
+    """Return the first clause of words, without what comes after it only as its reason or result."""
+    return _AFTERWARDS.split(words, maxsplit=1)[0]
 
 
 def before_objection(words: str) -> str:
