@@ -3,7 +3,7 @@
 import pytest
 
 from coaching.practice.coach import texts
-from coaching.practice.coach.quoting import quoted, wished, without_comments
+from coaching.practice.coach.quoting import objection_in, quoted, wished, without_comments
 from coaching.practice.coach.texts import Language
 from coaching.practice.coach.thread import thread
 
@@ -46,6 +46,13 @@ WISHED: list[tuple[Language, str, str]] = [
     ("es", "Me gustaría que me preguntara", "que me preguntara"),
     ("es", "quiero dormir bien", "dormir bien"),
 ]
+AGAINST: list[tuple[Language, str, str, str]] = [
+    ("en", "one room done, but I don't know how", "one room done", "I don't know how"),
+    ("en", "One room done. But I don't know how.", "One room done", "But I don't know how"),
+    ("de", "ein Zimmer fertig. aber weiß nicht wie", "ein Zimmer fertig", "aber weiß nicht wie"),
+    ("de", "Ein Zimmer fertig. Mein Mann hilft aber nie.", "Ein Zimmer fertig", ""),
+    ("es", "un cuarto hecho. pero no se como", "un cuarto hecho", "pero no se como"),
+]  # fmt: skip
 ECHOES: list[tuple[Language, str, str]] = [
     ("en", "What's in my hands? I can phone him.", "I can phone him."),
     ("de", "Was in meiner Hand liegt? Ich kann ihn anrufen.", "Ich kann ihn anrufen."),
@@ -67,6 +74,15 @@ def test_a_wish_is_quoted_without_the_words_that_it_is_one(
 ) -> None:
     with texts.speaking(language):
         assert wished(words) == quote
+
+
+@pytest.mark.parametrize(("language", "words", "quote", "against"), AGAINST)
+def test_what_an_answer_says_against_itself_is_heard(
+    language: Language, words: str, quote: str, against: str
+) -> None:
+    with texts.speaking(language):
+        assert quoted(words, "wish") == quote
+        assert objection_in(without_comments(words), quote) == against
 
 
 @pytest.mark.parametrize(("language", "words", "left"), ECHOES)

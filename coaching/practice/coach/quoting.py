@@ -54,6 +54,8 @@ _BUT = re.compile(
     re.IGNORECASE,
 )
 """Where what speaks against an answer begins."""
+_BUT_FIRST = re.compile(r"\A\W*(?:but|though|aber|allerdings|pero|aunque)\s", re.IGNORECASE)
+"""How a sentence begins that speaks against the one before."""
 
 
 def _heard() -> Mapping[str, re.Pattern[str]]:
@@ -71,7 +73,7 @@ def without_comments(words: str, question: str = "") -> str:
 
 def _comments(sentence: str) -> bool:
     bare = bare_of(sentence).replace("’", "'")
-    if sentence.endswith("?") or not bare:
+    if sentence.endswith("?") or _BUT_FIRST.match(sentence) or not bare:
         return not bare
     return bool(_heard()["comments"].search(bare)) or says_none(bare)
 
@@ -161,7 +163,9 @@ def wished(quote: str) -> str:
 
 def objection_in(words: str, quote: str) -> str:
     """Return what an answer says against what is quoted of it: “I could call, but we always fight”."""
-    said = [part for each in SENTENCES.findall(words) if quote in each for part in _BUT.split(each)[1:]]
+    sentences = [each.strip() for each in SENTENCES.findall(words)]
+    said = [part for each in sentences if quote in each for part in _BUT.split(each)[1:]]
+    said += [each for each in sentences if _BUT_FIRST.match(each)]
     return next((each.strip(AROUND) for each in said if quote not in each), "")
 
 

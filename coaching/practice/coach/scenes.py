@@ -6,6 +6,7 @@ its own.
 
 import re
 from collections.abc import Sequence
+from functools import cache
 
 from coaching.practice.coach import texts
 from coaching.practice.coach.acts import about_tour, plain_act
@@ -15,6 +16,7 @@ from coaching.practice.coach.known_scenes import FEELINGS, GRAVE, Scene, scenes
 from coaching.practice.coach.sense import sense
 from coaching.practice.coach.spoken import spoken_language
 from coaching.practice.coach.statements import without_asides
+from coaching.practice.coach.texts import LANGUAGES, read_table
 from coaching.safety.readable import plain_letters
 
 _HARD = GRAVE | frozenset(
@@ -122,9 +124,16 @@ def tells_of_no_death(words: str) -> bool:
     return scene is not None and scene.name in _NO_DEATHS
 
 
+@cache
+def _wishes() -> Sequence[str]:
+    """Return the questions what would be different, in all languages (`thread.py`)."""
+    return [each for code in LANGUAGES for each in read_table(f"thread.{code}")["wish"]["asks"]]
+
+
 def told_before(conversation: Conversation, *, lasts: int = LASTS) -> Sequence[Scene]:
-    """Return the situations that were told in the last messages, the newest first."""
-    told = [each.answer for each in conversation.exchanges[-1 - lasts : -1] if not each.value]
+    """Return the situations that were told in the last messages, the newest first; a wish isn't one."""
+    said = [each for each in conversation.exchanges[-1 - lasts : -1] if not each.value]
+    told = [each.answer for each in said if not any(wish in each.question for wish in _wishes())]
     stories = [words for words in reversed(told) if not (about_tour(words) or plain_act(words))]
     found = [(scene_in(words), words) for words in stories]
     return [scene for scene, words in found if scene and not (scene.is_background and "?" in words)]
