@@ -4,6 +4,7 @@ import pytest
 
 from coaching.practice.coach import texts
 from coaching.practice.coach.texts import LANGUAGES, Language
+from coaching.practice.coach.thread import thread
 from tests.practice.conftest import Http
 from tests.practice.talking import CONTEXT, NAMES, TalkWalk
 
@@ -25,6 +26,37 @@ UNDATED: dict[Language, tuple[str, str, str]] = {
     "de": ("ich könnte ihn fragen", "vllt am donnerstag", "ihn fragen"),
     "es": ("podría hablar con él", "el jueves", "hablar con él"),
 }
+LATE: dict[Language, tuple[str, str, str]] = {
+    "en": (
+        "The walls are thin here and the stairs creak at night",
+        "I'd like to sleep through",
+        "to sleep through",
+    ),
+    "de": (
+        "Die Wände sind hier dünn und die Treppe knarrt nachts",
+        "Ich würde gern durchschlafen",
+        "durchschlafen",
+    ),
+    "es": (
+        "Las paredes son finas y la escalera cruje por las noches",
+        "Me gustaría dormir bien",
+        "dormir bien",
+    ),
+}
+DAUNTED: dict[Language, str] = {
+    "en": "I'm too shy for that",
+    "de": "da trau ich mich nicht",
+    "es": "me da vergüenza",
+}
+SAYS_WHEN: list[tuple[Language, str]] = [
+    ("en", "maybe on Thursday after work"),
+    ("en", "Thursday would be good"),
+    ("de", "vllt donnerstag in der mittagspause"),
+    ("de", "Donnerstagabend, da habe ich Zeit"),
+    ("de", "Donnerstag wäre gut"),
+    ("es", "el jueves después de comer"),
+    ("es", "el jueves por la tarde"),
+]
 YES: dict[Language, str] = {"en": "yes please", "de": "ja gern", "es": "sí"}
 NO: dict[Language, str] = {"en": "no", "de": "nein", "es": "no"}
 HARM: dict[Language, str] = {
@@ -109,3 +141,42 @@ async def test_a_complaint_alone_is_answered_as_one(http: Http) -> None:
     walk = await _asked(http, "en")
     with texts.speaking("en"):
         assert texts.answers("owned")[0] not in await walk.say("That's not an answer.")
+
+
+@pytest.mark.parametrize(("language", "words"), SAYS_WHEN)
+async def test_words_that_only_say_when_are_joined_with_what_they_could_do(
+    http: Http, language: Language, words: str
+) -> None:
+    walk = await _asked(http, language)
+    await walk.say(UNDATED[language][0])
+    reply = await walk.say(words)
+    assert texts.stands_in("offer_step", reply)
+    assert UNDATED[language][2] in reply.lower()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_what_they_would_like_answers_the_question_before_if_none_was_asked_since(
+    http: Http, language: Language
+) -> None:
+    walk = begun(http, language)
+    beside, late, quote = LATE[language]
+    for words in (*ASKED[language][:2], beside):
+        reply = await walk.say(words)
+    assert "?" not in reply
+    assert thread(language)["wish"]["took"].format(words=quote) in await walk.say(late)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_what_only_says_how_hard_it_is_is_not_quoted_as_what_is_in_their_hands(
+    http: Http, language: Language
+) -> None:
+    walk = await _asked(http, language)
+    reply = await walk.say(DAUNTED[language])
+    assert reply.startswith(thread(language)["daunts"])
+    assert DAUNTED[language] not in reply
+
+
+def test_each_language_hears_and_says_the_same_in_the_thread() -> None:
+    for code in LANGUAGES:
+        assert thread(code).keys() == thread("en").keys()
+        assert thread(code)["heard"].keys() == thread("en")["heard"].keys()
