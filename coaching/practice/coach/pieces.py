@@ -31,6 +31,7 @@ _ONLY_WHEN = re.compile(
     r"\A\W*(?:(?:ok(?:ay)?|well|yes|so|then|maybe|perhaps|probably|first thing|early|in the morning"
     r"|for example|na|ja|gut|dann|gleich|halt|mal|mismo|zum beispiel|por ejemplo"
     r"|vielleicht|vllt|wohl|eher|früh|abends?|vormittags?|nachmittags?|mittags?|pues|sí|igual|quizás?|mejor"
+    r"|am we|am wochenende|este finde|at the weekend|this weekend"
     r"|mornings?|afternoons?|evenings?|nights?|lunchtime"
     r"|temprano|por la (?:mañana|tarde|noche)|x la (?:mañana|tarde|noche))\b\W*)*"
     r"(?:(?:at|after|before|in|during|over|bei|beim|nach|vor|im|zum|um|gegen|ab|después de|antes de|a|en)"
@@ -40,6 +41,12 @@ _ONLY_WHEN = re.compile(
 """What is left of words without their day that only say when."""
 _LONG_WORD = re.compile(r"\w{5,}")
 _TO = re.compile(r"(?<=\s)zu\s(?=\w+e?n\Z)")
+_PARTICLES = re.compile(r"\s(?:halt|eben)\s", re.IGNORECASE)
+_REFERS = re.compile(
+    r"\A(?:(?:das|es|that|it|this|eso)\s)?(?:tun|machen|do|hacer|hacerlo)(?:\s(?:das|es|that|it|this|eso))?\Z",
+    re.IGNORECASE,
+)
+"""How a title only refers to what was said before."""
 _OWN = re.compile(r"\b(?:ich|i|yo|we|wir)\b", re.IGNORECASE)
 _ADVERBS = frozenset(
     {"vielleicht", "vllt", "dann", "da", "ok", "okay", "ja", "naja", "na", "also", "gut", "nun", "natürlich"}
@@ -123,12 +130,13 @@ def _title(words: str) -> str:
     before = plain[: found.start()].split() if found and found["inverted"] else []
     before = [each for each in before if each.strip(AROUND).lower() not in _ADVERBS]
     said = " ".join([*before, found["do"]]) if found else bare
+    said = _PARTICLES.sub(" ", said)
     title = _TO.sub("", title_of(said).strip(AROUND).replace(" ,", ","))
     hour = says("hour", bare)
     if hour and len(bare.split()) <= len(hour[0].split()) + 1:
         return ""  # a time alone
     is_one = len(title.split()) < _MIN_WORDS and not _OBJECT.search(title)
-    is_told = not found and _OWN.search(title)
+    is_told = (not found and (_OWN.search(title) or _ONLY_WHEN.match(title))) or _REFERS.match(title)
     is_bare = says("bare", title) or says("bare", title.partition(",")[0])
     return "" if is_one or is_told or not (found or is_bare) else title
 

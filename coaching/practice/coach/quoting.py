@@ -44,7 +44,7 @@ _TRAILS = re.compile(
     r"(?<![\s,])[\s,]++(?:i (?:guess|suppose|think)|or (?:something|so)|lol|ha(?:ha)++"
     r"|(?:glaube?|denke?|schätze?) ich"
     r"|ich (?:glaube?|denke?|schätze?)|oder so|halt|maybe|perhaps|vielleicht"
-    r"|quizás?|tal vez|supongo|creo(?: yo)?|o algo(?: así)?|ja(?:ja)++)\W*\Z",
+    r"|quizás?|tal vez|supongo|imagino|creo(?: yo)?|o algo(?: así)?|ja(?:ja)++)\W*\Z",
     re.IGNORECASE,
 )
 """What is only said after an answer."""
@@ -110,6 +110,9 @@ def quoted(words: str, name: str = "mind") -> str:
     wanted = name if name in {"wish", "hands", "piece"} else ""
     fit = [each for each in parts if not wanted or _answers(each, wanted)]
     is_clear = len(parts) == 1 and not (wanted and is_beyond(parts[0], wanted))
+    if wanted in {"hands", "piece"} and len(parts) > 1:
+        named = [each for each in parts if _names_step(each) and not is_beyond(each, wanted)]
+        fit = named or ([] if wanted == "piece" else fit)
     known = fit or (parts if is_clear else [])
     whole = (_whole(each) for each in sorted(known, key=_is_short))
     return next((each for each in whole if _is_quotable(each)), "")
@@ -126,6 +129,12 @@ def _parts(words: str, name: str) -> Iterator[str]:
 
 def _is_short(words: str) -> bool:
     return len(words.split()) < _MIN_WORDS
+
+
+def _names_step(words: str) -> bool:
+    """Return whether words name what somebody could do, or when: "I could …", a verb alone, a day."""
+    is_bare = any(says("bare", each) for each in (words, words.partition(",")[0]))
+    return is_bare or bool(_heard()["could"].search(words)) or any(days_in(words, None))
 
 
 def _answers(words: str, name: str) -> bool:

@@ -83,7 +83,8 @@ def talk(conversation: Conversation, newest: Exchange, heard: Heard) -> str:
         return told
     if is_about("clock", words) or is_about("asks_day", words):
         return say_today(conversation) or texts.said("clock")
-    if heard.kind == "foreign":
+    is_brief = len(words.split()) <= _MIN_ADDED and not conversation.is_first
+    if heard.kind == "foreign" and not is_brief:
         return in_both_languages(heard)
     is_pasted = heard.kind == "long" or (len(words) > _MIN_PASTED and is_about("pasted", words))
     if heard.kind in _AS_HEARD or is_pasted:
