@@ -8,11 +8,11 @@ the signs that `spoken_signs` reads by `words/promises.txt`, and what `promise_w
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Literal
 
-from coaching.library.asked import Asked, Said, Why
+from coaching.library.asked import WORDS, Asked, Said, Why
 from coaching.library.promise_weights import Weighable, Weights, learnt_weights
 from coaching.library.spoken import (
     has_words,
@@ -25,6 +25,7 @@ from coaching.library.spoken import (
     widened,
 )
 from coaching.library.spoken_days import days_said
+from coaching.library.spoken_words import Lists, languages_of
 from coaching.safety.danger import find_danger
 
 Purpose = Literal["new", "done", "dropped", "open"]
@@ -35,6 +36,8 @@ MAX_FOUND = 5
 MAX_ANSWER = 200
 """A longer message is more than an answer to a proposal."""
 _QUESTIONS = frozenset("?¿？؟")
+_ENDS_NO = frozenset(",.;:!–—")
+"""Signs after a no that stands alone: "no, Thursday" is another day, "no Thursday" is none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +67,7 @@ def weigh(claim: Claim, said: Sequence[Said], weights: Weights | None = None) ->
         return Weighed(why="not said")
     found: list[Weighed] = []
     for each in said:
-        weighed = _in_one(claim, wanted, each, weights)
+        weighed = _in_one(claim, wanted, _after_no(claim, wanted, each), weights)
         if not weighed.why:
             return weighed
         found += [weighed] if weighed.why != "not said" else []
@@ -81,6 +84,17 @@ def weighable_of(quote: str, said: Said) -> Weighable | None:
         return None
     asked = Asked(said, range(found[0].start, found[-1].end), wanted)
     return asked.weighable(asked.doubt)
+
+
+def _after_no(claim: Claim, wanted: Sequence[str], said: Said) -> Said:
+    """Return an answer without its no, if a step moves to the day that is all the rest: "no, on Thursday"."""
+    first, *rest = tokens_of(said.text) if len(said.text) <= MAX_ANSWER else [None]
+    if first is None or not rest or claim.purpose != "open" or claim.due_date is None or not said.asked:
+        return said
+    between = said.text[first.end : rest[0].start].strip()
+    is_rest = [token.word for token in rest] == list(wanted) and between in _ENDS_NO
+    is_no = is_rest and Lists(WORDS, languages_of(WORDS, said.text)).has("no", [first.word])
+    return replace(said, text=said.text[rest[0].start :]) if is_no else said
 
 
 def _in_one(claim: Claim, wanted: Sequence[str], said: Said, weights: Weights) -> Weighed:
