@@ -12,7 +12,7 @@ from hashlib import sha256
 from math import exp
 from pathlib import Path
 
-from coaching.practice.coach.sense import ALWAYS, FILE, features_of
+from coaching.practice.coach.sense import ALWAYS, FILE, REQUEST, features_of
 from tests.learning import rounded, solve
 
 Weights = Mapping[str, int]
@@ -66,10 +66,15 @@ def learn_acts(utterances: Sequence[Utterance]) -> Mapping[str, Weights]:
 
 
 def learn_topics(utterances: Sequence[Utterance]) -> Mapping[str, Weights]:
-    """Return the same for each topic."""
-    rows = [sorted(features_of(each.words)) for each in utterances]
-    topics = sorted({each.path for each in utterances} - {""})
-    return {topic: _learn_one([each.path == topic for each in utterances], rows) for topic in topics}
+    """Return the same for each topic; those of requests are told apart among requests alone."""
+    requests = [each for each in utterances if each.act == REQUEST]
+    return {
+        topic: _learn_one(
+            [each.path == topic for each in known], [sorted(features_of(each.words)) for each in known]
+        )
+        for topic in sorted({each.path for each in utterances} - {""})
+        for known in [requests if topic.startswith(f"{REQUEST}/") else utterances]
+    }
 
 
 def _learn_one(are: Sequence[bool], rows: Sequence[Sequence[str]]) -> Weights:

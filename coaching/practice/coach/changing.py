@@ -23,11 +23,13 @@ _CLAUSE = re.compile(
     r"[,.;:!?\n]|\s(?:que|weil|denn|because|since|as|y|und|and|but|aber|pero)\s", re.IGNORECASE
 )
 _WORD = re.compile(r"\w+")
+_NO = re.compile(r"\A\W*(?:no|nope|nah|nein|nee?|nö)\b\s*[,.;:!–—]\s*(?=\w)", re.IGNORECASE)
+"""A no before another day: the rest is what moves the step."""
 _LIGHT_WORDS = (
     "i ich yo da dann the a an my to den die das der dem ein eine einen mein meine meinen el la los las un "
     "una mi mis al del de auf zu zum zur mit with for fur para con en at um"
 )
-_LIGHT = frozenset(_LIGHT_WORDS.split())
+LIGHT = frozenset(_LIGHT_WORDS.split())
 """Words that don't tell one step from another."""
 _SHORT, _MOST, _FEW = 12, 25, 4
 """So many words change a step at most: in a sentence, in a message, and without any word for a change."""
@@ -72,7 +74,7 @@ def is_same(plan: Plan, step: Mapping[str, Any]) -> bool:
 
 
 def _own_words(title: str) -> frozenset[str]:
-    words = frozenset(_WORD.findall(plain_letters(title))) - _LIGHT
+    words = frozenset(_WORD.findall(plain_letters(title))) - LIGHT
     return frozenset(each.removesuffix("e") for each in words)
 
 
@@ -84,7 +86,30 @@ def has_just_noted(conversation: Conversation, *, ago: int = 1) -> bool:
 
 
 def _last(conversation: Conversation) -> Call | None:
-    return next((call for call in reversed(conversation.calls) if call.name in {CREATE, RESOLVE}), None)
+    """Return the call of the last step: the newest that proposed or noted one, or changed it in fact."""
+    of_steps = (call for call in reversed(conversation.calls) if call.name in {CREATE, RESOLVE})
+    return next((call for call in of_steps if call.name == CREATE or call.values.get("written")), None)
+
+
+def answered(conversation: Conversation, words: str) -> Reply | None:
+    """Return the reply to a yes or a no that is written instead of tapped in a step's card; None else."""
+    newest = conversation.exchanges[-1]
+    before = conversation.exchanges[-2].position if len(conversation.exchanges) > 1 else 0
+    waiting = [
+        call
+        for call in conversation.calls
+        if before < call.position < newest.position
+        and call.name in {CREATE, RESOLVE}
+        and "written" not in call.values
+        and not call.is_error
+    ]
+    if not waiting or "?" in words or len(words.split()) > _SHORT // 2:
+        return None
+    if says("no", words) or says("forgets", words):
+        return Reply.of(texts.said("step_not_kept" if waiting[0].name == CREATE else "step_stays"))
+    if not says("yes", words) or any(days_in(words, None)):
+        return None
+    return Reply.of(*(ToolUse(call.name, {**call.input, "quote": words.strip()}) for call in waiting))
 
 
 def put_back(conversation: Conversation, words: str) -> Reply | None:
@@ -131,7 +156,8 @@ def changed(conversation: Conversation, words: str) -> Reply | None:
 def _dropped(conversation: Conversation, last: Call | None, words: str) -> Reply | None:
     """Return the reply to words that drop the last step, or one that wasn't noted here."""
     if last and (call := _drop(conversation, last, words)):
-        return Reply.of(call)
+        title = str(last.values.get("title") or last.input.get("title") or "")
+        return Reply.of(texts.said("step_drop_asks", title=title), call)
     if last and last.name == CREATE and not last.values.get("written") and has_just_noted(conversation):
         return Reply.of(texts.said("step_not_kept"))
     return Reply.of(texts.said("list_remove")) if says("names_list", words) else None
@@ -166,9 +192,16 @@ def _moved(conversation: Conversation, last: Call, words: str) -> ToolUse | None
     if not day:
         return None
     if last.values.get("state") == "open" and RESOLVE in conversation.tools:
-        return resolve(last.values["id"], "open", words, due_date=day)
+        return resolve(last.values["id"], "open", _quote_of(words, day, today), due_date=day)
     is_proposed = last.name == CREATE and not last.values.get("written") and has_just_noted(conversation)
     return ToolUse(CREATE, {**last.input, "due_date": day}) if is_proposed else None
+
+
+def _quote_of(words: str, day: str, today: date) -> str:
+    """Return the sentence that names a day, without a no before it: so much is what moves a step."""
+    sentences = [each.strip() for each in SENTENCE.findall(words)]
+    naming = [each for each in sentences if any(meant.isoformat() == day for _, meant in days_in(each, today))]
+    return _NO.sub("", naming[-1] if naming else words)
 
 
 def _moving(words: str, *, is_just: bool) -> Sequence[str]:

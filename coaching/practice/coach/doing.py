@@ -4,10 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from coaching.practice.coach import texts
+from coaching.practice.coach.after_danger import is_at_rest
 from coaching.practice.coach.asides import say_written
 from coaching.practice.coach.asked_of_list import say_of_list
 from coaching.practice.coach.changing import (
     RESOLVE,
+    answered,
     changed,
     drop_first,
     has_just_noted,
@@ -20,6 +22,7 @@ from coaching.practice.coach.conversation import Call, Conversation, Exchange
 from coaching.practice.coach.days import days_in, say_today, today_in
 from coaching.practice.coach.file_names import clip, join_words, reason_in_words
 from coaching.practice.coach.fitting import is_weighty
+from coaching.practice.coach.granting import grant
 from coaching.practice.coach.hearing import hear
 from coaching.practice.coach.leaving import takes_leave
 from coaching.practice.coach.library import search_documents
@@ -63,6 +66,8 @@ def do_requested(conversation: Conversation, words: str) -> Reply | None:
 
 def do_of_list(conversation: Conversation, words: str) -> Reply | None:
     """Return the reply to what words ask, request, change or agree to of the list; None to other words."""
+    if reply := answered(conversation, words):
+        return reply
     if (plans := _wanted(conversation, words)) and CREATE in conversation.tools:
         return note(conversation, plans)
     if step_in(words)[0]:
@@ -124,6 +129,8 @@ def note_or_offer(conversation: Conversation, newest: Exchange) -> Reply | None:
         return reply
     if plan := said_as_step(conversation):
         return note(conversation, [plan])
+    if granted := None if is_at_rest(conversation) else grant(conversation, newest.answer):
+        return granted
     return _offer_step(conversation, newest.answer)
 
 

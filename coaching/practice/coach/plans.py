@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date, time
 
+from coaching.practice.coach.asked_for import AskedFor, step_words
 from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.days import days_in, today_in
 from coaching.practice.coach.fitting import is_heavy
@@ -77,6 +78,12 @@ _EVERYDAY = re.compile(
     re.IGNORECASE,
 )
 """What only sounds like harm in a step: the gym that is hit, the drums, going to bed."""
+_OF_HOUR = re.compile(
+    r"\A\s*(?:o['’]?clock|uhr|[ap]m\b|[ap]\.m\.|horas\b|sharp\b|(?:in the|at) (?:morning|afternoon|evening|night)\b"
+    r"|(?:de|por) la (?:mañana|tarde|noche)\b|(?:morgens|abends|früh|vormittags|nachmittags)\b)",
+    re.IGNORECASE,
+)
+"""What belongs to an hour that stands before it."""
 _AND = re.compile(r",\s+(?:and|und|y)\s+(?:then |dann |luego )?", re.IGNORECASE)
 _LISTED = re.compile(r",\s*(?:(?:and|und|y)\s+)?|(?<!\s)\s+(?:and|und|y)\s+", re.IGNORECASE)
 _COMMA = re.compile(r",\s*(?:(?:and|und|y)\s+)?", re.IGNORECASE)
@@ -86,7 +93,7 @@ _OF_LIST = re.compile(
 """How the tour says what it does with a step that is said with a day."""
 _THAT_I = re.compile(r"\bdass i(?:ch)?\b[^\n]{0,160}e\W*\Z", re.IGNORECASE)
 """A request that ends in a German verb of the person's: "dass ich sie anrufe"."""
-_MAX_TITLE, _FEW = 90, 6
+_MAX_TITLE, _FEW, _MOST = 90, 6, 4
 _MAX_OWED_WORDS = 14
 _MIN_BARE_WORDS = 2
 _TOLD_HOW = 8
@@ -95,12 +102,16 @@ _TOLD_HOW = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """A step that words name. Without a day of the person's, `day` is None."""
+    """A step that words name. Without a day of the person's, `day` is None.
+
+    `is_requested`: the words ask for it, rather than promise it.
+    """
 
     title: str
     quote: str
     day: date | None = None
     at: time | None = None
+    is_requested: bool = False
 
     @property
     def call(self) -> ToolUse:
@@ -129,14 +140,39 @@ def said_bare(conversation: Conversation, words: str) -> Plan | None:
 
 def promised(conversation: Conversation, words: str) -> Plan | None:
     """Return the first promise in words that has a day."""
+    return next(iter(promises(conversation, words)), None)
+
+
+def promises(conversation: Conversation, words: str) -> Sequence[Plan]:
+    """Return the promises in words that have a day, in their order."""
+    found: list[Plan] = []
     sentences = SENTENCE.findall(words)
     for at, sentence in enumerate(sentences):
         if is_about("no_promise", sentence) or says("laughs", sentence) or says("laughs", words):
             continue
-        plans = (_promised_in(conversation, part.strip(" .,;:-")) for part in _CLAUSE.split(sentence))
-        if plan := next(filter(None, plans), None):
-            return _mended(conversation, plan, sentences[at + 1 :])
-    return None
+        plans = [_promised_in(conversation, part.strip(" .,;:-")) for part in _CLAUSE.split(sentence)]
+        *own, last = [None, *filter(None, plans)]
+        found += filter(None, own)
+        found += [_mended(conversation, last, sentences[at + 1 :])] if last else []
+    return found[:_MOST]
+
+
+def asked_plan(conversation: Conversation, asked: AskedFor) -> Plan | None:
+    """Return the step that a sentence asks for in words of its own; None where they name none."""
+    wanted = step_words(asked, _bare(asked.said))
+    title = title_of(_TO_DO.sub("", _bare(wanted)))
+    if not title:
+        return None
+    quote = wanted if wanted in asked.said or wanted in asked.after else asked.said
+    said = f"{asked.said} {asked.after}" if wanted in asked.after else asked.said
+    return _on_day(conversation, Plan(title=title, quote=quote, is_requested=True), said)
+
+
+def _bare(words: str) -> str:
+    """Return words without those for a day or a time."""
+    while (bare := _without_days(words)) != words:
+        words = " ".join(bare.split())
+    return _without_time(words) if time_in(words) else words
 
 
 def _mended(conversation: Conversation, plan: Plan, after: Sequence[str]) -> Plan:
@@ -162,7 +198,9 @@ def _promised_in(conversation: Conversation, part: str) -> Plan | None:
         own = _could_before(conversation)
     elif _only_goes_there(_without_days(own)):
         own = _BEGINS_EVENT.sub("", _without_days(",".join(kept[:first])).strip())
-    title = title_of(_REASON.sub("", _INVERTED.sub(r"ich \1", _without_days(own).strip())))
+    bare = _without_days(own).strip()
+    bare = _without_time(bare) if time_in(bare) else bare
+    title = title_of(_REASON.sub("", _INVERTED.sub(r"ich \1", bare)))
     return _on_day(conversation, Plan(title=title, quote=quote), ",".join(kept)) if title else None
 
 
@@ -208,7 +246,17 @@ def _on_day(conversation: Conversation, plan: Plan, words: str) -> Plan:
     """Return a plan with the day and the time that words name."""
     today = today_in(conversation)
     day = next((day for _, day in days_in(words, today)), None) if today else None
-    return replace(plan, day=day, at=time_in(words) if day else None)
+    at = time_in(words) if day else None
+    return replace(plan, day=day, at=at, title=title_of(_without_time(plan.title)) if at else plan.title)
+
+
+def _without_time(title: str) -> str:
+    """Return a title without its time of day, which has a field of its own."""
+    found = says("hour", title)
+    if not found or len(plain_letters(title)) != len(title):
+        return title
+    rest = _OF_HOUR.sub("", title[found.end() :], count=1)
+    return f"{title[: found.start()].rstrip()} {rest.lstrip()}".strip(" ,") or title
 
 
 def owed(conversation: Conversation, words: str, *, needs_day: bool = True) -> Plan | None:
@@ -255,4 +303,4 @@ def _parts(wanted: str, said: str) -> Sequence[str]:
 def _as_requested(conversation: Conversation, wanted: str, said: str) -> Plan:
     title = title_of(_TO_DO.sub("", _without_days(wanted).strip())) or one_line(wanted, _MAX_TITLE)
     title += "n" if _THAT_I.search(said) and title.endswith("e") else ""
-    return _on_day(conversation, Plan(title=title, quote=wanted.strip()), said)
+    return _on_day(conversation, Plan(title=title, quote=wanted.strip(), is_requested=True), said)

@@ -15,7 +15,7 @@ from coaching.practice.coach.texts import LANGUAGES, Language, language, once_pe
 from coaching.safety.card import danger_in
 
 Request = Literal["step", "too", "item", "note", "search", "files", "steps", "able", "how"]
-Known = Request | Literal["harm", "end"]
+Known = Request | Literal["harm", "end", "taken"]
 
 _STEPS = frozenset({"step", "too", "item"})
 _MAX_CHARACTERS = 700
@@ -23,6 +23,8 @@ _FEW_WORDS = 3
 _I_WILL: Mapping[Language, str] = {"en": "I will", "de": "Ich werde", "es": "Voy a"}
 _QUOTED = "\"'“„«‘"
 _SENTENCE = re.compile(r"[^.!?\n]++[.!?]*+")
+_LED = re.compile(r"\A\W*(?:[\w']++\s*){1,4}[:,;]\s+(\S.*)\Z", re.DOTALL)
+"""A few words that lead to a request: "actually no: remind me …"."""
 _AROUND = " \t\n.!?,;:-–—\"'“”„«»‘’"
 
 
@@ -58,6 +60,14 @@ def requested(request: Request, words: str) -> str:
     return ""
 
 
+def taken(words: str) -> str:
+    """Return the words of a step in a sentence that asks for one, whatever it is worded like; or nothing."""
+    plain = words.replace("’", "'").strip()
+    codes = dict.fromkeys((spoken_language(plain) or language(), *LANGUAGES))
+    found = next(filter(None, (_found(code, "taken", plain) for code in codes)), None)
+    return found[1].strip(_AROUND) if found else ""
+
+
 def _is_own(words: str) -> bool:
     return "\n" not in words.strip() and not words.lstrip().startswith(tuple(_QUOTED))
 
@@ -90,5 +100,6 @@ def is_end(code: Language, wanted: str) -> bool:
 def step_in(words: str) -> tuple[str, str]:
     """Return the next step that words request, and the words or the sentence that do; nothing for others."""
     sentences = _SENTENCE.findall(words) if len(words) <= _MAX_CHARACTERS and _is_own(words) else []
-    found = ((requested("step", said), said) for said in (words, *sentences))
+    led = [found[1] for each in sentences if (found := _LED.match(each))]
+    found = ((requested("step", said), said) for said in (words, *sentences, *led))
     return next((each for each in found if each[0]), ("", ""))

@@ -43,6 +43,9 @@ _LOSS = "confide/loss"
 _VAGUE = frozenset({"tell/look", "tell/doubt", "ask_advice/wonder", "complain/quiet", "short/tease"})
 """Topics that others' words are easily taken for."""
 _LIKELY_TOPIC = -120
+REQUEST = "request"
+"""The act of who asks the tour to do something: it is done, so it counts only where it is sure."""
+_SURE_REQUEST, _REQUEST_MARGIN = 0.7, 60
 _ANSWERED = frozenset({"ask_self"})
 """Acts that want an answer: there the likeliest topic is better than none."""
 
@@ -147,11 +150,16 @@ def sense(text: str) -> Sensed:
     acts, topics = weigh(text)
     most = max(acts.values())
     powers = {act: exp((weight - most) / _TEMPER) for act, weight in acts.items()}
+    if powers.get(REQUEST, 0) < _SURE_REQUEST * sum(powers.values()):
+        powers.pop(REQUEST, None)
     act = max(powers, key=powers.__getitem__)
     share = powers[act] / sum(powers.values())
-    (best, first), (_, second) = sorted(topics.items(), key=lambda each: -each[1])[:2]
+    known = ((name, weight) for name, weight in topics.items() if name.startswith(f"{REQUEST}/") == (act == REQUEST))
+    (best, first), (_, second) = sorted(known, key=lambda each: -each[1])[:2]
     of_act, _, topic = best.partition("/")
     least, margin = (_LIKELY_TOPIC, 0) if of_act == act in _ANSWERED else (_SURE_TOPIC, _MARGIN)
+    if act == REQUEST:
+        least, margin = _LIKELY_TOPIC, _REQUEST_MARGIN
     if of_act in _GRAVE:
         least, margin = (2 if best == _LOSS else 4) * _SURE_TOPIC, 2 * _MARGIN
     elif best in _VAGUE:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from coaching.practice.coach import texts
 from coaching.practice.coach.acts import asks_to_be_reminded
 from coaching.practice.coach.changing import (
+    LIGHT,
     RESOLVE,
     changed,
     drop_first,
@@ -22,10 +23,11 @@ from coaching.practice.coach.changing import (
 )
 from coaching.practice.coach.conversation import Call, Conversation
 from coaching.practice.coach.days import days_in, today_in
+from coaching.practice.coach.file_names import join_words
 from coaching.practice.coach.harm import say_of_harm
 from coaching.practice.coach.hearing import is_about
 from coaching.practice.coach.on_list import time_in
-from coaching.practice.coach.plans import CREATE, SENTENCE, Plan, harms, promised, requested_plans
+from coaching.practice.coach.plans import CREATE, SENTENCE, Plan, harms, promises, requested_plans
 from coaching.practice.coach.wordings import introduce
 from coaching.practice.script import Reply, ToolUse
 
@@ -51,16 +53,16 @@ def step_reply(conversation: Conversation, words: str) -> Reply | None:
     if len(words) > _MAX_WORDS:
         return None
     if is_about("takes_leave", words):
-        plan = promised(conversation, words)
-        return note(conversation, [plan]) if plan and CREATE in conversation.tools else None
+        plans = promises(conversation, words)
+        return note(conversation, plans) if plans and CREATE in conversation.tools else None
     if CREATE in conversation.tools and (plans := requested_plans(conversation, words)):
         return note(conversation, plans)
     if done := _done(conversation, words):
         return Reply.of(done)
     if moved := put_back(conversation, words):
         return moved
-    plan = promised(conversation, words) if CREATE in conversation.tools else None
-    return note(conversation, [plan]) if plan else changed(conversation, words)
+    plans = promises(conversation, words) if CREATE in conversation.tools else []
+    return note(conversation, plans) if plans else changed(conversation, words)
 
 
 def note(conversation: Conversation, plans: Sequence[Plan]) -> Reply:
@@ -80,15 +82,27 @@ def note(conversation: Conversation, plans: Sequence[Plan]) -> Reply:
             calls.append(resolve(step["id"], "open", plan.quote, due_date=plan.day.isoformat()))
         else:
             told.append(say_with_day(conversation, "step_already", step))
-    drop = drop_first(conversation, conversation.exchanges[-1].answer) if calls else None
-    return Reply.of(*filter(None, [drop]), *calls) if calls else Reply.of("\n\n".join(told))
+    if not calls:
+        return Reply.of("\n\n".join(told))
+    drop = drop_first(conversation, conversation.exchanges[-1].answer)
+    asks = _say_asked(conversation, [each for each in plans if each.is_requested and each.call in calls])
+    return Reply.of(*filter(None, [asks, drop]), *calls)
+
+
+def _say_asked(conversation: Conversation, plans: Sequence[Plan]) -> str:
+    """Say of requested steps that a card may ask about them; the server takes only a promise without a yes."""
+    if not plans:
+        return ""
+    steps = [say_with_day(conversation, "wrote_step", each.call.input) for each in plans]
+    return texts.said("step_asks", steps=join_words(steps))
 
 
 def say_step(conversation: Conversation, call: Call) -> str:
     """Say what became of a step, as its result tells."""
     values, words = call.values, conversation.exchanges[-1].answer
     if call.is_error or not values.get("written"):
-        return texts.said("step_failed" if call.is_error else "step_not_kept")
+        is_new = call.name == CREATE
+        return texts.said("step_failed" if call.is_error else "step_not_kept" if is_new else "step_stays")
     match values.get("state"):
         case "done" | "dropped" as state:
             return texts.said(f"step_{state}", title=str(values.get("title", "")))
@@ -112,7 +126,7 @@ def _reminder(values: Mapping[str, object]) -> str:
 def look_back(conversation: Conversation, begins: int) -> LookBack | None:
     """Return what to do about the step that is due; None without one."""
     due = _DUE.search(conversation.section("steps_due"))
-    steps = _open_steps(conversation)
+    steps = open_steps(conversation)
     step = next((each for each in due[1].split(", ") if each in steps), "") if due else ""
     if not step or RESOLVE not in conversation.tools:
         return None
@@ -139,13 +153,13 @@ def _done(conversation: Conversation, words: str) -> ToolUse | None:
     for sentence in SENTENCE.findall(words):
         if "?" in sentence or not is_about("done_step", sentence):
             continue
-        for step, title in _open_steps(conversation).items():
-            if _names(sentence, title):
+        for step, title in open_steps(conversation).items():
+            if names(sentence, title):
                 return resolve(step, "done", sentence.strip())
     return None
 
 
-def _open_steps(conversation: Conversation) -> Mapping[str, str]:
+def open_steps(conversation: Conversation) -> Mapping[str, str]:
     """Return the titles of the open steps by their ids."""
     found: dict[str, str] = {}
     for text in conversation.context_texts:
@@ -158,9 +172,9 @@ def _open_steps(conversation: Conversation) -> Mapping[str, str]:
     return found
 
 
-def _names(sentence: str, title: str) -> bool:
+def names(sentence: str, title: str) -> bool:
     """Return whether a sentence has most of a title's words, however they end."""
     said = _WORD.findall(sentence.lower())
-    own = _WORD.findall(title.lower())
+    own = [word for word in _WORD.findall(title.lower()) if word not in LIGHT] or _WORD.findall(title.lower())
     found = [word for word in own if any(one.startswith(word) or word.startswith(one) for one in said)]
     return bool(own) and 3 * len(found) >= 2 * len(own)

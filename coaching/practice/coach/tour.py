@@ -26,6 +26,7 @@ from coaching.practice.coach.documents import classify, is_classification
 from coaching.practice.coach.doing import do_in_walk, do_requested, note_or_offer, say_done, say_steps
 from coaching.practice.coach.file_names import reason_in_words
 from coaching.practice.coach.follow_up import draft_in
+from coaching.practice.coach.granting import walk_asked_for
 from coaching.practice.coach.grieving import is_grieving
 from coaching.practice.coach.harm import asks_of_harm
 from coaching.practice.coach.hearing import Heard, hear, is_about
@@ -264,6 +265,8 @@ def _answer(conversation: Conversation, newest: Exchange, lead: str, *, is_first
     if heard.kind == "wish" and not (is_story or plain_act(newest.answer) in {"jot", "jotask"}):
         again = texts.said("note_again") if heard.words == "note" and ":" in newest.answer else ""
         return _begin(conversation, walk_called(heard.words), lead, again)
+    if (walk := walk_asked_for(newest.answer)) and not (newest.value or is_at_rest(conversation)):
+        return _begin(conversation, walk_called(walk), lead)
     return note_or_offer(conversation, newest) or _reply(conversation, newest, heard, lead, is_first=is_first)
 
 

@@ -1,0 +1,120 @@
+"""What sentences ask the tour to do, however they are worded: sensed (`sense`), where no pattern says it.
+
+Each sentence is weighed by itself. Of several requests the last counts, unless all are for steps.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from coaching.practice.coach.colloquial import standard
+from coaching.practice.coach.requested import taken
+from coaching.practice.coach.sense import REQUEST, sense
+
+_SENTENCE = re.compile(r"[^.!?\n]+[.!?]*")
+_CLAUSE = re.compile(r"[,;]\s+|\s(?:but|aber|pero)\s", re.IGNORECASE)
+_QUOTED = re.compile("(?<!\\w)['‘\"“„«]([^'\"“”„«»‘’\n]{2,120})['’\"”“»](?!\\w)")
+_AFTER_COLON = re.compile(r":\s+(\S[^\n]{1,200})\Z")
+_POLITE = re.compile(
+    r"[\s,]++(?:please|pls|plz|thanks|thank you|ta|cheers|ok(?:ay)?|for me|will you|would you|too|as well"
+    r"|bitte|danke|ja|mal|noch|auch|por favor|porfa|gracias|vale|también)\W*\Z",
+    re.IGNORECASE,
+)
+_REFERS = frozenset(
+    "it that this them something anything one step reminder task todo list"
+    " es das ihn sie etwas was schritt punkt liste eso esto lo algo paso tarea recordatorio".split()
+)
+"""Words that name no step by themselves."""
+_LIGHT = frozenset(
+    "a an the to for of on in my another new next please me ein eine einen den die der das mein meine meinen"
+    " meiner auf neuen nächsten bitte un una el la en mi otro nuevo próximo de para".split()
+)
+_WORD = re.compile(r"\w+")
+_MAX_AFTER = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedFor:
+    """What a sentence asks for, with the sentences before and after it."""
+
+    topic: str
+    said: str
+    before: str = ""
+    after: str = ""
+
+
+def asked_for(words: str) -> Sequence[AskedFor]:
+    """Return what the sentences of a message ask for; nothing for a message that surely asks nothing."""
+    sentences = [each.strip() for each in _SENTENCE.findall(words) if each.strip()]
+    around = ["", *sentences, ""]
+    found = [
+        AskedFor(topic=topic, said=said, before=around[at], after=around[at + 2])
+        for at, said in enumerate(sentences)
+        if (topic := topic_of(said))
+    ]
+    if not found and len(sentences) > 1 and (topic := _sure_topic(words)):
+        return [AskedFor(topic=topic, said=words)]
+    if any(each.topic != "step" for each in found):
+        return found[-1:]
+    return found
+
+
+def topic_of(sentence: str) -> str:
+    """Return what a sentence or one of its clauses surely asks for, or nothing."""
+    clauses = [each for each in _CLAUSE.split(sentence) if len(each.split()) > 1]
+    return next(filter(None, map(_sure_topic, (sentence, *reversed(clauses)))), "")
+
+
+def _sure_topic(words: str) -> str:
+    sensed = sense(standard(words))
+    return sensed.topic if sensed.act == REQUEST else ""
+
+
+def step_words(asked: AskedFor, without_days: str) -> str:
+    """Return the words of the step that a sentence asks for; nothing where they can't be told.
+
+    They are quoted, follow a colon, stand between a verb and the list, or are all of the next sentence.
+    """
+    quoted = _QUOTED.search(asked.said)
+    named = quoted or _AFTER_COLON.search(without_days)
+    words = named[1] if named else taken(without_days)
+    own = without_politeness(words)
+    if _names(own):
+        return own
+    is_next = asked.after and "?" not in asked.after and len(asked.after.split()) <= _MAX_AFTER
+    return without_politeness(asked.after) if is_next else ""
+
+
+def without_politeness(words: str) -> str:
+    """Return words without a please or thanks at their end."""
+    bare = words.strip(" .!,;:-–")
+    while (found := _POLITE.search(bare)) and found.start():
+        bare = bare[: found.start()].strip(" .!,;:-–")
+    return bare
+
+
+def _names(words: str) -> bool:
+    own = set(_WORD.findall(words.lower())) - _LIGHT
+    return bool(own - _REFERS)
+
+
+def fact_words(said: str) -> str:
+    """Return what somebody wants to have noted of themselves: quoted, after a colon or a that, or all of it."""
+    named = _AFTER_COLON.search(said) or _THAT.search(said)
+    return without_politeness(named[1]) if named else said.strip()
+
+
+_THAT = re.compile(r"\b(?:that|dass|daß|que)\s+(\S.{3,300})\Z", re.IGNORECASE | re.DOTALL)
+_ABOUT = re.compile(
+    r"\b(?:about|regarding|with|über|von|zu|zum|zur|wegen|sobre|acerca de|de|del)\s+"
+    r"(?:(?:the|my|our|das|die|den|der|dem|mein\w*|el|la|los|las|mi|mis|lo)\s)?(\S.{1,60}?)"
+    r"(?=\s*(?:[?.!,;]|\Z|\b(?:gesagt|erzählt|geschrieben|verzellt|notiert|steht|war)\b))",
+    re.IGNORECASE,
+)
+
+
+def query_in(said: str) -> str:
+    """Return what somebody wants to find of what they said; nothing where that can't be told."""
+    quoted = _QUOTED.search(said)
+    found = quoted or _ABOUT.search(said)
+    return without_politeness(found[1]) if found else ""

@@ -1,0 +1,139 @@
+"""Does what a message asks for in words of its own (`asked_for`), or says where the person does it."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from coaching.practice.coach import texts
+from coaching.practice.coach.asked_for import AskedFor, asked_for, fact_words, query_in, step_words
+from coaching.practice.coach.beside import recall
+from coaching.practice.coach.changing import RESOLVE, open_steps_here, resolve, say_with_day, steps_noted
+from coaching.practice.coach.conversation import Conversation
+from coaching.practice.coach.days import days_in, today_in
+from coaching.practice.coach.direct import answer_to
+from coaching.practice.coach.file_names import join_words
+from coaching.practice.coach.own_words import found_here
+from coaching.practice.coach.plans import CREATE, Plan, asked_plan, owed, promised, said_bare
+from coaching.practice.coach.steps import names, note, open_steps
+from coaching.practice.coach.thread import go_on
+from coaching.practice.coach.walking import say
+from coaching.practice.script import Reply, ToolUse
+
+ARCS: Mapping[str, str] = {
+    "day": "open_day", "close": "close_day", "life": "life_mapping", "checkin": "weekly_checkin",
+    "decide": "decision",
+}  # fmt: skip
+"""What is asked for, and the walk that does it."""
+SAVE = "save_file"
+_ALL = re.compile(r"\b(?:all|both|everything|alle|beide|alles|tod[oa]s|amb[oa]s)\b", re.IGNORECASE)
+
+
+def walk_asked_for(words: str) -> str:
+    """Return the name of the walk that words ask for, or nothing."""
+    asked = asked_for(words)
+    return ARCS.get(asked[-1].topic, "") if asked else ""
+
+
+def grant(conversation: Conversation, words: str) -> Reply | None:
+    """Return the reply that does what words ask for, or says how it's done; None for other words."""
+    asked = asked_for(words)
+    if not asked:
+        return None
+    match asked[-1].topic:
+        case "step":
+            return note_asked(conversation, asked)
+        case "fact":
+            return _note_fact(conversation, asked[-1])
+        case "change" | "strike" | "done" as what:
+            return _change(conversation, asked[-1].said, what)
+        case "list":
+            steps = join_words(steps_noted(conversation))
+            return say(texts.said("wrote_steps", steps=steps) if steps else texts.said("list_empty"))
+        case "search":
+            query = query_in(asked[-1].said)
+            here = found_here(conversation, query) if query else ""
+            return say(here or texts.said("recall_ask")) if here or not query else recall(conversation, query)
+        case "questions":
+            return say(go_on(conversation, texts.said("asks_gladly")))
+        case "forget":
+            return say(answer_to("remove", conversation))
+        case "stop":
+            return say(texts.said("left_alone"))
+        case _:
+            return None
+
+
+def note_asked(conversation: Conversation, asked: Sequence[AskedFor]) -> Reply:
+    """Note the steps that sentences ask for; without words for one, say how one is named."""
+    if CREATE not in conversation.tools:
+        return say(texts.said("step_impossible"))
+    plans = list(filter(None, (_plan(conversation, each) for each in asked)))
+    return note(conversation, plans) if plans else say(texts.said("step_example"))
+
+
+def _plan(conversation: Conversation, asked: AskedFor) -> Plan | None:
+    """Return the step that a sentence asks for: by its own words, else by those before it."""
+    if plan := asked_plan(conversation, asked):
+        return plan
+    earlier = [each.answer for each in conversation.exchanges[-2:-1] if not each.value]
+    for words in filter(None, (asked.before, *earlier)):
+        plan = promised(conversation, words) or owed(conversation, words, needs_day=False)
+        if plan := plan or said_bare(conversation, words):
+            return plan
+    return None
+
+
+def _note_fact(conversation: Conversation, asked: AskedFor) -> Reply:
+    if SAVE not in conversation.tools:
+        return say(texts.said("note_impossible"))
+    return Reply.of(ToolUse(SAVE, {"file_type": "capture", "content": fact_words(asked.said)}))
+
+
+def _change(conversation: Conversation, said: str, what: str) -> Reply:
+    """Move, drop or tick off the steps that words name; else say which there are, or where that is done."""
+    known = dict(_known_steps(conversation))
+    found = list(_named(conversation, said, known))
+    if not found:
+        return _say_which(conversation, known, what)
+    if RESOLVE not in conversation.tools:
+        return say(texts.questions()["list"][0])
+    if what == "change":
+        return _move(conversation, said, known[found[-1]])
+    state = "done" if what == "done" else "dropped"
+    calls = [resolve(each, state, said) for each in found]
+    if state == "done":
+        return Reply.of(*calls)
+    title = join_words([str(known[each]["title"]) for each in found])
+    return Reply.of(texts.said("step_drop_asks", title=title), *calls)
+
+
+def _known_steps(conversation: Conversation) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Yield the open steps by their ids: those that the request tells of, then those noted here."""
+    for number, title in open_steps(conversation).items():
+        yield int(number), {"id": int(number), "title": title}
+    for step in open_steps_here(conversation):
+        yield int(step["id"]), step
+
+
+def _named(conversation: Conversation, said: str, known: Mapping[int, Mapping[str, Any]]) -> Iterator[int]:
+    """Yield the steps that words name: by their words, by their day, as all of them, or the only one."""
+    if len(known) == 1 or _ALL.search(said):
+        yield from known
+        return
+    named = [number for number, step in known.items() if names(said, str(step["title"]))]
+    days = {day.isoformat() for _, day in days_in(said, today_in(conversation))}
+    yield from named or [number for number, step in known.items() if str(step.get("due_date")) in days]
+
+
+def _say_which(conversation: Conversation, known: Mapping[int, Mapping[str, Any]], what: str) -> Reply:
+    if not known:
+        return say(texts.said("list_remove") if what == "strike" else texts.questions()["list"][0])
+    steps = [say_with_day(conversation, "wrote_step", each) for each in known.values()]
+    return say(texts.said("which_step", steps=join_words(steps)))
+
+
+def _move(conversation: Conversation, said: str, step: Mapping[str, Any]) -> Reply:
+    day = next((day.isoformat() for _, day in days_in(said, today_in(conversation))), "")
+    if day and day != step.get("due_date"):
+        return Reply.of(resolve(step["id"], "open", said, due_date=day))
+    return say(say_with_day(conversation, "step_only_day", step))
