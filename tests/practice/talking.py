@@ -34,7 +34,7 @@ CONTEXT = (
 
 @dataclass
 class TalkWalk(Walk):
-    """A walk whose tools find nothing and keep what they are given. `says_yes` to each step's card at once."""
+    """A walk whose tools find nothing and keep what they are given. `says_yes` to each card at once."""
 
     steps: dict[int, dict[str, Any]] = field(default_factory=dict)
     says_yes: bool = False
@@ -82,7 +82,9 @@ class TalkWalk(Walk):
                 continue
             before = self.history[place - 1] if place and place == len(self.history) - 1 else None
             calls = before.calls if before else ()
-            asked = "\n".join([before.content, *(question_in(each.input) for each in calls)]) if before else ""
+            asked = (
+                "\n".join([before.content, *(question_in(each.input) for each in calls)]) if before else ""
+            )
             yield Said(number=place, text=said.content, day=DAY, asked=asked)
 
     def _write(self, call: dict[str, Any]) -> dict[str, Any]:

@@ -31,8 +31,10 @@ YES = {"en": "yes please", "de": "ja bitte", "es": "sí, por favor"}
 NO = {"en": "no", "de": "nein", "es": "no"}
 DROPS = {"en": "delete that", "de": "lösch das", "es": "bórralo"}
 TWO = [
-    ("en", "I'll go swimming tomorrow at 9, and on Thursday I'll call my friend Jo!", ["Go swimming", "Call my friend Jo"]),
-    ("de", "Morgen um 9 gehe ich schwimmen, und am Donnerstag rufe ich Jo an!", ["Ich gehe schwimmen", "Ich rufe Jo an"]),
+    ("en", "I'll go swimming tomorrow at 9, and on Thursday I'll call my friend Jo!",
+     ["Go swimming", "Call my friend Jo"]),
+    ("de", "Morgen um 9 gehe ich schwimmen, und am Donnerstag rufe ich Jo an!",
+     ["Ich gehe schwimmen", "Ich rufe Jo an"]),
     ("es", "Mañana a las 9 voy a nadar, y el jueves voy a llamar a Jo", ["Nadar", "Llamar a Jo"]),
 ]  # fmt: skip
 

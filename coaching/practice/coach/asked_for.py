@@ -5,7 +5,7 @@ Each sentence is weighed by itself. Of several requests the last counts, unless 
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from coaching.practice.coach.colloquial import standard
 from coaching.practice.coach.requested import taken
@@ -20,27 +20,37 @@ _POLITE = re.compile(
     r"|bitte|danke|ja|mal|noch|auch|por favor|porfa|gracias|vale|también)\W*\Z",
     re.IGNORECASE,
 )
-_REFERS = frozenset(
-    "it that this them something anything one step reminder task todo list"
-    " es das ihn sie etwas was schritt punkt liste eso esto lo algo paso tarea recordatorio".split()
+_REFERRING = (
+    "it that this them something anything one step reminder task todo list "
+    "es das ihn sie etwas was schritt punkt liste eso esto lo algo paso tarea recordatorio"
 )
+_REFERS = frozenset(_REFERRING.split())
 """Words that name no step by themselves."""
-_LIGHT = frozenset(
-    "a an the to for of on in my another new next please me ein eine einen den die der das mein meine meinen"
-    " meiner auf neuen nächsten bitte un una el la en mi otro nuevo próximo de para".split()
+_SMALL = (
+    "a an the to for of on in my another new next please me ein eine einen den die der das mein meine meinen "
+    "meiner auf neuen nächsten bitte un una el la en mi otro nuevo próximo de para"
 )
+_LIGHT = frozenset(_SMALL.split())
 _WORD = re.compile(r"\w+")
+_THAT = re.compile(r"\b(?:that|dass|daß|que)\s+(\S.{3,300})\Z", re.IGNORECASE | re.DOTALL)
+_ABOUT = re.compile(
+    r"\b(?:about|regarding|with|über|von|zu|zum|zur|wegen|sobre|acerca de|de|del)\s+"
+    r"(?:(?:the|my|our|das|die|den|der|dem|mein\w*|el|la|los|las|mi|mis|lo)\s)?(\S.{1,60}?)"
+    r"(?=\s*(?:[?.!,;]|\Z|\b(?:gesagt|erzählt|geschrieben|verzellt|notiert|steht|war)\b))",
+    re.IGNORECASE,
+)
 _MAX_AFTER = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskedFor:
-    """What a sentence asks for, with the sentences before and after it."""
+    """What a sentence asks for, with the sentences before and after it. `is_led`: without words to a colon."""
 
     topic: str
     said: str
     before: str = ""
     after: str = ""
+    is_led: bool = False
 
 
 def asked_for(words: str) -> Sequence[AskedFor]:
@@ -48,7 +58,7 @@ def asked_for(words: str) -> Sequence[AskedFor]:
     sentences = [each.strip() for each in _SENTENCE.findall(words) if each.strip()]
     around = ["", *sentences, ""]
     found = [
-        AskedFor(topic=topic, said=said, before=around[at], after=around[at + 2])
+        _without_lead(AskedFor(topic=topic, said=said, before=around[at], after=around[at + 2]))
         for at, said in enumerate(sentences)
         if (topic := topic_of(said))
     ]
@@ -57,6 +67,13 @@ def asked_for(words: str) -> Sequence[AskedFor]:
     if any(each.topic != "step" for each in found):
         return found[-1:]
     return found
+
+
+def _without_lead(asked: AskedFor) -> AskedFor:
+    """Return a request without the words before its colon, if the rest asks for the same by itself."""
+    led = _AFTER_COLON.search(asked.said)
+    is_whole = led is not None and _sure_topic(led[1]) == asked.topic
+    return replace(asked, said=led[1], is_led=True) if led and is_whole else asked
 
 
 def topic_of(sentence: str) -> str:
@@ -77,7 +94,7 @@ def step_words(asked: AskedFor, without_days: str) -> str:
     """
     quoted = _QUOTED.search(asked.said)
     named = quoted or _AFTER_COLON.search(without_days)
-    words = named[1] if named else taken(without_days)
+    words = named[1] if named else taken(without_days) or (without_days if asked.is_led else "")
     own = without_politeness(words)
     if _names(own):
         return own
@@ -87,9 +104,9 @@ def step_words(asked: AskedFor, without_days: str) -> str:
 
 def without_politeness(words: str) -> str:
     """Return words without a please or thanks at their end."""
-    bare = words.strip(" .!,;:-–")
+    bare = words.strip(" .!?,;:-–")
     while (found := _POLITE.search(bare)) and found.start():
-        bare = bare[: found.start()].strip(" .!,;:-–")
+        bare = bare[: found.start()].strip(" .!?,;:-–")
     return bare
 
 
@@ -99,18 +116,9 @@ def _names(words: str) -> bool:
 
 
 def fact_words(said: str) -> str:
-    """Return what somebody wants to have noted of themselves: quoted, after a colon or a that, or all of it."""
+    """Return what somebody wants to have noted: what follows a colon or a that, else all of it."""
     named = _AFTER_COLON.search(said) or _THAT.search(said)
     return without_politeness(named[1]) if named else said.strip()
-
-
-_THAT = re.compile(r"\b(?:that|dass|daß|que)\s+(\S.{3,300})\Z", re.IGNORECASE | re.DOTALL)
-_ABOUT = re.compile(
-    r"\b(?:about|regarding|with|über|von|zu|zum|zur|wegen|sobre|acerca de|de|del)\s+"
-    r"(?:(?:the|my|our|das|die|den|der|dem|mein\w*|el|la|los|las|mi|mis|lo)\s)?(\S.{1,60}?)"
-    r"(?=\s*(?:[?.!,;]|\Z|\b(?:gesagt|erzählt|geschrieben|verzellt|notiert|steht|war)\b))",
-    re.IGNORECASE,
-)
 
 
 def query_in(said: str) -> str:

@@ -12,9 +12,10 @@ from typing import Any
 from coaching.practice.coach import texts
 from coaching.practice.coach.conversation import Call, Conversation
 from coaching.practice.coach.days import day_in_words, days_in, today_in
+from coaching.practice.coach.file_names import join_words
 from coaching.practice.coach.hearing import is_about
 from coaching.practice.coach.on_list import says, time_in
-from coaching.practice.coach.plans import CREATE, SENTENCE, Plan, promised
+from coaching.practice.coach.plans import CREATE, SENTENCE, Plan, promised, title_of
 from coaching.practice.script import Reply, ToolUse
 from coaching.safety.readable import plain_letters
 
@@ -25,6 +26,7 @@ _CLAUSE = re.compile(
 _WORD = re.compile(r"\w+")
 _NO = re.compile(r"\A\W*(?:no|nope|nah|nein|nee?|nö)\b\s*[,.;:!–—]\s*(?=\w)", re.IGNORECASE)
 """A no before another day: the rest is what moves the step."""
+_LAST = re.compile(r"\b(?:last|letzte\w*|últim\w+|ultim\w+)\b", re.IGNORECASE)
 _LIGHT_WORDS = (
     "i ich yo da dann the a an my to den die das der dem ein eine einen mein meine meinen el la los las un "
     "una mi mis al del de auf zu zum zur mit with for fur para con en at um"
@@ -87,8 +89,11 @@ def has_just_noted(conversation: Conversation, *, ago: int = 1) -> bool:
 
 def _last(conversation: Conversation) -> Call | None:
     """Return the call of the last step: the newest that proposed or noted one, or changed it in fact."""
+    is_just = has_just_noted(conversation, ago=2)
     of_steps = (call for call in reversed(conversation.calls) if call.name in {CREATE, RESOLVE})
-    return next((call for call in of_steps if call.name == CREATE or call.values.get("written")), None)
+    return next(
+        (call for call in of_steps if call.values.get("written") or (is_just and call.name == CREATE)), None
+    )
 
 
 def answered(conversation: Conversation, words: str) -> Reply | None:
@@ -147,6 +152,13 @@ def changed(conversation: Conversation, words: str) -> Reply | None:
     at = _other_time(words)
     if at and last.name == CREATE and not last.values.get("written") and has_just_noted(conversation):
         return Reply.of(ToolUse(CREATE, {**last.input, "due_time": at.isoformat("minutes")}))
+    is_proposed = last.name == CREATE and not last.values.get("written") and has_just_noted(conversation)
+    if is_proposed and _says_anew(last, words):
+        title = title_of(words.partition(":")[2] or words)
+        said = texts.said(
+            "step_asks", steps=say_with_day(conversation, "wrote_step", {**last.input, "title": title})
+        )
+        return Reply.of(said, ToolUse(CREATE, {**last.input, "title": title, "quote": words}))
     is_put_right = _puts_words_right(last, words) or _says_anew(last, words)
     if last.values.get("written") and (at or is_put_right or _asks_for_change(words)):
         return Reply.of(say_with_day(conversation, "step_only_day", {**last.input, **last.values}))
@@ -155,6 +167,10 @@ def changed(conversation: Conversation, words: str) -> Reply | None:
 
 def _dropped(conversation: Conversation, last: Call | None, words: str) -> Reply | None:
     """Return the reply to words that drop the last step, or one that wasn't noted here."""
+    shown = _shown_steps(conversation)
+    if len(shown) > 1 and not _LAST.search(words):
+        steps = [say_with_day(conversation, "wrote_step", each) for each in shown]
+        return Reply.of(texts.said("which_step", steps=join_words(steps)))
     if last and (call := _drop(conversation, last, words)):
         title = str(last.values.get("title") or last.input.get("title") or "")
         return Reply.of(texts.said("step_drop_asks", title=title), call)
@@ -163,10 +179,15 @@ def _dropped(conversation: Conversation, last: Call | None, words: str) -> Reply
     return Reply.of(texts.said("list_remove")) if says("names_list", words) else None
 
 
+def _shown_steps(conversation: Conversation) -> Sequence[Mapping[str, Any]]:
+    """Return the open steps that the last answer names."""
+    answer = conversation.exchanges[-1].question
+    return [each for each in open_steps_here(conversation) if str(each.get("title")) in answer]
+
+
 def _drop(conversation: Conversation, last: Call, words: str) -> ToolUse | None:
     """Return the call that drops the last step, if it was noted lately or the last answer names it alone."""
-    answer = conversation.exchanges[-1].question
-    named = [each for each in open_steps_here(conversation) if str(each.get("title")) in answer]
+    named = _shown_steps(conversation)
     is_named = len(named) == 1 and named[0].get("id") == last.values.get("id")
     is_recent = has_just_noted(conversation, ago=3) or is_named
     is_open = last.values.get("state") == "open" and RESOLVE in conversation.tools
@@ -200,7 +221,9 @@ def _moved(conversation: Conversation, last: Call, words: str) -> ToolUse | None
 def _quote_of(words: str, day: str, today: date) -> str:
     """Return the sentence that names a day, without a no before it: so much is what moves a step."""
     sentences = [each.strip() for each in SENTENCE.findall(words)]
-    naming = [each for each in sentences if any(meant.isoformat() == day for _, meant in days_in(each, today))]
+    naming = [
+        each for each in sentences if any(meant.isoformat() == day for _, meant in days_in(each, today))
+    ]
     return _NO.sub("", naming[-1] if naming else words)
 
 

@@ -22,13 +22,14 @@ from coaching.practice.coach.conversation import Call, Conversation, Exchange
 from coaching.practice.coach.days import days_in, say_today, today_in
 from coaching.practice.coach.file_names import clip, join_words, reason_in_words
 from coaching.practice.coach.fitting import is_weighty
-from coaching.practice.coach.granting import grant
+from coaching.practice.coach.granting import grant, note_wanted
 from coaching.practice.coach.hearing import hear
 from coaching.practice.coach.leaving import takes_leave
 from coaching.practice.coach.library import search_documents
 from coaching.practice.coach.on_list import says
 from coaching.practice.coach.pieces import possible_step, said_as_step
-from coaching.practice.coach.plans import CREATE, SENTENCE, Plan, harms, owed, promised, requested_plans
+from coaching.practice.coach.plans import CREATE, SENTENCE, Plan, harms, owed, promised
+from coaching.practice.coach.plans_requested import requested_plans
 from coaching.practice.coach.requested import requested, step_in
 from coaching.practice.coach.scenes import LASTS, scene_in
 from coaching.practice.coach.steps import note, say_step, step_reply
@@ -92,6 +93,8 @@ def do_in_walk(conversation: Conversation, words: str) -> Reply | None:
     plans = requested_plans(conversation, words) if CREATE in conversation.tools else []
     if plans:
         return note(conversation, plans)
+    if wanted := note_wanted(conversation, words):
+        return wanted
     told = say_of_list(conversation, words)
     return say(told) if told else changed(conversation, words)
 
@@ -130,7 +133,8 @@ def note_or_offer(conversation: Conversation, newest: Exchange) -> Reply | None:
     if plan := said_as_step(conversation):
         return note(conversation, [plan])
     if granted := None if is_at_rest(conversation) else grant(conversation, newest.answer):
-        return granted
+        is_first = not (granted.calls or conversation.spoken.strip())
+        return say(introduce(granted.words)) if is_first else granted
     return _offer_step(conversation, newest.answer)
 
 

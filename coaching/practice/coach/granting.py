@@ -5,15 +5,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from coaching.practice.coach import texts
-from coaching.practice.coach.asked_for import AskedFor, asked_for, fact_words, query_in, step_words
-from coaching.practice.coach.beside import recall
+from coaching.practice.coach.asked_for import AskedFor, asked_for, fact_words, query_in
 from coaching.practice.coach.changing import RESOLVE, open_steps_here, resolve, say_with_day, steps_noted
 from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.days import days_in, today_in
 from coaching.practice.coach.direct import answer_to
 from coaching.practice.coach.file_names import join_words
+from coaching.practice.coach.library import recall
 from coaching.practice.coach.own_words import found_here
-from coaching.practice.coach.plans import CREATE, Plan, asked_plan, owed, promised, said_bare
+from coaching.practice.coach.plans import CREATE, Plan, owed, promised, said_bare
+from coaching.practice.coach.plans_requested import asked_plan
 from coaching.practice.coach.steps import names, note, open_steps
 from coaching.practice.coach.thread import go_on
 from coaching.practice.coach.walking import say
@@ -36,6 +37,8 @@ def walk_asked_for(words: str) -> str:
 
 def grant(conversation: Conversation, words: str) -> Reply | None:
     """Return the reply that does what words ask for, or says how it's done; None for other words."""
+    if reply := _answer_which(conversation, words):
+        return reply
     asked = asked_for(words)
     if not asked:
         return None
@@ -46,21 +49,45 @@ def grant(conversation: Conversation, words: str) -> Reply | None:
             return _note_fact(conversation, asked[-1])
         case "change" | "strike" | "done" as what:
             return _change(conversation, asked[-1].said, what)
+        case topic if topic in ARCS:
+            return None  # the tour begins it
+        case _:
+            return _tell(conversation, asked[-1])
+
+
+def _tell(conversation: Conversation, asked: AskedFor) -> Reply:
+    """Answer a request that changes nothing."""
+    match asked.topic:
         case "list":
             steps = join_words(steps_noted(conversation))
             return say(texts.said("wrote_steps", steps=steps) if steps else texts.said("list_empty"))
         case "search":
-            query = query_in(asked[-1].said)
+            query = query_in(asked.said)
             here = found_here(conversation, query) if query else ""
             return say(here or texts.said("recall_ask")) if here or not query else recall(conversation, query)
         case "questions":
             return say(go_on(conversation, texts.said("asks_gladly")))
         case "forget":
             return say(answer_to("remove", conversation))
-        case "stop":
-            return say(texts.said("left_alone"))
         case _:
-            return None
+            return say(texts.said("left_alone"))
+
+
+def _answer_which(conversation: Conversation, words: str) -> Reply | None:
+    """Return the reply to who names the step that they meant, after the tour asked which; None else."""
+    if not texts.stands_in("which_step", conversation.exchanges[-1].question):
+        return None
+    known = dict(_known_steps(conversation))
+    wanted = asked_for(conversation.exchanges[-2].answer) if len(conversation.exchanges) > 1 else []
+    what = wanted[-1].topic if wanted else "strike"
+    return _change(conversation, words, what) if list(_named(conversation, words, known)) else None
+
+
+def note_wanted(conversation: Conversation, words: str) -> Reply | None:
+    """Return the reply that notes the steps that words ask for; None for other words."""
+    asked = asked_for(words)
+    is_step = bool(asked) and asked[-1].topic == "step"
+    return note_asked(conversation, asked) if is_step else None
 
 
 def note_asked(conversation: Conversation, asked: Sequence[AskedFor]) -> Reply:

@@ -7,6 +7,7 @@ import re
 
 from coaching.practice.coach import texts
 from coaching.practice.coach.acts import plain_act
+from coaching.practice.coach.asked_for import asked_for
 from coaching.practice.coach.conversation import Conversation, Exchange
 from coaching.practice.coach.correcting import choice_in, correct, given_in, replace_item
 from coaching.practice.coach.day_plan import given_of_plan
@@ -138,9 +139,15 @@ def _heard(state: State, exchange: Exchange) -> Heard:
         noted = hear(exchange.answer) if exchange.ratings and exchange.answer else Heard(kind="choice")
         return noted if noted.kind == "danger" else Heard(kind="pulse" if exchange.ratings else "choice")
     heard = hear(exchange.answer, changeable(state), last=state.last, last_words=said)
-    if heard.kind not in _STAYS and is_about("stops_walk", exchange.answer):
+    if heard.kind in _STAYS:
+        return heard
+    wanted = {each.topic for each in asked_for(exchange.answer)}
+    if is_about("stops_walk", exchange.answer) or "stop" in wanted:
         return Heard(kind="leave")
-    is_step = state.walk.is_arc and heard.kind in _MAY_REQUEST and bool(step_in(exchange.answer)[0])
+    if "questions" in wanted:
+        return Heard(kind="continue")
+    is_requested = "step" in wanted or bool(step_in(exchange.answer)[0])
+    is_step = state.walk.is_arc and heard.kind in _MAY_REQUEST and is_requested
     return Heard(kind="aside") if is_step else heard
 
 

@@ -97,9 +97,23 @@ def is_end(code: Language, wanted: str) -> bool:
     return _found(code, "end", wanted) is not None
 
 
-def step_in(words: str) -> tuple[str, str]:
-    """Return the next step that words request, and the words or the sentence that do; nothing for others."""
+def steps_in(words: str) -> Sequence[tuple[str, str]]:
+    """Return the next steps that words request, each with the words or the sentence that do."""
     sentences = _SENTENCE.findall(words) if len(words) <= _MAX_CHARACTERS and _is_own(words) else []
-    led = [found[1] for each in sentences if (found := _LED.match(each))]
-    found = ((requested("step", said), said) for said in (words, *sentences, *led))
+    found = [each for sentence in sentences if (each := _step_of(sentence))[0]]
+    if len(found) > 1:
+        return found
+    whole = requested("step", words)
+    return [(whole, words)] if whole else found
+
+
+def _step_of(sentence: str) -> tuple[str, str]:
+    """Return the step that a sentence requests, with a few words before it or without them."""
+    led = _LED.match(sentence)
+    found = ((requested("step", said), said) for said in (sentence, *([led[1]] if led else [])))
     return next((each for each in found if each[0]), ("", ""))
+
+
+def step_in(words: str) -> tuple[str, str]:
+    """Return the first next step that words request, and the words that do; nothing for others."""
+    return next(iter(steps_in(words)), ("", ""))

@@ -45,7 +45,7 @@ _VAGUE = frozenset({"tell/look", "tell/doubt", "ask_advice/wonder", "complain/qu
 _LIKELY_TOPIC = -120
 REQUEST = "request"
 """The act of who asks the tour to do something: it is done, so it counts only where it is sure."""
-_SURE_REQUEST, _REQUEST_MARGIN = 0.7, 60
+_SURE_REQUEST, _REQUEST_MARGIN = 0.5, 20
 _ANSWERED = frozenset({"ask_self"})
 """Acts that want an answer: there the likeliest topic is better than none."""
 
@@ -154,7 +154,11 @@ def sense(text: str) -> Sensed:
         powers.pop(REQUEST, None)
     act = max(powers, key=powers.__getitem__)
     share = powers[act] / sum(powers.values())
-    known = ((name, weight) for name, weight in topics.items() if name.startswith(f"{REQUEST}/") == (act == REQUEST))
+    known = (
+        (name, weight)
+        for name, weight in topics.items()
+        if name.startswith(f"{REQUEST}/") == (act == REQUEST)
+    )
     (best, first), (_, second) = sorted(known, key=lambda each: -each[1])[:2]
     of_act, _, topic = best.partition("/")
     least, margin = (_LIKELY_TOPIC, 0) if of_act == act in _ANSWERED else (_SURE_TOPIC, _MARGIN)

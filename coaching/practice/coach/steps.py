@@ -27,7 +27,8 @@ from coaching.practice.coach.file_names import join_words
 from coaching.practice.coach.harm import say_of_harm
 from coaching.practice.coach.hearing import is_about
 from coaching.practice.coach.on_list import time_in
-from coaching.practice.coach.plans import CREATE, SENTENCE, Plan, harms, promises, requested_plans
+from coaching.practice.coach.plans import CREATE, SENTENCE, Plan, harms, promises
+from coaching.practice.coach.plans_requested import requested_plans
 from coaching.practice.coach.wordings import introduce
 from coaching.practice.script import Reply, ToolUse
 
@@ -90,7 +91,7 @@ def note(conversation: Conversation, plans: Sequence[Plan]) -> Reply:
 
 
 def _say_asked(conversation: Conversation, plans: Sequence[Plan]) -> str:
-    """Say of requested steps that a card may ask about them; the server takes only a promise without a yes."""
+    """Say of requested steps that a card may ask about them; only a promise needs no yes."""
     if not plans:
         return ""
     steps = [say_with_day(conversation, "wrote_step", each.call.input) for each in plans]
