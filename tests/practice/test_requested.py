@@ -80,7 +80,6 @@ NO_REQUESTS = [
     ("de", "Du erinnerst mich an meine Mutter"),
     ("de", "ich suche eine neue Wohnung"),
     ("de", "Wie kann ich einen Schritt auf meine Liste setzen?"),
-    ("de", "Ich würde gern Milch auf meine Liste setzen"),
     ("es", "busco trabajo"),
     ("es", "quiero más tiempo para mí"),
     ("es", "¿Cómo puedo añadir un paso a mi lista?"),

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from coaching.practice.coach.colloquial import standard
-from coaching.practice.coach.requested import taken
-from coaching.practice.coach.sense import REQUEST, sense
+from coaching.practice.coach.requested import is_own, taken
+from coaching.practice.coach.sense import REQUEST, features_of, sense
 
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?]*")
 _CLAUSE = re.compile(r"[,;]\s+|\s(?:but|aber|pero)\s", re.IGNORECASE)
@@ -32,7 +32,9 @@ _SMALL = (
 )
 _LIGHT = frozenset(_SMALL.split())
 _WORD = re.compile(r"\w+")
-_THAT = re.compile(r"\b(?:that|dass|daß|que)\s+(\S.{3,300})\Z", re.IGNORECASE | re.DOTALL)
+_THAT = re.compile(
+    r"\b(?:que conste que|that|que)\s+(\S.{3,300})\Z|\b(da(?:ss|ß)\s+\S.{3,300})\Z", re.IGNORECASE | re.DOTALL
+)
 _ABOUT = re.compile(
     r"\b(?:about|regarding|with|über|von|zu|zum|zur|wegen|sobre|acerca de|de|del)\s+"
     r"(?:(?:the|my|our|das|die|den|der|dem|mein\w*|el|la|los|las|mi|mis|lo)\s)?(\S.{1,60}?)"
@@ -40,11 +42,20 @@ _ABOUT = re.compile(
     re.IGNORECASE,
 )
 _MAX_AFTER = 10
+_KEPT = frozenset({"step", "fact"})
+_DENIES = re.compile(
+    r"\b(?:don['’]?t|do not|never|nothing|(?:i )?wish|nicht|nichts|nie|kein\w*|no|nada|nunca|ojalá)\b"
+    r"(?! (?:let me )?(?:forget|vergess\w*|se me olvid\w+|olvid\w+)| (?:one|only|just|nur)\b)"
+    r"|\b(?:her|his|their|ihre[rn]?|seine[rn]?) (?:to-?do )?list",
+    re.IGNORECASE,
+)
+"""What makes of a request to keep something none, or another's."""
+_NAMES_LIST = frozenset({"<list>", "<reminder>"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskedFor:
-    """What a sentence asks for, with the sentences before and after it. `is_led`: without words to a colon."""
+    """What a sentence asks for, with the sentences around it. `is_led`: its words to a colon are left out."""
 
     topic: str
     said: str
@@ -55,6 +66,8 @@ class AskedFor:
 
 def asked_for(words: str) -> Sequence[AskedFor]:
     """Return what the sentences of a message ask for; nothing for a message that surely asks nothing."""
+    if not is_own(words):
+        return []
     sentences = [each.strip() for each in _SENTENCE.findall(words) if each.strip()]
     around = ["", *sentences, ""]
     found = [
@@ -64,9 +77,18 @@ def asked_for(words: str) -> Sequence[AskedFor]:
     ]
     if not found and len(sentences) > 1 and (topic := _sure_topic(words)):
         return [AskedFor(topic=topic, said=words)]
-    if any(each.topic != "step" for each in found):
-        return found[-1:]
-    return found
+    if all(each.topic == "step" for each in found):
+        return found
+    whole = _sure_topic(words)
+    return [each for each in found if each.topic == whole][-1:] or found[-1:]
+
+
+def asks_beside(words: str) -> str:
+    """Return what words ask for inside an arc, whose answers are often said like steps; or nothing."""
+    asked = asked_for(words)
+    topic = asked[-1].topic if asked else ""
+    is_plain = topic != "step" or bool(_NAMES_LIST & features_of(asked[-1].said))
+    return topic if is_plain else ""
 
 
 def _without_lead(asked: AskedFor) -> AskedFor:
@@ -84,7 +106,9 @@ def topic_of(sentence: str) -> str:
 
 def _sure_topic(words: str) -> str:
     sensed = sense(standard(words))
-    return sensed.topic if sensed.act == REQUEST else ""
+    if sensed.act != REQUEST or (sensed.topic in _KEPT and _DENIES.search(words)):
+        return ""
+    return sensed.topic
 
 
 def step_words(asked: AskedFor, without_days: str) -> str:
@@ -118,7 +142,8 @@ def _names(words: str) -> bool:
 def fact_words(said: str) -> str:
     """Return what somebody wants to have noted: what follows a colon or a that, else all of it."""
     named = _AFTER_COLON.search(said) or _THAT.search(said)
-    return without_politeness(named[1]) if named else said.strip()
+    found = next(filter(None, named.groups()), "") if named else ""
+    return without_politeness(found) if found else said.strip()
 
 
 def query_in(said: str) -> str:

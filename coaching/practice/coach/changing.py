@@ -26,6 +26,10 @@ _CLAUSE = re.compile(
 _WORD = re.compile(r"\w+")
 _NO = re.compile(r"\A\W*(?:no|nope|nah|nein|nee?|nö)\b\s*[,.;:!–—]\s*(?=\w)", re.IGNORECASE)
 """A no before another day: the rest is what moves the step."""
+_ADDS = re.compile(
+    r"\A\W*(?:(?:oh|ah|ok|okay|ach|ja|vale)\W+)?(?:and|also|plus|und|noch|y|también)\b", re.IGNORECASE
+)
+"""How words begin that add something, rather than put another thing right."""
 _LAST = re.compile(r"\b(?:last|letzte\w*|últim\w+|ultim\w+)\b", re.IGNORECASE)
 _LIGHT_WORDS = (
     "i ich yo da dann the a an my to den die das der dem ein eine einen mein meine meinen el la los las un "
@@ -108,11 +112,11 @@ def answered(conversation: Conversation, words: str) -> Reply | None:
         and "written" not in call.values
         and not call.is_error
     ]
-    if not waiting or "?" in words or len(words.split()) > _SHORT // 2:
+    if not waiting or "?" in words or len(words.split()) > _SHORT // 2 or any(days_in(words, None)):
         return None
     if says("no", words) or says("forgets", words):
         return Reply.of(texts.said("step_not_kept" if waiting[0].name == CREATE else "step_stays"))
-    if not says("yes", words) or any(days_in(words, None)):
+    if not says("yes", words):
         return None
     return Reply.of(*(ToolUse(call.name, {**call.input, "quote": words.strip()}) for call in waiting))
 
@@ -168,6 +172,11 @@ def changed(conversation: Conversation, words: str) -> Reply | None:
 def _dropped(conversation: Conversation, last: Call | None, words: str) -> Reply | None:
     """Return the reply to words that drop the last step, or one that wasn't noted here."""
     shown = _shown_steps(conversation)
+    days = {day.isoformat() for _, day in days_in(words, today_in(conversation))}
+    dated = [each for each in shown if str(each.get("due_date")) in days]
+    if len(dated) == 1 and RESOLVE in conversation.tools:
+        asks = texts.said("step_drop_asks", title=str(dated[0].get("title")))
+        return Reply.of(asks, resolve(dated[0]["id"], "dropped", words))
     if len(shown) > 1 and not _LAST.search(words):
         steps = [say_with_day(conversation, "wrote_step", each) for each in shown]
         return Reply.of(texts.said("which_step", steps=join_words(steps)))
@@ -243,6 +252,8 @@ def _moving(words: str, *, is_just: bool) -> Sequence[str]:
 
 def _takes_back(words: str) -> bool:
     """Return whether words say that something was wrong, or are hardly more than a day."""
+    if _ADDS.match(words):
+        return False
     is_back = is_about("takes_back", words) or is_about("corrects_day", words) or says("moves", words)
     return bool(is_back) or _is_little_more(words, [word for word, _ in days_in(words, None)])
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from coaching.practice.coach import texts
-from coaching.practice.coach.asked_for import AskedFor, asked_for, fact_words, query_in
+from coaching.practice.coach.asked_for import AskedFor, asked_for, asks_beside, fact_words, query_in
 from coaching.practice.coach.changing import RESOLVE, open_steps_here, resolve, say_with_day, steps_noted
 from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.days import days_in, today_in
@@ -14,8 +14,9 @@ from coaching.practice.coach.file_names import join_words
 from coaching.practice.coach.library import recall
 from coaching.practice.coach.own_words import found_here
 from coaching.practice.coach.plans import CREATE, Plan, owed, promised, said_bare
-from coaching.practice.coach.plans_requested import asked_plan
-from coaching.practice.coach.steps import names, note, open_steps
+from coaching.practice.coach.plans_requested import asked_plans
+from coaching.practice.coach.sense import features_of
+from coaching.practice.coach.steps import note, open_steps, shared_words
 from coaching.practice.coach.thread import go_on
 from coaching.practice.coach.walking import say
 from coaching.practice.script import Reply, ToolUse
@@ -85,29 +86,27 @@ def _answer_which(conversation: Conversation, words: str) -> Reply | None:
 
 def note_wanted(conversation: Conversation, words: str) -> Reply | None:
     """Return the reply that notes the steps that words ask for; None for other words."""
-    asked = asked_for(words)
-    is_step = bool(asked) and asked[-1].topic == "step"
-    return note_asked(conversation, asked) if is_step else None
+    return note_asked(conversation, asked_for(words)) if asks_beside(words) == "step" else None
 
 
 def note_asked(conversation: Conversation, asked: Sequence[AskedFor]) -> Reply:
     """Note the steps that sentences ask for; without words for one, say how one is named."""
     if CREATE not in conversation.tools:
         return say(texts.said("step_impossible"))
-    plans = list(filter(None, (_plan(conversation, each) for each in asked)))
+    plans = [plan for each in asked for plan in _plans(conversation, each)]
     return note(conversation, plans) if plans else say(texts.said("step_example"))
 
 
-def _plan(conversation: Conversation, asked: AskedFor) -> Plan | None:
-    """Return the step that a sentence asks for: by its own words, else by those before it."""
-    if plan := asked_plan(conversation, asked):
-        return plan
+def _plans(conversation: Conversation, asked: AskedFor) -> Sequence[Plan]:
+    """Return the steps that a sentence asks for: by its own words, else the one in those before it."""
+    if plans := asked_plans(conversation, asked):
+        return plans
     earlier = [each.answer for each in conversation.exchanges[-2:-1] if not each.value]
     for words in filter(None, (asked.before, *earlier)):
         plan = promised(conversation, words) or owed(conversation, words, needs_day=False)
         if plan := plan or said_bare(conversation, words):
-            return plan
-    return None
+            return [plan]
+    return []
 
 
 def _note_fact(conversation: Conversation, asked: AskedFor) -> Reply:
@@ -116,10 +115,12 @@ def _note_fact(conversation: Conversation, asked: AskedFor) -> Reply:
     return Reply.of(ToolUse(SAVE, {"file_type": "capture", "content": fact_words(asked.said)}))
 
 
-def _change(conversation: Conversation, said: str, what: str) -> Reply:
+def _change(conversation: Conversation, said: str, what: str) -> Reply | None:
     """Move, drop or tick off the steps that words name; else say which there are, or where that is done."""
     known = dict(_known_steps(conversation))
     found = list(_named(conversation, said, known))
+    if not (known or "<list>" in features_of(said)):
+        return None  # it may be something else that they want to change
     if not found:
         return _say_which(conversation, known, what)
     if RESOLVE not in conversation.tools:
@@ -143,13 +144,15 @@ def _known_steps(conversation: Conversation) -> Iterator[tuple[int, Mapping[str,
 
 
 def _named(conversation: Conversation, said: str, known: Mapping[int, Mapping[str, Any]]) -> Iterator[int]:
-    """Yield the steps that words name: by their words, by their day, as all of them, or the only one."""
+    """Yield the steps that words name: by most of their words, by their day, as all, or the only one."""
     if len(known) == 1 or _ALL.search(said):
         yield from known
         return
-    named = [number for number, step in known.items() if names(said, str(step["title"]))]
+    shared = {number: shared_words(said, str(step["title"])) for number, step in known.items()}
+    most = max(shared.values(), default=0)
     days = {day.isoformat() for _, day in days_in(said, today_in(conversation))}
-    yield from named or [number for number, step in known.items() if str(step.get("due_date")) in days]
+    dated = [number for number, step in known.items() if str(step.get("due_date")) in days]
+    yield from [number for number, count in shared.items() if count == most] if most else dated
 
 
 def _say_which(conversation: Conversation, known: Mapping[int, Mapping[str, Any]], what: str) -> Reply:

@@ -28,6 +28,7 @@ _REASON = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """What is said of a promise after it, and so isn't in the step's title."""
+_JOINS = re.compile(r"\s(?:and|und|y)\s", re.IGNORECASE)
 _INVERTED = re.compile(r"\A(\w+) ich\b", re.IGNORECASE)
 """How German words go on after a day: "räume ich auf"."""
 _LEAD = re.compile(
@@ -139,7 +140,8 @@ def promises(conversation: Conversation, words: str) -> Sequence[Plan]:
     for at, sentence in enumerate(sentences):
         if is_about("no_promise", sentence) or says("laughs", sentence) or says("laughs", words):
             continue
-        plans = [_promised_in(conversation, part.strip(" .,;:-")) for part in _CLAUSE.split(sentence)]
+        parts = [each for clause in _CLAUSE.split(sentence) for each in _day_by_day(clause)]
+        plans = [_promised_in(conversation, part.strip(" .,;:-")) for part in parts]
         *own, last = [None, *filter(None, plans)]
         found += filter(None, own)
         found += [_mended(conversation, last, sentences[at + 1 :])] if last else []
@@ -151,6 +153,14 @@ def bare_words(words: str) -> str:
     while (bare := without_days(words)) != words:
         words = " ".join(bare.split())
     return _without_time(words) if time_in(words) else words
+
+
+def _day_by_day(clause: str) -> Sequence[str]:
+    """Return a clause cut where another day begins it anew: "on Monday I … and on Tuesday I …"."""
+    days = {clause.find(word) for word, _ in days_in(clause, None)}
+    joins = [found for found in _JOINS.finditer(clause) if found.end() in days]
+    starts, ends = [0, *(each.end() for each in joins)], [*(each.start() for each in joins), len(clause)]
+    return [clause[start:end] for start, end in zip(starts, ends, strict=True)] if len(days) > 1 else [clause]
 
 
 def _mended(conversation: Conversation, plan: Plan, after: Sequence[str]) -> Plan:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from coaching.practice.coach.asked_for import AskedFor, step_words, topic_of
 from coaching.practice.coach.conversation import Conversation
@@ -33,21 +34,20 @@ _OF_LIST = re.compile(
     r"\b(?:your list|next step|deine[rn]? Liste|nächste[rn]? Schritt|tu lista|próximo paso)\b"
 )
 """How the tour says what it does with a step that is said with a day."""
+_ALSO = re.compile(r"\A(?:also|too|auch|noch|tambi[eé]n)\s+", re.IGNORECASE)
 _THAT_I = re.compile(r"\bdass i(?:ch)?\b[^\n]{0,160}e\W*\Z", re.IGNORECASE)
 """A request that ends in a German verb of the person's: "dass ich sie anrufe"."""
 _TOLD_HOW = 8
 """For so many messages they know it then."""
 
 
-def asked_plan(conversation: Conversation, asked: AskedFor) -> Plan | None:
-    """Return the step that a sentence asks for in words of its own; None where they name none."""
+def asked_plans(conversation: Conversation, asked: AskedFor) -> Sequence[Plan]:
+    """Return the steps that a sentence asks for in words of its own; none where they name none."""
     wanted = step_words(asked, bare_words(asked.said))
-    title = title_of(TO_DO.sub("", bare_words(wanted)))
-    if not title:
-        return None
-    quote = wanted if wanted in asked.said or wanted in asked.after else asked.said
     said = f"{asked.said} {asked.after}" if wanted in asked.after else asked.said
-    return on_day(conversation, Plan(title=title, quote=quote, is_requested=True), said)
+    parts = [each for each in _LISTED.split(wanted) if each.strip()] if says("several", said) else [wanted]
+    plans = [_as_requested(conversation, each, said) for each in parts if title_of(TO_DO.sub("", each))]
+    return [each if each.quote in said else replace(each, quote=asked.said) for each in plans]
 
 
 def requested_plans(conversation: Conversation, words: str, *, is_more: bool = False) -> Sequence[Plan]:
@@ -96,6 +96,7 @@ def _parts(wanted: str, said: str) -> Sequence[str]:
 
 
 def _as_requested(conversation: Conversation, wanted: str, said: str) -> Plan:
-    title = title_of(TO_DO.sub("", without_days(wanted).strip())) or one_line(wanted, MAX_TITLE)
+    own = _ALSO.sub("", without_days(wanted).strip())
+    title = title_of(TO_DO.sub("", own)) or one_line(wanted, MAX_TITLE)
     title += "n" if _THAT_I.search(said) and title.endswith("e") else ""
     return on_day(conversation, Plan(title=title, quote=wanted.strip(), is_requested=True), said)

@@ -7,12 +7,13 @@ import re
 
 from coaching.practice.coach import texts
 from coaching.practice.coach.acts import plain_act
-from coaching.practice.coach.asked_for import asked_for
+from coaching.practice.coach.asked_for import asks_beside
 from coaching.practice.coach.conversation import Conversation, Exchange
 from coaching.practice.coach.correcting import choice_in, correct, given_in, replace_item
 from coaching.practice.coach.day_plan import given_of_plan
 from coaching.practice.coach.fitting import asks_about_slot, part_named
 from coaching.practice.coach.hearing import Heard, Kind, hear, is_about
+from coaching.practice.coach.plans import SENTENCE
 from coaching.practice.coach.requested import step_in
 from coaching.practice.coach.resting import (
     begin_rest,
@@ -141,12 +142,13 @@ def _heard(state: State, exchange: Exchange) -> Heard:
     heard = hear(exchange.answer, changeable(state), last=state.last, last_words=said)
     if heard.kind in _STAYS:
         return heard
-    wanted = {each.topic for each in asked_for(exchange.answer)}
-    if is_about("stops_walk", exchange.answer) or "stop" in wanted:
+    wanted = asks_beside(exchange.answer)
+    leaves = any(hear(each).kind == "leave" for each in SENTENCE.findall(exchange.answer))
+    if leaves or is_about("stops_walk", exchange.answer) or wanted == "stop":
         return Heard(kind="leave")
-    if "questions" in wanted:
+    if wanted == "questions":
         return Heard(kind="continue")
-    is_requested = "step" in wanted or bool(step_in(exchange.answer)[0])
+    is_requested = wanted == "step" or bool(step_in(exchange.answer)[0])
     is_step = state.walk.is_arc and heard.kind in _MAY_REQUEST and is_requested
     return Heard(kind="aside") if is_step else heard
 

@@ -50,7 +50,7 @@ def _pattern(text: str) -> re.Pattern[str]:
 def requested(request: Request, words: str) -> str:
     """Return what words request, as they say it; nothing if they request no such thing."""
     plain = words.replace("’", "'").strip()
-    if len(plain) > _MAX_CHARACTERS or not _is_own(plain):
+    if len(plain) > _MAX_CHARACTERS or not is_own(plain):
         return ""
     is_short = request != "search" and len(plain.split()) <= _FEW_WORDS  # its language may not show
     for code in dict.fromkeys((spoken_language(plain) or language(), *(LANGUAGES if is_short else ()))):
@@ -68,7 +68,8 @@ def taken(words: str) -> str:
     return found[1].strip(_AROUND) if found else ""
 
 
-def _is_own(words: str) -> bool:
+def is_own(words: str) -> bool:
+    """Return whether words can be the person's own request: neither several lines nor a quotation."""
     return "\n" not in words.strip() and not words.lstrip().startswith(tuple(_QUOTED))
 
 
@@ -99,7 +100,7 @@ def is_end(code: Language, wanted: str) -> bool:
 
 def steps_in(words: str) -> Sequence[tuple[str, str]]:
     """Return the next steps that words request, each with the words or the sentence that do."""
-    sentences = _SENTENCE.findall(words) if len(words) <= _MAX_CHARACTERS and _is_own(words) else []
+    sentences = _SENTENCE.findall(words) if len(words) <= _MAX_CHARACTERS and is_own(words) else []
     found = [each for sentence in sentences if (each := _step_of(sentence))[0]]
     if len(found) > 1:
         return found

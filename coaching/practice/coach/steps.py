@@ -155,7 +155,7 @@ def _done(conversation: Conversation, words: str) -> ToolUse | None:
         if "?" in sentence or not is_about("done_step", sentence):
             continue
         for step, title in open_steps(conversation).items():
-            if names(sentence, title):
+            if _names(sentence, title):
                 return resolve(step, "done", sentence.strip())
     return None
 
@@ -173,9 +173,20 @@ def open_steps(conversation: Conversation) -> Mapping[str, str]:
     return found
 
 
-def names(sentence: str, title: str) -> bool:
+def _names(sentence: str, title: str) -> bool:
     """Return whether a sentence has most of a title's words, however they end."""
+    count = len(_own_words(title))
+    return count > 0 and 3 * shared_words(sentence, title) >= 2 * count
+
+
+def shared_words(sentence: str, title: str) -> int:
+    """Return how many of a title's words a sentence has, however they end."""
     said = _WORD.findall(sentence.lower())
-    own = [word for word in _WORD.findall(title.lower()) if word not in LIGHT] or _WORD.findall(title.lower())
-    found = [word for word in own if any(one.startswith(word) or word.startswith(one) for one in said)]
-    return bool(own) and 3 * len(found) >= 2 * len(own)
+    return sum(
+        any(one.startswith(word) or word.startswith(one) for one in said) for word in _own_words(title)
+    )
+
+
+def _own_words(title: str) -> Sequence[str]:
+    words = _WORD.findall(title.lower())
+    return [word for word in words if word not in LIGHT] or words
