@@ -15,9 +15,11 @@ from typing import Literal
 from coaching.library.asked import WORDS, Asked, Said, Why
 from coaching.library.promise_weights import Weighable, Weights, learnt_weights
 from coaching.library.spoken import (
+    Token,
     has_words,
     is_pasted,
     is_short,
+    places,
     plain,
     shares_words,
     stands_for,
@@ -35,6 +37,8 @@ MAX_FOUND = 5
 """So many of the newest messages with a quote are weighed."""
 MAX_ANSWER = 200
 """A longer message is more than an answer to a proposal."""
+MAX_DENIED = 4
+"""So many words may deny another day: "not on Friday, on Thursday"."""
 _QUESTIONS = frozenset("?¿？؟")
 _ENDS_NO = frozenset(",.;:!–—")
 """Signs after a no that stands alone: "no, Thursday" is another day, "no Thursday" is none."""
@@ -67,7 +71,7 @@ def weigh(claim: Claim, said: Sequence[Said], weights: Weights | None = None) ->
         return Weighed(why="not said")
     found: list[Weighed] = []
     for each in said:
-        weighed = _in_one(claim, wanted, _after_no(claim, wanted, each), weights)
+        weighed = _in_one(claim, wanted, _without_no(claim, wanted, each), weights)
         if not weighed.why:
             return weighed
         found += [weighed] if weighed.why != "not said" else []
@@ -86,15 +90,26 @@ def weighable_of(quote: str, said: Said) -> Weighable | None:
     return asked.weighable(asked.doubt)
 
 
-def _after_no(claim: Claim, wanted: Sequence[str], said: Said) -> Said:
-    """Return an answer without its no, if a step moves to the day that is all the rest: "no, on Thursday"."""
-    first, *rest = tokens_of(said.text) if len(said.text) <= MAX_ANSWER else [None]
-    if first is None or not rest or claim.purpose != "open" or claim.due_date is None or not said.asked:
+def _without_no(claim: Claim, wanted: Sequence[str], said: Said) -> Said:
+    """Return an answer that moves a step, without a no beside its day: "not Friday, Thursday"."""
+    is_move = claim.purpose == "open" and claim.due_date is not None and bool(said.asked)
+    tokens = tokens_of(said.text) if is_move and len(said.text) <= MAX_ANSWER else []
+    at = next(places(wanted, [token.word for token in tokens]), -1)
+    if at < 0 or len(tokens) == len(wanted):
         return said
-    between = said.text[first.end : rest[0].start].strip()
-    is_rest = [token.word for token in rest] == list(wanted) and between in _ENDS_NO
-    is_no = is_rest and Lists(WORDS, languages_of(WORDS, said.text)).has("no", [first.word])
-    return replace(said, text=said.text[rest[0].start :]) if is_no else said
+    own = tokens[at : at + len(wanted)]
+    sides = ((tokens[:at], own[0].start), (tokens[at + len(wanted) :], own[-1].end))
+    lists = Lists(WORDS, languages_of(WORDS, said.text))
+    is_denied = all(_is_denial(side, place, said.text, lists) for side, place in sides if side)
+    return replace(said, text=said.text[own[0].start : own[-1].end]) if is_denied else said
+
+
+def _is_denial(side: Sequence[Token], place: int, text: str, lists: Lists) -> bool:
+    """Say whether a few words beside a quote, which ends or begins at a place, are a no to another thing."""
+    is_before = side[-1].end <= place
+    between = text[side[-1].end : place] if is_before else text[place : side[0].start]
+    is_no = any(lists.has(group, [side[0].word]) for group in ("no", "negation"))
+    return len(side) <= MAX_DENIED and is_no and between.strip() in _ENDS_NO
 
 
 def _in_one(claim: Claim, wanted: Sequence[str], said: Said, weights: Weights) -> Weighed:

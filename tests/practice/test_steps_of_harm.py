@@ -29,7 +29,7 @@ EVERYDAY = [
 ]
 AFTER_THREAD: list[tuple[Language, str, str, str | None]] = [
     ("en", "yes, call Anna on Friday", "Call Anna", None),
-    ("en", "block two hours on Friday at 9", "Block two hours at 9", "09:00"),
+    ("en", "block two hours on Friday at 9", "Block two hours", "09:00"),
     ("de", "ja, Anna anrufen am Freitag", "Anna anrufen", None),
     ("de", "am Freitag zwei Stunden blocken", "Zwei Stunden blocken", None),
     ("es", "sí, llamar a Ana el viernes", "Llamar a Ana", None),

@@ -44,7 +44,8 @@ _ABOUT = re.compile(
 _MAX_AFTER = 10
 _KEPT = frozenset({"step", "fact"})
 _DENIES = re.compile(
-    r"\b(?:don['’]?t|do not|never|nothing|(?:i )?wish|nicht|nichts|nie|kein\w*|no|nada|nunca|ojalá)\b"
+    r"\b(?:don['’]?t|do not|never|nothing|(?:i )?wish|nicht|nichts|nie|kein\w*|no(?![,.:;])|nada|nunca"
+    r"|ojalá)\b"
     r"(?! (?:let me )?(?:forget|vergess\w*|se me olvid\w+|olvid\w+)| (?:one|only|just|nur)\b)"
     r"|\b(?:her|his|their|ihre[rn]?|seine[rn]?) (?:to-?do )?list",
     re.IGNORECASE,
@@ -87,8 +88,12 @@ def asks_beside(words: str) -> str:
     """Return what words ask for inside an arc, whose answers are often said like steps; or nothing."""
     asked = asked_for(words)
     topic = asked[-1].topic if asked else ""
-    is_plain = topic != "step" or bool(_NAMES_LIST & features_of(asked[-1].said))
-    return topic if is_plain else ""
+    return topic if topic != "step" or names_list(asked[-1].said) else ""
+
+
+def names_list(said: str) -> bool:
+    """Return whether words name the list, a step or a reminder."""
+    return bool(_NAMES_LIST & features_of(said))
 
 
 def _without_lead(asked: AskedFor) -> AskedFor:

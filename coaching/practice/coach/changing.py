@@ -24,8 +24,8 @@ _CLAUSE = re.compile(
     r"[,.;:!?\n]|\s(?:que|weil|denn|because|since|as|y|und|and|but|aber|pero)\s", re.IGNORECASE
 )
 _WORD = re.compile(r"\w+")
-_NO = re.compile(r"\A\W*(?:no|nope|nah|nein|nee?|nö)\b\s*[,.;:!–—]\s*(?=\w)", re.IGNORECASE)
-"""A no before another day: the rest is what moves the step."""
+_DENIAL = re.compile(r"\A\W*(?:no|nope|nah|not|nein|nee?|nö|nicht|kein\w*)\b", re.IGNORECASE)
+"""A no beside another day: the rest is what moves the step."""
 _ADDS = re.compile(
     r"\A\W*(?:(?:oh|ah|ok|okay|ach|ja|vale)\W+)?(?:and|also|plus|und|noch|y|también)\b", re.IGNORECASE
 )
@@ -228,12 +228,17 @@ def _moved(conversation: Conversation, last: Call, words: str) -> ToolUse | None
 
 
 def _quote_of(words: str, day: str, today: date) -> str:
-    """Return the sentence that names a day, without a no before it: so much is what moves a step."""
+    """Return the words that name a day, without a no beside them: so much is what moves a step."""
     sentences = [each.strip() for each in SENTENCE.findall(words)]
-    naming = [
-        each for each in sentences if any(meant.isoformat() == day for _, meant in days_in(each, today))
-    ]
-    return _NO.sub("", naming[-1] if naming else words)
+    said = next((each for each in reversed(sentences) if _names_day(each, day, today)), words)
+    clauses = [each.strip(" .!") for each in re.split(r"[,;:.!–—]", said) if each.strip(" .!")]
+    own = [each for each in clauses if _names_day(each, day, today)]
+    others = [each for each in clauses if each not in own[-1:]]
+    return own[-1] if own and all(_DENIAL.match(each) for each in others) else said
+
+
+def _names_day(words: str, day: str, today: date) -> bool:
+    return any(meant.isoformat() == day for _, meant in days_in(words, today))
 
 
 def _moving(words: str, *, is_just: bool) -> Sequence[str]:

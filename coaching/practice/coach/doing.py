@@ -6,6 +6,7 @@ from dataclasses import replace
 from coaching.practice.coach import texts
 from coaching.practice.coach.after_danger import is_at_rest
 from coaching.practice.coach.asides import say_written
+from coaching.practice.coach.asked_for import names_list
 from coaching.practice.coach.asked_of_list import say_of_list
 from coaching.practice.coach.changing import (
     RESOLVE,
@@ -132,6 +133,9 @@ def note_or_offer(conversation: Conversation, newest: Exchange) -> Reply | None:
         return reply
     if plan := said_as_step(conversation):
         return note(conversation, [plan])
+    offer = None if names_list(newest.answer) else _offer_step(conversation, newest.answer)
+    if offer:
+        return offer
     if granted := None if is_at_rest(conversation) else grant(conversation, newest.answer):
         is_first = not (granted.calls or conversation.spoken.strip())
         return say(introduce(granted.words)) if is_first else granted

@@ -5,7 +5,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from coaching.practice.coach import texts
-from coaching.practice.coach.asked_for import AskedFor, asked_for, asks_beside, fact_words, query_in
+from coaching.practice.coach.acts import plain_act
+from coaching.practice.coach.asked_for import (
+    AskedFor,
+    asked_for,
+    asks_beside,
+    fact_words,
+    names_list,
+    query_in,
+)
 from coaching.practice.coach.changing import RESOLVE, open_steps_here, resolve, say_with_day, steps_noted
 from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.days import days_in, today_in
@@ -15,6 +23,7 @@ from coaching.practice.coach.library import recall
 from coaching.practice.coach.own_words import found_here
 from coaching.practice.coach.plans import CREATE, Plan, owed, promised, said_bare
 from coaching.practice.coach.plans_requested import asked_plans
+from coaching.practice.coach.reading import has_just_asked, is_asking
 from coaching.practice.coach.sense import features_of
 from coaching.practice.coach.steps import note, open_steps, shared_words
 from coaching.practice.coach.thread import go_on
@@ -26,6 +35,13 @@ ARCS: Mapping[str, str] = {
     "decide": "decision",
 }  # fmt: skip
 """What is asked for, and the walk that does it."""
+_TO_TOUR = re.compile(
+    r"\b(?:you|u|let['’]?s|we|us|help|me|someone|somebody|please|du|dich|dir|sie|ihnen|hilf\w*|hilfe|uns|wir|mir|mich"
+    r"|jemand\w*|bitte|te|tú|usted|me|ayud\w*|conmigo|contigo|nos|vamos|alguien|hag\w+|por favor)\b"
+    r"|\A\W*(?:plan|close|map|do|weekly|schließ|mach|plan\w*|zeichne|cierra|cerr\w+|planea\w*|dibuja)\b",
+    re.IGNORECASE,
+)
+"""Who asks for an arc speaks to the tour; others only tell what is before them."""
 SAVE = "save_file"
 _ALL = re.compile(r"\b(?:all|both|everything|alle|beide|alles|tod[oa]s|amb[oa]s)\b", re.IGNORECASE)
 
@@ -33,7 +49,7 @@ _ALL = re.compile(r"\b(?:all|both|everything|alle|beide|alles|tod[oa]s|amb[oa]s)
 def walk_asked_for(words: str) -> str:
     """Return the name of the walk that words ask for, or nothing."""
     asked = asked_for(words)
-    return ARCS.get(asked[-1].topic, "") if asked else ""
+    return ARCS.get(asked[-1].topic, "") if asked and _TO_TOUR.search(asked[-1].said) else ""
 
 
 def grant(conversation: Conversation, words: str) -> Reply | None:
@@ -41,7 +57,10 @@ def grant(conversation: Conversation, words: str) -> Reply | None:
     if reply := _answer_which(conversation, words):
         return reply
     asked = asked_for(words)
-    if not asked:
+    is_answer = has_just_asked(conversation) and not (
+        is_asking(words) or "<imperative>" in features_of(words)
+    )
+    if not asked or ((plain_act(words) or is_answer) and not names_list(words)):
         return None
     match asked[-1].topic:
         case "step":
@@ -89,11 +108,14 @@ def note_wanted(conversation: Conversation, words: str) -> Reply | None:
     return note_asked(conversation, asked_for(words)) if asks_beside(words) == "step" else None
 
 
-def note_asked(conversation: Conversation, asked: Sequence[AskedFor]) -> Reply:
-    """Note the steps that sentences ask for; without words for one, say how one is named."""
+def note_asked(conversation: Conversation, asked: Sequence[AskedFor]) -> Reply | None:
+    """Note the steps that sentences ask for; without words for one, say how one is named if it's plain."""
+    plans = [plan for each in asked for plan in _plans(conversation, each)]
+    is_plain = any(names_list(each.said) for each in asked)
+    if not (plans or is_plain):
+        return None
     if CREATE not in conversation.tools:
         return say(texts.said("step_impossible"))
-    plans = [plan for each in asked for plan in _plans(conversation, each)]
     return note(conversation, plans) if plans else say(texts.said("step_example"))
 
 
@@ -119,7 +141,7 @@ def _change(conversation: Conversation, said: str, what: str) -> Reply | None:
     """Move, drop or tick off the steps that words name; else say which there are, or where that is done."""
     known = dict(_known_steps(conversation))
     found = list(_named(conversation, said, known))
-    if not (known or "<list>" in features_of(said)):
+    if not (known or names_list(said)):
         return None  # it may be something else that they want to change
     if not found:
         return _say_which(conversation, known, what)

@@ -142,9 +142,9 @@ def promises(conversation: Conversation, words: str) -> Sequence[Plan]:
             continue
         parts = [each for clause in _CLAUSE.split(sentence) for each in _day_by_day(clause)]
         plans = [_promised_in(conversation, part.strip(" .,;:-")) for part in parts]
-        *own, last = [None, *filter(None, plans)]
-        found += filter(None, own)
-        found += [_mended(conversation, last, sentences[at + 1 :])] if last else []
+        own = list(filter(None, plans))
+        found += own[:-1]
+        found += [_mended(conversation, each, sentences[at + 1 :]) for each in own[-1:]]
     return found[:_MOST]
 
 

@@ -23,7 +23,7 @@ _FEW_WORDS = 3
 _I_WILL: Mapping[Language, str] = {"en": "I will", "de": "Ich werde", "es": "Voy a"}
 _QUOTED = "\"'“„«‘"
 _SENTENCE = re.compile(r"[^.!?\n]++[.!?]*+")
-_LED = re.compile(r"\A\W*(?:[\w']++\s*){1,4}[:,;]\s+(\S.*)\Z", re.DOTALL)
+_LED = re.compile(r"\A\W*(?:[\w']++[\s,]*+){1,5}[:;]\s+(\S.*)\Z", re.DOTALL)
 """A few words that lead to a request: "actually no: remind me …"."""
 _AROUND = " \t\n.!?,;:-–—\"'“”„«»‘’"
 

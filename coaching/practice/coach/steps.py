@@ -87,7 +87,7 @@ def note(conversation: Conversation, plans: Sequence[Plan]) -> Reply:
         return Reply.of("\n\n".join(told))
     drop = drop_first(conversation, conversation.exchanges[-1].answer)
     asks = _say_asked(conversation, [each for each in plans if each.is_requested and each.call in calls])
-    return Reply.of(*filter(None, [asks, drop]), *calls)
+    return Reply.of(*([asks] if asks else []), *([drop] if drop else []), *calls)
 
 
 def _say_asked(conversation: Conversation, plans: Sequence[Plan]) -> str:
