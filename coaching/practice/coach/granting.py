@@ -37,7 +37,7 @@ ARCS: Mapping[str, str] = {
 """What is asked for, and the walk that does it."""
 _TO_TOUR = re.compile(
     r"\b(?:you|u|let['’]?s|we|us|help|me|someone|somebody|please|du|dich|dir|sie|ihnen|hilf\w*|hilfe|uns|wir|mir|mich"
-    r"|jemand\w*|bitte|te|tú|usted|me|ayud\w*|conmigo|contigo|nos|vamos|alguien|hag\w+|por favor)\b"
+    r"|jemand\w*|bitte|te|tú|usted|me|ayud\w*|conmigo|contigo|nos|vamos|hacemos|cerramos|alguien|hag\w+|por favor)\b"
     r"|\A\W*(?:plan|close|map|do|weekly|schließ|mach|plan\w*|zeichne|cierra|cerr\w+|planea\w*|dibuja)\b",
     re.IGNORECASE,
 )
