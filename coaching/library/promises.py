@@ -108,7 +108,7 @@ def _is_denial(side: Sequence[Token], place: int, text: str, lists: Lists) -> bo
     """Say whether a few words beside a quote, which ends or begins at a place, are a no to another thing."""
     is_before = side[-1].end <= place
     between = text[side[-1].end : place] if is_before else text[place : side[0].start]
-    is_no = any(lists.has(group, [side[0].word]) for group in ("no", "negation"))
+    is_no = any(lists.has(group, [each.word for each in side[:2]]) for group in ("no", "negation"))
     return len(side) <= MAX_DENIED and is_no and between.strip() in _ENDS_NO
 
 

@@ -102,6 +102,7 @@ def test_what_is_said_around_a_plain_promise_does_not_count_against_it(around: s
         ("on Thursday, not on Friday", "on Thursday", True),
         ("nicht Freitag, sondern Donnerstag", "sondern Donnerstag", True),
         ("el jueves, no el viernes", "el jueves", True),
+        ("ay no, mejor el jueves", "mejor el jueves", True),
         ("no Thursday", "Thursday", False),
         ("Thursday, not a chance, I'm away all week", "Thursday", False),
         ("no, not Thursday", "not Thursday", False),

@@ -144,6 +144,11 @@ def _names(words: str) -> bool:
     return bool(own - _REFERS)
 
 
+def is_plain_fact(asked: AskedFor) -> bool:
+    """Return whether a sentence says which words are to be kept: after a colon or a that."""
+    return asked.topic == "fact" and bool(_AFTER_COLON.search(asked.said) or _THAT.search(asked.said))
+
+
 def fact_words(said: str) -> str:
     """Return what somebody wants to have noted: what follows a colon or a that, else all of it."""
     named = _AFTER_COLON.search(said) or _THAT.search(said)

@@ -24,7 +24,9 @@ _CLAUSE = re.compile(
     r"[,.;:!?\n]|\s(?:que|weil|denn|because|since|as|y|und|and|but|aber|pero)\s", re.IGNORECASE
 )
 _WORD = re.compile(r"\w+")
-_DENIAL = re.compile(r"\A\W*(?:no|nope|nah|not|nein|nee?|nö|nicht|kein\w*)\b", re.IGNORECASE)
+_DENIAL = re.compile(
+    r"\A\W*(?:(?:oh|ah|ach|ay|uy|um|h?m+)\W+)?(?:no|nope|nah|not|nein|nee?|nö|nicht|kein\w*)\b", re.IGNORECASE
+)
 """A no beside another day: the rest is what moves the step."""
 _ADDS = re.compile(
     r"\A\W*(?:(?:oh|ah|ok|okay|ach|ja|vale)\W+)?(?:and|also|plus|und|noch|y|también)\b", re.IGNORECASE
@@ -98,27 +100,6 @@ def _last(conversation: Conversation) -> Call | None:
     return next(
         (call for call in of_steps if call.values.get("written") or (is_just and call.name == CREATE)), None
     )
-
-
-def answered(conversation: Conversation, words: str) -> Reply | None:
-    """Return the reply to a yes or a no that is written instead of tapped in a step's card; None else."""
-    newest = conversation.exchanges[-1]
-    before = conversation.exchanges[-2].position if len(conversation.exchanges) > 1 else 0
-    waiting = [
-        call
-        for call in conversation.calls
-        if before < call.position < newest.position
-        and call.name in {CREATE, RESOLVE}
-        and "written" not in call.values
-        and not call.is_error
-    ]
-    if not waiting or "?" in words or len(words.split()) > _SHORT // 2 or any(days_in(words, None)):
-        return None
-    if says("no", words) or says("forgets", words):
-        return Reply.of(texts.said("step_not_kept" if waiting[0].name == CREATE else "step_stays"))
-    if not says("yes", words):
-        return None
-    return Reply.of(*(ToolUse(call.name, {**call.input, "quote": words.strip()}) for call in waiting))
 
 
 def put_back(conversation: Conversation, words: str) -> Reply | None:

@@ -8,9 +8,9 @@ from coaching.practice.coach.after_danger import is_at_rest
 from coaching.practice.coach.asides import say_written
 from coaching.practice.coach.asked_for import names_list
 from coaching.practice.coach.asked_of_list import say_of_list
+from coaching.practice.coach.cards import answered
 from coaching.practice.coach.changing import (
     RESOLVE,
-    answered,
     changed,
     drop_first,
     has_just_noted,
@@ -23,7 +23,7 @@ from coaching.practice.coach.conversation import Call, Conversation, Exchange
 from coaching.practice.coach.days import days_in, say_today, today_in
 from coaching.practice.coach.file_names import clip, join_words, reason_in_words
 from coaching.practice.coach.fitting import is_weighty
-from coaching.practice.coach.granting import grant, note_wanted
+from coaching.practice.coach.granting import grant, note_fact, note_wanted
 from coaching.practice.coach.hearing import hear
 from coaching.practice.coach.leaving import takes_leave
 from coaching.practice.coach.library import search_documents
@@ -50,6 +50,8 @@ def do_requested(conversation: Conversation, words: str) -> Reply | None:
     """Return the reply to a request for a tool, or to a question about documents; None to other words."""
     if search := search_documents(conversation, words):
         return search
+    if fact := note_fact(conversation, words):
+        return fact
     if listed := do_of_list(conversation, words):
         return listed
     if note := requested("note", words):

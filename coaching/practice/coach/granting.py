@@ -11,6 +11,7 @@ from coaching.practice.coach.asked_for import (
     asked_for,
     asks_beside,
     fact_words,
+    is_plain_fact,
     names_list,
     query_in,
 )
@@ -24,9 +25,9 @@ from coaching.practice.coach.own_words import found_here
 from coaching.practice.coach.plans import CREATE, Plan, owed, promised, said_bare
 from coaching.practice.coach.plans_requested import asked_plans
 from coaching.practice.coach.reading import has_just_asked, is_asking
-from coaching.practice.coach.sense import features_of
+from coaching.practice.coach.sense import features_of, sense
 from coaching.practice.coach.steps import note, open_steps, shared_words
-from coaching.practice.coach.thread import go_on
+from coaching.practice.coach.thread import go_on, thread
 from coaching.practice.coach.walking import say
 from coaching.practice.script import Reply, ToolUse
 
@@ -36,12 +37,18 @@ ARCS: Mapping[str, str] = {
 }  # fmt: skip
 """What is asked for, and the walk that does it."""
 _TO_TOUR = re.compile(
-    r"\b(?:you|u|let['’]?s|we|us|help|me|someone|somebody|please|du|dich|dir|sie|ihnen|hilf\w*|hilfe|uns|wir|mir|mich"
-    r"|jemand\w*|bitte|te|tú|usted|me|ayud\w*|conmigo|contigo|nos|vamos|hacemos|cerramos|alguien|hag\w+|por favor)\b"
+    r"\b(?:you|u|let['’]?s|we|us|help|me|someone|somebody|please|du|dich|dir|sie|ihnen|hilf\w*|uns|wir|mir|mich"
+    r"|jemand\w*|bitte|te|tú|usted|me|ayud\w*|conmigo|contigo|nos|vamos|hacemos|cerramos|alguien"
+    r"|hag\w+|por favor)\b"
     r"|\A\W*(?:plan|close|map|do|weekly|schließ|mach|plan\w*|zeichne|cierra|cerr\w+|planea\w*|dibuja)\b",
     re.IGNORECASE,
 )
 """Who asks for an arc speaks to the tour; others only tell what is before them."""
+_ASKS_QUESTIONS = re.compile(
+    r"\b(?:ask\w*|questions?|interview|quiz|frage?|fragst|stell\w*|(?:gute|paar|deine|ihre)\w* fragen"
+    r"|ausfragt?|pregunt\w*|entrev\w*)\b",
+    re.IGNORECASE,
+)
 SAVE = "save_file"
 _ALL = re.compile(r"\b(?:all|both|everything|alle|beide|alles|tod[oa]s|amb[oa]s)\b", re.IGNORECASE)
 
@@ -57,10 +64,9 @@ def grant(conversation: Conversation, words: str) -> Reply | None:
     if reply := _answer_which(conversation, words):
         return reply
     asked = asked_for(words)
-    is_answer = has_just_asked(conversation) and not (
-        is_asking(words) or "<imperative>" in features_of(words)
-    )
-    if not asked or ((plain_act(words) or is_answer) and not names_list(words)):
+    if _strikes_named(conversation, words, asked):
+        return _change(conversation, words, "strike")
+    if not asked or not _is_meant(conversation, words, asked[-1]):
         return None
     match asked[-1].topic:
         case "step":
@@ -75,6 +81,30 @@ def grant(conversation: Conversation, words: str) -> Reply | None:
             return _tell(conversation, asked[-1])
 
 
+def _is_meant(conversation: Conversation, words: str, asked: AskedFor) -> bool:
+    """Return whether a request is no answer to the tour's question, and nothing that a pattern knows."""
+    if names_list(words) or is_plain_fact(asked):
+        return True
+    if asked.topic == "questions" and not _ASKS_QUESTIONS.search(asked.said):
+        return False
+    is_asked = is_asking(words) or "<imperative>" in features_of(words)
+    return not plain_act(words) and (is_asked or not has_just_asked(conversation))
+
+
+def _strikes_named(conversation: Conversation, words: str, asked: Sequence[AskedFor]) -> bool:
+    """Return whether words that ask to remove something name a step that was noted here."""
+    is_removal = asked[-1].topic == "forget" if asked else sense(words).topic == "remove"
+    return is_removal and any(
+        shared_words(words, str(step["title"])) for step in open_steps_here(conversation)
+    )
+
+
+def note_fact(conversation: Conversation, words: str) -> Reply | None:
+    """Return the reply that keeps what somebody plainly wants to have noted of themselves; None else."""
+    asked = asked_for(words)
+    return _note_fact(conversation, asked[-1]) if asked and is_plain_fact(asked[-1]) else None
+
+
 def _tell(conversation: Conversation, asked: AskedFor) -> Reply:
     """Answer a request that changes nothing."""
     match asked.topic:
@@ -86,7 +116,9 @@ def _tell(conversation: Conversation, asked: AskedFor) -> Reply:
             here = found_here(conversation, query) if query else ""
             return say(here or texts.said("recall_ask")) if here or not query else recall(conversation, query)
         case "questions":
-            return say(go_on(conversation, texts.said("asks_gladly")))
+            told = go_on(conversation, texts.said("asks_gladly"))
+            mind = str(thread(texts.language())["mind"]["asks"][0])
+            return say(told if told.endswith("?") else f"{told} {mind}")
         case "forget":
             return say(answer_to("remove", conversation))
         case _:

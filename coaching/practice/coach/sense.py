@@ -46,6 +46,8 @@ _LIKELY_TOPIC = -120
 REQUEST = "request"
 """The act of who asks the tour to do something: it is done, so it counts only where it is sure."""
 _SURE_REQUEST, _REQUEST_MARGIN = 0.5, 20
+_BESIDE_SHOW = 0.2
+"""Beside the wish to see something, which is often said in the same words."""
 _ANSWERED = frozenset({"ask_self"})
 """Acts that want an answer: there the likeliest topic is better than none."""
 
@@ -150,9 +152,10 @@ def sense(text: str) -> Sensed:
     acts, topics = weigh(text)
     most = max(acts.values())
     powers = {act: exp((weight - most) / _TEMPER) for act, weight in acts.items()}
-    if powers.get(REQUEST, 0) < _SURE_REQUEST * sum(powers.values()):
+    sure = _BESIDE_SHOW if max(powers, key=powers.__getitem__) == "show" else _SURE_REQUEST
+    if powers.get(REQUEST, 0) < sure * sum(powers.values()):
         powers.pop(REQUEST, None)
-    act = max(powers, key=powers.__getitem__)
+    act = REQUEST if REQUEST in powers else max(powers, key=powers.__getitem__)
     share = powers[act] / sum(powers.values())
     known = (
         (name, weight)
