@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from coaching.practice.coach.colloquial import standard
+from coaching.practice.coach.hearing import is_about
 from coaching.practice.coach.requested import is_own, taken
 from coaching.practice.coach.sense import REQUEST, features_of, sense
 
@@ -17,6 +18,7 @@ _QUOTED = re.compile("(?<!\\w)['‘\"“„«]([^'\"“”„«»‘’\n]{2,120
 _AFTER_COLON = re.compile(r":\s+(\S[^\n]{1,200})\Z")
 _POLITE = re.compile(
     r"[\s,]++(?:please|pls|plz|thanks|thank you|ta|cheers|ok(?:ay)?|for me|will you|would you|too|as well"
+    r"|(?:put|add|note|write) (?:that|it)(?: in| down| on)?|schreib das auf|setz das drauf|ap[uú]ntalo|ponlo"
     r"|bitte|danke|ja|mal|noch|auch|por favor|porfa|gracias|vale|también)\W*\Z",
     re.IGNORECASE,
 )
@@ -42,6 +44,8 @@ _ABOUT = re.compile(
     re.IGNORECASE,
 )
 _MAX_AFTER = 10
+_SHORT, _LONG = 200, 600
+"""In characters: longer words may be copied, and in the longest a request is only told of."""
 _KEPT = frozenset({"step", "fact"})
 _DENIES = re.compile(
     r"\b(?:don['’]?t|do not|never|nothing|(?:i )?wish|nicht|nichts|nie|kein\w*|no(?![,.:;])|nada|nunca"
@@ -67,7 +71,8 @@ class AskedFor:
 
 def asked_for(words: str) -> Sequence[AskedFor]:
     """Return what the sentences of a message ask for; nothing for a message that surely asks nothing."""
-    if not is_own(words):
+    is_pasted = len(words) > _SHORT and is_about("pasted", words)
+    if is_pasted or len(words) > _LONG or not is_own(words):
         return []
     sentences = [each.strip() for each in _SENTENCE.findall(words) if each.strip()]
     around = ["", *sentences, ""]

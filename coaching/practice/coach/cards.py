@@ -1,5 +1,7 @@
 """What is written in answer to a step's card, instead of tapped: a yes or a no."""
 
+import re
+
 from coaching.practice.coach import texts
 from coaching.practice.coach.changing import RESOLVE
 from coaching.practice.coach.conversation import Conversation
@@ -9,6 +11,7 @@ from coaching.practice.coach.plans import CREATE
 from coaching.practice.script import Reply, ToolUse
 
 _MOST_WORDS = 6
+_BOTH = re.compile(r"\A\W*(?:both|all|beides?|alle|(?:los|las) dos|amb[oa]s|tod[oa]s)\b", re.IGNORECASE)
 
 
 def answered(conversation: Conversation, words: str) -> Reply | None:
@@ -27,6 +30,6 @@ def answered(conversation: Conversation, words: str) -> Reply | None:
         return None
     if says("no", words) or says("forgets", words):
         return Reply.of(texts.said("step_not_kept" if waiting[0].name == CREATE else "step_stays"))
-    if not says("yes", words):
+    if not says("yes", _BOTH.sub("", words)):
         return None
     return Reply.of(*(ToolUse(call.name, {**call.input, "quote": words.strip()}) for call in waiting))

@@ -173,7 +173,7 @@ def _change(conversation: Conversation, said: str, what: str) -> Reply | None:
     """Move, drop or tick off the steps that words name; else say which there are, or where that is done."""
     known = dict(_known_steps(conversation))
     found = list(_named(conversation, said, known))
-    if not (known or names_list(said)):
+    if what == "change" and not (known or names_list(said)):
         return None  # it may be something else that they want to change
     if not found:
         return _say_which(conversation, known, what)

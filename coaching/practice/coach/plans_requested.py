@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from coaching.practice.coach.asked_for import AskedFor, step_words, topic_of
+from coaching.practice.coach.asked_for import AskedFor, step_words, topic_of, without_politeness
 from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.days import days_in
 from coaching.practice.coach.hearing import one_line, wish_in
@@ -34,6 +34,9 @@ _OF_LIST = re.compile(
     r"\b(?:your list|next step|deine[rn]? Liste|nächste[rn]? Schritt|tu lista|próximo paso)\b"
 )
 """How the tour says what it does with a step that is said with a day."""
+_AND_LED = re.compile(
+    r"\A\W*(?:and|und|y)\s((?:[\w']++\s*){1,3}):\s+(\S.{2,120})\Z", re.IGNORECASE | re.DOTALL
+)
 _ALSO = re.compile(r"\A(?:also|too|auch|noch|tambi[eé]n)\s+", re.IGNORECASE)
 _THAT_I = re.compile(r"\bdass i(?:ch)?\b[^\n]{0,160}e\W*\Z", re.IGNORECASE)
 """A request that ends in a German verb of the person's: "dass ich sie anrufe"."""
@@ -59,7 +62,8 @@ def requested_plans(conversation: Conversation, words: str, *, is_more: bool = F
     if steps := steps_in(words):
         kept = _after_change_of_mind(words)
         steps = [each for each in steps if each[1] in kept]
-        return [plan for wanted, said in steps for plan in _requested_together(conversation, wanted, said)]
+        plans = [plan for wanted, said in steps for plan in _requested_together(conversation, wanted, said)]
+        return [*plans, *_on_other_days(conversation, words)]
     if is_more and not ("?" in words or says("asks_first", words)) and (more := requested("too", words)):
         return [_as_requested(conversation, more, words)]
     is_told_how = any(_OF_LIST.search(each.question) for each in conversation.exchanges[-_TOLD_HOW:])
@@ -81,6 +85,13 @@ def _after_change_of_mind(words: str) -> str:
     return words
 
 
+def _on_other_days(conversation: Conversation, words: str) -> Sequence[Plan]:
+    """Return the steps that follow a request by their days alone: "and Friday: pay the tax"."""
+    led = [(each, _AND_LED.match(each)) for each in SENTENCE.findall(words)[1:]]
+    dated = [(each, found[2]) for each, found in led if found and any(days_in(found[1], None))]
+    return [_as_requested(conversation, wanted, said) for said, wanted in dated]
+
+
 def _requested_together(conversation: Conversation, wanted: str, said: str) -> Sequence[Plan]:
     first = next(iter(SENTENCE.findall(wanted)), wanted)
     parts = _parts(first, said)
@@ -96,7 +107,7 @@ def _parts(wanted: str, said: str) -> Sequence[str]:
 
 
 def _as_requested(conversation: Conversation, wanted: str, said: str) -> Plan:
-    own = _ALSO.sub("", without_days(wanted).strip())
+    own = without_politeness(_ALSO.sub("", without_days(wanted).strip()))
     title = title_of(TO_DO.sub("", own)) or one_line(wanted, MAX_TITLE)
     title += "n" if _THAT_I.search(said) and title.endswith("e") else ""
     return on_day(conversation, Plan(title=title, quote=wanted.strip(), is_requested=True), said)

@@ -17,7 +17,7 @@ from coaching.practice.coach.greeting import FIRST_WORDS, only_opens, tells_more
 from coaching.practice.coach.hearing import hear, is_about
 from coaching.practice.coach.leaving import TAIL_WORDS, says_goodbye, says_more, takes_leave
 from coaching.practice.coach.scenes import scene_in
-from coaching.practice.coach.sense import CRIES, Sensed, features_of, sense
+from coaching.practice.coach.sense import CRIES, REQUEST, Sensed, features_of, sense
 
 _CLAUSES = re.compile(r",\s|\s(?:and|und|y|or|oder)\s")
 _SENTENCE = re.compile(r"[^.!?…\n]++[.!?…]*+")
@@ -230,6 +230,9 @@ def _act_of(conversation: Conversation, words: str, whole: Sensed) -> str:
         return "greet" if is_greeting else "refuse" if is_refusal else known
     if _is_taken_for_another(words, whole):
         return OPEN
+    if whole.act == REQUEST:
+        is_plain = whole.share >= _SURE_OF_REFUSING and is_asking(words) and conversation.arc is None
+        return REQUEST if is_plain else OPEN
     if whole.topic:
         return whole.act
     is_unclear = not (whole.is_sure or is_asking(words)) or whole.act == "test"
