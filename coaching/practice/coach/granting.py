@@ -50,6 +50,11 @@ _ASKS_QUESTIONS = re.compile(
     re.IGNORECASE,
 )
 SAVE = "save_file"
+_NAMES_ONE = re.compile(
+    r"\bthe (?!last\b|first\b|only\b|other\b)\w+(?: \w+)? (?:one|step)\b|\blo de(?:l| la| los)? \w+|\bdas mit \w+",
+    re.IGNORECASE,
+)
+"""How words name one step of several: "the tax one"."""
 _ALL = re.compile(r"\b(?:all|both|everything|alle|beide|alles|tod[oa]s|amb[oa]s)\b", re.IGNORECASE)
 
 
@@ -199,11 +204,11 @@ def _known_steps(conversation: Conversation) -> Iterator[tuple[int, Mapping[str,
 
 def _named(conversation: Conversation, said: str, known: Mapping[int, Mapping[str, Any]]) -> Iterator[int]:
     """Yield the steps that words name: by most of their words, by their day, as all, or the only one."""
-    if len(known) == 1 or _ALL.search(said):
-        yield from known
-        return
     shared = {number: shared_words(said, str(step["title"])) for number, step in known.items()}
     most = max(shared.values(), default=0)
+    if _ALL.search(said) or (len(known) == 1 and (most or not _NAMES_ONE.search(said))):
+        yield from known
+        return
     days = {day.isoformat() for _, day in days_in(said, today_in(conversation))}
     dated = [number for number, step in known.items() if str(step.get("due_date")) in days]
     yield from [number for number, count in shared.items() if count == most] if most else dated
