@@ -9,15 +9,14 @@ from dataclasses import dataclass, replace
 
 from coaching.practice.coach.colloquial import standard
 from coaching.practice.coach.hearing import is_about
-from coaching.practice.coach.requested import is_own, taken
+from coaching.practice.coach.requested import SENTENCE, is_own, taken
 from coaching.practice.coach.sense import REQUEST, features_of, sense
 
-_SENTENCE = re.compile(r"[^.!?\n]+[.!?]*")
 _CLAUSE = re.compile(r"[,;]\s+|\s(?:but|aber|pero)\s", re.IGNORECASE)
 _QUOTED = re.compile("(?<!\\w)['‘\"“„«]([^'\"“”„«»‘’\n]{2,120})['’\"”“»](?!\\w)")
 _AFTER_COLON = re.compile(r":\s+(\S[^\n]{1,200})\Z")
 _POLITE = re.compile(
-    r"[\s,]++(?:please|pls|plz|thanks|thank you|ta|cheers|ok(?:ay)?|for me|will you|would you|too|as well"
+    r"(?<![\s,])[\s,]++(?:please|pls|plz|thanks|thank you|ta|cheers|ok(?:ay)?|for me|will you|would you|too|as well"
     r"|(?:put|add|note|write) (?:that|it)(?: in| down| on)?|schreib das auf|setz das drauf|ap[uú]ntalo|ponlo"
     r"|bitte|danke|ja|mal|noch|auch|por favor|porfa|gracias|vale|también)\W*\Z",
     re.IGNORECASE,
@@ -74,7 +73,7 @@ def asked_for(words: str) -> Sequence[AskedFor]:
     is_pasted = len(words) > _SHORT and is_about("pasted", words)
     if is_pasted or len(words) > _LONG or not is_own(words):
         return []
-    sentences = [each.strip() for each in _SENTENCE.findall(words) if each.strip()]
+    sentences = [each.strip() for each in SENTENCE.findall(words) if each.strip()]
     around = ["", *sentences, ""]
     found = [
         _without_lead(AskedFor(topic=topic, said=said, before=around[at], after=around[at + 2]))

@@ -3,9 +3,9 @@
 import re
 
 from coaching.practice.coach import texts
-from coaching.practice.coach.changing import RESOLVE
 from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.days import days_in
+from coaching.practice.coach.noted import RESOLVE
 from coaching.practice.coach.on_list import says
 from coaching.practice.coach.plans import CREATE
 from coaching.practice.script import Reply, ToolUse

@@ -11,19 +11,25 @@ from typing import Any
 
 from coaching.practice.coach import texts
 from coaching.practice.coach.conversation import Call, Conversation
-from coaching.practice.coach.days import day_in_words, days_in, today_in
+from coaching.practice.coach.days import days_in, today_in
 from coaching.practice.coach.file_names import join_words
 from coaching.practice.coach.hearing import is_about
+from coaching.practice.coach.noted import (
+    RESOLVE,
+    has_just_noted,
+    open_steps_here,
+    own_words,
+    resolve,
+    say_with_day,
+)
 from coaching.practice.coach.on_list import says, time_in
-from coaching.practice.coach.plans import CREATE, SENTENCE, Plan, promised, title_of
+from coaching.practice.coach.plans import CREATE, Plan, promised, title_of
+from coaching.practice.coach.requested import SENTENCE
 from coaching.practice.script import Reply, ToolUse
-from coaching.safety.readable import plain_letters
 
-RESOLVE = "resolve_action_item"
 _CLAUSE = re.compile(
     r"[,.;:!?\n]|\s(?:que|weil|denn|because|since|as|y|und|and|but|aber|pero)\s", re.IGNORECASE
 )
-_WORD = re.compile(r"\w+")
 _DENIAL = re.compile(
     r"\A\W*(?:(?:oh|ah|ach|ay|uy|um|h?m+)\W+)?(?:no|nope|nah|not|nein|nee?|nö|nicht|kein\w*)\b", re.IGNORECASE
 )
@@ -33,64 +39,15 @@ _ADDS = re.compile(
 )
 """How words begin that add something, rather than put another thing right."""
 _LAST = re.compile(r"\b(?:last|letzte\w*|últim\w+|ultim\w+)\b", re.IGNORECASE)
-_LIGHT_WORDS = (
-    "i ich yo da dann the a an my to den die das der dem ein eine einen mein meine meinen el la los las un "
-    "una mi mis al del de auf zu zum zur mit with for fur para con en at um"
-)
-LIGHT = frozenset(_LIGHT_WORDS.split())
-"""Words that don't tell one step from another."""
 _SHORT, _MOST, _FEW = 12, 25, 4
 """So many words change a step at most: in a sentence, in a message, and without any word for a change."""
-
-
-def resolve(step: Any, state: str, quote: str, **more: str) -> ToolUse:
-    """Return the call that says what became of a step."""
-    return ToolUse(RESOLVE, {"id": int(step), "state": state, "quote": quote[:500], **more})
-
-
-def open_steps_here(conversation: Conversation) -> Sequence[Mapping[str, Any]]:
-    """Return the open steps that were noted in this conversation, the oldest first, as results have them."""
-    found: dict[int, Mapping[str, Any]] = {}
-    for call in conversation.calls:
-        step = call.values.get("id")
-        if call.name not in {CREATE, RESOLVE} or not isinstance(step, int) or not call.values.get("written"):
-            continue
-        before = found.pop(step, {})
-        if call.values.get("state") == "open":
-            found[step] = {**before, **call.values}
-    return list(found.values())
-
-
-def say_with_day(conversation: Conversation, name: str, step: Mapping[str, Any]) -> str:
-    """Return a sentence about a step with its day and its time, where it has them."""
-    day, at = day_in_words(conversation, str(step.get("due_date") or "")), str(step.get("due_time") or "")
-    due = texts.said("step_day", day=day) if day else ""
-    due += texts.said("step_time", time=at[:5]) if day and at else ""
-    return texts.said(name, title=str(step.get("title", "")), day=due)
-
-
-def steps_noted(conversation: Conversation) -> Sequence[str]:
-    """Return the open steps that were noted in this conversation, each with its day, in words."""
-    return [say_with_day(conversation, "wrote_step", each) for each in open_steps_here(conversation)]
 
 
 def is_same(plan: Plan, step: Mapping[str, Any]) -> bool:
     """Return whether a plan is a step that was noted: by its words, unless both have days that differ."""
     day = str(step.get("due_date") or "")
     is_other_day = plan.day and day and plan.day.isoformat() != day
-    return _own_words(plan.title) == _own_words(str(step.get("title", ""))) and not is_other_day
-
-
-def _own_words(title: str) -> frozenset[str]:
-    words = frozenset(_WORD.findall(plain_letters(title))) - LIGHT
-    return frozenset(each.removesuffix("e") for each in words)
-
-
-def has_just_noted(conversation: Conversation, *, ago: int = 1) -> bool:
-    """Return whether a step was noted or proposed in one of the last `ago` answers."""
-    earlier = conversation.exchanges[:-ago]
-    before = earlier[-1].position if earlier else 0
-    return any(call.name in {CREATE, RESOLVE} and call.position > before for call in conversation.calls)
+    return own_words(plan.title) == own_words(str(step.get("title", ""))) and not is_other_day
 
 
 def _last(conversation: Conversation) -> Call | None:
@@ -115,8 +72,8 @@ def put_back(conversation: Conversation, words: str) -> Reply | None:
     is_new = (
         plan
         and not is_about("corrects_day", words)
-        and len(_own_words(plan.title)) > 1
-        and not _own_words(plan.title) & _own_words(title)
+        and len(own_words(plan.title)) > 1
+        and not own_words(plan.title) & own_words(title)
     )
     return None if is_new else changed(conversation, words)
 
@@ -198,6 +155,9 @@ def _moved(conversation: Conversation, last: Call, words: str) -> ToolUse | None
     if not today:
         return None
     is_just = has_just_noted(conversation, ago=2)
+    if other := _other_named(conversation, last, words):
+        day = _new_day(_moving(words, is_just=is_just), today, str(other.get("due_date") or ""))
+        return resolve(other["id"], "open", _quote_of(words, day, today), due_date=day) if day else None
     due = str(last.values.get("due_date") or last.input.get("due_date") or "")
     day = _new_day(_moving(words, is_just=is_just), today, due)
     if not day:
@@ -206,6 +166,16 @@ def _moved(conversation: Conversation, last: Call, words: str) -> ToolUse | None
         return resolve(last.values["id"], "open", _quote_of(words, day, today), due_date=day)
     is_proposed = last.name == CREATE and not last.values.get("written") and has_just_noted(conversation)
     return ToolUse(CREATE, {**last.input, "due_date": day}) if is_proposed else None
+
+
+def _other_named(conversation: Conversation, last: Call, words: str) -> Mapping[str, Any]:
+    """Return the open step that words name, where it isn't the last; empty where they name none."""
+    said = own_words(words)
+    shared = [(len(own_words(str(each["title"])) & said), each) for each in open_steps_here(conversation)]
+    most, step = max(shared, key=lambda each: each[0], default=(0, {}))
+    title = str(last.values.get("title") or last.input.get("title") or "")
+    is_other = most > len(own_words(title) & said) and RESOLVE in conversation.tools
+    return step if is_other else {}
 
 
 def _quote_of(words: str, day: str, today: date) -> str:
@@ -275,17 +245,17 @@ def _is_little_more(words: str, named: Sequence[str]) -> bool:
 
 def _puts_words_right(last: Call, words: str) -> bool:
     """Return whether words put right one that stands in a step: "it's Marta, not Maria"."""
-    title = _own_words(str(last.values.get("title") or last.input.get("title") or ""))
+    title = own_words(str(last.values.get("title") or last.input.get("title") or ""))
     is_short = len(words.split()) <= _SHORT
-    return bool(is_short and says("puts_right", words) and title & _own_words(words))
+    return bool(is_short and says("puts_right", words) and title & own_words(words))
 
 
 def _says_anew(last: Call, words: str) -> bool:
     """Return whether words say a step in other words: "write: chess afternoon at the hall"."""
     if not says("rewords", words) or any(days_in(words, None)):
         return False
-    title = _own_words(str(last.values.get("title") or last.input.get("title") or ""))
-    pairs = ((old, new) for old in title for new in _own_words(words) if min(len(old), len(new)) > _FEW)
+    title = own_words(str(last.values.get("title") or last.input.get("title") or ""))
+    pairs = ((old, new) for old in title for new in own_words(words) if min(len(old), len(new)) > _FEW)
     return any(old.startswith(new) or new.startswith(old) for old, new in pairs)
 
 

@@ -9,16 +9,7 @@ from coaching.practice.coach.asides import say_written
 from coaching.practice.coach.asked_for import names_list
 from coaching.practice.coach.asked_of_list import say_of_list
 from coaching.practice.coach.cards import answered
-from coaching.practice.coach.changing import (
-    RESOLVE,
-    changed,
-    drop_first,
-    has_just_noted,
-    is_same,
-    open_steps_here,
-    put_back,
-    say_with_day,
-)
+from coaching.practice.coach.changing import changed, drop_first, is_same, put_back
 from coaching.practice.coach.conversation import Call, Conversation, Exchange
 from coaching.practice.coach.days import days_in, say_today, today_in
 from coaching.practice.coach.file_names import clip, join_words, reason_in_words
@@ -27,11 +18,12 @@ from coaching.practice.coach.granting import grant, note_fact, note_wanted
 from coaching.practice.coach.hearing import hear
 from coaching.practice.coach.leaving import takes_leave
 from coaching.practice.coach.library import search_documents
+from coaching.practice.coach.noted import RESOLVE, has_just_noted, open_steps_here, say_with_day
 from coaching.practice.coach.on_list import says
 from coaching.practice.coach.pieces import possible_step, said_as_step
-from coaching.practice.coach.plans import CREATE, SENTENCE, Plan, harms, owed, promised
+from coaching.practice.coach.plans import CREATE, Plan, harms, owed, promised
 from coaching.practice.coach.plans_requested import requested_plans
-from coaching.practice.coach.requested import requested, step_in
+from coaching.practice.coach.requested import SENTENCE, requested, step_in
 from coaching.practice.coach.scenes import LASTS, scene_in
 from coaching.practice.coach.steps import note, say_step, step_reply
 from coaching.practice.coach.talk import say_goodbye_to, talk

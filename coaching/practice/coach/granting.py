@@ -15,15 +15,16 @@ from coaching.practice.coach.asked_for import (
     names_list,
     query_in,
 )
-from coaching.practice.coach.changing import RESOLVE, open_steps_here, resolve, say_with_day, steps_noted
 from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.days import days_in, today_in
 from coaching.practice.coach.direct import answer_to
 from coaching.practice.coach.file_names import join_words
+from coaching.practice.coach.hearing import is_about, wish_in
 from coaching.practice.coach.library import recall
+from coaching.practice.coach.noted import RESOLVE, open_steps_here, resolve, say_with_day, steps_noted
 from coaching.practice.coach.own_words import found_here
 from coaching.practice.coach.plans import CREATE, Plan, owed, promised, said_bare
-from coaching.practice.coach.plans_requested import asked_plans
+from coaching.practice.coach.plans_requested import asked_plans, on_other_days
 from coaching.practice.coach.reading import has_just_asked, is_asking
 from coaching.practice.coach.sense import features_of, sense
 from coaching.practice.coach.steps import note, open_steps, shared_words
@@ -45,16 +46,20 @@ _TO_TOUR = re.compile(
 )
 """Who asks for an arc speaks to the tour; others only tell what is before them."""
 _ASKS_QUESTIONS = re.compile(
-    r"\b(?:ask\w*|questions?|interview|quiz|frage?|fragst|stell\w*|(?:gute|paar|deine|ihre)\w* fragen"
+    r"(?<!sin )(?<!ohne )(?<!no )(?<!without )\b(?:ask\w*|questions?|interview|quiz|frage?|fragst|stell\w*|(?:gute|paar|deine|ihre)\w* fragen"
     r"|ausfragt?|pregunt\w*|entrev\w*)\b",
     re.IGNORECASE,
 )
 SAVE = "save_file"
 _NAMES_ONE = re.compile(
-    r"\bthe (?!last\b|first\b|only\b|other\b)\w+(?: \w+)? (?:one|step)\b|\blo de(?:l| la| los)? \w+|\bdas mit \w+",
+    r"\bthe (?!last\b|first\b|only\b|other\b)\w+(?: \w+)? (?:one|step)\b"
+    r"|\blo de(?:l| la| los)? \w+|\bdas mit \w+",
     re.IGNORECASE,
 )
 """How words name one step of several: "the tax one"."""
+_FORGETS = re.compile(
+    r"\W*(?:(?:ok|oh|ach|ah|ay|nein|no)\W+)*(?:forget|vergiss|vergessen sie|olvid\w+)\b", re.IGNORECASE
+)
 _ALL = re.compile(r"\b(?:all|both|everything|alle|beide|alles|tod[oa]s|amb[oa]s)\b", re.IGNORECASE)
 
 
@@ -75,7 +80,7 @@ def grant(conversation: Conversation, words: str) -> Reply | None:
         return None
     match asked[-1].topic:
         case "step":
-            return note_asked(conversation, asked)
+            return note_asked(conversation, asked, words)
         case "fact":
             return _note_fact(conversation, asked[-1])
         case "change" | "strike" | "done" as what:
@@ -90,7 +95,9 @@ def _is_meant(conversation: Conversation, words: str, asked: AskedFor) -> bool:
     """Return whether a request is no answer to the tour's question, and nothing that a pattern knows."""
     if names_list(words) or is_plain_fact(asked):
         return True
-    if asked.topic == "questions" and not _ASKS_QUESTIONS.search(asked.said):
+    if asked.topic == "questions" and (
+        is_about("no_questions", words) or not _ASKS_QUESTIONS.search(asked.said)
+    ):
         return False
     is_asked = is_asking(words) or "<imperative>" in features_of(words)
     return not plain_act(words) and (is_asked or not has_just_asked(conversation))
@@ -98,15 +105,15 @@ def _is_meant(conversation: Conversation, words: str, asked: AskedFor) -> bool:
 
 def _strikes_named(conversation: Conversation, words: str, asked: Sequence[AskedFor]) -> bool:
     """Return whether words that ask to remove something name a step that was noted here."""
-    is_removal = asked[-1].topic == "forget" if asked else sense(words).topic == "remove"
-    return is_removal and any(
+    is_removal = asked[-1].topic in {"forget", "strike"} if asked else sense(words).topic == "remove"
+    return (is_removal or bool(_FORGETS.match(words))) and any(
         shared_words(words, str(step["title"])) for step in open_steps_here(conversation)
     )
 
 
 def note_fact(conversation: Conversation, words: str) -> Reply | None:
     """Return the reply that keeps what somebody plainly wants to have noted of themselves; None else."""
-    asked = asked_for(words)
+    asked = [] if wish_in(words) else asked_for(words)
     return _note_fact(conversation, asked[-1]) if asked and is_plain_fact(asked[-1]) else None
 
 
@@ -142,12 +149,13 @@ def _answer_which(conversation: Conversation, words: str) -> Reply | None:
 
 def note_wanted(conversation: Conversation, words: str) -> Reply | None:
     """Return the reply that notes the steps that words ask for; None for other words."""
-    return note_asked(conversation, asked_for(words)) if asks_beside(words) == "step" else None
+    return note_asked(conversation, asked_for(words), words) if asks_beside(words) == "step" else None
 
 
-def note_asked(conversation: Conversation, asked: Sequence[AskedFor]) -> Reply | None:
+def note_asked(conversation: Conversation, asked: Sequence[AskedFor], words: str) -> Reply | None:
     """Note the steps that sentences ask for; without words for one, say how one is named if it's plain."""
     plans = [plan for each in asked for plan in _plans(conversation, each)]
+    plans += on_other_days(conversation, words) if plans else []
     is_plain = any(names_list(each.said) for each in asked)
     if not (plans or is_plain):
         return None

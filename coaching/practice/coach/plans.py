@@ -14,12 +14,11 @@ from coaching.practice.coach.fitting import is_heavy
 from coaching.practice.coach.grieving import has_grieved
 from coaching.practice.coach.hearing import is_about, one_line, search
 from coaching.practice.coach.on_list import says, time_in
-from coaching.practice.coach.requested import does_harm
+from coaching.practice.coach.requested import SENTENCE, does_harm
 from coaching.practice.script import ToolUse
 from coaching.safety.readable import plain_letters
 
 CREATE = "create_action_item"
-SENTENCE = re.compile(r"[^.!?\n]+[.!?]*")
 _CLAUSE = re.compile(r",\s+(?:and|but|then|und|aber|dann|y|pero|luego)\b|:\s", re.IGNORECASE)
 _REASON = re.compile(
     r",\s+(?:i|i['’]\w+|we|it['’]?s|that['’]?s|because|since|which|so|but|ich|wir|bin|mir|das|weil|denn|sonst|aber"
@@ -32,8 +31,8 @@ _JOINS = re.compile(r"\s(?:and|und|y)\s", re.IGNORECASE)
 _INVERTED = re.compile(r"\A(\w+) ich\b", re.IGNORECASE)
 """How German words go on after a day: "räume ich auf"."""
 _LEAD = re.compile(
-    r"\A\W*(?:(?:na gut|gut|ok|okay|also|well|right|vale|bueno|bien|dann|entonces|pues|so|noch|auch|mal)"
-    r"\b\W*)+",
+    r"\A\W*(?:(?:na gut|gut|ok|okay|also|well|right|vale|bueno|bien|dann|entonces|pues|so|noch|auch|mal"
+    r"|and|und|y)\b\W*)+",
     re.IGNORECASE,
 )
 """How a promise begins with words that say nothing of it."""

@@ -9,17 +9,8 @@ from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.days import days_in
 from coaching.practice.coach.hearing import one_line, wish_in
 from coaching.practice.coach.on_list import says
-from coaching.practice.coach.plans import (
-    MAX_TITLE,
-    SENTENCE,
-    TO_DO,
-    Plan,
-    bare_words,
-    on_day,
-    title_of,
-    without_days,
-)
-from coaching.practice.coach.requested import requested, steps_in
+from coaching.practice.coach.plans import MAX_TITLE, TO_DO, Plan, bare_words, on_day, title_of, without_days
+from coaching.practice.coach.requested import SENTENCE, requested, steps_in
 
 _CHANGES_MIND = re.compile(
     r"\A\W*(?:\w+\W+){0,2}(?:no|nope|nah|actually|instead|rather|scrap (?:it|that)|forget (?:it|that)"
@@ -63,7 +54,7 @@ def requested_plans(conversation: Conversation, words: str, *, is_more: bool = F
         kept = _after_change_of_mind(words)
         steps = [each for each in steps if each[1] in kept]
         plans = [plan for wanted, said in steps for plan in _requested_together(conversation, wanted, said)]
-        return [*plans, *_on_other_days(conversation, words)]
+        return [*plans, *on_other_days(conversation, words)]
     if is_more and not ("?" in words or says("asks_first", words)) and (more := requested("too", words)):
         return [_as_requested(conversation, more, words)]
     is_told_how = any(_OF_LIST.search(each.question) for each in conversation.exchanges[-_TOLD_HOW:])
@@ -85,7 +76,7 @@ def _after_change_of_mind(words: str) -> str:
     return words
 
 
-def _on_other_days(conversation: Conversation, words: str) -> Sequence[Plan]:
+def on_other_days(conversation: Conversation, words: str) -> Sequence[Plan]:
     """Return the steps that follow a request by their days alone: "and Friday: pay the tax"."""
     led = [(each, _AND_LED.match(each)) for each in SENTENCE.findall(words)[1:]]
     dated = [(each, found[2]) for each, found in led if found and any(days_in(found[1], None))]

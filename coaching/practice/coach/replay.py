@@ -13,8 +13,7 @@ from coaching.practice.coach.correcting import choice_in, correct, given_in, rep
 from coaching.practice.coach.day_plan import given_of_plan
 from coaching.practice.coach.fitting import asks_about_slot, part_named
 from coaching.practice.coach.hearing import Heard, Kind, hear, is_about
-from coaching.practice.coach.plans import SENTENCE
-from coaching.practice.coach.requested import step_in
+from coaching.practice.coach.requested import SENTENCE, step_in
 from coaching.practice.coach.resting import (
     begin_rest,
     is_next,
@@ -48,6 +47,13 @@ _STAYS = frozenset({"danger", "grief", "correction"})
 """What is answered whatever else words ask for."""
 _MAY_ANSWER = frozenset({"answer", "aside", "remark", "short"})
 """What words may be heard as that the person meant for an answer."""
+_ENOUGH = re.compile(
+    r"(?:\A|[.,;!])\W*(?:(?:ok|okay|ya|so|nein|no)\W+)?(?:basta|enough|stopp?|genug|(?:das|es) reicht"
+    r"|that['’]s enough)(?: (?:now|please|for (?:now|today)|davon|jetzt|bitte|für heute|ya|por hoy))*+"
+    r"\s*(?:[.,;!]|\Z)",
+    re.IGNORECASE,
+)
+"""A clause that only wants an end."""
 _MAY_REQUEST = frozenset({"answer", "request", "question"})
 """What a request for a next step is heard as; it answers no question."""
 
@@ -144,7 +150,12 @@ def _heard(state: State, exchange: Exchange) -> Heard:
         return heard
     wanted = asks_beside(exchange.answer)
     leaves = any(hear(each).kind == "leave" for each in SENTENCE.findall(exchange.answer))
-    if leaves or is_about("stops_walk", exchange.answer) or wanted == "stop":
+    if (
+        leaves
+        or _ENOUGH.search(exchange.answer)
+        or is_about("stops_walk", exchange.answer)
+        or wanted == "stop"
+    ):
         return Heard(kind="leave")
     if wanted == "questions":
         return Heard(kind="continue")

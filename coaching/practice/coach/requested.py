@@ -22,7 +22,9 @@ _MAX_CHARACTERS = 700
 _FEW_WORDS = 3
 _I_WILL: Mapping[Language, str] = {"en": "I will", "de": "Ich werde", "es": "Voy a"}
 _QUOTED = "\"'“„«‘"
-_SENTENCE = re.compile(r"[^.!?\n]++[.!?]*+")
+_MONTHS = "Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember"
+SENTENCE = re.compile(rf"(?:[^.!?\n]|\.(?= (?:{_MONTHS})\b))+[.!?]*")
+"""A sentence; a German date ends none."""
 _LED = re.compile(r"\A\W*(?:[\w']++[\s,]*+){1,5}[:;]\s+(\S.*)\Z", re.DOTALL)
 """A few words that lead to a request: "actually no: remind me …"."""
 _AROUND = " \t\n.!?,;:-–—\"'“”„«»‘’"
@@ -100,7 +102,7 @@ def is_end(code: Language, wanted: str) -> bool:
 
 def steps_in(words: str) -> Sequence[tuple[str, str]]:
     """Return the next steps that words request, each with the words or the sentence that do."""
-    sentences = _SENTENCE.findall(words) if len(words) <= _MAX_CHARACTERS and is_own(words) else []
+    sentences = SENTENCE.findall(words) if len(words) <= _MAX_CHARACTERS and is_own(words) else []
     found = [each for sentence in sentences if (each := _step_of(sentence))[0]]
     if len(found) > 1:
         return found

@@ -10,25 +10,17 @@ from dataclasses import dataclass
 
 from coaching.practice.coach import texts
 from coaching.practice.coach.acts import asks_to_be_reminded
-from coaching.practice.coach.changing import (
-    LIGHT,
-    RESOLVE,
-    changed,
-    drop_first,
-    is_same,
-    open_steps_here,
-    put_back,
-    resolve,
-    say_with_day,
-)
+from coaching.practice.coach.changing import changed, drop_first, is_same, put_back
 from coaching.practice.coach.conversation import Call, Conversation
 from coaching.practice.coach.days import days_in, today_in
 from coaching.practice.coach.file_names import join_words
 from coaching.practice.coach.harm import say_of_harm
 from coaching.practice.coach.hearing import is_about
+from coaching.practice.coach.noted import LIGHT, RESOLVE, open_steps_here, resolve, say_with_day
 from coaching.practice.coach.on_list import time_in
-from coaching.practice.coach.plans import CREATE, SENTENCE, Plan, harms, promises
+from coaching.practice.coach.plans import CREATE, Plan, harms, promises
 from coaching.practice.coach.plans_requested import requested_plans
+from coaching.practice.coach.requested import SENTENCE
 from coaching.practice.coach.wordings import introduce
 from coaching.practice.script import Reply, ToolUse
 
