@@ -52,6 +52,33 @@ STOPS = [
     ),
     ("es", "dibuja mi mapa de vida", "Tengo mal las rodillas, pero prefiero dejar el mapa aquí, gracias."),
 ]
+TWO = {
+    "en": "I'll go to the hairdresser on Friday, and on Saturday I'll call my aunt",
+    "de": "Am Freitag gehe ich zum Friseur und am Samstag rufe ich meine Tante an",
+    "es": "El viernes voy a la peluquería y el sábado llamo a mi tía",
+}
+NAMED = [
+    ("en", "drop the one with my aunt", ["open", "dropped"]),
+    ("en", "the hairdresser is done, tick it off", ["done", "open"]),
+    ("en", "delete both please", ["dropped", "dropped"]),
+    ("de", "streich die Tante", ["open", "dropped"]),
+    ("de", "Der Friseur ist erledigt, hak das ab", ["done", "open"]),
+    ("de", "lösch bitte beide", ["dropped", "dropped"]),
+    ("es", "quita lo de la tía", ["open", "dropped"]),
+    ("es", "lo de la peluquería ya está hecho, márcalo", ["done", "open"]),
+    ("es", "borra los dos", ["dropped", "dropped"]),
+]
+MOVED = [
+    ("en", "the hairdresser on Thursday instead"),
+    ("de", "den Friseur doch lieber am Donnerstag"),
+    ("es", "lo de la peluquería mejor el jueves"),
+]
+WHICH = {"en": ("delete that", "the aunt"), "de": ("lösch das", "die Tante"), "es": ("bórralo", "la tía")}
+QUESTIONS = [
+    ("en", "I just want somebody to ask me good questions about it. Could you do that?"),
+    ("de", "Ich möchte nur, dass mir jemand gute Fragen dazu stellt"),
+    ("es", "Solo quiero que alguien me haga buenas preguntas"),
+]
 NOTHING = [
     ("en", "I got two lists from my teacher and lost both"),
     ("en", "We stopped at the lake and the day was lovely"),
@@ -99,6 +126,42 @@ async def test_who_would_rather_stop_has_not_answered(
     assert walk.arc == "life_mapping"
     await walk.say(words)
     assert walk.arc == ""
+
+
+@pytest.mark.parametrize(("language", "words", "states"), NAMED)
+async def test_of_several_steps_the_one_that_is_named_is_changed(
+    http: Http, language: str, words: str, states: list[str]
+) -> None:
+    walk = begun(http, language)
+    await walk.say(TWO[language])
+    await walk.say(words)
+    assert [step["state"] for step in walk.steps.values()] == states
+
+
+@pytest.mark.parametrize(("language", "words"), MOVED)
+async def test_of_several_steps_the_one_that_is_named_is_moved(http: Http, language: str, words: str) -> None:
+    walk = begun(http, language)
+    await walk.say(TWO[language])
+    await walk.say(words)
+    assert [step["due_date"] for step in walk.steps.values()] == ["2026-11-26", "2026-11-28"]
+
+
+@pytest.mark.parametrize("language", WHICH)
+async def test_where_several_steps_were_named_it_is_asked_which_is_meant(http: Http, language: str) -> None:
+    walk = begun(http, language)
+    await walk.say(TWO[language])
+    words, name = WHICH[language]
+    assert "?" in await walk.say(words)
+    assert [step["state"] for step in walk.steps.values()] == ["open", "open"]
+    await walk.say(name)
+    assert [step["state"] for step in walk.steps.values()] == ["open", "dropped"]
+
+
+@pytest.mark.parametrize(("language", "words"), QUESTIONS)
+async def test_who_wants_to_be_asked_is_asked(http: Http, language: str, words: str) -> None:
+    walk = begun(http, language)
+    assert "?" in await walk.say(words)
+    assert not walk.calls
 
 
 @pytest.mark.parametrize(("language", "words"), NOTHING)

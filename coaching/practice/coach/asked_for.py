@@ -16,9 +16,9 @@ _CLAUSE = re.compile(r"[,;]\s+|\s(?:but|aber|pero)\s", re.IGNORECASE)
 _QUOTED = re.compile("(?<!\\w)['‘\"“„«]([^'\"“”„«»‘’\n]{2,120})['’\"”“»](?!\\w)")
 _AFTER_COLON = re.compile(r":\s+(\S[^\n]{1,200})\Z")
 _POLITE = re.compile(
-    r"(?<![\s,])[\s,]++(?:please|pls|plz|thanks|thank you|ta|cheers|ok(?:ay)?|for me|will you|would you|too|as well"
-    r"|(?:put|add|note|write) (?:that|it)(?: in| down| on)?|schreib das auf|setz das drauf|ap[uú]ntalo|ponlo"
-    r"|bitte|danke|ja|mal|noch|auch|por favor|porfa|gracias|vale|también)\W*\Z",
+    r"(?<![\s,])[\s,]++(?:please|pls|plz|thanks|thank you|ta|cheers|ok(?:ay)?|for me|will you|would you|too"
+    r"|as well|(?:put|add|note|write) (?:that|it)(?: in| down| on)?|schreib das auf|setz das drauf"
+    r"|ap[uú]ntalo|ponlo|bitte|danke|ja|mal|noch|auch|por favor|porfa|gracias|vale|también)\W*\Z",
     re.IGNORECASE,
 )
 _REFERRING = (

@@ -46,7 +46,8 @@ _TO_TOUR = re.compile(
 )
 """Who asks for an arc speaks to the tour; others only tell what is before them."""
 _ASKS_QUESTIONS = re.compile(
-    r"(?<!sin )(?<!ohne )(?<!no )(?<!without )\b(?:ask\w*|questions?|interview|quiz|frage?|fragst|stell\w*|(?:gute|paar|deine|ihre)\w* fragen"
+    r"(?<!sin )(?<!ohne )(?<!no )(?<!without )"
+    r"\b(?:ask\w*|questions?|interview|quiz|frage?|fragst|stell\w*|(?:gute|paar|deine|ihre)\w* fragen"
     r"|ausfragt?|pregunt\w*|entrev\w*)\b",
     re.IGNORECASE,
 )
@@ -57,10 +58,12 @@ _NAMES_ONE = re.compile(
     re.IGNORECASE,
 )
 """How words name one step of several: "the tax one"."""
-_FORGETS = re.compile(
-    r"\W*(?:(?:ok|oh|ach|ah|ay|nein|no)\W+)*(?:forget|vergiss|vergessen sie|olvid\w+)\b", re.IGNORECASE
+_REMOVES = re.compile(
+    r"\W*(?:(?:ok|oh|ach|ah|ay|nein|no)\W+)*(?:forget|delete|remove|drop|scrap|cross|vergiss|vergessen sie|lösch\w*"
+    r"|streich\w*|olvid\w+|borr\w+|quit\w+|elimin\w+|tach\w+)\b",
+    re.IGNORECASE,
 )
-_ALL = re.compile(r"\b(?:all|both|everything|alle|beide|alles|tod[oa]s|amb[oa]s)\b", re.IGNORECASE)
+_ALL = re.compile(r"\b(?:all|both|everything|alle|beide|alles|tod[oa]s|amb[oa]s|l[oa]s dos)\b", re.IGNORECASE)
 
 
 def walk_asked_for(words: str) -> str:
@@ -100,15 +103,15 @@ def _is_meant(conversation: Conversation, words: str, asked: AskedFor) -> bool:
     ):
         return False
     is_asked = is_asking(words) or "<imperative>" in features_of(words)
-    return not plain_act(words) and (is_asked or not has_just_asked(conversation))
+    return not plain_act(asked.said) and (is_asked or not has_just_asked(conversation))
 
 
 def _strikes_named(conversation: Conversation, words: str, asked: Sequence[AskedFor]) -> bool:
     """Return whether words that ask to remove something name a step that was noted here."""
     is_removal = asked[-1].topic in {"forget", "strike"} if asked else sense(words).topic == "remove"
-    return (is_removal or bool(_FORGETS.match(words))) and any(
-        shared_words(words, str(step["title"])) for step in open_steps_here(conversation)
-    )
+    steps = open_steps_here(conversation)
+    is_named = _ALL.search(words) or any(shared_words(words, str(step["title"])) for step in steps)
+    return bool(steps and is_named and (is_removal or _REMOVES.match(words)))
 
 
 def note_fact(conversation: Conversation, words: str) -> Reply | None:
