@@ -59,8 +59,9 @@ _NAMES_ONE = re.compile(
 )
 """How words name one step of several: "the tax one"."""
 _REMOVES = re.compile(
-    r"\W*(?:(?:ok|oh|ach|ah|ay|nein|no)\W+)*(?:forget|delete|remove|drop|scrap|cross|vergiss|vergessen sie|lösch\w*"
-    r"|streich\w*|olvid\w+|borr\w+|quit\w+|elimin\w+|tach\w+)\b",
+    r"\W*(?:(?:ok|oh|ach|ah|ay|nein|no)\W+)*(?:forget|delete|remove|drop|scrap|cross"
+    r"|vergiss|vergessen sie|lösch\w*|streich\w*|olvid\w+|borr\w+"
+    r"|quita\w*|quite[ns]?l\w+|elimin\w+|tach\w+)\b",
     re.IGNORECASE,
 )
 _ALL = re.compile(r"\b(?:all|both|everything|alle|beide|alles|tod[oa]s|amb[oa]s|l[oa]s dos)\b", re.IGNORECASE)
