@@ -48,9 +48,8 @@ _STAYS = frozenset({"danger", "grief", "correction"})
 _MAY_ANSWER = frozenset({"answer", "aside", "remark", "short"})
 """What words may be heard as that the person meant for an answer."""
 _ENOUGH = re.compile(
-    r"(?:\A|[.,;!])\W*(?:(?:ok|okay|ya|so|nein|no)\W+)?(?:basta|enough|stopp?|genug|(?:das|es) reicht"
-    r"|that['’]s enough)(?: (?:now|please|for (?:now|today)|davon|jetzt|bitte|für heute|ya|por hoy))*+"
-    r"\s*(?:[.,;!]|\Z)",
+    r"(?:(?:ok|okay|ya|so|nein|no) )?(?:basta|enough|stopp?|genug|(?:das|es) reicht|that['’]s enough)"
+    r"(?: (?:now|please|for (?:now|today)|davon|jetzt|bitte|für heute|ya|por hoy))*+",
     re.IGNORECASE,
 )
 """A clause that only wants an end."""
