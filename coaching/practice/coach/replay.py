@@ -149,12 +149,8 @@ def _heard(state: State, exchange: Exchange) -> Heard:
         return heard
     wanted = asks_beside(exchange.answer)
     leaves = any(hear(each).kind == "leave" for each in SENTENCE.findall(exchange.answer))
-    if (
-        leaves
-        or _ENOUGH.search(exchange.answer)
-        or is_about("stops_walk", exchange.answer)
-        or wanted == "stop"
-    ):
+    ends = any(_ENOUGH.fullmatch(each.strip()) for each in re.split(r"[.,;!]", exchange.answer))
+    if leaves or ends or is_about("stops_walk", exchange.answer) or wanted == "stop":
         return Heard(kind="leave")
     if wanted == "questions":
         return Heard(kind="continue")
