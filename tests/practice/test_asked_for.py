@@ -63,6 +63,7 @@ NAMED = [
     ("en", "delete both please", ["dropped", "dropped"]),
     ("de", "streich die Tante", ["open", "dropped"]),
     ("de", "Der Friseur ist erledigt, hak das ab", ["done", "open"]),
+    ("de", "Streich den Samstag wieder", ["open", "dropped"]),
     ("de", "lösch bitte beide", ["dropped", "dropped"]),
     ("es", "quita lo de la tía", ["open", "dropped"]),
     ("es", "lo de la peluquería ya está hecho, márcalo", ["done", "open"]),

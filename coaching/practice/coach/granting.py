@@ -112,6 +112,8 @@ def _strikes_named(conversation: Conversation, words: str, asked: Sequence[Asked
     is_removal = asked[-1].topic in {"forget", "strike"} if asked else sense(words).topic == "remove"
     steps = open_steps_here(conversation)
     is_named = _ALL.search(words) or any(shared_words(words, str(step["title"])) for step in steps)
+    days = {day.isoformat() for _, day in days_in(words, today_in(conversation))}
+    is_named = is_named or any(str(step.get("due_date")) in days for step in steps)
     return bool(steps and is_named and (is_removal or _REMOVES.match(words)))
 
 
