@@ -34,7 +34,8 @@ _SMALL = (
 _LIGHT = frozenset(_SMALL.split())
 _WORD = re.compile(r"\w+")
 _THAT = re.compile(
-    r"\b(?:que conste que|that(?! (?:time|day|night|one|year)\b)|que)\s+(\S.{3,300})\Z|\b(da(?:ss|ß)\s+\S.{3,300})\Z",
+    r"\b(?:que conste que|that(?! (?:time|day|night|one|year)\b)|que)\s+(\S.{3,300})\Z"
+    r"|\b(da(?:ss|ß)\s+\S.{3,300})\Z",
     re.IGNORECASE | re.DOTALL,
 )
 _ABOUT = re.compile(

@@ -58,6 +58,10 @@ _NAMES_ONE = re.compile(
     re.IGNORECASE,
 )
 """How words name one step of several: "the tax one"."""
+_OF_SELF = re.compile(
+    r"\b(?:i|i['’]\w+|im|my|me|we|our|ich|mir|mich|mein\w*|wir|unser\w*|yo|mi|mis|me|soy|tengo|nos|nuestr\w+)\b",
+    re.IGNORECASE,
+)
 _REMOVES = re.compile(
     r"\W*(?:(?:ok|oh|ach|ah|ay|nein|no)\W+)*(?:forget|delete|remove|drop|scrap|cross"
     r"|vergiss|vergessen sie|lösch\w*|streich\w*|olvid\w+|borr\w+"
@@ -182,7 +186,10 @@ def _plans(conversation: Conversation, asked: AskedFor) -> Sequence[Plan]:
     return []
 
 
-def _note_fact(conversation: Conversation, asked: AskedFor) -> Reply:
+def _note_fact(conversation: Conversation, asked: AskedFor) -> Reply | None:
+    """Keep what somebody says of themselves; None for what is about nobody."""
+    if not (is_plain_fact(asked) or _OF_SELF.search(asked.said)):
+        return None
     if SAVE not in conversation.tools:
         return say(texts.said("note_impossible"))
     return Reply.of(ToolUse(SAVE, {"file_type": "capture", "content": fact_words(asked.said)}))
