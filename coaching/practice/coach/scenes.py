@@ -34,6 +34,7 @@ _STORY_WORDS = 6
 """In more German or Spanish words than that a thing is mentioned by the way."""
 _SOMEBODY = re.compile(
     r"\b(?:er|sie|ihn|ihm|ihr\w*|el|ella|le|lo|la|mein\w*|unser\w*|mi|mis|nuestr\w+|hund\w*|katze\w*|baby|bebe|kind\w*"
+    r"|he|she|him|her|his|they|them|my|our|dogs?|cats?|bab(?:y|ies)|mum|mom|dad|gran\w*|nan|twins?|pupp(?:y|ies)|kittens?"
     r"|mama|papa|oma|opa|abuel\w+|perr\w+|gat[oa])\b"
 )
 _NO_DEATHS = frozenset(
@@ -114,8 +115,8 @@ def tells_of_no_loss(words: str) -> bool:
 
 
 def names_somebody(words: str) -> bool:
-    """Return whether words speak of a person or an animal; in English they are taken to."""
-    return texts.language() == "en" or bool(_SOMEBODY.search(plain_letters(standard(words))))
+    """Return whether words speak of a person or an animal."""
+    return bool(_SOMEBODY.search(plain_letters(standard(words))))
 
 
 def tells_of_no_death(words: str) -> bool:

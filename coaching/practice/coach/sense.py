@@ -50,6 +50,11 @@ _BESIDE_SHOW = 0.2
 """Beside the wish to see something, which is often said in the same words."""
 _ANSWERED = frozenset({"ask_self"})
 """Acts that want an answer: there the likeliest topic is better than none."""
+_ASKING = ("ask_self", "ask_advice", "ask_world", "ask_back", "want_text", "test", "show")
+"""Acts of questions."""
+_ANY_TOPIC = -250
+_WHO = "identity"
+"""What a question about the tour asks that has no likely topic."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +149,21 @@ def weigh(text: str) -> tuple[Mapping[str, int], Mapping[str, int]]:
         for number, weight in _weights_of(feature):
             sums[number] += weight
     return dict(zip(acts, sums, strict=False)), dict(zip(topics, sums[len(acts) :], strict=True))
+
+
+@lru_cache(maxsize=512)
+def likeliest_question(text: str, *, least: int = _ANY_TOPIC) -> str:
+    """Return the topic of a question about the tour that a text asks, if it asks one rather than another.
+
+    A question is no story, so only the acts of asking are compared; without a likely topic it is who asks.
+    """
+    acts, topics = weigh(text)
+    act = max(acts, key=acts.__getitem__)
+    if act not in _ANSWERED and max(_ASKING, key=acts.__getitem__) not in _ANSWERED:
+        return ""
+    own = {topic: weight for topic, weight in topics.items() if topic.partition("/")[0] in _ANSWERED}
+    best = max(own, key=own.__getitem__)
+    return best.partition("/")[2] if own[best] >= least else _WHO
 
 
 @lru_cache(maxsize=512)

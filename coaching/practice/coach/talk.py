@@ -21,6 +21,7 @@ from coaching.practice.coach.grieving import has_grieved, is_of_grief, is_of_los
 from coaching.practice.coach.harm import asks_of_harm, say_of_harm
 from coaching.practice.coach.hearing import Heard, hear, is_about
 from coaching.practice.coach.leaving import takes_leave
+from coaching.practice.coach.mistaken import objected
 from coaching.practice.coach.onward import hint, tip_for
 from coaching.practice.coach.own_words import name_told, say_of_names, say_told
 from coaching.practice.coach.plainly import is_under_way
@@ -78,6 +79,8 @@ def talk(conversation: Conversation, newest: Exchange, heard: Heard) -> str:
     if asked := question_passed_over(conversation):
         lead = lead_to(conversation, asked)
         return f"{lead} {talk(conversation, replace(newest, answer=asked), hear(asked))}".strip()
+    if (left := objected(conversation)) is not None:
+        return _take_back(conversation, left)
     reading = read(conversation)
     if told := say_of_names(conversation, reading.act):
         return told
@@ -103,6 +106,14 @@ def talk(conversation: Conversation, newest: Exchange, heard: Heard) -> str:
     has_spoken = bool(conversation.spoken.strip())
     greeting = conversation.is_first and not has_spoken and said not in texts.answers("greet")
     return f"{texts.said('hello_first')} {said}" if greeting else said
+
+
+def _take_back(conversation: Conversation, left: str) -> str:
+    """Own that words were taken wrongly, and answer what is left of those that say so."""
+    if not left:
+        return texts.answers("misheard")[-1]
+    newest = replace(conversation.exchanges[-1], answer=left, question="")
+    return f"{texts.said('taken_wrong')} {talk(conversation, newest, hear(left))}"
 
 
 def _as_answer(conversation: Conversation, words: str) -> str:
