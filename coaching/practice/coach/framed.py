@@ -34,6 +34,15 @@ _PLAIN = re.compile(
     re.IGNORECASE,
 )
 """Everyday wishes that the rules of danger weigh by chance."""
+_RECEIVED = re.compile(
+    r"\b(?:be(?:ing)?|been|get(?:ting)?|got) (?:\w+ )?(?:hit|slapped|beaten|punched|kicked|choked|attacked|hurt)\b"
+    r"|\b(?:hits?|slap(?:s|ped)|punche[sd]|kick(?:s|ed)|beats?|chok(?:es|ed|ing)) (?:me|us)\b"
+    r"|\b(?:geschlagen|verprügelt|geohrfeigt|getreten|gewürgt) (?:zu )?(?:werden|worden|wurde|werde)\b"
+    r"|\b(?:schlägt|schlug|prügelt|tritt|würgt) (?:mich|uns)\b|\b(?:mich|uns) (?:\w+ )?(?:schlägt|geschlagen|verprügelt)\b"
+    r"|\b(?:me|nos) (?:peg|golpe|pat)\w*|\brecib\w+ (?:golpes|palizas?)\b",
+    re.IGNORECASE,
+)
+"""Violence that somebody else did, or may do, to the person: nothing is asked about harming oneself."""
 _PART = re.compile(r"[^.!?…;,\n]++")
 _SENTENCE = re.compile(r"[^.!?…\n]++")
 _MAX_PARTS, _MAX_CHARACTERS, _MAX_WORDS, _FEW_WORDS = 8, 700, 12, 5
@@ -63,7 +72,10 @@ def weight_in_frame(words: str) -> Weight:
     )
     joined = [] if is_long or _is_plain(plain) else [frame + plain for frame in frames]
     in_frames = [*framed, *joined, *(whole for each in wholes for whole in each)]
-    if is_weighed_twice or any((found := danger_in(each)) and not found.is_weighed for each in in_frames):
+    named = [found for each in in_frames if (found := danger_in(each)) and not found.is_weighed]
+    if named and all(each.topic == "violence" for each in named) and _RECEIVED.search(plain):
+        return "harm"
+    if is_weighed_twice or named:
         return "danger"
     if names_harm(code, plain) or any(is_about("means_harm", each) for each in (plain, *in_frames)):
         return "harm"
