@@ -12,7 +12,7 @@ from tests.practice.talking import CONTEXT, NAMES, TalkWalk
 
 HARMLESS: dict[Language, tuple[str, ...]] = {
     "en": (
-        "shooting an email", "shoot him an email", "shoot my boss a quick message", "shooting some photos",
+        "shooting an email", "shoot him an email", "shooting some photos",
         "hit send", "hit the beach", "getting hit by a ball", "hit my deadline",
         "beat the eggs", "beat the traffic", "beat my own record",
         "have a stab at writing it", "punch holes in the paper",

@@ -10,7 +10,7 @@ from tests.practice.talking import CONTEXT, NAMES, TalkWalk
 
 MENTIONED: dict[Language, tuple[str, ...]] = {
     "en": (
-        "Up since 4 with the baby again. I just need five minutes where nobody wants anything from me",
+        "I just need five minutes where nobody wants anything from me",
         "I am retired and keep bees",
         "I lost two colonies to them last winter, it grieved me more than I expected",
         "Hello, I'm a retired teacher from Hull and my tomatoes are doing well this year",
@@ -78,6 +78,7 @@ MENTIONED: dict[Language, tuple[str, ...]] = {
 }
 TOLD: dict[Language, tuple[tuple[str, str], ...]] = {
     "en": (
+        ("Up since 4 with the baby again. I just need five minutes where nobody wants anything", "newborn"),
         ("I retired in March and I don't know what to do with the mornings", "retire"),
         ("My husband died in spring", "death"),
         ("I was laid off last week", "fired"),

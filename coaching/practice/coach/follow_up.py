@@ -129,6 +129,8 @@ def _is_answer(conversation: Conversation, reading: Reading, heard: Heard) -> bo
     words = conversation.exchanges[-1].answer
     if not open_question(conversation) or conversation.arc or weights_in(conversation)[-1]:
         return False
+    if reading.act == "ask_self" and reading.questions:
+        return False
     if _is_none(words, heard):
         return True
     if not _fits(conversation):
@@ -171,7 +173,8 @@ def _fits(conversation: Conversation) -> bool:
 def _asks_beside(words: str, reading: Reading) -> bool:
     """Return whether an answer is followed by a question that the tour has nothing to say to."""
     told = [each for each in SENTENCES.findall(words) if not each.rstrip().endswith("?")]
-    return reading.act == "asked" and len(" ".join(told).split()) >= _MIN_QUOTED and not plain_act(words)
+    is_advised = bool(plain_act(words)) or is_about("what_to_do", words)
+    return reading.act == "asked" and len(" ".join(told).split()) >= _MIN_QUOTED and not is_advised
 
 
 def _is_none(words: str, heard: Heard) -> bool:

@@ -115,7 +115,8 @@ def is_only_mentioned(name: str, letters: str, found: re.Match[str], *, is_grave
         return False
     if _LONG_AGO.search(sentence) and not _STILL.search(letters):
         return True
-    if _OTHERS.search(clause) and not _SELF.search(clause):
+    others = list(_OTHERS.finditer(clause))
+    if others and not _SELF.search(clause[others[-1].end() :]):
         return True
     is_denied = _DENIED.search(_CLAUSE_END.split(before)[-1])
     return bool(is_denied) or (name in _SOUGHT and bool(_DENIED_WITHIN.search(found[0])))

@@ -14,13 +14,23 @@ _OBJECTS = re.compile(
 )
 """How an objection begins: “what? no, …”."""
 _DENIES = re.compile(
-    r"\A\W*+(?:(?:but|well|aber|pero|es|und|y)\W+)?(?:(?:i(?:['’]m| am| was| have| did)?|it['’]?s?|it is|this is|that['’]?s|nobody|no one)\b"
-    r"[^.!?;,]{0,12}\b(?:not|n['’]t|died|said)\b|(?:i (?:didn|don|haven|wasn)['’]t|it isn['’]t|nobody|no one)\b"
-    r"|(?:ich|es|das|mir|mich|darum)\b[^.!?;,]{0,40}\b(?:nicht|kein\w*|niemand\w*)\b|niemand\b"
-    r"|(?:no (?:es|estoy|busco|soy|he|se trata|ha|hablo|dije)|nadie)\b)",
+    r"\A\W*+(?:(?:but|well|please|aber|bitte|pero|por favor|es que|und|y)\W+)?"
+    r"(?:(?:i(?:['’]m| am| was)|it['’]?s|it is|this is|that['’]?s|that is) not\b"
+    r"(?! (?:ok|okay|fine|well|sure|going|doing|able|allowed|easy|good|right|fair))|it isn['’]t\b(?! easy| fair| right)"
+    r"|(?:it|that|this)(?:['’]s| is| was) (?:\w+ )?(?:past|ago|over)\b"
+    r"|(?:ich (?:bin|such\w*|mein\w*|war)|es (?:ist|geht)|darum geht|das ist|mir geht)\b[^.!?;,]{0,25}\b(?:nicht|kein\w*)\b"
+    r"(?! (?:ok|okay|gut|sicher|einfach|leicht|fair))|(?:das|es) ist (?:\w+ )?(?:lange? her|vorbei)\b"
+    r"|no (?:es|estoy|busco|soy|se trata|hablo)\b(?! (?:bien|segur|fácil|justo))|(?:eso )?(?:ya pasó|hace mucho)\b)",
     re.IGNORECASE,
 )
 """How the sentence goes on that says what it isn't."""
+_DENIES_ALONE = re.compile(
+    r"\A\W*+(?:(?:but|well|aber|pero)\W+)?(?:(?:nobody|no one)(?: has)? died\b|i (?:didn['’]t|never) (?:say|said|mention)"
+    r"|(?:it|this|that)(?:['’]s| is) not about\b|niemand ist (?:gestorben|tot)\b|ich hab(?:e)? (?:nie|nicht) gesagt\b"
+    r"|(?:es geht nicht um|darum geht es nicht)\b|nadie (?:ha muerto|murió)\b|no (?:dije|he dicho|se trata)\b)",
+    re.IGNORECASE,
+)
+"""The same without an objection before it."""
 _PART = re.compile(r"[^.!?;,–—]++[.!?;,–—]*+")
 _MIN_LEFT = 2
 
@@ -32,7 +42,7 @@ def objected(conversation: Conversation) -> str | None:
         return None
     begun = _OBJECTS.match(newest.answer)
     rest = newest.answer[begun.end() :] if begun else newest.answer
-    denied = _DENIES.match(rest)
+    denied = (begun and _DENIES.match(rest)) or _DENIES_ALONE.match(rest)
     if not denied:
         return None
     parts = [each.strip(" ,;–—") for each in _PART.findall(rest)][1:]

@@ -53,6 +53,8 @@ _PLANS = frozenset({"tell", "smalltalk", "good", "tease", "open", "refuse"})
 _ASKS = frozenset({"ask_self"})
 _ANSWERS_NOTHING = frozenset({"tell", "open", "short", "good", "goal", "smalltalk", "greet", "thanks"})
 """Acts that leave a question in one of the sentences unanswered."""
+_OF_OWN = ("what_to_do", "how_to_tell")
+"""What is asked of one's own life."""
 _MAY_ASK = frozenset({"asked", "ask_self", "ask_back", "ask_world", "complain", "test", "tell", "open", "short", "greet"})
 """Acts of words whose question may be about the tour, though nothing sure is sensed in them."""
 _WANTS = frozenset({"ask_self", "ask_advice", "ask_world", "want_text", "ask_back"})
@@ -294,14 +296,15 @@ def _is_doubtful(words: str, whole: Sensed) -> bool:
 def _likeliest_question_in(parts: Sequence[str]) -> str:
     """Return the question about the tour that one of the sentences most likely asks, or nothing."""
     asked = [each for each in parts if is_asking(each) or _TAGGED.search(each) or _asks_surely(each)]
-    found = ((each, likeliest_question(each)) for each in asked if not is_of_plan(each))
+    asked = [each for each in asked if not (is_of_plan(each) or any(is_about(n, each) for n in _OF_OWN))]
+    found = ((each, likeliest_question(each)) for each in asked)
     return next((topic for each, topic in found if topic and _is_of_tour(each)), "")
 
 
 def _asks_surely(words: str) -> bool:
     """Return whether words ask about the tour, though they aren't said like a question."""
     sensed = sense(words)
-    return sensed.act in _ASKS and sensed.share >= _SURE_OF_TELLING
+    return sensed.act in _ASKS and sensed.share >= _SURE_OF_WANTING
 
 
 def _is_of_tour(question: str) -> bool:

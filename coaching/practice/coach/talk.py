@@ -18,6 +18,7 @@ from coaching.practice.coach.days import say_today
 from coaching.practice.coach.direct import answer_to, say_plainly
 from coaching.practice.coach.follow_up import answer_in_thread
 from coaching.practice.coach.grieving import has_grieved, is_of_grief, is_of_loss
+from coaching.practice.coach.greeting import introduces
 from coaching.practice.coach.harm import asks_of_harm, say_of_harm
 from coaching.practice.coach.hearing import Heard, hear, is_about
 from coaching.practice.coach.leaving import takes_leave
@@ -238,6 +239,8 @@ def _say_by_act(conversation: Conversation, reading: Reading) -> str:
         return named
     if act in _TELLS and _asks_which(words):
         return choose(conversation, "which")
+    if conversation.is_first and act in _TELLS and not topic and introduces(words):
+        return choose(conversation, "intro")
     before = scene_before(conversation)
     pool = "good" if act == "confide" and before and before.is_glad else _pool_of(conversation, act, topic)
     if act == "ask_advice" and pool == "advice" and not topic:
