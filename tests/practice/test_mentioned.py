@@ -167,13 +167,11 @@ async def test_words_that_are_only_mentioned_are_no_situation(
     reply = await _first(http, language, words)
     with texts.speaking(language):
         grieves = [each for each in texts.reactions("grief") if each in reply]
-    assert not (_met(reply, language) or grieves)
+    assert not [*_met(reply, language), *grieves]
 
 
 @pytest.mark.parametrize(("language", "words", "name"), _TOLD)
-async def test_a_situation_that_is_told_is_met(
-    http: Http, language: Language, words: str, name: str
-) -> None:
+async def test_a_situation_that_is_told_is_met(http: Http, language: Language, words: str, name: str) -> None:
     reply = await _first(http, language, words)
     with texts.speaking(language):
         mourned = name == "death" and any(each in reply for each in texts.reactions("grief"))

@@ -35,10 +35,12 @@ _PLAIN = re.compile(
 )
 """Everyday wishes that the rules of danger weigh by chance."""
 _RECEIVED = re.compile(
-    r"\b(?:be(?:ing)?|been|get(?:ting)?|got) (?:\w+ )?(?:hit|slapped|beaten|punched|kicked|choked|attacked|hurt)\b"
+    r"\b(?:be(?:ing)?|been|get(?:ting)?|got) (?:\w+ )?(?:hit|slapped|beaten|punched|kicked|choked"
+    r"|attacked|hurt)\b"
     r"|\b(?:hits?|slap(?:s|ped)|punche[sd]|kick(?:s|ed)|beats?|chok(?:es|ed|ing)) (?:me|us)\b"
     r"|\b(?:geschlagen|verprügelt|geohrfeigt|getreten|gewürgt) (?:zu )?(?:werden|worden|wurde|werde)\b"
-    r"|\b(?:schlägt|schlug|prügelt|tritt|würgt) (?:mich|uns)\b|\b(?:mich|uns) (?:\w+ )?(?:schlägt|geschlagen|verprügelt)\b"
+    r"|\b(?:schlägt|schlug|prügelt|tritt|würgt) (?:mich|uns)\b|\b(?:mich|uns) (?:\w+ )?(?:schlägt"
+    r"|geschlagen|verprügelt)\b"
     r"|\b(?:me|nos) (?:peg|golpe|pat)\w*|\brecib\w+ (?:golpes|palizas?)\b",
     re.IGNORECASE,
 )

@@ -13,9 +13,12 @@ from coaching.safety.readable import plain_letters
 _LASTS = 6
 """So many messages later a loss still counts: longer than other situations."""
 _LOST_THINGS = re.compile(
-    r"\b(?:lost|losing|lose)(?: \w+){0,4}? (?:colon(?:y|ies)|hives?|swarms?|plants?|crops?|harvest|tomatoes|seedlings"
-    r"|roses|trees?|keys|phone|wallet|files)\b|\b(?:old|former|next to the|opposite the) funeral (?:parlou?r|home)\b"
-    r"|\bput (?:the |my |our )?(?:bab(?:y|ies)|toddler|twins?|little one|kids?|boys?|girls?|son|daughter|phone|book)"
+    r"\b(?:lost|losing|lose)(?: \w+){0,4}? (?:colon(?:y|ies)|hives?|swarms?|plants?|crops?|harvest"
+    r"|tomatoes|seedlings"
+    r"|roses|trees?|keys|phone|wallet|files)\b|\b(?:old|former|next to the"
+    r"|opposite the) funeral (?:parlou?r|home)\b"
+    r"|\bput (?:the |my |our )?(?:bab(?:y|ies)|toddler|twins?|little one|kids?|boys?|girls?|son"
+    r"|daughter|phone|book)"
     r"(?: \w+)? (?:down|to sleep)\b"
     r"|\b(?:volk|volker|bienenvolk\w*|ernte|pflanzen|schlussel)\b(?: \w+){0,3} verlor\w*"
     r"|\bperd\w+(?: \w+){0,3} (?:colmenas?|cosechas?|plantas|llaves)\b"

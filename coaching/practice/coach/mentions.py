@@ -1,7 +1,7 @@
 """Whether a word of a situation is only mentioned: read or heard of, long past, denied, somebody's work.
 
 A situation is told where it says who, what happened, and that it is so now. What speaks against that stands
-in the same sentence or clause as the word. In plain letters (`readable.plain_letters`), all languages at once.
+in the same sentence or clause as the word. In plain letters (`plain_letters`), all languages at once.
 """
 
 import re
@@ -10,25 +10,31 @@ _SENTENCE_END = re.compile(r"[.!?;\n]")
 _CLAUSE_END = re.compile(r"[.!?;,\n]|\s(?:und|aber|weil|y|pero|porque|and|but|because|so)\s")
 _READ = re.compile(
     r"\b(?:books?|novels?|films?|movies?|series|documentary|articles?|podcast|stories|songs?|programme"
-    r"|buch|roman|krimi|doku|film|serie|artikel|lied|sendung|libro|novela|pelicula|documental|articulo|cancion)"
+    r"|buch|roman|krimi|doku|film|serie|artikel|lied|sendung|libro|novela|pelicula|documental|articulo"
+    r"|cancion)"
     r"\b(?: \w+){0,4} (?:about|on|of|uber|von|sobre|de|acerca)\b[^.!?;]{0,60}\Z"
-    r"|\b(?:in the (?:news|papers?|newspaper)|on (?:the radio|tv|television)|in der zeitung|im (?:radio|fernsehen)"
+    r"|\b(?:in the (?:news|papers?|newspaper)|on (?:the radio|tv|television)|in der zeitung|im (?:radio"
+    r"|fernsehen)"
     r"|en (?:el periodico|las noticias|la (?:radio|tele)))\b[^.!?;]{0,60}\Z"
 )
 """Before the word: something that is read, watched or in the news."""
 _OF_READ = re.compile(
-    r"\b(?:books?|novel|film|movie|series|documentary|article|podcast|buch|roman|doku|serie|artikel|libro|novela"
+    r"\b(?:books?|novel|film|movie|series|documentary|article|podcast|buch|roman|doku|serie|artikel"
+    r"|libro|novela"
     r"|pelicula|documental|articulo) (?:about|on|uber|sobre)\b"
 )
 _TALKED_OF = re.compile(
     r"\b(?:talk(?:s|ed|ing)? (?:only )?about|(?:read|heard) (?:about|of)|gossip\w* about"
-    r"|(?:reden?|redet|sprechen|spricht)(?: \w+){0,2} (?:uber|von)|(?:hablan?|habla|cuentan?) (?:\w+ )?de(?:l)?)"
+    r"|(?:reden?|redet|sprechen|spricht)(?: \w+){0,2} (?:uber|von)|(?:hablan?|habla"
+    r"|cuentan?) (?:\w+ )?de(?:l)?)"
     r"\b(?! me\b| us\b| mich\b| uns\b| mi\b)[^.!?;]{0,30}\Z"
 )
 """Before the word: what others talk of."""
 _LONG_AGO = re.compile(
-    r"\b(?:(?:years|decades|ages) ago|back in (?:the )?\d|in (?:19|200)\d{1,2}|when i was (?:a |young|little|small)"
-    r"|as a (?:child|kid|boy|girl)|i used to|vor (?:\w+ )?(?:jahren|jahrzehnten)|fruher|damals|als kind|19\d\d"
+    r"\b(?:(?:years|decades|ages) ago|back in (?:the )?\d|in (?:19|200)\d{1,2}|when i was (?:a |young"
+    r"|little|small)"
+    r"|as a (?:child|kid|boy|girl)|i used to|vor (?:\w+ )?(?:jahren|jahrzehnten)|fruher|damals|als kind"
+    r"|19\d\d"
     r"|als ich (?:jung|klein)|hace (?:\w+ )?(?:anos|decadas)|antes (?:tenia|era|iba)|de (?:joven|nin[oa])"
     r"|cuando era)\b"
 )
@@ -67,17 +73,21 @@ _AS_NAME = re.compile(
 )
 """After the word: it only says what kind of thing another is."""
 _ANIMAL = re.compile(
-    r"\b(?:(?:my|the|our) (?:cats?|dogs?|kitten|puppy|parrot)|(?:mein|unser|die|der)\w* (?:katzen?|kater|hunde?)"
+    r"\b(?:(?:my|the|our) (?:cats?|dogs?|kitten|puppy|parrot)|(?:mein|unser|die|der)\w* (?:katzen?"
+    r"|kater|hunde?)"
     r"|(?:mi|mis|el|la|nuestr[oa]) (?:gat[oa]s?|perr[oa]s?))\b"
 )
 _STATE = re.compile(
-    r"\b(?:(?:i am|i'm|we're|we are|as|an?) (?:\w+ )?retired|rentner\w*|pensionist\w*|pensionierte\w*|pensioniert"
+    r"\b(?:(?:i am|i'm|we're|we are|as|an?) (?:\w+ )?retired|rentner\w*|pensionist\w*|pensionierte\w*"
+    r"|pensioniert"
     r"|jubilad[oa]s?)\Z"
 )
 """What somebody has been for a while, unless it is new, hard or asked about."""
 _IS_NEW = re.compile(
-    r"\?|\b(?:since|just|recently|last (?:week|month|year|monday|friday)|soon|next|about to|weeks? ago|months? ago"
-    r"|seit|gerade erst|frisch|bald|vor \w+ (?:wochen|monaten)|desde|recien|hace (?:\w+ )?(?:semanas|meses)|pronto"
+    r"\?|\b(?:since|just|recently|last (?:week|month|year|monday|friday)|soon|next|about to|weeks? ago"
+    r"|months? ago"
+    r"|seit|gerade erst|frisch|bald|vor \w+ (?:wochen|monaten)|desde|recien|hace (?:\w+ )?(?:semanas"
+    r"|meses)|pronto"
     r"|bored|empty|lost|lonely|don't know|miss|nothing to do|langweil\w*|leer\w*|fehlt|wei(?:ss|ß) nicht|wozu"
     r"|no se que|aburr\w*|vaci[oa]|extran\w*|sol[oa])\b"
 )
@@ -87,7 +97,7 @@ _BETWEEN_PEOPLE = frozenset(
 
 
 def is_read(letters: str) -> bool:
-    """Return whether words, in plain letters, tell of something that is read or watched, and nothing of oneself."""
+    """Return whether words, in plain letters, tell of something read or watched, and nothing of oneself."""
     return bool(_OF_READ.search(letters)) and not _SELF.search(letters)
 
 

@@ -8,7 +8,8 @@ from coaching.practice.coach.known_scenes import scenes
 from coaching.practice.coach.wordings import holds
 
 _OBJECTS = re.compile(
-    r"\A\W*+(?:(?:what|huh|wait|sorry|uh+|um+|er+|hm+|oh|eh|hä|was|wie bitte|moment|äh+|qu[eé]|c[oó]mo|perdona?)\b\W*+){0,3}"
+    r"\A\W*+(?:(?:what|huh|wait|sorry|uh+|um+|er+|hm+|oh|eh|hä|was|wie bitte|moment|äh+|qu[eé]|c[oó]mo"
+    r"|perdona?)\b\W*+){0,3}"
     r"(?:no|nope|nah|nein|nee|nö)\b\W*+(?:(?:no|nein)\b\W*+)?",
     re.IGNORECASE,
 )
@@ -16,18 +17,24 @@ _OBJECTS = re.compile(
 _DENIES = re.compile(
     r"\A\W*+(?:(?:but|well|please|aber|bitte|pero|por favor|es que|und|y)\W+)?"
     r"(?:(?:i(?:['’]m| am| was)|it['’]?s|it is|this is|that['’]?s|that is) not\b"
-    r"(?! (?:ok|okay|fine|well|sure|going|doing|able|allowed|easy|good|right|fair))|it isn['’]t\b(?! easy| fair| right)"
+    r"(?! (?:ok|okay|fine|well|sure|going|doing|able|allowed|easy|good|right|fair))"
+    r"|it isn['’]t\b(?! easy| fair| right)"
     r"|(?:it|that|this)(?:['’]s| is| was) (?:\w+ )?(?:past|ago|over)\b"
-    r"|(?:ich (?:bin|such\w*|mein\w*|war)|es (?:ist|geht)|darum geht|das ist|mir geht)\b[^.!?;,]{0,25}\b(?:nicht|kein\w*)\b"
+    r"|(?:ich (?:bin|such\w*|mein\w*|war)|es (?:ist|geht)|darum geht|das ist"
+    r"|mir geht)\b[^.!?;,]{0,25}\b(?:nicht|kein\w*)\b"
     r"(?! (?:ok|okay|gut|sicher|einfach|leicht|fair))|(?:das|es) ist (?:\w+ )?(?:lange? her|vorbei)\b"
-    r"|no (?:es|estoy|busco|soy|se trata|hablo)\b(?! (?:bien|segur|fácil|justo))|(?:eso )?(?:ya pasó|hace mucho)\b)",
+    r"|no (?:es|estoy|busco|soy|se trata|hablo)\b(?! (?:bien|segur|fácil|justo))|(?:eso )?(?:ya pasó"
+    r"|hace mucho)\b)",
     re.IGNORECASE,
 )
 """How the sentence goes on that says what it isn't."""
 _DENIES_ALONE = re.compile(
-    r"\A\W*+(?:(?:but|well|aber|pero)\W+)?(?:(?:nobody|no one)(?: has)? died\b|i (?:didn['’]t|never) (?:say|said|mention)"
-    r"|(?:it|this|that)(?:['’]s| is) not about\b|niemand ist (?:gestorben|tot)\b|ich hab(?:e)? (?:nie|nicht) gesagt\b"
-    r"|(?:es geht nicht um|darum geht es nicht)\b|nadie (?:ha muerto|murió)\b|no (?:dije|he dicho|se trata)\b)",
+    r"\A\W*+(?:(?:but|well|aber|pero)\W+)?(?:(?:nobody|no one)(?: has)? died\b|i (?:didn['’]t"
+    r"|never) (?:say|said|mention)"
+    r"|(?:it|this|that)(?:['’]s| is) not about\b|niemand ist (?:gestorben|tot)\b|ich hab(?:e)? (?:nie"
+    r"|nicht) gesagt\b"
+    r"|(?:es geht nicht um|darum geht es nicht)\b|nadie (?:ha muerto|murió)\b|no (?:dije|he dicho"
+    r"|se trata)\b)",
     re.IGNORECASE,
 )
 """The same without an objection before it."""

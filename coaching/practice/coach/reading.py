@@ -2,6 +2,8 @@
 
 A message may do several things: each of its sentences is sensed as well, so that a question about the tour
 inside it is answered, and a goodbye at its end is met. Words whose act isn't clear are `open`.
+
+A little over 300 lines: what makes an act doubtful stands in one place.
 """
 
 import re
@@ -10,6 +12,7 @@ from dataclasses import dataclass
 
 from coaching.practice.coach import texts
 from coaching.practice.coach.acts import is_of_plan
+from coaching.practice.coach.asked_of_tour import likeliest_in
 from coaching.practice.coach.colloquial import standard
 from coaching.practice.coach.confiding import LASTS, has_confided, is_plainly_confided
 from coaching.practice.coach.conversation import Conversation
@@ -18,7 +21,7 @@ from coaching.practice.coach.hearing import hear, is_about
 from coaching.practice.coach.leaving import TAIL_WORDS, says_goodbye, says_more, takes_leave
 from coaching.practice.coach.mentions import is_read
 from coaching.practice.coach.scenes import scene_in
-from coaching.practice.coach.sense import CRIES, REQUEST, Sensed, features_of, likeliest_question, sense
+from coaching.practice.coach.sense import CRIES, REQUEST, Sensed, features_of, sense
 from coaching.safety.readable import plain_letters
 
 _CLAUSES = re.compile(r",\s|\s(?:and|und|y|or|oder)\s")
@@ -53,9 +56,9 @@ _PLANS = frozenset({"tell", "smalltalk", "good", "tease", "open", "refuse"})
 _ASKS = frozenset({"ask_self"})
 _ANSWERS_NOTHING = frozenset({"tell", "open", "short", "good", "goal", "smalltalk", "greet", "thanks"})
 """Acts that leave a question in one of the sentences unanswered."""
-_OF_OWN = ("what_to_do", "how_to_tell")
-"""What is asked of one's own life."""
-_MAY_ASK = frozenset({"asked", "ask_self", "ask_back", "ask_world", "complain", "test", "tell", "open", "short", "greet"})
+_MAY_ASK = frozenset(
+    {"asked", "ask_self", "ask_back", "ask_world", "complain", "test", "tell", "open", "short", "greet"}
+)
 """Acts of words whose question may be about the tour, though nothing sure is sensed in them."""
 _WANTS = frozenset({"ask_self", "ask_advice", "ask_world", "want_text", "ask_back"})
 """Acts that want something, and so are said like a question, unless they are very sure."""
@@ -74,12 +77,6 @@ _WHY = re.compile(r"\W*(?:why|warum|wieso|weshalb|por qué)\b", re.IGNORECASE)
 """How a question begins that no advice answers."""
 _JOINS = re.compile(r"\A\W*(?:that|dass|que)\s+", re.IGNORECASE)
 """How an answer begins that goes on from a question's words."""
-_TAGGED = re.compile(
-    r"\b(?:are|aren'?t|do|don'?t|can|can'?t|is|isn'?t|will|won'?t) (?:you|u|it|this|there)\W*\Z"
-    r"|\s(?:oder|gell|verdad|cierto|no)\W*\Z",
-    re.IGNORECASE,
-)
-"""How a statement ends that asks to be confirmed."""
 _SUM = re.compile(r"\d\s*[x×*+/÷-]\s*\d")
 FRIENDLY = re.compile("[🎉🥳😊😀😁❤💪👍🙂😍🙌✨😘🤗💕🙏]")
 _GLAD = re.compile("[🎉🥳😍🤩🎊]")
@@ -123,8 +120,7 @@ def read(conversation: Conversation) -> Reading:
         act, topic = "good", ""
     clauses = [sense(each) for each in _CLAUSES.split(words) if is_asking(each)] if act in _ASKS else []
     questions = _questions_in(words, topic, sensed if parts else clauses)
-    if not questions and act in _MAY_ASK and (asked := _likeliest_question_in(parts or [standard(words)])):
-        act, topic, questions = "ask_self", asked, [each for each in [asked] if each in texts.questions()]
+    act, topic, questions = _likeliest(act, topic, questions, parts or [standard(words)])
     if act == "complain" and whole.act == act and not is_about("of_tour_or_that", _JOINS.sub("", words)):
         act, topic = OPEN, ""
     if act in _PLANNED and plans(words) and not takes_leave(words):
@@ -146,10 +142,9 @@ def _asked_or(act: str, topic: str, conversation: Conversation, parts: Sequence[
     words = conversation.exchanges[-1].answer
     if is_about("suggests", words):
         return "ask_advice", ""
-    if act == "confide" and is_read(plain_letters(words)):
+    is_meant = topic or is_plainly_confided(words) or CRIES.search(words)
+    if act == "confide" and (not is_meant or is_read(plain_letters(words))):
         act, topic = OPEN, ""
-    if act == "confide" and not (topic or is_plainly_confided(words) or CRIES.search(words)):
-        act = OPEN
     if topic == "begin" and len(conversation.exchanges) > LASTS and is_asking(words):
         return "ask_advice", ""  # where to begin with what was told
     is_answer = has_just_asked(conversation) and len(words.split()) <= FIRST_WORDS
@@ -293,23 +288,14 @@ def _is_doubtful(words: str, whole: Sensed) -> bool:
     return is_doubted and not is_complaint and not is_question and whole.share < _SURE_OF_REFUSING
 
 
-def _likeliest_question_in(parts: Sequence[str]) -> str:
-    """Return the question about the tour that one of the sentences most likely asks, or nothing."""
-    asked = [each for each in parts if is_asking(each) or _TAGGED.search(each) or _asks_surely(each)]
-    asked = [each for each in asked if not (is_of_plan(each) or any(is_about(n, each) for n in _OF_OWN))]
-    found = ((each, likeliest_question(each)) for each in asked)
-    return next((topic for each, topic in found if topic and _is_of_tour(each)), "")
-
-
-def _asks_surely(words: str) -> bool:
-    """Return whether words ask about the tour, though they aren't said like a question."""
-    sensed = sense(words)
-    return sensed.act in _ASKS and sensed.share >= _SURE_OF_WANTING
-
-
-def _is_of_tour(question: str) -> bool:
-    """Return whether a question names the tour, or is sensed as one about it."""
-    return sense(question).act in _ASKS or is_about("of_tour", question) or is_about("of_machine", question)
+def _likeliest(
+    act: str, topic: str, questions: Sequence[str], parts: Sequence[str]
+) -> tuple[str, str, Sequence[str]]:
+    """Return act, topic and questions with the one about the tour that a sentence most likely asks."""
+    if questions or act not in _MAY_ASK:
+        return act, topic, questions
+    asked = likeliest_in([each for each in parts if not is_of_plan(each)], list(filter(is_asking, parts)))
+    return ("ask_self", asked, [asked] if asked in texts.questions() else []) if asked else (act, topic, [])
 
 
 def _questions_in(words: str, topic: str, parts: Sequence[Sensed]) -> Sequence[str]:

@@ -17,8 +17,8 @@ from coaching.practice.coach.conversation import Conversation, Exchange
 from coaching.practice.coach.days import say_today
 from coaching.practice.coach.direct import answer_to, say_plainly
 from coaching.practice.coach.follow_up import answer_in_thread
-from coaching.practice.coach.grieving import has_grieved, is_of_grief, is_of_loss
 from coaching.practice.coach.greeting import introduces
+from coaching.practice.coach.grieving import has_grieved, is_of_grief, is_of_loss
 from coaching.practice.coach.harm import asks_of_harm, say_of_harm
 from coaching.practice.coach.hearing import Heard, hear, is_about
 from coaching.practice.coach.leaving import takes_leave
@@ -80,10 +80,8 @@ def talk(conversation: Conversation, newest: Exchange, heard: Heard) -> str:
     if asked := question_passed_over(conversation):
         lead = lead_to(conversation, asked)
         return f"{lead} {talk(conversation, replace(newest, answer=asked), hear(asked))}".strip()
-    if (left := objected(conversation)) is not None:
-        return _take_back(conversation, left)
     reading = read(conversation)
-    if told := say_of_names(conversation, reading.act):
+    if told := _take_back(conversation) or say_of_names(conversation, reading.act):
         return told
     if is_about("clock", words) or is_about("asks_day", words):
         return say_today(conversation) or texts.said("clock")
@@ -109,10 +107,11 @@ def talk(conversation: Conversation, newest: Exchange, heard: Heard) -> str:
     return f"{texts.said('hello_first')} {said}" if greeting else said
 
 
-def _take_back(conversation: Conversation, left: str) -> str:
-    """Own that words were taken wrongly, and answer what is left of those that say so."""
+def _take_back(conversation: Conversation) -> str:
+    """Own that words were taken wrongly, and answer what is left of those that say so; nothing to others."""
+    left = objected(conversation)
     if not left:
-        return texts.answers("misheard")[-1]
+        return "" if left is None else texts.answers("misheard")[-1]
     newest = replace(conversation.exchanges[-1], answer=left, question="")
     return f"{texts.said('taken_wrong')} {talk(conversation, newest, hear(left))}"
 

@@ -1,0 +1,37 @@
+"""Which question about the tour words most likely ask, where nothing sure is sensed in them."""
+
+import re
+from collections.abc import Collection, Sequence
+
+from coaching.practice.coach.hearing import is_about
+from coaching.practice.coach.sense import likeliest_question, sense
+
+_TAGGED = re.compile(
+    r"\b(?:are|aren'?t|do|don'?t|can|can'?t|is|isn'?t|will|won'?t) (?:you|u|it|this|there)\W*\Z"
+    r"|\s(?:oder|gell|verdad|cierto|no)\W*\Z",
+    re.IGNORECASE,
+)
+"""How a statement ends that asks to be confirmed."""
+_OF_OWN = ("what_to_do", "how_to_tell")
+"""What is asked of one's own life."""
+_ASKS = "ask_self"
+_SURE = 0.9
+"""So sure is a question that isn't said like one."""
+
+
+def likeliest_in(sentences: Sequence[str], asked: Collection[str]) -> str:
+    """Return the topic of the question about the tour in some sentences, of which some ask; or nothing."""
+    found = [each for each in sentences if each in asked or _TAGGED.search(each) or _asks_surely(each)]
+    of_tour = (each for each in found if _names_tour(each) and not any(is_about(n, each) for n in _OF_OWN))
+    return next(filter(None, map(likeliest_question, of_tour)), "")
+
+
+def _asks_surely(words: str) -> bool:
+    sensed = sense(words)
+    return sensed.act == _ASKS and sensed.share >= _SURE
+
+
+def _names_tour(question: str) -> bool:
+    """Return whether a question names the tour, or is sensed as one about it."""
+    is_named = any(is_about(name, question) for name in ("of_tour", "of_machine"))
+    return is_named or sense(question).act == _ASKS
