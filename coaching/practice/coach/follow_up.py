@@ -63,6 +63,8 @@ _CONDITIONAL = re.compile(
 def answer_in_thread(conversation: Conversation, reading: Reading, heard: Heard) -> str:
     """Return what follows the newest words as the answer to the tour's question; nothing if they are none."""
     words = conversation.exchanges[-1].answer
+    if reading.act == "ask_self" and reading.questions:
+        return ""
     said = _say_again(conversation) or _say_of_draft(conversation) or _say_how(conversation)
     said = said or _say_meant(conversation)
     if said or not _is_answer(conversation, reading, heard):
@@ -128,8 +130,6 @@ def _is_answer(conversation: Conversation, reading: Reading, heard: Heard) -> bo
     """Return whether the newest words answer the question that the tour has just asked."""
     words = conversation.exchanges[-1].answer
     if not open_question(conversation) or conversation.arc or weights_in(conversation)[-1]:
-        return False
-    if reading.act == "ask_self" and reading.questions:
         return False
     if _is_none(words, heard):
         return True

@@ -11,7 +11,7 @@ _CLAUSE_END = re.compile(r"[.!?;,\n]|\s(?:und|aber|weil|y|pero|porque|and|but|be
 _READ = re.compile(
     r"\b(?:books?|novels?|films?|movies?|series|documentary|articles?|podcast|stories|songs?|programme"
     r"|buch|roman|krimi|doku|film|serie|artikel|lied|sendung|libro|novela|pelicula|documental|articulo"
-    r"|cancion)"
+    r"|cancion|pelis?)"
     r"\b(?: \w+){0,4} (?:about|on|of|uber|von|sobre|de|acerca)\b[^.!?;]{0,60}\Z"
     r"|\b(?:in the (?:news|papers?|newspaper)|on (?:the radio|tv|television)|in der zeitung|im (?:radio"
     r"|fernsehen)"
@@ -21,7 +21,7 @@ _READ = re.compile(
 _OF_READ = re.compile(
     r"\b(?:books?|novel|film|movie|series|documentary|article|podcast|buch|roman|doku|serie|artikel"
     r"|libro|novela"
-    r"|pelicula|documental|articulo) (?:about|on|uber|sobre)\b"
+    r"|pelis?|pelicula|documental|articulo) (?:about|on|uber|sobre)\b"
 )
 _TALKED_OF = re.compile(
     r"\b(?:talk(?:s|ed|ing)? (?:only )?about|(?:read|heard) (?:about|of)|gossip\w* about"
@@ -69,7 +69,8 @@ _WORKED_WITH = frozenset(
     {"care", "exam", "wedding", "death", "ill", "birth", "drinks", "baby_wish", "newborn", "birthday"}
 )
 _AS_NAME = re.compile(
-    r"\A'?s? ?(?:lawyer|parlou?r|practice|kitchen|industry|museum|planner|season|photographer|statistics)\b"
+    r"\A'?s? ?(?:lawyer|parlou?r|practice|board|hall|papers?|kitchen|industry|museum"
+    r"|planner|season|photographer|statistics)\b"
 )
 """After the word: it only says what kind of thing another is."""
 _ANIMAL = re.compile(

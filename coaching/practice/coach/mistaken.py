@@ -10,12 +10,12 @@ from coaching.practice.coach.wordings import holds
 _OBJECTS = re.compile(
     r"\A\W*+(?:(?:what|huh|wait|sorry|uh+|um+|er+|hm+|oh|eh|hä|was|wie bitte|moment|äh+|qu[eé]|c[oó]mo"
     r"|perdona?)\b\W*+){0,3}"
-    r"(?:no|nope|nah|nein|nee|nö)\b\W*+(?:(?:no|nein)\b\W*+)?",
+    r"(?:no|nope|nah|nein|nee|nö)\b\W*+",
     re.IGNORECASE,
 )
 """How an objection begins: “what? no, …”."""
 _DENIES = re.compile(
-    r"\A\W*+(?:(?:but|well|please|aber|bitte|pero|por favor|es que|und|y)\W+)?"
+    r"\A\W*+(?:(?:no|nein|nee)\W+)?(?:(?:but|well|please|aber|bitte|pero|por favor|es que|und|y)\W+)?"
     r"(?:(?:i(?:['’]m| am| was)|it['’]?s|it is|this is|that['’]?s|that is) not\b"
     r"(?! (?:ok|okay|fine|well|sure|going|doing|able|allowed|easy|good|right|fair))"
     r"|it isn['’]t\b(?! easy| fair| right)"
@@ -24,7 +24,9 @@ _DENIES = re.compile(
     r"|mir geht)\b[^.!?;,]{0,25}\b(?:nicht|kein\w*)\b"
     r"(?! (?:ok|okay|gut|sicher|einfach|leicht|fair))|(?:das|es) ist (?:\w+ )?(?:lange? her|vorbei)\b"
     r"|no (?:es|estoy|busco|soy|se trata|hablo)\b(?! (?:bien|segur|fácil|justo))|(?:eso )?(?:ya pasó"
-    r"|hace mucho)\b)",
+    r"|hace mucho)\b"
+    r"|(?:i (?:didn|haven)['’]t|ich hab(?:e)?|no me (?:he|han?))\b[^.!?;]{0,50}"
+    r"\b(?:it was|only|just|nur|bloß|s[oó]lo)\b)",
     re.IGNORECASE,
 )
 """How the sentence goes on that says what it isn't."""
