@@ -15,6 +15,8 @@ _TAGGED = re.compile(
 _OF_OWN = ("what_to_do", "how_to_tell")
 """What is asked of one's own life."""
 _ASKS = "ask_self"
+OF_WORDS = frozenset({"remove", "stored", "private", "relative", "employer", "take"})
+"""Topics of questions what becomes of what was written here, whatever that was about."""
 _SURE = 0.9
 """So sure is a question that isn't said like one."""
 
@@ -22,8 +24,16 @@ _SURE = 0.9
 def likeliest_in(sentences: Sequence[str], asked: Collection[str]) -> str:
     """Return the topic of the question about the tour in some sentences, of which some ask; or nothing."""
     found = [each for each in sentences if each in asked or _TAGGED.search(each) or _asks_surely(each)]
-    of_tour = (each for each in found if _names_tour(each) and not any(is_about(n, each) for n in _OF_OWN))
-    return next(filter(None, map(likeliest_question, of_tour)), "")
+    return next(filter(None, map(_question_in, found)), "")
+
+
+def _question_in(words: str) -> str:
+    """Return the topic of the question about the tour that words of asking most likely ask, or nothing."""
+    sensed = sense(words)
+    if sensed.act == _ASKS and sensed.topic in OF_WORDS:
+        return sensed.topic
+    is_of_own = any(is_about(name, words) for name in _OF_OWN)
+    return likeliest_question(words) if _names_tour(words) and not is_of_own else ""
 
 
 def _asks_surely(words: str) -> bool:

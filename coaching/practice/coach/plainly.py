@@ -3,8 +3,9 @@
 import re
 
 from coaching.practice.coach import texts
-from coaching.practice.coach.acts import asked_after_privacy, begins_in, plain_act
+from coaching.practice.coach.acts import about_tour, asked_after_privacy, begins_in, plain_act
 from coaching.practice.coach.advising import has_advised
+from coaching.practice.coach.asked_of_tour import OF_WORDS
 from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.grieving import has_grieved, is_of_loss
 from coaching.practice.coach.hearing import is_about
@@ -34,6 +35,8 @@ def _act_first(conversation: Conversation) -> str:
     words = conversation.exchanges[-1].answer
     if is_about("no_questions", words):
         return "quiet"
+    if about_tour(words) in OF_WORDS:
+        return ""
     mourns = has_grieved(conversation) or tells_of_death(words)
     return "howtell" if is_about("how_to_tell", words) and not mourns else ""
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from coaching.practice.coach import texts
 from coaching.practice.coach.acts import is_of_plan
-from coaching.practice.coach.asked_of_tour import likeliest_in
+from coaching.practice.coach.asked_of_tour import OF_WORDS, likeliest_in
 from coaching.practice.coach.colloquial import standard
 from coaching.practice.coach.confiding import LASTS, has_confided, is_plainly_confided
 from coaching.practice.coach.conversation import Conversation
@@ -57,7 +57,19 @@ _ASKS = frozenset({"ask_self"})
 _ANSWERS_NOTHING = frozenset({"tell", "open", "short", "good", "goal", "smalltalk", "greet", "thanks"})
 """Acts that leave a question in one of the sentences unanswered."""
 _MAY_ASK = frozenset(
-    {"asked", "ask_self", "ask_back", "ask_world", "complain", "test", "tell", "open", "short", "greet"}
+    {
+        "asked",
+        "ask_self",
+        "ask_back",
+        "ask_world",
+        "ask_advice",
+        "complain",
+        "test",
+        "tell",
+        "open",
+        "short",
+        "greet",
+    }
 )
 """Acts of words whose question may be about the tour, though nothing sure is sensed in them."""
 _WANTS = frozenset({"ask_self", "ask_advice", "ask_world", "want_text", "ask_back"})
@@ -295,7 +307,9 @@ def _likeliest(
     if questions or act not in _MAY_ASK:
         return act, topic, questions
     asked = likeliest_in([each for each in parts if not is_of_plan(each)], list(filter(is_asking, parts)))
-    return ("ask_self", asked, [asked] if asked in texts.questions() else []) if asked else (act, topic, [])
+    if not asked or (act == "ask_advice" and asked not in OF_WORDS):
+        return act, topic, questions
+    return "ask_self", asked, [asked] if asked in texts.questions() else []
 
 
 def _questions_in(words: str, topic: str, parts: Sequence[Sensed]) -> Sequence[str]:
