@@ -17,13 +17,13 @@ _OF_OWN = ("what_to_do", "how_to_tell")
 _ASKS = "ask_self"
 OF_WORDS = frozenset({"remove", "stored", "private", "relative", "employer", "take"})
 """Topics of questions what becomes of what was written here, whatever that was about."""
-_SURE = 0.9
-"""So sure is a question that isn't said like one."""
+_SURE, _LIKELY, _FEW_WORDS = 0.9, 0.6, 14
+"""So sure is a question that isn't said like one; and a shorter one that names the tour."""
 
 
 def likeliest_in(sentences: Sequence[str], asked: Collection[str]) -> str:
     """Return the topic of the question about the tour in some sentences, of which some ask; or nothing."""
-    found = [each for each in sentences if each in asked or _TAGGED.search(each) or _asks_surely(each)]
+    found = [each for each in sentences if each in asked or _TAGGED.search(each) or asks_surely(each)]
     return next(filter(None, map(_question_in, found)), "")
 
 
@@ -36,12 +36,17 @@ def _question_in(words: str) -> str:
     return likeliest_question(words) if _names_tour(words) and not is_of_own else ""
 
 
-def _asks_surely(words: str) -> bool:
+def asks_surely(words: str) -> bool:
+    """Return whether words surely ask about the tour, however they are said."""
     sensed = sense(words)
-    return sensed.act == _ASKS and sensed.share >= _SURE
+    is_likely = sensed.share >= _LIKELY and len(words.split()) <= _FEW_WORDS and _is_named_in(words)
+    return sensed.act == _ASKS and (sensed.share >= _SURE or is_likely)
+
+
+def _is_named_in(words: str) -> bool:
+    return any(is_about(name, words) for name in ("of_tour", "of_machine"))
 
 
 def _names_tour(question: str) -> bool:
     """Return whether a question names the tour, or is sensed as one about it."""
-    is_named = any(is_about(name, question) for name in ("of_tour", "of_machine"))
-    return is_named or sense(question).act == _ASKS
+    return _is_named_in(question) or sense(question).act == _ASKS
