@@ -63,7 +63,7 @@ _CONDITIONAL = re.compile(
 def answer_in_thread(conversation: Conversation, reading: Reading, heard: Heard) -> str:
     """Return what follows the newest words as the answer to the tour's question; nothing if they are none."""
     words = conversation.exchanges[-1].answer
-    if reading.act == "ask_self" and reading.questions:
+    if reading.act == "ask_self" and reading.questions and not draft_in(words):
         return ""
     said = _say_again(conversation) or _say_of_draft(conversation) or _say_how(conversation)
     said = said or _say_meant(conversation)
