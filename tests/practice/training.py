@@ -7,9 +7,11 @@ that are learnt from all other authors.
 import argparse
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from hashlib import sha256
 from math import exp
+from multiprocessing import get_context
 from pathlib import Path
 
 from coaching.practice.coach.sense import ALWAYS, FILE, REQUEST, features_of
@@ -60,21 +62,30 @@ def _read(file: Path) -> Iterator[Utterance]:
 
 def learn_acts(utterances: Sequence[Utterance]) -> Mapping[str, Weights]:
     """Return for each act the weights of its features: against all others together."""
-    rows = [sorted(features_of(each.words)) for each in utterances]
-    acts = sorted({each.act for each in utterances})
-    return {act: _learn_one([each.act == act for each in utterances], rows) for act in acts}
+    return _learn([each.act for each in utterances], _rows_of(utterances))
 
 
 def learn_topics(utterances: Sequence[Utterance]) -> Mapping[str, Weights]:
     """Return the same for each topic; those of requests are told apart among requests alone."""
     requests = [each for each in utterances if each.act == REQUEST]
-    return {
-        topic: _learn_one(
-            [each.path == topic for each in known], [sorted(features_of(each.words)) for each in known]
-        )
-        for topic in sorted({each.path for each in utterances} - {""})
-        for known in [requests if topic.startswith(f"{REQUEST}/") else utterances]
+    others = ["" if each.act == REQUEST else each.path for each in utterances]
+    found = {
+        **_learn(others, _rows_of(utterances)),
+        **_learn([each.path for each in requests], _rows_of(requests)),
     }
+    return dict(sorted(found.items()))
+
+
+def _rows_of(utterances: Sequence[Utterance]) -> Sequence[Sequence[str]]:
+    return [sorted(features_of(each.words)) for each in utterances]
+
+
+def _learn(labels: Sequence[str], rows: Sequence[Sequence[str]]) -> Mapping[str, Weights]:
+    """Return the weights for each label but the empty one, on all cores."""
+    names = sorted({*labels} - {""})
+    with ProcessPoolExecutor(mp_context=get_context("fork")) as cores:
+        jobs = [cores.submit(_learn_one, [each == name for each in labels], rows) for name in names]
+        return {name: job.result() for name, job in zip(names, jobs, strict=True)}
 
 
 def _learn_one(are: Sequence[bool], rows: Sequence[Sequence[str]]) -> Weights:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.days import days_in
 from coaching.practice.coach.hearing import is_about
-from coaching.practice.coach.plans import SENTENCE
+from coaching.practice.coach.requested import SENTENCE
 from coaching.practice.coach.wordings import choose
 
 _FEW_WORDS, _MIN_WORDS = 3, 3
