@@ -126,8 +126,9 @@ def is_only_mentioned(name: str, letters: str, found: re.Match[str], *, is_grave
         return False
     if _LONG_AGO.search(sentence) and not _STILL.search(letters):
         return True
-    others = list(_OTHERS.finditer(clause))
-    if others and not _SELF.search(clause[others[-1].end() :]):
+    subject = _CLAUSE_END.split(before)[-1]
+    others = list(_OTHERS.finditer(subject))
+    if others and not _SELF.search(subject[others[-1].end() :] + found[0]):
         return True
-    is_denied = _DENIED.search(_CLAUSE_END.split(before)[-1])
+    is_denied = _DENIED.search(subject)
     return bool(is_denied) or (name in _SOUGHT and bool(_DENIED_WITHIN.search(found[0])))
