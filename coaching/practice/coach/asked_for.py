@@ -18,12 +18,14 @@ _AFTER_COLON = re.compile(r":\s+(\S[^\n]{1,200})\Z")
 _POLITE = re.compile(
     r"(?<![\s,])[\s,]++(?:please|pls|plz|thanks|thank you|ta|cheers|ok(?:ay)?|for me|will you|would you|too"
     r"|as well|(?:put|add|note|write) (?:that|it)(?: in| down| on)?|schreib das auf|setz das drauf"
+    r"|bitte (?:aufnehmen|aufschreiben|eintragen|merken|notieren|vermerken)"
     r"|ap[uú]ntalo|ponlo|bitte|danke|ja|mal|noch|auch|por favor|porfa|gracias|vale|también)\W*\Z",
     re.IGNORECASE,
 )
 _REFERRING = (
-    "it that this them something anything one step reminder task todo list "
-    "es das ihn sie etwas was schritt punkt liste eso esto lo algo paso tarea recordatorio"
+    "it that this them something anything one step reminder task todo list as down there "
+    "es das ihn sie etwas was schritt punkt liste als rein dazu "
+    "eso esto lo algo paso tarea recordatorio como ahí"
 )
 _REFERS = frozenset(_REFERRING.split())
 """Words that name no step by themselves."""
@@ -49,7 +51,8 @@ _SHORT, _LONG = 200, 600
 """In characters: longer words may be copied, and in the longest a request is only told of."""
 _KEPT = frozenset({"step", "fact"})
 _DENIES = re.compile(
-    r"\b(?:don['’]?t|do not|never|nothing|(?:i )?wish|nicht|nichts|nie|kein\w*|no(?![,.:;])|nada|nunca"
+    r"\b(?:don['’]?t|do not|never|nothing|nobody|no one|(?:i )?wish|nicht|nichts|nie|niemand\w*"
+    r"|kein\w*|no(?![,.:;])|nada|nadie|nunca"
     r"|ojalá)\b"
     r"(?! (?:let me )?(?:forget|vergess\w*|se me olvid\w+|olvid\w+)| (?:one|only|just|nur)\b)"
     r"|\b(?:her|his|their|ihre[rn]?|seine[rn]?) (?:to-?do )?list",
@@ -133,7 +136,10 @@ def step_words(asked: AskedFor, without_days: str) -> str:
     own = without_politeness(words)
     if _names(own):
         return own
-    is_next = asked.after and "?" not in asked.after and len(asked.after.split()) <= _MAX_AFTER
+    is_referring = bool(_REFERS.intersection(_WORD.findall(asked.said.lower())))
+    is_next = (
+        asked.after and "?" not in asked.after and len(asked.after.split()) <= _MAX_AFTER and is_referring
+    )
     return without_politeness(asked.after) if is_next else ""
 
 
@@ -147,7 +153,7 @@ def without_politeness(words: str) -> str:
 
 def _names(words: str) -> bool:
     own = set(_WORD.findall(words.lower())) - _LIGHT
-    return bool(own - _REFERS)
+    return any(not each.isdigit() for each in own - _REFERS)
 
 
 def is_plain_fact(asked: AskedFor) -> bool:

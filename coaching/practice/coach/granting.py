@@ -74,7 +74,8 @@ _ALL = re.compile(r"\b(?:all|both|everything|alle|beide|alles|tod[oa]s|amb[oa]s|
 def walk_asked_for(words: str) -> str:
     """Return the name of the walk that words ask for, or nothing."""
     asked = asked_for(words)
-    return ARCS.get(asked[-1].topic, "") if asked and _TO_TOUR.search(asked[-1].said) else ""
+    is_meant = bool(asked and _TO_TOUR.search(asked[-1].said)) and plain_act(words) not in {"jot", "jotask"}
+    return ARCS.get(asked[-1].topic, "") if is_meant else ""
 
 
 def grant(conversation: Conversation, words: str) -> Reply | None:
