@@ -24,7 +24,7 @@ HEADER = (
 )
 COST = 1.0
 ROUNDS = 4
-MIN_WEIGHT = 6
+MIN_WEIGHT = 15
 """In hundredths: smaller weights are left out."""
 TALKS = ("talk_a", "talk_b", "talk_c", "talk_d")
 """Whole conversations by authors who labelled what they wrote; `more` is by another, as are en, de and es."""

@@ -4,6 +4,7 @@ import re
 
 from coaching.practice.coach import texts
 from coaching.practice.coach.acts import mended_in, plain_act
+from coaching.practice.coach.asking import plans
 from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.days import days_in, today_in
 from coaching.practice.coach.file_names import clip
@@ -25,7 +26,7 @@ from coaching.practice.coach.quoting import (
     says_none,
     wished,
 )
-from coaching.practice.coach.reading import Reading, plans
+from coaching.practice.coach.reading import Reading
 from coaching.practice.coach.scenes import scene_before, scene_in
 from coaching.practice.coach.statements import judges
 from coaching.practice.coach.thread import (

@@ -15,6 +15,7 @@ from coaching.practice.coach.asked_for import (
     names_list,
     query_in,
 )
+from coaching.practice.coach.asking import has_just_asked, is_asking
 from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.days import days_in, today_in
 from coaching.practice.coach.direct import answer_to
@@ -25,7 +26,6 @@ from coaching.practice.coach.noted import RESOLVE, open_steps_here, resolve, say
 from coaching.practice.coach.own_words import found_here
 from coaching.practice.coach.plans import CREATE, Plan, owed, promised, said_bare
 from coaching.practice.coach.plans_requested import asked_plans, on_other_days
-from coaching.practice.coach.reading import has_just_asked, is_asking
 from coaching.practice.coach.sense import features_of, sense
 from coaching.practice.coach.steps import note, open_steps, shared_words
 from coaching.practice.coach.thread import go_on, thread

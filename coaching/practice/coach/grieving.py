@@ -2,9 +2,10 @@
 
 import re
 
+from coaching.practice.coach.asking import wants_something
 from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.hearing import hear, is_about
-from coaching.practice.coach.reading import Reading, wants_something
+from coaching.practice.coach.reading import Reading
 from coaching.practice.coach.scenes import names_somebody, tells_of_death, tells_of_no_death, tells_of_no_loss
 from coaching.practice.coach.sense import sense
 from coaching.safety.grief import is_grief

@@ -6,11 +6,11 @@ from coaching.practice.coach import texts
 from coaching.practice.coach.acts import about_tour, asked_after_privacy, begins_in, plain_act
 from coaching.practice.coach.advising import has_advised
 from coaching.practice.coach.asked_of_tour import OF_WORDS, asks_surely
+from coaching.practice.coach.asking import is_asking
 from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.grieving import has_grieved, is_of_loss
 from coaching.practice.coach.hearing import is_about
 from coaching.practice.coach.plans import CREATE
-from coaching.practice.coach.reading import is_asking
 from coaching.practice.coach.scenes import names_situation, tells_of_death
 
 _AS_TOPIC = {

@@ -2,8 +2,6 @@
 
 A message may do several things: each of its sentences is sensed as well, so that a question about the tour
 inside it is answered, and a goodbye at its end is met. Words whose act isn't clear are `open`.
-
-A little over 300 lines: what makes an act doubtful stands in one place.
 """
 
 import re
@@ -13,6 +11,7 @@ from dataclasses import dataclass
 from coaching.practice.coach import texts
 from coaching.practice.coach.acts import is_of_plan
 from coaching.practice.coach.asked_of_tour import OF_WORDS, likeliest_in
+from coaching.practice.coach.asking import SURE_OF_TELLING, THOUGHTS, WANTS, has_just_asked, is_asking, plans
 from coaching.practice.coach.colloquial import standard
 from coaching.practice.coach.confiding import LASTS, has_confided, is_plainly_confided
 from coaching.practice.coach.conversation import Conversation
@@ -27,7 +26,6 @@ from coaching.safety.readable import plain_letters
 _CLAUSES = re.compile(r",\s|\s(?:and|und|y|or|oder)\s")
 _SENTENCE = re.compile(r"[^.!?…\n]++[.!?…]*+")
 _SURE_OF_PART = 0.7
-_SURE_OF_TELLING = 0.55
 _SURE_OF_ASKING = 0.35
 """Of acts that want something: to take what was asked for a story is worse."""
 _SURE_OF_COMPLAINT = 0.5
@@ -57,23 +55,9 @@ _ASKS = frozenset({"ask_self"})
 _ANSWERS_NOTHING = frozenset({"tell", "open", "short", "good", "goal", "smalltalk", "greet", "thanks"})
 """Acts that leave a question in one of the sentences unanswered."""
 _MAY_ASK = frozenset(
-    {
-        "asked",
-        "ask_self",
-        "ask_back",
-        "ask_world",
-        "ask_advice",
-        "complain",
-        "test",
-        "tell",
-        "open",
-        "short",
-        "greet",
-    }
+    ["asked", "ask_self", "ask_back", "ask_world", "ask_advice", "complain", "test", "tell", "open", "short", "greet"]
 )
 """Acts of words whose question may be about the tour, though nothing sure is sensed in them."""
-_WANTS = frozenset({"ask_self", "ask_advice", "ask_world", "want_text", "ask_back"})
-"""Acts that want something, and so are said like a question, unless they are very sure."""
 _ASKED = frozenset({"ask_advice", "ask_world"})
 """Those of them that are always said so."""
 _SURE_OF_WANTING = 0.9
@@ -81,8 +65,6 @@ _ANSWERED_OF_OTHERS = frozenset({"asked", "ask_advice", "ask_world"})
 """Acts of questions about anything but the tour."""
 _OF_TOUR = frozenset({"", "able", "feature", "begin"})
 """Topics of questions how to do something, which are about the tour only if they name it."""
-_THOUGHTS = frozenset({"wonder", "undecided"})
-"""Topics that are asked of nobody."""
 _OF_BODIES = frozenset({"<clinic>", "<pills>"})
 """What words speak of whose questions only somebody can answer who knows about it."""
 _WHY = re.compile(r"\W*(?:why|warum|wieso|weshalb|por qué)\b", re.IGNORECASE)
@@ -202,24 +184,6 @@ def _asked_of(words: str, act: str, topic: str) -> tuple[str, str]:
     return (act, topic) if is_kept else ("asked", "")
 
 
-@texts.once_per_text
-def wants_something(words: str) -> bool:
-    """Return whether words surely ask for something, whatever else they tell."""
-    sensed = sense(words)
-    is_wanted = sensed.act in _WANTS and sensed.topic not in _THOUGHTS
-    return is_wanted and sensed.share >= _SURE_OF_TELLING and is_asking(words)
-
-
-def plans(words: str) -> bool:
-    """Return whether words say that somebody may do something."""
-    return is_about("maybe", words) or (is_about("intends", words) and is_about("does", words))
-
-
-def is_asking(words: str) -> bool:
-    """Return whether words are said like a question or a request, with or without its mark."""
-    return any(is_about(name, words) for name in ("question", "asks", "asks_plainly"))
-
-
 def _parts(words: str) -> Sequence[str]:
     found = [part.strip() for part in _SENTENCE.findall(words) if re.search(r"\w", part)]
     return found if len(found) > 1 else []
@@ -238,7 +202,7 @@ def _asked_in(parts: Sequence[str]) -> tuple[str, str] | None:
     if asked != parts[-1] and len(asked.split()) <= _FEW_WORDS:
         return None  # "And then? I don't know, travel perhaps."
     clauses = [sense(each) for each in (asked, asked.rpartition(",")[2].strip()) if each]
-    sure = [each for each in clauses if each.act in _WANTS and each.share >= _SURE_OF_ASKING]
+    sure = [each for each in clauses if each.act in WANTS and each.share >= _SURE_OF_ASKING]
     if sure:
         return sure[0].act, sure[0].topic
     return ("asked", "") if clauses and clauses[-1].act != "greet" else None
@@ -262,7 +226,7 @@ def _act_of(conversation: Conversation, words: str, whole: Sensed) -> str:
     if is_first and is_unclear and only_opens(words):
         return "greet"
     if whole.act in _TOLD:
-        return whole.act if whole.share >= _SURE_OF_FEELING.get(whole.act, _SURE_OF_TELLING) else OPEN
+        return whole.act if whole.share >= _SURE_OF_FEELING.get(whole.act, SURE_OF_TELLING) else OPEN
     if _is_doubtful(words, whole):
         return OPEN
     if whole.share >= _SURE_OF_ASKING:
@@ -282,7 +246,7 @@ def _is_taken_for_another(words: str, whole: Sensed) -> bool:
         return count > 2 * TAIL_WORDS  # a goodbye at its end is met all the same
     if whole.topic == "wonder" and texts.language() != texts.ENGLISH and not is_asking(words):
         return True
-    if whole.act not in _WANTS or whole.topic in _THOUGHTS or is_asking(words):
+    if whole.act not in WANTS or whole.topic in THOUGHTS or is_asking(words):
         return False
     return whole.act in _ASKED or whole.share < _SURE_OF_WANTING or not whole.topic
 
@@ -294,7 +258,7 @@ def _is_doubtful(words: str, whole: Sensed) -> bool:
         return len(words.split()) > FIRST_WORDS and hear(words).kind == "answer"
     is_question = words.rstrip().endswith("?")
     if whole.act == "ask_self":
-        return not is_question and whole.share < _SURE_OF_TELLING
+        return not is_question and whole.share < SURE_OF_TELLING
     is_complaint = whole.act == "complain" and not is_long and whole.share >= _SURE_OF_COMPLAINT
     is_doubted = whole.act in _DOUBTED or (is_long and whole.act in _DOUBTED_AT_LENGTH)
     return is_doubted and not is_complaint and not is_question and whole.share < _SURE_OF_REFUSING
@@ -323,15 +287,3 @@ def _questions_in(words: str, topic: str, parts: Sequence[Sensed]) -> Sequence[s
     clear = [each.topic for each in parts if each.act in _ASKS and each.share >= _SURE_OF_PART]
     found = [each for each in dict.fromkeys(clear) if each in known]
     return ([topic, *found] if topic in known and topic not in found else found)[:2]
-
-
-def has_just_asked(conversation: Conversation) -> bool:
-    """Return whether the newest words come after a question, other than what to show."""
-    last = conversation.exchanges[-1].question
-    return last.rstrip().endswith("?") and not any(texts.stands_in(name, last) for name in ("menu", "more"))
-
-
-def wants_no_questions(conversation: Conversation) -> bool:
-    """Return whether they asked in this conversation not to be asked."""
-    said = [each.answer for each in conversation.exchanges if not each.value]
-    return any(sense(words).topic == "quiet" or is_about("no_questions", words) for words in said)

@@ -12,6 +12,7 @@ from coaching.practice.coach.acts import named_in
 from coaching.practice.coach.advising import asks_for
 from coaching.practice.coach.answering import lead_to, question_passed_over
 from coaching.practice.coach.asides import answer_question, in_both_languages, pick
+from coaching.practice.coach.asking import has_just_asked, is_asking, plans
 from coaching.practice.coach.confiding import has_confided
 from coaching.practice.coach.conversation import Conversation, Exchange
 from coaching.practice.coach.days import say_today
@@ -27,7 +28,7 @@ from coaching.practice.coach.onward import hint, tip_for
 from coaching.practice.coach.own_words import name_told, say_of_names, say_told
 from coaching.practice.coach.plainly import is_under_way
 from coaching.practice.coach.quoting import doubts, without_comments
-from coaching.practice.coach.reading import FRIENDLY, Reading, has_just_asked, is_asking, plans, read
+from coaching.practice.coach.reading import FRIENDLY, Reading, read
 from coaching.practice.coach.scenes import (
     is_hard,
     names_situation,

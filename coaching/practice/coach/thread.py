@@ -20,12 +20,12 @@ from typing import Any
 from coaching.practice.coach import texts
 from coaching.practice.coach.acts import does
 from coaching.practice.coach.after_danger import is_at_rest
+from coaching.practice.coach.asking import wants_no_questions
 from coaching.practice.coach.conversation import Conversation, Exchange
 from coaching.practice.coach.framed import Weight, weight_in_frame
 from coaching.practice.coach.grieving import has_grieved
 from coaching.practice.coach.hearing import is_about
 from coaching.practice.coach.plans import CREATE
-from coaching.practice.coach.reading import wants_no_questions
 from coaching.practice.coach.scenes import scene_before, scene_in
 from coaching.practice.coach.sense import sense
 from coaching.practice.coach.texts import LANGUAGES, Language, read_table
