@@ -55,8 +55,11 @@ _ASKS = frozenset({"ask_self"})
 _ANSWERS_NOTHING = frozenset({"tell", "open", "short", "good", "goal", "smalltalk", "greet", "thanks"})
 """Acts that leave a question in one of the sentences unanswered."""
 _MAY_ASK = frozenset(
-    ["asked", "ask_self", "ask_back", "ask_world", "ask_advice", "complain", "test", "tell", "open", "short", "greet"]
-)
+    {
+        "asked", "ask_self", "ask_back", "ask_world", "ask_advice", "complain", "test", "tell", "open",
+        "short", "greet",
+    }
+)  # fmt: skip
 """Acts of words whose question may be about the tour, though nothing sure is sensed in them."""
 _ASKED = frozenset({"ask_advice", "ask_world"})
 """Those of them that are always said so."""
