@@ -2,7 +2,9 @@
 
 import pytest
 
+from coaching.practice.coach import texts
 from coaching.practice.coach.asked_for import asked_for
+from coaching.practice.coach.texts import Language
 from tests.practice.conftest import Http
 from tests.practice.talking import CONTEXT, NAMES, TalkWalk
 
@@ -171,3 +173,19 @@ async def test_what_is_only_told_asks_for_nothing(http: Http, language: str, wor
     await walk.say(words)
     assert not asked_for(words)
     assert not walk.calls
+
+
+TOLD = [
+    ("en", "chapter 3 has been 'almost done' since march and i open the file, look at it and close it again"),
+    ("en", "fascinating, but i don't have a list, i have a chapter i'm avoiding"),
+    ("en", "He decided to stop talking to me over a parking space"),
+    ("de", "Auf dem Speicher fand ich heute eine Liste mit den Namen meiner Schulkameraden"),
+    ("es", "pues que me hubiera levantado antes de las 9 y hecho al menos un tema. pero no"),
+]
+"""Told in words that requests are made of."""
+
+
+@pytest.mark.parametrize(("language", "words"), TOLD)
+def test_what_is_told_in_the_words_of_requests_asks_for_nothing(language: Language, words: str) -> None:
+    with texts.speaking(language):
+        assert not asked_for(words)

@@ -90,3 +90,24 @@ async def test_what_only_begins_with_a_no_is_none(
     reply = await _last(http, language, told, words)
     with texts.speaking(language):
         assert texts.said("taken_wrong") not in reply
+
+
+NOT_ASKED = [
+    (
+        "en",
+        "How refreshingly frank. Well, I taught geography for years, and in September I moved here.",
+    ),
+    (
+        "en",
+        "A week from now? I would have had one real conversation with somebody who isn't my daughter.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("language", "words"), NOT_ASKED)
+async def test_what_is_told_of_oneself_is_no_question_about_the_tour(
+    http: Http, language: Language, words: str
+) -> None:
+    reply = await _last(http, language, BEFORE[language], words)
+    with texts.speaking(language):
+        assert not any(each in reply for each in texts.questions()["identity"]), reply

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from coaching.practice.coach.asking import is_asking
 from coaching.practice.coach.colloquial import standard
 from coaching.practice.coach.hearing import is_about
 from coaching.practice.coach.requested import SENTENCE, is_own, taken
@@ -49,7 +50,9 @@ _ABOUT = re.compile(
 _MAX_AFTER = 10
 _SHORT, _LONG = 200, 600
 """In characters: longer words may be copied, and in the longest a request is only told of."""
-_KEPT = frozenset({"step", "fact"})
+_KEPT = frozenset({"step", "fact", "list"})
+_SURE, _SURE_OF_FEW, _FEW_WORDS = 0.85, 0.7, 8
+"""So sure is a request that isn't said like one, and one in a few words."""
 _DENIES = re.compile(
     r"\b(?:don['’]?t|do not|never|nothing|nobody|no one|(?:i )?wish|nicht|nichts|nie|niemand\w*"
     r"|kein\w*|no(?![,.:;])|nada|nadie|nunca"
@@ -60,6 +63,8 @@ _DENIES = re.compile(
 )
 """What makes of a request to keep something none, or another's."""
 _NAMES_LIST = frozenset({"<list>", "<reminder>"})
+_SAID = frozenset({"<imperative>", "<reminder>"})
+"""What makes words sound like a request."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +127,9 @@ def _sure_topic(words: str) -> str:
     sensed = sense(standard(words))
     if sensed.act != REQUEST or (sensed.topic in _KEPT and _DENIES.search(words)):
         return ""
-    return sensed.topic
+    is_said = is_asking(words) or bool(_SAID & features_of(words))
+    sure = _SURE if len(words.split()) > _FEW_WORDS else _SURE_OF_FEW
+    return sensed.topic if is_said or sensed.share >= sure else ""
 
 
 def step_words(asked: AskedFor, without_days: str) -> str:

@@ -19,11 +19,17 @@ OF_WORDS = frozenset({"remove", "stored", "private", "relative", "employer", "ta
 """Topics of questions what becomes of what was written here, whatever that was about."""
 _SURE, _LIKELY, _FEW_WORDS = 0.9, 0.6, 14
 """So sure is a question that isn't said like one; and a shorter one that names the tour."""
+_STATED_WORDS = 9
+"""What is told in more words asks nothing, however much they weigh."""
+_SENSED = 0.3
+"""Below it, what is said like a question only exclaims: “How refreshingly frank.”"""
 
 
 def likeliest_in(sentences: Sequence[str], asked: Collection[str]) -> str:
     """Return the topic of the question about the tour in some sentences, of which some ask; or nothing."""
-    found = [each for each in sentences if each in asked or _TAGGED.search(each) or asks_surely(each)]
+    of_tour = [each for each in sentences if each in asked and _names_tour(each)]
+    said = [each for each in sentences if each in of_tour or each.rstrip().endswith("?")]
+    found = [each for each in sentences if each in said or _TAGGED.search(each) or asks_surely(each)]
     return next(filter(None, map(_question_in, found)), "")
 
 
@@ -40,7 +46,8 @@ def asks_surely(words: str) -> bool:
     """Return whether words surely ask about the tour, however they are said."""
     sensed = sense(words)
     is_likely = sensed.share >= _LIKELY and len(words.split()) <= _FEW_WORDS and _is_named_in(words)
-    return sensed.act == _ASKS and (sensed.share >= _SURE or is_likely)
+    is_sure = sensed.share >= _SURE and len(words.split()) <= _STATED_WORDS
+    return sensed.act == _ASKS and (is_sure or is_likely)
 
 
 def _is_named_in(words: str) -> bool:
@@ -49,4 +56,9 @@ def _is_named_in(words: str) -> bool:
 
 def _names_tour(question: str) -> bool:
     """Return whether a question names the tour, or is sensed as one about it."""
-    return _is_named_in(question) or sense(question).act == _ASKS
+    return _is_named_in(question) or _is_of_tour(question)
+
+
+def _is_of_tour(words: str) -> bool:
+    sensed = sense(words)
+    return sensed.act == _ASKS and sensed.share >= _SENSED

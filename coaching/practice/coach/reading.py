@@ -251,7 +251,7 @@ def _is_taken_for_another(words: str, whole: Sensed) -> bool:
         return True
     if whole.act not in WANTS or whole.topic in THOUGHTS or is_asking(words):
         return False
-    return whole.act in _ASKED or whole.share < _SURE_OF_WANTING or not whole.topic
+    return whole.act in _ASKED or whole.share < _SURE_OF_WANTING or not whole.topic or count > _LONG
 
 
 def _is_doubtful(words: str, whole: Sensed) -> bool:
