@@ -116,8 +116,9 @@ def read(conversation: Conversation) -> Reading:
     if act in {"tell", OPEN} and _GLAD.search(words) and not CRIES.search(words):
         act, topic = "good", ""
     clauses = [sense(each) for each in _CLAUSES.split(words) if is_asking(each)] if act in _ASKS else []
-    questions = _questions_in(words, topic, sensed if parts else clauses)
-    act, topic, questions = _likeliest(act, topic, questions, parts or [standard(words)])
+    questions = _questions_in(words, topic, [*sensed, *clauses])
+    known = texts.questions()["identity"][0] in conversation.spoken
+    act, topic, questions = _likeliest(act, topic, questions, parts or [standard(words)], is_known=known)
     if act == "complain" and whole.act == act and not is_about("of_tour_or_that", _JOINS.sub("", words)):
         act, topic = OPEN, ""
     if act in _PLANNED and plans(words) and not takes_leave(words):
@@ -268,13 +269,16 @@ def _is_doubtful(words: str, whole: Sensed) -> bool:
 
 
 def _likeliest(
-    act: str, topic: str, questions: Sequence[str], parts: Sequence[str]
+    act: str, topic: str, questions: Sequence[str], parts: Sequence[str], *, is_known: bool
 ) -> tuple[str, str, Sequence[str]]:
-    """Return act, topic and questions with the one about the tour that a sentence most likely asks."""
+    """Return act, topic and questions with the one about the tour that a sentence most likely asks.
+
+    What the tour is was asked then only once, unless it is asked surely: `is_known`.
+    """
     if questions or act not in _MAY_ASK:
         return act, topic, questions
     asked = likeliest_in([each for each in parts if not is_of_plan(each)], list(filter(is_asking, parts)))
-    if not asked or (act == "ask_advice" and asked not in OF_WORDS):
+    if not asked or (act == "ask_advice" and asked not in OF_WORDS) or (is_known and asked == "identity"):
         return act, topic, questions
     return "ask_self", asked, [asked] if asked in texts.questions() else []
 
