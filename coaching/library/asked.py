@@ -18,7 +18,7 @@ Why = Literal[
 ]  # fmt: skip
 """Why a call waits for a yes; empty if it doesn't."""
 
-WORDS = "promises.txt"
+_WORDS = "promises.txt"
 _NOTES = frozenset("🎵🎶♪♫")
 _SMILES = frozenset("😂🤣😜😝😛🙃😆😉😏🤪💀🤡")
 _SMILEYS = (";)", ";-)", ":p", ":-p", ":d", ":-d")
@@ -57,7 +57,7 @@ class Asked:
         quote = range(at, at + len(wanted))
         self._begin = tokens[at].start
         self.quoted = self.sentence[self._begin : tokens[quote.stop - 1].end]
-        self.lists = Lists(WORDS, languages_of(WORDS, said.text))
+        self.lists = Lists(_WORDS, languages_of(_WORDS, said.text))
         self.clauses = Clauses(self.sentence, tokens, quote, self.lists)
         self.message = [token.word for token in tokens_of(said.text)]
         self.days = days_said(self.sentence, spoken_on=said.day)

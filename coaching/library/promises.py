@@ -8,18 +8,16 @@ the signs that `spoken_signs` reads by `words/promises.txt`, and what `promise_w
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
-from coaching.library.asked import WORDS, Asked, Said, Why
+from coaching.library.asked import Asked, Said, Why
 from coaching.library.promise_weights import Weighable, Weights, learnt_weights
 from coaching.library.spoken import (
-    Token,
     has_words,
     is_pasted,
     is_short,
-    places,
     plain,
     shares_words,
     stands_for,
@@ -27,7 +25,6 @@ from coaching.library.spoken import (
     widened,
 )
 from coaching.library.spoken_days import days_said
-from coaching.library.spoken_words import Lists, languages_of
 from coaching.safety.danger import find_danger
 
 Purpose = Literal["new", "done", "dropped", "open"]
@@ -37,11 +34,7 @@ MAX_FOUND = 5
 """So many of the newest messages with a quote are weighed."""
 MAX_ANSWER = 200
 """A longer message is more than an answer to a proposal."""
-MAX_DENIED = 4
-"""So many words may deny another day: "not on Friday, on Thursday"."""
 _QUESTIONS = frozenset("?¿？؟")
-_ENDS_NO = frozenset(",.;:!–—")
-"""Signs after a no that stands alone: "no, Thursday" is another day, "no Thursday" is none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +64,7 @@ def weigh(claim: Claim, said: Sequence[Said], weights: Weights | None = None) ->
         return Weighed(why="not said")
     found: list[Weighed] = []
     for each in said:
-        weighed = _in_one(claim, wanted, _without_no(claim, wanted, each), weights)
+        weighed = _in_one(claim, wanted, each, weights)
         if not weighed.why:
             return weighed
         found += [weighed] if weighed.why != "not said" else []
@@ -88,28 +81,6 @@ def weighable_of(quote: str, said: Said) -> Weighable | None:
         return None
     asked = Asked(said, range(found[0].start, found[-1].end), wanted)
     return asked.weighable(asked.doubt)
-
-
-def _without_no(claim: Claim, wanted: Sequence[str], said: Said) -> Said:
-    """Return an answer that moves a step, without a no beside its day: "not Friday, Thursday"."""
-    is_move = claim.purpose == "open" and claim.due_date is not None and bool(said.asked)
-    tokens = tokens_of(said.text) if is_move and len(said.text) <= MAX_ANSWER else []
-    at = next(places(wanted, [token.word for token in tokens]), -1)
-    if at < 0 or len(tokens) == len(wanted):
-        return said
-    own = tokens[at : at + len(wanted)]
-    sides = ((tokens[:at], own[0].start), (tokens[at + len(wanted) :], own[-1].end))
-    lists = Lists(WORDS, languages_of(WORDS, said.text))
-    is_denied = all(_is_denial(side, place, said.text, lists) for side, place in sides if side)
-    return replace(said, text=said.text[own[0].start : own[-1].end]) if is_denied else said
-
-
-def _is_denial(side: Sequence[Token], place: int, text: str, lists: Lists) -> bool:
-    """Say whether a few words beside a quote, which ends or begins at a place, are a no to another thing."""
-    is_before = side[-1].end <= place
-    between = text[side[-1].end : place] if is_before else text[place : side[0].start]
-    is_no = any(lists.has(group, [each.word for each in side[:2]]) for group in ("no", "negation"))
-    return len(side) <= MAX_DENIED and is_no and between.strip() in _ENDS_NO
 
 
 def _in_one(claim: Claim, wanted: Sequence[str], said: Said, weights: Weights) -> Weighed:

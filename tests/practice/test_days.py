@@ -18,7 +18,7 @@ DATES = {
 
 
 def begun(http: Http, language: str) -> TalkWalk:
-    return TalkWalk(http, header=CONTEXT.format(language=NAMES[language]), says_yes=True)
+    return TalkWalk(http, header=CONTEXT.format(language=NAMES[language]))
 
 
 @pytest.mark.parametrize(

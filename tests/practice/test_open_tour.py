@@ -63,7 +63,7 @@ async def test_what_is_due_is_offered_once(http: Http) -> None:
         ("do you speak German?", "German and Spanish"),
         ("how long does it take?", "two or three minutes"),
         ("should I quit my job?", "I can't"),
-        ("what is the capital of Peru?", "look things up"),
+        ("what is the capital of Peru?", "know nothing of the world"),
         ("what did you write?", "written nothing"),
         ("which approaches are in play?", "No approach"),
         ("what happens in danger?", "help lines"),

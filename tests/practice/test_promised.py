@@ -29,6 +29,7 @@ COMING = [
     ("es", "esta tarde saldré a correr"),
     ("de", "heute rufe ich die Bank an"),
     ("en", "I'll call the bank today"),
+    ("en", "I'll go swimming tomorrow at 9, and on Thursday I'll call my friend Jo!"),
     ("en", "put 'write the statement' on my list for tomorrow morning"),
 ]
 

@@ -80,6 +80,7 @@ NO_REQUESTS = [
     ("de", "Du erinnerst mich an meine Mutter"),
     ("de", "ich suche eine neue Wohnung"),
     ("de", "Wie kann ich einen Schritt auf meine Liste setzen?"),
+    ("de", "Ich würde gern Milch auf meine Liste setzen"),
     ("es", "busco trabajo"),
     ("es", "quiero más tiempo para mí"),
     ("es", "¿Cómo puedo añadir un paso a mi lista?"),
@@ -89,8 +90,7 @@ DOES = frozenset({"create_action_item", "save_file", "recall_context", "search_k
 
 async def asked(http: Http, language: str, words: str, **given: Any) -> tuple[TalkWalk, str]:
     """Return the walk of a conversation that begins with a request, and what was said to it."""
-    header = CONTEXT.format(language=NAMES[language])
-    walk = TalkWalk(http, header=header, says_yes=True, **given)
+    walk = TalkWalk(http, header=CONTEXT.format(language=NAMES[language]), **given)
     return walk, await walk.say(words)
 
 

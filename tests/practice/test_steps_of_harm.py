@@ -2,8 +2,8 @@
 
 import pytest
 
-from coaching.practice.coach import texts
 from coaching.practice.coach.texts import Language
+from coaching.practice.coach.thread import thread
 from tests.practice.conftest import Http
 from tests.practice.talking import TalkWalk
 from tests.practice.test_thread import ANSWERS, TOLD, begun
@@ -29,7 +29,7 @@ EVERYDAY = [
 ]
 AFTER_THREAD: list[tuple[Language, str, str, str | None]] = [
     ("en", "yes, call Anna on Friday", "Call Anna", None),
-    ("en", "block two hours on Friday at 9", "Block two hours", "09:00"),
+    ("en", "block two hours on Friday at 9", "Block two hours at 9", "09:00"),
     ("de", "ja, Anna anrufen am Freitag", "Anna anrufen", None),
     ("de", "am Freitag zwei Stunden blocken", "Zwei Stunden blocken", None),
     ("es", "sí, llamar a Ana el viernes", "Llamar a Ana", None),
@@ -91,26 +91,30 @@ async def test_harm_and_what_others_do_after_the_thread_is_none(
 
 
 @pytest.mark.parametrize(
-    ("language", "yes", "day"), [("en", "yes", "Tomorrow"), ("de", "ja", "Morgen"), ("es", "sí", "Mañana")]
+    ("language", "yes", "day", "step"),
+    [
+        ("en", "yes", "Tomorrow", "call Anna on Friday"),
+        ("de", "ja", "Morgen", "Anna am Freitag anrufen"),
+        ("es", "sí", "Mañana", "llamar a Ana el viernes"),
+    ],
 )
-async def test_after_a_yes_a_day_alone_is_joined_with_what_was_said_before(
-    http: Http, language: Language, yes: str, day: str
+async def test_after_a_yes_a_day_alone_is_told_how_again_and_a_step_is_noted(
+    http: Http, language: Language, yes: str, day: str, step: str
 ) -> None:
     walk = await after_thread(http, language)
     await walk.say(yes)
-    await walk.say(day)
-    assert [step["due_date"] for step in walk.steps.values()] == ["2026-11-25"]
+    assert await walk.say(day) == thread(language)["yes"][1]
+    await walk.say(step)
+    assert len(walk.steps) == 1
 
 
 @pytest.mark.parametrize(
     ("language", "words"), [("en", "tomorrow is fine"), ("de", "morgen passt"), ("es", "mañana vale")]
 )
-async def test_a_day_that_fits_is_joined_with_what_they_could_do(
-    http: Http, language: Language, words: str
-) -> None:
+async def test_a_day_that_fits_is_not_quoted_as_a_step(http: Http, language: Language, words: str) -> None:
     walk = begun(http, language)
     for said in (TOLD[language], *ANSWERS[language][:-1]):
         await walk.say(said)
     reply = await walk.say(words)
     assert words not in reply
-    assert texts.stands_in("offer_step", reply)
+    assert thread(language)["piece"]["told"] in reply

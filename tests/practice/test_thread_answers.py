@@ -3,7 +3,7 @@
 import pytest
 
 from coaching.practice.coach import texts
-from coaching.practice.coach.quoting import quoted
+from coaching.practice.coach.follow_up import quoted
 from coaching.practice.coach.texts import LANGUAGES, Language
 from coaching.practice.coach.thread import thread
 from tests.practice.conftest import Http
@@ -82,9 +82,9 @@ async def test_a_wish_not_to_go_is_no_goodbye(http: Http) -> None:
     assert not any(each in reply for each in goodbyes)
 
 
-async def test_a_wish_in_the_conditional_is_quoted_without_its_beginning(http: Http) -> None:
+async def test_a_wish_in_the_conditional_is_not_quoted(http: Http) -> None:
     reply = await _reply(http, "de", *TOLD["de"][:2], "Ich würde gern durchschlafen")
-    assert thread("de")["wish"]["took"].format(words="durchschlafen") in reply
+    assert thread("de")["wish"]["told"] in reply
 
 
 async def test_first_words_that_ask_what_this_is_are_told_it(http: Http) -> None:

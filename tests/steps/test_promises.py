@@ -91,32 +91,6 @@ def test_what_is_said_around_a_plain_promise_does_not_count_against_it(around: s
         assert weigh(Claim(quote=quote, purpose="new", title=quote), [said(words)]).why == ""
 
 
-@pytest.mark.parametrize(
-    ("words", "quote", "is_moved"),
-    [
-        ("no, make it Thursday", "make it Thursday", True),
-        ("No. Thursday!", "Thursday", True),
-        ("nein, lieber Donnerstag", "lieber Donnerstag", True),
-        ("no, mejor el jueves", "mejor el jueves", True),
-        ("not Friday, Thursday", "Thursday", True),
-        ("on Thursday, not on Friday", "on Thursday", True),
-        ("nicht Freitag, sondern Donnerstag", "sondern Donnerstag", True),
-        ("el jueves, no el viernes", "el jueves", True),
-        ("ay no, mejor el jueves", "mejor el jueves", True),
-        ("no Thursday", "Thursday", False),
-        ("Thursday, not a chance, I'm away all week", "Thursday", False),
-        ("no, not Thursday", "not Thursday", False),
-        ("Nein, nicht am Donnerstag", "nicht am Donnerstag", False),
-        ("no, el jueves no", "el jueves no", False),
-    ],
-)
-def test_a_step_is_moved_to_the_day_that_follows_a_no(words: str, quote: str, is_moved: bool) -> None:
-    day = MONDAY + timedelta(days=3)
-    claim = Claim(quote=quote, purpose="open", title="Call Ana", due_date=day)
-    told = Said(number=1, text=words, day=MONDAY, asked="“Call Ana” is on your list, for Friday.")
-    assert (weigh(claim, [told]).why == "") is is_moved
-
-
 def test_a_plain_promise_that_is_taken_back_copied_or_a_joke_is_none() -> None:
     quote = "I'll call my sister on Thursday"
     for words in (

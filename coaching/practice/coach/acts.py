@@ -43,7 +43,7 @@ _GOES_ON = re.compile(
 """How a question goes on from the one before, with or without its mark."""
 _QUOTED = re.compile('["“„«][^"“”„»\n]{1,120}["“”»]')
 """What others said, which does nothing itself."""
-_STORY = re.compile(r"(?:i|ich|yo|it|es|that|thats|this|das|eso|no|nein)\b", re.IGNORECASE)
+_STORY = re.compile(r"(?:i|ich|yo|it|es|that|das|eso|no|nein)\b", re.IGNORECASE)
 """How words begin that tell more rather than put something right."""
 
 

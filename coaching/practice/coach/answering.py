@@ -7,11 +7,11 @@ import re
 
 from coaching.practice.coach import texts
 from coaching.practice.coach.acts import plain_act
-from coaching.practice.coach.asking import is_asking
 from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.file_names import clip
 from coaching.practice.coach.hearing import is_about, search
 from coaching.practice.coach.onward import is_of_harm
+from coaching.practice.coach.reading import is_asking
 from coaching.practice.coach.scenes import scene_in
 from coaching.practice.coach.wordings import choose, filled, unsaid
 

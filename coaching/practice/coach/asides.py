@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from coaching.practice.coach import texts
 from coaching.practice.coach.acts import about_tour
+from coaching.practice.coach.changing import steps_noted
 from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.file_names import clip, files_in_words, join_words
 from coaching.practice.coach.hearing import Heard, is_about
-from coaching.practice.coach.noted import steps_noted
 from coaching.practice.coach.scenes import scene_in, wordings_for
 from coaching.practice.coach.sense import sense
 from coaching.practice.coach.state import State, changeable

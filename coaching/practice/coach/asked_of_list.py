@@ -2,13 +2,13 @@
 
 from coaching.practice.coach import texts
 from coaching.practice.coach.asides import say_put
+from coaching.practice.coach.changing import open_steps_here, steps_noted
 from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.days import say_today
 from coaching.practice.coach.file_names import join_words
 from coaching.practice.coach.hearing import is_about
-from coaching.practice.coach.noted import open_steps_here, steps_noted
 from coaching.practice.coach.on_list import list_questions, says
-from coaching.practice.coach.requested import SENTENCE
+from coaching.practice.coach.plans import SENTENCE
 
 _FEW = 9
 """In so few words a question needs no mark."""

@@ -4,16 +4,14 @@ from coaching.practice.coach import texts
 from coaching.practice.coach.acts import about_tour, plain_act
 from coaching.practice.coach.asides import pick
 from coaching.practice.coach.conversation import Conversation, Exchange
-from coaching.practice.coach.granting import note_wanted
 from coaching.practice.coach.hearing import Heard, hear, is_about, search
-from coaching.practice.coach.library import recall
 from coaching.practice.coach.own_words import found_here, say_named, say_so_far
 from coaching.practice.coach.scenes import names_situation
 from coaching.practice.coach.steps import step_reply
 from coaching.practice.coach.talk import talk
 from coaching.practice.coach.walking import Walking, say
 from coaching.practice.coach.wordings import without_question
-from coaching.practice.script import Reply
+from coaching.practice.script import Reply, ToolUse
 
 _REST_EVERY = 3
 """In one of so many answers the tour says how an arc that rests goes on."""
@@ -36,8 +34,6 @@ def answer_beside(conversation: Conversation, walking: Walking, heard: Heard) ->
     is_step = heard.kind != "heavy" and not is_about("takes_leave", newest.answer)
     if is_step and (reply := step_reply(conversation, newest.answer)):
         return reply
-    if is_step and (reply := note_wanted(conversation, newest.answer)):
-        return reply
     if heard.about == "ratings":
         declined = pick(texts.reactions("declines_one"), conversation)
         is_told = names_situation(newest.answer)
@@ -51,6 +47,13 @@ def answer_beside(conversation: Conversation, walking: Walking, heard: Heard) ->
     is_early = any(file.is_early and heard.about in file.slots for file in walking.files)
     later = texts.said("kept_for_end") if heard.about and not (is_said or is_early) else ""
     return say(told, "" if is_said else texts.said("rests_kept" if heard.about else "rests"), later)
+
+
+def recall(conversation: Conversation, query: str) -> Reply:
+    """Search what was said in other conversations, where that is possible."""
+    if "recall_context" not in conversation.tools:
+        return say(texts.said("recall_impossible"))
+    return Reply.of(ToolUse("recall_context", {"query": query[:500] or "the newest"}))
 
 
 def remembered(conversation: Conversation, newest: Exchange, heard: Heard) -> Reply | None:

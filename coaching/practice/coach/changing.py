@@ -11,52 +11,80 @@ from typing import Any
 
 from coaching.practice.coach import texts
 from coaching.practice.coach.conversation import Call, Conversation
-from coaching.practice.coach.days import days_in, today_in
-from coaching.practice.coach.file_names import join_words
+from coaching.practice.coach.days import day_in_words, days_in, today_in
 from coaching.practice.coach.hearing import is_about
-from coaching.practice.coach.noted import (
-    RESOLVE,
-    has_just_noted,
-    open_steps_here,
-    own_words,
-    resolve,
-    say_with_day,
-)
 from coaching.practice.coach.on_list import says, time_in
-from coaching.practice.coach.plans import CREATE, Plan, promised, title_of
-from coaching.practice.coach.requested import SENTENCE
+from coaching.practice.coach.plans import CREATE, SENTENCE, Plan, promised
 from coaching.practice.script import Reply, ToolUse
+from coaching.safety.readable import plain_letters
 
+RESOLVE = "resolve_action_item"
 _CLAUSE = re.compile(
     r"[,.;:!?\n]|\s(?:que|weil|denn|because|since|as|y|und|and|but|aber|pero)\s", re.IGNORECASE
 )
-_DENIAL = re.compile(
-    r"\A\W*(?:(?:oh|ah|ach|ay|uy|um|h?m+)\W+)?(?:no|nope|nah|not|nein|nee?|nö|nicht|kein\w*)\b", re.IGNORECASE
+_WORD = re.compile(r"\w+")
+_LIGHT_WORDS = (
+    "i ich yo da dann the a an my to den die das der dem ein eine einen mein meine meinen el la los las un "
+    "una mi mis al del de auf zu zum zur mit with for fur para con en at um"
 )
-"""A no beside another day: the rest is what moves the step."""
-_ADDS = re.compile(
-    r"\A\W*(?:(?:oh|ah|ok|okay|ach|ja|vale)\W+)?(?:and|also|plus|und|noch|y|también)\b", re.IGNORECASE
-)
-"""How words begin that add something, rather than put another thing right."""
-_LAST = re.compile(r"\b(?:last|letzte\w*|últim\w+|ultim\w+)\b", re.IGNORECASE)
+_LIGHT = frozenset(_LIGHT_WORDS.split())
+"""Words that don't tell one step from another."""
 _SHORT, _MOST, _FEW = 12, 25, 4
 """So many words change a step at most: in a sentence, in a message, and without any word for a change."""
+
+
+def resolve(step: Any, state: str, quote: str, **more: str) -> ToolUse:
+    """Return the call that says what became of a step."""
+    return ToolUse(RESOLVE, {"id": int(step), "state": state, "quote": quote[:500], **more})
+
+
+def open_steps_here(conversation: Conversation) -> Sequence[Mapping[str, Any]]:
+    """Return the open steps that were noted in this conversation, the oldest first, as results have them."""
+    found: dict[int, Mapping[str, Any]] = {}
+    for call in conversation.calls:
+        step = call.values.get("id")
+        if call.name not in {CREATE, RESOLVE} or not isinstance(step, int) or not call.values.get("written"):
+            continue
+        before = found.pop(step, {})
+        if call.values.get("state") == "open":
+            found[step] = {**before, **call.values}
+    return list(found.values())
+
+
+def say_with_day(conversation: Conversation, name: str, step: Mapping[str, Any]) -> str:
+    """Return a sentence about a step with its day and its time, where it has them."""
+    day, at = day_in_words(conversation, str(step.get("due_date") or "")), str(step.get("due_time") or "")
+    due = texts.said("step_day", day=day) if day else ""
+    due += texts.said("step_time", time=at[:5]) if day and at else ""
+    return texts.said(name, title=str(step.get("title", "")), day=due)
+
+
+def steps_noted(conversation: Conversation) -> Sequence[str]:
+    """Return the open steps that were noted in this conversation, each with its day, in words."""
+    return [say_with_day(conversation, "wrote_step", each) for each in open_steps_here(conversation)]
 
 
 def is_same(plan: Plan, step: Mapping[str, Any]) -> bool:
     """Return whether a plan is a step that was noted: by its words, unless both have days that differ."""
     day = str(step.get("due_date") or "")
     is_other_day = plan.day and day and plan.day.isoformat() != day
-    return own_words(plan.title) == own_words(str(step.get("title", ""))) and not is_other_day
+    return _own_words(plan.title) == _own_words(str(step.get("title", ""))) and not is_other_day
+
+
+def _own_words(title: str) -> frozenset[str]:
+    words = frozenset(_WORD.findall(plain_letters(title))) - _LIGHT
+    return frozenset(each.removesuffix("e") for each in words)
+
+
+def has_just_noted(conversation: Conversation, *, ago: int = 1) -> bool:
+    """Return whether a step was noted or proposed in one of the last `ago` answers."""
+    earlier = conversation.exchanges[:-ago]
+    before = earlier[-1].position if earlier else 0
+    return any(call.name in {CREATE, RESOLVE} and call.position > before for call in conversation.calls)
 
 
 def _last(conversation: Conversation) -> Call | None:
-    """Return the call of the last step: the newest that proposed or noted one, or changed it in fact."""
-    is_just = has_just_noted(conversation, ago=2)
-    of_steps = (call for call in reversed(conversation.calls) if call.name in {CREATE, RESOLVE})
-    return next(
-        (call for call in of_steps if call.values.get("written") or (is_just and call.name == CREATE)), None
-    )
+    return next((call for call in reversed(conversation.calls) if call.name in {CREATE, RESOLVE}), None)
 
 
 def put_back(conversation: Conversation, words: str) -> Reply | None:
@@ -72,8 +100,8 @@ def put_back(conversation: Conversation, words: str) -> Reply | None:
     is_new = (
         plan
         and not is_about("corrects_day", words)
-        and len(own_words(plan.title)) > 1
-        and not own_words(plan.title) & own_words(title)
+        and len(_own_words(plan.title)) > 1
+        and not _own_words(plan.title) & _own_words(title)
     )
     return None if is_new else changed(conversation, words)
 
@@ -94,13 +122,6 @@ def changed(conversation: Conversation, words: str) -> Reply | None:
     at = _other_time(words)
     if at and last.name == CREATE and not last.values.get("written") and has_just_noted(conversation):
         return Reply.of(ToolUse(CREATE, {**last.input, "due_time": at.isoformat("minutes")}))
-    is_proposed = last.name == CREATE and not last.values.get("written") and has_just_noted(conversation)
-    if is_proposed and _says_anew(last, words):
-        title = title_of(words.partition(":")[2] or words)
-        said = texts.said(
-            "step_asks", steps=say_with_day(conversation, "wrote_step", {**last.input, "title": title})
-        )
-        return Reply.of(said, ToolUse(CREATE, {**last.input, "title": title, "quote": words}))
     is_put_right = _puts_words_right(last, words) or _says_anew(last, words)
     if last.values.get("written") and (at or is_put_right or _asks_for_change(words)):
         return Reply.of(say_with_day(conversation, "step_only_day", {**last.input, **last.values}))
@@ -109,32 +130,17 @@ def changed(conversation: Conversation, words: str) -> Reply | None:
 
 def _dropped(conversation: Conversation, last: Call | None, words: str) -> Reply | None:
     """Return the reply to words that drop the last step, or one that wasn't noted here."""
-    shown = _shown_steps(conversation)
-    days = {day.isoformat() for _, day in days_in(words, today_in(conversation))}
-    dated = [each for each in shown if str(each.get("due_date")) in days]
-    if len(dated) == 1 and RESOLVE in conversation.tools:
-        asks = texts.said("step_drop_asks", title=str(dated[0].get("title")))
-        return Reply.of(asks, resolve(dated[0]["id"], "dropped", words))
-    if len(shown) > 1 and not _LAST.search(words):
-        steps = [say_with_day(conversation, "wrote_step", each) for each in shown]
-        return Reply.of(texts.said("which_step", steps=join_words(steps)))
     if last and (call := _drop(conversation, last, words)):
-        title = str(last.values.get("title") or last.input.get("title") or "")
-        return Reply.of(texts.said("step_drop_asks", title=title), call)
+        return Reply.of(call)
     if last and last.name == CREATE and not last.values.get("written") and has_just_noted(conversation):
         return Reply.of(texts.said("step_not_kept"))
     return Reply.of(texts.said("list_remove")) if says("names_list", words) else None
 
 
-def _shown_steps(conversation: Conversation) -> Sequence[Mapping[str, Any]]:
-    """Return the open steps that the last answer names."""
-    answer = conversation.exchanges[-1].question
-    return [each for each in open_steps_here(conversation) if str(each.get("title")) in answer]
-
-
 def _drop(conversation: Conversation, last: Call, words: str) -> ToolUse | None:
     """Return the call that drops the last step, if it was noted lately or the last answer names it alone."""
-    named = _shown_steps(conversation)
+    answer = conversation.exchanges[-1].question
+    named = [each for each in open_steps_here(conversation) if str(each.get("title")) in answer]
     is_named = len(named) == 1 and named[0].get("id") == last.values.get("id")
     is_recent = has_just_noted(conversation, ago=3) or is_named
     is_open = last.values.get("state") == "open" and RESOLVE in conversation.tools
@@ -155,41 +161,14 @@ def _moved(conversation: Conversation, last: Call, words: str) -> ToolUse | None
     if not today:
         return None
     is_just = has_just_noted(conversation, ago=2)
-    if other := _other_named(conversation, last, words):
-        day = _new_day(_moving(words, is_just=is_just), today, str(other.get("due_date") or ""))
-        return resolve(other["id"], "open", _quote_of(words, day, today), due_date=day) if day else None
     due = str(last.values.get("due_date") or last.input.get("due_date") or "")
     day = _new_day(_moving(words, is_just=is_just), today, due)
     if not day:
         return None
     if last.values.get("state") == "open" and RESOLVE in conversation.tools:
-        return resolve(last.values["id"], "open", _quote_of(words, day, today), due_date=day)
+        return resolve(last.values["id"], "open", words, due_date=day)
     is_proposed = last.name == CREATE and not last.values.get("written") and has_just_noted(conversation)
     return ToolUse(CREATE, {**last.input, "due_date": day}) if is_proposed else None
-
-
-def _other_named(conversation: Conversation, last: Call, words: str) -> Mapping[str, Any]:
-    """Return the open step that words name, where it isn't the last; empty where they name none."""
-    said = own_words(words)
-    shared = [(len(own_words(str(each["title"])) & said), each) for each in open_steps_here(conversation)]
-    most, step = max(shared, key=lambda each: each[0], default=(0, {}))
-    title = str(last.values.get("title") or last.input.get("title") or "")
-    is_other = most > len(own_words(title) & said) and RESOLVE in conversation.tools
-    return step if is_other else {}
-
-
-def _quote_of(words: str, day: str, today: date) -> str:
-    """Return the words that name a day, without a no beside them: so much is what moves a step."""
-    sentences = [each.strip() for each in SENTENCE.findall(words)]
-    said = next((each for each in reversed(sentences) if _names_day(each, day, today)), words)
-    clauses = [each.strip(" .!") for each in re.split(r"[,;:.!–—]", said) if each.strip(" .!")]
-    own = [each for each in clauses if _names_day(each, day, today)]
-    others = [each for each in clauses if each not in own[-1:]]
-    return own[-1] if own and all(_DENIAL.match(each) for each in others) else said
-
-
-def _names_day(words: str, day: str, today: date) -> bool:
-    return any(meant.isoformat() == day for _, meant in days_in(words, today))
 
 
 def _moving(words: str, *, is_just: bool) -> Sequence[str]:
@@ -208,8 +187,6 @@ def _moving(words: str, *, is_just: bool) -> Sequence[str]:
 
 def _takes_back(words: str) -> bool:
     """Return whether words say that something was wrong, or are hardly more than a day."""
-    if _ADDS.match(words):
-        return False
     is_back = is_about("takes_back", words) or is_about("corrects_day", words) or says("moves", words)
     return bool(is_back) or _is_little_more(words, [word for word, _ in days_in(words, None)])
 
@@ -245,17 +222,17 @@ def _is_little_more(words: str, named: Sequence[str]) -> bool:
 
 def _puts_words_right(last: Call, words: str) -> bool:
     """Return whether words put right one that stands in a step: "it's Marta, not Maria"."""
-    title = own_words(str(last.values.get("title") or last.input.get("title") or ""))
+    title = _own_words(str(last.values.get("title") or last.input.get("title") or ""))
     is_short = len(words.split()) <= _SHORT
-    return bool(is_short and says("puts_right", words) and title & own_words(words))
+    return bool(is_short and says("puts_right", words) and title & _own_words(words))
 
 
 def _says_anew(last: Call, words: str) -> bool:
     """Return whether words say a step in other words: "write: chess afternoon at the hall"."""
     if not says("rewords", words) or any(days_in(words, None)):
         return False
-    title = own_words(str(last.values.get("title") or last.input.get("title") or ""))
-    pairs = ((old, new) for old in title for new in own_words(words) if min(len(old), len(new)) > _FEW)
+    title = _own_words(str(last.values.get("title") or last.input.get("title") or ""))
+    pairs = ((old, new) for old in title for new in _own_words(words) if min(len(old), len(new)) > _FEW)
     return any(old.startswith(new) or new.startswith(old) for old, new in pairs)
 
 

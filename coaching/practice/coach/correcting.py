@@ -4,7 +4,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from coaching.practice.coach import texts
 from coaching.practice.coach.conversation import Exchange
 from coaching.practice.coach.hearing import (
     ADDED,
@@ -29,12 +28,6 @@ def choice_in(text: str, choices: Sequence[Choice]) -> Choice | None:
     """Return the choice whose label a text is, word for word."""
     plain = text.strip(" .!,\"'“”").casefold()
     return next((choice for choice in choices if plain == choice[0].casefold().strip("…")), None)
-
-
-def tapped(newest: Exchange) -> str:
-    """Return the value of what was tapped in the menu, or typed word for word; nothing for other words."""
-    choices = [*texts.choices("menu"), *texts.choices("more")]
-    return newest.value or (choice_in(newest.answer, choices) or ("", ""))[1]
 
 
 def given_in(answer: str, slot: Slot, at: int) -> tuple[Given | None, Kind]:

@@ -54,8 +54,7 @@ def _days() -> Sequence[tuple[re.Pattern[str], Mapping[str, str]]]:
         spelt = {**days["words"], **days["spelt"]}
         words = "|".join(_with_or_without_accents(each) for each in sorted(spelt, key=len, reverse=True))
         values = {_plain(word): value for word, value in spelt.items()}
-        attached = f"(?:{days['attached']})?" if "attached" in days else ""
-        named = rf"{days['no_day']}|{days['lead']}\b({words}){attached}\b{days['trail']}"
+        named = rf"{days['no_day']}|{days['lead']}\b({words})\b{days['trail']}"
         found.append((re.compile(named, re.IGNORECASE), values))
     return found
 

@@ -4,26 +4,29 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from coaching.practice.coach import texts
-from coaching.practice.coach.after_danger import is_at_rest
 from coaching.practice.coach.asides import say_written
-from coaching.practice.coach.asked_for import names_list
 from coaching.practice.coach.asked_of_list import say_of_list
-from coaching.practice.coach.cards import answered
-from coaching.practice.coach.changing import changed, drop_first, is_same, put_back
+from coaching.practice.coach.changing import (
+    RESOLVE,
+    changed,
+    drop_first,
+    has_just_noted,
+    is_same,
+    open_steps_here,
+    put_back,
+    say_with_day,
+)
 from coaching.practice.coach.conversation import Call, Conversation, Exchange
 from coaching.practice.coach.days import days_in, say_today, today_in
 from coaching.practice.coach.file_names import clip, join_words, reason_in_words
 from coaching.practice.coach.fitting import is_weighty
-from coaching.practice.coach.granting import grant, note_fact, note_wanted
+from coaching.practice.coach.follow_up import said_as_step
 from coaching.practice.coach.hearing import hear
 from coaching.practice.coach.leaving import takes_leave
 from coaching.practice.coach.library import search_documents
-from coaching.practice.coach.noted import RESOLVE, has_just_noted, open_steps_here, say_with_day
 from coaching.practice.coach.on_list import says
-from coaching.practice.coach.pieces import possible_step, said_as_step
-from coaching.practice.coach.plans import CREATE, Plan, harms, owed, promised
-from coaching.practice.coach.plans_requested import requested_plans
-from coaching.practice.coach.requested import SENTENCE, requested, step_in
+from coaching.practice.coach.plans import CREATE, SENTENCE, Plan, harms, owed, promised, requested_plans
+from coaching.practice.coach.requested import requested, step_in
 from coaching.practice.coach.scenes import LASTS, scene_in
 from coaching.practice.coach.steps import note, say_step, step_reply
 from coaching.practice.coach.talk import say_goodbye_to, talk
@@ -42,8 +45,6 @@ def do_requested(conversation: Conversation, words: str) -> Reply | None:
     """Return the reply to a request for a tool, or to a question about documents; None to other words."""
     if search := search_documents(conversation, words):
         return search
-    if fact := note_fact(conversation, words):
-        return fact
     if listed := do_of_list(conversation, words):
         return listed
     if note := requested("note", words):
@@ -62,8 +63,6 @@ def do_requested(conversation: Conversation, words: str) -> Reply | None:
 
 def do_of_list(conversation: Conversation, words: str) -> Reply | None:
     """Return the reply to what words ask, request, change or agree to of the list; None to other words."""
-    if reply := answered(conversation, words):
-        return reply
     if (plans := _wanted(conversation, words)) and CREATE in conversation.tools:
         return note(conversation, plans)
     if step_in(words)[0]:
@@ -88,8 +87,6 @@ def do_in_walk(conversation: Conversation, words: str) -> Reply | None:
     plans = requested_plans(conversation, words) if CREATE in conversation.tools else []
     if plans:
         return note(conversation, plans)
-    if wanted := note_wanted(conversation, words):
-        return wanted
     told = say_of_list(conversation, words)
     return say(told) if told else changed(conversation, words)
 
@@ -106,7 +103,6 @@ def _wanted(conversation: Conversation, words: str) -> Sequence[Plan]:
     if not before or not (agrees or says("refers", words)) or has_just_noted(conversation):
         return []
     plan = promised(conversation, before[0]) or owed(conversation, before[0], needs_day=False)
-    plan = plan or (possible_step(conversation, -2) if is_offered else None)
     if plan is None:
         return []
     day = next((day for _, day in days_in(words, today_in(conversation))), plan.day)
@@ -127,26 +123,15 @@ def note_or_offer(conversation: Conversation, newest: Exchange) -> Reply | None:
         return reply
     if plan := said_as_step(conversation):
         return note(conversation, [plan])
-    offer = None if names_list(newest.answer) else _offer_step(conversation, newest.answer)
-    if offer:
-        return offer
-    if granted := None if is_at_rest(conversation) else grant(conversation, newest.answer):
-        is_first = not (granted.calls or conversation.spoken.strip())
-        return say(introduce(granted.words)) if is_first else granted
     return _offer_step(conversation, newest.answer)
 
 
 def _offer_step(conversation: Conversation, words: str) -> Reply | None:
-    """Offer to note what somebody has to do on a day; not again after a no, and not beside hard things.
-
-    What they could do, as they answer the tour, is offered beside hard things, too: they were asked for it.
-    """
-    can_note = CREATE in conversation.tools
-    possible = possible_step(conversation) if can_note else None
-    plan = possible or (owed(conversation, words) if can_note else None)
+    """Offer to note what somebody has to do on a day; not again after a no, and not beside hard things."""
+    plan = owed(conversation, words) if CREATE in conversation.tools else None
     if plan is None or conversation.arc or texts.said("step_not_kept") in conversation.spoken:
         return None
-    if harms(plan) or says("no_offer", words) or (not possible and _is_among_hard_things(conversation)):
+    if harms(plan) or says("no_offer", words) or _is_among_hard_things(conversation):
         return None
     if step := next((each for each in open_steps_here(conversation) if is_same(plan, each)), None):
         return say(say_with_day(conversation, "step_already", step))

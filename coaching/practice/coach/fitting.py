@@ -7,11 +7,11 @@ sorrow that the question didn't ask for fills nothing, and is answered like anyw
 import re
 
 from coaching.practice.coach.acts import mended_in, named_in, plain_act
-from coaching.practice.coach.asking import is_asking
 from coaching.practice.coach.confiding import is_confided
 from coaching.practice.coach.grieving import is_of_loss
 from coaching.practice.coach.hearing import MAX_ITEMS, is_about, items_in, search
 from coaching.practice.coach.known_scenes import GRAVE
+from coaching.practice.coach.reading import is_asking
 from coaching.practice.coach.scenes import is_hard, names_feeling, scene_in
 from coaching.practice.coach.sense import CRIES, sense
 from coaching.practice.coach.spoken import PATTERNS

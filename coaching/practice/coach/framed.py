@@ -34,19 +34,7 @@ _PLAIN = re.compile(
     re.IGNORECASE,
 )
 """Everyday wishes that the rules of danger weigh by chance."""
-_RECEIVED = re.compile(
-    r"\b(?:be(?:ing)?|been|get(?:ting)?|got) (?:\w+ )?(?:hit|slapped|beaten|punched|kicked|choked"
-    r"|attacked|hurt)\b"
-    r"|\b(?:hits?|slap(?:s|ped)|punche[sd]|kick(?:s|ed)|beats?|chok(?:es|ed|ing)) (?:me|us)\b"
-    r"|\b(?:geschlagen|verprügelt|geohrfeigt|getreten|gewürgt) (?:zu )?(?:werden|worden|wurde|werde)\b"
-    r"|\b(?:schlägt|schlug|prügelt|tritt|würgt) (?:mich|uns)\b|\b(?:mich|uns) (?:\w+ )?(?:schlägt"
-    r"|geschlagen|verprügelt)\b"
-    r"|\b(?:me|nos) (?:peg|golpe|pat)\w*|\brecib\w+ (?:golpes|palizas?)\b",
-    re.IGNORECASE,
-)
-"""Violence that somebody else did, or may do, to the person: nothing is asked about harming oneself."""
 _PART = re.compile(r"[^.!?…;,\n]++")
-_SENTENCE = re.compile(r"[^.!?…\n]++")
 _MAX_PARTS, _MAX_CHARACTERS, _MAX_WORDS, _FEW_WORDS = 8, 700, 12, 5
 
 
@@ -64,26 +52,17 @@ def weight_in_frame(words: str) -> Weight:
         return "danger"
     parts = [part.strip() for part in _PART.findall(plain)[:_MAX_PARTS]]
     frames = [f"{frame} " for frame in _FRAMES[code]]
-    framed = [frame + part for part in parts if not _is_plain(part) for frame in frames]
-    is_long = len(plain.split()) > _MAX_WORDS
-    said = [each.strip() for each in _SENTENCE.findall(plain)] if not is_long else []
-    wholes = [[frame + each for frame in frames] for each in said if not _is_plain(each)]
-    known = [[found for whole in each if (found := danger_in(whole))] for each in wholes]
-    is_weighed_twice = any(
-        len(each) == len(frames) and any(danger.level == "immediate" for danger in each) for each in known
-    )
-    joined = [] if is_long or _is_plain(plain) else [frame + plain for frame in frames]
-    in_frames = [*framed, *joined, *(whole for each in wholes for whole in each)]
-    named = [found for each in in_frames if (found := danger_in(each)) and not found.is_weighed]
-    if named and all(each.topic == "violence" for each in named) and _RECEIVED.search(plain):
-        return "harm"
-    if is_weighed_twice or named:
+    framed = [
+        frame + part for part in parts if not (_STATES.match(part) or _PLAIN.match(part)) for frame in frames
+    ]
+    is_plain = bool(_STATES.match(plain) or _PLAIN.match(plain)) or len(plain.split()) > _MAX_WORDS
+    wholes = [] if is_plain else [frame + plain for frame in frames]
+    known = [danger for whole in wholes if (danger := danger_in(whole))]
+    is_weighed_twice = len(known) == len(frames) and any(each.level == "immediate" for each in known)
+    if is_weighed_twice or any(
+        (found := danger_in(each)) and not found.is_weighed for each in framed + wholes
+    ):
         return "danger"
-    if names_harm(code, plain) or any(is_about("means_harm", each) for each in (plain, *in_frames)):
+    if names_harm(code, plain) or any(is_about("means_harm", each) for each in (plain, *wholes)):
         return "harm"
-    return "dark" if any(known) else ""
-
-
-def _is_plain(words: str) -> bool:
-    """Return whether words need no frame: whole sentences, and everyday wishes."""
-    return bool(_STATES.match(words) or _PLAIN.match(words))
+    return "dark" if known else ""

@@ -2,7 +2,6 @@
 
 from coaching.practice.coach.hearing import is_about
 from coaching.practice.coach.scenes import scene_in
-from coaching.practice.coach.sense import sense
 
 FIRST_WORDS = 4
 """So few words at the very beginning greet, if nothing else is sure."""
@@ -10,8 +9,6 @@ _FEW_WORDS = 2
 """So few words tell nothing yet, where they don't greet."""
 _OPENING_WORDS = 7
 """So few words at the beginning are welcomed, whatever they tell."""
-
-_TROUBLED = frozenset({"confide", "complain", "ask_advice", "goal"})
 
 
 def tells_more(words: str, *, is_late: bool) -> bool:
@@ -26,11 +23,3 @@ def only_opens(words: str) -> bool:
     if scene_in(words):
         return False
     return len(words.split()) <= (_OPENING_WORDS if is_about("greets", words) else _FEW_WORDS)
-
-
-def introduces(words: str) -> bool:
-    """Return whether first words say who somebody is, and tell of nothing that troubles them."""
-    scene = scene_in(words)
-    is_told = (scene is not None and not scene.is_background) or sense(words).act in _TROUBLED
-    is_plain = is_about("greets", words) or is_about("introduces", words)
-    return is_plain and not is_told and "?" not in words

@@ -1,35 +1,19 @@
 """Whether somebody tells of a loss, or told of one a moment ago: then nothing else is offered."""
 
-import re
-
-from coaching.practice.coach.asking import wants_something
 from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.hearing import hear, is_about
-from coaching.practice.coach.reading import Reading
+from coaching.practice.coach.reading import Reading, wants_something
 from coaching.practice.coach.scenes import names_somebody, tells_of_death, tells_of_no_death, tells_of_no_loss
 from coaching.practice.coach.sense import sense
 from coaching.safety.grief import is_grief
-from coaching.safety.readable import plain_letters
 
 _LASTS = 6
 """So many messages later a loss still counts: longer than other situations."""
-_LOST_THINGS = re.compile(
-    r"\b(?:lost|losing|lose)(?: \w+){0,4}? (?:colon(?:y|ies)|hives?|swarms?|plants?|crops?|harvest"
-    r"|tomatoes|seedlings"
-    r"|roses|trees?|keys|phone|wallet|files)\b|\b(?:old|former|next to the"
-    r"|opposite the) funeral (?:parlou?r|home)\b"
-    r"|\bput (?:the |my |our )?(?:bab(?:y|ies)|toddler|twins?|little one|kids?|boys?|girls?|son"
-    r"|daughter|phone|book)"
-    r"(?: \w+)? (?:down|to sleep)\b"
-    r"|\b(?:volk|volker|bienenvolk\w*|ernte|pflanzen|schlussel)\b(?: \w+){0,3} verlor\w*"
-    r"|\bperd\w+(?: \w+){0,3} (?:colmenas?|cosechas?|plantas|llaves)\b"
-)
-"""What is lost or put down, in plain letters, and isn't mourned as somebody would be."""
 
 
 def mourns(words: str) -> bool:
     """Return whether words tell of a death, rather than of somebody who is far away."""
-    if is_about("denies_death", words) or _lost_things(words):
+    if is_about("denies_death", words):
         return False
     is_far_away = is_about("homesick", words) or tells_of_no_death(words)
     return hear(words).kind == "grief" and (tells_of_death(words) or not is_far_away)
@@ -67,21 +51,12 @@ def is_of_loss(words: str) -> bool:
         return False
     if tells_of_death(words):
         return True
-    if _lost_things(words):
-        return False
     if is_about("homesick", words) or tells_of_no_death(words):
         return False
     is_sensed = sense(words).topic == "loss" and names_somebody(words) and not tells_of_no_loss(words)
     return is_grief(words) or is_sensed
 
 
-def _lost_things(words: str) -> bool:
-    """Return whether words tell of things that were lost, and of nobody's death."""
-    return not tells_of_death(words) and bool(_LOST_THINGS.search(plain_letters(words)))
-
-
 def is_of_grief(reading: Reading, words: str) -> bool:
     """Return whether words tell of a loss themselves."""
-    return reading.topic == "loss" or (
-        is_grief(words) and not (tells_of_no_death(words) or _lost_things(words))
-    )
+    return reading.topic == "loss" or (is_grief(words) and not tells_of_no_death(words))

@@ -1,10 +1,10 @@
 """What the tour says to who asks about harm done, or means to do some: no advice, and where people are."""
 
 from coaching.practice.coach import texts
-from coaching.practice.coach.asking import is_asking, plans
 from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.days import days_in, today_in
 from coaching.practice.coach.hearing import is_about
+from coaching.practice.coach.reading import is_asking, plans
 from coaching.practice.coach.thread import weights_in
 from coaching.practice.coach.wordings import choose, unsaid
 

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
-from coaching.practice.coach.mentions import is_only_mentioned
 from coaching.practice.coach.texts import LANGUAGES, Language, read_table
 from coaching.safety.readable import plain_letters
 
@@ -85,19 +84,11 @@ class Scene:
 
     def stands_in(self, letters: str) -> bool:
         """Return whether words, in plain letters, name it."""
-        if not self.beside.search(letters) or self.unless.search(letters):
-            return False
-        named = next((each for each in self.heard.finditer(letters) if self._tells(letters, each)), None)
-        if named is None:
+        named = self.heard.search(letters)
+        if named is None or not self.beside.search(letters) or self.unless.search(letters):
             return False
         before = _CLAUSE_END.split(letters[: named.end()])[-1]
         return not (self.name in _OWN and _OF_ANOTHER.search(before) and not _OF_SELF.search(before))
-
-    def _tells(self, letters: str, found: re.Match[str]) -> bool:
-        """Return whether the words found in others tell the situation; people and things are named anyway."""
-        return self.is_background or not is_only_mentioned(
-            self.name, letters, found, is_grave=self.name in GRAVE
-        )
 
     def is_subject_of(self, words: str) -> bool:
         """Return whether somebody or something everyday stands where words say what they are about."""

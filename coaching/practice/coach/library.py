@@ -108,10 +108,3 @@ def say_what_was_said(call: Call) -> str:
     lines = [texts.said("recall_line", day=day, text=text) for day, text in near[:3]]
     found = "\n\n".join([texts.said("recall_found"), "\n".join(lines)])
     return found if lines else texts.said("recall_nothing")
-
-
-def recall(conversation: Conversation, query: str) -> Reply:
-    """Search what was said in other conversations, where that is possible."""
-    if "recall_context" not in conversation.tools:
-        return Reply.of(texts.said("recall_impossible"))
-    return Reply.of(ToolUse("recall_context", {"query": query[:500] or "the newest"}))

@@ -3,14 +3,13 @@
 import re
 
 from coaching.practice.coach import texts
-from coaching.practice.coach.acts import about_tour, asked_after_privacy, begins_in, plain_act
+from coaching.practice.coach.acts import asked_after_privacy, begins_in, plain_act
 from coaching.practice.coach.advising import has_advised
-from coaching.practice.coach.asked_of_tour import OF_WORDS, asks_surely
-from coaching.practice.coach.asking import is_asking
 from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.grieving import has_grieved, is_of_loss
 from coaching.practice.coach.hearing import is_about
 from coaching.practice.coach.plans import CREATE
+from coaching.practice.coach.reading import is_asking
 from coaching.practice.coach.scenes import names_situation, tells_of_death
 
 _AS_TOPIC = {
@@ -25,8 +24,6 @@ _AS_TOPIC = {
 """The wordings of acts by patterns that aren't named like them."""
 _SOFT = frozenset({"subject", "sorry", "taken", "goahead", "letgo", "look", "notsilly", "praise", "idea"})
 """Acts by patterns that count less than a situation that the same words name."""
-_DOUBTED = frozenset({"justtalk", "helpwith", "doubts_tip", "explain", "repeated", "prognosis"})
-"""Acts by patterns that a question about the tour is easily taken for."""
 _FIRST = 2
 """So many messages may still be about how to begin."""
 _STATES = re.compile(r"\W*(?:i|we|ich|wir|yo|tengo|tenemos|he)\b", re.IGNORECASE)
@@ -37,8 +34,6 @@ def _act_first(conversation: Conversation) -> str:
     words = conversation.exchanges[-1].answer
     if is_about("no_questions", words):
         return "quiet"
-    if about_tour(words) in OF_WORDS:
-        return ""
     mourns = has_grieved(conversation) or tells_of_death(words)
     return "howtell" if is_about("how_to_tell", words) and not mourns else ""
 
@@ -67,8 +62,6 @@ def act_of(conversation: Conversation) -> str:
     act = _act_first(conversation) or plain_act(words) or asked_after_privacy(conversation)
     act = act or _act_last(conversation)
     match act:
-        case each if each in _DOUBTED and about_tour(words) and asks_surely(words):
-            return ""
         case "begin" if conversation.arc or has_grieved(conversation) or is_under_way(conversation):
             return ""
         case each if each in _SOFT and names_situation(words):

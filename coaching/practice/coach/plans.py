@@ -14,11 +14,12 @@ from coaching.practice.coach.fitting import is_heavy
 from coaching.practice.coach.grieving import has_grieved
 from coaching.practice.coach.hearing import is_about, one_line, search
 from coaching.practice.coach.on_list import says, time_in
-from coaching.practice.coach.requested import SENTENCE, does_harm
+from coaching.practice.coach.requested import does_harm, requested, step_in
 from coaching.practice.script import ToolUse
 from coaching.safety.readable import plain_letters
 
 CREATE = "create_action_item"
+SENTENCE = re.compile(r"[^.!?\n]+[.!?]*")
 _CLAUSE = re.compile(r",\s+(?:and|but|then|und|aber|dann|y|pero|luego)\b|:\s", re.IGNORECASE)
 _REASON = re.compile(
     r",\s+(?:i|i['’]\w+|we|it['’]?s|that['’]?s|because|since|which|so|but|ich|wir|bin|mir|das|weil|denn|sonst|aber"
@@ -27,12 +28,11 @@ _REASON = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """What is said of a promise after it, and so isn't in the step's title."""
-_JOINS = re.compile(r"\s(?:and|und|y)\s", re.IGNORECASE)
 _INVERTED = re.compile(r"\A(\w+) ich\b", re.IGNORECASE)
 """How German words go on after a day: "räume ich auf"."""
 _LEAD = re.compile(
-    r"\A\W*(?:(?:na gut|gut|ok|okay|also|well|right|vale|bueno|bien|dann|entonces|pues|so|noch|auch|mal"
-    r"|and|und|y)\b\W*)+",
+    r"\A\W*(?:(?:na gut|gut|ok|okay|also|well|right|vale|bueno|bien|dann|entonces|pues|so|noch|auch|mal)"
+    r"\b\W*)+",
     re.IGNORECASE,
 )
 """How a promise begins with words that say nothing of it."""
@@ -55,7 +55,7 @@ _COULD = re.compile(
     r"\bi (?:could|can|might|want to) (?!try (?:it|that)|do (?:it|that))([\w' -]{3,60}?)\s*(?:[.,;!?]|\Z)",
     re.IGNORECASE,
 )
-TO_DO = re.compile(
+_TO_DO = re.compile(
     r"\A\W*(?:to|that i (?:have to|need to|must)|dass ich|zu|lo de|que (?:tengo que|debo)|de)\s++"
     r"|(?<!\s)\s++(?:muss|soll(?:te)?|will)\W*+\Z",
     re.IGNORECASE,
@@ -77,30 +77,30 @@ _EVERYDAY = re.compile(
     re.IGNORECASE,
 )
 """What only sounds like harm in a step: the gym that is hit, the drums, going to bed."""
-_OF_HOUR = re.compile(
-    r"\A\s*(?:o['’]?clock|uhr|[ap]m\b|[ap]\.m\.|horas\b|sharp\b"
-    r"|(?:in the|at) (?:morning|afternoon|evening|night)\b"
-    r"|(?:de|por) la (?:mañana|tarde|noche)\b|(?:morgens|abends|früh|vormittags|nachmittags)\b)",
-    re.IGNORECASE,
+_AND = re.compile(r",\s+(?:and|und|y)\s+(?:then |dann |luego )?", re.IGNORECASE)
+_LISTED = re.compile(r",\s*(?:(?:and|und|y)\s+)?|(?<!\s)\s+(?:and|und|y)\s+", re.IGNORECASE)
+_COMMA = re.compile(r",\s*(?:(?:and|und|y)\s+)?", re.IGNORECASE)
+_OF_LIST = re.compile(
+    r"\b(?:your list|next step|deine[rn]? Liste|nächste[rn]? Schritt|tu lista|próximo paso)\b"
 )
-"""What belongs to an hour that stands before it."""
-MAX_TITLE, _FEW, _MOST = 90, 6, 4
+"""How the tour says what it does with a step that is said with a day."""
+_THAT_I = re.compile(r"\bdass i(?:ch)?\b[^\n]{0,160}e\W*\Z", re.IGNORECASE)
+"""A request that ends in a German verb of the person's: "dass ich sie anrufe"."""
+_MAX_TITLE, _FEW = 90, 6
 _MAX_OWED_WORDS = 14
 _MIN_BARE_WORDS = 2
+_TOLD_HOW = 8
+"""For so many messages they know it then."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """A step that words name. Without a day of the person's, `day` is None.
-
-    `is_requested`: the words ask for it, rather than promise it.
-    """
+    """A step that words name. Without a day of the person's, `day` is None."""
 
     title: str
     quote: str
     day: date | None = None
     at: time | None = None
-    is_requested: bool = False
 
     @property
     def call(self) -> ToolUse:
@@ -118,48 +118,25 @@ def harms(plan: Plan) -> bool:
 
 def said_bare(conversation: Conversation, words: str) -> Plan | None:
     """Return a step that is said with its day and a verb alone: "call her on Friday"."""
-    own = _LEAD.sub("", without_days(words)).strip()
+    own = _LEAD.sub("", _without_days(words)).strip()
     is_other = is_about("no_promise", words) or says("laughs", words) or says("states", own)
     if own == words.strip() or is_other or not says("bare", own):
         return None
-    title = title_of(_REASON.sub("", TO_DO.sub("", own)))
+    title = title_of(_REASON.sub("", _TO_DO.sub("", own)))
     is_whole = len(title.split()) >= _MIN_BARE_WORDS
-    return on_day(conversation, Plan(title=title, quote=words.strip()), words) if is_whole else None
+    return _on_day(conversation, Plan(title=title, quote=words.strip()), words) if is_whole else None
 
 
 def promised(conversation: Conversation, words: str) -> Plan | None:
     """Return the first promise in words that has a day."""
-    return next(iter(promises(conversation, words)), None)
-
-
-def promises(conversation: Conversation, words: str) -> Sequence[Plan]:
-    """Return the promises in words that have a day, in their order."""
-    found: list[Plan] = []
     sentences = SENTENCE.findall(words)
     for at, sentence in enumerate(sentences):
         if is_about("no_promise", sentence) or says("laughs", sentence) or says("laughs", words):
             continue
-        parts = [each for clause in _CLAUSE.split(sentence) for each in _day_by_day(clause)]
-        plans = [_promised_in(conversation, part.strip(" .,;:-")) for part in parts]
-        own = list(filter(None, plans))
-        found += own[:-1]
-        found += [_mended(conversation, each, sentences[at + 1 :]) for each in own[-1:]]
-    return found[:_MOST]
-
-
-def bare_words(words: str) -> str:
-    """Return words without those for a day or a time."""
-    while (bare := without_days(words)) != words:
-        words = " ".join(bare.split())
-    return _without_time(words) if time_in(words) else words
-
-
-def _day_by_day(clause: str) -> Sequence[str]:
-    """Return a clause cut where another day begins it anew: "on Monday I … and on Tuesday I …"."""
-    days = {clause.find(word) for word, _ in days_in(clause, None)}
-    joins = [found for found in _JOINS.finditer(clause) if found.end() in days]
-    starts, ends = [0, *(each.end() for each in joins)], [*(each.start() for each in joins), len(clause)]
-    return [clause[start:end] for start, end in zip(starts, ends, strict=True)] if len(days) > 1 else [clause]
+        plans = (_promised_in(conversation, part.strip(" .,;:-")) for part in _CLAUSE.split(sentence))
+        if plan := next(filter(None, plans), None):
+            return _mended(conversation, plan, sentences[at + 1 :])
+    return None
 
 
 def _mended(conversation: Conversation, plan: Plan, after: Sequence[str]) -> Plan:
@@ -167,7 +144,7 @@ def _mended(conversation: Conversation, plan: Plan, after: Sequence[str]) -> Pla
     mended = [
         each for each in after[:1] if len(each.split()) <= _FEW and is_about("takes_back", each.strip())
     ]
-    return on_day(conversation, plan, mended[0]) if mended and any(days_in(mended[0], None)) else plan
+    return _on_day(conversation, plan, mended[0]) if mended and any(days_in(mended[0], None)) else plan
 
 
 def _promised_in(conversation: Conversation, part: str) -> Plan | None:
@@ -181,14 +158,12 @@ def _promised_in(conversation: Conversation, part: str) -> Plan | None:
     if not found or not day:
         return None
     own = _LEAD.sub("", next(filter(None, found.groups()), "") or quote).strip()
-    if _ONLY_REFERS.match(without_days(own)):
+    if _ONLY_REFERS.match(_without_days(own)):
         own = _could_before(conversation)
-    elif _only_goes_there(without_days(own)):
-        own = _BEGINS_EVENT.sub("", without_days(",".join(kept[:first])).strip())
-    bare = without_days(own).strip()
-    bare = _without_time(bare) if time_in(bare) else bare
-    title = title_of(_REASON.sub("", _INVERTED.sub(r"ich \1", bare)))
-    return on_day(conversation, Plan(title=title, quote=quote), ",".join(kept)) if title else None
+    elif _only_goes_there(_without_days(own)):
+        own = _BEGINS_EVENT.sub("", _without_days(",".join(kept[:first])).strip())
+    title = title_of(_REASON.sub("", _INVERTED.sub(r"ich \1", _without_days(own).strip())))
+    return _on_day(conversation, Plan(title=title, quote=quote), ",".join(kept)) if title else None
 
 
 def _only_goes_there(words: str) -> bool:
@@ -217,7 +192,7 @@ def _could_before(conversation: Conversation) -> str:
     return next((found[1].strip() for found in could if found), "")
 
 
-def without_days(words: str) -> str:
+def _without_days(words: str) -> str:
     """Return words without the first that name a day, and without a space before the mark that followed."""
     day = next(days_in(words, None), None)
     return _BEFORE_MARK.sub("", words.replace(day[0], " ", 1)) if day else words
@@ -226,24 +201,14 @@ def without_days(words: str) -> str:
 def title_of(words: str) -> str:
     """Return the title of a step: one line without what is left over where a day was taken out."""
     bare = _DANGLES.sub("", words.strip(" !\n\t"))
-    return one_line(_DANGLES.sub("", bare), MAX_TITLE)
+    return one_line(_DANGLES.sub("", bare), _MAX_TITLE)
 
 
-def on_day(conversation: Conversation, plan: Plan, words: str) -> Plan:
+def _on_day(conversation: Conversation, plan: Plan, words: str) -> Plan:
     """Return a plan with the day and the time that words name."""
     today = today_in(conversation)
     day = next((day for _, day in days_in(words, today)), None) if today else None
-    at = time_in(words) if day else None
-    return replace(plan, day=day, at=at, title=title_of(_without_time(plan.title)) if at else plan.title)
-
-
-def _without_time(title: str) -> str:
-    """Return a title without its time of day, which has a field of its own."""
-    found = says("hour", title)
-    if not found or len(plain_letters(title)) != len(title):
-        return title
-    rest = _OF_HOUR.sub("", title[found.end() :], count=1)
-    return f"{title[: found.start()].rstrip()} {rest.lstrip()}".strip(" ,") or title
+    return replace(plan, day=day, at=time_in(words) if day else None)
 
 
 def owed(conversation: Conversation, words: str, *, needs_day: bool = True) -> Plan | None:
@@ -254,6 +219,40 @@ def owed(conversation: Conversation, words: str, *, needs_day: bool = True) -> P
         return None
     if needs_day and not any(days_in(words, None)):
         return None
-    title = title_of(_REASON.sub("", _LEAD.sub("", TO_DO.sub("", without_days(said).strip()))))
+    title = title_of(_REASON.sub("", _LEAD.sub("", _TO_DO.sub("", _without_days(said).strip()))))
     is_open = any(says(name, words) for name in ("denies", "unsure", "afraid"))
-    return on_day(conversation, Plan(title=title, quote=words), words) if title and not is_open else None
+    return _on_day(conversation, Plan(title=title, quote=words), words) if title and not is_open else None
+
+
+def requested_plans(conversation: Conversation, words: str, *, is_more: bool = False) -> Sequence[Plan]:
+    """Return the steps that words plainly request, each on a day if they name one.
+
+    "First one is …" and "next: …" request one, too, once the tour has said how a step is noted; `is_more`:
+    so does "and milk, too".
+    """
+    wanted, said = step_in(words)
+    if wanted:
+        first = next(iter(SENTENCE.findall(wanted)), wanted)
+        parts = _parts(first, said)
+        return [_as_requested(conversation, each, each if len(parts) > 1 else said) for each in parts]
+    if is_more and not ("?" in words or says("asks_first", words)) and (more := requested("too", words)):
+        return [_as_requested(conversation, more, words)]
+    is_told_how = any(_OF_LIST.search(each.question) for each in conversation.exchanges[-_TOLD_HOW:])
+    listed = requested("item", words) if is_told_how else ""
+    first, *others = _AND.split(next(iter(SENTENCE.findall(listed)), ""))
+    parts = [first, *others] if all(len(each.split()) > 1 for each in others) else [listed]
+    return [_as_requested(conversation, each, each) for each in parts if each.strip()]
+
+
+def _parts(wanted: str, said: str) -> Sequence[str]:
+    """Return the steps that are requested together: as many are counted, or each has its day."""
+    pattern = _LISTED if says("several", said) else _COMMA
+    parts = [each for each in pattern.split(wanted) if each.strip()]
+    is_each = pattern is _LISTED or all(any(days_in(each, None)) for each in parts)
+    return parts if is_each else [wanted]
+
+
+def _as_requested(conversation: Conversation, wanted: str, said: str) -> Plan:
+    title = title_of(_TO_DO.sub("", _without_days(wanted).strip())) or one_line(wanted, _MAX_TITLE)
+    title += "n" if _THAT_I.search(said) and title.endswith("e") else ""
+    return _on_day(conversation, Plan(title=title, quote=wanted.strip()), said)

@@ -10,22 +10,19 @@ from dataclasses import dataclass
 
 from coaching.practice.coach import texts
 from coaching.practice.coach.acts import is_of_plan
-from coaching.practice.coach.asked_of_tour import OF_WORDS, likeliest_in
-from coaching.practice.coach.asking import SURE_OF_TELLING, THOUGHTS, WANTS, has_just_asked, is_asking, plans
 from coaching.practice.coach.colloquial import standard
 from coaching.practice.coach.confiding import LASTS, has_confided, is_plainly_confided
 from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.greeting import FIRST_WORDS, only_opens, tells_more
 from coaching.practice.coach.hearing import hear, is_about
 from coaching.practice.coach.leaving import TAIL_WORDS, says_goodbye, says_more, takes_leave
-from coaching.practice.coach.mentions import is_read
 from coaching.practice.coach.scenes import scene_in
-from coaching.practice.coach.sense import CRIES, REQUEST, Sensed, features_of, sense
-from coaching.safety.readable import plain_letters
+from coaching.practice.coach.sense import CRIES, Sensed, features_of, sense
 
 _CLAUSES = re.compile(r",\s|\s(?:and|und|y|or|oder)\s")
 _SENTENCE = re.compile(r"[^.!?…\n]++[.!?…]*+")
 _SURE_OF_PART = 0.7
+_SURE_OF_TELLING = 0.55
 _SURE_OF_ASKING = 0.35
 """Of acts that want something: to take what was asked for a story is worse."""
 _SURE_OF_COMPLAINT = 0.5
@@ -54,13 +51,8 @@ _PLANS = frozenset({"tell", "smalltalk", "good", "tease", "open", "refuse"})
 _ASKS = frozenset({"ask_self"})
 _ANSWERS_NOTHING = frozenset({"tell", "open", "short", "good", "goal", "smalltalk", "greet", "thanks"})
 """Acts that leave a question in one of the sentences unanswered."""
-_MAY_ASK = frozenset(
-    {
-        "asked", "ask_self", "ask_back", "ask_world", "ask_advice", "complain", "test", "tell", "open",
-        "short", "greet",
-    }
-)  # fmt: skip
-"""Acts of words whose question may be about the tour, though nothing sure is sensed in them."""
+_WANTS = frozenset({"ask_self", "ask_advice", "ask_world", "want_text", "ask_back"})
+"""Acts that want something, and so are said like a question, unless they are very sure."""
 _ASKED = frozenset({"ask_advice", "ask_world"})
 """Those of them that are always said so."""
 _SURE_OF_WANTING = 0.9
@@ -68,12 +60,12 @@ _ANSWERED_OF_OTHERS = frozenset({"asked", "ask_advice", "ask_world"})
 """Acts of questions about anything but the tour."""
 _OF_TOUR = frozenset({"", "able", "feature", "begin"})
 """Topics of questions how to do something, which are about the tour only if they name it."""
+_THOUGHTS = frozenset({"wonder", "undecided"})
+"""Topics that are asked of nobody."""
 _OF_BODIES = frozenset({"<clinic>", "<pills>"})
 """What words speak of whose questions only somebody can answer who knows about it."""
 _WHY = re.compile(r"\W*(?:why|warum|wieso|weshalb|por qué)\b", re.IGNORECASE)
 """How a question begins that no advice answers."""
-_JOINS = re.compile(r"\A\W*(?:that|dass|que)\s+", re.IGNORECASE)
-"""How an answer begins that goes on from a question's words."""
 _SUM = re.compile(r"\d\s*[x×*+/÷-]\s*\d")
 FRIENDLY = re.compile("[🎉🥳😊😀😁❤💪👍🙂😍🙌✨😘🤗💕🙏]")
 _GLAD = re.compile("[🎉🥳😍🤩🎊]")
@@ -116,10 +108,8 @@ def read(conversation: Conversation) -> Reading:
     if act in {"tell", OPEN} and _GLAD.search(words) and not CRIES.search(words):
         act, topic = "good", ""
     clauses = [sense(each) for each in _CLAUSES.split(words) if is_asking(each)] if act in _ASKS else []
-    questions = _questions_in(words, topic, [*sensed, *clauses])
-    known = texts.questions()["identity"][0] in conversation.spoken
-    act, topic, questions = _likeliest(act, topic, questions, parts or [standard(words)], is_known=known)
-    if act == "complain" and whole.act == act and not is_about("of_tour_or_that", _JOINS.sub("", words)):
+    questions = _questions_in(words, topic, sensed if parts else clauses)
+    if act == "complain" and whole.act == act and not is_about("of_tour_or_that", words):
         act, topic = OPEN, ""
     if act in _PLANNED and plans(words) and not takes_leave(words):
         act, topic = "goal", ""
@@ -140,9 +130,8 @@ def _asked_or(act: str, topic: str, conversation: Conversation, parts: Sequence[
     words = conversation.exchanges[-1].answer
     if is_about("suggests", words):
         return "ask_advice", ""
-    is_meant = topic or is_plainly_confided(words) or CRIES.search(words)
-    if act == "confide" and (not is_meant or is_read(plain_letters(words))):
-        act, topic = OPEN, ""
+    if act == "confide" and not (topic or is_plainly_confided(words) or CRIES.search(words)):
+        act = OPEN
     if topic == "begin" and len(conversation.exchanges) > LASTS and is_asking(words):
         return "ask_advice", ""  # where to begin with what was told
     is_answer = has_just_asked(conversation) and len(words.split()) <= FIRST_WORDS
@@ -188,6 +177,24 @@ def _asked_of(words: str, act: str, topic: str) -> tuple[str, str]:
     return (act, topic) if is_kept else ("asked", "")
 
 
+@texts.once_per_text
+def wants_something(words: str) -> bool:
+    """Return whether words surely ask for something, whatever else they tell."""
+    sensed = sense(words)
+    is_wanted = sensed.act in _WANTS and sensed.topic not in _THOUGHTS
+    return is_wanted and sensed.share >= _SURE_OF_TELLING and is_asking(words)
+
+
+def plans(words: str) -> bool:
+    """Return whether words say that somebody may do something."""
+    return is_about("maybe", words) or (is_about("intends", words) and is_about("does", words))
+
+
+def is_asking(words: str) -> bool:
+    """Return whether words are said like a question or a request, with or without its mark."""
+    return any(is_about(name, words) for name in ("question", "asks", "asks_plainly"))
+
+
 def _parts(words: str) -> Sequence[str]:
     found = [part.strip() for part in _SENTENCE.findall(words) if re.search(r"\w", part)]
     return found if len(found) > 1 else []
@@ -206,7 +213,7 @@ def _asked_in(parts: Sequence[str]) -> tuple[str, str] | None:
     if asked != parts[-1] and len(asked.split()) <= _FEW_WORDS:
         return None  # "And then? I don't know, travel perhaps."
     clauses = [sense(each) for each in (asked, asked.rpartition(",")[2].strip()) if each]
-    sure = [each for each in clauses if each.act in WANTS and each.share >= _SURE_OF_ASKING]
+    sure = [each for each in clauses if each.act in _WANTS and each.share >= _SURE_OF_ASKING]
     if sure:
         return sure[0].act, sure[0].topic
     return ("asked", "") if clauses and clauses[-1].act != "greet" else None
@@ -221,16 +228,13 @@ def _act_of(conversation: Conversation, words: str, whole: Sensed) -> str:
         return "greet" if is_greeting else "refuse" if is_refusal else known
     if _is_taken_for_another(words, whole):
         return OPEN
-    if whole.act == REQUEST:
-        is_plain = whole.share >= _SURE_OF_REFUSING and is_asking(words) and conversation.arc is None
-        return REQUEST if is_plain else OPEN
     if whole.topic:
         return whole.act
     is_unclear = not (whole.is_sure or is_asking(words)) or whole.act == "test"
     if is_first and is_unclear and only_opens(words):
         return "greet"
     if whole.act in _TOLD:
-        return whole.act if whole.share >= _SURE_OF_FEELING.get(whole.act, SURE_OF_TELLING) else OPEN
+        return whole.act if whole.share >= _SURE_OF_FEELING.get(whole.act, _SURE_OF_TELLING) else OPEN
     if _is_doubtful(words, whole):
         return OPEN
     if whole.share >= _SURE_OF_ASKING:
@@ -250,9 +254,9 @@ def _is_taken_for_another(words: str, whole: Sensed) -> bool:
         return count > 2 * TAIL_WORDS  # a goodbye at its end is met all the same
     if whole.topic == "wonder" and texts.language() != texts.ENGLISH and not is_asking(words):
         return True
-    if whole.act not in WANTS or whole.topic in THOUGHTS or is_asking(words):
+    if whole.act not in _WANTS or whole.topic in _THOUGHTS or is_asking(words):
         return False
-    return whole.act in _ASKED or whole.share < _SURE_OF_WANTING or not whole.topic or count > _LONG
+    return whole.act in _ASKED or whole.share < _SURE_OF_WANTING or not whole.topic
 
 
 def _is_doubtful(words: str, whole: Sensed) -> bool:
@@ -262,25 +266,10 @@ def _is_doubtful(words: str, whole: Sensed) -> bool:
         return len(words.split()) > FIRST_WORDS and hear(words).kind == "answer"
     is_question = words.rstrip().endswith("?")
     if whole.act == "ask_self":
-        return not is_question and whole.share < SURE_OF_TELLING
+        return not is_question and whole.share < _SURE_OF_TELLING
     is_complaint = whole.act == "complain" and not is_long and whole.share >= _SURE_OF_COMPLAINT
     is_doubted = whole.act in _DOUBTED or (is_long and whole.act in _DOUBTED_AT_LENGTH)
     return is_doubted and not is_complaint and not is_question and whole.share < _SURE_OF_REFUSING
-
-
-def _likeliest(
-    act: str, topic: str, questions: Sequence[str], parts: Sequence[str], *, is_known: bool
-) -> tuple[str, str, Sequence[str]]:
-    """Return act, topic and questions with the one about the tour that a sentence most likely asks.
-
-    What the tour is was asked then only once, unless it is asked surely: `is_known`.
-    """
-    if questions or act not in _MAY_ASK:
-        return act, topic, questions
-    asked = likeliest_in([each for each in parts if not is_of_plan(each)], list(filter(is_asking, parts)))
-    if not asked or (act == "ask_advice" and asked not in OF_WORDS) or (is_known and asked == "identity"):
-        return act, topic, questions
-    return "ask_self", asked, [asked] if asked in texts.questions() else []
 
 
 def _questions_in(words: str, topic: str, parts: Sequence[Sensed]) -> Sequence[str]:
@@ -294,3 +283,15 @@ def _questions_in(words: str, topic: str, parts: Sequence[Sensed]) -> Sequence[s
     clear = [each.topic for each in parts if each.act in _ASKS and each.share >= _SURE_OF_PART]
     found = [each for each in dict.fromkeys(clear) if each in known]
     return ([topic, *found] if topic in known and topic not in found else found)[:2]
+
+
+def has_just_asked(conversation: Conversation) -> bool:
+    """Return whether the newest words come after a question, other than what to show."""
+    last = conversation.exchanges[-1].question
+    return last.rstrip().endswith("?") and not any(texts.stands_in(name, last) for name in ("menu", "more"))
+
+
+def wants_no_questions(conversation: Conversation) -> bool:
+    """Return whether they asked in this conversation not to be asked."""
+    said = [each.answer for each in conversation.exchanges if not each.value]
+    return any(sense(words).topic == "quiet" or is_about("no_questions", words) for words in said)

@@ -7,13 +7,12 @@ import re
 
 from coaching.practice.coach import texts
 from coaching.practice.coach.acts import plain_act
-from coaching.practice.coach.asked_for import asks_beside
 from coaching.practice.coach.conversation import Conversation, Exchange
 from coaching.practice.coach.correcting import choice_in, correct, given_in, replace_item
 from coaching.practice.coach.day_plan import given_of_plan
 from coaching.practice.coach.fitting import asks_about_slot, part_named
 from coaching.practice.coach.hearing import Heard, Kind, hear, is_about
-from coaching.practice.coach.requested import SENTENCE, step_in
+from coaching.practice.coach.requested import step_in
 from coaching.practice.coach.resting import (
     begin_rest,
     is_next,
@@ -47,12 +46,6 @@ _STAYS = frozenset({"danger", "grief", "correction"})
 """What is answered whatever else words ask for."""
 _MAY_ANSWER = frozenset({"answer", "aside", "remark", "short"})
 """What words may be heard as that the person meant for an answer."""
-_ENOUGH = re.compile(
-    r"(?:(?:ok|okay|ya|so|nein|no) )?(?:basta|enough|stopp?|genug|(?:das|es) reicht|that['’]s enough)"
-    r"(?: (?:now|please|for (?:now|today)|davon|jetzt|bitte|für heute|ya|por hoy))*+",
-    re.IGNORECASE,
-)
-"""A clause that only wants an end."""
 _MAY_REQUEST = frozenset({"answer", "request", "question"})
 """What a request for a next step is heard as; it answers no question."""
 
@@ -145,17 +138,9 @@ def _heard(state: State, exchange: Exchange) -> Heard:
         noted = hear(exchange.answer) if exchange.ratings and exchange.answer else Heard(kind="choice")
         return noted if noted.kind == "danger" else Heard(kind="pulse" if exchange.ratings else "choice")
     heard = hear(exchange.answer, changeable(state), last=state.last, last_words=said)
-    if heard.kind in _STAYS:
-        return heard
-    wanted = asks_beside(exchange.answer)
-    leaves = any(hear(each).kind == "leave" for each in SENTENCE.findall(exchange.answer))
-    ends = any(_ENOUGH.fullmatch(each.strip()) for each in re.split(r"[.,;!]", exchange.answer))
-    if leaves or ends or is_about("stops_walk", exchange.answer) or wanted == "stop":
+    if heard.kind not in _STAYS and is_about("stops_walk", exchange.answer):
         return Heard(kind="leave")
-    if wanted == "questions":
-        return Heard(kind="continue")
-    is_requested = wanted == "step" or bool(step_in(exchange.answer)[0])
-    is_step = state.walk.is_arc and heard.kind in _MAY_REQUEST and is_requested
+    is_step = state.walk.is_arc and heard.kind in _MAY_REQUEST and bool(step_in(exchange.answer)[0])
     return Heard(kind="aside") if is_step else heard
 
 

@@ -15,18 +15,14 @@ from coaching.practice.coach.texts import LANGUAGES, Language, language, once_pe
 from coaching.safety.card import danger_in
 
 Request = Literal["step", "too", "item", "note", "search", "files", "steps", "able", "how"]
-Known = Request | Literal["harm", "end", "taken"]
+Known = Request | Literal["harm", "end"]
 
 _STEPS = frozenset({"step", "too", "item"})
 _MAX_CHARACTERS = 700
 _FEW_WORDS = 3
 _I_WILL: Mapping[Language, str] = {"en": "I will", "de": "Ich werde", "es": "Voy a"}
 _QUOTED = "\"'“„«‘"
-_MONTHS = "Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember"
-SENTENCE = re.compile(rf"(?:[^.!?\n]|\.(?= (?:{_MONTHS})\b))+[.!?]*")
-"""A sentence; a German date ends none."""
-_LED = re.compile(r"\A\W*(?:[\w']++[\s,]*+){1,5}[:;]\s+(\S.*)\Z", re.DOTALL)
-"""A few words that lead to a request: "actually no: remind me …"."""
+_SENTENCE = re.compile(r"[^.!?\n]++[.!?]*+")
 _AROUND = " \t\n.!?,;:-–—\"'“”„«»‘’"
 
 
@@ -52,7 +48,7 @@ def _pattern(text: str) -> re.Pattern[str]:
 def requested(request: Request, words: str) -> str:
     """Return what words request, as they say it; nothing if they request no such thing."""
     plain = words.replace("’", "'").strip()
-    if len(plain) > _MAX_CHARACTERS or not is_own(plain):
+    if len(plain) > _MAX_CHARACTERS or not _is_own(plain):
         return ""
     is_short = request != "search" and len(plain.split()) <= _FEW_WORDS  # its language may not show
     for code in dict.fromkeys((spoken_language(plain) or language(), *(LANGUAGES if is_short else ()))):
@@ -62,16 +58,7 @@ def requested(request: Request, words: str) -> str:
     return ""
 
 
-def taken(words: str) -> str:
-    """Return the words of a step in a sentence that asks for one, whatever it is worded like; or nothing."""
-    plain = words.replace("’", "'").strip()
-    codes = dict.fromkeys((spoken_language(plain) or language(), *LANGUAGES))
-    found = next(filter(None, (_found(code, "taken", plain) for code in codes)), None)
-    return found[1].strip(_AROUND) if found else ""
-
-
-def is_own(words: str) -> bool:
-    """Return whether words can be the person's own request: neither several lines nor a quotation."""
+def _is_own(words: str) -> bool:
     return "\n" not in words.strip() and not words.lstrip().startswith(tuple(_QUOTED))
 
 
@@ -100,23 +87,8 @@ def is_end(code: Language, wanted: str) -> bool:
     return _found(code, "end", wanted) is not None
 
 
-def steps_in(words: str) -> Sequence[tuple[str, str]]:
-    """Return the next steps that words request, each with the words or the sentence that do."""
-    sentences = SENTENCE.findall(words) if len(words) <= _MAX_CHARACTERS and is_own(words) else []
-    found = [each for sentence in sentences if (each := _step_of(sentence))[0]]
-    if len(found) > 1:
-        return found
-    whole = requested("step", words)
-    return [(whole, words)] if whole else found
-
-
-def _step_of(sentence: str) -> tuple[str, str]:
-    """Return the step that a sentence requests, with a few words before it or without them."""
-    led = _LED.match(sentence)
-    found = ((requested("step", said), said) for said in (sentence, *([led[1]] if led else [])))
-    return next((each for each in found if each[0]), ("", ""))
-
-
 def step_in(words: str) -> tuple[str, str]:
-    """Return the first next step that words request, and the words that do; nothing for others."""
-    return next(iter(steps_in(words)), ("", ""))
+    """Return the next step that words request, and the words or the sentence that do; nothing for others."""
+    sentences = _SENTENCE.findall(words) if len(words) <= _MAX_CHARACTERS and _is_own(words) else []
+    found = ((requested("step", said), said) for said in (words, *sentences))
+    return next((each for each in found if each[0]), ("", ""))

@@ -6,7 +6,6 @@ its own.
 
 import re
 from collections.abc import Sequence
-from functools import cache
 
 from coaching.practice.coach import texts
 from coaching.practice.coach.acts import about_tour, plain_act
@@ -16,7 +15,6 @@ from coaching.practice.coach.known_scenes import FEELINGS, GRAVE, Scene, scenes
 from coaching.practice.coach.sense import sense
 from coaching.practice.coach.spoken import spoken_language
 from coaching.practice.coach.statements import without_asides
-from coaching.practice.coach.texts import LANGUAGES, read_table
 from coaching.safety.readable import plain_letters
 
 _HARD = GRAVE | frozenset(
@@ -34,7 +32,6 @@ _STORY_WORDS = 6
 """In more German or Spanish words than that a thing is mentioned by the way."""
 _SOMEBODY = re.compile(
     r"\b(?:er|sie|ihn|ihm|ihr\w*|el|ella|le|lo|la|mein\w*|unser\w*|mi|mis|nuestr\w+|hund\w*|katze\w*|baby|bebe|kind\w*"
-    r"|he|she|him|her|his|they|them|my|our|dogs?|cats?|bab(?:y|ies)|mum|mom|dad|gran\w*|nan|twins?|pupp(?:y|ies)|kittens?"
     r"|mama|papa|oma|opa|abuel\w+|perr\w+|gat[oa])\b"
 )
 _NO_DEATHS = frozenset(
@@ -115,8 +112,8 @@ def tells_of_no_loss(words: str) -> bool:
 
 
 def names_somebody(words: str) -> bool:
-    """Return whether words speak of a person or an animal."""
-    return bool(_SOMEBODY.search(plain_letters(standard(words))))
+    """Return whether words speak of a person or an animal; in English they are taken to."""
+    return texts.language() == "en" or bool(_SOMEBODY.search(plain_letters(standard(words))))
 
 
 def tells_of_no_death(words: str) -> bool:
@@ -125,16 +122,9 @@ def tells_of_no_death(words: str) -> bool:
     return scene is not None and scene.name in _NO_DEATHS
 
 
-@cache
-def _wishes() -> Sequence[str]:
-    """Return the questions what would be different, in all languages (`thread.py`)."""
-    return [each for code in LANGUAGES for each in read_table(f"thread.{code}")["wish"]["asks"]]
-
-
 def told_before(conversation: Conversation, *, lasts: int = LASTS) -> Sequence[Scene]:
-    """Return the situations that were told in the last messages, the newest first; a wish isn't one."""
-    said = [each for each in conversation.exchanges[-1 - lasts : -1] if not each.value]
-    told = [each.answer for each in said if not any(wish in each.question for wish in _wishes())]
+    """Return the situations that were told in the last messages, the newest first."""
+    told = [each.answer for each in conversation.exchanges[-1 - lasts : -1] if not each.value]
     stories = [words for words in reversed(told) if not (about_tour(words) or plain_act(words))]
     found = [(scene_in(words), words) for words in stories]
     return [scene for scene, words in found if scene and not (scene.is_background and "?" in words)]

@@ -43,18 +43,8 @@ _LOSS = "confide/loss"
 _VAGUE = frozenset({"tell/look", "tell/doubt", "ask_advice/wonder", "complain/quiet", "short/tease"})
 """Topics that others' words are easily taken for."""
 _LIKELY_TOPIC = -120
-REQUEST = "request"
-"""The act of who asks the tour to do something: it is done, so it counts only where it is sure."""
-_SURE_REQUEST, _REQUEST_MARGIN = 0.5, 20
-_BESIDE_SHOW = 0.2
-"""Beside the wish to see something, which is often said in the same words."""
 _ANSWERED = frozenset({"ask_self"})
 """Acts that want an answer: there the likeliest topic is better than none."""
-_ASKING = ("ask_self", "ask_advice", "ask_world", "ask_back", "want_text", "test", "show")
-"""Acts of questions."""
-_ANY_TOPIC = -250
-_WHO = "identity"
-"""What a question about the tour asks that has no likely topic."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,41 +142,16 @@ def weigh(text: str) -> tuple[Mapping[str, int], Mapping[str, int]]:
 
 
 @lru_cache(maxsize=512)
-def likeliest_question(text: str, *, least: int = _ANY_TOPIC) -> str:
-    """Return the topic of a question about the tour that a text asks, if it asks one rather than another.
-
-    A question is no story, so only the acts of asking are compared; without a likely topic it is who asks.
-    """
-    acts, topics = weigh(text)
-    act = max(acts, key=acts.__getitem__)
-    if act not in _ANSWERED and max(_ASKING, key=acts.__getitem__) not in _ANSWERED:
-        return ""
-    own = {topic: weight for topic, weight in topics.items() if topic.partition("/")[0] in _ANSWERED}
-    best = max(own, key=own.__getitem__)
-    return best.partition("/")[2] if own[best] >= least else _WHO
-
-
-@lru_cache(maxsize=512)
 def sense(text: str) -> Sensed:
     """Return what a text does and is about."""
     acts, topics = weigh(text)
     most = max(acts.values())
     powers = {act: exp((weight - most) / _TEMPER) for act, weight in acts.items()}
-    sure = _BESIDE_SHOW if max(powers, key=powers.__getitem__) == "show" else _SURE_REQUEST
-    if powers.get(REQUEST, 0) < sure * sum(powers.values()):
-        powers.pop(REQUEST, None)
-    act = REQUEST if REQUEST in powers else max(powers, key=powers.__getitem__)
+    act = max(powers, key=powers.__getitem__)
     share = powers[act] / sum(powers.values())
-    known = (
-        (name, weight)
-        for name, weight in topics.items()
-        if name.startswith(f"{REQUEST}/") == (act == REQUEST)
-    )
-    (best, first), (_, second) = sorted(known, key=lambda each: -each[1])[:2]
+    (best, first), (_, second) = sorted(topics.items(), key=lambda each: -each[1])[:2]
     of_act, _, topic = best.partition("/")
     least, margin = (_LIKELY_TOPIC, 0) if of_act == act in _ANSWERED else (_SURE_TOPIC, _MARGIN)
-    if act == REQUEST:
-        least, margin = _LIKELY_TOPIC, _REQUEST_MARGIN
     if of_act in _GRAVE:
         least, margin = (2 if best == _LOSS else 4) * _SURE_TOPIC, 2 * _MARGIN
     elif best in _VAGUE:

@@ -10,17 +10,22 @@ from dataclasses import dataclass
 
 from coaching.practice.coach import texts
 from coaching.practice.coach.acts import asks_to_be_reminded
-from coaching.practice.coach.changing import changed, drop_first, is_same, put_back
+from coaching.practice.coach.changing import (
+    RESOLVE,
+    changed,
+    drop_first,
+    is_same,
+    open_steps_here,
+    put_back,
+    resolve,
+    say_with_day,
+)
 from coaching.practice.coach.conversation import Call, Conversation
 from coaching.practice.coach.days import days_in, today_in
-from coaching.practice.coach.file_names import join_words
 from coaching.practice.coach.harm import say_of_harm
 from coaching.practice.coach.hearing import is_about
-from coaching.practice.coach.noted import LIGHT, RESOLVE, open_steps_here, resolve, say_with_day
 from coaching.practice.coach.on_list import time_in
-from coaching.practice.coach.plans import CREATE, Plan, harms, promises
-from coaching.practice.coach.plans_requested import requested_plans
-from coaching.practice.coach.requested import SENTENCE
+from coaching.practice.coach.plans import CREATE, SENTENCE, Plan, harms, promised, requested_plans
 from coaching.practice.coach.wordings import introduce
 from coaching.practice.script import Reply, ToolUse
 
@@ -46,16 +51,16 @@ def step_reply(conversation: Conversation, words: str) -> Reply | None:
     if len(words) > _MAX_WORDS:
         return None
     if is_about("takes_leave", words):
-        plans = promises(conversation, words)
-        return note(conversation, plans) if plans and CREATE in conversation.tools else None
+        plan = promised(conversation, words)
+        return note(conversation, [plan]) if plan and CREATE in conversation.tools else None
     if CREATE in conversation.tools and (plans := requested_plans(conversation, words)):
         return note(conversation, plans)
     if done := _done(conversation, words):
         return Reply.of(done)
     if moved := put_back(conversation, words):
         return moved
-    plans = promises(conversation, words) if CREATE in conversation.tools else []
-    return note(conversation, plans) if plans else changed(conversation, words)
+    plan = promised(conversation, words) if CREATE in conversation.tools else None
+    return note(conversation, [plan]) if plan else changed(conversation, words)
 
 
 def note(conversation: Conversation, plans: Sequence[Plan]) -> Reply:
@@ -75,27 +80,15 @@ def note(conversation: Conversation, plans: Sequence[Plan]) -> Reply:
             calls.append(resolve(step["id"], "open", plan.quote, due_date=plan.day.isoformat()))
         else:
             told.append(say_with_day(conversation, "step_already", step))
-    if not calls:
-        return Reply.of("\n\n".join(told))
-    drop = drop_first(conversation, conversation.exchanges[-1].answer)
-    asks = _say_asked(conversation, [each for each in plans if each.is_requested and each.call in calls])
-    return Reply.of(*([asks] if asks else []), *([drop] if drop else []), *calls)
-
-
-def _say_asked(conversation: Conversation, plans: Sequence[Plan]) -> str:
-    """Say of requested steps that a card may ask about them; only a promise needs no yes."""
-    if not plans:
-        return ""
-    steps = [say_with_day(conversation, "wrote_step", each.call.input) for each in plans]
-    return texts.said("step_asks", steps=join_words(steps))
+    drop = drop_first(conversation, conversation.exchanges[-1].answer) if calls else None
+    return Reply.of(*filter(None, [drop]), *calls) if calls else Reply.of("\n\n".join(told))
 
 
 def say_step(conversation: Conversation, call: Call) -> str:
     """Say what became of a step, as its result tells."""
     values, words = call.values, conversation.exchanges[-1].answer
     if call.is_error or not values.get("written"):
-        is_new = call.name == CREATE
-        return texts.said("step_failed" if call.is_error else "step_not_kept" if is_new else "step_stays")
+        return texts.said("step_failed" if call.is_error else "step_not_kept")
     match values.get("state"):
         case "done" | "dropped" as state:
             return texts.said(f"step_{state}", title=str(values.get("title", "")))
@@ -119,7 +112,7 @@ def _reminder(values: Mapping[str, object]) -> str:
 def look_back(conversation: Conversation, begins: int) -> LookBack | None:
     """Return what to do about the step that is due; None without one."""
     due = _DUE.search(conversation.section("steps_due"))
-    steps = open_steps(conversation)
+    steps = _open_steps(conversation)
     step = next((each for each in due[1].split(", ") if each in steps), "") if due else ""
     if not step or RESOLVE not in conversation.tools:
         return None
@@ -146,13 +139,13 @@ def _done(conversation: Conversation, words: str) -> ToolUse | None:
     for sentence in SENTENCE.findall(words):
         if "?" in sentence or not is_about("done_step", sentence):
             continue
-        for step, title in open_steps(conversation).items():
+        for step, title in _open_steps(conversation).items():
             if _names(sentence, title):
                 return resolve(step, "done", sentence.strip())
     return None
 
 
-def open_steps(conversation: Conversation) -> Mapping[str, str]:
+def _open_steps(conversation: Conversation) -> Mapping[str, str]:
     """Return the titles of the open steps by their ids."""
     found: dict[str, str] = {}
     for text in conversation.context_texts:
@@ -167,18 +160,7 @@ def open_steps(conversation: Conversation) -> Mapping[str, str]:
 
 def _names(sentence: str, title: str) -> bool:
     """Return whether a sentence has most of a title's words, however they end."""
-    count = len(_own_words(title))
-    return count > 0 and 3 * shared_words(sentence, title) >= 2 * count
-
-
-def shared_words(sentence: str, title: str) -> int:
-    """Return how many of a title's words a sentence has, however they end."""
     said = _WORD.findall(sentence.lower())
-    return sum(
-        any(one.startswith(word) or word.startswith(one) for one in said) for word in _own_words(title)
-    )
-
-
-def _own_words(title: str) -> Sequence[str]:
-    words = _WORD.findall(title.lower())
-    return [word for word in words if word not in LIGHT] or words
+    own = _WORD.findall(title.lower())
+    found = [word for word in own if any(one.startswith(word) or word.startswith(one) for one in said)]
+    return bool(own) and 3 * len(found) >= 2 * len(own)

@@ -12,23 +12,19 @@ from coaching.practice.coach.acts import named_in
 from coaching.practice.coach.advising import asks_for
 from coaching.practice.coach.answering import lead_to, question_passed_over
 from coaching.practice.coach.asides import answer_question, in_both_languages, pick
-from coaching.practice.coach.asking import has_just_asked, is_asking, plans
 from coaching.practice.coach.confiding import has_confided
 from coaching.practice.coach.conversation import Conversation, Exchange
 from coaching.practice.coach.days import say_today
 from coaching.practice.coach.direct import answer_to, say_plainly
-from coaching.practice.coach.follow_up import answer_in_thread
-from coaching.practice.coach.greeting import introduces
+from coaching.practice.coach.follow_up import answer_in_thread, doubts
 from coaching.practice.coach.grieving import has_grieved, is_of_grief, is_of_loss
 from coaching.practice.coach.harm import asks_of_harm, say_of_harm
 from coaching.practice.coach.hearing import Heard, hear, is_about
 from coaching.practice.coach.leaving import takes_leave
-from coaching.practice.coach.mistaken import objected
 from coaching.practice.coach.onward import hint, tip_for
 from coaching.practice.coach.own_words import name_told, say_of_names, say_told
 from coaching.practice.coach.plainly import is_under_way
-from coaching.practice.coach.quoting import doubts, without_comments
-from coaching.practice.coach.reading import FRIENDLY, Reading, read
+from coaching.practice.coach.reading import FRIENDLY, Reading, has_just_asked, is_asking, plans, read
 from coaching.practice.coach.scenes import (
     is_hard,
     names_situation,
@@ -39,15 +35,7 @@ from coaching.practice.coach.scenes import (
 )
 from coaching.practice.coach.sense import CRIES, LAUGHS
 from coaching.practice.coach.statements import as_meant, is_of_others, judges, without_tags
-from coaching.practice.coach.thread import (
-    go_on,
-    go_on_from_advice,
-    join,
-    lead,
-    next_question,
-    open_question,
-    question_of_piece,
-)
+from coaching.practice.coach.thread import go_on, go_on_from_advice, lead, question_of_piece
 from coaching.practice.coach.wordings import choose, filled, unsaid
 from coaching.safety.intensity import SaidWords, measure_intensity
 
@@ -82,12 +70,11 @@ def talk(conversation: Conversation, newest: Exchange, heard: Heard) -> str:
         lead = lead_to(conversation, asked)
         return f"{lead} {talk(conversation, replace(newest, answer=asked), hear(asked))}".strip()
     reading = read(conversation)
-    if told := _take_back(conversation) or say_of_names(conversation, reading.act):
+    if told := say_of_names(conversation, reading.act):
         return told
     if is_about("clock", words) or is_about("asks_day", words):
         return say_today(conversation) or texts.said("clock")
-    is_brief = len(words.split()) <= _MIN_ADDED and not conversation.is_first
-    if heard.kind == "foreign" and not is_brief:
+    if heard.kind == "foreign":
         return in_both_languages(heard)
     is_pasted = heard.kind == "long" or (len(words) > _MIN_PASTED and is_about("pasted", words))
     if heard.kind in _AS_HEARD or is_pasted:
@@ -108,19 +95,8 @@ def talk(conversation: Conversation, newest: Exchange, heard: Heard) -> str:
     return f"{texts.said('hello_first')} {said}" if greeting else said
 
 
-def _take_back(conversation: Conversation) -> str:
-    """Own that words were taken wrongly, and answer what is left of those that say so; nothing to others."""
-    left = objected(conversation)
-    if not left:
-        return "" if left is None else texts.answers("misheard")[-1]
-    newest = replace(conversation.exchanges[-1], answer=left, question="")
-    return f"{texts.said('taken_wrong')} {talk(conversation, newest, hear(left))}"
-
-
 def _as_answer(conversation: Conversation, words: str) -> str:
-    """Return words without comments on the last question, or the mark of a doubtful first sentence."""
-    if open_question(conversation):
-        words = without_comments(words, conversation.exchanges[-1].question)
+    """Return words without the mark of a first sentence that answers the last question doubtfully."""
     first, mark, rest = words.partition("?")
     is_told = (
         len(first.split()) >= _MIN_ADDED // 2 and rest.strip() and not any(each in first for each in ".!\n")
@@ -239,12 +215,8 @@ def _say_by_act(conversation: Conversation, reading: Reading) -> str:
         return named
     if act in _TELLS and _asks_which(words):
         return choose(conversation, "which")
-    if conversation.is_first and act in _TELLS and not topic and introduces(words):
-        return choose(conversation, "intro")
     before = scene_before(conversation)
     pool = "good" if act == "confide" and before and before.is_glad else _pool_of(conversation, act, topic)
-    if act == "ask_advice" and pool == "advice" and not topic:
-        return join(choose(conversation, "advice"), next_question(conversation))
     if act == "goal" and (asked := question_of_piece(conversation)):
         return " ".join([choose(conversation, "goal_first"), asked])
     if act in _TELLS and pool != "good" and topic not in _OF_TOUR:

@@ -20,14 +20,13 @@ from typing import Any
 from coaching.practice.coach import texts
 from coaching.practice.coach.acts import does
 from coaching.practice.coach.after_danger import is_at_rest
-from coaching.practice.coach.asking import wants_no_questions
-from coaching.practice.coach.conversation import Conversation, Exchange
+from coaching.practice.coach.conversation import Conversation
 from coaching.practice.coach.framed import Weight, weight_in_frame
 from coaching.practice.coach.grieving import has_grieved
 from coaching.practice.coach.hearing import is_about
 from coaching.practice.coach.plans import CREATE
+from coaching.practice.coach.reading import wants_no_questions
 from coaching.practice.coach.scenes import scene_before, scene_in
-from coaching.practice.coach.sense import sense
 from coaching.practice.coach.texts import LANGUAGES, Language, read_table
 from coaching.practice.coach.wordings import unsaid
 
@@ -36,16 +35,12 @@ QUESTIONS = ("mind", "wish", "hands", "piece")
 _AFTER_ANSWER = QUESTIONS[2:]
 """Those that follow only an answer: what is told after something else may be about something else."""
 BESIDE = "sentence"
-_LATE = {"wish": "likes", "hands": "could"}
-"""How an answer begins that may come after something else was said."""
 _GENERAL, _OTHERWISE, _ADVISED = 0, 1, 2
 """Which of the wordings asks for a `piece`: in general, where nothing is in their hands, after advice."""
 _ENOUGH_WORDS = 16
 """So many words tell what is on somebody's mind."""
 _BRIEF_WORDS, _STAYS_DARK = 8, 3
 """So few words are still weighed after what weighed something, and so many messages later."""
-_OPEN_ACTS = frozenset({"confide", "complain", "ask_advice"})
-"""Acts of who tells what troubles them."""
 _DANGER = ("help_maybe", "help_first", "help_stay", "help_still", "help_concern", "help_hint")
 """What the tour has said where something sounded like danger."""
 
@@ -67,18 +62,8 @@ def patterns() -> Sequence[re.Pattern[str]]:
 
 
 def open_question(conversation: Conversation) -> str:
-    """Return the name of the question that the tour asked in its last answer, or nothing.
-
-    What somebody would like or could do may answer the question before, where none was asked since.
-    """
-    newest, before = conversation.exchanges[-1], conversation.exchanges[-2:-1]
-    name = question_in(newest.question)
-    if name or not before or "?" in newest.question or newest.value:
-        return name
-    late = _LATE.get(question_in(before[0].question), "")
-    own: Mapping[str, re.Pattern[str]] = thread(texts.language())["heard"]
-    is_late = late and own[late].search(newest.answer.replace("’", "'"))
-    return question_in(before[0].question) if is_late else ""
+    """Return the name of the question that the tour asked in its last answer, or nothing."""
+    return question_in(conversation.exchanges[-1].question)
 
 
 def question_in(said: str) -> str:
@@ -157,7 +142,7 @@ def next_question(
     told = [each for each in conversation.exchanges if not each.value]
     is_grave = _has_told_grave(conversation)
     words = [each.answer.split() for each in told if "?" not in each.answer]
-    is_told = sum(map(len, words)) >= _ENOUGH_WORDS and not is_grave and any(map(_is_open, told))
+    is_told = sum(map(len, words)) >= _ENOUGH_WORDS and not is_grave
     begins = max(asked) + 1 if asked else int(is_told)
     left = QUESTIONS[begins : 1 if is_grave else None]
     if not left or (left[0] in _AFTER_ANSWER and not is_answered):
@@ -170,13 +155,6 @@ def _has_told_grave(conversation: Conversation) -> bool:
     """Return whether something grave was told in this conversation; what would be different isn't so."""
     told = [each for each in conversation.exchanges if not each.value]
     return any(_is_grave(each.answer) for each in told if question_in(each.question) != "wish")
-
-
-def _is_open(exchange: Exchange) -> bool:
-    """Return whether something was told that could go one way or the other."""
-    scene = scene_in(exchange.answer)
-    is_hard = scene is not None and not (scene.is_background or scene.is_glad)
-    return is_hard or sense(exchange.answer).act in _OPEN_ACTS or is_about("what_to_do", exchange.answer)
 
 
 def _is_grave(words: str) -> bool:

@@ -14,7 +14,7 @@ from coaching.practice.coach.analysis import analyse, is_analysis
 from coaching.practice.coach.asides import answer_question, pick, react, say_able, say_written
 from coaching.practice.coach.beside import answer_beside, recall_in_walk, remembered
 from coaching.practice.coach.conversation import Call, Conversation, Exchange
-from coaching.practice.coach.correcting import tapped
+from coaching.practice.coach.correcting import choice_in
 from coaching.practice.coach.danger import (
     answer_danger,
     is_in_danger,
@@ -26,7 +26,6 @@ from coaching.practice.coach.documents import classify, is_classification
 from coaching.practice.coach.doing import do_in_walk, do_requested, note_or_offer, say_done, say_steps
 from coaching.practice.coach.file_names import reason_in_words
 from coaching.practice.coach.follow_up import draft_in
-from coaching.practice.coach.granting import walk_asked_for
 from coaching.practice.coach.grieving import is_grieving
 from coaching.practice.coach.harm import asks_of_harm
 from coaching.practice.coach.hearing import Heard, hear, is_about
@@ -34,7 +33,6 @@ from coaching.practice.coach.jobs import do_job
 from coaching.practice.coach.library import SEARCH, say_what_was_found, say_what_was_said
 from coaching.practice.coach.onward import offer_due
 from coaching.practice.coach.own_words import say_last_told
-from coaching.practice.coach.owning import own_complaint
 from coaching.practice.coach.pages import shows_pages, write_down
 from coaching.practice.coach.plans import CREATE
 from coaching.practice.coach.replay import replay
@@ -237,15 +235,18 @@ def _open(conversation: Conversation) -> Reply:
     if suggests_danger(conversation) or asks_of_harm(conversation):  # no step, tip, offer or praise follows
         told = stay_with(conversation)
         return say(introduce(told) if is_first else told)
-    if owned := own_complaint(conversation):
-        return with_lead(_open(conversation), owned)
     if not newest.value and (done := do_requested(conversation, newest.answer)):
         return done
     return _answer(conversation, newest, lead, is_first=is_first)
 
 
+def _tapped(newest: Exchange) -> str:
+    choices = [*texts.choices("menu"), *texts.choices("more")]
+    return newest.value or (choice_in(newest.answer, choices) or ("", ""))[1]
+
+
 def _answer(conversation: Conversation, newest: Exchange, lead: str, *, is_first: bool) -> Reply:
-    value = tapped(newest)
+    value = _tapped(newest)
     if value in WALKS:
         return _begin(conversation, walk_called(value), lead)
     if value == "recall":
@@ -265,8 +266,6 @@ def _answer(conversation: Conversation, newest: Exchange, lead: str, *, is_first
     if heard.kind == "wish" and not (is_story or plain_act(newest.answer) in {"jot", "jotask"}):
         again = texts.said("note_again") if heard.words == "note" and ":" in newest.answer else ""
         return _begin(conversation, walk_called(heard.words), lead, again)
-    if (walk := walk_asked_for(newest.answer)) and not (newest.value or is_at_rest(conversation)):
-        return _begin(conversation, walk_called(walk), lead)
     return note_or_offer(conversation, newest) or _reply(conversation, newest, heard, lead, is_first=is_first)
 
 
