@@ -18,6 +18,8 @@ ENGLISH: Language = "en"
 LANGUAGES: tuple[Language, ...] = (ENGLISH, "de", "es")
 KNOWN_TEXTS = 1_024
 """So many texts are remembered by each function that hears them."""
+MAX_KNOWN_CHARACTERS = 500
+"""Longer texts are heard anew: as many of them would take hundreds of megabytes."""
 _Asked = TypeVarTuple("_Asked")
 _Found = TypeVar("_Found")
 
@@ -62,6 +64,8 @@ def once_per_text(hear: Callable[[*_Asked, str], _Found]) -> Callable[[*_Asked, 
 
     @wraps(hear)
     def hear_once(*heard: *tuple[*_Asked, str]) -> _Found:
+        if len(heard[-1]) > MAX_KNOWN_CHARACTERS:
+            return hear(*heard)
         known, question = known_of(language(), heard[-1]), heard[:-1]
         if question not in known:
             known[question] = hear(*heard)
