@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any
 from uuid import UUID
 
@@ -40,10 +41,12 @@ def _open_turns() -> QuerySet[Any, Any]:
     return turns.order_by().values_list("session_id", "status", "is_opening", "part")
 
 
-@prepared
-def _recent() -> QuerySet[Any, Any]:
+@cache
+def _first_too_many(turns: int) -> prepared:
+    """Return the query of when the oldest of that many recent turns began: no row where there are fewer."""
     recent = Turn.of(parameter("user")).filter(ASKED_HERE, started_at__gt=parameter("since"))
-    return recent.order_by("-started_at").values_list("started_at")
+    newest_first = recent.order_by("-started_at").values_list("started_at")
+    return prepared(lambda: newest_first[turns - 1 : turns])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,10 +63,13 @@ class OpenTurn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnsAsked:
-    """A user's open turns by session, and when the recent ones began, the newest first."""
+    """A user's open turns by session.
+
+    `full_since`: when the oldest of as many recent turns as the limit allows began; None with fewer of them.
+    """
 
     open: Mapping[UUID, OpenTurn]
-    recent: Sequence[datetime]
+    full_since: datetime | None
 
 
 def refuse_over_limits(*, user_id: int, rate_limit: RateLimit) -> None:
@@ -76,17 +82,18 @@ def refuse_over_limits(*, user_id: int, rate_limit: RateLimit) -> None:
 def turns_queries(user_id: int, rate_limit: RateLimit) -> Sequence[Query]:
     """Return the two queries whose rows `turns_asked` takes."""
     since = timezone.now() - timedelta(seconds=rate_limit.seconds)
-    return [_open_turns(user=user_id), _recent(user=user_id, since=since)]
+    # Only one of the recent ones is read: where the limit is high, there may be thousands.
+    return [_open_turns(user=user_id), _first_too_many(rate_limit.turns)(user=user_id, since=since)]
 
 
-def turns_asked(turns: Rows, recent: Rows) -> TurnsAsked:
+def turns_asked(turns: Rows, too_many: Rows) -> TurnsAsked:
     """Make the user's turns that count now from the rows of `turns_queries`."""
     return TurnsAsked(
         open={
             session_id: OpenTurn(status=status, is_opening=is_opening and part == 1)
             for session_id, status, is_opening, part in turns
         },
-        recent=[started_at for (started_at,) in recent],
+        full_since=too_many[0][0] if too_many else None,
     )
 
 
@@ -102,9 +109,9 @@ def refuse_over(asked: TurnsAsked, *, user_id: int, rate_limit: RateLimit, is_op
             wait_seconds=RUNNING_WAIT_SECONDS,
             number=MAX_RUNNING_TURNS_PER_USER,
         )
-    if len(asked.recent) >= rate_limit.turns:
+    if asked.full_since is not None:
         window = timedelta(seconds=rate_limit.seconds)
-        raise _a_lot(OverLimit, asked.recent[rate_limit.turns - 1] + window - timezone.now())
+        raise _a_lot(OverLimit, asked.full_since + window - timezone.now())
     if rate_limit.daily_tokens is not None:
         refuse_over_budget(user_id=user_id, daily_tokens=rate_limit.daily_tokens)
 

@@ -309,6 +309,7 @@ class Turn(Owned):
             models.Index(fields=["session", "-started_at"], name="turn_session_recent"),
             models.Index(fields=["owner"], condition=Q(status=TurnStatus.RUNNING), name="turn_running_owner"),
             models.Index(fields=["started_at"], name="turn_started"),
+            models.Index(fields=["session"], condition=Q(is_withdrawn=True), name="turn_withdrawn"),
         ]
 
     def __str__(self) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import ExpressionWrapper, IntegerField, QuerySet, Subquery
 
 from sessions_app.models import (
     OPEN_TURN_STATUSES,
@@ -18,21 +18,44 @@ from sessions_app.models import (
     ToolCallRecord,
     Turn,
     TurnStatus,
+    VerdictLevel,
 )
 from sessions_app.queries import Columns, over_all, parameter, prepared, run_query
 from sessions_app.turn_answers import OPEN_CALL_STATES, call_in_message
 
-_NO_NUMBER = 2**31 - 1
-"""No message has it."""
-
-_MESSAGE, _VERDICT = Columns(Message), Columns(SafetyVerdict, "safety_verdict__")
+_MESSAGE = Columns(Message)
+_VERDICT = Columns(
+    SafetyVerdict,
+    "safety_verdict__",
+    without=(
+        "session", "message", "looked", "model", "milliseconds", "noticed", "is_foreign", "usage",
+        "created_at",
+    ),
+)  # fmt: skip
+_IN_VERDICT = slice(len(_MESSAGE), len(_MESSAGE) + len(_VERDICT))
 
 
 @cache
 def _tail_query(limit: int) -> prepared:
-    """Return the query of the last messages before a number, the newest first."""
+    """Return the query of the last messages before a number, the newest first.
+
+    Each row also has how many before that number are withdrawn.
+    """
     lookups = (*_MESSAGE.lookups, *_VERDICT.lookups)
-    return prepared(lambda: _before().order_by("-number").values_list(*lookups)[:limit])
+    return prepared(lambda: _tail_rows().values_list(*lookups, Subquery(_withdrawn_before()))[:limit])
+
+
+def _tail_rows() -> QuerySet[Message]:
+    # Without a lower bound, a plan that is made for all sessions reads a whole conversation and sorts it.
+    lowest = parameter("lowest") - Subquery(_withdrawn_before())
+    rows = _before().filter(number__gte=ExpressionWrapper(lowest, output_field=IntegerField()))
+    return rows.order_by("-number")
+
+
+def _withdrawn_before() -> QuerySet[Any, Any]:
+    withdrawn = Turn.unscoped.filter(session=parameter("session"), is_withdrawn=True)
+    before = withdrawn.filter(messages__number__lt=parameter("before")).order_by()
+    return before.values_list(over_all("COUNT", "messages__id"))
 
 
 @prepared
@@ -129,7 +152,7 @@ def history_tail(
     `newest` is the last of them if it isn't stored yet; messages with higher numbers are left out then.
     """
     if newest is None:
-        return _tail(session, before=_NO_NUMBER, limit=limit)
+        return _tail(session, before=session.last_message_number + 1, limit=limit)
     if newest.number == 1:  # saves a query that can't find anything
         return [newest], 0
     before, left_out = _tail(session, before=newest.number, limit=limit - 1)
@@ -137,22 +160,32 @@ def history_tail(
 
 
 def _tail(session: Session, *, before: int, limit: int) -> tuple[Sequence[Message], int]:
-    """Return the last messages before a number in order, and how many there are before them."""
-    rows = run_query(_tail_query(limit + 1)(session=session.id, before=before))[::-1]
-    left_out = 0
-    if len(rows) > limit:
+    """Return the last messages before a number in order, and how many there are before them.
+
+    Numbers have no gaps, so this follows from how many are withdrawn. Only the undoing of an import, which
+    takes other answers away, leaves gaps: what is before an imported session's tail is counted.
+    """
+    is_numbered = not session.imported_until
+    lowest = before - limit if is_numbered else 0
+    rows = run_query(_tail_query(limit)(session=session.id, before=before, lowest=lowest))[::-1]
+    if not rows:
+        return [], 0
+    if is_numbered:
+        count = before - 1 - rows[0][-1]
+    else:
         ((count,),) = run_query(_count_before(session=session.id, before=before))
-        rows, left_out = rows[1:], count - limit
     found = [_message_of(row) for row in rows]
     for message in found:
-        message.session = session
-    return found, left_out
+        message._state.fields_cache["session"] = session
+    return found, count - len(rows)
 
 
 def _message_of(row: Sequence[Any]) -> Message:
-    """Make a message of its row, with its safety verdict."""
+    """Make a message of its row, with its safety verdict unless that is calm."""
     message = _MESSAGE.object_of(row[: len(_MESSAGE)])
-    message._state.fields_cache["safety_verdict"] = _VERDICT.object_or_none(row[len(_MESSAGE) :])
+    verdict = _VERDICT.object_or_none(row[_IN_VERDICT])
+    is_calm = verdict is None or verdict.level == VerdictLevel.NONE
+    message._state.fields_cache["safety_verdict"] = None if is_calm else verdict
     return message
 
 

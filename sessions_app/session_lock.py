@@ -83,13 +83,13 @@ def lock_session(
     ]
     if client_id:
         queries.append(_known_message(**values, client_id=client_id))
-    sessions, _, turns, recent, *known = run_queries(queries)
+    sessions, _, turns, too_many, *known = run_queries(queries)
     if not sessions:
         raise Session.DoesNotExist
     return LockedSession(
         session=_SESSION.object_of(sessions[0]),
         known=_known(known[0][0]) if known and known[0] else None,
-        asked=turns_asked(turns, recent),
+        asked=turns_asked(turns, too_many),
     )
 
 

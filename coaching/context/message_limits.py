@@ -28,6 +28,7 @@ class MessageLimits:
         self._newest = tail[-1].number
         self._pictures_since = pictures_since(tail[:-1])
         self._most_words = min(sizes.window, _words_that_fitted(session) or sizes.window)
+        self._counted: dict[int, int] = {}
 
     def of(self, message: Message) -> HistoryLimits:
         is_newest = message.number == self._newest
@@ -35,13 +36,19 @@ class MessageLimits:
         return HistoryLimits(words=words, result_bytes=self._sizes.result_bytes)
 
     def count(self, message: Message) -> int:
-        """Estimate the tokens of a message in this request."""
-        return count_message(
+        """Estimate the tokens of a message in this request. The newest's change while it is built."""
+        known = self._counted.get(message.number)
+        if known is not None:
+            return known
+        tokens = count_message(
             message,
             saved_fields=self._tools.saved_fields,
             pictures_since=self._pictures_since,
             limits=self.of(message),
         )
+        if message.number != self._newest:
+            self._counted[message.number] = tokens
+        return tokens
 
     def count_all(self, messages: Sequence[Message]) -> int:
         return sum(map(self.count, messages))
@@ -55,6 +62,7 @@ class MessageLimits:
         if by <= 0 or words < LEAST_WORDS:
             return {}
         self._most_words = words
+        self._counted.clear()
         return {WORDS_KEY: {"model": settings.SAGE_MODEL, "tokens": words}}
 
 

@@ -34,10 +34,11 @@ def build_request_messages(
 ) -> list[dict[str, Any]]:
     """Build the messages of a window, the texts of the opening before its first."""
     stored = _stored_messages(window, life=life, tools=tools, model=model, limits_of=limits_of)
-    messages = build_api_messages(stored, tools.saved_fields)
     last_users = [number for number, message in enumerate(window) if message.role == MessageRole.USER][-2:]
-    until_before = stored[: last_users[0] + 1]
-    _mark_tail(messages, build_api_messages(until_before, tools.saved_fields))
+    since_before = last_users[0] + 1
+    before = build_api_messages(stored[:since_before], tools.saved_fields)
+    messages = build_api_messages(stored[since_before:], tools.saved_fields, after=before)
+    _mark_tail(messages, before)
     if opening:
         blocks: list[dict[str, Any]] = [{"type": "text", "text": text} for text in opening]
         blocks[-1]["cache_control"] = LONG_CACHE

@@ -183,15 +183,16 @@ def excerpt_result(name: str, tool_use_id: str, content: str, *, most: int = MAX
     return f"{reference}\n{head}\n[…]\n{tail}"
 
 
-def build_api_messages(history: Sequence[StoredMessage], saved_fields: SavedFields) -> list[dict[str, Any]]:
-    """Build the API's messages from stored history.
+def build_api_messages(
+    history: Sequence[StoredMessage], saved_fields: SavedFields, *, after: Sequence[dict[str, Any]] = ()
+) -> list[dict[str, Any]]:
+    """Build the API's messages from stored history, after those of the history before it.
 
     Valid for the API for every prefix of history that ends with a user message: roles alternate
     and begin with the user, every call has its result in the next message, ids are unique, no text
     is empty. Finished turns carry no thinking.
     """
-    messages: list[dict[str, Any]] = []
-    used_ids: set[str] = set()
+    messages, used_ids = list(after), call_ids_in(after)
     for message in history:
         if message.role == "user":
             _append_user(messages, message)
