@@ -1,5 +1,6 @@
 """Reads. Every access to a session goes through `accessible_session`: another user's looks missing."""
 
+import math
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
@@ -24,32 +25,28 @@ from sessions_app.queries import Columns, over_all, parameter, prepared, run_que
 from sessions_app.turn_answers import OPEN_CALL_STATES, call_in_message
 
 _MESSAGE = Columns(Message)
-_VERDICT = Columns(
-    SafetyVerdict,
-    "safety_verdict__",
-    without=(
-        "session", "message", "looked", "model", "milliseconds", "noticed", "is_foreign", "usage",
-        "created_at",
-    ),
-)  # fmt: skip
-_IN_VERDICT = slice(len(_MESSAGE), len(_MESSAGE) + len(_VERDICT))
+_VERDICT_LOOKUPS = [f"safety_verdict__{name}" for name in ("id", "level", "about", "topic")]
+_ROWS_STEP = 64
+"""The steps of the most messages that are read: each number is a statement of its own."""
 
 
 @cache
-def _tail_query(limit: int) -> prepared:
-    """Return the query of the last messages before a number, the newest first.
+def _tail_query(most: int) -> prepared:
+    """Return the query of the last messages before a number, the newest first, at most so many.
 
-    Each row also has how many before that number are withdrawn.
+    They begin with number `lowest`, or earlier by as many as are withdrawn: each row has that number.
     """
-    lookups = (*_MESSAGE.lookups, *_VERDICT.lookups)
-    return prepared(lambda: _tail_rows().values_list(*lookups, Subquery(_withdrawn_before()))[:limit])
+    lookups = (*_MESSAGE.lookups, *_VERDICT_LOOKUPS)
+    withdrawn = Subquery(_withdrawn_before())
+    return prepared(lambda: _tail_rows().order_by("-number").values_list(*lookups, withdrawn)[:most])
 
 
 def _tail_rows() -> QuerySet[Message]:
-    # Without a lower bound, a plan that is made for all sessions reads a whole conversation and sorts it.
+    messages = Message.unscoped.filter(session=parameter("session"), turn__is_withdrawn=False)
+    messages = messages.filter(number__lt=parameter("before"))
+    # Without this bound, a plan that is made for all sessions reads a whole conversation and sorts it.
     lowest = parameter("lowest") - Subquery(_withdrawn_before())
-    rows = _before().filter(number__gte=ExpressionWrapper(lowest, output_field=IntegerField()))
-    return rows.order_by("-number")
+    return messages.filter(number__gte=ExpressionWrapper(lowest, output_field=IntegerField()))
 
 
 def _withdrawn_before() -> QuerySet[Any, Any]:
@@ -59,13 +56,9 @@ def _withdrawn_before() -> QuerySet[Any, Any]:
 
 
 @prepared
-def _count_before() -> QuerySet[Any, Any]:
-    return _before().order_by().values_list(over_all("COUNT", "id"))
-
-
-def _before() -> QuerySet[Message]:
-    messages = Message.unscoped.filter(session=parameter("session"), turn__is_withdrawn=False)
-    return messages.filter(number__lt=parameter("before"))
+def _numbers_before() -> QuerySet[Any, Any]:
+    messages = Message.unscoped.filter(session=parameter("session"), number__lt=parameter("before"))
+    return messages.order_by().values_list(over_all("COUNT", "number"))
 
 
 def accessible_session(*, user_id: int, session_id: uuid.UUID, is_locked: bool = False) -> Session:
@@ -162,30 +155,35 @@ def history_tail(
 def _tail(session: Session, *, before: int, limit: int) -> tuple[Sequence[Message], int]:
     """Return the last messages before a number in order, and how many there are before them.
 
-    Numbers have no gaps, so this follows from how many are withdrawn. Only the undoing of an import, which
-    takes other answers away, leaves gaps: what is before an imported session's tail is counted.
+    How many there are follows from how many are withdrawn: numbers have gaps only where other answers were
+    imported, and their import undone.
     """
-    is_numbered = not session.imported_until
-    lowest = before - limit if is_numbered else 0
-    rows = run_query(_tail_query(limit)(session=session.id, before=before, lowest=lowest))[::-1]
+    gaps = _gaps(session, before=before) if session.imported_until else 0
+    query = _tail_query(math.ceil(limit / _ROWS_STEP) * _ROWS_STEP)
+    rows = run_query(query(session=session.id, before=before, lowest=before - limit - gaps))
     if not rows:
         return [], 0
-    if is_numbered:
-        count = before - 1 - rows[0][-1]
-    else:
-        ((count,),) = run_query(_count_before(session=session.id, before=before))
-    found = [_message_of(row) for row in rows]
-    for message in found:
-        message._state.fields_cache["session"] = session
-    return found, count - len(rows)
+    count = before - 1 - gaps - rows[0][-1]
+    found = [_message_of(row, session) for row in reversed(rows[:limit])]
+    return found, count - len(found)
 
 
-def _message_of(row: Sequence[Any]) -> Message:
-    """Make a message of its row, with its safety verdict unless that is calm."""
+def _gaps(session: Session, *, before: int) -> int:
+    """Return how many numbers before this one no message has."""
+    ((numbered,),) = run_query(_numbers_before(session=session.id, before=before))
+    return before - 1 - int(numbered)
+
+
+def _message_of(row: Sequence[Any], session: Session) -> Message:
+    """Make a message of its row, with its safety verdict where that saw danger."""
     message = _MESSAGE.object_of(row[: len(_MESSAGE)])
-    verdict = _VERDICT.object_or_none(row[_IN_VERDICT])
-    is_calm = verdict is None or verdict.level == VerdictLevel.NONE
-    message._state.fields_cache["safety_verdict"] = None if is_calm else verdict
+    known = message._state.fields_cache
+    known["session"], known["safety_verdict"] = session, None
+    key, level, about, topic, _ = row[len(_MESSAGE) :]
+    if level not in (None, VerdictLevel.NONE):
+        known["safety_verdict"] = SafetyVerdict(
+            id=key, session=session, message=message, level=level, about=about, topic=topic
+        )
     return message
 
 

@@ -15,6 +15,9 @@ JSON_CHARACTERS = 3.4
 """Characters a token, measured with SmolLM2's tokenizer: 4.0 of the base skill; 3.8 of tool definitions as
 JSON, 3.45 with the marks that a server adds when it renders them."""
 
+MOST_TOKENS_A_CHARACTER = 2
+"""One of four bytes in UTF-8 is estimated at 1.75 tokens."""
+
 MARK_TOKENS = 40
 _WHOLE_LINES = 0.8
 _TAIL_SHARE = 0.35
@@ -29,6 +32,11 @@ def count_tokens(text: str) -> int:
     Four characters of English are one token; characters with more bytes in UTF-8 take more tokens.
     """
     return _estimate(text, PROSE_CHARACTERS)
+
+
+def is_short(text: str, tokens: int) -> bool:
+    """Return whether a text takes at most so many tokens whatever its characters are; no text is counted."""
+    return len(text) * MOST_TOKENS_A_CHARACTER <= tokens
 
 
 def count_json_tokens(text: str) -> int:

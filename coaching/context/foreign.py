@@ -15,7 +15,7 @@ from coaching.context.attached import DOCUMENT_KEY
 from coaching.context.late_findings import FINDING_KEY
 from coaching.context.library import SeenDocument
 from coaching.context.life import Life, Unknown
-from coaching.context.opening import Statement, statement_of
+from coaching.context.opening import Statement, sections_said_with
 from coaching.library.rows.attached import ids_in
 from sessions_app.history import FOREIGN_KEY, PROGRAM_KEY
 from sessions_app.models import Message, Session
@@ -43,15 +43,14 @@ def foreign_texts(
     messages: Iterable[Message], newest: Statement, attached: Mapping[int, SeenDocument]
 ) -> tuple[str, ...]:
     """Return the names of the texts of others in a request's messages; `newest` goes with the last."""
-    names: list[str] = [*_told(newest, attached)]
+    names: list[str] = [*_told(newest.sections, attached)]
     for message in messages:
         if message.metadata.get("imported_id"):
             names.append(IMPORTED_CONVERSATION)
         if program := message.metadata.get(PROGRAM_KEY):
             names.append(program)
         names += [_name(each, attached) for each in ids_in(message.metadata)]
-        if said := statement_of(message):
-            names += _told(said, attached)
+        names += _told(sections_said_with(message), attached)
         for call in message.metadata.get("tool_calls", ()):
             names += call.get(FOREIGN_KEY, ())
     return foreign_names(names)
@@ -69,9 +68,9 @@ def programs_sent(session: Session, life: Life, window: Sequence[Message]) -> di
     return kept | {one.program: window[-1].number for one in (*files, *steps) if one.program}
 
 
-def _told(said: Statement, attached: Mapping[int, SeenDocument]) -> Iterable[str]:
+def _told(sections: Iterable[str], attached: Mapping[int, SeenDocument]) -> Iterable[str]:
     """Yield the documents that were told of with a message, and those in which something was found."""
-    for key in said.sections:
+    for key in sections:
         kind, _, named = key.partition(":")
         if f"{kind}:" == DOCUMENT_KEY and named.isdecimal():
             yield _name(int(named), attached)

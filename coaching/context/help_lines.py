@@ -10,7 +10,7 @@ from datetime import datetime
 from django.db import DatabaseError, transaction
 
 from coaching.context.fences import fence_value
-from coaching.context.opening import statement_of
+from coaching.context.opening import sections_said_with
 from coaching.context.statement import StatementPart
 from coaching.files.safety_plans import PLAN_PATH, has_plan
 from coaching.models import Profile
@@ -75,7 +75,7 @@ def untold_danger(messages: Sequence[Message], *, danger_tool: str) -> Message |
     key = _key(newest)
     # What was sent with the last message is written anew, where it is answered again.
     later = [message for message in messages[:-1] if message.number >= newest.number]
-    is_told = any((said := statement_of(each)) and said.sections.get(HELP_LINES) == key for each in later)
+    is_told = any(sections_said_with(each).get(HELP_LINES) == key for each in later)
     calls = [call for each in later for call in each.metadata.get("tool_calls") or ()]
     is_noticed = any(call.get("name") == danger_tool for call in calls)
     return None if is_told or is_noticed else newest

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from coaching.context.budget import count_json_tokens, count_tokens, shorten_middle
+from coaching.context.budget import count_json_tokens, count_tokens, is_short, shorten_middle
 from coaching.context.fences import fence_words
 from coaching.context.help_lines import danger_of
 from coaching.context.opening import CONTEXT_KEY
@@ -34,7 +34,7 @@ class HistoryLimits:
     result_bytes: int | None = None
 
     def words_of(self, message: Message) -> str:
-        if self.words is None or message.role != MessageRole.USER:
+        if self.words is None or message.role != MessageRole.USER or is_short(message.content, self.words):
             return message.content
         matters = _is_dangerous if danger_of(message) else None
         return shorten_middle(message.content, self.words, matters=matters)

@@ -27,13 +27,16 @@ class MessageLimits:
         self._sizes, self._tools = sizes, tools
         self._newest = tail[-1].number
         self._pictures_since = pictures_since(tail[:-1])
-        self._most_words = min(sizes.window, _words_that_fitted(session) or sizes.window)
+        self._limit_words(min(sizes.window, _words_that_fitted(session) or sizes.window))
         self._counted: dict[int, int] = {}
 
+    def _limit_words(self, most: int) -> None:
+        older, size = min(most, self._sizes.older_message), self._sizes.result_bytes
+        self._of_newest = HistoryLimits(words=most, result_bytes=size)
+        self._of_older = HistoryLimits(words=older, result_bytes=size)
+
     def of(self, message: Message) -> HistoryLimits:
-        is_newest = message.number == self._newest
-        words = self._most_words if is_newest else min(self._most_words, self._sizes.older_message)
-        return HistoryLimits(words=words, result_bytes=self._sizes.result_bytes)
+        return self._of_newest if message.number == self._newest else self._of_older
 
     def count(self, message: Message) -> int:
         """Estimate the tokens of a message in this request. The newest's change while it is built."""
@@ -61,7 +64,7 @@ class MessageLimits:
         words = count_tokens(self.of(newest).words_of(newest)) - by
         if by <= 0 or words < LEAST_WORDS:
             return {}
-        self._most_words = words
+        self._limit_words(words)
         self._counted.clear()
         return {WORDS_KEY: {"model": settings.SAGE_MODEL, "tokens": words}}
 

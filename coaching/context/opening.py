@@ -109,6 +109,13 @@ def statement_of(message: Message) -> Statement | None:
     return Statement.from_json(said) if said else None
 
 
+def sections_said_with(message: Message) -> Mapping[str, str]:
+    """Return the sections of the statement sent with a user's message, none if there was none."""
+    said = message.metadata.get(SAID_KEY) or {}
+    sections: Mapping[str, str] = said.get("sections", {})
+    return sections
+
+
 def said_last(statements: Iterable[Statement]) -> Statement:
     """Return the last state of each section after all statements, without sizes."""
     sections: dict[str, str] = {}

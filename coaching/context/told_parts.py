@@ -12,7 +12,7 @@ from coaching.context.care_parts import ask_part, end_part
 from coaching.context.help_lines import help_lines_part, is_any_in_danger, untold_danger
 from coaching.context.late_findings import awaited_in, finding_parts
 from coaching.context.life import Life, Unknown
-from coaching.context.opening import GONE, Opening, Statement, said_last, statement_of
+from coaching.context.opening import GONE, Opening, Statement, said_last, sections_said_with
 from coaching.context.pipeline import Context
 from coaching.context.prompt_tools import PromptTools
 from coaching.context.statement import SKILL_KEY, StatementPart, offer_part, skill_part
@@ -59,7 +59,7 @@ def offered_arcs(opening: Opening | None, messages: Sequence[Message]) -> Mappin
     """Return the arcs that were offered with an opening and with messages, each with the newest day."""
     offered = dict(opening.offered) if opening else {}
     for message in messages:
-        if (before := statement_of(message)) and (offer := before.sections.get("offer")):
+        if offer := sections_said_with(message).get("offer"):
             arc, _, day = offer.partition(" ")
             offered[arc] = day
     return offered

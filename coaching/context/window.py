@@ -4,7 +4,6 @@ The edge is stored as the number of the window's first message and moves only fo
 were withdrawn and too few are left. It is always between messages, so a call and its result stay together.
 """
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -13,8 +12,8 @@ from sessions_app.models import Message, MessageRole
 MAX_TOKENS = 60_000
 SHARE_AFTER_MOVE = 2 / 3
 """An edge that moves for size moves far enough to stay there for the next messages."""
-MAX_ROWS, ROWS_STEP = 640, 64
-"""The most messages that are read for one window, and the steps of that number."""
+MAX_ROWS = 640
+"""The most messages that are read for one window."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,10 +57,7 @@ def rows_to_read(edge: Edge | None, *, last: int, minimum: int, step: int) -> in
     """
     usual = minimum + step + 2
     since_edge = last - edge.number + 2 if edge else 0
-    if since_edge <= usual:
-        return usual
-    # In steps: each limit is a statement of its own.
-    return min(MAX_ROWS, math.ceil(since_edge / ROWS_STEP) * ROWS_STEP)
+    return max(usual, min(MAX_ROWS, since_edge))
 
 
 def open_window(

@@ -125,7 +125,7 @@ def test_an_edge_that_waits_moves_all_the_same_over_sixty_thousand_tokens() -> N
 def test_as_many_messages_are_read_as_a_waiting_edge_needs() -> None:
     assert rows_to_read(None, last=500, minimum=15, step=20) == 37
     assert rows_to_read(Edge(number=21), last=56, minimum=15, step=20) == 37
-    assert rows_to_read(Edge(number=21), last=100, minimum=15, step=20) == 128
+    assert rows_to_read(Edge(number=21), last=100, minimum=15, step=20) == 81
     assert rows_to_read(Edge(), last=5_000, minimum=15, step=20) == 640
 
 

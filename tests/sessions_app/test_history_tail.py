@@ -14,7 +14,7 @@ LIMITS = (1, 2, 3, 4, 7, 30)
 
 @pytest.fixture
 def history(session: Session) -> list[int]:
-    """The numbers of a history; answers were withdrawn in the middle and at the end, and a message was edited."""
+    """The numbers of a history with withdrawn answers in the middle and at the end, and an edited message."""
     for number in range(6):
         close(say(session, f"Message {number}"), text=f"Answer {number}")
         if number in (2, 5):
@@ -71,17 +71,13 @@ def test_before_an_earlier_message_later_ones_do_not_count(session: Session, his
     assert left_out == 5
 
 
-def test_numbers_that_an_undone_import_left_free_change_nothing(
-    session: Session, history: list[int]
-) -> None:
+def test_numbers_that_an_undone_import_left_free_change_nothing(session: Session, history: list[int]) -> None:
     Message.within(session).filter(turn__is_withdrawn=True, number__in=(6, 8)).delete()
     session.imported_until = 9
     _assert_ends_are_read(session, history)
 
 
-def test_a_message_comes_with_its_verdict_where_that_saw_danger(
-    session: Session, history: list[int]
-) -> None:
+def test_a_message_comes_with_its_verdict_where_that_saw_danger(session: Session, history: list[int]) -> None:
     for number, level in ((12 + 1, "concern"), (11, "none")):
         store_verdict(
             session.messages.get(number=number).pk, NewVerdict(level=level, about="self", topic="life")
