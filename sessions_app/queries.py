@@ -13,6 +13,7 @@ from django.db import DEFAULT_DB_ALIAS, Error, connection, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.utils import CursorWrapper
 from django.db.models import Expression, F, Func, IntegerField, Model, QuerySet
+from django.db.models.base import ModelState
 from psycopg import Cursor
 from psycopg.sql import Literal
 
@@ -207,11 +208,18 @@ class Columns(Generic[ModelT]):
         return len(self._names)
 
     def object_of(self, row: Sequence[Any]) -> ModelT:
-        """Make an object of a row's values in the order of the columns, as the ORM would."""
+        """Make an object of a row's values in the order of the columns, as the ORM would.
+
+        The constructor isn't called: it takes five times as long, and sends signals that nobody hears.
+        """
         values = list(row)
         for place, convert in self._converters:
             values[place] = convert(values[place], None, connection)
-        return self._model.from_db(DEFAULT_DB_ALIAS, self._names, values)
+        made = self._model.__new__(self._model)
+        made.__dict__.update(zip(self._names, values, strict=True))
+        made._state = ModelState()
+        made._state.adding, made._state.db = False, DEFAULT_DB_ALIAS
+        return made
 
     def object_or_none(self, row: Sequence[Any]) -> ModelT | None:
         """Make an object of the columns of an outer join; None where it found none."""

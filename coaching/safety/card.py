@@ -74,7 +74,9 @@ class Verdict(Protocol):
 def known_danger(metadata: Mapping[str, Any], verdict: Verdict | None) -> Danger | None:
     """Return the most acute danger known of a message: the rules' or a verdict's."""
     kept = kept_danger(metadata)
-    seen = None if verdict is None else danger_of(verdict.level, verdict.about, verdict.topic)
+    if verdict is None:
+        return kept
+    seen = danger_of(verdict.level, verdict.about, verdict.topic)
     found = [danger for danger in (seen, kept) if danger is not None]
     return min(found, key=lambda danger: _LEVELS.index(danger.level), default=None)
 

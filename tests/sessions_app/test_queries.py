@@ -174,5 +174,21 @@ def test_objects_are_made_and_stored_as_the_orm_would(user: User) -> None:
     stored = Session.unscoped.get()
     for name in ("id", "user_id", "title", "metadata", "started_at", "kind", "ended_at"):
         assert getattr(columns.object_of(row), name) == getattr(stored, name) == getattr(session, name)
+    made = columns.object_of(row)
+    made.title = "Changed"
+    made.save()
+    assert Session.unscoped.get().title == "Changed"
     assert (Message.unscoped.get().content, Message.unscoped.get()) == ("%(no)s 100 %", message)
     assert Turn.unscoped.get().prefix == turn.prefix
+
+
+@pytest.mark.django_db
+def test_a_field_that_was_left_out_is_read_when_it_is_asked_for(user: User) -> None:
+    session = services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    columns = Columns(Session, without=("opening",))
+    (row,) = run_query(prepared(lambda: Session.unscoped.values_list(*columns.lookups))())
+    Session.unscoped.update(opening="read later")
+    made = columns.object_of(row)
+    assert made == session
+    assert made.get_deferred_fields() == {"opening"}
+    assert made.opening == "read later"
