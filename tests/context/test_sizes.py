@@ -2,7 +2,7 @@
 
 import pytest
 
-from coaching.context.budget import PROMPT_TOKENS, SPARE_TOKENS
+from coaching.context.budget import PROMPT_TOKENS, SPARE_TOKENS, count_tokens, is_short
 from coaching.context.new_opening import OPENING_SHARE
 from coaching.context.sizes import ANSWER_SHARE, PromptSizes, sizes_of
 from coaching.context.window import MAX_TOKENS
@@ -41,3 +41,11 @@ def test_a_small_context_has_a_small_window() -> None:
 
 def test_a_frame_larger_than_the_context_leaves_no_window() -> None:
     assert sizes(4_000).window == 0
+
+
+@pytest.mark.parametrize("character", ["a", "é", "€", "\U0001f642", "\ud800"])
+@pytest.mark.parametrize("length", [1, 2, 3, 4, 5, 100, 1_001])
+def test_a_short_text_fits_whatever_its_characters_are(character: str, length: int) -> None:
+    text = character * length
+    fewest = next(tokens for tokens in range(10 * length) if is_short(text, tokens))
+    assert count_tokens(text) <= fewest
