@@ -1,7 +1,8 @@
 """When somebody who drinks much, or takes pills that bind, speaks of stopping: doctors first.
 
 To stop such things suddenly can kill, so nothing is praised, asked or noted then. A warning too many is
-better than one too few.
+better than one too few. Coffee, sugar, cigarettes or screens need none, unless something that binds is named
+beside them.
 """
 
 from coaching.practice.coach.conversation import Conversation
@@ -32,11 +33,17 @@ def _is_of_stopping(words: str, lately: str) -> bool:
         return False
     is_bound = any(_binds(each) for each in lately.split("\n"))
     is_sudden = is_about("stops_suddenly", words)
-    if is_about("drinks", words) or is_about("takes_pills", words):
+    if _drinks(words) or is_about("takes_pills", words):
         return is_bound or is_sudden
     return is_bound and (is_sudden or is_about("stops_it", words))
 
 
 def _binds(words: str) -> bool:
     """Return whether words tell of much drink, or of pills that nobody should stop taking at once."""
-    return is_about("takes_pills", words) or (is_about("drinks", words) and is_about("drinks_much", words))
+    return is_about("takes_pills", words) or (_drinks(words) and is_about("drinks_much", words))
+
+
+def _drinks(words: str) -> bool:
+    """Return whether words tell of drink, other than of coffee and the like alone."""
+    is_mild = is_about("mild", words) and not is_about("binds", words)
+    return is_about("drinks", words) and not is_mild
