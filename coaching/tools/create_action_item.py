@@ -97,11 +97,15 @@ class ProgramActionItemInput(ToolInput):
     project_id: Id | None = None
 
 
+def claim_of(given: CreateActionItemInput) -> Claim:
+    """Return what a call says that the user promised."""
+    return Claim(quote=given.quote, purpose="new", title=given.title, due_date=given.due_date)
+
+
 def _decide(context: ToolContext, given: CreateActionItemInput, is_tainted: bool) -> Decision:
     place_to_write(context, client_id=given.client_id, project_id=given.project_id)
     _new_step(context, given, None, values={}).values()
-    claim = Claim(quote=given.quote, purpose="new", title=given.title, due_date=given.due_date)
-    return decision_on(context, claim, is_tainted=is_tainted or given.document_id is not None)
+    return decision_on(context, claim_of(given), is_tainted=is_tainted or given.document_id is not None)
 
 
 def _check(context: CallContext, given: CreateActionItemInput) -> Mapping[str, Any]:

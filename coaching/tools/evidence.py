@@ -118,7 +118,7 @@ def _asked_before(message: Message) -> str:
     answer = before.order_by("-number").only("content", "metadata").first()
     if answer is None:
         return ""
-    asked = (_question(call.get("input")) for call in answer.metadata.get("tool_calls", ()))
+    asked = (question_in(call.get("input")) for call in answer.metadata.get("tool_calls", ()))
     return "\n".join([strip_block_tags(answer.content), *asked])
 
 
@@ -130,7 +130,7 @@ def _taps(context: ToolContext, numbers: Mapping[Any, int]) -> Mapping[int, list
     found: dict[int, list[Said]] = {}
     for call in calls.exclude(metadata__has_key="safety").order_by("-round_number", "-position"):
         number = numbers[call.turn_id]
-        asked = f"{_text_of(call)}\n{_question(call.input)}"
+        asked = f"{_text_of(call)}\n{question_in(call.input)}"
         day = local_day(call.finished_at or call.created_at, context.timezone)
         for words in _words(call):
             said = Said(number=number, text=words, day=day, asked=asked, is_tapped=True)
@@ -143,7 +143,7 @@ def _text_of(call: ToolCallRecord) -> str:
     return rounds.first() or ""
 
 
-def _question(given: object) -> str:
+def question_in(given: object) -> str:
     """Return the words of a question: its prompt and its options."""
     if not isinstance(given, Mapping):
         return ""

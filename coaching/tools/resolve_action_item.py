@@ -62,10 +62,14 @@ def _step(context: CallContext, step_id: int) -> ActionItem:
     return step
 
 
+def claim_on(title: str, given: ResolveActionItemInput) -> Claim:
+    """Return what a call says that became of the step with that title."""
+    return Claim(quote=given.quote, purpose=given.state, title=title, due_date=given.due_date)
+
+
 def _decide(context: ToolContext, given: ResolveActionItemInput, is_tainted: bool) -> Decision:
     step = _step(context, given.id)
-    claim = Claim(quote=given.quote, purpose=given.state, title=step.title, due_date=given.due_date)
-    decision = decision_on(context, claim, is_tainted=is_tainted)
+    decision = decision_on(context, claim_on(step.title, given), is_tainted=is_tainted)
     if step.state == ActionState.PROPOSED:
         return Decision(asks=True, why="suggested", sentence=decision.sentence, number=decision.number)
     return decision

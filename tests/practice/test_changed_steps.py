@@ -60,7 +60,7 @@ ASKED = [
 
 
 def begun(http: Http, language: str) -> TalkWalk:
-    return TalkWalk(http, header=CONTEXT.format(language=NAMES[language]))
+    return TalkWalk(http, header=CONTEXT.format(language=NAMES[language]), says_yes=True)
 
 
 def state(walk: TalkWalk) -> list[str]:

@@ -18,7 +18,7 @@ DATES = {
 
 
 def begun(http: Http, language: str) -> TalkWalk:
-    return TalkWalk(http, header=CONTEXT.format(language=NAMES[language]))
+    return TalkWalk(http, header=CONTEXT.format(language=NAMES[language]), says_yes=True)
 
 
 @pytest.mark.parametrize(

@@ -228,7 +228,7 @@ async def test_what_follows_is_answered_as_what_it_is(
     http: Http, language: texts.Language, talk: str, names: str, words: str
 ) -> None:
     header = f"<session_context>\nName: not known yet\nLanguage: {NAMES[language]}\n</session_context>"
-    walk = TalkWalk(http, header=header, without={"show_help_lines"})
+    walk = TalkWalk(http, header=header, without={"show_help_lines"}, says_yes=True)
     said = [await walk.say({"en": "hi", "de": "hallo", "es": "hola"}[language])]
     begun = len(walk.calls)
     for turn in talk.split(" | "):

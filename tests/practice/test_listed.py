@@ -10,7 +10,7 @@ HOW = {"en": "how do I add a step to my list?", "de": "Wie kann ich einen Schrit
 
 
 def begun(http: Http, language: str) -> TalkWalk:
-    return TalkWalk(http, header=CONTEXT.format(language=NAMES[language]))
+    return TalkWalk(http, header=CONTEXT.format(language=NAMES[language]), says_yes=True)
 
 
 @pytest.mark.parametrize(

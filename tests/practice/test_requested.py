@@ -90,7 +90,8 @@ DOES = frozenset({"create_action_item", "save_file", "recall_context", "search_k
 
 async def asked(http: Http, language: str, words: str, **given: Any) -> tuple[TalkWalk, str]:
     """Return the walk of a conversation that begins with a request, and what was said to it."""
-    walk = TalkWalk(http, header=CONTEXT.format(language=NAMES[language]), **given)
+    header = CONTEXT.format(language=NAMES[language])
+    walk = TalkWalk(http, header=header, says_yes=True, **given)
     return walk, await walk.say(words)
 
 

@@ -117,7 +117,7 @@ LEAVING = [
 
 
 def begun(http: Http, language: str) -> TalkWalk:
-    return TalkWalk(http, header=CONTEXT.format(language=NAMES[language]))
+    return TalkWalk(http, header=CONTEXT.format(language=NAMES[language]), says_yes=True)
 
 
 def each_of(table: dict[str, list[str]]) -> list[tuple[str, str]]:

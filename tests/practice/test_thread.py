@@ -67,7 +67,7 @@ QUIET: dict[Language, tuple[str, ...]] = {
 
 
 def begun(http: Http, language: Language) -> TalkWalk:
-    return TalkWalk(http, header=CONTEXT.format(language=NAMES[language]))
+    return TalkWalk(http, header=CONTEXT.format(language=NAMES[language]), says_yes=True)
 
 
 def asks(language: Language, name: str) -> list[str]:

@@ -66,6 +66,7 @@ class Walk:
     ratings: dict[str, int] = field(default_factory=dict)
     was_told: bool = False
     pending: dict[str, Any] | None = None
+    waiting: list[dict[str, Any]] = field(default_factory=list)
     status: str = "active"
     _turn: list[dict[str, Any]] = field(default_factory=list)
     _stored: list[StoredCall] = field(default_factory=list)
@@ -80,7 +81,8 @@ class Walk:
     async def say(self, words: str) -> str:
         """Send a message, superseding a pending question. Return the coach's words in this part."""
         if self.pending is not None:
-            self._store(self.pending, SUPERSEDED)
+            for call in (self.pending, *self.waiting):
+                self._store(call, SUPERSEDED)
             self._end_turn()
         self.exchanges += 1
         self.history.append(StoredMessage(role="user", content=words))
@@ -107,16 +109,26 @@ class Walk:
     def dismiss(self) -> None:
         """Dismiss the question: the turn ends without another request."""
         assert self.pending is not None
+        assert not self.waiting
         self._store(self.pending, "The user dismissed this without an answer.")
         self._end_turn()
 
     async def _answer(self, value: dict[str, Any]) -> str:
+        """Answer the first of the questions that are shown; with the last one, the turn goes on."""
         assert self.pending is not None
         self.exchanges += 1
-        call, self.pending = self.pending, None
-        self._store(call, orjson.dumps(value).decode())
-        self._turn.append({"role": "user", "content": [_result(call["id"], self._stored[-1])]})
+        self._store(self.pending, orjson.dumps(value).decode())
+        self.pending = self.waiting.pop(0) if self.waiting else None
+        if self.pending is not None:
+            return ""
+        asked = {block["id"] for block in self._turn[-1]["content"] if block["type"] == "tool_use"}
+        results = [_result(each.tool_use_id, each) for each in self._stored if each.tool_use_id in asked]
+        self._turn.append({"role": "user", "content": results})
         return await self._run_part()
+
+    def _is_asked(self, call: dict[str, Any]) -> bool:
+        """Return whether a call waits for a yes: by the person's words, which a walk doesn't weigh."""
+        return False
 
     def _request(self) -> list[dict[str, Any]]:
         messages = build_api_messages(self.history, CHAT_TOOLS.saved_fields)
@@ -174,22 +186,24 @@ class Walk:
             tool = CHAT_TOOLS.get(call["name"])
             if tool is not None:
                 tool.parse(orjson.dumps(call["input"]).decode())
-            if tool is not None and tool.kind == "interactive":
+            if self._is_asked(call):
+                self.waiting.append(call)
+            elif tool is not None and tool.kind == "interactive":
                 assert self.pending is None, "two questions at once"
                 self.pending = call
                 self.prompts.append(call["input"].get("prompt") or call["input"].get("context") or "")
             else:
                 self._store(call, *self._result_of(call))
-        results = [
-            _result(call["id"], stored)
-            for call in calls
-            for stored in self._stored
-            if stored.tool_use_id == call["id"]
-        ]
+        if self.waiting and self.pending is None:
+            self.pending = self.waiting.pop(0)
         if self.pending is None:
+            results = [
+                _result(call["id"], stored)
+                for call in calls
+                for stored in self._stored
+                if stored.tool_use_id == call["id"]
+            ]
             self._turn.append({"role": "user", "content": results})
-        else:
-            assert not results
         return self.pending is not None
 
     def _result_of(self, call: dict[str, Any]) -> tuple[str, bool]:
@@ -303,7 +317,7 @@ class Walk:
 
     def _end_turn(self) -> None:
         """Store the turn: texts joined, calls next to them, no notes."""
-        self.pending = None
+        self.pending, self.waiting = None, []
         content, ends = "", []
         for text in self._texts:
             content += ("\n\n" if content and text else "") + text
