@@ -9,6 +9,7 @@ from coaching.practice.coach import (
     days,
     fitting,
     hearing,
+    heeding,
     jobs,
     known_scenes,
     on_list,
@@ -73,6 +74,9 @@ MADE: Mapping[str, Callable[[], Patterns]] = {
     "coaching/practice/coach/known_scenes.py: re.compile(text)": lambda: [*known_scenes.patterns()],
     "coaching/practice/coach/on_list.py: re.compile(text)": lambda: [
         pattern for known in on_list.list_patterns().values() for pattern in known.values()
+    ],
+    "coaching/practice/coach/heeding.py: re.compile(text)": lambda: [
+        pattern for known in heeding.heeding_patterns().values() for pattern in known.values()
     ],
     "coaching/practice/coach/requested.py: re.compile(text)": lambda: [
         pattern

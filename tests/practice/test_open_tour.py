@@ -177,6 +177,17 @@ async def test_a_decision_is_weighed_and_written_only_after_a_yes(http: Http) ->
     assert len(walk.files) == 1
 
 
+@pytest.mark.parametrize(("words", "count"), [("yes please", 1), ("no thanks", 0)])
+async def test_a_plain_yes_or_no_decides_whether_answers_are_written(
+    http: Http, words: str, count: int
+) -> None:
+    walk = Walk(http)
+    for each in ("use the decision helper", "Whether we move to Porto", "More money there", "skip"):
+        await walk.say(each)
+    await walk.say(words)
+    assert len(walk.files) == count
+
+
 async def test_a_pattern_is_kept_only_after_a_yes(http: Http) -> None:
     walk = Walk(http)
     await walk.say("let's look at a pattern")

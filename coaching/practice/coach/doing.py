@@ -22,6 +22,7 @@ from coaching.practice.coach.file_names import clip, join_words, reason_in_words
 from coaching.practice.coach.fitting import is_weighty
 from coaching.practice.coach.follow_up import said_as_step
 from coaching.practice.coach.hearing import hear
+from coaching.practice.coach.heeding import may_write
 from coaching.practice.coach.leaving import takes_leave
 from coaching.practice.coach.library import search_documents
 from coaching.practice.coach.on_list import says
@@ -131,7 +132,12 @@ def _offer_step(conversation: Conversation, words: str) -> Reply | None:
     plan = owed(conversation, words) if CREATE in conversation.tools else None
     if plan is None or conversation.arc or texts.said("step_not_kept") in conversation.spoken:
         return None
-    if harms(plan) or says("no_offer", words) or _is_among_hard_things(conversation):
+    if (
+        harms(plan)
+        or not may_write(conversation)
+        or says("no_offer", words)
+        or _is_among_hard_things(conversation)
+    ):
         return None
     if step := next((each for each in open_steps_here(conversation) if is_same(plan, each)), None):
         return say(say_with_day(conversation, "step_already", step))
@@ -178,6 +184,8 @@ def _shares(sentence: str, quote: str) -> bool:
 
 
 def _note(conversation: Conversation, words: str) -> Reply:
+    if not may_write(conversation):
+        return say(texts.said("not_written"))
     if SAVE not in conversation.tools:
         return say(texts.said("note_impossible"))
     return Reply.of(ToolUse(SAVE, {"file_type": _CAPTURE, "content": words}))

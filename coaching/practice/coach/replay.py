@@ -154,7 +154,7 @@ def _fill(state: State, exchange: Exchange, slot: Slot | None) -> None:
     if exchange.ratings is not None:
         pulse = state.walk.slot("pulse")
         settle(state, pulse, Given(words=answer, ratings=exchange.ratings, at=at))
-    elif found := _chosen(exchange, slot):
+    elif found := _chosen(exchange, slot) or _agreed(state, slot):
         settle(state, slot, Given(words=found[0], value=found[1], at=at))
         state.heard = Heard(kind="later" if found[1] == LATER and not exchange.value else "choice")
     elif state.heard and (state.heard.kind == "later" or is_next(state.heard, answer)):
@@ -193,6 +193,12 @@ def _chosen(exchange: Exchange, slot: Slot) -> Choice | None:
     )
     part = next((choice for choice in slot.choices if named and named in choice[1].split()), None)
     return label_in(exchange.answer, slot) or part
+
+
+def _agreed(state: State, slot: Slot) -> Choice | None:
+    """Return the choice between yes and no that plain words make."""
+    kind = state.heard.kind if state.heard else ""
+    return next((choice for choice in slot.choices if slot.name == "yes" and choice[1] == kind), None)
 
 
 def _is_plain_state(answer: str, slot: Slot) -> bool:

@@ -24,6 +24,7 @@ from coaching.practice.coach.conversation import Call, Conversation
 from coaching.practice.coach.days import days_in, today_in
 from coaching.practice.coach.harm import say_of_harm
 from coaching.practice.coach.hearing import is_about
+from coaching.practice.coach.heeding import may_write
 from coaching.practice.coach.on_list import time_in
 from coaching.practice.coach.plans import CREATE, SENTENCE, Plan, harms, promised, requested_plans
 from coaching.practice.coach.wordings import introduce
@@ -71,6 +72,8 @@ def note(conversation: Conversation, plans: Sequence[Plan]) -> Reply:
     if any(harms(each) for each in plans):
         said = say_of_harm(conversation)
         return Reply.of(said if conversation.spoken.strip() else introduce(said))
+    if not may_write(conversation):
+        return Reply.of(texts.said("not_written"))
     calls, told = [], []
     for plan in plans:
         step = next((each for each in open_steps_here(conversation) if is_same(plan, each)), None)
