@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from coaching.practice.coach.conversation import Conversation
-from coaching.practice.coach.hearing import danger_heard
+from coaching.practice.coach.hearing import danger_heard, is_about
 from coaching.practice.coach.spoken import spoken_language
 from coaching.practice.coach.texts import LANGUAGES, Language, language, once_per_text, read_table
 
@@ -34,7 +34,7 @@ def is_light(words: str) -> bool:
     """Return whether words name nothing dark or dangerous; whether a step harms is known by its plan."""
     own = heeding_patterns()[spoken_language(words) or language()]
     plain = own["plain"].sub(" ", words.replace("’", "'"))
-    return not (own["dark"].search(plain) or own["grave"].search(plain) or danger_heard(words))
+    return not (is_about("dark", plain) or own["grave"].search(plain) or danger_heard(words))
 
 
 def may_write(conversation: Conversation) -> bool:
