@@ -1,7 +1,7 @@
-"""What the tour hears in a text is remembered: in each language, and of short texts alone."""
+"""What the tour hears in a text is remembered: in each language, of many short texts and of few long ones."""
 
 from coaching.practice.coach import texts
-from coaching.practice.coach.texts import MAX_KNOWN_CHARACTERS, once_per_text
+from coaching.practice.coach.texts import KNOWN_LONG_TEXTS, MAX_KNOWN_CHARACTERS, once_per_text
 
 
 def test_a_short_text_is_heard_once_in_each_language_and_for_each_question() -> None:
@@ -19,7 +19,7 @@ def test_a_short_text_is_heard_once_in_each_language_and_for_each_question() -> 
         assert hear("is it glad", "Hello") == 3
 
 
-def test_a_long_text_is_not_kept() -> None:
+def test_only_the_last_long_texts_are_kept() -> None:
     heard: list[str] = []
 
     @once_per_text
@@ -27,6 +27,10 @@ def test_a_long_text_is_not_kept() -> None:
         heard.append(text)
         return len(heard)
 
-    longer = "a" * (MAX_KNOWN_CHARACTERS + 1)
+    longer = ["a" * (MAX_KNOWN_CHARACTERS + each) for each in range(1, KNOWN_LONG_TEXTS + 2)]
     with texts.speaking("en"):
-        assert (hear(longer), hear(longer)) == (1, 2)
+        assert hear(longer[0]) == hear(longer[0]) == 1
+        for text in longer[1:]:
+            hear(text)
+        assert hear(longer[-1]) == len(longer)
+        assert hear(longer[0]) == len(longer) + 1

@@ -19,7 +19,8 @@ LANGUAGES: tuple[Language, ...] = (ENGLISH, "de", "es")
 KNOWN_TEXTS = 1_024
 """So many texts are remembered by each function that hears them."""
 MAX_KNOWN_CHARACTERS = 500
-"""Longer texts are heard anew: as many of them would take hundreds of megabytes."""
+"""Of longer texts, few are remembered: as many would take hundreds of megabytes."""
+KNOWN_LONG_TEXTS = 4
 _Asked = TypeVarTuple("_Asked")
 _Found = TypeVar("_Found")
 
@@ -58,14 +59,15 @@ def once_per_text(hear: Callable[[*_Asked, str], _Found]) -> Callable[[*_Asked, 
     questions.
     """
 
-    @lru_cache(maxsize=KNOWN_TEXTS)
-    def known_of(_: Language, __: str) -> dict[tuple[object, ...], _Found]:
+    def nothing_known(_: Language, __: str) -> dict[tuple[object, ...], _Found]:
         return {}
+
+    known_of_short = lru_cache(maxsize=KNOWN_TEXTS)(nothing_known)
+    known_of_long = lru_cache(maxsize=KNOWN_LONG_TEXTS)(nothing_known)
 
     @wraps(hear)
     def hear_once(*heard: *tuple[*_Asked, str]) -> _Found:
-        if len(heard[-1]) > MAX_KNOWN_CHARACTERS:
-            return hear(*heard)
+        known_of = known_of_short if len(heard[-1]) <= MAX_KNOWN_CHARACTERS else known_of_long
         known, question = known_of(language(), heard[-1]), heard[:-1]
         if question not in known:
             known[question] = hear(*heard)
