@@ -73,6 +73,12 @@ def may_answer(words: str) -> bool:
     return _is_affirmed(words, otherwise=True) or _is_unsafe(words)
 
 
+def asks_about_harm(asked: str) -> bool:
+    """Return whether words of Sage's speak of suicide, harm or safety anywhere."""
+    plain = plain_letters(asked)
+    return _says("asks", plain) or _says("asks-safe", plain)
+
+
 def _questions_in(asked: str) -> Sequence[str]:
     """Return Sage's last questions, or its last sentence where it asked none.
 

@@ -138,6 +138,8 @@ def mended_in(words: str) -> str:
     """Return what words put right: "no, I meant my aunt", "not my brother, my cousin"; nothing for others."""
     found = search("meant", words) or search("mends", words)
     said = next(filter(None, found.groups()), "") if found else ""
+    for end in ".!?;":
+        said = said.partition(end)[0]
     mended = " ".join(said.split()).strip(" .!,;:-–“”\"'")
     is_asked = any(is_about(name, mended) for name in ("question", "asks", "asks_plainly"))
     is_story = len(mended) > _MAX_MENDED or _STORY.match(mended) or is_asked

@@ -21,9 +21,11 @@ from coaching.practice.coach.walking import say
 from coaching.practice.coach.wordings import without_question
 from coaching.practice.script import Reply, ToolUse
 from coaching.safety.answers import danger_in_answer, may_take_back
+from coaching.safety.doing import agrees_to_do
 from coaching.safety.lines import Line, shipped_offer
 
 MAX_HELP_LINES = 5
+_STEP_TOOLS = ("create_action_item", "resolve_action_item")
 _SHORT_ANSWER = 4
 _EVERYDAY = re.compile(
     r"(?=.{0,80}\balready\b)\W{0,9}(?:(?:and|but|so|well|ok|yes|no),? )?"
@@ -120,7 +122,8 @@ def _open_levels(conversation: Conversation) -> Sequence[str]:
     has_asked = False
     for exchange, weight in zip(conversation.exchanges, weights_in(conversation), strict=True):
         has_asked = has_asked or was_asked_about_danger(exchange)
-        level = _level_of(exchange, is_open=bool(levels[-1]), has_asked=has_asked)
+        is_harmless = not (any(levels) or has_asked) and _agrees_to_step(conversation, exchange)
+        level = "" if is_harmless else _level_of(exchange, is_open=bool(levels[-1]), has_asked=has_asked)
         level = level or ("concern" if has_asked and weight == "danger" else "")
         lasts = levels[-1] == "immediate" and (bool(level) or not is_safe(exchange.answer))
         levels.append("immediate" if lasts else level)
@@ -170,9 +173,24 @@ def _suggested_level(conversation: Conversation) -> str:
         return ""
     if weights_in(conversation)[-1] == "danger":
         return "immediate"
+    if _agrees_to_step(conversation, newest):
+        return ""
     found = danger_heard(newest.answer)
     is_everyday = _EVERYDAY.fullmatch(newest.answer) is not None  # the page shows its card in any case
     return found.level if found and not is_everyday else ""
+
+
+def _agrees_to_step(conversation: Conversation, exchange: Exchange) -> bool:
+    """Return whether words only say when a proposal, or a step that was noted or offered, will be done."""
+    earlier = [each.position for each in conversation.exchanges if each.position < exchange.position]
+    since = max(earlier, default=0)
+    steps = [
+        str(call.input.get("title", ""))
+        for call in conversation.calls
+        if call.name in _STEP_TOOLS and since < call.position < exchange.position
+    ]
+    asked = "\n".join([exchange.question, *(f"Next step: {title}" for title in steps)])
+    return agrees_to_do(exchange.answer, asked=asked)
 
 
 def denies_danger(conversation: Conversation) -> bool:
@@ -223,7 +241,9 @@ def _level_of(exchange: Exchange, *, is_open: bool, has_asked: bool) -> str:
     immediate danger that is suggested once more. Right after the question, whatever doesn't deny it is a
     concern.
     """
-    if exchange.value:
+    if exchange.value or (
+        not (is_open or has_asked) and agrees_to_do(exchange.answer, asked=exchange.question)
+    ):
         return ""
     answer, is_answer = exchange.answer, was_asked_about_danger(exchange)
     if is_answer and _agrees(answer):
