@@ -69,8 +69,8 @@ def asked_query(request: TurnRequest) -> Query | None:
     return query(user=request.user_id, session=request.session_id)
 
 
-def danger_of_answer(request: TurnRequest, rows: Rows) -> Danger | None:
-    """Return the danger of a message that affirms what Sage asked, from the rows of `asked_query`."""
+def asked_in(rows: Rows) -> str:
+    """Return what Sage said before a message, from the rows of `asked_query`."""
     found: dict[str, list[Mapping[str, Any]]] = {}
     for kind, values in rows:
         found.setdefault(kind, []).append(json.loads(values) if isinstance(values, str) else values)
@@ -81,9 +81,7 @@ def danger_of_answer(request: TurnRequest, rows: Rows) -> Danger | None:
         *sorted(found.get("call", ()), key=_place),
         *(call for values in said for call in values["calls"] or ()),
     ]
-    return danger_of_words(
-        request.text, asked=_joined(texts, ((call.get("name"), call.get("input")) for call in calls))
-    )
+    return _joined(texts, ((call.get("name"), call.get("input")) for call in calls))
 
 
 def _place(values: Mapping[str, Any]) -> tuple[int, int]:

@@ -28,10 +28,11 @@ from coaching.library.rows.attached import read_attached_last
 from coaching.models import Document, Profile
 from coaching.people.help_lines import count_card
 from coaching.people.languages import in_model_language
-from coaching.safety.card import kept_danger, metadata_of, metadata_of_danger
+from coaching.safety.card import METADATA_KEY, kept_danger, metadata_of, metadata_of_danger
 from coaching.safety.danger import Danger
+from coaching.safety.doing import agrees_to_do
 from coaching.tools import offered_tools
-from coaching.turns.asked import asked_query, danger_of_answer
+from coaching.turns.asked import asked_in, asked_query, danger_of_words
 from coaching.turns.care import care_of_turn
 from coaching.turns.kept import read_kept
 from coaching.turns.looks import Looked, words_of
@@ -154,8 +155,10 @@ def start_turn(
         life, asked = _read_life(request)
     if metadata is None and request.has_text:
         metadata = metadata_of(request.text)
-    if asked and (answered := danger_of_answer(request, asked)):
-        metadata = {**(metadata or {}), **metadata_of_danger(answered)}
+    if asked:
+        metadata = _judged(
+            request.text, metadata or {}, asked=asked_in(asked), holds_offers=life.holds_offers
+        )
     is_said = bool(metadata)
     attached = _attach(request)
     if attached:
@@ -179,6 +182,17 @@ def start_turn(
     kept, effects = read_kept(opened.withdrawn) if opened.withdrawn else ((), ())
     looked = builder.looked_of(opened) if setup else None
     return StartedTurn(opened=opened, setup=setup, kept=kept, effects=effects, looked=looked)
+
+
+def _judged(
+    words: object, metadata: Mapping[str, Any], *, asked: str, holds_offers: bool
+) -> Mapping[str, Any]:
+    """Return a message's metadata with the danger that it has as an answer to what Sage said before it."""
+    if answered := danger_of_words(words, asked=asked):
+        return {**metadata, **metadata_of_danger(answered)}
+    if not holds_offers and METADATA_KEY in metadata and agrees_to_do(words, asked=asked):
+        return {key: value for key, value in metadata.items() if key != METADATA_KEY}
+    return metadata
 
 
 def _attach(request: TurnRequest) -> Sequence[Document]:

@@ -297,6 +297,36 @@ async def test_a_yes_to_sage_s_question_is_immediate_and_a_no_is_none(
     assert await counted() == [("immediate", 1)]
 
 
+TONIGHT = "OK, I'll do it tonight"
+
+
+@pytest.mark.parametrize(
+    ("before", "said", "level"),
+    [
+        ("My tax letter is late", "You could open it and read one page. Shall we note that?", None),
+        ("My tax letter is late", "How are you tonight?", "immediate"),
+        ("I want to kill myself", "You could call a friend first. Shall we plan that?", "immediate"),
+    ],
+)
+async def test_when_it_will_be_done_agrees_to_a_harmless_proposal_alone(
+    live_sage: LiveSage,
+    practice: PracticeServer,
+    session: Session,
+    cookie: str,
+    before: str,
+    said: str,
+    level: str | None,
+) -> None:
+    practice.script([said, "I'm here."])
+    async with open_socket(live_sage, session.id, cookie) as client:
+        await client.until("sync")
+        await client.send(type="message", text=before)
+        await client.until("done")
+        await client.send(type="message", text=TONIGHT)
+        cards = [frame["safety"] for frame in await client.until("done") if "safety" in frame]
+    assert [card["level"] for card in cards] == ([level] if level else [])
+
+
 async def test_an_edited_answer_is_heard_with_the_question_before_it(
     live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str
 ) -> None:
