@@ -1,6 +1,7 @@
 """“I'll do it tonight” beside a step agrees to that, and by itself is answered with help."""
 
-from tests.practice.talking import CONTEXT, Http, TalkWalk
+from tests.practice.conftest import Http
+from tests.practice.talking import CONTEXT, TalkWalk
 
 
 def walk_of(http: Http) -> TalkWalk:
