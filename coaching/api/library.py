@@ -6,6 +6,7 @@ A document that is never sent to the AI model isn't given to programs either: th
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import cast
 
 from django.http import HttpRequest
@@ -26,8 +27,9 @@ from coaching.api.values import (
     Summary,
 )
 from coaching.library.rows.documents import document_with_text, documents_of
+from coaching.models import ActionItem, DocumentState, RecallSource
 from coaching.models import Document as DocumentRow
-from coaching.models import DocumentState, RecallSource
+from coaching.recall.excerpts import marked, words_of
 from coaching.recall.hits import Hit as RecallHit
 from coaching.recall.hits import Passage
 from coaching.recall.passages import read_passages
@@ -44,7 +46,11 @@ FOUND = (
     RecallSource.STEP,
     RecallSource.SUMMARY,
 )
-"""What a program's search finds: no message, no result of a tool, no brief, nothing that is withheld."""
+"""What a program's search finds: no message, no result of a tool, no brief, nothing that is withheld.
+
+Of a next step it finds the title and the description. What the person said of it is indexed, too: its quote,
+and what came of it.
+"""
 
 
 def find(request: HttpRequest, q: Question) -> Found:
@@ -52,9 +58,10 @@ def find(request: HttpRequest, q: Question) -> Found:
     caller = caller_of(request)
     searches.count(caller.user_id)
     hits = search(q, user_id=caller.user_id, now=timezone.now(), limit=HITS, bounds=Bounds(sources=FOUND))
-    passages = read_passages(_without_private(hits, caller.user_id), user_id=caller.user_id)
-    rows = rows_of(caller.user_id, q, passages)
-    return Found(items=[_hit(request, passage, row) for passage, row in zip(passages, rows, strict=True)])
+    read = read_passages(_without_private(hits, caller.user_id), user_id=caller.user_id)
+    passages = _without_said(read, caller.user_id)
+    found = zip(passages, rows_of(caller.user_id, q, passages), strict=True)
+    return Found(items=[_hit(request, passage, row) for passage, row in found if _is_found(passage, row, q)])
 
 
 def list_documents(
@@ -93,6 +100,28 @@ def _without_private(hits: Sequence[RecallHit], user_id: int) -> list[RecallHit]
     sessions = without_private(Session.of(user_id).filter(pk__in=found), user_id=user_id)
     shown = set(sessions.values_list("pk", flat=True)) if found else set()
     return [hit for hit in hits if hit.source != RecallSource.SUMMARY or hit.session_id in shown]
+
+
+def _without_said(passages: Sequence[Passage], user_id: int) -> list[Passage]:
+    """Return passages of which those of next steps have no text but title and description."""
+    found = {passage.hit.file_id for passage in passages if _is_step(passage)}
+    steps = ActionItem.of(user_id).filter(pk__in=found) if found else ActionItem.of(user_id).none()
+    texts = {step.pk: "\n".join(filter(None, (step.title, step.description))) for step in steps}
+    return [
+        replace(passage, text=texts.get(passage.hit.file_id or 0, "")) if _is_step(passage) else passage
+        for passage in passages
+    ]
+
+
+def _is_step(passage: Passage) -> bool:
+    return passage.hit.source == RecallSource.STEP
+
+
+def _is_found(passage: Passage, row: HitRow, question: str) -> bool:
+    """Return whether a program may know that the question found this: a step, by the text that is given."""
+    words = words_of(question)
+    has_match = row.has_match or any(part.is_match for part in marked(row.title, words))
+    return not _is_step(passage) or has_match or not words
 
 
 def _summary(session: Session) -> Summary:
