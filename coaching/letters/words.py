@@ -146,9 +146,13 @@ def _said(user_id: int, begin: datetime, end: datetime) -> QuerySet[Message]:
 
 
 def _read_steps(profile: Profile, begin: datetime, end: datetime) -> Sequence[Step]:
-    """Return the person's own steps that were set or changed between two moments, without words of danger."""
+    """Return the person's own steps that were set or changed between two moments, without words of danger.
+
+    A quote without its conversation is of one that was deleted.
+    """
     changed = StepChange.of(profile.user_id).filter(at__gte=begin, at__lt=end).order_by("at", "id")
-    steps = for_models(ActionItem.of(profile.user_id)).filter(
+    steps = for_models(ActionItem.of(profile.user_id)).exclude(~Q(quote=""), session=None)
+    steps = steps.filter(
         Q(created_at__gte=begin, created_at__lt=end) | Q(pk__in=changed.values("action_item")),
         client__client_type=ClientType.SELF,
         session__deleted_at=None,

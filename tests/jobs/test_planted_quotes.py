@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.utils import timezone
 
 from coaching.files.safety_plans import PLAN_PATH
 from coaching.letters.checking import ClaimedParagraph, ClaimedQuote, Sayings, checked
@@ -16,13 +17,13 @@ from coaching.letters.writing import write_letter
 from coaching.library.clients import create_client, own_client
 from coaching.library.scopes import set_scope
 from coaching.model_client.connection import ModelConnection
-from coaching.models import ClientType, Profile, UserFileVersion
+from coaching.models import ActionItem, ActionState, ClientType, Profile, UserFileVersion
 from coaching.practice import PracticeServer
 from coaching.safety.card import ELSEWHERE_KEY, METADATA_KEY, values_of_danger
 from coaching.safety.danger import Danger
 from sessions_app.database import in_database
 from sessions_app.models import CallState, Session, ToolCallRecord, Turn
-from sessions_app.organising import delete_session
+from sessions_app.organising import delete_session, purge_deleted_sessions
 from sessions_app.verdicts import NewVerdict, store_verdict
 from tests.letters.months import FIRST, OCTOBER, add, at, talk, wanting
 
@@ -199,3 +200,23 @@ def test_a_true_quote_stays_however_it_is_punctuated(user: User) -> None:
             claim = ClaimedQuote(words=words, day=day(on))
             found = checked([ClaimedParagraph(kind="moved", text="So.", quotes=[claim])], sayings)
             assert [quote.sentence for each in found for quote in each.quotes] == [SAID[number]]
+
+
+def test_a_step_whose_conversation_was_deleted_is_in_no_month(user: User) -> None:
+    profile: Profile = wanting(user)
+    session = talk(user, at(2), "I will call my mother on Thursday.")
+    client = own_client(user.pk)
+    for title, quote, of in (("Call my mother", "I will call my mother", session), ("Buy soil", "", None)):
+        step = ActionItem.unscoped.create(
+            user=user, client=client, title=title, quote=quote, session=of, state=ActionState.OPEN
+        )
+        ActionItem.unscoped.filter(pk=step.pk).update(created_at=at(2))
+    assert titles_in(profile) == ["Call my mother", "Buy soil"]
+    delete_session(user_id=user.pk, session_id=session.id)
+    assert titles_in(profile) == ["Buy soil"]
+    purge_deleted_sessions(now=timezone.now() + timedelta(minutes=11))
+    assert titles_in(profile) == ["Buy soil"]
+
+
+def titles_in(profile: Profile) -> list[str]:
+    return [step.title for step in read_month(profile=profile, month=OCTOBER).steps]
