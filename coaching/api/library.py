@@ -104,7 +104,7 @@ def _without_private(hits: Sequence[RecallHit], user_id: int) -> list[RecallHit]
 
 def _without_said(passages: Sequence[Passage], user_id: int) -> list[Passage]:
     """Return passages of which those of next steps have no text but title and description."""
-    found = {passage.hit.file_id for passage in passages if _is_step(passage)}
+    found = {passage.hit.file_id or 0 for passage in passages if _is_step(passage)}
     steps = ActionItem.of(user_id).filter(pk__in=found) if found else ActionItem.of(user_id).none()
     texts = {step.pk: "\n".join(filter(None, (step.title, step.description))) for step in steps}
     return [
