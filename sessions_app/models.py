@@ -522,7 +522,7 @@ class Round(Owned):
         return f"round {self.number} of {self.turn_id}"
 
 
-class CallState(models.TextChoices):
+class ToolCallState(models.TextChoices):
     """`running` is an unfinished instant call; `pending` waits for the user; the rest are ends."""
 
     RUNNING = "running", "Running"
@@ -535,7 +535,12 @@ class CallState(models.TextChoices):
     INTERRUPTED = "interrupted", "Interrupted"
 
 
-_ENDS_OF_QUESTIONS = (CallState.ANSWERED, CallState.SUPERSEDED, CallState.DISMISSED, CallState.EXPIRED)
+_ENDS_OF_QUESTIONS = (
+    ToolCallState.ANSWERED,
+    ToolCallState.SUPERSEDED,
+    ToolCallState.DISMISSED,
+    ToolCallState.EXPIRED,
+)
 
 
 class ToolCallRecord(Owned):
@@ -554,7 +559,7 @@ class ToolCallRecord(Owned):
     position = models.PositiveIntegerField()
     tool_use_id = models.CharField(max_length=100)
     name = models.CharField(max_length=100)
-    state = models.CharField(max_length=16, choices=CallState, default=CallState.RUNNING)
+    state = models.CharField(max_length=16, choices=ToolCallState, default=ToolCallState.RUNNING)
     input = models.JSONField(default=dict, blank=True)
     result = models.TextField(blank=True, default="")
     is_error = models.BooleanField(default=False)
@@ -568,10 +573,15 @@ class ToolCallRecord(Owned):
         ordering = ["turn", "round_number", "position"]
         constraints = [
             models.UniqueConstraint(fields=["turn", "tool_use_id"], name="call_once_per_turn"),
-            models.CheckConstraint(condition=Q(state__in=CallState.values), name="call_state_known"),
+            models.CheckConstraint(condition=Q(state__in=ToolCallState.values), name="call_state_known"),
             models.CheckConstraint(
-                condition=Q(state__in=[CallState.RUNNING, CallState.PENDING], finished_at__isnull=True)
-                | (~Q(state__in=[CallState.RUNNING, CallState.PENDING]) & Q(finished_at__isnull=False)),
+                condition=Q(
+                    state__in=[ToolCallState.RUNNING, ToolCallState.PENDING], finished_at__isnull=True
+                )
+                | (
+                    ~Q(state__in=[ToolCallState.RUNNING, ToolCallState.PENDING])
+                    & Q(finished_at__isnull=False)
+                ),
                 name="call_finished_at_iff_finished",
             ),
         ]
@@ -593,7 +603,7 @@ class ToolCallRecord(Owned):
     @property
     def shown_state(self) -> str:
         """The state of its question: answered as soon as the user has said yes."""
-        return CallState.ANSWERED if self.is_allowed else self.state
+        return ToolCallState.ANSWERED if self.is_allowed else self.state
 
 
 class UsagePurpose(models.TextChoices):

@@ -16,7 +16,7 @@ from django.utils.translation import gettext_noop as _
 
 from sessions_app.errors import Refused
 from sessions_app.limits import RateLimit, refuse_over_limits
-from sessions_app.models import CallState, Session, SessionStatus, ToolCallRecord, Turn, TurnStatus
+from sessions_app.models import Session, SessionStatus, ToolCallRecord, ToolCallState, Turn, TurnStatus
 from sessions_app.queries import write_together
 from sessions_app.selectors import accessible_session
 from sessions_app.session_events import COUNTER, CallAsked, CallEnded, append, numbered
@@ -91,10 +91,10 @@ def answer_call(
     call.metadata |= answer.metadata
     call.look_due_at = answer.look_due_at
     if answer.result is None:
-        call.state, call.value = CallState.RUNNING, answer.value
+        call.state, call.value = ToolCallState.RUNNING, answer.value
         call.save(update_fields=["state", "value", "metadata"])
     else:
-        _end_call(call, CallState.ANSWERED, answer.result, value=answer.value)
+        _end_call(call, ToolCallState.ANSWERED, answer.result, value=answer.value)
     if session.is_only_opened:
         session.is_only_opened = False
         session.save(update_fields=["is_only_opened"])
@@ -110,7 +110,7 @@ def dismiss_call(
     Raises `Refused` where it isn't pending any more.
     """
     session, call = _locked_call(user_id=user_id, session_id=session_id, tool_use_id=tool_use_id)
-    _end_call(call, CallState.DISMISSED, CallResult(content=DISMISSED, is_error=False))
+    _end_call(call, ToolCallState.DISMISSED, CallResult(content=DISMISSED, is_error=False))
     return _go_on(session, call, owner=owner, rate_limit=rate_limit)
 
 
@@ -129,7 +129,9 @@ def await_user(
         call.metadata[FACTS] = dict(facts[call.tool_use_id])
         call.save(update_fields=["metadata"])
     if session.status != SessionStatus.ACTIVE:
-        expired = _end_waiting_turn(session, CallState.EXPIRED, EXPIRED, TurnStatus.COMPLETED, is_part=True)
+        expired = _end_waiting_turn(
+            session, ToolCallState.EXPIRED, EXPIRED, TurnStatus.COMPLETED, is_part=True
+        )
         return tuple(call.tool_use_id for call in expired)
     asked = [_asked(call) for call in read_pending_calls(turn)[:1]]  # they are shown one after another
     append(session, *asked, part_ended(turn))
@@ -141,16 +143,16 @@ def supersede_pending_calls(session: Session) -> tuple[ToolCallRecord, ...]:
 
     The caller has locked the session's row, in the transaction that opens the new turn.
     """
-    return _end_waiting_turn(session, CallState.SUPERSEDED, SUPERSEDED, TurnStatus.SUPERSEDED)
+    return _end_waiting_turn(session, ToolCallState.SUPERSEDED, SUPERSEDED, TurnStatus.SUPERSEDED)
 
 
 def expire_pending_calls(session: Session) -> tuple[ToolCallRecord, ...]:
     """Close a waiting turn because its session ends; return the calls that were pending."""
-    return _end_waiting_turn(session, CallState.EXPIRED, EXPIRED, TurnStatus.INTERRUPTED)
+    return _end_waiting_turn(session, ToolCallState.EXPIRED, EXPIRED, TurnStatus.INTERRUPTED)
 
 
 def read_pending_calls(turn: Turn) -> list[ToolCallRecord]:
-    return list(turn.calls.filter(state=CallState.PENDING).order_by("round_number", "position"))
+    return list(turn.calls.filter(state=ToolCallState.PENDING).order_by("round_number", "position"))
 
 
 def _locked_call(
@@ -160,7 +162,7 @@ def _locked_call(
     call = locked_call_of(session, tool_use_id)
     if call is None:
         raise Refused(_("That question isn’t in this conversation."))
-    if call.state != CallState.PENDING or call.turn.status != TurnStatus.AWAITING_USER:
+    if call.state != ToolCallState.PENDING or call.turn.status != TurnStatus.AWAITING_USER:
         raise Refused(_("This question isn’t open any more."))
     if session.status != SessionStatus.ACTIVE:
         raise Refused(_("This conversation has ended."))
@@ -176,7 +178,7 @@ def locked_call_of(session: Session, tool_use_id: object) -> ToolCallRecord | No
     return found.order_by("-turn__messages__number").first()
 
 
-def _end_call(call: ToolCallRecord, state: CallState, result: CallResult, *, value: Any = None) -> None:
+def _end_call(call: ToolCallRecord, state: ToolCallState, result: CallResult, *, value: Any = None) -> None:
     call.state = state
     call.result = mended(result.content)
     call.is_error = result.is_error
@@ -194,7 +196,7 @@ def _go_on(session: Session, call: ToolCallRecord, *, owner: str, rate_limit: Ra
     if waiting:
         append(session, _ended(call), _asked(waiting[0]))
         return EndedCall(turn=turn, call=call)
-    heard = (CallState.ANSWERED, CallState.RUNNING)
+    heard = (ToolCallState.ANSWERED, ToolCallState.RUNNING)
     if not turn.calls.filter(round_number=call.round_number, state__in=heard).exists():
         dismissed = Ending(status=TurnStatus.COMPLETED, stop_reason=DISMISSED_STOP_REASON)
         end_turn(session, turn, dismissed, facts=[_ended(call)])
@@ -221,7 +223,7 @@ def _ended(call: ToolCallRecord) -> CallEnded:
 
 
 def _end_waiting_turn(
-    session: Session, state: CallState, result: str, status: TurnStatus, *, is_part: bool = False
+    session: Session, state: ToolCallState, result: str, status: TurnStatus, *, is_part: bool = False
 ) -> tuple[ToolCallRecord, ...]:
     """Close a waiting turn. `is_part`: nobody has been told that its part ended, or of its question."""
     turn = session.turns.select_for_update(no_key=True).filter(status=TurnStatus.AWAITING_USER).first()

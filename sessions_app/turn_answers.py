@@ -13,11 +13,11 @@ from typing import Any
 from django.db.models import QuerySet
 
 from sessions_app.history import FOREIGN_KEY
-from sessions_app.models import CallState, ModelUsage, Round, ToolCallRecord, Turn, UsagePurpose
+from sessions_app.models import ModelUsage, Round, ToolCallRecord, ToolCallState, Turn, UsagePurpose
 from sessions_app.queries import Columns, Query, Rows, parameter, prepared
 from sessions_app.spending import spending_of, usage_metadata
 
-OPEN_CALL_STATES = (CallState.RUNNING, CallState.PENDING)
+OPEN_CALL_STATES = (ToolCallState.RUNNING, ToolCallState.PENDING)
 INTERRUPTED_CALL = "Interrupted: it is not known to have run."
 
 _ROUND, _CALL, _USAGE = Columns(Round, without=("blocks",)), Columns(ToolCallRecord), Columns(ModelUsage)
@@ -85,7 +85,7 @@ def close_calls(turn: Turn, calls: Sequence[ToolCallRecord], now: datetime) -> N
     """Mark the turn's unfinished calls as interrupted."""
     unfinished = [call for call in calls if call.state in OPEN_CALL_STATES]
     for call in unfinished:
-        call.state = CallState.INTERRUPTED
+        call.state = ToolCallState.INTERRUPTED
         call.finished_at = now
         call.is_error = True
         call.result = INTERRUPTED_CALL

@@ -16,7 +16,6 @@ from django.utils import timezone
 from sessions_app.errors import StaleFence
 from sessions_app.history import FOREIGN_KEY, next_message, store_message
 from sessions_app.models import (
-    CallState,
     Message,
     MessageRole,
     ModelUsage,
@@ -24,6 +23,7 @@ from sessions_app.models import (
     Session,
     SessionStatus,
     ToolCallRecord,
+    ToolCallState,
     Turn,
     TurnStatus,
 )
@@ -217,7 +217,7 @@ def _call_of(turn: Turn, round_number: int, call: NewCall) -> ToolCallRecord:
         position=call.position,
         tool_use_id=call.tool_use_id,
         name=mended(call.name)[:100],
-        state=CallState.PENDING if call.is_interactive else CallState.RUNNING,
+        state=ToolCallState.PENDING if call.is_interactive else ToolCallState.RUNNING,
         input=mended_json(call.input),
         metadata=mended_json(dict(call.metadata)),
     )
@@ -232,7 +232,7 @@ def run_effect(key: TurnKey, tool_use_id: str, effect: Callable[[], CallResult])
     lock_session_of(key.turn_id)  # an effect may change it
     turn = lock_turn(key)
     call = turn.calls.get(tool_use_id=tool_use_id)
-    if call.state == CallState.FINISHED:
+    if call.state == ToolCallState.FINISHED:
         return CallResult(content=call.result, is_error=call.is_error)
     result = effect()
     _finish(call, result)
@@ -249,7 +249,7 @@ def store_result(key: TurnKey, tool_use_id: str, result: CallResult) -> None:
 
 
 def _finish(call: ToolCallRecord, result: CallResult) -> None:
-    call.state = CallState.FINISHED
+    call.state = ToolCallState.FINISHED
     call.result = mended(result.content)
     call.is_error = result.is_error
     call.finished_at = timezone.now()

@@ -35,12 +35,12 @@ from coaching.transcript.notices import shown_notice
 from coaching.transcript.old_replies import old_calls
 from coaching.transcript.ratings import ShownRating
 from sessions_app.models import (
-    CallState,
     Message,
     MessageRole,
     Session,
     SessionStatus,
     ToolCallRecord,
+    ToolCallState,
     Turn,
     TurnStatus,
 )
@@ -54,10 +54,10 @@ Round = tuple[str, str, Sequence[ShownCall]]
 """Text, notes and calls of a round."""
 
 _ENDS: Mapping[str, str] = {
-    CallState.PENDING: gettext_noop("You haven’t answered yet."),
-    CallState.DISMISSED: gettext_noop("Skipped."),
-    CallState.SUPERSEDED: gettext_noop("Answered in your own words."),
-    CallState.EXPIRED: gettext_noop("The conversation ended before you answered."),
+    ToolCallState.PENDING: gettext_noop("You haven’t answered yet."),
+    ToolCallState.DISMISSED: gettext_noop("Skipped."),
+    ToolCallState.SUPERSEDED: gettext_noop("Answered in your own words."),
+    ToolCallState.EXPIRED: gettext_noop("The conversation ended before you answered."),
 }
 _OUTCOMES: Mapping[str, str] = {
     "accepted": gettext_noop("You said yes."),

@@ -23,10 +23,10 @@ from coaching.safety.danger import Danger
 from sessions_app.models import (
     OPEN_TURN_STATUSES,
     RETRIED_TURN_STATUSES,
-    CallState,
     Message,
     MessageRole,
     ToolCallRecord,
+    ToolCallState,
     TurnStatus,
     VerdictLevel,
 )
@@ -108,7 +108,7 @@ def _answers() -> QuerySet[Any, Any]:
     calls = ToolCallRecord.of(parameter("user")).filter(
         turn__session__deleted_at=None, turn__is_withdrawn=False, finished_at__gte=parameter("since")
     )
-    calls = calls.filter(state=CallState.ANSWERED, metadata__has_key=METADATA_KEY).order_by()
+    calls = calls.filter(state=ToolCallState.ANSWERED, metadata__has_key=METADATA_KEY).order_by()
     values = JSONObject(
         safety=F(f"metadata__{METADATA_KEY}"),
         look=F(f"metadata__{LOOK_KEY}"),

@@ -17,7 +17,7 @@ from coaching.transcript.old_replies import text_of_reply
 from sessions_app import selectors
 from sessions_app import session_events as facts
 from sessions_app.database import one_snapshot
-from sessions_app.models import CallState, MessageRole, Session, SessionStatus, Turn, TurnStatus
+from sessions_app.models import MessageRole, Session, SessionStatus, ToolCallState, Turn, TurnStatus
 from sessions_app.pending_calls import read_pending_calls
 from sessions_app.verdicts import read_levels
 
@@ -192,7 +192,9 @@ def read_sync(session: Session) -> Sync:
     return replace(
         _sync_of(turn, read_shown_rounds(turn)),
         status="awaiting_user" if is_waiting else "running",
-        running={call.tool_use_id: call.name for call in turn.calls.all() if call.state == CallState.RUNNING},
+        running={
+            call.tool_use_id: call.name for call in turn.calls.all() if call.state == ToolCallState.RUNNING
+        },
         # They are shown one after another.
         pending=tuple(pending_of(call) for call in read_pending_calls(turn)[:1]) if is_waiting else (),
         last_number=number,

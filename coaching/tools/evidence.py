@@ -21,12 +21,12 @@ from coaching.tools.presentation import SageTool
 from sessions_app.errors import Refused
 from sessions_app.history import PROGRAM_KEY
 from sessions_app.models import (
-    CallState,
     Message,
     MessageRole,
     Round,
     SafetyVerdict,
     ToolCallRecord,
+    ToolCallState,
     Turn,
     VerdictLevel,
 )
@@ -125,7 +125,7 @@ def _asked_before(message: Message) -> str:
 def _taps(context: ToolContext, numbers: Mapping[Any, int]) -> Mapping[int, list[Said]]:
     """Return what was tapped and written in forms, the newest first, by the number of its turn's message."""
     calls = ToolCallRecord.of(context.user_id).filter(
-        turn__in=list(numbers), state=CallState.ANSWERED, value__isnull=False
+        turn__in=list(numbers), state=ToolCallState.ANSWERED, value__isnull=False
     )
     found: dict[int, list[Said]] = {}
     for call in calls.exclude(metadata__has_key="safety").order_by("-round_number", "-position"):

@@ -8,7 +8,7 @@ from coaching.models import FileType, UserFile
 from coaching.tools.context import AnswerContext
 from coaching.tools.save_file import SAVE_FILE
 from sessions_app.arcs import current_arc
-from sessions_app.models import CallState, Session, ToolCallRecord
+from sessions_app.models import Session, ToolCallRecord, ToolCallState
 from sessions_app.selectors import accessible_session
 
 MOST = timedelta(hours=12)
@@ -32,7 +32,7 @@ def _read_named(context: AnswerContext, session: Session) -> dict[str, str]:
         return {}
     saves = ToolCallRecord.within(session).filter(
         name=SAVE_FILE.name,
-        state=CallState.FINISHED,
+        state=ToolCallState.FINISHED,
         is_error=False,
         created_at__gte=max(arc.started_at, context.now - MOST),
         input__file_type=FileType.DOMAIN,

@@ -26,15 +26,15 @@ from coaching.transcript.names import MadeFile, arc_words, dom_id_of, in_words, 
 from coaching.transcript.old_replies import old_inputs
 from coaching.transcript.ratings import ShownRating, day_rated, rated_rows, rating_in, rows_to_rate
 from coaching.transcript.step_chips import StepItem, chip_of_call
-from sessions_app.models import CallState, Message, ToolCallRecord
+from sessions_app.models import Message, ToolCallRecord, ToolCallState
 from sessions_app.turn_records import FACTS
 
 SESSION_DONE = gettext_noop("This conversation was completed here.")
 
 
-_UNANSWERED_ENDS = (CallState.SUPERSEDED, CallState.EXPIRED)
-_ENDS = (CallState.ANSWERED, CallState.DISMISSED, *_UNANSWERED_ENDS)
-SHOWN_STATES = (CallState.PENDING, CallState.FINISHED, *_ENDS)
+_UNANSWERED_ENDS = (ToolCallState.SUPERSEDED, ToolCallState.EXPIRED)
+_ENDS = (ToolCallState.ANSWERED, ToolCallState.DISMISSED, *_UNANSWERED_ENDS)
+SHOWN_STATES = (ToolCallState.PENDING, ToolCallState.FINISHED, *_ENDS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +82,7 @@ class QuestionItem:
 
     @property
     def is_pending(self) -> bool:
-        return self.state == CallState.PENDING
+        return self.state == ToolCallState.PENDING
 
     @property
     def last_rated_on(self) -> date | None:
@@ -125,15 +125,15 @@ def calls_by_round(records: Iterable[ToolCallRecord], *, is_waiting: bool) -> di
         number = record.round_number
         if record.is_allowed:
             shown.setdefault(number, []).append(question_of(record))
-        if record.state == CallState.FINISHED:
+        if record.state == ToolCallState.FINISHED:
             if noted := _mark_of(record) or chip_of_call(record):
                 shown.setdefault(number, []).append(noted)
             continue
         if record.is_allowed or record.state not in SHOWN_STATES or number in silent_rounds:
             continue
-        if record.state == CallState.PENDING or record.state in _UNANSWERED_ENDS:
+        if record.state == ToolCallState.PENDING or record.state in _UNANSWERED_ENDS:
             silent_rounds.add(number)
-        if record.state != CallState.PENDING or is_waiting:
+        if record.state != ToolCallState.PENDING or is_waiting:
             shown.setdefault(number, []).append(question_of(record))
     return shown
 
@@ -161,7 +161,7 @@ def _with_chosen(question: QuestionItem, said: str) -> QuestionItem:
     if said not in [option.label for option in question.options]:
         return question
     options = [replace(option, is_chosen=option.label == said) for option in question.options]
-    return replace(question, options=options, state=CallState.ANSWERED)
+    return replace(question, options=options, state=ToolCallState.ANSWERED)
 
 
 def written_texts(answer: Message) -> list[str]:
@@ -174,7 +174,7 @@ def question_of(record: ToolCallRecord) -> QuestionItem:
     asked = _asked(record.tool_use_id, record.name, record.input, state, facts)
     if ruling := Ruling.of(record.metadata):
         asked = replace(asked, sources=source_names(ruling.sources), can_undo=not ruling.is_held)
-    if state != CallState.ANSWERED:
+    if state != ToolCallState.ANSWERED:
         return asked
     asked = replace(asked, danger=kept_danger(record.metadata))
     if asked.kind == "options":
@@ -190,7 +190,7 @@ def question_of(record: ToolCallRecord) -> QuestionItem:
 
 def pending_question(pending: CallPending) -> QuestionItem:
     """Build the item of a call that has just started to wait."""
-    asked = _asked(pending.tool_use_id, pending.name, pending.input, CallState.PENDING, pending.facts)
+    asked = _asked(pending.tool_use_id, pending.name, pending.input, ToolCallState.PENDING, pending.facts)
     return replace(asked, sources=source_names(pending.sources))
 
 
@@ -239,7 +239,7 @@ def _old_call(
         return MarkItem(name="end-session", text=gettext(SESSION_DONE))
     if result:
         return begin_mark(presentation.arc_begun(result))
-    return _asked(call["id"], call["name"], call["input"], CallState.SUPERSEDED)
+    return _asked(call["id"], call["name"], call["input"], ToolCallState.SUPERSEDED)
 
 
 def _type_name(file_type: str) -> str:
@@ -249,7 +249,7 @@ def _type_name(file_type: str) -> str:
 def _asked(tool_use_id: str, name: str, given: object, state: str, facts: object = None) -> QuestionItem:
     question = presentation_of(name).question(given if isinstance(given, Mapping) else {})
     shown = facts if isinstance(facts, Mapping) else {}
-    fields, words = card_parts(question.fields, shown, is_pending=state == CallState.PENDING)
+    fields, words = card_parts(question.fields, shown, is_pending=state == ToolCallState.PENDING)
     return QuestionItem(
         kind=question.kind,
         dom_id=dom_id_of(tool_use_id),
@@ -266,7 +266,7 @@ def _asked(tool_use_id: str, name: str, given: object, state: str, facts: object
         is_page_new=not shown.get(REPLACES),
         mark=arc.name if (arc := arc_words(text_in(shown, ARC))) else "",
         text=question.text,
-        goes=going_shown(shown) if state == CallState.PENDING else [],
+        goes=going_shown(shown) if state == ToolCallState.PENDING else [],
     )
 
 

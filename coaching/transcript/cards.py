@@ -21,7 +21,7 @@ from coaching.tools.step_results import step_values
 from coaching.transcript.calls import QuestionItem, ShownCall, calls_by_round, question_of
 from coaching.transcript.names import dom_id_of
 from coaching.transcript.step_chips import StepItem, chip_now, chip_of_call
-from sessions_app.models import CallState, Message, SafetyVerdict, ToolCallRecord, VerdictLevel
+from sessions_app.models import Message, SafetyVerdict, ToolCallRecord, ToolCallState, VerdictLevel
 from sessions_app.verdicts import read_verdicts
 
 REFUSED_KEY = "now"
@@ -113,7 +113,7 @@ def _read_steps(
     session_id: uuid.UUID, rows: Iterable[Message | ToolCallRecord]
 ) -> Mapping[int, Mapping[str, Any]]:
     """Return the next steps of chips as they are now, by id; reads nothing where there are none."""
-    calls = (row for row in rows if isinstance(row, ToolCallRecord) and row.state == CallState.FINISHED)
+    calls = (row for row in rows if isinstance(row, ToolCallRecord) and row.state == ToolCallState.FINISHED)
     ids = {chip.step_id for call in calls if (chip := chip_of_call(call))}
     if not ids:
         return {}

@@ -11,7 +11,7 @@ from coaching.tools.places import PLACES, choices_in, shown_place
 from coaching.tools.presentation import DOCUMENT, PLACE, CardField
 from coaching.tools.refile_document import BECOMES, LABELS
 from coaching.transcript.made_files import values_in
-from sessions_app.models import CallState, ToolCallRecord
+from sessions_app.models import ToolCallRecord, ToolCallState
 from sessions_app.pending_calls import UNDONE
 
 Outcome = Literal["", "allowed", "accepted", "failed", "declined", "undone"]
@@ -67,6 +67,6 @@ def written_fields(
 
 
 def _outcome_of_allowed(record: ToolCallRecord) -> Outcome:
-    if record.state == CallState.RUNNING:
+    if record.state == ToolCallState.RUNNING:
         return "allowed"
     return "failed" if record.is_error or values_in(record.result).get("success") is False else "accepted"

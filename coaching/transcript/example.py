@@ -16,7 +16,7 @@ from django.utils.translation import get_language
 from coaching.transcript.calls import QuestionItem, ShownCall, ShownOption, WrittenItem
 from coaching.transcript.items import DayItem, RoundItem, SaidItem, ShownItem, TurnItem
 from coaching.transcript.step_chips import StepItem
-from sessions_app.models import CallState
+from sessions_app.models import ToolCallState
 
 LANGUAGES = ("en", "de", "es")
 
@@ -72,5 +72,9 @@ def _calls_in(told: Mapping[str, Any], monday: date, name: str) -> Iterator[Show
             for label in told["pills"]
         ]
         yield QuestionItem(
-            kind="options", dom_id=f"{name}-call", tool_use_id="", state=CallState.ANSWERED, options=options
+            kind="options",
+            dom_id=f"{name}-call",
+            tool_use_id="",
+            state=ToolCallState.ANSWERED,
+            options=options,
         )

@@ -27,12 +27,12 @@ from coaching.transcript.old_replies import old_calls
 from sessions_app import selectors
 from sessions_app.models import (
     MARKS_DAY,
-    CallState,
     Message,
     MessageRole,
     SafetyVerdict,
     Session,
     ToolCallRecord,
+    ToolCallState,
     Turn,
 )
 from sessions_app.queries import Columns, parameter, prepared, run_queries, run_query
@@ -214,7 +214,7 @@ def read_answered(event: CallAnswered) -> TurnRows | CallRows | None:
     After an answer the turn goes on, and its own end is shown later.
     """
     turn, shown, rows = _read_turn(uuid.UUID(event.turn_id))
-    if event.state != CallState.ANSWERED and not turn.is_open:
+    if event.state != ToolCallState.ANSWERED and not turn.is_open:
         return rows
     call = next((call for call in shown.calls if call.tool_use_id == event.tool_use_id), None)
     return replace(shown, calls=(call,)) if call else None

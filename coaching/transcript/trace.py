@@ -10,17 +10,17 @@ from typing import Any
 
 from coaching.context.statement import SKILL_KEY
 from coaching.tools import SKILL_TOOLS
-from sessions_app.models import CallState, LookOutcome, SafetyVerdict, ToolCallRecord, Turn
+from sessions_app.models import LookOutcome, SafetyVerdict, ToolCallRecord, ToolCallState, Turn
 from sessions_app.money import small_dollars
 from sessions_app.spending import Spending
 
 PLACES = ("opening", "earlier", "message")
 _WAITING = (
-    CallState.PENDING,
-    CallState.ANSWERED,
-    CallState.DISMISSED,
-    CallState.SUPERSEDED,
-    CallState.EXPIRED,
+    ToolCallState.PENDING,
+    ToolCallState.ANSWERED,
+    ToolCallState.DISMISSED,
+    ToolCallState.SUPERSEDED,
+    ToolCallState.EXPIRED,
 )
 
 

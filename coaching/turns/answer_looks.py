@@ -15,7 +15,7 @@ from django.db.models import Q, QuerySet
 from coaching.life.capture_verdicts import CLAIMED_FOR, MAX_CLAIMED, TAKEN_WITHIN
 from coaching.model_client.patience import look_delay
 from coaching.safety.danger import Danger
-from sessions_app.models import CallState, ToolCallRecord
+from sessions_app.models import ToolCallRecord, ToolCallState
 from sessions_app.queries import Query, parameter, prepared
 
 
@@ -37,7 +37,7 @@ def look_due_at(value: object, danger: Danger | None, *, now: datetime) -> datet
 
 def _is_look_due(now: Any, *, since: Any) -> Q:
     return Q(
-        state=CallState.ANSWERED,
+        state=ToolCallState.ANSWERED,
         turn__is_withdrawn=False,
         look_due_at__lte=now,
         finished_at__gt=since,

@@ -39,7 +39,7 @@ from coaching.turns.words import FAILURES, OPENING_CUT, WORDS
 from sessions_app import pending_calls, turn_records
 from sessions_app.database import in_database
 from sessions_app.errors import StaleFence
-from sessions_app.models import CallState, Message, TurnStatus
+from sessions_app.models import Message, ToolCallState, TurnStatus
 from sessions_app.turn_records import Ending, LastRound, TurnKey
 
 logger = structlog.get_logger(__name__)
@@ -167,7 +167,7 @@ async def _wait_for_user(key: TurnKey, result: PartResult) -> TurnDone:
     facts = {pending.tool_use_id: pending.facts for pending in result.pending if pending.facts}
     expired = await in_database(pending_calls.await_user, key, stop_reason=result.stop_reason, facts=facts)
     if expired:
-        return turn_done(key.turn_id, status=TurnStatus.COMPLETED, stop_reason=CallState.EXPIRED)
+        return turn_done(key.turn_id, status=TurnStatus.COMPLETED, stop_reason=ToolCallState.EXPIRED)
     return turn_done(key.turn_id, status=TurnStatus.AWAITING_USER, stop_reason=result.stop_reason)
 
 

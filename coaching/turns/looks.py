@@ -34,13 +34,13 @@ from coaching.turns.asked import (
 )
 from coaching.turns.taken_back import take_back_steps
 from sessions_app.models import (
-    CallState,
     Message,
     MessageRole,
     ModelUsage,
     SafetyVerdict,
     Session,
     ToolCallRecord,
+    ToolCallState,
 )
 from sessions_app.queries import Columns, prepared, run_queries
 from sessions_app.selectors import accessible_session
@@ -143,7 +143,7 @@ def _said_earlier(messages: QuerySet[Message]) -> QuerySet[Message]:
 
 def read_answer(call_id: int) -> Looked | None:
     """Return what a look at a person's own words in an answer needs; None for a tap, and for clear danger."""
-    calls = ToolCallRecord.unscoped.filter(id=call_id, state=CallState.ANSWERED, turn__is_withdrawn=False)
+    calls = ToolCallRecord.unscoped.filter(id=call_id, state=ToolCallState.ANSWERED, turn__is_withdrawn=False)
     call = calls.select_related("turn__session").first()
     if call is None or LOOK_KEY in call.metadata:
         return None

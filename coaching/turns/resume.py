@@ -28,7 +28,7 @@ from coaching.tools import CHAT_TOOLS, OFFERED, offered_tools
 from coaching.turns.care import care_of_turn
 from coaching.turns.pictures import with_pictures
 from coaching.turns.setup import TurnSetup, limits_left, state_of, stored_prompt_of, with_taint
-from sessions_app.models import CallState, MessageRole, Round, ToolCallRecord, Turn
+from sessions_app.models import MessageRole, Round, ToolCallRecord, ToolCallState, Turn
 from sessions_app.stored_prompts import store_prompt
 from sessions_app.turn_records import TurnKey
 
@@ -128,7 +128,7 @@ def _read_limits_left(turn: Turn, rounds: Sequence[Round]) -> PartLimits:
     return limits_left(
         turn,
         rounds=len(spent_rounds),
-        calls=calls.exclude(state__in=[CallState.RUNNING, CallState.PENDING]).count(),
+        calls=calls.exclude(state__in=[ToolCallState.RUNNING, ToolCallState.PENDING]).count(),
         requests=turn.usage.filter(created_at__gte=turn.part_started_at).count(),
     )
 
@@ -213,9 +213,9 @@ def _read_finished(
 
 def _result_of(record: ToolCallRecord) -> ToolResult | None:
     """Return a call's result; None if it may run now: it waits, or its effect can't have happened."""
-    if record.state == CallState.PENDING:
+    if record.state == ToolCallState.PENDING:
         return None
-    if record.state == CallState.RUNNING:
+    if record.state == ToolCallState.RUNNING:
         tool = CHAT_TOOLS.get(record.name)
         if tool is None or tool.is_transactional:
             return None

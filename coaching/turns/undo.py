@@ -16,7 +16,7 @@ from coaching.models import LibraryEffect, UserFileVersion
 from coaching.tools.decisions import Decision
 from coaching.tools.tainted import Ruling
 from sessions_app.errors import Refused
-from sessions_app.models import CallState, ToolCallRecord
+from sessions_app.models import ToolCallRecord, ToolCallState
 from sessions_app.pending_calls import UNDONE, locked_call_of
 from sessions_app.selectors import accessible_session
 from sessions_app.session_events import StepTold, append
@@ -49,7 +49,7 @@ def undo_write(*, user_id: int, session_id: uuid.UUID, tool_use_id: object) -> N
             )
             append(session, told)
         return
-    value = call.value if call and call.state == CallState.ANSWERED else None
+    value = call.value if call and call.state == ToolCallState.ANSWERED else None
     effect_id = value.get("effect") if isinstance(value, dict) else None
     if call is None or not isinstance(effect_id, int):
         raise Refused(NOTHING_WRITTEN)
@@ -64,7 +64,7 @@ def undo_write(*, user_id: int, session_id: uuid.UUID, tool_use_id: object) -> N
 
 def _step_written(user_id: int, call: ToolCallRecord) -> LibraryEffect | None:
     """Return what a call did to a next step without asking; None for any other call."""
-    if Decision.of(call.metadata) is None or call.state != CallState.FINISHED or call.is_error:
+    if Decision.of(call.metadata) is None or call.state != ToolCallState.FINISHED or call.is_error:
         return None
     effects_of_call = LibraryEffect.of(user_id).filter(tool_use_id=call.tool_use_id)
     near = effects_of_call.filter(created_at__gte=call.created_at, action_item__isnull=False)
@@ -83,7 +83,7 @@ def _undo_step(effect: LibraryEffect, *, now: datetime) -> None:
 def _written_unasked(user_id: int, call: ToolCallRecord) -> UserFileVersion | None:
     """Return the version that a call wrote after texts of others without asking; None for any other call."""
     ruling = Ruling.of(call.metadata)
-    if ruling is None or ruling.is_held or call.state != CallState.FINISHED or call.is_error:
+    if ruling is None or ruling.is_held or call.state != ToolCallState.FINISHED or call.is_error:
         return None
     versions = UserFileVersion.of(user_id) | UserFileVersion.deleted_of(user_id)
     written = versions.filter(session_id=call.turn.session_id, tool_use_id=call.tool_use_id)

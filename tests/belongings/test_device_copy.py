@@ -16,7 +16,7 @@ from coaching.life.captures import keep_capture
 from coaching.models import FileSource, FileType, LifeDomain, Photo, Profile, PulseRating, UserFileVersion
 from coaching.people.languages import in_language_of
 from coaching.safety.card import METADATA_KEY, danger_in, metadata_of
-from sessions_app.models import CallState, Message, Session, ToolCallRecord, Turn
+from sessions_app.models import Message, Session, ToolCallRecord, ToolCallState, Turn
 from sessions_app.organising import delete_session
 from sessions_app.verdicts import NewVerdict, store_verdict
 from tests.letters.months import add, at, keep, talk, wanting
@@ -44,7 +44,7 @@ def capture(profile: Profile, text: str, moment: datetime = NOW) -> None:
 def call(session: Session, **given: Any) -> ToolCallRecord:
     """Store an answered call in the first turn of a conversation."""
     usual = {"round_number": 1, "position": 0, "tool_use_id": "toolu_1", "name": "show_options"}
-    ended = {"state": CallState.ANSWERED, "finished_at": NOW}
+    ended = {"state": ToolCallState.ANSWERED, "finished_at": NOW}
     turn = session.turns.order_by("started_at")[0]
     return ToolCallRecord.unscoped.create(turn=turn, **usual | ended | given)
 
@@ -253,7 +253,7 @@ def test_a_conversation_about_the_safety_plan_is_left_out(
 ) -> None:
     talk(user, at(19), "The lake was calm.")
     session = talk(user, NOW, "Let’s write my plan.")
-    call(session, state=CallState.FINISHED, **given)
+    call(session, state=ToolCallState.FINISHED, **given)
     copy = copy_of(profile)
     assert "The lake was calm." in copy
     assert "Let’s write my plan." not in copy

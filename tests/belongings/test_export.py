@@ -53,7 +53,7 @@ from coaching.views.confirmed_downloads import TOKEN_SECONDS
 from sessions_app import services
 from sessions_app.database import in_database
 from sessions_app.history import append_message
-from sessions_app.models import CallState, Message, MessageRole, Session, ToolCallRecord, Turn, TurnStatus
+from sessions_app.models import Message, MessageRole, Session, ToolCallRecord, ToolCallState, Turn, TurnStatus
 from tests.belongings.life import live
 from tests.confirmed import sign_in_confirmed
 from tests.conftest import PASSWORD
@@ -171,14 +171,14 @@ def answer(
 def test_a_conversation_is_a_page_that_says_who_said_what_and_when(user: User, session: Session) -> None:
     asked = {
         "name": "show_options",
-        "state": CallState.ANSWERED,
+        "state": ToolCallState.ANSWERED,
         "finished_at": NOW,
         "input": {"prompt": "Which one?", "options": [{"label": "Rest"}, {"label": "Work", "value": "w"}]},
         "value": "w",
     }
     rated = {
         "name": "show_pulse_check",
-        "state": CallState.ANSWERED,
+        "state": ToolCallState.ANSWERED,
         "finished_at": NOW,
         "input": {"context": "How is it?", "domains": ["career", "health"]},
         "result": json.dumps({"ratings": {"career": {"new": 4, "old": 2}}}),
@@ -186,7 +186,7 @@ def test_a_conversation_is_a_page_that_says_who_said_what_and_when(user: User, s
     }
     dismissed = {
         "name": "show_options",
-        "state": CallState.DISMISSED,
+        "state": ToolCallState.DISMISSED,
         "finished_at": NOW,
         "input": {"prompt": "And then?", "options": [{"label": "Later"}]},
     }
@@ -249,7 +249,7 @@ def test_an_archive_speaks_the_language_of_its_reader(user: User, session: Sessi
 def test_a_question_that_waits_is_in_the_page(user: User, session: Session) -> None:
     waiting = {
         "name": "show_options",
-        "state": CallState.PENDING,
+        "state": ToolCallState.PENDING,
         "input": {"prompt": "Which one?", "options": [{"label": "Rest"}]},
     }
     turn = answer(session, "Hello", at=NOW, status=TurnStatus.AWAITING_USER, ended_at=None, calls=[waiting])

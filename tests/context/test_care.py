@@ -20,12 +20,12 @@ from sessions_app import services
 from sessions_app.database import in_database
 from sessions_app.history import append_message
 from sessions_app.models import (
-    CallState,
     Message,
     MessageRole,
     Session,
     SessionKind,
     ToolCallRecord,
+    ToolCallState,
     Turn,
     TurnStatus,
 )
@@ -252,7 +252,7 @@ class TestTruth:
         turn = spoke(troubled, "Hello", NIGHT).turn
         call = ToolCallRecord.unscoped.create(
             turn=turn, round_number=1, position=0, tool_use_id="t1", name="show_pulse_check",
-            state=CallState.ANSWERED, finished_at=NIGHT, metadata=metadata_of(DARK),
+            state=ToolCallState.ANSWERED, finished_at=NIGHT, metadata=metadata_of(DARK),
         )  # fmt: skip
         assert "<care>" in prompt(troubled, after(1))
         call.metadata |= {"second_look": {"level": "none", "rules": "concern"}}

@@ -11,7 +11,7 @@ from coaching.live.runner import Runner
 from coaching.turns.request import TurnRequest
 from sessions_app.database import in_database
 from sessions_app.errors import Refused
-from sessions_app.models import CallState, Session, ToolCallRecord
+from sessions_app.models import Session, ToolCallRecord, ToolCallState
 from tests.evals.seeding import document_ids, given_lines, seed
 from tests.evals.situation import OPENING, Line, Situation, Them
 from tests.evals.transcript import Answer, Transcript, read_answer, read_before, read_transcript
@@ -80,7 +80,7 @@ async def _tap(runner: Runner, session: Session, taps: Mapping[str, Any]) -> boo
 def _waiting(session: Session) -> list[ToolCallRecord]:
     return list(
         ToolCallRecord.of(session.user_id).filter(
-            turn__session=session, turn__is_withdrawn=False, state=CallState.PENDING
+            turn__session=session, turn__is_withdrawn=False, state=ToolCallState.PENDING
         )
     )
 

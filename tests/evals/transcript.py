@@ -7,13 +7,13 @@ from typing import Any
 
 from coaching.models import ActionItem, FileSource, UserFileVersion
 from sessions_app.models import (
-    CallState,
     Message,
     MessageRole,
     ModelUsage,
     SafetyVerdict,
     Session,
     ToolCallRecord,
+    ToolCallState,
 )
 from tests.evals.situation import Situation
 
@@ -141,7 +141,7 @@ def _call(row: ToolCallRecord) -> Call:
         input=row.input,
         result=row.result,
         is_refused=row.is_error,
-        is_pending=row.state == CallState.PENDING,
+        is_pending=row.state == ToolCallState.PENDING,
     )
 
 

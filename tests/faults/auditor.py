@@ -30,11 +30,11 @@ from sessions_app import selectors
 from sessions_app.database import in_database
 from sessions_app.models import (
     OPEN_TURN_STATUSES,
-    CallState,
     Message,
     MessageRole,
     Session,
     ToolCallRecord,
+    ToolCallState,
     Turn,
     TurnStatus,
 )
@@ -118,7 +118,7 @@ def _effects_once(user_id: int) -> list[str]:
     made = dict(effects)
     saves = list(ToolCallRecord.unscoped.filter(turn__session__user_id=user_id, name="save_file"))
     for call in saves:
-        is_done = call.state == CallState.FINISHED and not call.is_error
+        is_done = call.state == ToolCallState.FINISHED and not call.is_error
         if is_done and call.tool_use_id not in made:
             found.append(f"I2 {call.tool_use_id} says that it saved, and nothing is there")
         if not is_done and call.tool_use_id in made:
@@ -131,7 +131,7 @@ def _effects_once(user_id: int) -> list[str]:
 
 def _ratings_once(session: Session) -> list[str]:
     """Compare ratings with the answers that gave them, in sessions without other ratings."""
-    answered = ToolCallRecord.unscoped.filter(turn__session=session, name=PULSE, state=CallState.ANSWERED)
+    answered = ToolCallRecord.unscoped.filter(turn__session=session, name=PULSE, state=ToolCallState.ANSWERED)
     given = sum(len(value["ratings"]) for value in answered.values_list("value", flat=True) if value)
     stored = PulseRating.unscoped.filter(session=session).count()
     return [f"I2 {given} ratings were given and {stored} are stored"] if given != stored else []
@@ -289,8 +289,8 @@ def _questions(session_id: UUID) -> list[tuple[str, str]]:
     silent = set()
     for call in calls.order_by("turn__started_at", "round_number", "position"):
         place = (call.turn_id, call.round_number)
-        is_answered = call.state in (CallState.ANSWERED, CallState.DISMISSED)
-        is_open = call.state in (CallState.PENDING, CallState.SUPERSEDED, CallState.EXPIRED)
+        is_answered = call.state in (ToolCallState.ANSWERED, ToolCallState.DISMISSED)
+        is_open = call.state in (ToolCallState.PENDING, ToolCallState.SUPERSEDED, ToolCallState.EXPIRED)
         if is_answered or (is_open and place not in silent):
             asked.append((question_of(call).dom_id, str(call.state)))
         if is_open:

@@ -8,7 +8,7 @@ import random
 from typing import Any
 
 from sessions_app.database import in_database
-from sessions_app.models import CallState, ToolCallRecord
+from sessions_app.models import ToolCallRecord, ToolCallState
 from tests.faults.people import ASKED_SECONDS, Conversation, Frame
 from tests.faults.report import Report
 
@@ -46,7 +46,7 @@ def answers_of_nobody(conversation: Conversation) -> list[str]:
     Holds at any time: an answer may arrive after its sender lost the connection.
     """
     calls = ToolCallRecord.unscoped.filter(
-        turn__session_id=conversation.session_id, state=CallState.ANSWERED
+        turn__session_id=conversation.session_id, state=ToolCallState.ANSWERED
     ).values_list("tool_use_id", "value")
     return [
         f"{conversation.key}: {tool_use_id} was answered with {value!r}, given was {given}"
@@ -80,7 +80,7 @@ async def _refused(conversation: Conversation, target: str, value: object, repor
     if await reader.is_done_with():
         is_told = len(reader.refusals) > told
         report.expect(is_told, f"{conversation.key}: {value!r} to {target} was not refused")
-    if before is not None and before[0] != CallState.PENDING:
+    if before is not None and before[0] != ToolCallState.PENDING:
         kept = await in_database(_kept, conversation, target)
         report.expect(kept == before, f"{conversation.key}: {target} was {before} and is {kept}")
 
@@ -111,7 +111,7 @@ async def _answer_twice(
     times_told = sum(len(tab.refusals) > before for tab, before in zip(tabs, told, strict=True))
     report.expect(times_told == 1, f"{conversation.key}: {times_told} of two tabs were refused")
     state, _ = await in_database(_kept, conversation, tool_use_id) or ("missing", None)
-    report.expect(state == CallState.ANSWERED, f"{conversation.key}: {tool_use_id} is {state}")
+    report.expect(state == ToolCallState.ANSWERED, f"{conversation.key}: {tool_use_id} is {state}")
 
 
 def _kept(conversation: Conversation, tool_use_id: str) -> tuple[str, Any] | None:

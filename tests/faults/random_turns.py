@@ -14,10 +14,10 @@ from coaching.practice.faults.fault import Fault
 from sessions_app.database import in_database
 from sessions_app.models import (
     OPEN_TURN_STATUSES,
-    CallState,
     MessageRole,
     Session,
     SessionStatus,
+    ToolCallState,
     Turn,
     TurnStatus,
 )
@@ -263,7 +263,7 @@ def _newest(conversation: Conversation) -> tuple[Turn | None, str]:
     turn = Turn.unscoped.filter(session_id=conversation.session_id).order_by("-started_at").first()
     if turn is None or turn.status != TurnStatus.AWAITING_USER:
         return turn, ""
-    waiting = turn.calls.filter(state=CallState.PENDING).order_by("round_number", "position")
+    waiting = turn.calls.filter(state=ToolCallState.PENDING).order_by("round_number", "position")
     return turn, str(waiting.values_list("tool_use_id", flat=True).first() or "")
 
 

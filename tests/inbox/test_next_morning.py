@@ -24,7 +24,7 @@ from coaching.practice.script import Reply, ToolUse
 from coaching.practice.server import PracticeServer
 from sessions_app import services
 from sessions_app.database import in_database
-from sessions_app.models import CallState, Session, SessionKind, SessionStatus, ToolCallRecord
+from sessions_app.models import Session, SessionKind, SessionStatus, ToolCallRecord, ToolCallState
 from tests.inbox.mails import SERVER, Mail
 from tests.jobs.conftest import WorkOff, queue, work_off
 from tests.library.obedient import ObedientModel, order
@@ -162,7 +162,7 @@ async def test_orders_in_a_mail_change_nothing_without_a_yes(
     assert cards
     assert {tuple(card["sources"]) for card in cards} == {(NAME,)}
     done = ToolCallRecord.within(session).exclude(name="search_knowledge_bank")
-    assert CallState.ANSWERED not in {call.state for call in await rows(done)}
+    assert ToolCallState.ANSWERED not in {call.state for call in await rows(done)}
     assert "Stay." in await text_of_page(user)
     assert await in_database(UserFileVersion.of(user.pk).count) == versions
     assert not await rows(ActionItem.of(user.pk))

@@ -12,11 +12,11 @@ from coaching.jobs.expiry import expire_idle_sessions
 from sessions_app import services, turn_records
 from sessions_app.arcs import current_arc, enter_arc
 from sessions_app.models import (
-    CallState,
     Session,
     SessionKind,
     SessionStatus,
     ToolCallRecord,
+    ToolCallState,
     Turn,
     TurnStatus,
 )
@@ -100,7 +100,7 @@ def test_questions_of_an_expired_session_end_as_expired_and_close_their_turn(use
     grow_old(session)
     assert expire() == (1, 0)
     calls = ToolCallRecord.unscoped.filter(turn_id=key.turn_id)
-    assert {call.state for call in calls} == {CallState.EXPIRED}
+    assert {call.state for call in calls} == {ToolCallState.EXPIRED}
     turn = Turn.unscoped.get(id=key.turn_id)
     assert not turn.is_open
     assert turn.messages.filter(role="assistant").get().content == "Which one?"
@@ -111,7 +111,7 @@ def test_an_answer_counts_as_life_though_it_is_no_message(user: User) -> None:
     key = ask(user, session)
     grow_old(session)
     ToolCallRecord.unscoped.filter(turn_id=key.turn_id, tool_use_id="t1").update(
-        state=CallState.ANSWERED, finished_at=timezone.now()
+        state=ToolCallState.ANSWERED, finished_at=timezone.now()
     )
     assert expire() == (0, 0)
 

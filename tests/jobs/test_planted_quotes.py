@@ -22,7 +22,7 @@ from coaching.practice import PracticeServer
 from coaching.safety.card import ELSEWHERE_KEY, METADATA_KEY, values_of_danger
 from coaching.safety.danger import Danger
 from sessions_app.database import in_database
-from sessions_app.models import CallState, Session, ToolCallRecord, Turn
+from sessions_app.models import Session, ToolCallRecord, ToolCallState, Turn
 from sessions_app.organising import delete_session, purge_deleted_sessions
 from sessions_app.verdicts import NewVerdict, store_verdict
 from tests.letters.months import FIRST, OCTOBER, add, at, talk, wanting
@@ -114,7 +114,7 @@ def call(session: Session, name: str, given: object, **more: object) -> None:
     turn = Turn.within(session).order_by("started_at", "id")[0]
     ToolCallRecord.unscoped.create(
         turn=turn, round_number=1, position=0, tool_use_id=f"toolu_{session.pk}", name=name, input=given,
-        state=CallState.ANSWERED, finished_at=at(5), **more,
+        state=ToolCallState.ANSWERED, finished_at=at(5), **more,
     )  # fmt: skip
 
 

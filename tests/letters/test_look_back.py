@@ -12,7 +12,7 @@ from coaching.letters.look_back import LookBack, read_look_back
 from coaching.life.captures import keep_capture
 from coaching.models import CaptureVerdict, FileSource, FileType, UserFile, UserFileVersion
 from coaching.safety.card import METADATA_KEY, metadata_of
-from sessions_app.models import CallState, Session, ToolCallRecord
+from sessions_app.models import Session, ToolCallRecord, ToolCallState
 from sessions_app.organising import delete_session
 from sessions_app.verdicts import NewVerdict, store_verdict
 from tests.letters.months import at, keep, talk
@@ -128,7 +128,7 @@ def test_a_day_with_danger_in_an_answer_doesnt_come_back(user: User) -> None:
     session = talk(user, datetime(2025, 11, 20, 22, tzinfo=UTC), "Hello.")
     ToolCallRecord.unscoped.create(
         turn=session.turns.get(), round_number=1, position=0, tool_use_id="toolu_1", name="show_pulse_check",
-        state=CallState.ANSWERED, finished_at=datetime(2025, 11, 20, 22, tzinfo=UTC),
+        state=ToolCallState.ANSWERED, finished_at=datetime(2025, 11, 20, 22, tzinfo=UTC),
         metadata={METADATA_KEY: metadata_of("I want to kill myself.")[METADATA_KEY]},
     )  # fmt: skip
     assert seen(user) is None

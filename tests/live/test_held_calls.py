@@ -14,7 +14,7 @@ from coaching.turns.resume import load_setup
 from sessions_app import pending_calls
 from sessions_app.history import TAINT_KEY
 from sessions_app.limits import RateLimit
-from sessions_app.models import CallState, Round, Session, ToolCallRecord, Turn
+from sessions_app.models import Round, Session, ToolCallRecord, ToolCallState, Turn
 from sessions_app.pending_calls import EndedCall
 from sessions_app.turn_records import NewCall
 from tests.stored_turns import open_conversation, open_turn, store_round
@@ -62,7 +62,7 @@ def test_another_process_shows_the_card_with_its_source_and_hears_the_yes(user: 
     answer(session, is_yes=True)
     news = read_news(session.id, before.position.seq, before.sync)
     (answered,) = (event for event in news.events if isinstance(event, CallAnswered))
-    assert (answered.state, answered.value) == (CallState.ANSWERED, {"accept": True})
+    assert (answered.state, answered.value) == (ToolCallState.ANSWERED, {"accept": True})
     assert news.sync.status == "running"
 
 
@@ -72,7 +72,7 @@ def test_another_process_runs_what_was_allowed_as_it_was_ruled(user: User) -> No
     ended = answer(session, is_yes=True)
     assert ended.resumed is not None
     call = ToolCallRecord.unscoped.get()
-    assert (call.state, call.is_allowed, call.finished_at) == (CallState.RUNNING, True, None)
+    assert (call.state, call.is_allowed, call.finished_at) == (ToolCallState.RUNNING, True, None)
     Turn.unscoped.filter(id=ended.resumed.turn_id).update(
         prefix='{"system": [], "tools": [], "messages": []}'
     )
@@ -89,5 +89,5 @@ def test_after_a_no_nothing_runs(user: User) -> None:
     wait(session)
     answer(session, is_yes=False)
     call = ToolCallRecord.unscoped.get()
-    assert (call.state, call.is_allowed) == (CallState.ANSWERED, False)
+    assert (call.state, call.is_allowed) == (ToolCallState.ANSWERED, False)
     assert "said no" in call.result

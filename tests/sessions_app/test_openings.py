@@ -11,13 +11,13 @@ from sessions_app.errors import Refused, StaleFence
 from sessions_app.figures import sessions_with_brief_behind
 from sessions_app.limits import RateLimit
 from sessions_app.models import (
-    CallState,
     Message,
     ModelUsage,
     Round,
     Session,
     SessionKind,
     ToolCallRecord,
+    ToolCallState,
     Turn,
     TurnStatus,
 )
@@ -125,7 +125,7 @@ def test_writing_while_sage_speaks_first_withdraws_it_and_leaves_its_runner_noth
     assert before == (list(Round.of(arc.user_id).values()), list(ToolCallRecord.of(arc.user_id).values()))
     turn = Turn.of(arc.user_id).get(id=opening.turn.id)
     assert (turn.status, turn.is_withdrawn, turn.prefix) == (TurnStatus.SUPERSEDED, True, "")
-    assert not turn.calls.filter(state=CallState.RUNNING).exists()
+    assert not turn.calls.filter(state=ToolCallState.RUNNING).exists()
     numbers = list(arc.messages.order_by("number").values_list("number", flat=True))
     assert numbers == list(range(1, fresh(arc).last_message_number + 1))
     assert [message.content for message in selectors.history(arc)] == ["I slept badly."]
@@ -143,7 +143,7 @@ def test_writing_after_it_has_spoken_keeps_what_it_said(arc: Session) -> None:
 def test_a_message_instead_of_an_answer_to_its_question_supersedes_the_question(arc: Session) -> None:
     ask_question(open_with_sage(arc))
     mine = say(arc, "Let me just write.")
-    assert [pending.state for pending in mine.superseded] == [CallState.SUPERSEDED]
+    assert [pending.state for pending in mine.superseded] == [ToolCallState.SUPERSEDED]
     assert (mine.withdrawn, mine.message.number) == ((), 3)
 
 

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from sessions_app import turn_records
 from sessions_app.errors import StaleFence
 from sessions_app.leases import claim_turn
-from sessions_app.models import CallState, ModelUsage, Round, ToolCallRecord, Turn, TurnStatus
+from sessions_app.models import ModelUsage, Round, ToolCallRecord, ToolCallState, Turn, TurnStatus
 from sessions_app.stored_prompts import StoredPrompt, store_prompt
 from sessions_app.turn_records import CallResult, Ending, LastRound, NewCall, TurnKey
 from tests import stored_turns
@@ -60,7 +60,7 @@ def test_a_stale_runner_writes_nothing(key: TurnKey) -> None:
     turn_records.store_shown([(key, '{"text": "stale", "notes": ""}')])
     turn = Turn.unscoped.get(id=key.turn_id)
     assert turn.rounds.count() == 1
-    assert turn.calls.get().state == CallState.RUNNING
+    assert turn.calls.get().state == ToolCallState.RUNNING
     assert "stale" not in turn.shown
     assert turn.status == TurnStatus.RUNNING
 
@@ -92,7 +92,7 @@ def test_an_effect_that_fails_leaves_no_result(key: TurnKey) -> None:
 
     with pytest.raises(RuntimeError):
         turn_records.run_effect(key, "t1", effect)
-    assert ToolCallRecord.unscoped.get().state == CallState.RUNNING
+    assert ToolCallRecord.unscoped.get().state == ToolCallState.RUNNING
     assert not ModelUsage.unscoped.exists()
 
 

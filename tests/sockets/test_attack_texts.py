@@ -38,7 +38,6 @@ from sessions_app import services
 from sessions_app.database import in_database
 from sessions_app.imports import RecordedMessage, RecordedSession, store_recorded
 from sessions_app.models import (
-    CallState,
     MessageRole,
     SafetyVerdict,
     Session,
@@ -46,6 +45,7 @@ from sessions_app.models import (
     SessionStatus,
     TitleSource,
     ToolCallRecord,
+    ToolCallState,
 )
 from tests.library.rows import make_document
 from tests.live_sage import LiveSage, end_turns, open_socket
@@ -268,5 +268,5 @@ async def test_what_attacks_change_without_a_yes_is_what_the_docs_list(
         assert after["captures"] == before["captures"]
     assert changed == await in_database(listed)
     assert asked == {"save_file", "complete_session", "enter_structured_arc", "create_action_item"}
-    calls = await rows(ToolCallRecord.unscoped.filter(state=CallState.PENDING))
+    calls = await rows(ToolCallRecord.unscoped.filter(state=ToolCallState.PENDING))
     assert calls == []

@@ -22,7 +22,7 @@ from coaching.turns import cited
 from coaching.turns.citations import Citation
 from coaching.turns.cited import CitedTexts
 from sessions_app.database import in_database
-from sessions_app.models import CallState, Message, MessageRole, Session, ToolCallRecord, Turn, TurnStatus
+from sessions_app.models import Message, MessageRole, Session, ToolCallRecord, ToolCallState, Turn, TurnStatus
 from tests.library.rows import make_client, make_document, make_project
 from tests.live_sage import LiveSage, open_socket, text_of
 from tests.sockets.questions import ask
@@ -128,7 +128,7 @@ def test_what_only_says_where_a_document_is_has_not_read_it(
     ToolCallRecord.unscoped.create(
         turn=turn, round_number=1, position=0, tool_use_id="toolu_1", name=name,
         input={"document_id": document.pk}, result=json.dumps({"link": document_link(document.pk)}),
-        state=CallState.ANSWERED, finished_at=timezone.now(),
+        state=ToolCallState.ANSWERED, finished_at=timezone.now(),
     )  # fmt: skip
     assert checked(user, session, Citation(document_id=document.pk)) == [is_read]
 

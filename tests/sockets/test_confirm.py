@@ -10,7 +10,7 @@ from coaching.people.profile_changes import offer_library
 from coaching.practice.script import Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer
 from sessions_app.database import in_database
-from sessions_app.models import CallState, Session, ToolCallRecord
+from sessions_app.models import Session, ToolCallRecord, ToolCallState
 from tests.live_sage import LiveSage, open_socket, text_of
 from tests.sockets.questions import ask, assert_all_accepted, results_in, rows, values_of
 
@@ -149,7 +149,7 @@ async def test_a_message_or_a_dismissal_instead_writes_nothing(
         assert (await client.until("done"))[-1]["done"]["stopReason"] == "dismissed"
     assert await items() == []
     states = {call.tool_use_id: call.state for call in await rows(ToolCallRecord.unscoped.all())}
-    assert states == {"toolu_act": CallState.SUPERSEDED, "toolu_again": CallState.DISMISSED}
+    assert states == {"toolu_act": ToolCallState.SUPERSEDED, "toolu_again": ToolCallState.DISMISSED}
 
 
 async def test_anothers_client_looks_missing_and_no_card_is_shown(

@@ -12,7 +12,7 @@ from coaching.models import ActionItem, Client, ClientType, SessionScope
 from coaching.practice.script import Reply, ToolUse
 from coaching.practice.server import PracticeServer
 from sessions_app.database import in_database
-from sessions_app.models import CallState, Session, ToolCallRecord
+from sessions_app.models import Session, ToolCallRecord, ToolCallState
 from tests.live_sage import LiveSage, open_socket, text_of
 from tests.sockets.questions import ask, assert_all_accepted, rows
 from tests.sockets.test_confirm import CREATE, INPUT, SHOWN, answer, items
@@ -40,7 +40,7 @@ async def test_a_card_outlives_a_stop_a_retry_and_a_second_tab_and_is_written_on
         await first.send(type="stop")
         await first.send(type="retry")
         await first.until("error")
-        assert await states() == {"toolu_act": CallState.PENDING}
+        assert await states() == {"toolu_act": ToolCallState.PENDING}
         async with open_socket(live_sage, session.id, cookie) as third:
             assert (await third.next_frame())["sync"]["pending"] == [SHOWN]
         await asyncio.gather(
@@ -72,7 +72,7 @@ async def test_an_edit_takes_the_card_back_and_its_answer_comes_too_late(
         await client.send(type="answer", toolUseId="toolu_again", value={"accept": True})
         assert text_of(await client.until("done")) == "Good."
     assert [item.title for item in await items()] == ["Call the bank again"]
-    assert (await states())["toolu_act"] == CallState.SUPERSEDED
+    assert (await states())["toolu_act"] == ToolCallState.SUPERSEDED
 
 
 async def test_what_was_written_stays_after_an_edit_and_can_still_be_undone_once(

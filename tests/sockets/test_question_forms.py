@@ -9,7 +9,7 @@ import pytest
 from coaching.models import PulseRating
 from coaching.practice.script import Reply
 from coaching.practice.server import PracticeServer
-from sessions_app.models import CallState, Session, ToolCallRecord
+from sessions_app.models import Session, ToolCallRecord, ToolCallState
 from tests.live_sage import (
     LiveSage,
 )
@@ -66,5 +66,5 @@ async def test_without_javascript_a_form_answers_rates_and_dismisses(
     status, _ = await browser(tool_use_id="toolu_pills", do="dismiss")
     assert status == 200
     states = await rows(ToolCallRecord.unscoped.order_by("id").values_list("state", flat=True))
-    assert states == [CallState.ANSWERED, CallState.ANSWERED, CallState.DISMISSED]
+    assert states == [ToolCallState.ANSWERED, ToolCallState.ANSWERED, ToolCallState.DISMISSED]
     assert_all_accepted(practice, 4)

@@ -12,7 +12,7 @@ from coaching.practice.script import Reply, Text, Thinking, ToolUse
 from coaching.practice.server import PracticeServer
 from sessions_app import services
 from sessions_app.database import in_database
-from sessions_app.models import CallState, Message, Session, SessionKind, ToolCallRecord, Turn
+from sessions_app.models import Message, Session, SessionKind, ToolCallRecord, ToolCallState, Turn
 from tests.live_sage import (
     LiveSage,
     open_socket,
@@ -50,7 +50,7 @@ async def test_an_option_is_answered_with_a_tap_and_the_turn_goes_on(
     assert values_of(results_in(practice, 1)[0]) == {"chosen": "Not so good", "value": "low"}
     assert_all_accepted(practice, 2)
     call = (await rows(ToolCallRecord.unscoped.all()))[0]
-    assert (call.state, call.value, call.is_error) == (CallState.ANSWERED, "low", False)
+    assert (call.state, call.value, call.is_error) == (ToolCallState.ANSWERED, "low", False)
     stored = await rows(Message.unscoped.order_by("number").values_list("role", "content"))
     assert stored == [("user", "Hello"), ("assistant", "First a question.\n\nI'm sorry to hear that.")]
 
@@ -246,4 +246,4 @@ async def test_nobody_answers_anothers_question(
         for frame in ({"type": "answer", "value": "Fine"}, {"type": "dismiss"}):
             await client.send(**frame, toolUseId="toolu_pills")
             assert "isn’t in this conversation" in (await client.until("error"))[-1]["error"]
-    assert (await rows(ToolCallRecord.unscoped.all()))[0].state == CallState.PENDING
+    assert (await rows(ToolCallRecord.unscoped.all()))[0].state == ToolCallState.PENDING

@@ -14,7 +14,7 @@ from coaching.practice.script import Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer
 from coaching.tools.save_file import SAVE_FILE
 from sessions_app.database import in_database
-from sessions_app.models import CallState, Session, ToolCallRecord, Turn
+from sessions_app.models import Session, ToolCallRecord, ToolCallState, Turn
 from tests.library.rows import make_document
 from tests.live_sage import LiveSage, SocketClient, open_socket
 from tests.sockets.questions import results_in, rows
@@ -210,7 +210,7 @@ async def test_held_calls_wait_alone(
         await client.send(type="message", text="Never mind")
         await client.until("done")
     calls = {call.tool_use_id: call for call in await rows(ToolCallRecord.unscoped.all())}
-    assert calls["toolu_page"].state == CallState.SUPERSEDED
+    assert calls["toolu_page"].state == ToolCallState.SUPERSEDED
     assert "can't be called together" in calls["toolu_money"].result
     assert "can't be called together" in calls["toolu_end"].result
     assert "Stay." in await text_of_page(user)

@@ -63,13 +63,13 @@ from coaching.sockets.consumers import HANDLERS, SessionConsumer
 from sessions_app import services
 from sessions_app.database import in_database
 from sessions_app.models import (
-    CallState,
     Message,
     RunnerProcess,
     Session,
     SessionFolder,
     SessionKind,
     ToolCallRecord,
+    ToolCallState,
     Turn,
     TurnStatus,
 )
@@ -890,7 +890,7 @@ def waiting_for(frame_type: str, owned: Session) -> Iterator[Session]:
     if frame_type in ("answer", "dismiss"):
         Turn.unscoped.filter(id=turn.id).update(status=TurnStatus.AWAITING_USER, ended_at=None)
         options = [{"label": "yes"}, {"label": "no"}]
-        call = {"name": "show_options", "input": {"options": options}, "state": CallState.PENDING}
+        call = {"name": "show_options", "input": {"options": options}, "state": ToolCallState.PENDING}
         turn.calls.create(tool_use_id="toolu_1", round_number=1, position=0, **call)
     elif frame_type == "stop":
         # Its process seems alive, so nobody takes the turn over.

@@ -14,7 +14,7 @@ from coaching.life.pulse import read_pulse, store_ratings
 from coaching.models import FileType, LifeDomain, PulseRating, UserFile
 from coaching.tools.show_pulse_check import SHOW_PULSE_CHECK
 from sessions_app.errors import FieldRefused
-from sessions_app.models import CallState, Session, SessionKind, ToolCallRecord, Turn, TurnStatus
+from sessions_app.models import Session, SessionKind, ToolCallRecord, ToolCallState, Turn, TurnStatus
 from sessions_app.services import open_session
 from tests.tools.committing_context import CommittingContext
 
@@ -150,7 +150,7 @@ def save_career(session: Session, status: str, *, names: bool = True, **fields: 
     turn = Turn.unscoped.create(session=session, status=TurnStatus.COMPLETED, ended_at=timezone.now())
     attributes = {"status": status} if names else None
     given = {"file_type": "domain", "file_name": "career", "content": "…", "attributes": attributes}
-    call = {"state": CallState.FINISHED, "finished_at": timezone.now(), "input": given, **fields}
+    call = {"state": ToolCallState.FINISHED, "finished_at": timezone.now(), "input": given, **fields}
     turn.calls.create(round_number=1, position=0, tool_use_id="toolu_1", name="save_file", **call)
 
 

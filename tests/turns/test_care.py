@@ -24,13 +24,13 @@ from sessions_app import services, turn_records
 from sessions_app.history import append_message
 from sessions_app.limits import RateLimit
 from sessions_app.models import (
-    CallState,
     Message,
     MessageRole,
     SafetyVerdict,
     Session,
     SessionKind,
     ToolCallRecord,
+    ToolCallState,
     Turn,
     TurnStatus,
 )
@@ -304,7 +304,7 @@ def test_what_sage_raises_counts_unless_the_turn_has_read_others_texts(
     for position, name in enumerate(calls):
         ToolCallRecord.unscoped.create(
             turn=turn, round_number=1, position=position, tool_use_id=f"t{position}", name=name,
-            state=CallState.FINISHED, result="Words.", finished_at=MORNING,
+            state=ToolCallState.FINISHED, result="Words.", finished_at=MORNING,
         )  # fmt: skip
     context = ChatAnswerContext(
         user_id=user.pk, session_id=turn.session_id, tool_use_id=f"t{len(calls) - 1}", now=MORNING

@@ -14,7 +14,7 @@ from coaching.turns.tool_session import ToolSession
 from sessions_app import arcs, selectors
 from sessions_app.database import in_database
 from sessions_app.limits import RateLimit
-from sessions_app.models import CallState, SessionEvent, SessionKind, ToolCallRecord
+from sessions_app.models import SessionEvent, SessionKind, ToolCallRecord, ToolCallState
 from tests.stored_turns import open_conversation, running_call, store_round
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -59,4 +59,4 @@ async def test_an_effect_that_commits_after_its_deadline_is_reported_and_applies
     assert tool_session.state.effective_kind == SessionKind.OPEN_DAY
     assert tool_session.committed["t1"] == ToolResult.of(success=True)
     record = await in_database(ToolCallRecord.unscoped.get, tool_use_id="t1")
-    assert record.state == CallState.FINISHED
+    assert record.state == ToolCallState.FINISHED

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 
 from coaching.library.documents.locks import lock_calls
-from coaching.models import UNFINISHED_STATES, CallState, Document, DocumentCall
+from coaching.models import UNFINISHED_STATES, Document, DocumentCall, DocumentCallState
 
 
 def forget_calls(*, user_id: int, document_ids: Collection[int]) -> None:
@@ -33,23 +33,25 @@ def use_answers(*, user_id: int, call_ids: Collection[int], document_ids: Collec
 
 def clear_requests(*, user_id: int, keys: str) -> None:
     """Forget what was sent in answered calls whose keys begin so; their answers stay, paid once."""
-    answered = DocumentCall.of(user_id).filter(key__startswith=keys, state=CallState.ANSWERED)
+    answered = DocumentCall.of(user_id).filter(key__startswith=keys, state=DocumentCallState.ANSWERED)
     answered.update(request="", rounds="")
 
 
 def fail_unreadable(*, user_id: int, key: str, sentence: str) -> None:
     """Note that a call's answer couldn't be read, so that it is asked again when its person wants it."""
-    answered = DocumentCall.of(user_id).filter(key=key, state=CallState.ANSWERED)
-    answered.update(state=CallState.FAILED, error=sentence, request="", rounds="", answer="")
+    answered = DocumentCall.of(user_id).filter(key=key, state=DocumentCallState.ANSWERED)
+    answered.update(state=DocumentCallState.FAILED, error=sentence, request="", rounds="", answer="")
 
 
 def forget_failed(*, user_id: int, keys: str) -> None:
     """Delete the failed calls whose keys begin so: they are made again, and what was answered isn't."""
-    DocumentCall.of(user_id).filter(key__startswith=keys, state=CallState.FAILED).delete()
+    DocumentCall.of(user_id).filter(key__startswith=keys, state=DocumentCallState.FAILED).delete()
 
 
 def _clear_used(*, user_id: int, call_ids: Collection[int]) -> None:
-    answered = DocumentCall.of(user_id).filter(id__in=call_ids, state=CallState.ANSWERED).exclude(request="")
+    answered = (
+        DocumentCall.of(user_id).filter(id__in=call_ids, state=DocumentCallState.ANSWERED).exclude(request="")
+    )
     for pk, documents, used in answered.order_by().values_list("id", "documents", "used"):
         left = Document.of(user_id).filter(id__in=set(documents) - set(used), state__in=UNFINISHED_STATES)
         if not left.exists():
@@ -58,5 +60,5 @@ def _clear_used(*, user_id: int, call_ids: Collection[int]) -> None:
 
 def answered_keys(document: Document, prefix: str) -> Collection[str]:
     """Return the keys of answered calls about a document that begin so. Sync ORM code."""
-    calls = DocumentCall.of(document.user_id).filter(key__startswith=prefix, state=CallState.ANSWERED)
+    calls = DocumentCall.of(document.user_id).filter(key__startswith=prefix, state=DocumentCallState.ANSWERED)
     return set(calls.values_list("key", flat=True))

@@ -14,9 +14,9 @@ from coaching.models import (
     UNFINISHED_STATES,
     ActionItem,
     ActionState,
-    CallState,
     Document,
     DocumentCall,
+    DocumentCallState,
     DocumentState,
     DocumentText,
     KnowledgeEntry,
@@ -84,7 +84,7 @@ def begin_finding(
     if prefix:
         found = _found(document, kind)
         calls = DocumentCall.of(user_id).filter(key__startswith=prefix)
-        is_answered = calls.exists() and not calls.exclude(state=CallState.ANSWERED).exists()
+        is_answered = calls.exists() and not calls.exclude(state=DocumentCallState.ANSWERED).exists()
         if found is not None and (is_answered or kind == FACTS_KEY) and not is_queued(key):
             return found, False
     enqueue_analysis(document_id=document_id, kind=kind, session_id=session_id, key=key)
@@ -101,12 +101,12 @@ def read_finding(*, user_id: int, document_id: int, kind: FindingKind) -> Findin
     prefix = call_prefix(document, kind)
     if not prefix:
         return _unread(document)
-    calls = DocumentCall.of(user_id).filter(key__startswith=prefix).exclude(state=CallState.ANSWERED)
+    calls = DocumentCall.of(user_id).filter(key__startswith=prefix).exclude(state=DocumentCallState.ANSWERED)
     left = calls.values_list("state", "error").order_by("state").first()  # a failed one before an open one
     if left is None:
         return Finding(is_ready=True, reason=NOTHING)
     state, error = left
-    return Finding(is_ready=True, reason=error if state == CallState.FAILED else UNFINISHED)
+    return Finding(is_ready=True, reason=error if state == DocumentCallState.FAILED else UNFINISHED)
 
 
 def call_prefix(document: Document, kind: FindingKind) -> str:

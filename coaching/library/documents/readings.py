@@ -24,9 +24,9 @@ from coaching.library.documents.findings import (
 from coaching.library.documents.reasons import STILL_READING
 from coaching.models import (
     UNFINISHED_STATES,
-    CallState,
     Document,
     DocumentCall,
+    DocumentCallState,
     DocumentSource,
     DocumentText,
     KnowledgeEntry,
@@ -136,6 +136,6 @@ def _reading(document: Document, kind: FindingKind) -> Reading:
     return Reading(
         kind=kind,
         is_under_way=False,
-        has_run=state == CallState.ANSWERED,
-        reason=error if state == CallState.FAILED else "",
+        has_run=state == DocumentCallState.ANSWERED,
+        reason=error if state == DocumentCallState.FAILED else "",
     )

@@ -44,9 +44,9 @@ from coaching.model_client.connection import ModelConnection
 from coaching.models import (
     IS_UNHEARD,
     CallPurpose,
-    CallState,
     Document,
     DocumentCall,
+    DocumentCallState,
     DocumentSource,
     DocumentState,
     DocumentText,
@@ -168,9 +168,11 @@ def queue_lost_readings() -> int:
     # Its calls are made one after another, those of an older text before them. If the newest was answered
     # long ago, it has run and found nothing; if lately, its result may be lost, and costs nothing to repeat.
     is_unfinished = (
-        Q(newest_state=None) | Q(newest_state=CallState.OPEN) | Q(newest_answer__gt=now - STORED_WITHIN)
+        Q(newest_state=None)
+        | Q(newest_state=DocumentCallState.OPEN)
+        | Q(newest_answer__gt=now - STORED_WITHIN)
     )
-    failed = _calls_about(CallPurpose.FACTS, FACTS_KEY).filter(state=CallState.FAILED)
+    failed = _calls_about(CallPurpose.FACTS, FACTS_KEY).filter(state=DocumentCallState.FAILED)
     unread: Mapping[FindingKind, QuerySet[Document]] = {
         FACTS_KEY: filed.filter(~Exists(failed), facts_found_at=None),
         TRANSCRIPT_KEY: filed.alias(
@@ -178,7 +180,7 @@ def queue_lost_readings() -> int:
             newest_answer=Subquery(newest.values("answered_at")[:1]),
         )
         .filter(is_unfinished, ~Exists(entries), file_type__in=transcript_types())
-        .exclude(Exists(analyses.filter(state=CallState.FAILED))),
+        .exclude(Exists(analyses.filter(state=DocumentCallState.FAILED))),
     }
     return sum(_queue_lost(documents, kind) for kind, documents in unread.items())
 

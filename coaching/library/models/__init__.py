@@ -3,7 +3,7 @@
 A row's client and project belong to the same user as the row itself: migration 0015 has the constraints.
 """
 
-from coaching.library.models.calls import CallPurpose, CallState, CallUsage, DocumentCall
+from coaching.library.models.calls import CallPurpose, CallUsage, DocumentCall, DocumentCallState
 from coaching.library.models.clients import (
     OWN_NAME,
     Client,
@@ -52,7 +52,6 @@ __all__ = [
     "ActionState",
     "AutoApproval",
     "CallPurpose",
-    "CallState",
     "CallUsage",
     "Client",
     "ClientStatus",
@@ -60,6 +59,7 @@ __all__ = [
     "DecidedBy",
     "Document",
     "DocumentCall",
+    "DocumentCallState",
     "DocumentCorrection",
     "DocumentImage",
     "DocumentPage",

@@ -17,7 +17,7 @@ class CallPurpose(models.TextChoices):
     FACTS = "facts", "Facts"
 
 
-class CallState(models.TextChoices):
+class DocumentCallState(models.TextChoices):
     """How far a call has come."""
 
     OPEN = "open", "Open"
@@ -39,7 +39,7 @@ class DocumentCall(Owned):
     key = models.CharField(max_length=100)
     documents = models.JSONField(default=list, help_text="Their ids, in the order in which they are sent.")
     used = models.JSONField(default=list, help_text="The ids of those for which the answer was used.")
-    state = models.CharField(max_length=16, choices=CallState, default=CallState.OPEN)
+    state = models.CharField(max_length=16, choices=DocumentCallState, default=DocumentCallState.OPEN)
     request = models.TextField(blank=True, default="")
     rounds = models.TextField(blank=True, default="")
     answer = models.TextField(blank=True, default="")
@@ -59,7 +59,9 @@ class DocumentCall(Owned):
             models.CheckConstraint(
                 condition=Q(purpose__in=CallPurpose.values), name="document_call_purpose_known"
             ),
-            models.CheckConstraint(condition=Q(state__in=CallState.values), name="document_call_state_known"),
+            models.CheckConstraint(
+                condition=Q(state__in=DocumentCallState.values), name="document_call_state_known"
+            ),
         ]
         indexes = [
             models.Index(fields=["state", "batch"], name="document_call_open"),

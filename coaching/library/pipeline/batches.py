@@ -34,7 +34,7 @@ from coaching.library.pipeline.stages.hold import hold
 from coaching.library.pipeline.stages.read_pictures import read_pictures
 from coaching.library.pipeline.stages.read_text import read_text
 from coaching.library.pipeline.stages.references import choose_references
-from coaching.models import CallPurpose, CallState, DocumentCall, DocumentState
+from coaching.models import CallPurpose, DocumentCall, DocumentCallState, DocumentState
 from sessions_app.database import in_database
 from sessions_app.errors import Refused
 from sessions_app.limits import refuse_over_budget
@@ -68,7 +68,7 @@ async def answer_in_batches(
     try:
         while one := await _prepare(user_id, document_ids, services, number=len(prepared)):
             prepared.append(one)
-        new = [one for one in prepared if one.call.state == CallState.OPEN and not one.call.batch]
+        new = [one for one in prepared if one.call.state == DocumentCallState.OPEN and not one.call.batch]
         new = await in_database(_within_budget, user_id, new)
         if new:
             requests = {str(one.call.pk): one.request for one in new}
@@ -87,7 +87,7 @@ async def answer_in_batches(
 async def collect(calls: Sequence[DocumentCall], client: BatchModelClient) -> bool:
     """Commit the answers of batches that have ended; return whether all have. Raises `UpstreamError`."""
     is_complete = True
-    for batch_id in {call.batch for call in calls if call.batch and call.state == CallState.OPEN}:
+    for batch_id in {call.batch for call in calls if call.batch and call.state == DocumentCallState.OPEN}:
         try:
             results = await client.batch_results(batch_id)
         except UpstreamError as error:
@@ -98,7 +98,7 @@ async def collect(calls: Sequence[DocumentCall], client: BatchModelClient) -> bo
             is_complete = False
             continue
         for call in calls:
-            if call.batch == batch_id and call.state == CallState.OPEN:
+            if call.batch == batch_id and call.state == DocumentCallState.OPEN:
                 await in_database(_store, call, results.get(str(call.pk), BatchResult()))
     return is_complete
 
@@ -113,7 +113,7 @@ def _store(call: DocumentCall, result: BatchResult) -> None:
     if result.stop_reason:
         call_records.store_usage(call, usage, is_batch=True)
     call_records.fail_call(call, NO_ANSWER)
-    call.state = CallState.FAILED
+    call.state = DocumentCallState.FAILED
 
 
 async def _prepare(
@@ -141,7 +141,12 @@ def _open(claim: Claim, items: Sequence[Item]) -> _Prepared:
     pending = pending_call(
         user_id=claim.user_id, purpose=CallPurpose.CLASSIFY, document_ids=claim.document_ids
     )
-    if pending is not None and pending.state == CallState.OPEN and not pending.batch and withdraw(pending):
+    if (
+        pending is not None
+        and pending.state == DocumentCallState.OPEN
+        and not pending.batch
+        and withdraw(pending)
+    ):
         pending = None
     fitting = take_what_fits(items, knowledge)
     if pending is not None:
@@ -165,7 +170,7 @@ def _open(claim: Claim, items: Sequence[Item]) -> _Prepared:
             prompt_tokens=request_tokens(request),
         )
     )
-    if pending is not None and pending.state == CallState.OPEN:
+    if pending is not None and pending.state == DocumentCallState.OPEN:
         # An earlier run numbered the documents, perhaps with others among them.
         request = replace(request, messages=json.loads(pending.request))
     return _Prepared(claim=claim, call=call, request=request)

@@ -21,7 +21,7 @@ from coaching.engine.usage import RoundUsage
 from coaching.library.documents.locks import lock_documents
 from coaching.model_client.patience import job_time
 from coaching.model_client.usage import usage_row
-from coaching.models import CallPurpose, CallState, CallUsage, Document, DocumentCall
+from coaching.models import CallPurpose, CallUsage, Document, DocumentCall, DocumentCallState
 from sessions_app.database import lock_until_commit
 from sessions_app.limits import refuse_over_budget
 from sessions_app.lock_spaces import LockSpace
@@ -100,13 +100,13 @@ def begin_call(call: DocumentCall, *, daily_tokens: int | None) -> Admission:
     lock_until_commit(LockSpace.CALL_BUDGETS, call.user_id % 2**31)
     if daily_tokens is not None:
         since = now - job_time(IN_FLIGHT)
-        open_calls = DocumentCall.of(call.user_id).filter(state=CallState.OPEN, sent_at__gt=since)
+        open_calls = DocumentCall.of(call.user_id).filter(state=DocumentCallState.OPEN, sent_at__gt=since)
         under_way = open_calls.exclude(id=call.pk).aggregate(tokens=Sum("prompt_tokens"))["tokens"] or 0
         refuse_over_budget(user_id=call.user_id, daily_tokens=daily_tokens - under_way)
     lock_until_commit(LockSpace.CALL_PREFIXES, int(call.prefix[:7] or "0", 16))
     same = DocumentCall.unscoped.filter(prefix=call.prefix).exclude(id=call.pk)
-    is_warm = same.filter(state=CallState.ANSWERED, answered_at__gt=now - WARM).exists()
-    if not is_warm and same.filter(state=CallState.OPEN, sent_at__gt=now - WARMING).exists():
+    is_warm = same.filter(state=DocumentCallState.ANSWERED, answered_at__gt=now - WARM).exists()
+    if not is_warm and same.filter(state=DocumentCallState.OPEN, sent_at__gt=now - WARMING).exists():
         return "wait"
     locked = DocumentCall.of(call.user_id).select_for_update().filter(id=call.pk).first()
     if locked is None:  # deleted with its documents since the check above
@@ -124,7 +124,7 @@ def withdraw(call: DocumentCall) -> bool:
     ids = set(call.documents)
     if Document.of(call.user_id).filter(id__in=ids, is_withheld=False).count() == len(ids):
         return False
-    DocumentCall.of(call.user_id).filter(id=call.pk, state=CallState.OPEN).delete()
+    DocumentCall.of(call.user_id).filter(id=call.pk, state=DocumentCallState.OPEN).delete()
     return True
 
 
@@ -158,7 +158,7 @@ def _store_round(call: DocumentCall, finished: FinishedRound, usage: RoundUsage 
 
 
 def _answer(locked: DocumentCall, text: str) -> None:
-    locked.state, locked.answer, locked.answered_at = CallState.ANSWERED, text, timezone.now()
+    locked.state, locked.answer, locked.answered_at = DocumentCallState.ANSWERED, text, timezone.now()
     locked.save(update_fields=["state", "answer", "answered_at"])
 
 
@@ -174,7 +174,7 @@ def store_answer(call: DocumentCall, text: str, usage: RoundUsage) -> None:
         if DocumentCall.of(call.user_id).filter(id=call.pk).exists():
             return
     store_usage(call, usage, is_batch=True)
-    call.state, call.answer = CallState.ANSWERED, text
+    call.state, call.answer = DocumentCallState.ANSWERED, text
 
 
 @transaction.atomic
@@ -228,20 +228,24 @@ def note_batch(calls: Collection[DocumentCall], batch_id: str) -> None:
 
 def calls_in_batches() -> Sequence[DocumentCall]:
     """Return the calls of all users whose batches aren't known to have ended."""
-    return list(DocumentCall.unscoped.filter(state=CallState.OPEN).exclude(batch="").order_by("id"))
+    return list(DocumentCall.unscoped.filter(state=DocumentCallState.OPEN).exclude(batch="").order_by("id"))
 
 
 def fail_call(call: DocumentCall, sentence: str) -> None:
     """End a call without an answer."""
-    DocumentCall.of(call.user_id).filter(id=call.pk, state=CallState.OPEN).update(
-        state=CallState.FAILED, error=sentence[:500], request="", rounds="", answered_at=timezone.now()
+    DocumentCall.of(call.user_id).filter(id=call.pk, state=DocumentCallState.OPEN).update(
+        state=DocumentCallState.FAILED,
+        error=sentence[:500],
+        request="",
+        rounds="",
+        answered_at=timezone.now(),
     )
 
 
 def _locked(call: DocumentCall) -> DocumentCall:
     """Return the call's row, locked. Raises `StaleRunnerError` if another run has it."""
     rows = DocumentCall.of(call.user_id).select_for_update()
-    locked = rows.filter(id=call.pk, attempts=call.attempts, state=CallState.OPEN).first()
+    locked = rows.filter(id=call.pk, attempts=call.attempts, state=DocumentCallState.OPEN).first()
     if locked is None:
         raise StaleRunnerError(f"call {call.pk} at attempt {call.attempts}")
     return locked

@@ -28,7 +28,7 @@ from coaching.engine.usage import RoundUsage
 from coaching.library.pipeline import call_records
 from coaching.library.pipeline.call_records import CallPlan, StoredRound, begin_call, open_call, read_rounds
 from coaching.model_client.patience import job_seconds, timeouts_within
-from coaching.models import CallState, DocumentCall
+from coaching.models import DocumentCall, DocumentCallState
 from sessions_app.database import in_database
 
 MAX_ROUNDS = 3
@@ -99,15 +99,15 @@ async def resume_call(
     slot: AbstractAsyncContextManager[None] = NO_LIMIT,
 ) -> DocumentCall:
     """Return a call with its answer; `request` gives model, tools and system. See `make_call`."""
-    if call.state == CallState.FAILED:
+    if call.state == DocumentCallState.FAILED:
         raise CallFailed(call.error or NO_ANSWER)
-    while call.state == CallState.OPEN:
+    while call.state == DocumentCallState.OPEN:
         # Held for one attempt at a time: the call that this one waits for may need the slot.
         async with slot:
             if await _begin(call):
                 recorder = _Recorder(call)
                 result = await run_part(_setup(call, request, client=client, tools=tools, recorder=recorder))
-                if call.state != CallState.ANSWERED:
+                if call.state != DocumentCallState.ANSWERED:
                     await _fail(call, result)
                 return call
         await asyncio.sleep(_POLL_SECONDS)

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from coaching.library.documents.locks import lock_documents, update_documents
 from coaching.library.pipeline.claims import Claim
-from coaching.models import CallPurpose, CallState, Document, DocumentCall, DocumentText
+from coaching.models import CallPurpose, Document, DocumentCall, DocumentCallState, DocumentText
 
 PageTexts = Mapping[int, str | None]
 """By page number: empty for a page without text, None for one that couldn't be read."""
@@ -36,7 +36,7 @@ def keep_page_texts(claim: Claim, document: Document, texts: PageTexts) -> bool:
     DocumentText.unscoped.update_or_create(
         document_id=document.pk, defaults={"page_texts": known | dict(texts)}
     )
-    page_calls(document).filter(state=CallState.ANSWERED).update(answer="")
+    page_calls(document).filter(state=DocumentCallState.ANSWERED).update(answer="")
     return True
 
 
@@ -46,10 +46,10 @@ def page_calls(document: Document) -> QuerySet[DocumentCall]:
 
 def ended_calls(document: Document) -> int:
     """Return how many calls about a document's pages have failed, or were answered and used."""
-    ended = Q(state=CallState.FAILED) | Q(state=CallState.ANSWERED, answer="")
+    ended = Q(state=DocumentCallState.FAILED) | Q(state=DocumentCallState.ANSWERED, answer="")
     return page_calls(document).filter(ended).count()
 
 
 def drop_call(document: Document, key: str) -> None:
     """Forget a call that the model's server didn't take: trying it again later counts anew. Sync ORM code."""
-    page_calls(document).filter(key=key, state=CallState.OPEN).delete()
+    page_calls(document).filter(key=key, state=DocumentCallState.OPEN).delete()

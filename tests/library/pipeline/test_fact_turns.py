@@ -13,7 +13,7 @@ from coaching.library.documents.undoing import undo_effect
 from coaching.library.jobs import analysis
 from coaching.library.jobs.reading import queue_lost_readings
 from coaching.library.pages.readings import ShownReading, shown_readings
-from coaching.models import CallPurpose, CallState, Document, DocumentCall, LibraryEffect
+from coaching.models import CallPurpose, Document, DocumentCall, DocumentCallState, LibraryEffect
 from coaching.practice import PracticeServer
 from sessions_app.database import in_database
 from sessions_app.models import ModelUsage
@@ -95,7 +95,7 @@ def test_where_the_model_reads_too_little_the_page_says_so_and_offers_no_search(
 def test_a_lost_analysis_of_a_transcript_is_queued_again_but_none_that_has_run_or_failed(
     user: User, queue: None, settings: Settings
 ) -> None:
-    def filed(*states: CallState, file_type: str = "call-transcript") -> Document:
+    def filed(*states: DocumentCallState, file_type: str = "call-transcript") -> Document:
         now = timezone.now()
         document = stored(user, "Ada: Hello.", decided_at=now, facts_found_at=now, file_type=file_type)
         for number, state in enumerate(states):
@@ -105,12 +105,12 @@ def test_a_lost_analysis_of_a_transcript_is_queued_again_but_none_that_has_run_o
             )  # fmt: skip
         return document
 
-    lost, interrupted = filed(), filed(CallState.ANSWERED, CallState.OPEN)
-    filed(CallState.ANSWERED)
-    filed(CallState.OPEN, CallState.ANSWERED)  # the first one about an older text
-    unstored = filed(CallState.ANSWERED)
+    lost, interrupted = filed(), filed(DocumentCallState.ANSWERED, DocumentCallState.OPEN)
+    filed(DocumentCallState.ANSWERED)
+    filed(DocumentCallState.OPEN, DocumentCallState.ANSWERED)  # the first one about an older text
+    unstored = filed(DocumentCallState.ANSWERED)
     DocumentCall.of(user.pk).filter(documents=[unstored.pk]).update(answered_at=timezone.now())
-    filed(CallState.OPEN, CallState.FAILED)
+    filed(DocumentCallState.OPEN, DocumentCallState.FAILED)
     filed(file_type="lease")
     settings.SAGE_DAILY_TOKENS = 0
     assert queue_lost_readings() == 0, "over the budget"

@@ -41,10 +41,10 @@ from coaching.library.rows.reading_notes import BEGINNING_SEARCHED
 from coaching.model_client.connection import ModelConnection
 from coaching.models import (
     CallPurpose,
-    CallState,
     DecidedBy,
     Document,
     DocumentCall,
+    DocumentCallState,
     DocumentState,
     DocumentText,
     FilingLevel,
@@ -386,7 +386,7 @@ def test_a_reading_that_was_lost_is_queued_again_but_not_a_failed_or_forbidden_o
         purpose=CallPurpose.FACTS,
         key=f"facts:{failed.pk}:abc:1",
         documents=[failed.pk],
-        state=CallState.FAILED,
+        state=DocumentCallState.FAILED,
     )
     settings.SAGE_DAILY_TOKENS = 0
     assert queue_lost_readings() == 0, "over the budget"
@@ -461,7 +461,7 @@ async def test_of_a_reading_that_failed_in_one_part_only_this_part_is_asked_agai
         with pytest.raises(CallFailed, match="couldn’t be read"):
             await read(document)
         calls = await in_database(lambda: list(DocumentCall.of(user.pk).order_by("id")))
-        assert calls[-1].state == CallState.FAILED
+        assert calls[-1].state == DocumentCallState.FAILED
         assert not any(call.request for call in calls)
         assert await in_database(queue_lost_readings) == 0
         model.mumbles_about = ""

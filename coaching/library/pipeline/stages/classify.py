@@ -35,7 +35,7 @@ from coaching.library.pipeline.requests import (
 from coaching.library.pipeline.stages.select_references import is_likely
 from coaching.library.pipeline.tools import pipeline_tools
 from coaching.model_client.servers import is_local_server
-from coaching.models import CallPurpose, CallState, DocumentCall, DocumentState
+from coaching.models import CallPurpose, DocumentCall, DocumentCallState, DocumentState
 from coaching.tools.lookup_reference import LOOKUP_REFERENCE
 from sessions_app.database import in_database
 
@@ -65,7 +65,7 @@ async def classify(batch: Batch, services: Services) -> Batch:
     if pending is not None:
         fitting = [item for item in batch.open_items if pending.is_for(item.document.pk)]
     batch = await in_database(_put_back_others, batch, fitting)
-    if pending is not None and pending.batch and pending.state == CallState.OPEN:
+    if pending is not None and pending.batch and pending.state == DocumentCallState.OPEN:
         return batch.each(lambda item: item.ended(DocumentState.WAITING, IN_BATCH))
     tools = pipeline_tools(fitting) if services.is_offered_tools else NO_TOOLS
     around = await in_database(read_surroundings, batch.claim.user_id, batch.claim.client_id)
