@@ -22,7 +22,7 @@ from sessions_app.selectors import accessible_session
 from sessions_app.session_events import COUNTER, CallAsked, CallEnded, append, numbered
 from sessions_app.text import mended
 from sessions_app.turn_records import (
-    FACTS,
+    CARD_DETAILS,
     UNTIL_ANSWERED,
     CallResult,
     Ending,
@@ -41,7 +41,7 @@ DISMISSED_STOP_REASON = "dismissed"
 
 UNDONE = "is_undone"
 """In an answered call's metadata: the user took back what it wrote."""
-NO_FACTS: Mapping[str, Mapping[str, Any]] = {}
+NO_DETAILS: Mapping[str, Mapping[str, Any]] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,17 +116,17 @@ def dismiss_call(
 
 @transaction.atomic
 def await_user(
-    key: TurnKey, *, stop_reason: str, facts: Mapping[str, Mapping[str, Any]] = NO_FACTS
+    key: TurnKey, *, stop_reason: str, details: Mapping[str, Mapping[str, Any]] = NO_DETAILS
 ) -> tuple[str, ...]:
     """Leave the turn open until the user answers; end it if its session has ended meanwhile.
 
-    `facts` are shown besides the inputs of pending calls, by `tool_use_id`. Returns the ids of the calls that
-    expired with it.
+    `details` are shown besides the inputs of pending calls, by `tool_use_id`. Returns the ids of the calls
+    that expired with it.
     """
     session = lock_session_of(key.turn_id)
     turn = pause_turn(key, stop_reason=stop_reason)
-    for call in turn.calls.filter(tool_use_id__in=facts):
-        call.metadata[FACTS] = dict(facts[call.tool_use_id])
+    for call in turn.calls.filter(tool_use_id__in=details):
+        call.metadata[CARD_DETAILS] = dict(details[call.tool_use_id])
         call.save(update_fields=["metadata"])
     if session.status != SessionStatus.ACTIVE:
         expired = _end_waiting_turn(
@@ -184,7 +184,7 @@ def _end_call(call: ToolCallRecord, state: ToolCallState, result: CallResult, *,
     call.is_error = result.is_error
     call.value = value
     call.finished_at = timezone.now()
-    call.metadata.get(FACTS, {}).pop(UNTIL_ANSWERED, None)
+    call.metadata.get(CARD_DETAILS, {}).pop(UNTIL_ANSWERED, None)
     call.save(
         update_fields=["state", "result", "is_error", "value", "metadata", "look_due_at", "finished_at"]
     )

@@ -183,7 +183,7 @@ KNOWN: Sequence[type[Fact]] = (
     StepTold,
     Ended,
 )
-FACTS: Mapping[str, type[Fact]] = {each.kind: each for each in KNOWN}
+FACT_TYPES: Mapping[str, type[Fact]] = {each.kind: each for each in KNOWN}
 """All facts; a test holds the keys against `EventKind`, and against what readers are shown."""
 
 Numbered = tuple[int, Fact]
@@ -227,9 +227,9 @@ def read_since(session: Session, seq: int) -> Sequence[Numbered] | None:
     if session.event_seq - seq > MAX_READ:
         return None
     rows = list(SessionEvent.within(session).filter(seq__gt=seq).order_by("seq"))
-    if len(rows) != session.event_seq - seq or any(row.kind not in FACTS for row in rows):
+    if len(rows) != session.event_seq - seq or any(row.kind not in FACT_TYPES for row in rows):
         return None  # a newer version writes kinds that this one doesn't know
-    return [(row.seq, FACTS[row.kind](**row.payload)) for row in rows]
+    return [(row.seq, FACT_TYPES[row.kind](**row.payload)) for row in rows]
 
 
 def prune(now: datetime | None = None) -> int:

@@ -76,10 +76,10 @@ _STORE_SHOWN = f"""
     RETURNING turn.id
 """  # noqa: S608 - names of ours alone
 
-FACTS = "facts"
+CARD_DETAILS = "facts"
 """In a call's metadata: what the user is shown besides its input, by label."""
 UNTIL_ANSWERED = "until_answered"
-"""In a call's facts: words that the user is shown while it waits, which aren't kept once it has ended."""
+"""In a call's details: words that the user is shown while it waits, which aren't kept once it has ended."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,7 +253,7 @@ def _finish(call: ToolCallRecord, result: CallResult) -> None:
     call.result = mended(result.content)
     call.is_error = result.is_error
     call.finished_at = timezone.now()
-    call.metadata.get(FACTS, {}).pop(UNTIL_ANSWERED, None)
+    call.metadata.get(CARD_DETAILS, {}).pop(UNTIL_ANSWERED, None)
     if result.foreign:
         call.metadata[FOREIGN_KEY] = [mended(name) for name in result.foreign]
     call.save(update_fields=["state", "result", "is_error", "finished_at", "metadata"])

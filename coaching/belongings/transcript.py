@@ -186,7 +186,7 @@ def _question(question: QuestionItem) -> Iterator[str]:
     yield f"\n**{asked}** {question.prompt}".rstrip() + "\n"
     lines = [f"- [{'x' if option.is_chosen else ' '}] {option.label}" for option in question.options]
     lines += [f"- {row.label}: {_rated(row)}" for row in question.ratings if row.new]
-    lines += [f"- {label}: {words}" for label, words in question.facts]
+    lines += [f"- {label}: {words}" for label, words in question.details]
     lines += [f"- {each.label}: {' '.join(each.words.split())}" for each in question.fields if each.value]
     if lines:
         yield "\n" + "\n".join(lines) + "\n"

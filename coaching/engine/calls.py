@@ -136,16 +136,16 @@ class CallRunner(Generic[C]):
 
     async def _let_wait(self, item: PlannedCall[C], outcome: RoundOutcome) -> None:
         """Let a call wait for the user, unless its tool refuses it first."""
-        facts: Mapping[str, Any] = {}
+        details: Mapping[str, Any] = {}
         if item.tool.check is not None:
             checked = await self._isolated(item, item.tool.check)
             if isinstance(checked, ToolResult):
                 await self._settle(outcome, item.call, checked)
                 return
-            facts = checked
+            details = checked
         values = item.values.model_dump(mode="json", exclude_none=True)
         outcome.pending.append(
-            CallPending(tool_use_id=item.call.tool_use_id, name=item.call.name, input=values, facts=facts)
+            CallPending(tool_use_id=item.call.tool_use_id, name=item.call.name, input=values, details=details)
         )
 
     async def _run_phase(

@@ -57,14 +57,14 @@ class RoundRestarted:
 class CallPending:
     """A call waits for the user. It is returned with the part's result, not emitted.
 
-    `input` is the validated input as plain JSON values, and `facts` what its tool's `check` adds to it.
+    `input` is the validated input as plain JSON values, and `details` what its tool's `check` adds to it.
     `sources` are the texts of others that may have asked for it.
     """
 
     tool_use_id: str
     name: str
     input: Mapping[str, Any]
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    details: Mapping[str, Any] = field(default_factory=dict)
     sources: tuple[str, ...] = ()
 
 

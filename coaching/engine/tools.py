@@ -136,14 +136,14 @@ class ToolResult:
 class AnsweredCall:
     """A user's answer: the result for the model, and the value to store.
 
-    `words` is the label that the user chose, if it differs from the value. `facts` replace those that the
+    `words` is the label that the user chose, if it differs from the value. `details` replace those that the
     tool's `check` returned.
     """
 
     result: ToolResult
     value: Any
     words: str = ""
-    facts: Mapping[str, Any] | None = None
+    details: Mapping[str, Any] | None = None
 
 
 def _never_conflicts(_: Any) -> str | None:

@@ -51,7 +51,7 @@ from sessions_app.models import (
     Turn,
 )
 from sessions_app.pending_calls import UNDONE
-from sessions_app.turn_records import FACTS as SHOWN_WITH
+from sessions_app.turn_records import CARD_DETAILS
 
 
 def shown(session_id: UUID, fact: facts.Fact) -> Sequence[TurnEvent]:
@@ -144,7 +144,7 @@ def pending_of(call: ToolCallRecord) -> CallPending:
         tool_use_id=call.tool_use_id,
         name=call.name,
         input=call.input,
-        facts=call.metadata.get(SHOWN_WITH, {}),
+        details=call.metadata.get(CARD_DETAILS, {}),
         sources=ruling.sources if ruling else (),
     )
 

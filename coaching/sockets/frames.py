@@ -165,7 +165,7 @@ def _show_pulse_check(pending: events.CallPending, question: Question) -> Frame:
 
 def _confirm(pending: events.CallPending, _: Question) -> Frame:
     values: Frame = {"toolUseId": pending.tool_use_id, "tool": pending.name, "input": dict(pending.input)}
-    if going := lines_going(pending.facts):
+    if going := lines_going(pending.details):
         values["lines"] = [each.as_values() for each in going]
     if pending.sources:
         values["sources"] = list(pending.sources)

@@ -14,7 +14,7 @@ from coaching.engine.errors import ToolError, ToolInputError
 from coaching.engine.tools import AnsweredCall, ToolInput, ToolResult
 from coaching.models import LibraryEffect
 from coaching.tools.context import AnswerContext, CallContext, ToolContext
-from coaching.tools.places import WRONG_PLACE, chosen_place, place_facts
+from coaching.tools.places import WRONG_PLACE, chosen_place, place_details
 from coaching.tools.presentation import PLACE, CardField
 from coaching.tools.reach import default_place, place_to_write
 from sessions_app.database import in_database
@@ -87,16 +87,16 @@ def answers(
         edits = value.get("input") or {}
         edited = _edited(given, edits, fields)
         if shown_by is None:
-            shown, placed, facts = _placed(context, edited, edits)
+            shown, placed, details = _placed(context, edited, edits)
         else:
-            shown, placed, facts = edited, edited, shown_by(context, edited)
+            shown, placed, details = edited, edited, shown_by(context, edited)
         result = write(context, placed)
         before, after = _plain(given), _plain(shown)
         if changed := sorted(name for name in {*before, *after} if before.get(name) != after.get(name)):
             result = ToolResult.of(**json.loads(result.content), changed_by_the_user=changed)
         effect = LibraryEffect.of(context.user_id).filter(tool_use_id=context.tool_use_id).first()
         kept = {"accept": True, "input": after, "effect": effect.id if effect else None}
-        return AnsweredCall(result=result, value=kept, facts=facts)
+        return AnsweredCall(result=result, value=kept, details=details)
 
     return answer
 
@@ -118,8 +118,8 @@ def _placed(
         raise FieldRefused(WRONG_PLACE, field=PLACE.name) from None
     placed = given.model_copy(update=chosen)
     if chosen == before:
-        return given, placed, place_facts(client, project)
-    return placed, placed, place_facts(*place_to_write(context, **chosen))
+        return given, placed, place_details(client, project)
+    return placed, placed, place_details(*place_to_write(context, **chosen))
 
 
 def _edited(given: InputT, edits: object, fields: Sequence[CardField]) -> InputT:

@@ -34,7 +34,7 @@ from coaching.files.types import RULES
 from coaching.job_queue import enqueue_open_summary
 from coaching.models import ActionItem, ActionState, FileSource, FileType, UserFile
 from coaching.tools.context import ToolContext
-from coaching.tools.going_lines import GoingLines, facts_of, lines_going
+from coaching.tools.going_lines import GoingLines, details_of, lines_going
 from coaching.tools.presentation import Presentation, SageTool, held
 from sessions_app.briefs import (
     correct_brief,
@@ -44,7 +44,7 @@ from sessions_app.briefs import (
 from sessions_app.database import in_database
 from sessions_app.errors import Refused
 from sessions_app.models import Session, ToolCallRecord
-from sessions_app.turn_records import FACTS
+from sessions_app.turn_records import CARD_DETAILS
 
 DESCRIPTION = (
     "Strike the lines that have one of these words from what you remember, sage-context and sage-patterns. "
@@ -170,7 +170,7 @@ def _going_in(context: ToolContext) -> Sequence[GoingLines]:
     calls = ToolCallRecord.of(context.user_id).filter(
         turn__session_id=context.session_id, tool_use_id=context.tool_use_id
     )
-    return lines_going((calls.values_list("metadata", flat=True).first() or {}).get(FACTS, {}))
+    return lines_going((calls.values_list("metadata", flat=True).first() or {}).get(CARD_DETAILS, {}))
 
 
 def _find_shown(context: ToolContext, words: Sequence[str]) -> Sequence[Struck]:
@@ -193,7 +193,7 @@ def _find_shown(context: ToolContext, words: Sequence[str]) -> Sequence[Struck]:
 
 async def _check(context: ToolContext, given: ForgetLinesInput) -> Mapping[str, Any]:
     found = await in_database(_find_to_show, context.user_id, given.words)
-    return facts_of([each.going(context.timezone) for each in found])
+    return details_of([each.going(context.timezone) for each in found])
 
 
 async def _run(context: ToolContext, given: ForgetLinesInput) -> ToolResult:

@@ -1,4 +1,4 @@
-"""The lines that would go after a yes, as a call's facts hold them while it waits: by where they stand."""
+"""The lines that would go after a yes, as a call's details hold them while it waits: by where they stand."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -26,17 +26,17 @@ class GoingLines:
         return {name: value for name, value in asdict(self).items() if value}
 
 
-def facts_of(going: Sequence[GoingLines]) -> Mapping[str, Any]:
-    """Return lines as a call's facts, which aren't kept once the call has ended."""
+def details_of(going: Sequence[GoingLines]) -> Mapping[str, Any]:
+    """Return lines as a call's details, which aren't kept once the call has ended."""
     return {UNTIL_ANSWERED: [each.as_values() for each in going]}
 
 
-def lines_going(facts: Mapping[str, Any]) -> Sequence[GoingLines]:
-    """Return the lines in a call's facts; none where it has ended, or never had any.
+def lines_going(details: Mapping[str, Any]) -> Sequence[GoingLines]:
+    """Return the lines in a call's details; none where it has ended, or never had any.
 
     A call that has waited since an older version has them as one text, without their places.
     """
-    held = facts.get(UNTIL_ANSWERED, ())
+    held = details.get(UNTIL_ANSWERED, ())
     if isinstance(held, str):
         return [GoingLines(lines=held.splitlines())]
     return [GoingLines(**values) for values in held]

@@ -15,25 +15,25 @@ from coaching.models import OWN_NAME, Client, Project
 from coaching.tools.context import CallContext
 
 PLACES = "places"
-"""In a call's facts: values and labels to choose from, and which one is meant."""
+"""In a call's details: values and labels to choose from, and which one is meant."""
 CHOSEN = "chosen"
 _BETWEEN = " · "
 WRONG_PLACE = _("Choose one of your clients or projects.")
 
 
-def place_facts(client: Client, project: Project | None) -> dict[str, Any]:
+def place_details(client: Client, project: Project | None) -> dict[str, Any]:
     """Return what a card says about a place that can't be chosen, or was."""
     return {_("For"): client.name, **({_("Project"): project.name} if project else {})}
 
 
 def place_choices(context: CallContext, client: Client, project: Project | None) -> dict[str, Any]:
-    """Return the facts of a card whose place can be chosen, if there is more than one. Sync ORM code."""
-    facts = place_facts(client, project)
+    """Return the details of a card whose place can be chosen, if there is more than one. Sync ORM code."""
+    details = place_details(client, project)
     places = [(client, project), *choosable_places(user_id=context.user_id)]
-    choices = {_value(*place): _BETWEEN.join(place_facts(*place).values()) for place in places}
+    choices = {_value(*place): _BETWEEN.join(place_details(*place).values()) for place in places}
     if len(choices) == 1:
-        return facts
-    return {**facts, PLACES: {CHOSEN: _value(client, project), "choices": list(choices.items())}}
+        return details
+    return {**details, PLACES: {CHOSEN: _value(client, project), "choices": list(choices.items())}}
 
 
 def chosen_place(context: CallContext, edits: Mapping[str, Any]) -> dict[str, int | None] | None:
@@ -67,9 +67,9 @@ def shown_place(label: str) -> str:
     return _BETWEEN.join([gettext(OWN_NAME) if client == OWN_NAME else client, *project])
 
 
-def choices_in(facts: Mapping[str, Any]) -> tuple[str, Sequence[tuple[str, str]]]:
-    """Return the place that is meant and the choices, from a call's facts; empty without any."""
-    places = facts.get(PLACES)
+def choices_in(details: Mapping[str, Any]) -> tuple[str, Sequence[tuple[str, str]]]:
+    """Return the place that is meant and the choices, from a call's details; empty without any."""
+    places = details.get(PLACES)
     if not isinstance(places, Mapping):
         return "", ()
     return str(places[CHOSEN]), [(str(value), shown_place(str(label))) for value, label in places["choices"]]

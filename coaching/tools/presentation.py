@@ -86,7 +86,7 @@ class CardField:
 DOCUMENT = gettext_noop("Document")
 """The label that a card begins with, if it is about a document."""
 PLACE = CardField(name="place", label=gettext_noop("For"), kind="place", is_required=True)
-"""Whom something is for, and in which project. Its choices are the user's, and come with a call's facts."""
+"""Whom something is for, and in which project. Its choices are the user's, and come with a call's details."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,11 +108,11 @@ class Question:
 
 
 PAGE = "page"
-"""In a call's facts: the path of the file that would be written."""
+"""In a call's details: the path of the file that would be written."""
 REPLACES = "replaces"
-"""In a call's facts: whether there is such a file."""
+"""In a call's details: whether there is such a file."""
 ARC = "arc"
-"""In a call's facts: the arc that would end."""
+"""In a call's details: the arc that would end."""
 
 
 def text_in(values: Mapping[str, Any], name: str) -> str:

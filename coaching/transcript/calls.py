@@ -27,7 +27,7 @@ from coaching.transcript.old_replies import old_inputs
 from coaching.transcript.ratings import ShownRating, day_rated, rated_rows, rating_in, rows_to_rate
 from coaching.transcript.step_chips import StepItem, chip_of_call
 from sessions_app.models import Message, ToolCallRecord, ToolCallState
-from sessions_app.turn_records import FACTS
+from sessions_app.turn_records import CARD_DETAILS
 
 SESSION_DONE = gettext_noop("This conversation was completed here.")
 
@@ -50,7 +50,7 @@ class ShownOption:
 class QuestionItem:
     """A call that waits or waited for the user. `dom_id` depends only on `tool_use_id`.
 
-    A write that wants a yes has `fields`, to be edited, and `facts`, each with a label. `sources` are the
+    A write that wants a yes has `fields`, to be edited, and `details`, each with a label. `sources` are the
     texts of others that Sage had read: they may have asked for it. A `page` would get the `text`; `mark`
     names an arc, and `goes` are lines that a yes strikes. `faults` are what was wrong with a refused answer
     of ratings, by the field. `danger` is what was detected in the answer; `Cards` adds the `card`.
@@ -66,7 +66,7 @@ class QuestionItem:
     note: str = ""
     faults: Mapping[str, str] = field(default_factory=dict)
     fields: Sequence[CardField] = ()
-    facts: Sequence[tuple[str, str]] = ()
+    details: Sequence[tuple[str, str]] = ()
     yes: str = ""
     done: str = ""
     outcome: Outcome = ""
@@ -170,8 +170,8 @@ def written_texts(answer: Message) -> list[str]:
 
 
 def question_of(record: ToolCallRecord) -> QuestionItem:
-    state, facts = record.shown_state, record.metadata.get(FACTS)
-    asked = _asked(record.tool_use_id, record.name, record.input, state, facts)
+    state, details = record.shown_state, record.metadata.get(CARD_DETAILS)
+    asked = _asked(record.tool_use_id, record.name, record.input, state, details)
     if ruling := Ruling.of(record.metadata):
         asked = replace(asked, sources=source_names(ruling.sources), can_undo=not ruling.is_held)
     if state != ToolCallState.ANSWERED:
@@ -190,7 +190,7 @@ def question_of(record: ToolCallRecord) -> QuestionItem:
 
 def pending_question(pending: CallPending) -> QuestionItem:
     """Build the item of a call that has just started to wait."""
-    asked = _asked(pending.tool_use_id, pending.name, pending.input, ToolCallState.PENDING, pending.facts)
+    asked = _asked(pending.tool_use_id, pending.name, pending.input, ToolCallState.PENDING, pending.details)
     return replace(asked, sources=source_names(pending.sources))
 
 
@@ -246,9 +246,9 @@ def _type_name(file_type: str) -> str:
     return str(FileType(file_type).label) if file_type in FileType.values else in_words(file_type)
 
 
-def _asked(tool_use_id: str, name: str, given: object, state: str, facts: object = None) -> QuestionItem:
+def _asked(tool_use_id: str, name: str, given: object, state: str, details: object = None) -> QuestionItem:
     question = presentation_of(name).question(given if isinstance(given, Mapping) else {})
-    shown = facts if isinstance(facts, Mapping) else {}
+    shown = details if isinstance(details, Mapping) else {}
     fields, words = card_parts(question.fields, shown, is_pending=state == ToolCallState.PENDING)
     return QuestionItem(
         kind=question.kind,
@@ -259,7 +259,7 @@ def _asked(tool_use_id: str, name: str, given: object, state: str, facts: object
         options=[ShownOption(label=label, value=value) for label, value in question.options],
         ratings=rows_to_rate(question.domains, shown),
         fields=fields,
-        facts=words,
+        details=words,
         yes=question.yes,
         done=question.done,
         page=made_file(path) if (path := text_in(shown, PAGE)) else None,

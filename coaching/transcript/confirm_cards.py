@@ -25,12 +25,12 @@ _SHOWN: Mapping[str, Callable[[str], str]] = {
 
 
 def card_parts(
-    fields: Sequence[CardField], facts: Mapping[str, Any], *, is_pending: bool
+    fields: Sequence[CardField], details: Mapping[str, Any], *, is_pending: bool
 ) -> tuple[Sequence[CardField], Sequence[tuple[str, str]]]:
     """Return a card's fields and what else it says: the place is a field where it can still be chosen."""
-    shown = sorted(facts.items(), key=lambda fact: fact[0] != DOCUMENT)  # stored JSON has another order
+    shown = sorted(details.items(), key=lambda detail: detail[0] != DOCUMENT)  # stored JSON has another order
     words = [(gettext(label), _shown(label, text)) for label, text in shown if label != PLACES and fields]
-    chosen, choices = choices_in(facts)
+    chosen, choices = choices_in(details)
     if not is_pending or not choices:
         return [field for field in fields if field.kind != "place"], words
     return [

@@ -21,8 +21,8 @@ class ShownGoing:
     day: date | None = None
 
 
-def going_shown(facts: Mapping[str, Any]) -> Sequence[ShownGoing]:
-    return [_shown(each) for each in lines_going(facts)]
+def going_shown(details: Mapping[str, Any]) -> Sequence[ShownGoing]:
+    return [_shown(each) for each in lines_going(details)]
 
 
 def _shown(going: GoingLines) -> ShownGoing:

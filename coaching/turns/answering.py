@@ -164,8 +164,10 @@ async def _wait_for_user(key: TurnKey, result: PartResult) -> TurnDone:
 
     Where a tool has ended the session they have expired instead.
     """
-    facts = {pending.tool_use_id: pending.facts for pending in result.pending if pending.facts}
-    expired = await in_database(pending_calls.await_user, key, stop_reason=result.stop_reason, facts=facts)
+    details = {pending.tool_use_id: pending.details for pending in result.pending if pending.details}
+    expired = await in_database(
+        pending_calls.await_user, key, stop_reason=result.stop_reason, details=details
+    )
     if expired:
         return turn_done(key.turn_id, status=TurnStatus.COMPLETED, stop_reason=ToolCallState.EXPIRED)
     return turn_done(key.turn_id, status=TurnStatus.AWAITING_USER, stop_reason=result.stop_reason)

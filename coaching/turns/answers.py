@@ -24,7 +24,7 @@ from coaching.turns.care import hear_answer
 from sessions_app.errors import Refused
 from sessions_app.models import Session, ToolCallRecord
 from sessions_app.pending_calls import Answer
-from sessions_app.turn_records import FACTS, CallResult
+from sessions_app.turn_records import CARD_DETAILS, CallResult
 
 NO_ANSWER_POSSIBLE = _("This question can’t be answered any more. Please send a message instead.")
 
@@ -86,11 +86,11 @@ def builder_for(*, user_id: int, value: object) -> Callable[[Session, ToolCallRe
         metadata = metadata_of_danger(danger)
         if not metadata:
             hear_answer(session, call, words, now=context.now)
-        facts = {FACTS: answered.facts} if answered.facts is not None else {}
+        details = {CARD_DETAILS: answered.details} if answered.details is not None else {}
         return Answer(
             result=result,
             value=answered.value,
-            metadata={**metadata, **facts},
+            metadata={**metadata, **details},
             look_due_at=look_due_at(answered.value, danger, now=context.now),
         )
 

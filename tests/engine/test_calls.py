@@ -132,7 +132,7 @@ async def test_a_call_is_checked_before_it_waits(bench: Bench) -> None:
     ]
     bench.upstream.script(calling(*calls))
     result = await bench.part()
-    assert [(item.tool_use_id, item.facts) for item in result.pending] == [("fine", {"For": "Anna"})]
+    assert [(item.tool_use_id, item.details) for item in result.pending] == [("fine", {"For": "Anna"})]
     assert bench.recorder.results == {
         "gone": ToolResult.error("There is no such client."),
         "broken": ToolResult.error(UNEXPECTED),

@@ -41,7 +41,7 @@ from coaching.turns.request import RequestKind, TurnRequest
 from sessions_app import services
 from sessions_app.database import in_database
 from sessions_app.models import Message, MessageRole, Session, SessionEvent, SessionKind, TurnStatus
-from sessions_app.session_events import FACTS, Numbered, listeners
+from sessions_app.session_events import FACT_TYPES, Numbered, listeners
 from sessions_app.titles import rename_session
 from sessions_app.turn_records import Ending, close_turn
 from tests.architecture.parsing import parse
@@ -68,7 +68,7 @@ def appended() -> Iterator[str]:
 
 @pytest.mark.slow
 def test_each_fact_is_appended_somewhere_and_is_shown_with_a_frame_and_a_fragment() -> None:
-    facts = set(FACTS.values())
+    facts = set(FACT_TYPES.values())
     assert {fact.__name__ for fact in facts} <= set(appended())
     assert SHOWN.keys() == facts
     for fact, show in SHOWN.items():

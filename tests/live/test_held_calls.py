@@ -39,7 +39,7 @@ def wait(session: Session) -> None:
     store_round(key, calls=[held], stop_reason="tool_use")
     block = {"type": "tool_use", "id": "t1", "name": "save_file", "input": held.input}
     Round.unscoped.update(blocks=json.dumps([block]))
-    pending_calls.await_user(key, stop_reason="tool_use", facts={"t1": {"page": "life-map/_overview.md"}})
+    pending_calls.await_user(key, stop_reason="tool_use", details={"t1": {"page": "life-map/_overview.md"}})
 
 
 def answer(session: Session, *, is_yes: bool) -> EndedCall:
@@ -58,7 +58,7 @@ def test_another_process_shows_the_card_with_its_source_and_hears_the_yes(user: 
     wait(session)
     before = read_news(session.id, None, IDLE)
     (pending,) = before.sync.pending
-    assert (pending.sources, pending.facts) == (("lease.pdf",), {"page": "life-map/_overview.md"})
+    assert (pending.sources, pending.details) == (("lease.pdf",), {"page": "life-map/_overview.md"})
     answer(session, is_yes=True)
     news = read_news(session.id, before.position.seq, before.sync)
     (answered,) = (event for event in news.events if isinstance(event, CallAnswered))

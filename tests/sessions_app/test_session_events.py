@@ -14,7 +14,16 @@ from django.utils import timezone
 from sessions_app import services, turn_records
 from sessions_app.models import EventKind, Message, Round, Session, SessionEvent, SessionStatus, TurnStatus
 from sessions_app.selectors import accessible_session
-from sessions_app.session_events import FACTS, KEPT, MAX_READ, ArcEntered, Titled, append, prune, read_since
+from sessions_app.session_events import (
+    FACT_TYPES,
+    KEPT,
+    MAX_READ,
+    ArcEntered,
+    Titled,
+    append,
+    prune,
+    read_since,
+)
 from sessions_app.titles import rename_session
 from sessions_app.turn_records import Ending, LastRound
 from tests.sessions_app.turns import ask_question, begin, say
@@ -32,8 +41,8 @@ def counter_of(session: Session) -> int:
 
 
 def test_each_kind_has_one_fact_of_ids_and_small_values() -> None:
-    assert FACTS.keys() == set(EventKind.values)
-    for fact in FACTS.values():
+    assert FACT_TYPES.keys() == set(EventKind.values)
+    for fact in FACT_TYPES.values():
         hints = get_type_hints(fact)
         stored = [each.name for each in fields(fact) if not each.metadata]
         assert {str(hints[name]) for name in stored} <= {
@@ -110,7 +119,7 @@ def test_who_reads_a_kind_of_a_newer_version_begins_anew(
 ) -> None:
     with transaction.atomic():
         append(session, ArcEntered(arc="open_day"))
-    monkeypatch.delitem(FACTS, ArcEntered.kind)
+    monkeypatch.delitem(FACT_TYPES, ArcEntered.kind)
     assert read_since(session, 0) is None
 
 

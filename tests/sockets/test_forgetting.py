@@ -24,13 +24,13 @@ from coaching.models import MadeBy
 from coaching.practice.script import Reply, ToolUse
 from coaching.practice.server import PracticeServer
 from coaching.tools.forget_lines import FORGET_LINES, MOST_LINES, NOTHING
-from coaching.tools.going_lines import GoingLines, facts_of, lines_going
+from coaching.tools.going_lines import GoingLines, details_of, lines_going
 from coaching.tools.save_file import SAVE_FILE
 from coaching.transcript.going_lines import going_shown
 from sessions_app.briefs import BRIEFS_AT_ONCE, correct_brief, corrections_of, newest_briefs_with
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionBrief, ToolCallRecord
-from sessions_app.turn_records import FACTS, UNTIL_ANSWERED
+from sessions_app.turn_records import CARD_DETAILS, UNTIL_ANSWERED
 from tests.live_sage import LiveSage, open_socket
 from tests.sockets.questions import results_in
 from tests.tools.committing_context import CommittingContext
@@ -152,9 +152,9 @@ async def test_a_yes_strikes_each_line_and_says_what_stays(
 
 
 def test_a_conversation_without_a_title_is_called_by_its_kind() -> None:
-    facts = facts_of([GoingLines(lines=["Tom."], session="1", kind="open_day", day="2026-03-14")])
+    details = details_of([GoingLines(lines=["Tom."], session="1", kind="open_day", day="2026-03-14")])
     with translation.override("de"):
-        [shown] = going_shown(facts)
+        [shown] = going_shown(details)
         assert shown.title == gettext("Open the day") != "Open the day"
     assert (shown.day, shown.lines, shown.page) == (date(2026, 3, 14), ["Tom."], None)
     assert going_shown({}) == []
@@ -170,9 +170,9 @@ async def test_a_card_that_has_waited_since_an_older_version_is_shown_and_answer
         await client.send(type="message", text="Please forget Tom.")
         await client.until("done")
         record = await in_database(ToolCallRecord.of(user.pk).get, tool_use_id=CALL.id)
-        record.metadata[FACTS][UNTIL_ANSWERED] = "Tom again."
+        record.metadata[CARD_DETAILS][UNTIL_ANSWERED] = "Tom again."
         await in_database(record.save)
-        (shown,) = going_shown(record.metadata[FACTS])
+        (shown,) = going_shown(record.metadata[CARD_DETAILS])
         assert (shown.lines, shown.page, shown.session_id) == (["Tom again."], None, "")
         await client.send(type="answer", toolUseId=CALL.id, value={"accept": True})
         await client.until("done")
@@ -242,8 +242,8 @@ def test_a_common_word_is_read_no_further_than_to_the_limit(user: User) -> None:
         async_to_sync(FORGET_LINES.check)(context, given)
     make_briefs(user, 17)
     with CaptureQueriesContext(connection) as more:
-        facts = async_to_sync(FORGET_LINES.check)(context, given)
-    assert len(lines_going(facts)) == 20
+        details = async_to_sync(FORGET_LINES.check)(context, given)
+    assert len(lines_going(details)) == 20
     assert len(more) == len(few), "what was said about the briefs is read together"
     make_briefs(user, 25)
     for session in Session.unscoped.bulk_create([Session(user=user) for _ in range(2 * BRIEFS_AT_ONCE)]):
