@@ -142,7 +142,7 @@ class Titled(Fact):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FileMoved(Fact):
+class DocumentStateChanged(Fact):
     """A document of the session changed its state."""
 
     kind = EventKind.FILE_MOVED
@@ -179,7 +179,7 @@ KNOWN: Sequence[type[Fact]] = (
     ArcEntered,
     ArcLeft,
     Titled,
-    FileMoved,
+    DocumentStateChanged,
     StepTold,
     Ended,
 )

@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 
 from coaching.models import Document
 from sessions_app.models import Session
-from sessions_app.session_events import FileMoved, append
+from sessions_app.session_events import DocumentStateChanged, append
 
 
 @contextmanager
@@ -34,7 +34,7 @@ def moving(documents: QuerySet[Document]) -> Iterator[None]:
             of_session = [document_id for document_id, its in rows if its == session_id]
             moved = [each for each in of_session if each in now and now[each] != before.get(each)]
             if moved:
-                append(session, *[FileMoved(document_id=each) for each in moved])
+                append(session, *[DocumentStateChanged(document_id=each) for each in moved])
 
 
 @contextmanager
@@ -47,7 +47,7 @@ def adding(session_id: UUID | None) -> Iterator[list[Document]]:
             session = Session.unscoped.select_for_update(no_key=True).defer("opening").get(id=session_id)
         yield added
         if session is not None:
-            append(session, *[FileMoved(document_id=document.pk) for document in added])
+            append(session, *[DocumentStateChanged(document_id=document.pk) for document in added])
 
 
 def _states(documents: QuerySet[Document]) -> Mapping[int, str]:

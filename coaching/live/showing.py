@@ -194,7 +194,7 @@ def _titled(session_id: UUID, _: facts.Titled) -> Sequence[TitleChanged]:
     return [TitleChanged(session_id=str(session_id), title=title)] if title else []
 
 
-def _file_moved(session_id: UUID, fact: facts.FileMoved) -> Sequence[DocumentMoved]:
+def _document_state_changed(session_id: UUID, fact: facts.DocumentStateChanged) -> Sequence[DocumentMoved]:
     return [DocumentMoved(document=each) for each in read_moved(session_id, [fact.document_id])]
 
 
@@ -242,7 +242,7 @@ SHOWN: Mapping[type[facts.Fact], Callable[[UUID, Any], Sequence[TurnEvent]]] = {
     facts.ArcEntered: _arc_entered,
     facts.ArcLeft: _arc_left,
     facts.Titled: _titled,
-    facts.FileMoved: _file_moved,
+    facts.DocumentStateChanged: _document_state_changed,
     facts.StepTold: _step_told,
     facts.Ended: _ended,
 }
