@@ -18,7 +18,7 @@ from coaching.engine.ports import TextFilter
 from coaching.engine.reply import MessageRestarted, Reply, ReplyDelta
 from coaching.engine.retry import RoundRetries
 from coaching.engine.setup import PartSetup
-from coaching.engine.steps import STOPPED, PartResult
+from coaching.engine.transitions import STOPPED, PartResult
 from coaching.engine.usage import RoundUsage
 
 _log = logging.getLogger(__name__)

@@ -20,8 +20,8 @@ from coaching.engine.ports import PartWords
 from coaching.engine.profiles import profile_for
 from coaching.engine.reply import Reply
 from coaching.engine.rounds import extend_request
-from coaching.engine.steps import NextRound, PartResult, SameRound, Step, failed
 from coaching.engine.tools import ToolResult
+from coaching.engine.transitions import NextRound, PartResult, SameRound, Transition, failed
 
 MAX_SHRINKS = 5
 """Halved as often, sixty thousand tokens are two thousand."""
@@ -29,7 +29,7 @@ MAX_SHRINKS = 5
 _log = logging.getLogger(__name__)
 
 
-async def on_end(part: Part[Any], reply: Reply) -> Step:
+async def on_end(part: Part[Any], reply: Reply) -> Transition:
     """End the part. A call in the same reply was not meant to run and isn't kept.
 
     Prose in place of structured output is asked for once more, in words, if there is as much time again.
@@ -44,7 +44,7 @@ async def on_end(part: Part[Any], reply: Reply) -> Step:
     return _completed(part, reply.stop_reason)
 
 
-async def on_calls(part: Part[Any], reply: Reply) -> Step:
+async def on_calls(part: Part[Any], reply: Reply) -> Transition:
     """Run the calls, or refuse those of a paused reply; then go on, wait for the user, or give up.
 
     A last round that only was told so, and calls all the same, is requested once more without tools.
@@ -56,7 +56,7 @@ async def on_calls(part: Part[Any], reply: Reply) -> Step:
 
 async def finish_calls(
     part: Part[Any], finished: FinishedRound, *, known: Mapping[str, ToolResult] = NOTHING_KNOWN
-) -> Step:
+) -> Transition:
     """Run the calls of a recorded round that have no `known` result, and decide what follows."""
     ran = await part.run_calls(finished, known=known)
     if ran.pending:
@@ -69,7 +69,7 @@ async def finish_calls(
     return _next_round(part, finished, ran.results)
 
 
-async def on_max_tokens(part: Part[Any], reply: Reply) -> Step:
+async def on_max_tokens(part: Part[Any], reply: Reply) -> Transition:
     """Keep an answer that was cut in its text; otherwise retry once with twice the tokens and time."""
     is_cut_in_words = reply.ends_in == "text" and bool(reply.text.strip())
     may_retry = "more_tokens" not in part.tried and part.has_time(2 * reply.duration_ms / 1000)
@@ -83,7 +83,7 @@ async def on_max_tokens(part: Part[Any], reply: Reply) -> Step:
     return PartResult(outcome="completed", stop_reason="max_tokens", user_message=message)
 
 
-async def on_refusal(part: Part[Any], reply: Reply) -> Step:
+async def on_refusal(part: Part[Any], reply: Reply) -> Transition:
     """Replace whatever was shown by a fixed sentence."""
     details = reply.stop_details or {}
     _log.warning("model refused: category %s, message %s", details.get("category"), reply.message_id)
@@ -93,7 +93,7 @@ async def on_refusal(part: Part[Any], reply: Reply) -> Step:
     return PartResult(outcome="completed", stop_reason="refusal")
 
 
-async def on_repetition(part: Part[Any], reply: Reply) -> Step:
+async def on_repetition(part: Part[Any], reply: Reply) -> Transition:
     """Keep an answer that was ended because it repeated itself, and tell the user."""
     await part.record_words(reply)
     return PartResult(
@@ -101,7 +101,7 @@ async def on_repetition(part: Part[Any], reply: Reply) -> Step:
     )
 
 
-async def on_full_window(part: Part[Any], reply: Reply) -> Step:
+async def on_full_window(part: Part[Any], reply: Reply) -> Transition:
     """Retry once with a smaller window."""
     if not part.shrinks and (again := await _with_smaller_window(part)):
         return again
@@ -113,13 +113,13 @@ async def on_full_window(part: Part[Any], reply: Reply) -> Step:
     )
 
 
-async def on_too_long(part: Part[Any], failure: UpstreamError) -> Step:
+async def on_too_long(part: Part[Any], failure: UpstreamError) -> Transition:
     """Retry with a smaller window what the server refused to read: that has cost no time."""
     smaller = await _with_smaller_window(part) if part.shrinks < MAX_SHRINKS else None
     return smaller or failed(failure, part.setup.words)
 
 
-DECISIONS: Mapping[str, Callable[[Part[Any], Reply], Awaitable[Step]]] = {
+DECISIONS: Mapping[str, Callable[[Part[Any], Reply], Awaitable[Transition]]] = {
     "end_turn": on_end,
     "stop_sequence": on_end,
     "tool_use": on_calls,
@@ -131,7 +131,7 @@ DECISIONS: Mapping[str, Callable[[Part[Any], Reply], Awaitable[Step]]] = {
 }
 
 
-async def decide(part: Part[Any], reply: Reply) -> Step:
+async def decide(part: Part[Any], reply: Reply) -> Transition:
     """Call the function for a reply's stop reason; an unknown one ends the part."""
     handler = DECISIONS.get(reply.stop_reason or "")
     if handler is None:

@@ -11,7 +11,7 @@ from coaching.engine.errors import UpstreamError
 from coaching.engine.part import Part
 from coaching.engine.setup import PartSetup
 from coaching.engine.spans import span
-from coaching.engine.steps import NextRound, PartResult, SameRound, Step, failed
+from coaching.engine.transitions import NextRound, PartResult, SameRound, Transition, failed
 
 C = TypeVar("C")
 
@@ -22,21 +22,21 @@ async def run_part(setup: PartSetup[C]) -> PartResult:
     Raises only what the recorder raises (`StaleRunnerError` among it), with the upstream closed.
     """
     part = Part(setup)
-    step: Step = NextRound(request=setup.request)
+    transition: Transition = NextRound(request=setup.request)
     try:
         if setup.resumed:
-            step = await finish_calls(part, setup.resumed.finished, known=setup.resumed.results)
-        while not isinstance(step, PartResult):
+            transition = await finish_calls(part, setup.resumed.finished, known=setup.resumed.results)
+        while not isinstance(transition, PartResult):
             with span("round"):
-                step = await _run_round(part, step)
+                transition = await _run_round(part, transition)
     except UpstreamError as failure:
-        step = failed(failure, setup.words)
-    return await part.close(step)
+        transition = failed(failure, setup.words)
+    return await part.close(transition)
 
 
-async def _run_round(part: Part[C], step: NextRound | SameRound) -> Step:
+async def _run_round(part: Part[C], transition: NextRound | SameRound) -> Transition:
     try:
-        reply = await part.ask(step)
+        reply = await part.ask(transition)
     except UpstreamError as failure:
         if failure.reason == "too_long":
             return await on_too_long(part, failure)

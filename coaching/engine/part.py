@@ -16,8 +16,8 @@ from coaching.engine.profiles import profile_for
 from coaching.engine.reply import Reply
 from coaching.engine.rounds import calls_of, with_unique_ids
 from coaching.engine.setup import PartSetup
-from coaching.engine.steps import STOPPED, NextRound, PartResult, Remedy, SameRound, failed
 from coaching.engine.tools import ToolResult
+from coaching.engine.transitions import STOPPED, NextRound, PartResult, Remedy, SameRound, failed
 
 CUT = "cut"
 """The stop reason of a reply that never ended."""
@@ -46,7 +46,7 @@ class Part(Generic[C]):
         self._calls = CallRunner(setup, self._budget)
         self._used_call_ids = set(setup.used_call_ids)
 
-    async def ask(self, step: NextRound | SameRound) -> Reply | PartResult:
+    async def ask(self, transition: NextRound | SameRound) -> Reply | PartResult:
         """Request a round and show its reply; return a result if the part ends before that.
 
         Raises `UpstreamError`.
@@ -54,19 +54,19 @@ class Part(Generic[C]):
         if self.setup.stop.is_requested:
             return STOPPED
         await self._record_usage()
-        self.request = step.request
-        match step:
+        self.request = transition.request
+        match transition:
             case NextRound():
                 if not self._budget.remaining_seconds():
                     late = UpstreamError("out_of_time", detail=f"before round {self._budget.rounds + 1}")
                     return failed(late, self.setup.words)
                 self.round = self._open_round()
             case SameRound():
-                self.tried.add(step.remedy)
-                self.shrinks += step.remedy == "smaller_window"
+                self.tried.add(transition.remedy)
+                self.shrinks += transition.remedy == "smaller_window"
                 self.round.restart()
             case _:
-                assert_never(step)
+                assert_never(transition)
         asked = replace(self.request, written_calls=self._written_calls())
         if self.asks_in_words:
             asked = with_text(asked, self.setup.last_round_text)

@@ -21,7 +21,7 @@ from coaching.engine.errors import StaleRunnerError
 from coaching.engine.loop import run_part
 from coaching.engine.messages import ModelRequest
 from coaching.engine.setup import PartSetup
-from coaching.engine.steps import PartResult
+from coaching.engine.transitions import PartResult
 from coaching.events import Publish, TurnDone
 from coaching.model_client.patience import timeouts_within
 from coaching.people.turn_starts import turn_starts

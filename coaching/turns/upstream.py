@@ -7,7 +7,7 @@ from django.db import DatabaseError
 
 from coaching.engine.breaker import BreakerClient
 from coaching.engine.errors import UpstreamError
-from coaching.engine.steps import PartResult
+from coaching.engine.transitions import PartResult
 from coaching.model_client.servers import doubt_server
 from coaching.turns.words import FAILS_ALONE
 from sessions_app.database import in_database

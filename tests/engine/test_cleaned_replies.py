@@ -12,8 +12,8 @@ from anthropic import DefaultAioHttpClient
 from coaching.engine.anthropic_client import AnthropicClient
 from coaching.engine.events import NoteDelta, TextDelta
 from coaching.engine.messages import ModelRequest, StoredMessage, build_api_messages
-from coaching.engine.steps import PartResult
 from coaching.engine.tools import BROKEN_INPUT, Toolset
+from coaching.engine.transitions import PartResult
 from coaching.practice.script import Hold, Reply, ToolUse
 from coaching.practice.server import PracticeServer
 from tests.engine.upstream import SAVED_FIELDS, WORDS, Bench, Upstream, stored

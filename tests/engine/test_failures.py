@@ -18,8 +18,8 @@ from coaching.engine.calls import STOPPED, TOO_LONG
 from coaching.engine.errors import FailureReason
 from coaching.engine.events import RoundRestarted, TextDelta
 from coaching.engine.ports import StreamTimeouts
-from coaching.engine.steps import PartResult
 from coaching.engine.tools import ToolCall, ToolResult
+from coaching.engine.transitions import PartResult
 from tests.engine.upstream import (
     RESET,
     STALL,

@@ -20,9 +20,9 @@ from coaching.engine.budget import PartLimits
 from coaching.engine.events import RoundRestarted, TextDelta
 from coaching.engine.messages import ModelRequest
 from coaching.engine.ports import StreamTimeouts
-from coaching.engine.steps import PartResult
 from coaching.engine.stream import SSEReplyStream
 from coaching.engine.tools import ToolCall, ToolInput, ToolResult, Toolset
+from coaching.engine.transitions import PartResult
 from tests.engine.record import RECORDINGS
 from tests.engine.upstream import MODEL, RESET, WORDS, Answer, Bench, Upstream, saying
 from tests.thoroughness import sample

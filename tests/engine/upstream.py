@@ -20,8 +20,8 @@ from coaching.engine.loop import run_part
 from coaching.engine.messages import FinishedRound, ModelRequest, StoredCall, StoredMessage
 from coaching.engine.ports import ModelClient, PartWords
 from coaching.engine.setup import PartSetup
-from coaching.engine.steps import PartResult
 from coaching.engine.tools import Tool, ToolCall, ToolInput, ToolResult, Toolset
+from coaching.engine.transitions import PartResult
 from coaching.engine.usage import RoundUsage
 
 MODEL = "claude-sonnet-5-5"

@@ -22,8 +22,8 @@ from coaching.engine.messages import FinishedRound, ModelRequest, canonical_json
 from coaching.engine.ports import ModelClient, PartWords
 from coaching.engine.rounds import extend_request
 from coaching.engine.setup import PartSetup, ResumedRound
-from coaching.engine.steps import PartResult
 from coaching.engine.tools import ToolCall, ToolResult, Toolset
+from coaching.engine.transitions import PartResult
 from coaching.engine.usage import RoundUsage
 from coaching.library.pipeline import call_records
 from coaching.library.pipeline.call_records import CallPlan, StoredRound, begin_call, open_call, read_rounds

@@ -44,7 +44,7 @@ class PartResult:
     user_message: str | None = None
 
 
-Step = NextRound | SameRound | PartResult
+Transition = NextRound | SameRound | PartResult
 
 STOPPED = PartResult(outcome="stopped", stop_reason="stopped")
 
