@@ -1,7 +1,7 @@
 """One function for each stop reason, in a table that a test compares with the SDK's type.
 
 The stop reason decides, never the content: a call runs only where the model's word is `tool_use`.
-A decision returns what follows and changes no state of the part itself.
+A decision returns what follows, and changes the part's state only by the part's methods.
 """
 
 import logging
@@ -12,7 +12,6 @@ from typing import Any
 from coaching.engine.calls import NOTHING_KNOWN
 from coaching.engine.cleaned_reply import REPETITION
 from coaching.engine.errors import UpstreamError
-from coaching.engine.events import TextDelta
 from coaching.engine.json_text import is_object
 from coaching.engine.messages import FinishedRound, with_format_in_words
 from coaching.engine.part import Part
@@ -87,8 +86,7 @@ async def on_refusal(part: Part[Any], reply: Reply) -> Transition:
     """Replace whatever was shown by a fixed sentence."""
     details = reply.stop_details or {}
     _log.warning("model refused: category %s, message %s", details.get("category"), reply.message_id)
-    part.round.restart()
-    part.round.show(TextDelta(part.setup.words.refused))
+    part.replace_shown(part.setup.words.refused)
     await part.record_words(reply)
     return PartResult(outcome="completed", stop_reason="refusal")
 

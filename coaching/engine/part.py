@@ -11,6 +11,7 @@ from coaching.engine.asking import Asker, RunningRound
 from coaching.engine.budget import PartBudget
 from coaching.engine.calls import NOTHING_KNOWN, PAUSED, WORDS_ONLY, CallRunner, RoundOutcome
 from coaching.engine.errors import UpstreamError
+from coaching.engine.events import TextDelta
 from coaching.engine.messages import FinishedRound, canonical_json, with_text
 from coaching.engine.profiles import profile_for
 from coaching.engine.reply import Reply
@@ -78,6 +79,11 @@ class Part(Generic[C]):
     def asks_in_words(self) -> bool:
         """Whether the running round is the last, and is only told so: that leaves the cache as it is."""
         return self.round.is_words_only and bool(self.setup.last_round_text) and "no_tools" not in self.tried
+
+    def replace_shown(self, text: str) -> None:
+        """Discard what the running round has shown, and show a text instead."""
+        self.round.restart()
+        self.round.show(TextDelta(text))
 
     async def record(self, reply: Reply, *, is_last: bool = False) -> FinishedRound:
         """Record a complete round, before any of its calls runs."""
