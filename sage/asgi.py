@@ -11,7 +11,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "sage.settings")
 _pages = get_asgi_application()
 
 from coaching.sockets.routing import websocket_urlpatterns  # noqa: E402
-from sage.busy import SocketBusy  # noqa: E402
+from sage.load_limits import SocketBusy  # noqa: E402
 from sage.origin import SameOriginValidator  # noqa: E402
 
 application = ProtocolTypeRouter(

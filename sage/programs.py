@@ -21,7 +21,7 @@ from coaching.people.attempts import TooOften
 from coaching.people.languages import browser_language
 from coaching.programs.early_counts import early_counts
 from coaching.views.programs import is_for_programs
-from sage.busy import client_address
+from sage.clients import client_address
 from sage.http_requests import Refusal, Sender
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]

@@ -141,12 +141,12 @@ MIDDLEWARE = [
     # Before anything that answers.
     "sage.language.in_browser_language",
     # Before anything that queries the database.
-    "sage.busy.admitted",
+    "sage.load_limits.admitted",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "sage.busy.PersonMiddleware",
+    "sage.load_limits.PersonMiddleware",
     # Once the person is loaded, and around everything that changes who it is.
     "sage.device_copies.copies_of_others_erased",
     "sage.language.in_own_language",
@@ -432,7 +432,7 @@ SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_SAMESITE = "Lax"
-CSRF_FAILURE_VIEW = "sage.busy.csrf_failure"
+CSRF_FAILURE_VIEW = "sage.error_pages.csrf_failure"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = IS_BEHIND_HTTPS
 if IS_BEHIND_HTTPS:
     # A trusted https origin means that a proxy terminates TLS; it must set X-Forwarded-Proto and -For.

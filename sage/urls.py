@@ -16,10 +16,10 @@ admin.site.index_template = TEMPLATE
 admin.site.site_header = admin.site.site_title = "Sage"
 admin.site.index_title = "Today"
 
-handler400 = "sage.busy.bad_request"
-handler403 = "sage.busy.permission_denied"
-handler404 = "sage.busy.page_not_found"
-handler500 = "sage.busy.server_error"
+handler400 = "sage.error_pages.bad_request"
+handler403 = "sage.error_pages.permission_denied"
+handler404 = "sage.error_pages.page_not_found"
+handler500 = "sage.error_pages.server_error"
 
 urlpatterns = [
     path("healthz", health.healthz, name="healthz"),

@@ -20,8 +20,8 @@ from coaching.model_client.servers import model_server
 from coaching.people.languages import browser_language
 from coaching.sandbox.markdown import warm_markdown
 from coaching.views.programs import PROGRAM_PATHS
-from sage.busy import uploader_of
 from sage.claim import DatabaseClaim
+from sage.clients import uploader_of
 from sage.env import StartError
 from sage.env_values import is_local
 from sage.http_limits import HttpLimits

@@ -23,7 +23,7 @@ from coaching.legacy.one_at_a_time import BUSY
 from coaching.legacy.undoing import EDITED
 from coaching.models import Import, ImportState, UserFile
 from coaching.views import imports
-from sage.busy import uploader_of
+from sage.clients import uploader_of
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionBrief
 from tests.jobs.conftest import WorkOff, empty_queue, jobs_named
