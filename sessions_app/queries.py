@@ -196,7 +196,6 @@ class Columns(Generic[ModelT]):
         self._model = model
         fields = [field for field in model._meta.concrete_fields if field.name not in without]
         self._names = [field.attname for field in fields]
-        self._key = self._names.index(model._meta.pk.attname)
         self.lookups = [f"{path}{name}" for name in self._names]
         self._converters = [
             (place, field.from_db_value)
@@ -220,7 +219,3 @@ class Columns(Generic[ModelT]):
         made._state = ModelState()
         made._state.adding, made._state.db = False, DEFAULT_DB_ALIAS
         return made
-
-    def object_or_none(self, row: Sequence[Any]) -> ModelT | None:
-        """Make an object of the columns of an outer join; None where it found none."""
-        return None if row[self._key] is None else self.object_of(row)

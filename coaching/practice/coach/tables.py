@@ -241,8 +241,3 @@ def part_title(name: str) -> str:
 def walk_called(name: str) -> Walk:
     """Return a walk in the language that is spoken."""
     return BY_LANGUAGE[language()][name]
-
-
-def is_put_in(name: str, text: str) -> bool:
-    """Return whether a text puts a question of a walk."""
-    return any(slot.asked_at(text) >= 0 for slot in WALKS[name].slots)
