@@ -21,28 +21,6 @@ TAINT_KEY = "taint"
 what was decided about it because of such texts."""
 
 
-def append_message(
-    *,
-    session: Session,
-    turn: Turn,
-    role: MessageRole,
-    content: str,
-    client_id: str | None = None,
-    metadata: Mapping[str, Any] | None = None,
-    turn_fields: Sequence[str] = (),
-    added: Sequence[Model] = (),
-) -> Message:
-    """Append a message with the next number. The caller has locked the session's row.
-
-    The same statement stores changed fields of its turn, and other new rows.
-    """
-    message = next_message(
-        session=session, role=role, content=content, client_id=client_id, metadata=metadata
-    )
-    store_message(message, turn=turn, turn_fields=turn_fields, added=added)
-    return message
-
-
 def next_message(
     *,
     session: Session,

@@ -52,13 +52,13 @@ from coaching.models import (
 from coaching.views.confirmed_downloads import TOKEN_SECONDS
 from sessions_app import services
 from sessions_app.database import in_database
-from sessions_app.history import append_message
 from sessions_app.models import Message, MessageRole, Session, ToolCallRecord, ToolCallState, Turn, TurnStatus
 from tests.belongings.life import live
 from tests.confirmed import sign_in_confirmed
 from tests.conftest import PASSWORD
 from tests.files.storing import store_file
 from tests.languages.conftest import translated
+from tests.messages import append_message
 
 NOW = datetime(2026, 11, 22, 20, 0, tzinfo=UTC)
 

@@ -18,7 +18,6 @@ from coaching.turns.looks import Seen, read_words, store_looks
 from coaching.turns.preview import preview_request
 from sessions_app import services
 from sessions_app.database import in_database
-from sessions_app.history import append_message
 from sessions_app.models import (
     Message,
     MessageRole,
@@ -32,6 +31,7 @@ from sessions_app.models import (
 from sessions_app.organising import delete_session, restore_session
 from sessions_app.verdicts import NewVerdict, store_verdict
 from tests.context.conftest import Talk, put_file, text_blocks
+from tests.messages import append_message
 
 NIGHT = datetime(2026, 11, 16, 22, 30, tzinfo=UTC)  # a Monday; Lisbon has UTC in winter
 ACUTE, DARK, FRIEND = (

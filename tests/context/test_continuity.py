@@ -23,7 +23,7 @@ from coaching.safety.card import metadata_of
 from coaching.tools import CHAT_TOOLS
 from sessions_app import services
 from sessions_app.database import in_database
-from sessions_app.history import PROGRAM_KEY, append_message
+from sessions_app.history import PROGRAM_KEY
 from sessions_app.imports import IMPORT_KEY
 from sessions_app.models import (
     BriefCorrection,
@@ -39,6 +39,7 @@ from sessions_app.models import (
 )
 from tests.context.conftest import Talk, text_blocks
 from tests.context.test_pipeline import NOW, built, texts
+from tests.messages import append_message
 
 pytestmark = pytest.mark.django_db
 

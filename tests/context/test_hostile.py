@@ -28,12 +28,12 @@ from coaching.models import (
 )
 from coaching.models import Client as LibraryClient
 from coaching.tools import CHAT_TOOLS
-from sessions_app.history import append_message
 from sessions_app.models import MessageRole, Session, SessionBrief
 from tests.bench.context.slow_storage import SlowStorage
 from tests.calendar.conftest import source_of, timed
 from tests.context.conftest import put_file
 from tests.context.test_pipeline import built, context_tokens, texts
+from tests.messages import append_message
 
 pytestmark = pytest.mark.django_db
 

@@ -9,9 +9,9 @@ from django.utils.translation import override
 
 from coaching.models import Profile
 from coaching.safety.card import metadata_of
-from sessions_app.history import append_message
 from sessions_app.models import MessageRole, Session, ToolCallRecord, Turn, TurnStatus
 from tests.context.test_pipeline import NOW, built, texts
+from tests.messages import append_message
 
 pytestmark = pytest.mark.django_db
 

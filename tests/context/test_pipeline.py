@@ -19,11 +19,11 @@ from coaching.safety.card import metadata_of
 from coaching.tools import CHAT_TOOLS
 from sessions_app import services
 from sessions_app.database import in_database
-from sessions_app.history import append_message
 from sessions_app.models import MessageRole, Session, SessionKind, Turn
 from tests.calendar.conftest import source_of, timed
 from tests.context.conftest import Talk, put_file, text_blocks
 from tests.context.five_people import spoke_before
+from tests.messages import append_message
 from tests.thoroughness import size
 
 NOW = datetime(2026, 11, 18, 8, 0, tzinfo=UTC)  # a Wednesday morning

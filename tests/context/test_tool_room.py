@@ -12,9 +12,9 @@ from coaching.context.prompt_tools import PromptTools
 from coaching.engine.messages import canonical_json
 from coaching.models import Profile
 from coaching.tools import CHAT_TOOLS, SKILL_TOOLS, TOOLS
-from sessions_app.history import append_message
 from sessions_app.models import MessageRole, Session, Turn
 from tests.context.conftest import put_file, text_blocks
+from tests.messages import append_message
 
 NOW = datetime(2026, 11, 18, 8, 0, tzinfo=UTC)
 ALL_TOOLS_TOKENS = 5_000

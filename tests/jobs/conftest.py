@@ -20,10 +20,10 @@ from coaching.model_client.connection import ModelConnection
 from coaching.practice import PracticeServer
 from sessions_app import services
 from sessions_app.database import in_database
-from sessions_app.history import append_message
 from sessions_app.limits import RateLimit
 from sessions_app.models import MessageRole, Session, SessionKind, SessionStatus, TitleSource, TurnStatus
 from sessions_app.turn_records import Ending, TurnKey, close_turn
+from tests.messages import append_message
 
 RATE = RateLimit(turns=1000, seconds=60)
 

@@ -14,8 +14,8 @@ from coaching.files.objects import StoredObject
 from coaching.files.store import store_version
 from coaching.models import FileSource, FileType, Profile
 from coaching.safety.card import metadata_of
-from sessions_app.history import append_message
 from sessions_app.models import Message, MessageRole, Session, Turn, TurnStatus
+from tests.messages import append_message
 
 OCTOBER = date(2026, 10, 1)
 FIRST = datetime(2026, 11, 1, 22, tzinfo=UTC)

@@ -15,10 +15,10 @@ from coaching.library.proposals import propose
 from coaching.models import ActionItem, FileType, MadeBy, Scope, UserFile, UserFileVersion
 from coaching.programs.callers import Caller
 from coaching.programs.tokens import make_token
-from sessions_app.history import append_message
 from sessions_app.models import MessageRole, SessionKind, Turn, TurnStatus
 from sessions_app.services import open_session
 from tests.library.rows import make_client, make_document
+from tests.messages import append_message
 
 PLAN_SECRET = "only for a bad night"
 WITHHELD_SECRET = "never for a model"

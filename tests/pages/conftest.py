@@ -19,8 +19,8 @@ from coaching.files.objects import store_object
 from coaching.files.store import store_version
 from coaching.models import FileSource, FileType, UserFile, UserFileVersion
 from sessions_app import services
-from sessions_app.history import append_message
 from sessions_app.models import Message, MessageRole, Session, SessionKind, Turn, TurnStatus
+from tests.messages import append_message
 from tests.pages.file_pages import NOW, Write
 
 KeepFile = Callable[..., UserFile]

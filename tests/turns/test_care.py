@@ -21,7 +21,6 @@ from coaching.turns.request import RequestKind, TurnRequest
 from coaching.turns.resume import load_setup, shrink_turn
 from coaching.turns.start import StartedTurn, start_turn
 from sessions_app import services, turn_records
-from sessions_app.history import append_message
 from sessions_app.limits import RateLimit
 from sessions_app.models import (
     Message,
@@ -38,6 +37,7 @@ from sessions_app.organising import delete_session
 from sessions_app.pending_calls import answer_call, await_user
 from sessions_app.turn_records import Ending, NewCall, TurnKey
 from tests.context.test_care import ASK
+from tests.messages import append_message
 from tests.stored_turns import store_round
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -36,10 +36,10 @@ from coaching.models import (
 )
 from coaching.tools import CHAT_TOOLS
 from sessions_app.database import in_database
-from sessions_app.history import append_message
 from sessions_app.models import MessageRole, Session, SessionKind, Turn
 from tests.bench.context.slow_storage import SlowStorage
 from tests.bench.stocked import stock_library
+from tests.messages import append_message
 
 PARAGRAPH = "It was a day with a long walk, a hard talk and a good hour at the end of it. " * 6
 VERSIONS = 3
