@@ -280,11 +280,6 @@ def _brief_wait(session: Session, *, is_unable: bool) -> int:
     return int(job_seconds(seconds)) if is_unable else seconds
 
 
-def enqueue_title(session: Session) -> bool:
-    """Queue the title of a session that has got an answer; False if it needs none. Sync ORM code."""
-    return session.title_source == TitleSource.WORDS and _enqueue([_title_job(session)])
-
-
 def _title_job(session: Session) -> Job:
     return _job(TITLE_JOB, key=f"title:{session.id}", session_id=str(session.id))
 

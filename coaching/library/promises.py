@@ -13,7 +13,7 @@ from datetime import date
 from typing import Literal
 
 from coaching.library.asked import Asked, Said, Why
-from coaching.library.promise_weights import Weighable, Weights, learnt_weights
+from coaching.library.promise_weights import Weights, learnt_weights
 from coaching.library.spoken import (
     has_words,
     is_pasted,
@@ -71,16 +71,6 @@ def weigh(claim: Claim, said: Sequence[Said], weights: Weights | None = None) ->
         if len(found) == MAX_FOUND:
             break
     return found[0] if found else Weighed(why="not said")
-
-
-def weighable_of(quote: str, said: Said) -> Weighable | None:
-    """Return what is weighed of a quote, however certain it is; None if it is quoted or wasn't said."""
-    wanted = [token.word for token in tokens_of(quote)]
-    found = widened(wanted, said.text)
-    if found is None or isinstance(found, str):
-        return None
-    asked = Asked(said, range(found[0].start, found[-1].end), wanted)
-    return asked.weighable(asked.doubt)
 
 
 def _in_one(claim: Claim, wanted: Sequence[str], said: Said, weights: Weights) -> Weighed:

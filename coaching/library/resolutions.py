@@ -129,15 +129,6 @@ def _becomes(step: ActionItem, resolution: Resolution) -> tuple[StepChangeKind |
     return (StepChangeKind.MOVED if "due_date" in values else None), values
 
 
-def set_done(
-    *, user_id: int, action_id: int, is_done: bool, today: date, now: datetime
-) -> LibraryEffect | None:
-    """Tick a step, or untick it. Raises `Refused` and `ActionItem.DoesNotExist`."""
-    becomes: Becomes = "done" if is_done else "open"
-    resolution = Resolution(becomes=becomes, today=today, now=now)
-    return resolve(user_id=user_id, step_id=action_id, resolution=resolution)
-
-
 @transaction.atomic
 def edit_step(
     *,

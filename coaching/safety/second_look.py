@@ -57,7 +57,6 @@ topic: violence if somebody is harmed or threatened by another, otherwise life."
 
 _TAG = re.compile(r"<(?=/?\s{0,3}(?:earlier|newest|said|sage)\b)", re.IGNORECASE)
 _NEWEST = re.compile(r"<newest>\n((?:[^\n<]++|\n(?!</newest>\Z)|<(?!newest>))*+)\n</newest>\Z")
-_SAGE = re.compile(r"<sage>\n((?:[^\n<]++|\n(?!</sage>\n<newest>)|<(?!sage>))*+)\n</sage>\n<newest>")
 
 
 def build_question(words: str, earlier: Sequence[str], *, asked: str = "") -> str:
@@ -77,12 +76,6 @@ def newest_words(question: str) -> str | None:
     """Return the newest words in a question; None for any other text."""
     found = _NEWEST.search(question)
     return found[1].replace("&lt;", "<") if found else None
-
-
-def asked_words(question: str) -> str:
-    """Return Sage's words in a question, or nothing."""
-    found = _SAGE.search(question)
-    return found[1].replace("&lt;", "<") if found else ""
 
 
 def parse_answer(text: str) -> Danger | None:

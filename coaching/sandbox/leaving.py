@@ -34,11 +34,6 @@ def through_page(markup: SafeString) -> SafeString:
     return mark_safe(_LINK.sub(signed, markup))  # noqa: S308 - escaped URLs in the sanitiser's markup
 
 
-def leave_url(address: str) -> str:
-    """Return the URL of the page that names where a URL leads."""
-    return _page_of(reverse("leave"), address)
-
-
 def target_of(signed: str) -> str:
     """Return the URL that a text linked. Raises `BadSignature`."""
     return Signer(salt=_SALT).unsign(signed)

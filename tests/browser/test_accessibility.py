@@ -12,7 +12,6 @@ from playwright.async_api import Page, expect
 from coaching.practice.faults.fault import Fault
 from coaching.practice.script import Hold, Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer
-from coaching.sandbox.leaving import leave_url
 from sessions_app.models import Session
 from tests.browser.chat_page import path_of, say, until_asked, until_done
 from tests.browser.fixtures import OpenContext
@@ -20,6 +19,7 @@ from tests.browser.page_layout import NARROW, layout_faults
 from tests.browser.questions import PILLS, PULSE
 from tests.browser.tabbing import tab_faults
 from tests.browser.test_conversation import LONG
+from tests.leaving import leave_url
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -14,6 +14,7 @@ from procrastinate.contrib.django import connector_params
 from procrastinate.contrib.django.models import ProcrastinateJob
 from structlog.testing import capture_logs
 
+from coaching.job_queue import TITLE_JOB, enqueue
 from coaching.jobs.tasks import MODELS
 from coaching.jobs.worker import open_queue
 from coaching.model_client.connection import ModelConnection
@@ -131,6 +132,11 @@ def logged_by(module: HasLogger) -> Iterator[list[MutableMapping[str, Any]]]:
             yield logged
     finally:
         module.logger = used
+
+
+def enqueue_title(session: Session) -> None:
+    """Queue the title of a session, and nothing else that follows its turns."""
+    enqueue(TITLE_JOB, key=f"title:{session.id}", session_id=str(session.id))
 
 
 async def jobs_named(name: str) -> list[ProcrastinateJob]:

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 from django.utils.translation import override
 
-from coaching.job_queue import enqueue_brief, enqueue_summary, enqueue_title
+from coaching.job_queue import enqueue_brief, enqueue_summary
 from coaching.jobs import briefs, summaries, titles
 from coaching.live.runner import Runner
 from coaching.models import Profile, PulseRating
@@ -17,7 +17,7 @@ from coaching.turns.request import TurnRequest
 from sessions_app import services
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionBrief, SessionKind, SessionStatus, ToolCallRecord
-from tests.jobs.conftest import WorkOff, add_turn, make_due
+from tests.jobs.conftest import WorkOff, add_turn, enqueue_title, make_due
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -4,7 +4,7 @@ import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
 
-from coaching.job_queue import TITLE_JOB, enqueue_title
+from coaching.job_queue import TITLE_JOB, enqueue_follow_ups
 from coaching.jobs.titles import MESSAGE_CHARACTERS, REQUEST, build_title_request, cleaned_title
 from coaching.live.runner import Runner
 from coaching.practice import PracticeServer
@@ -25,7 +25,7 @@ from sessions_app.models import (
     UsagePurpose,
 )
 from sessions_app.titles import MAX_CHARACTERS, rename_session, store_title
-from tests.jobs.conftest import RATE, WorkOff, jobs_named, opened_session
+from tests.jobs.conftest import RATE, WorkOff, enqueue_title, jobs_named, opened_session
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -255,7 +255,8 @@ async def test_a_refusal_leaves_the_first_words_and_is_not_repeated(
     titles(practice, Reply.of("I can't", stop_reason="refusal"))
     await work_off()
     assert await title_of(session) == (WORDS, TitleSource.WITHHELD)
-    assert not await in_database(enqueue_title, await fresh(session))
+    await in_database(enqueue_follow_ups, [session.id])
+    assert [job.status for job in await jobs_named(TITLE_JOB)] == ["succeeded"]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from coaching.legacy.importers import bounded, layouts, source
-from coaching.legacy.importers.formats import ADAPTERS, Recognition, read_things
+from coaching.legacy.importers.formats import ADAPTERS, Recognition
 from coaching.legacy.importers.json_stream import Item, read_items
 from coaching.legacy.importers.source import open_source
 from coaching.legacy.importers.things import (
@@ -32,7 +32,7 @@ def read(data: object, wanted: Format | None = None) -> tuple[Format, Sequence[T
     for item in found.items():
         recognition.look_at(item)
     adapter = recognition.found()
-    return adapter.format, list(read_things(found, adapter))
+    return adapter.format, [thing for item in found.items() for thing in adapter.read(item)]
 
 
 def items_of(data: bytes) -> list[Item]:

@@ -21,7 +21,7 @@ from coaching.legacy import reading, watching
 from coaching.legacy.importers import reader, source, wire
 from coaching.legacy.importers.assembly import Assembly
 from coaching.legacy.importers.bounded import MAX_ITEMS, TOO_LARGE
-from coaching.legacy.importers.formats import ADAPTERS, UNKNOWN, read_things
+from coaching.legacy.importers.formats import ADAPTERS, UNKNOWN
 from coaching.legacy.importers.left import NOT_IN_EXPORT, LeftBehind
 from coaching.legacy.importers.sage import Domain
 from coaching.legacy.importers.things import FoundReference
@@ -243,7 +243,7 @@ def test_what_a_reader_sends_is_what_it_found() -> None:
     frames = [decode(sent) for sent in reader.answers(head, io.BytesIO(data))]
     found = [thing for frame in frames for thing in assembly.take(frame.found)]
     told = source.open_source(io.BytesIO(data))
-    expected = list(read_things(told, ADAPTERS["chatgpt"]))
+    expected = [thing for item in told.items() for thing in ADAPTERS["chatgpt"].read(item)]
     left = [
         LeftBehind(kind="tool", name="web"),
         LeftBehind(kind="picture", name="x", where="Growing artichokes", why=NOT_IN_EXPORT),

@@ -14,7 +14,7 @@ from coaching.library.drafts import NewAction, NewEntry
 from coaching.library.effects import CHANGED_SINCE, PLACE_GONE, UNDONE_ALREADY, undo
 from coaching.library.proposals import edit, propose
 from coaching.library.removals import delete_client
-from coaching.library.resolutions import set_done
+from coaching.library.resolutions import Becomes, Resolution, resolve
 from coaching.models import (
     ActionItem,
     ActionPriority,
@@ -34,6 +34,11 @@ pytestmark = pytest.mark.django_db
 
 TODAY = date(2027, 3, 1)
 NOW = datetime(2027, 3, 1, 12, tzinfo=UTC)
+
+
+def resolved(step: ActionItem, becomes: Becomes) -> LibraryEffect | None:
+    resolution = Resolution(becomes=becomes, today=TODAY, now=NOW)
+    return resolve(user_id=step.user_id, step_id=step.pk, resolution=resolution)
 
 
 def newest(user: User) -> LibraryEffect:
@@ -81,12 +86,12 @@ def test_what_has_changed_since_is_not_undone(user: User) -> None:
 
 def test_done_is_undone_with_its_time(user: User) -> None:
     item = make_action(user)
-    effect = set_done(user_id=user.pk, action_id=item.id, is_done=True, today=TODAY, now=NOW)
+    effect = resolved(item, "done")
     assert effect
     undo(user_id=user.pk, effect_id=effect.id)
     item.refresh_from_db()
     assert (item.state, item.done_at) == (ActionState.OPEN, None)
-    assert set_done(user_id=user.pk, action_id=item.id, is_done=False, today=TODAY, now=NOW) is None
+    assert resolved(item, "open") is None
 
 
 def test_a_filing_that_is_undone_goes_to_review(user: User) -> None:
@@ -166,7 +171,7 @@ def test_over_the_limit_the_oldest_go_those_first_that_can_hardly_be_undone(
     kept = make_action(user)
     edited, undone = make_action(user), make_action(user)
     undo(user_id=user.pk, effect_id=newest(user).id)
-    set_done(user_id=user.pk, action_id=edited.id, is_done=True, today=TODAY, now=NOW)
+    resolved(edited, "done")
 
     def about() -> list[int | None]:
         return [effect.action_item_id for effect in LibraryEffect.of(user.pk).order_by("id")]

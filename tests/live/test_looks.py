@@ -27,7 +27,7 @@ from coaching.practice import PracticeServer
 from coaching.practice.judge import judge_by_labels
 from coaching.practice.script import Hold, Reply, Text
 from coaching.safety.card import danger_in
-from coaching.safety.second_look import asked_words, newest_words
+from coaching.safety.second_look import newest_words
 from coaching.turns.looks import Looked, Seen, read_capture, read_words, store_looks
 from sessions_app.database import in_database
 from sessions_app.models import LookOutcome, ModelUsage, SafetyVerdict, Session, UsagePurpose
@@ -87,7 +87,8 @@ async def test_the_judge_is_told_the_question_as_sage_s_and_never_as_the_person_
     await runner.drain(0)
     [question] = [seen.body["messages"][-1]["content"] for seen in practice.requests]
     assert newest_words(question) == "Only at night."
-    assert asked_words(question) == asked
+    fenced = asked.replace("<", "&lt;")
+    assert f"<sage>\n{fenced}\n</sage>\n<newest>\nOnly" in question
     assert question.count("<newest>") == question.count("<sage>") == question.count("</sage>") == 1
     assert "<said>\nIt's dark.\n</said>" in question
 

@@ -26,12 +26,13 @@ from coaching.models import (
     ReflectionPrompt,
     Skill,
 )
-from coaching.sandbox.leaving import leave_url, target_of
+from coaching.sandbox.leaving import target_of
 from coaching.sandbox.markdown import plain_words, render_markdown, render_replies
 from coaching.sandbox.markdown_worker import MAX_ADDRESS
 from coaching.sockets.fragments import StreamedReply, render_fragment
 from sessions_app.models import Session
 from tests.context.conftest import put_file
+from tests.leaving import leave_url
 from tests.pages.conftest import Exchange
 from tests.sockets.tenant_library import fill_library, ids_of_library
 

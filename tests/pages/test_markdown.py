@@ -18,11 +18,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coaching.sandbox.host import ProcessHost
-from coaching.sandbox.leaving import leave_url
 from coaching.sandbox.markdown import LIMITS, MODULE, MarkdownRenderer, plain_text, render_markdown
 from coaching.sandbox.markdown_worker import MAX_HIGHLIGHTED, sanitise
 from tests.browser.payloads import PAYLOADS
 from tests.languages.conftest import translated
+from tests.leaving import leave_url
 from tests.patience import patience
 from tests.thoroughness import examples, sample
 

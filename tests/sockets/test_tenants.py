@@ -58,7 +58,6 @@ from coaching.models import (
 from coaching.models import Client as LibraryClient
 from coaching.practice.server import PracticeServer
 from coaching.reminders.preferences import off_token
-from coaching.sandbox.leaving import leave_url
 from coaching.sockets.consumers import HANDLERS, SessionConsumer
 from sessions_app import services
 from sessions_app.database import in_database
@@ -75,6 +74,7 @@ from sessions_app.models import (
 )
 from tests.calendar.conftest import NOW, source_of, timed
 from tests.confirmed import sign_in_confirmed
+from tests.leaving import leave_url
 from tests.live_sage import FRAME_SECONDS, LiveSage, open_socket, session_cookie
 from tests.sockets.tenant_library import STEP_ID, fill_library, ids_of_library
 

@@ -9,9 +9,10 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 from pathlib import Path
 
-from coaching.library.asked import Said
+from coaching.library.asked import Asked, Said
 from coaching.library.promise_weights import Weighable, Weights
-from coaching.library.promises import Claim, weigh, weighable_of
+from coaching.library.promises import Claim, weigh
+from coaching.library.spoken import tokens_of, widened
 
 FOLDER = Path(__file__).parent
 FRESH = sorted(FOLDER.glob("fresh*.tsv"))
@@ -45,7 +46,13 @@ def why(row: Row, weights: Weights | None = None) -> str:
 
 
 def weighable_in(row: Row) -> Weighable | None:
-    return weighable_of(row["quote"], _said(row))
+    """Return what is weighed of a row's quote, however certain it is; None if it is quoted or wasn't said."""
+    wanted, said = [token.word for token in tokens_of(row["quote"])], _said(row)
+    found = widened(wanted, said.text)
+    if found is None or isinstance(found, str):
+        return None
+    asked = Asked(said, range(found[0].start, found[-1].end), wanted)
+    return asked.weighable(asked.doubt)
 
 
 def report(rows: Sequence[Row], weights: Weights | None = None) -> Iterator[str]:

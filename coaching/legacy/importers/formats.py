@@ -1,14 +1,13 @@
 """The formats that are read, and how a file's format is found out."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from coaching.legacy.importers.chatgpt import ChatGptAdapter
 from coaching.legacy.importers.claude import ClaudeAdapter
 from coaching.legacy.importers.json_stream import Item
 from coaching.legacy.importers.sage import SageAdapter
 from coaching.legacy.importers.sentences import gettext_noop
-from coaching.legacy.importers.source import Source
-from coaching.legacy.importers.things import Adapter, Format, NotImportable, Thing
+from coaching.legacy.importers.things import Adapter, Format, NotImportable
 
 ADAPTERS: Mapping[Format, Adapter] = {
     adapter.format: adapter for adapter in (SageAdapter(), ChatGptAdapter(), ClaudeAdapter())
@@ -47,9 +46,3 @@ class Recognition:
             wanted = self._wanted
             raise NotImportable(UNKNOWN if wanted is None else OTHER.format(name=NAMES[wanted]))
         return self.adapter
-
-
-def read_things(source: Source, adapter: Adapter) -> Iterator[Thing]:
-    """Yield what a file holds. Raises `NotImportable`."""
-    for item in source.items():
-        yield from adapter.read(item)
