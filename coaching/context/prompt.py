@@ -2,7 +2,7 @@
 
 `system` and tools are the same for everybody and contain no clock, id or random value. Text of people and
 documents goes into messages only, fenced. Nothing is stored here: what the turn must store is returned with
-the request.
+the request. The newest message gets its new `metadata` in memory: its part of the request is built from it.
 
 A little over 300 lines, because each step of the builder uses the results of those before.
 """
@@ -204,7 +204,7 @@ class _TurnBuilder:
             metadata[PICTURES_KEY] = pictures
         if text:
             metadata |= {CONTEXT_KEY: text, SAID_KEY: statement.as_json()}
-        newest.metadata = metadata
+        newest.metadata = metadata  # `_request` reads it there
         trace = self._trace(opening, statements, statement, words=newest.content)
         foreign = self._foreign(statement)
         return BuiltPrompt(
