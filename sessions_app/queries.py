@@ -1,7 +1,8 @@
 """Querysets that are compiled once, and several queries in one round trip, for what a user waits for.
 
-The ORM takes longer to build a statement than the database to run it. Other modules hold no SQL: they declare
-querysets as `prepared`, so tables, columns and owners come from the models.
+The ORM takes longer to build a statement than the database to run it. Other modules declare querysets as
+`prepared`, so tables, columns and owners come from the models. They write SQL of their own, as a `Query`,
+only where a queryset would need more than one statement or can't say it.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
