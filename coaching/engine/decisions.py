@@ -48,7 +48,7 @@ async def on_calls(part: Part[Any], reply: Reply) -> Transition:
 
     A last round that only was told so, and calls all the same, is requested once more without tools.
     """
-    if part.asks_in_words:
+    if part.forbids_tools_in_text:
         return SameRound(request=part.request, remedy="no_tools")
     return await finish_calls(part, await part.record(reply))
 

@@ -36,7 +36,7 @@ async def run_part(setup: PartSetup[C]) -> PartResult:
 
 async def _run_round(part: Part[C], transition: NextRound | SameRound) -> Transition:
     try:
-        reply = await part.ask(transition)
+        reply = await part.request_round(transition)
     except UpstreamError as failure:
         if failure.reason == "too_long":
             return await on_too_long(part, failure)

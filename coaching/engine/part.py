@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Generic, TypeVar, assert_never
 
-from coaching.engine.asking import Asker, RunningRound
 from coaching.engine.budget import PartBudget
 from coaching.engine.calls import NOTHING_KNOWN, PAUSED, WORDS_ONLY, CallRunner, RoundOutcome
 from coaching.engine.errors import UpstreamError
@@ -15,6 +14,7 @@ from coaching.engine.events import TextDelta
 from coaching.engine.messages import FinishedRound, canonical_json, with_text
 from coaching.engine.profiles import profile_for
 from coaching.engine.reply import Reply
+from coaching.engine.requesting import RoundRequester, RunningRound
 from coaching.engine.rounds import calls_of, with_unique_ids
 from coaching.engine.setup import PartSetup
 from coaching.engine.tools import ToolResult
@@ -43,11 +43,11 @@ class Part(Generic[C]):
         self.failed_rounds = 0
         self.has_shown_anything = False
         self._budget = PartBudget(setup.limits)
-        self._asker = Asker(setup, self._budget)
+        self._requester = RoundRequester(setup, self._budget)
         self._calls = CallRunner(setup, self._budget)
         self._used_call_ids = set(setup.used_call_ids)
 
-    async def ask(self, transition: NextRound | SameRound) -> Reply | PartResult:
+    async def request_round(self, transition: NextRound | SameRound) -> Reply | PartResult:
         """Request a round and show its reply; return a result if the part ends before that.
 
         Raises `UpstreamError`.
@@ -68,15 +68,15 @@ class Part(Generic[C]):
                 self.round.restart()
             case _:
                 assert_never(transition)
-        asked = replace(self.request, written_calls=self._written_calls())
-        if self.asks_in_words:
-            asked = with_text(asked, self.setup.last_round_text)
+        request = replace(self.request, written_calls=self._written_calls())
+        if self.forbids_tools_in_text:
+            request = with_text(request, self.setup.last_round_text)
         elif self.round.is_words_only:
-            asked = replace(asked, tool_choice={"type": "none"})
-        return await self._asker.ask(asked, self.round)
+            request = replace(request, tool_choice={"type": "none"})
+        return await self._requester.request(request, self.round)
 
     @property
-    def asks_in_words(self) -> bool:
+    def forbids_tools_in_text(self) -> bool:
         """Whether the running round is the last, and is only told so: that leaves the cache as it is."""
         return self.round.is_words_only and bool(self.setup.last_round_text) and "no_tools" not in self.tried
 

@@ -1,4 +1,4 @@
-"""Asks the model for one round and shows its deltas, with retries, stop and deadline.
+"""Requests one round from the model and shows its deltas, with retries, stop and deadline.
 
 Runs no calls, records no rounds and doesn't interpret the reply.
 """
@@ -169,28 +169,28 @@ class RunningRound:
         return self.take_usage()
 
 
-class Asker:
+class RoundRequester:
     def __init__(self, setup: PartSetup[Any], budget: PartBudget) -> None:
         self._setup = setup
         self._budget = budget
 
-    async def ask(self, request: ModelRequest, running: RunningRound) -> Reply | PartResult:
+    async def request(self, request: ModelRequest, running: RunningRound) -> Reply | PartResult:
         """Return the complete reply, or `STOPPED` if the user stopped first.
 
         The usage of failed attempts is recorded here; that of the reply stays in `running`. Raises
         `UpstreamError` after the last attempt.
         """
         try:
-            return await self._ask(request, running)
+            return await self._request(request, running)
         except _Stopped:
             return STOPPED
 
-    async def _ask(self, request: ModelRequest, running: RunningRound) -> Reply:
+    async def _request(self, request: ModelRequest, running: RunningRound) -> Reply:
         retries = RoundRetries(first_wait_seconds=self._budget.limits.first_wait_seconds)
         failure = UpstreamError("unavailable", detail="no upstream requests left")
         while self._budget.admits_request():
             try:
-                return await self._listen(request, running)
+                return await self._stream_reply(request, running)
             except UpstreamError as error:
                 failure = error
             if failure.cause == "slow" and not self._setup.timeouts.repeats_slow:
@@ -208,7 +208,7 @@ class Asker:
                 await asyncio.sleep(wait)
         raise failure
 
-    async def _listen(self, request: ModelRequest, running: RunningRound) -> Reply:
+    async def _stream_reply(self, request: ModelRequest, running: RunningRound) -> Reply:
         reply: Reply | None = None
         try:
             async with (
@@ -264,7 +264,7 @@ class Asker:
 
 
 class _Stopped(Exception):
-    """Ends a wait because the user stopped the part. `Asker.ask` turns it into `STOPPED`."""
+    """Ends a wait because the user stopped the part. `RoundRequester.request` turns it into `STOPPED`."""
 
 
 def _checked(reply: Reply | None) -> Reply:
