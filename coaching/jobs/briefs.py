@@ -24,9 +24,9 @@ from coaching.engine.messages import ModelRequest
 from coaching.engine.ports import ModelClient
 from coaching.jobs.asking import correction_sections, fenced, section
 from coaching.legacy_text.blocks import strip_block_tags
-from coaching.model_client.asking import ask
 from coaching.model_client.context_size import most_input
 from coaching.model_client.patience import page_tokens
+from coaching.model_client.requests import request_reply
 from coaching.models import Profile
 from coaching.transcript.answers import NO_ANSWERS, Answers, Said, read_answers, said_in
 from sessions_app.briefs import (
@@ -170,7 +170,7 @@ async def _write(
         await in_database(count_attempt, work.session_id)
     zone = await in_database(_read_zone, work.user_id)
     request = build_brief_request(said, old=old, corrections=work.corrections, zone=zone)
-    reply, usage = await ask(
+    reply, usage = await request_reply(
         client, request, session_id=work.session_id, purpose=UsagePurpose.BRIEF, seconds=BRIEF_SECONDS
     )
     lines, left_open = lines_in(reply.text)

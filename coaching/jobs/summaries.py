@@ -26,9 +26,9 @@ from coaching.engine.messages import ModelRequest
 from coaching.engine.ports import ModelClient
 from coaching.jobs.asking import correction_sections, said_lines
 from coaching.legacy_text.blocks import strip_block_tags
-from coaching.model_client.asking import ask
 from coaching.model_client.context_size import most_input
 from coaching.model_client.patience import job_tokens
+from coaching.model_client.requests import request_reply
 from coaching.models import Profile
 from coaching.safety.card import danger_in
 from coaching.transcript.answers import Said, read_answers, said_in
@@ -128,7 +128,7 @@ async def _write(session_id: uuid.UUID, *, client: ModelClient, arc: int | None)
     source = await in_database(_read_source, session_id, arc)
     if source is None or not source.said:
         return False
-    reply, _ = await ask(
+    reply, _ = await request_reply(
         client,
         build_summary_request(source.said, source.arc, corrections=source.corrections, zone=source.zone),
         session_id=source.session_id,

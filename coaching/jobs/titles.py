@@ -17,8 +17,8 @@ from coaching.engine.messages import ModelRequest
 from coaching.engine.ports import ModelClient
 from coaching.jobs.asking import said_lines
 from coaching.legacy_text.blocks import strip_block_tags
-from coaching.model_client.asking import ask
 from coaching.model_client.patience import job_tokens
+from coaching.model_client.requests import request_reply
 from coaching.safety.card import danger_in, kept_danger, known_danger
 from coaching.transcript.answers import Said, read_answers, said_in
 from coaching.transcript.names import without_directions
@@ -84,7 +84,7 @@ async def write_title(session_id: uuid.UUID, *, client: ModelClient) -> str:
 
 async def _ask_for_title(client: ModelClient, beginning: Beginning) -> str:
     """Return a title, empty if there shall be none."""
-    reply, _ = await ask(
+    reply, _ = await request_reply(
         client,
         build_title_request(beginning.said),
         session_id=beginning.session_id,

@@ -12,7 +12,7 @@ from coaching.files.errors import StorageFailed
 from coaching.files.objects import stream_object
 from coaching.job_queue import RECORDING_JOB, VOICE_QUEUE, JobPriority
 from coaching.jobs.tasks import AfterStop
-from coaching.model_client.asking import store_usage
+from coaching.model_client.requests import store_usage
 from coaching.models import Recording, RecordingState
 from coaching.voice.recordings import (
     BROKEN_OFF,

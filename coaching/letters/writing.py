@@ -26,7 +26,7 @@ from coaching.letters.due import has_ended
 from coaching.letters.request import build_letter_request, read_answer
 from coaching.letters.text import letter_body, preview_of
 from coaching.letters.words import MonthWords, read_month
-from coaching.model_client.asking import ask_for_object
+from coaching.model_client.requests import request_object
 from coaching.models import FileSource, FileType, Letter, Profile
 from coaching.people.languages import in_language_of
 from sessions_app.database import in_database
@@ -55,7 +55,7 @@ async def write_letter(user_id: int, month: date, *, client: ModelClient, now: d
     words = await in_database(_begin, user_id, month, now)
     if words is None:
         return False
-    reply, _ = await ask_for_object(
+    reply, _ = await request_object(
         client,
         build_letter_request(words),
         session_id=None,

@@ -26,9 +26,9 @@ from coaching.engine.ports import ModelClient
 from coaching.engine.reply import Reply
 from coaching.engine.usage import TokenCounts
 from coaching.life.capture_verdicts import claim_looks, due_look
-from coaching.model_client.asking import WELL_ENDED, read_reply, store_usage
 from coaching.model_client.connection import ModelConnection
 from coaching.model_client.patience import job_tokens, look_seconds
+from coaching.model_client.requests import WELL_ENDED, read_reply, store_usage
 from coaching.model_client.servers import is_local_server
 from coaching.model_client.usage import usage_row
 from coaching.people.turn_starts import turn_starts

@@ -16,8 +16,8 @@ from coaching.engine.errors import FailureReason, UpstreamError
 from coaching.engine.messages import ModelRequest
 from coaching.engine.ports import ModelClient
 from coaching.engine.reply import Reply
-from coaching.model_client.asking import read_reply
 from coaching.model_client.patience import turn_seconds
+from coaching.model_client.requests import read_reply
 from coaching.model_client.servers import ModelServer, model_server
 
 MAX_SECONDS = 58.0
@@ -90,9 +90,9 @@ async def check_model(client: ModelClient, *, seconds: float = MAX_SECONDS) -> M
         has_sight=server.has_sight,
         has_batches=server.has_batches,
     )
-    asking = _Asking(client, until=asyncio.get_running_loop().time() + seconds)
+    requester = _Requester(client, until=asyncio.get_running_loop().time() + seconds)
     try:
-        await _try_all(found, asking)
+        await _try_all(found, requester)
     except UpstreamError as error:
         found.failure = str(error)
         found.advice.append(_ADVICE.get(error.reason) or _failed(error, is_reached=found.is_reached))
@@ -100,12 +100,12 @@ async def check_model(client: ModelClient, *, seconds: float = MAX_SECONDS) -> M
     return found
 
 
-class _Asking:
+class _Requester:
     def __init__(self, client: ModelClient, *, until: float) -> None:
         self._client = client
         self._until = until
 
-    async def ask(self, words: str, *, max_tokens: int, **fields: Any) -> Reply:
+    async def request(self, words: str, *, max_tokens: int, **fields: Any) -> Reply:
         """Return the reply to a message. Raises `UpstreamError`, also where the time is up."""
         left = self._until - asyncio.get_running_loop().time()
         request = ModelRequest(
@@ -118,24 +118,28 @@ class _Asking:
         return await read_reply(self._client, request, seconds=max(0.1, left), spent=lambda _: None)
 
 
-async def _try_all(found: ModelCheck, asking: _Asking) -> None:
-    without = await asking.ask("Say yes.", max_tokens=1)
+async def _try_all(found: ModelCheck, requester: _Requester) -> None:
+    without = await requester.request("Say yes.", max_tokens=1)
     found.is_reached = True
-    with_tools = await asking.ask("Say yes.", max_tokens=1, tools=[_TOOL], tool_choice={"type": "auto"})
+    with_tools = await requester.request(
+        "Say yes.", max_tokens=1, tools=[_TOOL], tool_choice={"type": "auto"}
+    )
     found.tokens_without_tools = without.tokens.prompt_tokens
     found.tokens_with_tools = with_tools.tokens.prompt_tokens
     found.has_tools = found.tokens_with_tools - found.tokens_without_tools >= LEAST_TOOL_TOKENS
     numbers = " ".join(str(number) for number in range(READING_NUMBERS))
     _measure(
         found,
-        await asking.ask(f"Tell me about a walk. Ignore these numbers: {numbers}", max_tokens=MAX_TOKENS),
+        await requester.request(
+            f"Tell me about a walk. Ignore these numbers: {numbers}", max_tokens=MAX_TOKENS
+        ),
     )
-    asked = await asking.ask(
+    structured = await requester.request(
         "Which kind of document is this? “Please pay 80 euros by Friday.”",
         max_tokens=MAX_TOKENS,
         output_format={"type": "json_schema", "schema": _SCHEMA},
     )
-    found.has_structured_output = _fits(asked.text)
+    found.has_structured_output = _fits(structured.text)
 
 
 def _measure(found: ModelCheck, reply: Reply) -> None:
@@ -188,7 +192,9 @@ def _advice(found: ModelCheck, server: ModelServer) -> list[str]:
             "template has tools; an older llama-server needs --jinja."
         )
     if found.has_structured_output is False:
-        said.append("The model doesn't answer in the form that it is asked for: documents may end in review.")
+        said.append(
+            "The model doesn't answer in the form that it is structured for: documents may end in review."
+        )
     if found.context_tokens is None and server.kind == "other":
         said.append("The server doesn't say how much the model can read: set SAGE_CONTEXT_TOKENS.")
     if found.context_tokens is not None and found.context_tokens < SMALL_CONTEXT_TOKENS:

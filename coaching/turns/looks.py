@@ -17,7 +17,7 @@ from coaching.files.frontmatter import strip_frontmatter
 from coaching.legacy_text.blocks import strip_block_tags
 from coaching.life.capture_verdicts import drop_look, raise_verdict
 from coaching.life.prompts import question_and_answer
-from coaching.model_client.asking import store_usage
+from coaching.model_client.requests import store_usage
 from coaching.models import UserFileVersion
 from coaching.people.help_lines import count_card
 from coaching.safety.card import METADATA_KEY, kept_danger

@@ -89,7 +89,7 @@ UNSCOPED: Mapping[str, str] = {
     "coaching/jobs/summaries.py:is_answering": "a job writes a session's summary",
     "coaching/jobs/summaries.py:_read_source": "a job writes a session's summary",
     "coaching/job_queue.py:enqueue_follow_ups": "sessions whose turns have ended, or whose brief is behind",
-    "coaching/model_client/asking.py:store_usage": "a request outside a turn is paid for by its session",
+    "coaching/model_client/requests.py:store_usage": "a request outside a turn is paid for by its session",
     "coaching/jobs/voice.py:_waiting": "a job turns a recording into words",
     "coaching/voice/recordings.py:erase_old_recordings": "a job erases recordings that nobody came back for",
     "coaching/jobs/titles.py:_read_beginning": "a job gives a session its title",

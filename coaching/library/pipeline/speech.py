@@ -13,7 +13,7 @@ from django.utils.translation import gettext_noop
 from coaching.files.objects import stream_object
 from coaching.library.extractors.content_types import RECORDINGS
 from coaching.library.pipeline.extracted import Extraction
-from coaching.model_client.asking import store_usage
+from coaching.model_client.requests import store_usage
 from coaching.models import Document
 from coaching.voice.hearing import is_heard
 from coaching.voice.recordings import has_agreed

@@ -22,7 +22,7 @@ from sessions_app.models import ModelUsage, Session, UsagePurpose
 WELL_ENDED = frozenset({"end_turn", "stop_sequence"})
 
 
-async def ask(
+async def request_reply(
     client: ModelClient,
     request: ModelRequest,
     *,
@@ -54,7 +54,7 @@ async def ask(
     return reply, usage
 
 
-async def ask_for_object(
+async def request_object(
     client: ModelClient,
     request: ModelRequest,
     *,
@@ -63,11 +63,13 @@ async def ask_for_object(
     seconds: float,
     user_id: int | None = None,
 ) -> tuple[Reply, ModelUsage | None]:
-    """Ask for structured output, once more in words if prose comes. See `ask`."""
-    asked = partial(ask, client, session_id=session_id, purpose=purpose, seconds=seconds, user_id=user_id)
-    reply, usage = await asked(request)
+    """Request structured output, once more in words if prose comes. See `request_reply`."""
+    requested = partial(
+        request_reply, client, session_id=session_id, purpose=purpose, seconds=seconds, user_id=user_id
+    )
+    reply, usage = await requested(request)
     if reply.stop_reason in WELL_ENDED and not is_object(reply.text):
-        return await asked(with_format_in_words(request))
+        return await requested(with_format_in_words(request))
     return reply, usage
 
 
