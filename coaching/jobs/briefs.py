@@ -22,7 +22,7 @@ from coaching.engine.errors import UpstreamError
 from coaching.engine.json_text import without_fence
 from coaching.engine.messages import ModelRequest
 from coaching.engine.ports import ModelClient
-from coaching.jobs.asking import correction_sections, fenced, section
+from coaching.jobs.request_texts import correction_sections, fenced, section
 from coaching.legacy_text.blocks import strip_block_tags
 from coaching.model_client.context_size import most_input
 from coaching.model_client.patience import page_tokens

@@ -24,7 +24,7 @@ from coaching.context.sentences import sentences_of
 from coaching.engine.errors import UpstreamError
 from coaching.engine.messages import ModelRequest
 from coaching.engine.ports import ModelClient
-from coaching.jobs.asking import correction_sections, said_lines
+from coaching.jobs.request_texts import correction_sections, said_lines
 from coaching.legacy_text.blocks import strip_block_tags
 from coaching.model_client.context_size import most_input
 from coaching.model_client.patience import job_tokens

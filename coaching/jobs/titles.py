@@ -15,7 +15,7 @@ from django.conf import settings
 from coaching.engine.errors import UpstreamError
 from coaching.engine.messages import ModelRequest
 from coaching.engine.ports import ModelClient
-from coaching.jobs.asking import said_lines
+from coaching.jobs.request_texts import said_lines
 from coaching.legacy_text.blocks import strip_block_tags
 from coaching.model_client.patience import job_tokens
 from coaching.model_client.requests import request_reply
