@@ -1,6 +1,6 @@
 """What the model is told of remembered danger with one message: to ask in this answer, or that it is over."""
 
-from coaching.care.asking import CareOfTurn, foresee
+from coaching.care.questions import CareOfTurn, foresee
 from coaching.care.standing import Care, SaidDanger
 from coaching.clock.days import with_weekday
 from coaching.context.care import CARE, danger_in_words

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from coaching.care.asking import CareOfTurn
+from coaching.care.questions import CareOfTurn
 from coaching.clock.days import local_day
 from coaching.context import statement as stating
 from coaching.context.budget import SPARE_TOKENS

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from coaching.care.asking import CareOfTurn
+from coaching.care.questions import CareOfTurn
 from coaching.context.attached import MORE, MORE_ON_PAGE, document_parts
 from coaching.context.care import CARE
 from coaching.context.care_parts import ask_part, end_part

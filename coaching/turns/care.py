@@ -6,7 +6,7 @@ from datetime import datetime
 import structlog
 from django.db import transaction
 
-from coaching.care.asking import CareOfTurn, end_care_in, take_care
+from coaching.care.questions import CareOfTurn, end_care_in, take_care
 from coaching.care.reading import read_care
 from coaching.care.standing import Care, Place
 from coaching.context.help_lines import danger_of

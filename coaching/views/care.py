@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from coaching.care.asking import end_care
+from coaching.care.questions import end_care
 from coaching.care.reading import read_care
 from coaching.care.standing import SaidDanger
 from coaching.models import Profile

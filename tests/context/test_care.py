@@ -10,7 +10,7 @@ import pytest
 import time_machine
 from django.contrib.auth.models import User
 
-from coaching.care.asking import end_care
+from coaching.care.questions import end_care
 from coaching.life.capture_verdicts import note_capture
 from coaching.models import CaptureVerdict, CareAsk, CareEnd, Profile
 from coaching.safety.card import ELSEWHERE_KEY, metadata_of
