@@ -19,8 +19,8 @@ from coaching.tools.decisions import Decision
 from coaching.tools.tainted import Ruling
 from coaching.tools.tiers import CHAT, Binding, Tier
 from coaching.turns.answer_looks import look_due_at
-from coaching.turns.asked import asked_by_call, danger_of_words
 from coaching.turns.care import hear_answer
+from coaching.turns.last_question import danger_of_words, question_of_call
 from sessions_app.errors import Refused
 from sessions_app.models import Session, ToolCallRecord
 from sessions_app.pending_calls import Answer
@@ -81,7 +81,7 @@ def builder_for(*, user_id: int, value: object) -> Callable[[Session, ToolCallRe
             raise Refused(str(error)) from error
         result = CallResult(content=answered.result.content, is_error=answered.result.is_error)
         words = answered.words or answered.value
-        asked = asked_by_call(session, call)
+        asked = question_of_call(session, call)
         danger = danger_of_words(words, asked=asked) or danger_in(words)
         metadata = metadata_of_danger(danger)
         if not metadata:

@@ -24,10 +24,10 @@ from coaching.safety.card import METADATA_KEY, kept_danger
 from coaching.safety.danger import Danger
 from coaching.safety.second_look import EARLIER_MESSAGES
 from coaching.turns.answer_looks import note_in
-from coaching.turns.asked import (
-    asked_by_call,
+from coaching.turns.last_question import (
     before_own_message,
     own_message,
+    question_of_call,
     said_before_turn,
     said_in,
     said_last,
@@ -158,7 +158,7 @@ def read_answer(call_id: int) -> Looked | None:
         user_id=session.user_id,
         words=note_in(call.value),
         earlier=_read_earlier(session),
-        asked=strip_block_tags(asked_by_call(session, call)),
+        asked=strip_block_tags(question_of_call(session, call)),
     )
 
 

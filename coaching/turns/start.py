@@ -32,9 +32,9 @@ from coaching.safety.card import METADATA_KEY, kept_danger, metadata_of, metadat
 from coaching.safety.danger import Danger
 from coaching.safety.doing import agrees_to_do
 from coaching.tools import offered_tools
-from coaching.turns.asked import asked_in, asked_query, danger_of_words
 from coaching.turns.care import care_of_turn
 from coaching.turns.kept import read_kept
+from coaching.turns.last_question import asked_in, danger_of_words, last_question_query
 from coaching.turns.looks import Looked, words_of
 from coaching.turns.pictures import with_pictures
 from coaching.turns.request import RequestKind, TurnRequest
@@ -255,14 +255,14 @@ def _note_danger(message: Message) -> None:
 
 
 def _read_life(request: TurnRequest) -> tuple[Life, Rows]:
-    """Read the user's profile, life, and what they may answer (`asked_query`), and check access.
+    """Read the user's profile, life, and what they may answer (`last_question_query`), and check access.
 
     It is one round trip if their time zone hasn't changed, since the day decides what is read.
     """
     now, user_id, session_id = timezone.now(), request.user_id, request.session_id
     known = _zones.get(user_id, UNKNOWN_TIMEZONE)
     guessed = LifeQuery(profile=Profile(user_id=user_id, timezone=known), session_id=session_id, now=now)
-    query = asked_query(request)
+    query = last_question_query(request)
     first = [] if query is None else [query]
     try:
         profile, answers = _read_profile(user_id, request.access, [*first, *guessed.queries()])

@@ -58,7 +58,7 @@ def said_in(rows: Rows) -> str:
     return _joined([value["text"] for value in values], calls)
 
 
-def asked_query(request: TurnRequest) -> Query | None:
+def last_question_query(request: TurnRequest) -> Query | None:
     """Return the query for what Sage said before words that are about to be stored.
 
     None for words that deny or evade whatever was asked. An edit replaces the last message.
@@ -70,7 +70,7 @@ def asked_query(request: TurnRequest) -> Query | None:
 
 
 def asked_in(rows: Rows) -> str:
-    """Return what Sage said before a message, from the rows of `asked_query`."""
+    """Return what Sage said before a message, from the rows of `last_question_query`."""
     found: dict[str, list[Mapping[str, Any]]] = {}
     for kind, values in rows:
         found.setdefault(kind, []).append(json.loads(values) if isinstance(values, str) else values)
@@ -129,7 +129,7 @@ def danger_of_words(words: object, *, asked: str) -> Danger | None:
     return danger_in_answer(words, asked=strip_block_tags(asked))
 
 
-def asked_by_call(session: Session, call: ToolCallRecord) -> str:
+def question_of_call(session: Session, call: ToolCallRecord) -> str:
     """Return what Sage said with a question that is answered by a tap or a form."""
     turn = Turn.within(session).get(id=call.turn_id)
     return _joined(_texts_of(turn), [(call.name, call.input)])
