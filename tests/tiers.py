@@ -58,7 +58,7 @@ _PURE = """
     sessions_app/test_refusals
     skills/test_calls skills/test_check skills/test_prompt_rules skills/test_signals skills/test_texts
     sockets/test_streamed steps/test_repeats tools/test_help_lines_never_wait tools/test_show_options
-    steps/test_promises steps/test_training steps/test_vows steps/test_worst_inputs
+    steps/test_promises steps/test_training steps/test_promise_forms steps/test_worst_inputs
     turns/test_citations turns/test_last_ratings turns/test_words voice/test_sound
 """
 _SLOW = """

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
-from coaching.library.asked import Asked, Said, Why
 from coaching.library.promise_weights import Weights, learnt_weights
+from coaching.library.quote_context import QuoteContext, Said, Why
 from coaching.library.spoken import (
     has_words,
     is_pasted,
@@ -86,8 +86,8 @@ def _in_one(claim: Claim, wanted: Sequence[str], said: Said, weights: Weights) -
     is_answer = _is_answer(wanted, said)
     if not is_answer and is_short(wanted):
         return Weighed(sentence=shown, number=said.number, why="short")
-    asked = Asked(said, place, wanted)
-    why = _fault(claim, asked, said, weights, is_answer=is_answer)
+    context = QuoteContext(said, place, wanted)
+    why = _fault(claim, context, said, weights, is_answer=is_answer)
     return Weighed(sentence=shown, number=said.number, why=why)
 
 
@@ -103,69 +103,75 @@ def _is_answer(wanted: Sequence[str], said: Said) -> bool:
     return bool(said.asked) and len(said.text) <= MAX_ANSWER and words == list(wanted)
 
 
-def _fault(claim: Claim, asked: Asked, said: Said, weights: Weights, *, is_answer: bool) -> Why:
+def _fault(claim: Claim, context: QuoteContext, said: Said, weights: Weights, *, is_answer: bool) -> Why:
     """Return why a sentence isn't enough for a claim; empty if it is."""
-    if why := _spoils(asked, said):
+    if why := _spoils(context, said):
         return why
-    days = asked.days
+    days = context.days
     proposed = days_said(said.asked, spoken_on=said.day) if is_answer else frozenset()
     if claim.due_date and claim.due_date not in days | proposed:
         return "date"
-    is_moved = claim.purpose == "open" and claim.due_date is not None and asked.has("later")
-    clauses, vows = asked.clauses, asked.vows
-    is_abstention = claim.purpose == "new" and vows.is_abstention
-    if ((clauses.is_negated and not is_abstention) or asked.is_taken_back) and not is_moved:
+    is_moved = claim.purpose == "open" and claim.due_date is not None and context.has("later")
+    clauses, forms = context.clauses, context.forms
+    is_abstention = claim.purpose == "new" and forms.is_abstention
+    if ((clauses.is_negated and not is_abstention) or context.is_taken_back) and not is_moved:
         return "negated"
-    is_habit = clauses.is_habit and not (vows.is_dose or vows.is_new_habit or vows.is_abstention)
-    is_none = clauses.is_befalling or asked.is_past or is_habit or clauses.is_request or vows.is_peril
+    is_habit = clauses.is_habit and not (forms.is_dose or forms.is_new_habit or forms.is_abstention)
+    is_none = clauses.is_befalling or context.is_past or is_habit or clauses.is_request or forms.is_peril
     if claim.purpose == "new" and is_none:
         return "no promise"
-    doubt = asked.doubt
-    if is_answer and doubt in ("", "hedged", "no promise") and _answers(claim, asked, said, days | proposed):
+    doubt = context.doubt
+    if (
+        is_answer
+        and doubt in ("", "hedged", "no promise")
+        and _answers(claim, context, said, days | proposed)
+    ):
         return ""
-    if not stands_for(claim.title, [*asked.clauses.words, *(token.word for token in tokens_of(said.asked))]):
+    if not stands_for(
+        claim.title, [*context.clauses.words, *(token.word for token in tokens_of(said.asked))]
+    ):
         return "title"
     if claim.purpose == "done":
-        return _undone(asked, doubt)
+        return _undone(context, doubt)
     if is_moved or claim.purpose == "dropped":
         return "no promise" if claim.purpose == "dropped" or doubt not in ("", "no promise") else ""
-    is_few = bool(doubt) and is_short([token.word for token in tokens_of(asked.quoted)])
+    is_few = bool(doubt) and is_short([token.word for token in tokens_of(context.quoted)])
     is_certain = doubt in ("question", "reported") or is_few
-    is_vow = claim.purpose == "new" and asked.is_vow
-    is_promise = not is_certain and (is_vow or asked.weighable(doubt).is_promise(weights))
+    has_form = claim.purpose == "new" and context.has_form
+    is_promise = not is_certain and (has_form or context.weighable(doubt).is_promise(weights))
     return "" if is_promise else doubt or "no promise"
 
 
-def _undone(asked: Asked, doubt: Why) -> Why:
+def _undone(context: QuoteContext, doubt: Why) -> Why:
     """Return why a sentence doesn't say that something was done; others may say so, too."""
     if doubt not in ("", "reported", "no promise"):
         return doubt
-    if asked.clauses.is_hedged:
+    if context.clauses.is_hedged:
         return "hedged"
-    return "" if asked.has("done") and asked.clauses.found is None else "not done"
+    return "" if context.has("done") and context.clauses.found is None else "not done"
 
 
-def _spoils(asked: Asked, said: Said) -> Why:
+def _spoils(context: QuoteContext, said: Said) -> Why:
     """Return what makes a sentence no evidence, whatever it is about; empty for nothing."""
-    is_harm = asked.lists.has_other("harm", asked.clauses.words, than="no harm")
-    if is_harm or asked.lists.has("last words", asked.message):
+    is_harm = context.lists.has_other("harm", context.clauses.words, than="no harm")
+    if is_harm or context.lists.has("last words", context.message):
         return "harm"
-    if find_danger(asked.sentence) or find_danger(said.text):
+    if find_danger(context.sentence) or find_danger(said.text):
         return "harm"
-    if _QUESTIONS & set(asked.sentence):
+    if _QUESTIONS & set(context.sentence):
         return "question"
-    if asked.is_introduced or asked.lists.has("pasted", asked.message) or asked.quoted.isupper():
+    if context.is_introduced or context.lists.has("pasted", context.message) or context.quoted.isupper():
         return "pasted"
-    return "quotation" if asked.is_quoted else ""
+    return "quotation" if context.is_quoted else ""
 
 
-def _answers(claim: Claim, asked: Asked, said: Said, days: Collection[date]) -> bool:
+def _answers(claim: Claim, context: QuoteContext, said: Said, days: Collection[date]) -> bool:
     """Say whether a whole answer agrees to a proposal in what Sage said: by a yes or by its day."""
-    if asked.clauses.is_hedged and not asked.has("yes"):
+    if context.clauses.is_hedged and not context.has("yes"):
         return False
     proposal = [token.word for token in tokens_of(said.asked)]
     is_proposed = claim.purpose != "new" or shares_words(claim.title, proposal)
-    agrees = said.is_tapped or asked.has("yes") or (claim.due_date is not None and claim.due_date in days)
+    agrees = said.is_tapped or context.has("yes") or (claim.due_date is not None and claim.due_date in days)
     if claim.purpose == "done":
-        agrees = asked.has("yes") or asked.has("done")
+        agrees = context.has("yes") or context.has("done")
     return is_proposed and agrees

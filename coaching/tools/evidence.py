@@ -12,8 +12,8 @@ from coaching.clock.days import local_day
 from coaching.engine.errors import ToolError, ToolInputError
 from coaching.engine.tools import ToolCall
 from coaching.legacy_text.blocks import strip_block_tags
-from coaching.library.asked import Said
 from coaching.library.promises import Claim, weigh
+from coaching.library.quote_context import Said
 from coaching.safety.card import kept_danger
 from coaching.tools.context import CallContext, ToolContext
 from coaching.tools.decisions import Decision

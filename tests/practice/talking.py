@@ -12,8 +12,8 @@ import orjson
 from django.utils.formats import date_format
 from django.utils.translation import override
 
-from coaching.library.asked import Said
 from coaching.library.promises import Claim, weigh
+from coaching.library.quote_context import Said
 from coaching.practice import PracticeServer
 from coaching.tools.confirmed import DECLINED
 from coaching.tools.create_action_item import CREATE_ACTION_ITEM, CreateActionItemInput, claim_of

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 from pathlib import Path
 
-from coaching.library.asked import Asked, Said
 from coaching.library.promise_weights import Weighable, Weights
 from coaching.library.promises import Claim, weigh
+from coaching.library.quote_context import QuoteContext, Said
 from coaching.library.spoken import tokens_of, widened
 
 FOLDER = Path(__file__).parent
@@ -51,8 +51,8 @@ def weighable_in(row: Row) -> Weighable | None:
     found = widened(wanted, said.text)
     if found is None or isinstance(found, str):
         return None
-    asked = Asked(said, range(found[0].start, found[-1].end), wanted)
-    return asked.weighable(asked.doubt)
+    context = QuoteContext(said, range(found[0].start, found[-1].end), wanted)
+    return context.weighable(context.doubt)
 
 
 def report(rows: Sequence[Row], weights: Weights | None = None) -> Iterator[str]:

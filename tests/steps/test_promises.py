@@ -18,9 +18,9 @@ from pathlib import Path
 
 import pytest
 
-from coaching.library.asked import Said
 from coaching.library.promise_weights import AGAINST, ENOUGH
 from coaching.library.promises import MAX_CHARACTERS, Claim, weigh
+from coaching.library.quote_context import Said
 from coaching.safety.weighed import ALWAYS
 from tests.patience import is_quick
 from tests.steps.measure import FRESH, MONDAY, read_rows, why

@@ -6,8 +6,8 @@ from datetime import date
 
 import pytest
 
-from coaching.library.asked import Said
 from coaching.library.promises import MAX_CHARACTERS, MAX_FOUND, Claim, weigh
+from coaching.library.quote_context import Said
 from coaching.library.spoken import sentences_of, tokens_of
 from coaching.library.spoken_days import days_said
 from tests.patience import patience

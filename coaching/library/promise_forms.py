@@ -1,8 +1,8 @@
 """Promises that are known by their form: not to do a thing from a day on, a dose, a start, a place taken.
 
 By a negation a sentence is no promise, but "no more crisps from Monday" is one; after "deal" an amount for
-each day is one without a verb. What such sentences say is listed in `words/vows.txt`. Nothing here lifts a
-doubt, and what a person needs, medicine first, isn't given up at once. Pure.
+each day is one without a verb. What such sentences say is listed in `words/promise_forms.txt`. Nothing here
+lifts a doubt, and what a person needs, medicine first, isn't given up at once. Pure.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from coaching.library.spoken_days import is_day_word
 from coaching.library.spoken_signs import Clauses
 from coaching.library.spoken_words import Lists, meanings_in, read_lists
 
-_WORDS = "vows.txt"
+_WORDS = "promise_forms.txt"
 _GRAVE = {"farewell", "weapon", "secret", "dead", "relapse", "sarcasm", "odd"}
 """A message that speaks of these holds no such promise."""
 _HARMFUL = {"drink", "vice", "feats", "starve"}
@@ -33,7 +33,7 @@ _NEXT = 6
 """So many words after the sentence may tell whose words it is."""
 
 
-class Vows:
+class PromiseForms:
     """A sentence around a quote, with the words before and after it, of which the form may be a promise's."""
 
     def __init__(self, clauses: Clauses, lists: Lists, before: Sequence[str], after: Sequence[str]) -> None:

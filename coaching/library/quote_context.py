@@ -1,16 +1,16 @@
-"""What is asked of a sentence around a quote: its clauses, the words of its message, and its marks. Pure."""
+"""The sentence around a quote: its clauses, the words of its message, and its marks. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
+from coaching.library.promise_forms import PromiseForms
 from coaching.library.promise_weights import Weighable
 from coaching.library.spoken import QUOTATION, places, plain, tokens_of
 from coaching.library.spoken_days import days_said
 from coaching.library.spoken_signs import Clauses
 from coaching.library.spoken_words import Lists, languages_of
-from coaching.library.vows import Vows
 
 Why = Literal[
     "", "not said", "short", "pasted", "question", "quotation", "negated", "reported", "hedged", "joke",
@@ -47,8 +47,8 @@ class Said:
     is_tapped: bool = False
 
 
-class Asked:
-    """What is asked of a sentence around a quote: its clauses, the words of its message, and its marks."""
+class QuoteContext:
+    """The sentence around a quote: its clauses, the words of its message, and its marks."""
 
     def __init__(self, said: Said, sentence: range, wanted: Sequence[str]) -> None:
         self.sentence = said.text[sentence.start : sentence.stop]
@@ -69,18 +69,18 @@ class Asked:
         self._alone = [each.word for each in after[:_FEW] if said.text[each.end : each.end + 1] in _ENDS]
         self._marks = [each for each in said.text if not (each.isalnum() or each.isspace() or each in _PLAIN)]
         self._last = "".join(each for each in self.sentence.rstrip()[-1:] if not each.isalnum())
-        self.vows = Vows(self.clauses, self.lists, self._before, self._after)
+        self.forms = PromiseForms(self.clauses, self.lists, self._before, self._after)
         self._rest = said.text[sentence.start + tokens[quote.stop - 1].end : sentence.stop + _ECHO]
 
     def has(self, group: str) -> bool:
         return self.lists.has(group, self.clauses.words)
 
     @property
-    def is_vow(self) -> bool:
+    def has_form(self) -> bool:
         """Say whether the form of the sentence makes it a promise, without a doubt of the signs."""
-        vows = self.vows
-        is_one = vows.is_abstention or vows.is_dose
-        is_one = is_one or (self._is_timed and (vows.is_start or vows.is_joining))
+        forms = self.forms
+        is_one = forms.is_abstention or forms.is_dose
+        is_one = is_one or (self._is_timed and (forms.is_start or forms.is_joining))
         return is_one and self.doubt in ("", "no promise") and not self.weighable("").is_copied
 
     @property
@@ -128,8 +128,8 @@ class Asked:
         if self.clauses.is_hedged:
             return "hedged"
         is_promised = self.clauses.is_promise(self.message, is_timed=self._is_timed)
-        is_vow = not self.clauses.is_to_somebody or self.lists.has("firm", self.message)
-        return "" if is_promised and is_vow else "no promise"
+        is_firm = not self.clauses.is_to_somebody or self.lists.has("firm", self.message)
+        return "" if is_promised and is_firm else "no promise"
 
     def weighable(self, doubt: Why) -> Weighable:
         return Weighable(

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from coaching.library.asked import Said
 from coaching.library.promises import Claim, weigh
+from coaching.library.quote_context import Said
 from tests.steps.measure import MONDAY
 
 PROMISES = """
