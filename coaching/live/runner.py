@@ -106,7 +106,7 @@ class Runner:
                 self._run(opened.session_id, key, is_resumed=False, setup=started.setup)
                 self.second_looks.cancel(opened.withdrawn)
                 turn = self.running[opened.session_id].task
-                self.second_looks.begin(opened.turn.id, started.looked, turn=turn)
+                self.second_looks.begin(opened.turn.id, started.look_subject, turn=turn)
         return started
 
     async def answer_call(

@@ -34,8 +34,15 @@ from coaching.model_client.usage import usage_row
 from coaching.people.turn_starts import turn_starts
 from coaching.safety.danger import Danger
 from coaching.safety.second_look import INSTRUCTIONS, SCHEMA, build_question, parse_answer
-from coaching.turns.answer_looks import claim_answer_looks, due_answer_look
-from coaching.turns.looks import Looked, Seen, read_answer, read_capture, read_words, store_looks
+from coaching.turns.answer_second_looks import claim_answer_looks, due_answer_look
+from coaching.turns.second_looks import (
+    LookResult,
+    LookSubject,
+    read_answer,
+    read_capture,
+    read_words,
+    store_looks,
+)
 from coaching.turns.upstream import note_failure
 from sessions_app.database import in_database
 from sessions_app.models import LookOutcome, ModelUsage, UsagePurpose
@@ -60,7 +67,7 @@ class SecondLooks:
     def __init__(self, connection: ModelConnection) -> None:
         self._connection = connection
         self._tasks: dict[Hashable, asyncio.Task[None]] = {}
-        self._calm: list[tuple[Looked, Seen]] = []
+        self._calm: list[tuple[LookSubject, LookResult]] = []
         self._storing: asyncio.Task[None] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -69,7 +76,7 @@ class SecondLooks:
         self._loop = loop
 
     def begin(
-        self, turn_id: uuid.UUID, looked: Looked | None = None, *, turn: asyncio.Task[None] | None = None
+        self, turn_id: uuid.UUID, looked: LookSubject | None = None, *, turn: asyncio.Task[None] | None = None
     ) -> None:
         """Begin a look at the message of a turn that has just begun here; one at an older message goes on.
 
@@ -110,8 +117,8 @@ class SecondLooks:
     def _begin(
         self,
         key: Hashable,
-        read: Callable[[], Looked | None],
-        looked: Looked | None = None,
+        read: Callable[[], LookSubject | None],
+        looked: LookSubject | None = None,
         *,
         turn: asyncio.Task[None] | None = None,
     ) -> None:
@@ -139,8 +146,8 @@ class SecondLooks:
 
     async def _look(
         self,
-        read: Callable[[], Looked | None],
-        looked: Looked | None,
+        read: Callable[[], LookSubject | None],
+        looked: LookSubject | None,
         turn: asyncio.Task[None] | None,
     ) -> None:
         if turn is not None and is_local_server():
@@ -169,7 +176,7 @@ class SecondLooks:
         calm, self._calm, self._storing = self._calm, [], None
         await _store(calm)
 
-    async def _see(self, looked: Looked) -> Seen:
+    async def _see(self, looked: LookSubject) -> LookResult:
         """Ask the model and return how that ended."""
         began = time.monotonic()
         spent: list[Reply] = []
@@ -192,7 +199,7 @@ class SecondLooks:
             if spent:
                 await in_database(store_usage, _usage_of(looked, spent))
             raise
-        return Seen(
+        return LookResult(
             outcome=outcome,
             danger=danger,
             model=settings.SAGE_SAFETY_MODEL,
@@ -207,7 +214,7 @@ def _are_looks_due() -> bool:
     return any(run_queries([due_look(now=now), due_answer_look(now=now)]))
 
 
-async def _ask(looked: Looked, client: ModelClient, spent: Callable[[Reply], None]) -> Danger | None:
+async def _ask(looked: LookSubject, client: ModelClient, spent: Callable[[Reply], None]) -> Danger | None:
     """Return what the model saw; nonsense is asked for once more, in words.
 
     Raises `UpstreamError`, and `ValueError` for nonsense.
@@ -231,7 +238,7 @@ async def _ask(looked: Looked, client: ModelClient, spent: Callable[[Reply], Non
     return _danger_in(await read_reply(client, with_format_in_words(request), seconds=left, spent=spent))
 
 
-def _usage_of(looked: Looked, replies: Sequence[Reply]) -> ModelUsage:
+def _usage_of(looked: LookSubject, replies: Sequence[Reply]) -> ModelUsage:
     """Return the usage of a look, which may have been asked twice."""
     usages = [reply.usage(settings.SAGE_SAFETY_MODEL) for reply in replies]
     row = usage_row(
@@ -245,7 +252,7 @@ def _usage_of(looked: Looked, replies: Sequence[Reply]) -> ModelUsage:
     return row
 
 
-async def _store(ended: Sequence[tuple[Looked, Seen]]) -> None:
+async def _store(ended: Sequence[tuple[LookSubject, LookResult]]) -> None:
     try:
         await in_database(store_looks, ended)
     except DatabaseError as error:

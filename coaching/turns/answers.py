@@ -18,7 +18,7 @@ from coaching.tools.confirmed import DECLINED, UNKNOWN_PART, YES_OR_NO
 from coaching.tools.decisions import Decision
 from coaching.tools.tainted import Ruling
 from coaching.tools.tiers import CHAT, Binding, Tier
-from coaching.turns.answer_looks import look_due_at
+from coaching.turns.answer_second_looks import look_due_at
 from coaching.turns.care import hear_answer
 from coaching.turns.last_question import danger_of_words, question_of_call
 from sessions_app.errors import Refused

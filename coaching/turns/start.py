@@ -35,9 +35,9 @@ from coaching.tools import offered_tools
 from coaching.turns.care import care_of_turn
 from coaching.turns.kept import read_kept
 from coaching.turns.last_question import asked_in, danger_of_words, last_question_query
-from coaching.turns.looks import Looked, words_of
 from coaching.turns.pictures import with_pictures
 from coaching.turns.request import RequestKind, TurnRequest
+from coaching.turns.second_looks import LookSubject, words_of
 from coaching.turns.setup import TurnSetup, limits_left, state_of, stored_prompt_of, with_taint
 from sessions_app import services
 from sessions_app.history import DOCUMENTS_KEY, PROGRAM_KEY
@@ -68,14 +68,14 @@ class StartedTurn:
     """A turn that was opened. It has no setup if it was opened before, or if its request couldn't be built.
 
     `kept` are files written by turns that were withdrawn, which stay, and `effects` says what else they did.
-    `looked` is what a second look at a new message needs, None where it has to be read or none is needed.
+    `look_subject` is what a second look at a new message needs, None where it is read later or not needed.
     """
 
     opened: OpenedTurn
     setup: TurnSetup | None = None
     kept: tuple[str, ...] = ()
     effects: tuple[str, ...] = ()
-    looked: Looked | None = None
+    look_subject: LookSubject | None = None
 
     @property
     def danger(self) -> Danger | None:
@@ -118,7 +118,7 @@ class _PromptBuilder:
         place = {"before_at": before.isoformat() if before else "", "zone": self.profile.timezone}
         return replace(stored_prompt_of(self.built), place=place)
 
-    def looked_of(self, opened: OpenedTurn) -> Looked | None:
+    def look_subject_of(self, opened: OpenedTurn) -> LookSubject | None:
         """Return what a second look at the turn's message needs, if the prompt was built for a new one."""
         if not opened.is_new or self.built is None or not self._is_message or not settings.SAGE_SAFETY_MODEL:
             return None
@@ -180,8 +180,8 @@ def start_turn(
     if is_said and opened.is_new:
         _note_danger(opened.message)
     kept, effects = read_kept(opened.withdrawn) if opened.withdrawn else ((), ())
-    looked = builder.looked_of(opened) if setup else None
-    return StartedTurn(opened=opened, setup=setup, kept=kept, effects=effects, looked=looked)
+    look_subject = builder.look_subject_of(opened) if setup else None
+    return StartedTurn(opened=opened, setup=setup, kept=kept, effects=effects, look_subject=look_subject)
 
 
 def _judged(

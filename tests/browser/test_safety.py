@@ -11,7 +11,7 @@ from coaching.practice.faults.fault import Fault
 from coaching.practice.script import Hold, Reply, Text
 from coaching.practice.server import PracticeServer
 from coaching.safety.danger import Danger
-from coaching.turns.looks import Seen, read_words, store_looks
+from coaching.turns.second_looks import LookResult, read_words, store_looks
 from sessions_app import services
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionKind
@@ -130,7 +130,7 @@ def see_danger(session: Session) -> None:
     looked = read_words(session.turns.earliest("started_at").id)
     assert looked is not None
     store_looks(
-        [(looked, Seen(outcome="concern", danger=Danger(level="concern", about="self", topic="life")))]
+        [(looked, LookResult(outcome="concern", danger=Danger(level="concern", about="self", topic="life")))]
     )
 
 

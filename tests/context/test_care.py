@@ -14,8 +14,8 @@ from coaching.care.questions import end_care
 from coaching.life.capture_verdicts import note_capture
 from coaching.models import CaptureVerdict, CareAsk, CareEnd, Profile
 from coaching.safety.card import ELSEWHERE_KEY, metadata_of
-from coaching.turns.looks import Seen, read_words, store_looks
 from coaching.turns.preview import preview_request
+from coaching.turns.second_looks import LookResult, read_words, store_looks
 from sessions_app import services
 from sessions_app.database import in_database
 from sessions_app.models import (
@@ -184,7 +184,9 @@ class TestTruth:
         store_verdict(message.pk, NewVerdict(level=message.metadata["safety"]["level"]))
         looked = read_words(message.turn_id)
         assert looked is not None
-        store_looks([(looked, Seen(outcome="none" if level == "none" else level, danger=None, model="m"))])
+        store_looks(
+            [(looked, LookResult(outcome="none" if level == "none" else level, danger=None, model="m"))]
+        )
 
     def test_a_concern_of_the_rules_alone_ends_when_the_judge_sees_none(self, troubled: User) -> None:
         message = spoke(troubled, DARK, NIGHT)

@@ -17,7 +17,7 @@ from coaching.jobs.titles import build_title_request, cleaned_title
 from coaching.safety.second_look import build_question
 from coaching.tools import CHAT_TOOLS
 from coaching.transcript.answers import NO_ANSWERS, Said, said_in
-from coaching.turns.looks import read_words
+from coaching.turns.second_looks import read_words
 from sessions_app.models import BriefCorrection, CorrectionKind, Message, MessageRole
 from tests.legacy_text.replies import RAW_TAG
 from tests.recall.history import talk

@@ -13,8 +13,8 @@ from coaching.jobs.summaries import REQUEST, cleaned_summary
 from coaching.live.runner import Runner
 from coaching.practice import PracticeServer
 from coaching.safety.card import metadata_of
-from coaching.turns.looks import note_danger
 from coaching.turns.request import TurnRequest
+from coaching.turns.second_looks import note_danger
 from sessions_app import services
 from sessions_app.briefs import correct_brief
 from sessions_app.database import in_database

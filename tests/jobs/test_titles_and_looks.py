@@ -5,7 +5,7 @@ from django.contrib.auth.models import User
 
 from coaching.practice import PracticeServer
 from coaching.safety.danger import Danger
-from coaching.turns.looks import Seen, read_words, store_looks
+from coaching.turns.second_looks import LookResult, read_words, store_looks
 from sessions_app.database import in_database
 from sessions_app.models import Session, TitleSource
 from sessions_app.titles import rename_session, store_title
@@ -54,5 +54,5 @@ def see_danger(session: Session) -> None:
     looked = read_words(session.turns.earliest("started_at").id)
     assert looked is not None
     store_looks(
-        [(looked, Seen(outcome="concern", danger=Danger(level="concern", about="self", topic="life")))]
+        [(looked, LookResult(outcome="concern", danger=Danger(level="concern", about="self", topic="life")))]
     )

@@ -14,7 +14,7 @@ from coaching.live.runner import Runner
 from coaching.practice import PracticeServer
 from coaching.practice.judge import judge_by_labels
 from coaching.practice.script import Hold, Reply, Text, ToolUse
-from coaching.turns.answer_looks import claim_answer_looks
+from coaching.turns.answer_second_looks import claim_answer_looks
 from coaching.turns.request import TurnRequest
 from sessions_app.database import in_database
 from sessions_app.models import Session, ToolCallRecord, Turn

@@ -28,7 +28,7 @@ from coaching.practice.judge import judge_by_labels
 from coaching.practice.script import Hold, Reply, Text
 from coaching.safety.card import danger_in
 from coaching.safety.second_look import newest_words
-from coaching.turns.looks import Looked, Seen, read_capture, read_words, store_looks
+from coaching.turns.second_looks import LookResult, LookSubject, read_capture, read_words, store_looks
 from sessions_app.database import in_database
 from sessions_app.models import LookOutcome, ModelUsage, SafetyVerdict, Session, UsagePurpose
 from tests.jobs.conftest import opened_session
@@ -44,7 +44,7 @@ async def outcomes() -> list[tuple[str, str]]:
     return await in_database(lambda: list(SafetyVerdict.unscoped.values_list("level", "looked")))
 
 
-async def words_of(session: Session) -> Looked | None:
+async def words_of(session: Session) -> LookSubject | None:
     turn = await in_database(session.turns.get)
     return await in_database(read_words, turn.id)
 
@@ -273,22 +273,24 @@ async def test_a_look_that_failed_is_taken_again_and_never_replaces_one_that_saw
     session = await in_database(opened_session, user, *TEXTS)
     first = await words_of(session)
     assert first is not None
-    failed = Seen(outcome=LookOutcome.FAILED, model="m", milliseconds=20)
+    failed = LookResult(outcome=LookOutcome.FAILED, model="m", milliseconds=20)
     await in_database(store_looks, [(first, failed)])
     assert await words_of(session) == first
-    await in_database(store_looks, [(first, Seen(outcome=LookOutcome.NONE, model="m", milliseconds=30))])
+    await in_database(
+        store_looks, [(first, LookResult(outcome=LookOutcome.NONE, model="m", milliseconds=30))]
+    )
     await in_database(store_looks, [(first, failed)])
     assert await outcomes() == [("none", "none")]
     assert await words_of(session) is None
 
 
-def calm_look(session: Session, *, tokens: int) -> tuple[Looked, Seen]:
+def calm_look(session: Session, *, tokens: int) -> tuple[LookSubject, LookResult]:
     """Return a look at a session's first message, which saw no danger and cost so many tokens."""
     looked = read_words(session.turns.get().id)
     assert looked is not None
     usage = ModelUsage(model="m", input_tokens=tokens, purpose=UsagePurpose.SAFETY)
     usage.session_id, usage.user_id = looked.session_id, looked.user_id
-    return looked, Seen(outcome=LookOutcome.NONE, model="m", milliseconds=20, usage=usage)
+    return looked, LookResult(outcome=LookOutcome.NONE, model="m", milliseconds=20, usage=usage)
 
 
 def test_looks_that_end_together_are_stored_with_what_each_has_cost(

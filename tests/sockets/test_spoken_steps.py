@@ -13,7 +13,7 @@ from coaching.library.proposals import propose
 from coaching.models import ActionItem, MadeBy, StepChange
 from coaching.practice.script import Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer
-from coaching.turns.looks import note_danger
+from coaching.turns.second_looks import note_danger
 from sessions_app.database import in_database
 from sessions_app.models import Message, Session, ToolCallRecord
 from sessions_app.verdicts import NewVerdict

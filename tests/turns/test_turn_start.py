@@ -22,8 +22,8 @@ from coaching.models import DayPlan, Profile
 from coaching.practice.server import PracticeServer
 from coaching.transcript.cards import read_card_of_new
 from coaching.turns import answering
-from coaching.turns.looks import read_words
 from coaching.turns.request import TurnRequest
+from coaching.turns.second_looks import read_words
 from coaching.turns.start import StartedTurn, start_turn
 from coaching.turns.words import FAILURES
 from sessions_app import services, turn_records
@@ -286,8 +286,11 @@ def test_a_second_look_gets_the_same_words_from_the_start_as_from_the_database(
     ]
     session = opened_session(user, *texts)
     started = start(session, "Only at night.")
-    assert started.looked is not None
-    assert started.looked == read_words(started.opened.turn.id)
-    assert (started.looked.asked, started.looked.earlier) == ("I hear you.", ["Three", "Four", "Five"])
+    assert started.look_subject is not None
+    assert started.look_subject == read_words(started.opened.turn.id)
+    assert (started.look_subject.asked, started.look_subject.earlier) == (
+        "I hear you.",
+        ["Three", "Four", "Five"],
+    )
     turn_records.close_turn(key_of(started), DONE)
-    assert start(session, "I want to kill myself.").looked is None, "clear danger needs no look"
+    assert start(session, "I want to kill myself.").look_subject is None, "clear danger needs no look"

@@ -23,7 +23,7 @@ from coaching.people.help_lines import count_card
 from coaching.safety.card import METADATA_KEY, kept_danger
 from coaching.safety.danger import Danger
 from coaching.safety.second_look import EARLIER_MESSAGES
-from coaching.turns.answer_looks import note_in
+from coaching.turns.answer_second_looks import note_in
 from coaching.turns.last_question import (
     before_own_message,
     own_message,
@@ -58,8 +58,8 @@ from sessions_app.verdicts import (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Looked:
-    """Words to look at, what Sage said just before them, and the user's words before that.
+class LookSubject:
+    """What a second look is taken at: words, what Sage said just before, and the user's words before that.
 
     `key` is that of the message, the answered call, or the capture's version.
     """
@@ -74,7 +74,7 @@ class Looked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class LookResult:
     """How a look ended. `usage` is what its request cost, not yet stored."""
 
     outcome: str
@@ -84,7 +84,7 @@ class Seen:
     usage: ModelUsage | None = None
 
 
-def read_words(turn_id: UUID) -> Looked | None:
+def read_words(turn_id: UUID) -> LookSubject | None:
     """Return what a look at a turn's message needs; None where nothing is to be asked.
 
     The card can't become more acute than the rules have made it. A message whose look came to nothing is
@@ -97,21 +97,21 @@ def read_words(turn_id: UUID) -> Looked | None:
     if is_seen:
         return None
     said = [text for (text,) in reversed(earlier)]
-    return _looked(message, user_id=user_id, earlier=said, asked=said_in(sage))
+    return _subject(message, user_id=user_id, earlier=said, asked=said_in(sage))
 
 
-def words_of(message: Message, *, before: Sequence[Message], user_id: int) -> Looked | None:
+def words_of(message: Message, *, before: Sequence[Message], user_id: int) -> LookSubject | None:
     """Return the same as `read_words` for a new message, from the messages before it, oldest first."""
     said = [each for each in before if each.role == MessageRole.USER and not each.metadata.get("is_hidden")]
     earlier = [each.content for each in said[-EARLIER_MESSAGES:]]
-    return _looked(message, user_id=user_id, earlier=earlier, asked=said_last(before))
+    return _subject(message, user_id=user_id, earlier=earlier, asked=said_last(before))
 
 
-def _looked(message: Message, *, user_id: int, earlier: Sequence[str], asked: str) -> Looked | None:
+def _subject(message: Message, *, user_id: int, earlier: Sequence[str], asked: str) -> LookSubject | None:
     known = kept_danger(message.metadata)
     if message.metadata.get("is_hidden") or (known is not None and known.level == "immediate"):
         return None
-    return Looked(
+    return LookSubject(
         of="message",
         key=message.pk,
         session_id=message.session_id,
@@ -141,7 +141,7 @@ def _said_earlier(messages: QuerySet[Message]) -> QuerySet[Message]:
     return said.exclude(metadata__has_key="is_hidden").order_by("-number")
 
 
-def read_answer(call_id: int) -> Looked | None:
+def read_answer(call_id: int) -> LookSubject | None:
     """Return what a look at a person's own words in an answer needs; None for a tap, and for clear danger."""
     calls = ToolCallRecord.unscoped.filter(id=call_id, state=ToolCallState.ANSWERED, turn__is_withdrawn=False)
     call = calls.select_related("turn__session").first()
@@ -151,7 +151,7 @@ def read_answer(call_id: int) -> Looked | None:
     if not note_in(call.value) or (known is not None and known.level == "immediate"):
         return None
     session = call.turn.session
-    return Looked(
+    return LookSubject(
         of="answer",
         key=call.pk,
         session_id=session.pk,
@@ -162,7 +162,7 @@ def read_answer(call_id: int) -> Looked | None:
     )
 
 
-def read_capture(version_id: int) -> Looked | None:
+def read_capture(version_id: int) -> LookSubject | None:
     """Return what a look at a capture needs; one that answers a question of Sage's comes with it.
 
     Where there are no words the look has ended.
@@ -175,7 +175,7 @@ def read_capture(version_id: int) -> Looked | None:
     if not words:
         drop_look(version_id)
         return None
-    return Looked(
+    return LookSubject(
         of="capture",
         key=version_id,
         session_id=None,
@@ -190,52 +190,52 @@ def _read_earlier(session: Session) -> Sequence[str]:
     return [strip_block_tags(text) for text in texts][::-1]
 
 
-def store_looks(looks: Sequence[tuple[Looked, Seen]]) -> None:
+def store_looks(looks: Sequence[tuple[LookSubject, LookResult]]) -> None:
     """Store how looks at different words ended, with a card if one makes it, or a more acute one.
 
     Those at messages that saw no danger are stored in one statement.
     """
-    calm: dict[int, Seen] = {}
-    for looked, seen in looks:
-        if looked.of == "message" and seen.danger is None:
-            calm.setdefault(looked.key, seen)
-    stored = store_calm_looks([_calm(key, seen) for key, seen in calm.items()]) if calm else ()
-    for looked, seen in looks:
-        if calm.get(looked.key) is not seen:
-            _store_look(looked, seen)
-        elif looked.key not in stored and seen.usage:
-            store_usage(seen.usage)
+    calm: dict[int, LookResult] = {}
+    for subject, result in looks:
+        if subject.of == "message" and result.danger is None:
+            calm.setdefault(subject.key, result)
+    stored = store_calm_looks([_calm(key, result) for key, result in calm.items()]) if calm else ()
+    for subject, result in looks:
+        if calm.get(subject.key) is not result:
+            _store_look(subject, result)
+        elif subject.key not in stored and result.usage:
+            store_usage(result.usage)
 
 
-def _calm(message_id: int, seen: Seen) -> CalmLook:
+def _calm(message_id: int, result: LookResult) -> CalmLook:
     return CalmLook(
         message_id=message_id,
-        looked=seen.outcome,
-        model=seen.model,
-        milliseconds=seen.milliseconds,
-        usage=seen.usage,
+        looked=result.outcome,
+        model=result.model,
+        milliseconds=result.milliseconds,
+        usage=result.usage,
     )
 
 
-def _store_look(looked: Looked, seen: Seen) -> None:
-    danger = seen.danger
-    usage = store_usage(seen.usage) if seen.usage else None
+def _store_look(subject: LookSubject, result: LookResult) -> None:
+    danger = result.danger
+    usage = store_usage(result.usage) if result.usage else None
     new = NewVerdict(
         level=danger.level if danger else "none",
         about=danger.about if danger else "self",
         topic=danger.topic if danger else "life",
-        looked=seen.outcome,
-        model=seen.model,
-        milliseconds=seen.milliseconds,
+        looked=result.outcome,
+        model=result.model,
+        milliseconds=result.milliseconds,
         usage_id=usage.pk if usage else None,
     )
-    match looked.of:
+    match subject.of:
         case "message":
-            note_danger(looked.key, new)
+            note_danger(subject.key, new)
         case "answer":
-            _note_answer(looked.key, new)
+            _note_answer(subject.key, new)
         case "capture":
-            raise_verdict(looked.key, new, now=timezone.now())
+            raise_verdict(subject.key, new, now=timezone.now())
 
 
 @transaction.atomic
