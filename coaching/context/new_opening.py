@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 
 from coaching.context.brief import brief_part
+from coaching.context.message_parts import SkillTexts
 from coaching.context.opening import Opening
 from coaching.context.pipeline import Context
 from coaching.context.statement import SKILL_KEY, StatementPart, standing_parts, state
-from coaching.context.told_parts import SkillTexts
 from coaching.context.window import Window
 from sessions_app.briefs import read_brief
 from sessions_app.models import BriefCorrection, Session, SessionBrief

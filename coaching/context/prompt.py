@@ -24,6 +24,7 @@ from coaching.context.frame import build_frame, frame_tokens, sizes_beside
 from coaching.context.help_lines import recent_words
 from coaching.context.life import Life, LifeQuery, Unknown, read_life
 from coaching.context.message_limits import MessageLimits
+from coaching.context.message_parts import MessageParts, SkillTexts, offered_arcs
 from coaching.context.new_opening import build_opening
 from coaching.context.opening import (
     CONTEXT_KEY,
@@ -39,7 +40,6 @@ from coaching.context.pipeline import build_context
 from coaching.context.prompt_tools import PromptTools
 from coaching.context.request_messages import attached_in, build_request_messages
 from coaching.context.statement import state
-from coaching.context.told_parts import SkillTexts, ToldParts, offered_arcs
 from coaching.context.trace import Sent, trace_of
 from coaching.context.window import Window, open_window, rows_to_read, smaller_window
 from coaching.engine.messages import ModelRequest
@@ -185,12 +185,12 @@ class _TurnBuilder:
         statements = self._statements()
         sent = opening.statement.tokens + sum(statement.tokens for statement in statements)
         left = self.room - sent - self._header_reserve()
-        told, asked_steps = self._told_parts().choose([opening.statement, *statements], tokens=left)
+        more, asked_steps = self._message_parts().choose([opening.statement, *statements], tokens=left)
         parts, clock = stating.changed_parts(
             self.context,
             said=said_last([opening.statement, *statements]),
             now=self.now,
-            more=told,
+            more=more,
             tokens=left,
             gone_words={CARE: ending_words(self.care)} if self.care else {},
         )
@@ -228,8 +228,8 @@ class _TurnBuilder:
         named = foreign_texts(self.window.messages, statement, attached_in(self.life))
         return foreign_names(named, programs)
 
-    def _told_parts(self) -> ToldParts:
-        return ToldParts(
+    def _message_parts(self) -> MessageParts:
+        return MessageParts(
             session=self.session,
             life=self.life,
             tools=self.tools,

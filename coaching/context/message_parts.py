@@ -1,4 +1,4 @@
-"""What is told with the newest message besides what has changed: care, steps, documents, skills and so on."""
+"""The parts sent with the newest message besides what has changed: care, steps, documents, skills."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -66,7 +66,7 @@ def offered_arcs(opening: Opening | None, messages: Sequence[Message]) -> Mappin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToldParts:
+class MessageParts:
     """Chooses the parts, by the window's `messages` and what of the life is read and built.
 
     `in_results` are the skills whose text stands in a tool's result.
