@@ -5,7 +5,7 @@ from django.core import checks
 
 from coaching.engine.retirements import RETIREMENTS
 from coaching.sandbox.trial import missing_layers
-from coaching.voice.hearing import speech_problem
+from coaching.voice.transcription import speech_problem
 
 MODEL_SETTINGS = (
     "SAGE_MODEL",

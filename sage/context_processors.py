@@ -4,7 +4,7 @@ from django.conf import settings
 from django.http import HttpRequest
 
 from coaching.people.device_copies import has_copy, has_copy_of
-from coaching.voice.hearing import heard_at_home, hearer, speech_model
+from coaching.voice.transcription import is_transcribed_here, speech_model, transcription_host
 
 
 def device_copy(request: HttpRequest) -> dict[str, object]:
@@ -14,12 +14,12 @@ def device_copy(request: HttpRequest) -> dict[str, object]:
 
 
 def installation(_request: HttpRequest) -> dict[str, object]:
-    """Return whether a script answers, sign-up is open and mail comes in, and who hears recordings."""
+    """Return whether a script answers, sign-up is open and mail comes in, and what transcribes recordings."""
     return {
         "is_practice_model": settings.IS_PRACTICE_MODEL,
         "is_signup_open": settings.SAGE_SIGNUP == "open",
         "has_inbox": settings.SAGE_INBOX is not None,
-        "hearer": hearer(),
-        "is_heard_at_home": heard_at_home(),
+        "transcription_host": transcription_host(),
+        "is_transcribed_here": is_transcribed_here(),
         "has_speech_model": speech_model() is not None,
     }

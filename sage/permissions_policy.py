@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.decorators import sync_and_async_middleware
 
-from coaching.voice.hearing import is_heard
+from coaching.voice.transcription import can_transcribe
 
 HEADER = "Permissions-Policy"
 
@@ -32,5 +32,5 @@ def microphone_allowed(get_response: GetResponse) -> GetResponse:
 
 
 def _marked(response: HttpResponseBase) -> HttpResponseBase:
-    response[HEADER] = "microphone=(self)" if is_heard() else "microphone=()"
+    response[HEADER] = "microphone=(self)" if can_transcribe() else "microphone=()"
     return response

@@ -23,14 +23,14 @@ from coaching.voice.recordings import (
     has_agreed,
 )
 from coaching.voice.sound import seconds_of
-from coaching.voice.transcriber import NO_WORDS, Heard
+from coaching.voice.transcriber import NO_WORDS, Transcription
 from coaching.voice.usage import usage_row
 from coaching.voice.words import words_of
 from sessions_app.database import in_database
 from sessions_app.errors import Refused
 
 WANTED_SECONDS = 2.0
-"""How long a recording is heard on that its person has discarded."""
+"""How long a recording is transcribed that its person has discarded."""
 
 logger = structlog.get_logger(__name__)
 
@@ -52,16 +52,16 @@ async def transcribe_recording(*, recording_id: int) -> None:
 
 async def _words_of(recording: Recording) -> str:
     began = time.monotonic()
-    heard = await _hear(recording)
-    if heard.has_usage:
-        row = usage_row(heard, user_id=recording.user_id, seconds=time.monotonic() - began)
+    transcription = await _transcribe(recording)
+    if transcription.has_usage:
+        row = usage_row(transcription, user_id=recording.user_id, seconds=time.monotonic() - began)
         await in_database(store_usage, row)
-    if not heard.text:
+    if not transcription.text:
         raise Refused(NO_WORDS)
-    return heard.text[:MAX_CHARACTERS]
+    return transcription.text[:MAX_CHARACTERS]
 
 
-async def _hear(recording: Recording) -> Heard:
+async def _transcribe(recording: Recording) -> Transcription:
     if not await in_database(has_agreed, recording.user_id):  # any more, or to another server meanwhile
         raise Refused(NOT_AGREED)
     try:
@@ -71,9 +71,11 @@ async def _hear(recording: Recording) -> Heard:
     return await _while_wanted(recording, words_of(audio, seconds=seconds_of(audio)))
 
 
-async def _while_wanted(recording: Recording, hearing: Coroutine[Any, Any, Heard]) -> Heard:
-    """Hear a recording for as long as its page waits for the words. Raises `Refused`."""
-    task = asyncio.create_task(hearing)
+async def _while_wanted(
+    recording: Recording, transcribing: Coroutine[Any, Any, Transcription]
+) -> Transcription:
+    """Transcribe a recording for as long as its page waits for the words. Raises `Refused`."""
+    task = asyncio.create_task(transcribing)
     try:
         while not (await asyncio.wait([task], timeout=WANTED_SECONDS))[0]:
             if await in_database(_waiting, recording.pk) is None:

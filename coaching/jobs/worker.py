@@ -34,7 +34,7 @@ from coaching.jobs.tasks import BULK_CALLS, MODELS, free_stalled_jobs
 from coaching.library.pipeline.extraction import warm_extraction
 from coaching.live.runner import get_runner
 from coaching.model_client.connection import ModelConnection
-from coaching.voice.hearing import is_heard, speech_model
+from coaching.voice.transcription import can_transcribe, speech_model
 from sessions_app.database import in_database
 
 logger = structlog.get_logger(__name__)
@@ -86,7 +86,7 @@ class JobWorker:
     async def __aenter__(self) -> Self:
         get_runner().listen()  # web processes hear of what jobs change
         alone = {DOCUMENTS_QUEUE, REMINDERS_QUEUE, INBOX_QUEUE, VOICE_QUEUE}
-        if is_heard():  # otherwise a recording is no work
+        if can_transcribe():  # otherwise a recording is no work
             alone.add(HEARING_QUEUE)
         queues = sorted({task.queue for task in app.tasks.values()} - alone)
         without_bulk = [queue for queue in queues if queue != BULK_QUEUE]
@@ -110,7 +110,7 @@ class JobWorker:
         if settings.SAGE_INBOX:
             reading = self._work(self._inbox, [INBOX_QUEUE], slots=1)
             self._tasks.append(asyncio.create_task(reading, name="read incoming mail"))
-        if is_heard():
+        if can_transcribe():
             hearing = self._work(self._voice, [VOICE_QUEUE], slots=voice_slots)
             self._tasks.append(asyncio.create_task(hearing, name="turn recordings into words"))
         return self

@@ -62,9 +62,9 @@ def choose_letters(*, user_id: int, wants: bool) -> Profile:
     return profile
 
 
-def choose_hearer(*, user_id: int, hearer: str) -> None:
+def choose_transcription_host(*, user_id: int, host: str) -> None:
     """Set which server may hear the person's recordings; empty for none."""
-    Profile.of(user_id).update_or_create(defaults={"heard_by": hearer})
+    Profile.of(user_id).update_or_create(defaults={"heard_by": host})
 
 
 def on_one_line(name: str) -> str:

@@ -14,10 +14,9 @@ from django.views.decorators.http import require_http_methods, require_POST
 from coaching.files.errors import StorageFailed
 from coaching.models import Recording, RecordingState
 from coaching.people.accounts import user_id_of
-from coaching.people.profile_changes import choose_hearer
+from coaching.people.profile_changes import choose_transcription_host
 from coaching.views.parts import back_to, status_of, with_wait
 from coaching.views.programs import error_as_json, login_or_401, wants_json
-from coaching.voice.hearing import hearer
 from coaching.voice.recordings import (
     NOT_AGREED,
     NOT_READ,
@@ -27,6 +26,7 @@ from coaching.voice.recordings import (
     is_late,
     take_recording,
 )
+from coaching.voice.transcription import transcription_host
 from coaching.voice.usage import check_budget
 from sessions_app.errors import Refused
 
@@ -79,9 +79,9 @@ def recording(request: HttpRequest, client_id: uuid.UUID) -> HttpResponse:
 def choose(request: HttpRequest) -> HttpResponse:
     """Store that the person agrees to who hears their recordings, as a page named it, or that nobody may."""
     named = request.POST.get("hearer", "")
-    if named not in ("", hearer()):
+    if named not in ("", transcription_host()):
         return HttpResponseBadRequest(_(NOT_AGREED), content_type="text/plain")
-    choose_hearer(user_id=user_id_of(request), hearer=named)
+    choose_transcription_host(user_id=user_id_of(request), host=named)
     if wants_json(request):
         return HttpResponse(status=HTTPStatus.NO_CONTENT)
     success(request, _("Settings saved."))

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy
 
 from coaching.models import CalendarKind, CalendarSource, ProgramToken, PushDevice, Scope
 from coaching.programs.grants import grants_of
-from coaching.voice.hearing import LOCAL_HOSTS, heard_at_home, hearer
+from coaching.voice.transcription import LOCAL_HOSTS, is_transcribed_here, transcription_host
 
 _ANTHROPIC = "api.anthropic.com"
 _READING = (Scope.READ, Scope.CHAT)
@@ -260,9 +260,9 @@ def _to_servers() -> Iterator[str]:
             "days, events and next steps belongs to it; captures, and conversations again for titles, "
             "summaries and letters; documents, unless you chose “Never send these to the AI model”."
         ) % {"host": _host(settings.ANTHROPIC_BASE_URL) or _ANTHROPIC}
-    if hearer() and not heard_at_home():
+    if transcription_host() and not is_transcribed_here():
         yield _("To %(host)s, which turns them into words: your recordings, if you agreed to it below.") % {
-            "host": hearer()
+            "host": transcription_host()
         }
     if settings.HAS_MAIL:
         yield _(

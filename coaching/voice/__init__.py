@@ -1,1 +1,1 @@
-"""Voice: who hears recordings, and how they become words."""
+"""Voice: what transcribes recordings, and how they become words."""

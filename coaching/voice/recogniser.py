@@ -23,7 +23,15 @@ from coaching.sandbox.errors import AllBusy, NotAnswered, NotStarted, OutOfTime,
 from coaching.sandbox.host import ProcessHost, Reading
 from coaching.sandbox.limits import MEGABYTE, Limits
 from coaching.voice.sound import MOST_HEARD_SECONDS
-from coaching.voice.transcriber import BUSY, FAILING, LEAST_SECONDS, NOT_TAKEN, TOO_SLOW, Heard, read_answer
+from coaching.voice.transcriber import (
+    BUSY,
+    FAILING,
+    LEAST_SECONDS,
+    NOT_TAKEN,
+    TOO_SLOW,
+    Transcription,
+    read_answer,
+)
 from sessions_app.errors import Refused
 
 LIMITS = Limits(
@@ -43,7 +51,7 @@ _host = ProcessHost("coaching.voice.speech_worker", LIMITS, slots=1)
 logger = structlog.get_logger(__name__)
 
 
-async def recognise(model: Path, audio: bytes, *, content_type: str, most_seconds: float) -> Heard:
+async def recognise(model: Path, audio: bytes, *, content_type: str, most_seconds: float) -> Transcription:
     """Return the words of a recording with their times, by a model file. Raises `Refused`.
 
     That takes at most twice the recording's length and a minute, of the clock and of the processor; with the
@@ -54,17 +62,17 @@ async def recognise(model: Path, audio: bytes, *, content_type: str, most_second
     try:
         async with _turn(model, deadline) as file:
             head = b"%s\n%s" % (content_type.encode(), audio)
-            hearing = partial(_heard, file, head, deadline=deadline, stopped=stopped)
-            work = asyncio.get_running_loop().run_in_executor(None, hearing)
+            transcribing = partial(_transcribe, file, head, deadline=deadline, stopped=stopped)
+            work = asyncio.get_running_loop().run_in_executor(None, transcribing)
             try:
-                heard = await asyncio.shield(work)
+                transcription = await asyncio.shield(work)
             finally:
                 stopped.set()
                 await asyncio.wait([work])  # the file stays open, and locked, until its process is killed
                 work.exception()  # of a call that was cancelled, nobody else takes it
     except OSError as error:
         raise _failed(FAILING, type(error).__name__) from None
-    return replace(heard, text=" ".join(segment.text for segment in heard.segments))
+    return replace(transcription, text=" ".join(segment.text for segment in transcription.segments))
 
 
 @asynccontextmanager
@@ -86,8 +94,8 @@ def _is_locked(file: BinaryIO) -> bool:
     return True
 
 
-def _heard(file: BinaryIO, head: bytes, *, deadline: float, stopped: threading.Event) -> Heard:
-    """Let a process hear a recording. Blocks. Raises `Refused`."""
+def _transcribe(file: BinaryIO, head: bytes, *, deadline: float, stopped: threading.Event) -> Transcription:
+    """Let a process transcribe a recording. Blocks. Raises `Refused`."""
     began = time.monotonic()
     most_seconds = deadline - began
     try:

@@ -15,8 +15,8 @@ from coaching.files.quota import lock_usage
 from coaching.job_queue import RECORDING_JOB, VOICE_QUEUE, enqueue, is_queued, is_running
 from coaching.models import Profile, Recording, RecordingState
 from coaching.people.attempts import AttemptLimit
-from coaching.voice.hearing import hearer, is_heard
 from coaching.voice.sound import is_recording, is_silent, seconds_of
+from coaching.voice.transcription import can_transcribe, transcription_host
 from coaching.voice.usage import check_budget
 from sessions_app.errors import OverLimit, Refused
 from sessions_app.text import check_client_id
@@ -66,7 +66,7 @@ class TooManyRecordings(OverLimit):
 
 def has_agreed(user_id: int) -> bool:
     """Return whether the person has agreed to who hears recordings now."""
-    return is_heard() and Profile.of(user_id).filter(heard_by=hearer()).exists()
+    return can_transcribe() and Profile.of(user_id).filter(heard_by=transcription_host()).exists()
 
 
 def take_recording(*, user_id: int, client_id: object, data: bytes) -> Recording:

@@ -18,7 +18,7 @@ import structlog
 from django.conf import settings
 from django.utils.translation import gettext_noop
 
-from coaching.voice.hearing import transcription_url
+from coaching.voice.transcription import transcription_url
 from sessions_app.errors import Refused
 from sessions_app.text import mended
 
@@ -67,7 +67,7 @@ class Segment:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Heard:
+class Transcription:
     """The words of a recording, and what its server counted, as far as it says it.
 
     `segments` are the words with their times, if those were asked for and the server knows them.
@@ -84,17 +84,19 @@ class Heard:
         return (self.input_tokens, self.output_tokens, self.seconds) != (None, None, None)
 
 
-async def transcribe(audio: bytes, *, seconds: float) -> Heard:
+async def transcribe(audio: bytes, *, seconds: float) -> Transcription:
     """Return the words of a WAV recording, which is so many seconds long. Raises `Refused`.
 
     It may take twice as long as the recording, and a minute more.
     """
     form = _form(audio, name="recording.wav", media_type="audio/wav")
     form.add_field("response_format", "json")
-    return await _ask(form, most_seconds=LEAST_SECONDS + 2 * seconds)
+    return await _request(form, most_seconds=LEAST_SECONDS + 2 * seconds)
 
 
-async def transcribe_with_times(audio: bytes, *, name: str, media_type: str, most_seconds: float) -> Heard:
+async def transcribe_with_times(
+    audio: bytes, *, name: str, media_type: str, most_seconds: float
+) -> Transcription:
     """Return the words of a file with their times; without times from a server that doesn't know them.
 
     Raises `Refused`, after `most_seconds` at the latest.
@@ -104,13 +106,13 @@ async def transcribe_with_times(audio: bytes, *, name: str, media_type: str, mos
     timed.add_field("response_format", "verbose_json")
     timed.add_field("timestamp_granularities[]", "segment")
     try:
-        return await _ask(timed, most_seconds=most_seconds)
+        return await _request(timed, most_seconds=most_seconds)
     except Refused as refusal:
         if str(refusal) != NOT_TAKEN:
             raise
     plain = _form(audio, name=name, media_type=media_type)
     plain.add_field("response_format", "json")
-    return await _ask(plain, most_seconds=most_seconds - (time.monotonic() - began))
+    return await _request(plain, most_seconds=most_seconds - (time.monotonic() - began))
 
 
 def _form(audio: bytes, *, name: str, media_type: str) -> aiohttp.FormData:
@@ -121,7 +123,7 @@ def _form(audio: bytes, *, name: str, media_type: str) -> aiohttp.FormData:
     return form
 
 
-async def _ask(form: aiohttp.FormData, *, most_seconds: float) -> Heard:
+async def _request(form: aiohttp.FormData, *, most_seconds: float) -> Transcription:
     try:
         async with asyncio.timeout(most_seconds), _open_session() as session:
             post = session.post(transcription_url(), data=form, allow_redirects=False)
@@ -156,10 +158,10 @@ async def _body(response: aiohttp.ClientResponse) -> bytes:
     return bytes(body)
 
 
-def read_answer(body: bytes, content_type: str = "application/json") -> Heard:
+def read_answer(body: bytes, content_type: str = "application/json") -> Transcription:
     """Read an answer. Servers that ignore `response_format` answer with plain text. Raises `Refused`."""
     if content_type == "text/plain":
-        return Heard(text=_words(body.decode(errors="replace")))
+        return Transcription(text=_words(body.decode(errors="replace")))
     try:
         said = json.loads(body)
     except (ValueError, RecursionError):
@@ -168,7 +170,7 @@ def read_answer(body: bytes, content_type: str = "application/json") -> Heard:
         raise _failed(FAILING, "no text")
     usage = said.get("usage")
     usage = usage if isinstance(usage, dict) else {}
-    return Heard(
+    return Transcription(
         text=_words(said["text"]),
         segments=tuple(_segments(said.get("segments"))),
         input_tokens=_count(usage, "input_tokens"),

@@ -2,10 +2,10 @@
 
 from django.utils.translation import gettext_noop
 
-from coaching.voice.hearing import speech_model
 from coaching.voice.recogniser import recognise
 from coaching.voice.sound import HEARD_FORMATS
-from coaching.voice.transcriber import LEAST_SECONDS, Heard, transcribe, transcribe_with_times
+from coaching.voice.transcriber import LEAST_SECONDS, Transcription, transcribe, transcribe_with_times
+from coaching.voice.transcription import speech_model
 from sessions_app.errors import Refused
 
 TURN_SECONDS = 600.0
@@ -16,7 +16,7 @@ OTHER_KIND = gettext_noop(
 )
 
 
-async def words_of(audio: bytes, *, seconds: float) -> Heard:
+async def words_of(audio: bytes, *, seconds: float) -> Transcription:
     """Return the words of a WAV recording, which is so many seconds long. Raises `Refused`."""
     model = speech_model()
     if model is None:
@@ -25,7 +25,7 @@ async def words_of(audio: bytes, *, seconds: float) -> Heard:
     return await recognise(model, audio, content_type="audio/wav", most_seconds=most_seconds)
 
 
-async def words_with_times(audio: bytes, *, name: str, media_type: str, most_seconds: float) -> Heard:
+async def words_with_times(audio: bytes, *, name: str, media_type: str, most_seconds: float) -> Transcription:
     """Return the words of a file with their times; without times from a server that doesn't know them.
 
     Raises `Refused`, after `most_seconds` at the latest.

@@ -12,7 +12,7 @@ from pytest_django import Settings
 
 from coaching.models import Profile
 from coaching.voice import recogniser
-from coaching.voice.hearing import hearer
+from coaching.voice.transcription import transcription_host
 from tests.groups import ModuleWithoutGroup, is_installed
 from tests.voice.conftest import disk_storage, fresh_limit, queue, send
 
@@ -52,5 +52,5 @@ def model(model_file: Path, settings: Settings) -> Iterator[Path]:
 @pytest.fixture
 def agreed(user: User, model: Path) -> User:
     """A person who has agreed that this server hears recordings."""
-    Profile.unscoped.create(user=user, name="Ada", heard_by=hearer())
+    Profile.unscoped.create(user=user, name="Ada", heard_by=transcription_host())
     return user

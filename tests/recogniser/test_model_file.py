@@ -5,8 +5,8 @@ from pathlib import Path
 
 from django.conf import LazySettings
 
-from coaching.voice.hearing import heard_at_home, hearer, is_heard
 from coaching.voice.model_file import MAX_MB
+from coaching.voice.transcription import can_transcribe, is_transcribed_here, transcription_host
 from sage.checks import warn_of_speech_model
 from sage.chosen_models import choose_speech_model
 from sage.env import read_environment
@@ -16,7 +16,7 @@ from tests.recogniser.speaking_model import write_model
 def said_of(path: Path, settings: LazySettings) -> str:
     settings.SAGE_TRANSCRIBE_URL, settings.SAGE_TRANSCRIBE_FILE = "", path
     found = warn_of_speech_model()
-    assert is_heard() == bool(hearer()) == heard_at_home() == (not found)
+    assert can_transcribe() == bool(transcription_host()) == is_transcribed_here() == (not found)
     assert {message.id for message in found} <= {"sage.W009"}
     return " ".join(str(message.msg) for message in found)
 

@@ -23,10 +23,10 @@ from coaching.jobs.voice import transcribe_recording
 from coaching.models import DocumentState, DocumentText, Profile, Recording, RecordingState
 from coaching.sandbox.host import ProcessHost
 from coaching.voice import recogniser
-from coaching.voice.hearing import hearer, is_heard
 from coaching.voice.recogniser import LIMITS, TOO_LONG, recognise
 from coaching.voice.recordings import drop_recording
 from coaching.voice.transcriber import BUSY, FAILING, NOT_TAKEN, TOO_SLOW, Segment
+from coaching.voice.transcription import can_transcribe, transcription_host
 from coaching.voice.words import OTHER_KIND
 from sessions_app.database import in_database
 from sessions_app.errors import Refused
@@ -250,7 +250,9 @@ async def test_a_model_that_is_gone_or_broken_since_the_start_is_a_server_that_f
 
 @needs_database
 async def test_a_server_wins_over_a_file(agreed: User, settings: Settings) -> None:
-    assert (is_heard(), hearer()) == (True, "localhost")
+    assert (can_transcribe(), transcription_host()) == (True, "localhost")
     settings.SAGE_TRANSCRIBE_URL = "https://api.openai.example"
-    assert (is_heard(), hearer()) == (True, "api.openai.example")
-    assert (await in_database(Profile.of(agreed.pk).get)).heard_by != hearer(), "that is asked again"
+    assert (can_transcribe(), transcription_host()) == (True, "api.openai.example")
+    assert (await in_database(Profile.of(agreed.pk).get)).heard_by != transcription_host(), (
+        "that is asked again"
+    )

@@ -14,7 +14,7 @@ from coaching.jobs.voice import transcribe_recording
 from coaching.models import Profile, Recording, RecordingState
 from coaching.people.attempts import AttemptLimit
 from coaching.voice import recordings
-from coaching.voice.hearing import hearer
+from coaching.voice.transcription import transcription_host
 from sessions_app.database import in_database
 from tests.files.conftest import disk_storage
 from tests.jobs.conftest import queue
@@ -57,7 +57,7 @@ async def server(settings: Settings) -> AsyncIterator[TranscriptionServer]:
 @pytest.fixture
 def agreed(user: User, server: TranscriptionServer) -> User:
     """A person who has agreed to the server."""
-    Profile.unscoped.create(user=user, name="Ada", heard_by=hearer())
+    Profile.unscoped.create(user=user, name="Ada", heard_by=transcription_host())
     return user
 
 

@@ -19,7 +19,6 @@ from coaching.job_queue import RECORDING_JOB, VOICE_QUEUE
 from coaching.jobs.worker import JobWorker
 from coaching.models import Profile, Recording
 from coaching.voice import transcriber
-from coaching.voice.hearing import hearer, transcription_url
 from coaching.voice.recordings import (
     AT_ONCE,
     BROKEN_OFF,
@@ -30,6 +29,7 @@ from coaching.voice.recordings import (
 )
 from coaching.voice.sound import BYTES_A_SECOND, header_of
 from coaching.voice.transcriber import NO_WORDS, TOO_SLOW, UNREACHED
+from coaching.voice.transcription import transcription_host, transcription_url
 from sessions_app.database import in_database
 from sessions_app.models import ModelUsage, UsagePurpose
 from tests.live_sage import free_port
@@ -204,7 +204,7 @@ async def test_a_server_that_is_down_or_never_answers_is_a_sentence(
     assert (await in_database(state_of, agreed)).json()["error"] == TOO_SLOW
     await send(recording())
     settings.SAGE_TRANSCRIBE_URL = f"http://127.0.0.1:{free_port()}"
-    await in_database(lambda: Profile.of(agreed.pk).update(heard_by=hearer()))
+    await in_database(lambda: Profile.of(agreed.pk).update(heard_by=transcription_host()))
     await work()
     assert (await in_database(state_of, agreed)).json()["error"] == UNREACHED
 
@@ -265,7 +265,7 @@ async def test_without_a_server_there_is_no_microphone(user: User, settings: Set
 def test_the_setting_may_name_the_server_or_its_whole_address(url: str, settings: Settings) -> None:
     settings.SAGE_TRANSCRIBE_URL = url
     assert transcription_url() == "http://hears.example/v1/audio/transcriptions"
-    assert hearer() == "hears.example"
+    assert transcription_host() == "hears.example"
 
 
 async def test_a_recording_whose_page_never_comes_back_is_erased_within_a_day(

@@ -15,10 +15,10 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from coaching.models import Profile, Recording
-from coaching.voice.hearing import hearer
 from coaching.voice.recordings import LOST_AFTER
 from coaching.voice.sound import BYTES_A_SECOND, header_of
 from coaching.voice.transcriber import NO_WORDS
+from coaching.voice.transcription import transcription_host
 from sessions_app.database import in_database
 from sessions_app.models import ModelUsage
 from tests.voice.conftest import ID, JSON, Send, objects, work
@@ -68,7 +68,7 @@ async def test_ten_minutes_and_25_mb_are_the_most(
 
 
 async def test_each_person_has_their_own_three(agreed: User, other_user: User) -> None:
-    await in_database(lambda: Profile.unscoped.create(user=other_user, heard_by=hearer()))
+    await in_database(lambda: Profile.unscoped.create(user=other_user, heard_by=transcription_host()))
     for person in (agreed, other_user):
         answers = [await in_database(answer_to, person, audio=recording()) for _ in range(4)]
         assert [answer.status_code for answer in answers] == [202, 202, 202, 429]
@@ -79,7 +79,7 @@ async def test_each_person_has_their_own_three(agreed: User, other_user: User) -
 async def test_a_recording_over_the_budget_is_refused_before_it_is_made_until_the_day_is_over(
     server: TranscriptionServer, agreed: User, other_user: User, settings: Settings, disk_storage: Path
 ) -> None:
-    await in_database(lambda: Profile.unscoped.create(user=other_user, heard_by=hearer()))
+    await in_database(lambda: Profile.unscoped.create(user=other_user, heard_by=transcription_host()))
     settings.SAGE_DAILY_TOKENS = 30
     server.usage = {"type": "tokens", "input_tokens": 12, "output_tokens": 3}
     for _ in range(2):

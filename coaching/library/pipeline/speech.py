@@ -15,9 +15,9 @@ from coaching.library.extractors.content_types import RECORDINGS
 from coaching.library.pipeline.extracted import Extraction
 from coaching.model_client.requests import store_usage
 from coaching.models import Document
-from coaching.voice.hearing import is_heard
 from coaching.voice.recordings import has_agreed
-from coaching.voice.transcriber import Heard, Segment
+from coaching.voice.transcriber import Segment, Transcription
+from coaching.voice.transcription import can_transcribe
 from coaching.voice.usage import check_budget, usage_row
 from coaching.voice.words import words_with_times
 from sessions_app.database import in_database
@@ -43,7 +43,7 @@ async def heard_in(document: Document, extraction: Extraction) -> Extraction:
 
     Raises `StorageFailed`, and `OverBudget` before anything is sent.
     """
-    if not is_heard():
+    if not can_transcribe():
         return replace(extraction, outcome="refused", sentence=UNHEARD)
     if document.is_withheld:
         return replace(extraction, sentence=WITHHELD)
@@ -53,15 +53,15 @@ async def heard_in(document: Document, extraction: Extraction) -> Extraction:
     audio = b"".join([piece async for piece in stream_object(document.storage_key or "")])
     began = time.monotonic()
     try:
-        heard = await words_with_times(
+        transcription = await words_with_times(
             audio, name=_name_of(extraction), media_type=extraction.content_type, most_seconds=MOST_SECONDS
         )
     except Refused as refusal:
         return replace(extraction, outcome="broken", sentence=str(refusal))
-    if heard.has_usage:
-        row = usage_row(heard, user_id=document.user_id, seconds=time.monotonic() - began)
+    if transcription.has_usage:
+        row = usage_row(transcription, user_id=document.user_id, seconds=time.monotonic() - began)
         await in_database(store_usage, row)
-    return _with_words(extraction, heard)
+    return _with_words(extraction, transcription)
 
 
 def _name_of(extraction: Extraction) -> str:
@@ -70,11 +70,11 @@ def _name_of(extraction: Extraction) -> str:
     return f"recording.{ {'mpeg': 'mp3', 'mp4': 'm4a'}.get(kind, kind) }"
 
 
-def _with_words(extraction: Extraction, heard: Heard) -> Extraction:
-    text = "\n".join(_lines(heard.segments)) or heard.text
+def _with_words(extraction: Extraction, transcription: Transcription) -> Extraction:
+    text = "\n".join(_lines(transcription.segments)) or transcription.text
     if not any(character.isalnum() for character in text):
         return replace(extraction, sentence=WORDLESS)
-    hints = {"ends_at": _moment(heard.segments[-1].ends)} if heard.segments else {}
+    hints = {"ends_at": _moment(transcription.segments[-1].ends)} if transcription.segments else {}
     return replace(extraction, outcome="text", sentence="", pages=(text,), page_count=1, hints=hints)
 
 

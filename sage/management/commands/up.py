@@ -9,7 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand
 
-from coaching.voice.hearing import speech_problem
+from coaching.voice.transcription import speech_problem
 from sage.env_values import is_local
 from sage.local_model import LocalModel
 from sage.restored_secret import finish_restore

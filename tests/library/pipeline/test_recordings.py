@@ -30,8 +30,8 @@ from coaching.models import (
     Profile,
 )
 from coaching.practice import PracticeServer
-from coaching.voice.hearing import hearer
 from coaching.voice.transcriber import FAILING, transcribe_with_times
+from coaching.voice.transcription import transcription_host
 from sessions_app.database import in_database
 from sessions_app.errors import Refused
 from sessions_app.models import ModelUsage, UsagePurpose
@@ -198,7 +198,9 @@ async def test_a_recording_that_cant_be_heard_says_why_and_is_read_again_later(
     await work_off()
     [document] = await fresh(document)
     assert (document.state, document.reason) == (DocumentState.FAILED, NOT_AGREED)
-    await in_database(lambda: Profile.unscoped.update_or_create(user=user, defaults={"heard_by": hearer()}))
+    await in_database(
+        lambda: Profile.unscoped.update_or_create(user=user, defaults={"heard_by": transcription_host()})
+    )
     for status, reason in ((500, FAILING), (200, "")):
         server.status = status
         answer_with(server)
@@ -238,7 +240,7 @@ async def until(holds: Callable[[], Awaitable[bool]]) -> None:
 async def test_documents_go_on_while_a_server_works_on_recordings(
     agreed: User, other_user: User, server: TranscriptionServer, practice: PracticeServer
 ) -> None:
-    await in_database(lambda: Profile.unscoped.create(user=other_user, heard_by=hearer()))
+    await in_database(lambda: Profile.unscoped.create(user=other_user, heard_by=transcription_host()))
     server.waits = asyncio.Event()
 
     async def asked(times: int) -> bool:

@@ -22,7 +22,7 @@ from coaching.library.pipeline.page_reading import sees_pictures
 from coaching.library.pipeline.speech import heard_in, is_recording
 from coaching.library.pipeline.stored_text import Fingerprint, FoundText, fingerprint_of, store_text
 from coaching.models import Document, DocumentSource, DocumentState
-from coaching.voice.hearing import is_heard
+from coaching.voice.transcription import can_transcribe
 from sessions_app.database import in_database
 
 WITHHELD = gettext_noop("You chose never to send this document to the AI model, so please file it yourself.")
@@ -54,7 +54,7 @@ async def _with_text(batch: Batch, item: Item, services: Services) -> Item:
         executor, partial(_extract, document)
     )
     if is_recording(extraction):
-        if services.leaves_recordings and is_heard():
+        if services.leaves_recordings and can_transcribe():
             await in_database(_store, batch, document, extraction, found, has_more=False)
             return item.ended(DocumentState.QUEUED, "")
         extraction = await heard_in(document, extraction)

@@ -1,4 +1,4 @@
-"""Who hears recordings: the transcription server of this installation, its own model file, or nobody."""
+"""What turns recordings into words: a transcription server, the installation's own model file, or nothing."""
 
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -8,13 +8,13 @@ from django.conf import settings
 from coaching.voice.model_file import problem_with
 
 THIS_SERVER = "localhost"
-"""Who hears recordings where there is a model file: nobody else."""
+"""What turns recordings into words where there is a model file: nothing else."""
 LOCAL_HOSTS = frozenset({THIS_SERVER, "127.0.0.1", "::1"})
 """The hosts of addresses on the machine that Sage runs on."""
 _PATH = "/audio/transcriptions"
 
 
-def is_heard() -> bool:
+def can_transcribe() -> bool:
     """Return whether anything turns recordings into words."""
     return bool(settings.SAGE_TRANSCRIBE_URL) or speech_model() is not None
 
@@ -31,8 +31,8 @@ def speech_problem() -> str:
     return "" if settings.SAGE_TRANSCRIBE_URL or file is None else problem_with(file)
 
 
-def hearer() -> str:
-    """Return the server that hears recordings, by host and port; empty if there is none."""
+def transcription_host() -> str:
+    """Return the server that turns recordings into words, by host and port; empty if there is none."""
     if not settings.SAGE_TRANSCRIBE_URL:
         return THIS_SERVER if speech_model() else ""
     parts = urlsplit(settings.SAGE_TRANSCRIBE_URL)
@@ -40,9 +40,9 @@ def hearer() -> str:
     return f"{host}:{parts.port}" if parts.port else host
 
 
-def heard_at_home() -> bool:
+def is_transcribed_here() -> bool:
     """Return whether recordings stay on the machine that Sage runs on."""
-    return (urlsplit(settings.SAGE_TRANSCRIBE_URL).hostname or hearer()) in LOCAL_HOSTS
+    return (urlsplit(settings.SAGE_TRANSCRIBE_URL).hostname or transcription_host()) in LOCAL_HOSTS
 
 
 def transcription_url() -> str:
