@@ -49,7 +49,7 @@ LONGEST = (
     "requests/test_every_view.py",
     "requests/test_limits.py",
     "sage/test_embedded_postgres.py",
-    "belongings/test_removal.py",
+    "personal_data/test_removal.py",
     "faults/test_documents.py",
     "pages/test_markdown.py",
     "sockets/test_tenants.py",

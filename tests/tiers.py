@@ -63,7 +63,7 @@ _PURE = """
 """
 _SLOW = """
     backups/test_backup_restore
-    architecture/test_audit architecture/test_pure_run architecture/test_recipes belongings/test_removal
+    architecture/test_audit architecture/test_pure_run architecture/test_recipes personal_data/test_removal
     calendar/test_reading context/test_care context/test_long_session context/test_tool_room
     files/test_garbage files/test_storage_faults files/test_storage_settings jobs/test_order
     jobs/test_worker languages/test_sockets legacy/test_killed_import

@@ -18,9 +18,6 @@ from procrastinate.contrib.django import app
 from procrastinate.contrib.django.models import ProcrastinateJob
 from procrastinate.jobs import Job
 
-from coaching.belongings.departures import forget_departures
-from coaching.belongings.removal import remove_person
-from coaching.belongings.unconfirmed import remove_unconfirmed
 from coaching.calendar.fetchers import get_fetcher
 from coaching.calendar.refresh import attempt_refresh, begin_refresh, enqueue_due, finish_refresh
 from coaching.engine.errors import UpstreamError
@@ -55,6 +52,9 @@ from coaching.jobs.titles import write_title
 from coaching.legacy.imports import settle_all
 from coaching.model_client.connection import ModelConnection
 from coaching.model_client.patience import is_worth_repeating, job_seconds
+from coaching.personal_data.departures import forget_departures
+from coaching.personal_data.removal import remove_person
+from coaching.personal_data.unconfirmed import remove_unconfirmed
 from coaching.voice.recordings import erase_old_recordings
 from sessions_app.briefs import sessions_behind
 from sessions_app.database import in_database, in_database_unhurried

@@ -9,9 +9,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from coaching.belongings.device_copy import read_copy, write_copy
 from coaching.people.accounts import load_profile, user_id_of
 from coaching.people.device_copies import begin_copy, end_copy, fetches, has_copy_of
+from coaching.personal_data.device_copy import read_copy, write_copy
 from coaching.views.parts import back_to, status_of, with_wait
 from coaching.views.programs import error_as_json, login_or_401
 from sessions_app.database import give_back_connections

@@ -13,11 +13,11 @@ from django.utils.http import content_disposition_header
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_safe
 
-from coaching.belongings.transcript import transcript_name, write_transcript
 from coaching.clock.days import local_day
 from coaching.downloads.zip_stream import send_pieces
 from coaching.people.accounts import load_profile, user_id_of
 from coaching.people.attempts import AttemptLimit, TooOften
+from coaching.personal_data.transcript import transcript_name, write_transcript
 from coaching.sandbox.markdown import render_replies
 from coaching.transcript import conversation
 from coaching.transcript.rows import HistoryRows, read_history

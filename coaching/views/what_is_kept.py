@@ -210,7 +210,7 @@ KEPT: Sequence[Kept] = (
         models=["coaching.RecallPassage", "coaching.RecallLanguage", "coaching.RecallVector"],
     ),
 )
-"""Each model with a person's rows is in one of them; `coaching.belongings.ownership` lists those."""
+"""Each model with a person's rows is in one of them; `coaching.personal_data.ownership` lists those."""
 
 
 def read_storage() -> Sequence[str]:

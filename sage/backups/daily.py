@@ -13,12 +13,12 @@ from procrastinate import RetryDecision
 from procrastinate.contrib.django import app
 from procrastinate.jobs import Job
 
-from coaching.belongings.departures import has_departed_between
 from coaching.files.former_databases import BACKUP_LOCK
 from coaching.files.objects import STORAGE_ERRORS
 from coaching.job_queue import BULK_QUEUE, JobPriority
 from coaching.jobs.tasks import AfterStop
 from coaching.models import Backup
+from coaching.personal_data.departures import has_departed_between
 from sage.backups.databases import connect, join_server, try_lock
 from sage.backups.errors import Busy, Stopped
 from sage.backups.taking import file_name, take_backup

@@ -21,8 +21,6 @@ from django.db import DatabaseError, connection
 from django.utils import timezone
 from psycopg import errors, sql
 
-from coaching.belongings.departures import departed_users
-from coaching.belongings.removal import remove_rows
 from coaching.files.former_databases import (
     BACKUP_LOCK,
     RESTORING_SUFFIX,
@@ -32,6 +30,8 @@ from coaching.files.former_databases import (
 )
 from coaching.files.objects import STORAGE_ERRORS
 from coaching.migrations._recall_tables import VECTORS
+from coaching.personal_data.departures import departed_users
+from coaching.personal_data.removal import remove_rows
 from sage.backups.archive import DATABASE, OBJECTS, Member
 from sage.backups.contents import Contents, opened
 from sage.backups.databases import (

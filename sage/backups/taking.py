@@ -23,13 +23,13 @@ from django.db import DatabaseError
 from django.utils import timezone
 from psycopg import sql
 
-from coaching.belongings.departures import departure_key
 from coaching.files.errors import StorageFailed
 from coaching.files.former_databases import BACKUP_LOCK
 from coaching.files.keys import keyed_models
 from coaching.files.lost import bytes_of_row, store_again
 from coaching.files.objects import STORAGE_ERRORS, read_pieces
 from coaching.models import Backup
+from coaching.personal_data.departures import departure_key
 from sage.backups.archive import DATABASE, HEAD, OBJECTS, REPORT, ArchiveWriter
 from sage.backups.contents import FORMAT, KEY_MEMBER, examine
 from sage.backups.databases import connect, dump, join_server, server_major, try_lock

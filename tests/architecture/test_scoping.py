@@ -11,12 +11,12 @@ from django.apps import apps
 from django.contrib.auth.models import User
 from django.db.models import Manager, Model
 
-from coaching.belongings.ownership import owned_models
 from coaching.models import Capture, DayPlan, Profile, RecallPassage, UserFileVersion
+from coaching.personal_data.ownership import owned_models
 from sessions_app.models import Message, Session, ToolCallRecord, Turn
 from sessions_app.owned import Owned, Unscoped
 from tests.architecture.parsing import parse
-from tests.belongings.life import live
+from tests.personal_data.life import live
 from tests.sage.processes import PROJECT
 
 BY_KEY = "by the key of a turn that was opened through its user's session"
@@ -179,7 +179,7 @@ UNSCOPED: Mapping[str, str] = {
     "coaching/legacy/backfill.py:_store": "by messages that were read, under their session's lock",
     "coaching/legacy/backfill.py:_unhindered": BY_SESSION,
     # A person's whole data, found through all models.
-    "coaching/belongings/ownership.py:OwnedModel.rows_of": "filtered by the path to the user",
+    "coaching/personal_data/ownership.py:OwnedModel.rows_of": "filtered by the path to the user",
 }
 """Every function that queries people's rows without a user, and what keeps people apart instead."""
 

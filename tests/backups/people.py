@@ -10,7 +10,7 @@ from django.db import connection
 from coaching.files.keys import keyed_models
 from coaching.files.objects import StoredObject, store_object_now
 from coaching.models import Capture, FileSource, UserFile, UserFileVersion
-from tests.belongings.life import live
+from tests.personal_data.life import live
 
 OF_A_PERSON = len(keyed_models())
 """So many objects `make_person` stores."""

@@ -30,12 +30,12 @@ from psutil import NoSuchProcess, Process
 from psycopg import sql
 from pytest_django import Settings
 
-from coaching.belongings.departures import record_departure
-from coaching.belongings.removal import remove_rows
 from coaching.files.former_databases import BACKUP_LOCK, drop_former_databases, former_name
 from coaching.files.keys import keyed_models
 from coaching.files.objects import store_object_now
 from coaching.models import Backup, Capture, Document, PushDevice, UserFileVersion
+from coaching.personal_data.departures import record_departure
+from coaching.personal_data.removal import remove_rows
 from sage.backups.archive import read_archive
 from sage.backups.contents import examine
 from sage.backups.databases import connect, on_database, try_lock

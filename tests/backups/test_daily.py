@@ -17,11 +17,11 @@ from procrastinate.jobs import Job
 from pytest_django import Settings
 
 from coaching.admin.start import LAST_ONE, Figure, read_groups
-from coaching.belongings.departures import departure_key, forget_departures, record_departure
-from coaching.belongings.removal import remove_person
 from coaching.files.former_databases import BACKUP_LOCK
 from coaching.files.objects import ObjectStorage
 from coaching.models import Backup
+from coaching.personal_data.departures import departure_key, forget_departures, record_departure
+from coaching.personal_data.removal import remove_person
 from sage.backups.contents import examine
 from sage.backups.daily import GONE_FOR_LONG, NAME, back_up, is_due, remove_old
 from sage.backups.databases import connect

@@ -19,9 +19,9 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.test import override_settings
 
-from coaching.belongings.departures import record_departure
-from coaching.belongings.removal import remove_rows
 from coaching.models import Capture
+from coaching.personal_data.departures import record_departure
+from coaching.personal_data.removal import remove_rows
 from sage.backups.contents import examine
 from sage.backups.databases import close_connections
 from sage.backups.restoring import restore

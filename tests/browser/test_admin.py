@@ -19,10 +19,10 @@ from coaching.models import Profile, Skill
 from coaching.people.help_lines import sync_help_lines
 from sessions_app.database import in_database
 from sessions_app.models import Message, Session
-from tests.belongings.life import live
 from tests.browser.fixtures import OpenContext, Watcher
 from tests.browser.test_accessibility import serious_findings
 from tests.jobs.conftest import empty_queue
+from tests.personal_data.life import live
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

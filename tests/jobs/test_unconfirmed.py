@@ -10,8 +10,8 @@ from django.utils import timezone
 from procrastinate.contrib.django import app
 from pytest_django import Settings
 
-from coaching.belongings.unconfirmed import KEPT_DAYS
 from coaching.models import Profile
+from coaching.personal_data.unconfirmed import KEPT_DAYS
 from sessions_app import services
 from sessions_app.database import in_database
 from sessions_app.models import SessionKind

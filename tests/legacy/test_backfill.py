@@ -16,7 +16,6 @@ from django.core.management import CommandError, call_command
 from django.db import connection, transaction
 from django.template.loader import render_to_string
 
-from coaching.belongings.rows import exported_models, rows_as_json
 from coaching.context.history import stored_message
 from coaching.engine.messages import build_api_messages
 from coaching.files.permissions import WRITTEN_TYPES
@@ -25,6 +24,7 @@ from coaching.legacy.tally import Tally
 from coaching.legacy_text.parser import parse_blocks
 from coaching.models import UserFile, UserFileVersion
 from coaching.models.files import is_private
+from coaching.personal_data.rows import exported_models, rows_as_json
 from coaching.tools import CHAT_TOOLS
 from coaching.tools.save_file import SAVE_FILE, SaveFileInput
 from coaching.transcript.conversation import items_of

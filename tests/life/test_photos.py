@@ -21,7 +21,6 @@ from PIL import Image
 from PIL.ExifTags import GPS, IFD, Base
 from pytest_django import Settings
 
-from coaching.belongings.archive import write_archive
 from coaching.care.reading import read_care
 from coaching.files.errors import QuotaReached
 from coaching.files.garbage import collect_garbage
@@ -32,6 +31,7 @@ from coaching.life.photos import NewPhoto, keep_photo
 from coaching.models import FileUsage, Photo
 from coaching.people.attempts import AttemptLimit
 from coaching.people.in_flight import InFlight, Ticket, current_ticket
+from coaching.personal_data.archive import write_archive
 from coaching.views import photos as photo_views
 from tests.files.conftest import disk_storage
 from tests.life.conftest import NOON, TODAY

@@ -15,7 +15,6 @@ from django.test import AsyncClient, Client
 from django.utils.html import strip_tags
 from pytest_django import Settings
 
-from coaching.belongings.archive import write_archive
 from coaching.files.safety_plans import PLAN_PATH
 from coaching.inbox.place import place_of
 from coaching.library.clients import own_client
@@ -39,6 +38,7 @@ from coaching.models import (
     StepChange,
     UserFile,
 )
+from coaching.personal_data.archive import write_archive
 from sessions_app.database import in_database
 from sessions_app.imports import IMPORT_KEY
 from tests.calendar.conftest import source_of

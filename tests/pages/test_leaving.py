@@ -167,7 +167,7 @@ SURFACES = {
     "coaching/sockets/fragments.py": ("stream",),
     "coaching/views/conversation_page.py": ("/chat/{session}/",),
     "coaching/views/session_export.py": ("/chat/{session}/print/",),
-    "coaching/belongings/device_copy.py": ("/offline/copy/",),
+    "coaching/personal_data/device_copy.py": ("/offline/copy/",),
     "coaching/views/home.py": ("/",),
     "coaching/views/prompts.py": ("/reflections/{prompt}/",),
     "coaching/views/journal.py": ("/journal/", "/journal/2026-11-16/", "/journal/week/2026-11-16/"),

@@ -13,8 +13,8 @@ from django.utils import timezone
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from coaching.belongings.transcript import write_transcript
 from coaching.legacy_text.blocks import strip_block_tags
+from coaching.personal_data.transcript import write_transcript
 from coaching.recall.passages import read_passages
 from coaching.recall.search import search
 from coaching.transcript.cards import NO_CARDS

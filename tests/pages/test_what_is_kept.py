@@ -15,9 +15,9 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django import Settings
 
-from coaching.belongings.ownership import owned_models
 from coaching.inbox.place import place_of
 from coaching.models import CalendarKind, CalendarSource, ProgramToken, PushDevice
+from coaching.personal_data.ownership import owned_models
 from coaching.programs.tokens import make_token
 from coaching.views.what_is_kept import KEPT
 from tests.pages.test_settings import page_of, words_of

@@ -12,8 +12,8 @@ from django.db import connection, transaction
 from django.db.backends.utils import CursorWrapper
 from django.utils import timezone
 
-from coaching.belongings.removal import remove_rows
 from coaching.models import FileType, RecallPassage, UserFile, UserFileVersion
+from coaching.personal_data.removal import remove_rows
 from sessions_app.migrations._locks import in_short_attempts, lock_tables
 from sessions_app.models import Message, Session, TurnStatus
 from tests.recall.history import add, talk, texts

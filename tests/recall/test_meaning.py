@@ -8,9 +8,9 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.utils import timezone
 
-from coaching.belongings.removal import remove_rows
 from coaching.jobs.encoding import encode_passages
 from coaching.models import RecallPassage, RecallSource, RecallVector
+from coaching.personal_data.removal import remove_rows
 from coaching.recall.encoder import Encoder
 from coaching.recall.passages import read_passages
 from coaching.recall.search import ANYTHING, Bounds, search

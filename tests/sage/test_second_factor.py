@@ -19,8 +19,8 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
-from coaching.belongings.ownership import owned_models
-from coaching.belongings.rows import rows_as_json
+from coaching.personal_data.ownership import owned_models
+from coaching.personal_data.rows import rows_as_json
 from sage.second_factor import MAX_PASSKEYS, SecondFactorAdapter
 from sage.sign_in_attempts import COOKIE
 from tests.conftest import PASSWORD, MakeUser

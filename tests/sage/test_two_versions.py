@@ -15,9 +15,9 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 from procrastinate.contrib.django import app
 
-from coaching.belongings.removal import begin_removal
 from coaching.library.references.files import sync_reference_files
 from coaching.models import Document, DocumentState, DocumentText
+from coaching.personal_data.removal import begin_removal
 from coaching.practice.script import Hold, Reply
 from coaching.practice.server import PracticeServer
 from sessions_app.database import in_database

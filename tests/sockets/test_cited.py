@@ -11,10 +11,10 @@ from django.test import Client as Browser
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from coaching.belongings.transcript import write_transcript
 from coaching.library.references.files import sync_reference_files
 from coaching.models import Document, DocumentSource, DocumentText, SessionScope
 from coaching.people.profile_changes import offer_library
+from coaching.personal_data.transcript import write_transcript
 from coaching.practice.script import Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer
 from coaching.tools.results import document_link

@@ -15,12 +15,12 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
-from coaching.belongings.removal import remove_person
 from coaching.files.garbage import collect_garbage
 from coaching.jobs.voice import transcribe_recording
 from coaching.library.documents.filing import delete_document
 from coaching.library.documents.intake import destination_of, take_in
 from coaching.models import Recording
+from coaching.personal_data.removal import remove_person
 from coaching.voice.recordings import (
     KEPT,
     LOST_AFTER,

@@ -6,10 +6,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from coaching.belongings.ownership import owned_models
-from coaching.belongings.removal import remove_person
 from coaching.files.errors import ObjectsNotErased
 from coaching.management.people import user_named
+from coaching.personal_data.ownership import owned_models
+from coaching.personal_data.removal import remove_person
 
 
 class Command(BaseCommand):

@@ -9,9 +9,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from coaching.belongings.archive import write_archive
 from coaching.management.people import user_named
 from coaching.people.languages import in_language_of
+from coaching.personal_data.archive import write_archive
 
 
 class Command(BaseCommand):

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from coaching.belongings.departures import KEPT
+from coaching.personal_data.departures import KEPT
 from sage.backups.contents import Contents, examine
 from sage.backups.databases import join_server
 from sage.backups.errors import BackupError

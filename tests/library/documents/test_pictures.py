@@ -8,12 +8,12 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 
-from coaching.belongings.removal import remove_person
 from coaching.files.garbage import collect_garbage
 from coaching.library.documents.filing import delete_document
 from coaching.library.documents.intake import destination_of, take_in
 from coaching.library.documents.pictures import keep_picture
 from coaching.models import Document, DocumentImage, FileUsage
+from coaching.personal_data.removal import remove_person
 from sessions_app.database import in_database
 from tests.files.conftest import disk_storage
 

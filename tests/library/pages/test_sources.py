@@ -9,11 +9,11 @@ from django.contrib.auth.models import User
 from django.test import Client as Browser
 from django.utils import timezone
 
-from coaching.belongings.library import read_library_entries
 from coaching.library.clients import own_client
 from coaching.library.drafts import NewAction, NewEntry
 from coaching.library.proposals import propose
 from coaching.models import ActionItem, Document, DocumentState, KnowledgeEntry, MadeBy
+from coaching.personal_data.library import read_library_entries
 from tests.library.rows import make_document
 
 pytestmark = pytest.mark.django_db

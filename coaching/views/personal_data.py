@@ -18,10 +18,10 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_safe
 
-from coaching.belongings.archive import archive_name, stream_archive
-from coaching.belongings.removal import begin_removal
 from coaching.downloads.allowance import begin_download
 from coaching.people.accounts import is_last_superuser, load_profile
+from coaching.personal_data.archive import archive_name, stream_archive
+from coaching.personal_data.removal import begin_removal
 from coaching.views.confirmed_downloads import ask_who_it_is, is_chosen
 from coaching.views.forms import DeleteAccountForm
 from sessions_app.database import in_database

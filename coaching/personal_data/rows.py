@@ -14,7 +14,7 @@ from django.db.models import Field, Model, QuerySet
 from django.utils.text import slugify
 from django.utils.translation import gettext_noop
 
-from coaching.belongings.ownership import OwnedModel, owned_models
+from coaching.personal_data.ownership import OwnedModel, owned_models
 
 BATCH = 100
 

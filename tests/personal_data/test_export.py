@@ -29,8 +29,6 @@ from django.test import AsyncClient, Client
 from django.utils import timezone
 from django.utils.translation import override
 
-from coaching.belongings.archive import write_archive
-from coaching.belongings.rows import exported_models, file_name_of
 from coaching.clock.days import local_day
 from coaching.downloads.allowance import MAX_IN_AN_HOUR
 from coaching.downloads.zip_stream import ArchiveNames, safe_name
@@ -49,16 +47,18 @@ from coaching.models import (
     UserFile,
     UserFileVersion,
 )
+from coaching.personal_data.archive import write_archive
+from coaching.personal_data.rows import exported_models, file_name_of
 from coaching.views.confirmed_downloads import TOKEN_SECONDS
 from sessions_app import services
 from sessions_app.database import in_database
 from sessions_app.models import Message, MessageRole, Session, ToolCallRecord, ToolCallState, Turn, TurnStatus
-from tests.belongings.life import live
 from tests.confirmed import sign_in_confirmed
 from tests.conftest import PASSWORD
 from tests.files.storing import store_file
 from tests.languages.conftest import translated
 from tests.messages import append_message
+from tests.personal_data.life import live
 
 NOW = datetime(2026, 11, 22, 20, 0, tzinfo=UTC)
 
@@ -503,7 +503,7 @@ async def test_an_archive_that_fails_locks_nobody_out(
         raise OperationalError
 
     with monkeypatch.context() as patched:
-        patched.setattr("coaching.views.belongings.stream_archive", failing)
+        patched.setattr("coaching.views.personal_data.stream_archive", failing)
         response = await browser.post("/settings/export/")
         with pytest.raises(OperationalError):
             await bytes_of(response)

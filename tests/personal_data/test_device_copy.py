@@ -9,12 +9,12 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from coaching.belongings.device_copy import DAYS, MAX_BYTES, read_copy, write_copy
 from coaching.files.safety_plans import PLAN_PATH
 from coaching.life.capture_verdicts import note_capture
 from coaching.life.captures import keep_capture
 from coaching.models import FileSource, FileType, LifeDomain, Photo, Profile, PulseRating, UserFileVersion
 from coaching.people.languages import in_language_of
+from coaching.personal_data.device_copy import DAYS, MAX_BYTES, read_copy, write_copy
 from coaching.safety.card import METADATA_KEY, danger_in, metadata_of
 from sessions_app.models import Message, Session, ToolCallRecord, ToolCallState, Turn
 from sessions_app.organising import delete_session

@@ -5,10 +5,10 @@ from datetime import datetime
 
 from django.utils.translation import gettext
 
-from coaching.belongings.library import missing_lines, stored_bytes
-from coaching.belongings.rows import in_batches
 from coaching.downloads.zip_stream import Entry
 from coaching.models import Photo
+from coaching.personal_data.library import missing_lines, stored_bytes
+from coaching.personal_data.rows import in_batches
 
 FOLDER = "photos"
 

@@ -9,8 +9,8 @@ from django.contrib.contenttypes.fields import GenericForeignKey
 from django.db import connection, models
 from django.db.models import Model
 
-from coaching.belongings.ownership import owned_models
-from coaching.belongings.rows import LEFT_OUT_FIELDS, LEFT_OUT_MODELS, exported_models, file_name_of
+from coaching.personal_data.ownership import owned_models
+from coaching.personal_data.rows import LEFT_OUT_FIELDS, LEFT_OUT_MODELS, exported_models, file_name_of
 
 MENTIONS = {
     "coaching.HistoricalPlacementRule.history_user",

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
-from coaching.belongings.removal import begin_removal
+from coaching.personal_data.removal import begin_removal
 
 KEPT_DAYS = 14
 """A link is valid for three days and can be requested again."""

@@ -30,25 +30,25 @@ from procrastinate.contrib.django import app
 from procrastinate.contrib.django.models import ProcrastinateJob
 from pytest_django import Settings
 
-from coaching.belongings.ownership import owner_of_argument
-from coaching.belongings.removal import remove_person
 from coaching.files.drafts import build_draft
 from coaching.files.garbage import collect_garbage
 from coaching.job_queue import REMOVAL_JOB, enqueue
 from coaching.models import FileSource, FileType, Skill, UserFile
+from coaching.personal_data.ownership import owner_of_argument
+from coaching.personal_data.removal import remove_person
 from coaching.practice.script import Hold, Reply
 from coaching.practice.server import PracticeServer
 from sessions_app import services
 from sessions_app.database import in_database
 from sessions_app.models import ModelUsage, Session, Turn
-from tests.belongings.life import live
-from tests.belongings.traces import traces_of, words_of_rows
 from tests.conftest import PASSWORD, MakeUser
 from tests.files.auditor import audit_files, stored_keys
 from tests.files.conftest import S3
 from tests.files.storing import store_file
 from tests.jobs.conftest import WorkOff, empty_queue, make_due, queue, work_off
 from tests.live_sage import LiveSage, open_socket, session_cookie, url_of_test_database
+from tests.personal_data.life import live
+from tests.personal_data.traces import traces_of, words_of_rows
 from tests.sage.processes import StartedProcess
 
 __all__ = ["queue", "work_off"]

@@ -14,7 +14,7 @@ from django.contrib.postgres.search import SearchVectorField
 from django.db import models
 from django.db.models import Model
 
-from coaching.belongings.ownership import OwnedModel, owned_models
+from coaching.personal_data.ownership import OwnedModel, owned_models
 
 MOMENT = datetime(2026, 11, 20, 21, 30, tzinfo=UTC)
 
@@ -142,4 +142,4 @@ def _value_of(field: "models.Field[Any, Any]", text: str) -> Any:  # noqa: C901,
             return 1
         case models.FloatField() | models.DecimalField():
             return 1
-    raise AssertionError(f"what is a {type(field).__name__}? tell tests/belongings/life.py")
+    raise AssertionError(f"what is a {type(field).__name__}? tell tests/personal_data/life.py")

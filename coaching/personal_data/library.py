@@ -9,7 +9,6 @@ from zoneinfo import ZoneInfo
 from django.utils.formats import date_format, time_format
 from django.utils.translation import gettext, gettext_noop
 
-from coaching.belongings.rows import in_batches
 from coaching.clock.days import local_day
 from coaching.downloads.zip_stream import Entry
 from coaching.files.errors import StorageFailed
@@ -24,6 +23,7 @@ from coaching.models import (
     KnowledgeEntry,
     StepChange,
 )
+from coaching.personal_data.rows import in_batches
 from coaching.steps.words import repeats_in_words
 
 FOLDER = "library"

@@ -7,9 +7,9 @@ from django.contrib.auth.models import User
 from django.utils.formats import date_format, time_format
 from django.utils.translation import gettext, gettext_noop
 
-from coaching.belongings.rows import LEFT_OUT_FIELDS, LEFT_OUT_MODELS, exported_models, file_name_of
 from coaching.clock.days import local_moment
 from coaching.models import Profile
+from coaching.personal_data.rows import LEFT_OUT_FIELDS, LEFT_OUT_MODELS, exported_models, file_name_of
 
 _FOLDERS: Mapping[str, str] = {
     "conversations": gettext_noop(

@@ -18,10 +18,10 @@ from django.db import IntegrityError, OperationalError, transaction
 from django.db.models import QuerySet, TextField
 from django.db.models.functions import Cast
 
-from coaching.belongings.departures import record_departure
-from coaching.belongings.ownership import owned_models, owner_of_argument
 from coaching.files.objects import erase_objects
 from coaching.job_queue import REMOVAL_JOB, enqueue, forget_jobs, job_arguments
+from coaching.personal_data.departures import record_departure
+from coaching.personal_data.ownership import owned_models, owner_of_argument
 from sessions_app.database import in_database_unhurried, no_time_limits
 from sessions_app.models import Session, Turn, TurnStatus
 

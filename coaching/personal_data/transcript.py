@@ -14,10 +14,10 @@ from django.utils.safestring import SafeString
 from django.utils.text import slugify
 from django.utils.translation import gettext, gettext_noop
 
-from coaching.belongings.rows import in_batches
 from coaching.clock.days import local_day, local_moment
 from coaching.downloads.zip_stream import safe_name
 from coaching.legacy_text.blocks import without_block_tags
+from coaching.personal_data.rows import in_batches
 from coaching.transcript.calls import (
     SHOWN_STATES,
     MarkItem,

@@ -11,15 +11,21 @@ from zoneinfo import ZoneInfo
 
 from django.contrib.auth.models import User
 
-from coaching.belongings.library import read_library_entries
-from coaching.belongings.photos import read_photo_entries
-from coaching.belongings.readme import write_readme
-from coaching.belongings.rows import account_as_json, exported_models, file_name_of, in_batches, rows_as_json
-from coaching.belongings.transcript import transcript_name, write_transcript
 from coaching.clock.days import local_day
 from coaching.downloads.zip_stream import Entry, send_pieces, write_zip
 from coaching.files.archive import OLD_VERSIONS, read_deleted_entries, read_file_entries
 from coaching.models import Profile
+from coaching.personal_data.library import read_library_entries
+from coaching.personal_data.photos import read_photo_entries
+from coaching.personal_data.readme import write_readme
+from coaching.personal_data.rows import (
+    account_as_json,
+    exported_models,
+    file_name_of,
+    in_batches,
+    rows_as_json,
+)
+from coaching.personal_data.transcript import transcript_name, write_transcript
 from sessions_app.languages import in_the_language_of_now
 from sessions_app.models import USED, Session
 
