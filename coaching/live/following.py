@@ -76,7 +76,7 @@ def read_news(session_id: uuid.UUID, seq: int | None, before: Sync, *, running: 
             return News(position=position, sync=now, events=snapshot, is_snapshot=True)
         follower = Follower(session_id, before)
         with in_language_of(session.user):
-            events = [event for _, fact in known for event in follower.told(fact)]
+            events = [event for _, fact in known for event in follower.events_of(fact)]
         if not is_here:
             events += follower.last(now)
         return News(position=position, sync=now, events=events, is_about_turn=follower.has_told_turn)
@@ -91,7 +91,7 @@ class Follower:
         self._before = before
         self._is_closed = False
 
-    def told(self, fact: facts.Fact) -> Iterator[TurnEvent]:
+    def events_of(self, fact: facts.Fact) -> Iterator[TurnEvent]:
         """Return the events that tell a fact, after the text that came before it."""
         match fact:
             case facts.TurnOpened():
@@ -103,14 +103,14 @@ class Follower:
             case facts.CallAsked() | facts.PartEnded():
                 if fact.turn_id == self._before.turn_id:  # else nobody has been told of this turn
                     self.has_told_turn = True
-                    yield from self._told_with_text(fact)
+                    yield from self._events_with_text(fact)
             case facts.Ended():
                 self._is_closed = fact.status != SessionStatus.COMPLETED
                 yield from shown(self._session_id, fact)
             case _:
                 yield from shown(self._session_id, fact)
 
-    def _told_with_text(self, fact: facts.CallAsked | facts.PartEnded) -> Iterator[TurnEvent]:
+    def _events_with_text(self, fact: facts.CallAsked | facts.PartEnded) -> Iterator[TurnEvent]:
         turn = Turn.unscoped.filter(id=fact.turn_id).defer("prefix").first()
         if turn is not None and not turn.is_withdrawn:
             text = _text_until(turn, fact)

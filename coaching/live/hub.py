@@ -281,12 +281,12 @@ class SessionHub:
         self.subscriptions.add(subscription)
         return subscription
 
-    def take(self, told: Sequence[tuple[int, Sequence[TurnEvent]]]) -> None:
-        """Tell readers facts as they are committed, as far as they follow on those that were told before.
+    def publish_facts(self, shown_facts: Sequence[tuple[int, Sequence[TurnEvent]]]) -> None:
+        """Publish facts as they are committed, as far as they follow on those that were published before.
 
         Where the end of something depends on text that was written elsewhere, they are read with it.
         """
-        for seq, events in told:
+        for seq, events in shown_facts:
             if self.seq is None or seq <= self.seq:
                 continue
             is_followed = self.live is None and self.shown.status == "running"

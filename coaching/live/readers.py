@@ -26,7 +26,7 @@ from sessions_app.session_events import Numbered, listeners
 
 logger = structlog.get_logger(__name__)
 
-Told = Sequence[tuple[int, Sequence[TurnEvent]]]
+ShownFacts = Sequence[tuple[int, Sequence[TurnEvent]]]
 
 
 class Readers:
@@ -89,21 +89,21 @@ class Readers:
         if self._loop is None:
             return
         hub = self.hubs.get(session_id)
-        told: Told = ()
+        shown_facts: ShownFacts = ()
         if hub is not None and hub.subscriptions:
             try:
-                told = [(seq, shown(session_id, fact)) for seq, fact in facts]
+                shown_facts = [(seq, shown(session_id, fact)) for seq, fact in facts]
             except (DatabaseError, Session.DoesNotExist) as error:
                 logger.warning("facts_not_read", session_id=str(session_id), error=type(error).__name__)
         with suppress(RuntimeError):  # the loop has ended
-            self._loop.call_soon_threadsafe(self._hear, session_id, facts[-1][0], told)
+            self._loop.call_soon_threadsafe(self._receive, session_id, facts[-1][0], shown_facts)
 
-    def _hear(self, session_id: uuid.UUID, newest: int, told: Told) -> None:
+    def _receive(self, session_id: uuid.UUID, newest: int, shown_facts: ShownFacts) -> None:
         hub = self.hubs.get(session_id)
         if hub is not None:
             hub.newest = max(hub.newest, newest)
             if hub.subscriptions:
-                hub.take(told)
+                hub.publish_facts(shown_facts)
             else:
                 hub.seq = None
             if hub.is_behind:
