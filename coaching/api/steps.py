@@ -17,7 +17,7 @@ from coaching.library.clients import own_client
 from coaching.library.drafts import NewAction
 from coaching.library.proposals import propose
 from coaching.library.resolutions import Becomes, Resolution, edit_step, resolve
-from coaching.library.rows.proposals import actions_of, for_models
+from coaching.library.rows.proposals import for_models, next_steps_of
 from coaching.models import (
     ActionItem,
     ActionOrigin,
@@ -123,7 +123,7 @@ def _resolution(caller: Caller, state: StepState, key: str) -> Resolution:
 
 
 def _steps_of(caller: Caller) -> QuerySet[ActionItem]:
-    return for_models(actions_of(user_id=caller.user_id)).filter(state__in=SHOWN)
+    return for_models(next_steps_of(user_id=caller.user_id)).filter(state__in=SHOWN)
 
 
 def _step(request: HttpRequest, item: ActionItem) -> Step:

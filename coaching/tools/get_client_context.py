@@ -11,7 +11,7 @@ from coaching.engine.tools import ToolInput, ToolResult
 from coaching.library.clients import accessible_client
 from coaching.library.rows.clients import counts_of
 from coaching.library.rows.documents import documents_of
-from coaching.library.rows.proposals import actions_of, entries_of, for_models
+from coaching.library.rows.proposals import entries_of, for_models, next_steps_of
 from coaching.models import ActionState, Client, EntryState, Project
 from coaching.tools.context import ToolContext
 from coaching.tools.foreign import names_of_entries, names_of_steps
@@ -68,7 +68,7 @@ def _lists(client: Client) -> tuple[dict[str, Any], tuple[str, ...]]:
     user_id = client.user_id
     documents = list(documents_of(user_id=user_id, client_id=client.id).filter(is_withheld=False)[:MOST])
     actions = list(
-        for_models(actions_of(user_id=user_id, client_id=client.id, state=ActionState.OPEN))[:MOST]
+        for_models(next_steps_of(user_id=user_id, client_id=client.id, state=ActionState.OPEN))[:MOST]
     )
     entries = list(
         for_models(entries_of(user_id=user_id, client_id=client.id, state=EntryState.ACCEPTED))[:MOST]

@@ -6,7 +6,7 @@ from typing import Literal
 from django.utils.translation import gettext_noop as _
 
 from coaching.engine.tools import ToolInput, ToolResult
-from coaching.library.rows.proposals import actions_of, for_models
+from coaching.library.rows.proposals import for_models, next_steps_of
 from coaching.models import ActionItem, ActionState
 from coaching.tools.context import ToolContext
 from coaching.tools.foreign import names_of_steps
@@ -37,7 +37,7 @@ async def _run(context: ToolContext, given: ListActionItemsInput) -> ToolResult:
 
 
 def _list(context: ToolContext, given: ListActionItemsInput) -> ToolResult:
-    items = actions_of(
+    items = next_steps_of(
         user_id=context.user_id,
         client_id=client_asked_about(context, given.client_id),
         state=ActionState(given.status or ActionState.OPEN),

@@ -15,7 +15,7 @@ from django.utils import timezone
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
-from coaching.library.rows.proposals import actions_of, steps_of_home
+from coaching.library.rows.proposals import next_steps_of, steps_of_home
 from coaching.models import ActionItem, ActionState, RecallSource
 from coaching.people.accounts import load_profile, user_id_of
 from coaching.people.attempts import AttemptLimit, TooOften
@@ -88,7 +88,7 @@ def choices_for(user_id: int, query: str) -> Choices:
         )
     titled = _titled(query)
     sessions = Session.of(user_id).filter(USED, titled).defer("opening", "summary", "metadata")
-    steps = list(actions_of(user_id=user_id, state=ActionState.OPEN).filter(titled)[:STEPS])
+    steps = list(next_steps_of(user_id=user_id, state=ActionState.OPEN).filter(titled)[:STEPS])
     named = list(sessions.order_by("-last_active_at")[:CONVERSATIONS])
     bounds = Bounds(sources=tuple(RecallSource), other_than=[session.id for session in named])
     found = first_rows(user_id, query, bounds=bounds, now=timezone.now())

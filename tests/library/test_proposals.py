@@ -14,7 +14,7 @@ from coaching.library.effects import undo
 from coaching.library.proposals import accept, accept_shown, dismiss, edit, propose
 from coaching.library.rows.clients import counts_of, list_clients
 from coaching.library.rows.documents import possible_duplicates
-from coaching.library.rows.proposals import actions_of, entries_of
+from coaching.library.rows.proposals import entries_of, next_steps_of
 from coaching.models import (
     ActionItem,
     ActionState,
@@ -265,7 +265,7 @@ def test_lists_and_counts(user: User, other_user: User) -> None:
     assert list(list_clients(user.pk, query="leeds anna")) == [anna]
     counts = counts_of(user_id=user.pk, client_id=anna.id)
     assert (counts.documents, counts.proposals, counts.knowledge) == (2, 2, 0)
-    assert actions_of(user_id=user.pk, client_id=own.id).count() == 0
+    assert next_steps_of(user_id=user.pk, client_id=own.id).count() == 0
     assert entries_of(user_id=user.pk, client_id=anna.id).count() == 1
     found = possible_duplicates(user_id=user.pk, file_name="Lease 2024 (2).pdf", client_id=anna.id)
     assert {one.name for one in found} == {"Lease 2024.pdf", "Lease 2024 (1).pdf"}

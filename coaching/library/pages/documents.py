@@ -36,7 +36,7 @@ from coaching.library.pages.viewer import (
 )
 from coaching.library.proposals import accept_shown
 from coaching.library.rows.documents import attachments_of, document_with_text
-from coaching.library.rows.proposals import actions_of, effects_of, entries_of
+from coaching.library.rows.proposals import effects_of, entries_of, next_steps_of
 from coaching.models import UNFINISHED_STATES, ActionItem, ActionState, Document, EntryState, KnowledgeEntry
 from coaching.people.accounts import user_id_of
 from coaching.sandbox.markdown import render_markdown
@@ -78,7 +78,7 @@ def _page(request: HttpRequest, document: Document, *, refusal: str = "") -> Htt
         pages = text_pages(document, chosen)
         viewer = viewer_at_once(document, chosen, pages) if is_viewable else None
     entries = entries_of(user_id=user_id, document_id=document.pk)
-    actions = actions_of(user_id=user_id, document_id=document.pk)
+    actions = next_steps_of(user_id=user_id, document_id=document.pk)
     context = {
         **frame_of(request, "documents", user_id=user_id),
         "document": document,

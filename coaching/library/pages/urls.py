@@ -3,7 +3,6 @@
 from django.urls import path
 
 from coaching.library.pages import (
-    actions,
     clients,
     documents,
     files,
@@ -11,6 +10,7 @@ from coaching.library.pages import (
     overview,
     projects,
     review,
+    steps,
     thumbnails,
     upload,
     viewer,
@@ -33,8 +33,8 @@ urlpatterns = [
     path("review/", review.review, name="library_review"),
     path("knowledge/", knowledge.knowledge, name="library_knowledge"),
     path("knowledge/<int:entry_id>/", knowledge.entry, name="library_entry"),
-    path("actions/", actions.actions, name="library_actions"),
-    path("actions/<int:action_id>/", actions.action, name="library_action"),
-    path("actions/<int:action_id>/undo/", actions.undo, name="library_action_undo"),
+    path("actions/", steps.steps, name="library_actions"),
+    path("actions/<int:step_id>/", steps.step, name="library_action"),
+    path("actions/<int:step_id>/undo/", steps.undo, name="library_action_undo"),
     path("effects/<int:effect_id>/undo/", files.undo_effect, name="library_undo"),
 ]

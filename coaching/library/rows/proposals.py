@@ -33,7 +33,7 @@ def entries_of(
     return rows.filter(state=state) if state else rows.exclude(state=EntryState.DISMISSED)
 
 
-def actions_of(
+def next_steps_of(
     *,
     user_id: int,
     client_id: int | None = None,
@@ -51,7 +51,7 @@ def actions_of(
 
 def steps_of_home(*, user_id: int, limit: int) -> Sequence[ActionItem]:
     """Return the person's own open steps, due and overdue ones first, and those without a date last."""
-    own = actions_of(user_id=user_id, state=ActionState.OPEN).filter(client__client_type=ClientType.SELF)
+    own = next_steps_of(user_id=user_id, state=ActionState.OPEN).filter(client__client_type=ClientType.SELF)
     nearest = own.order_by(F("due_date").asc(nulls_last=True), F("due_time").asc(nulls_last=True), "id")
     return list(nearest[:limit])
 

@@ -18,12 +18,12 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from coaching.clock.days import local_day
 from coaching.library.drafts import NewAction
-from coaching.library.pages.action_form import ActionForm, OutcomeForm
 from coaching.library.pages.frame import frame_of
+from coaching.library.pages.step_form import OutcomeForm, StepForm
 from coaching.library.pages.step_history import history_of, source_of
 from coaching.library.proposals import DECISIONS, propose
 from coaching.library.resolutions import Becomes, Resolution, edit_step, resolve
-from coaching.library.rows.proposals import actions_of
+from coaching.library.rows.proposals import next_steps_of
 from coaching.models import ActionItem, ActionState, MadeBy
 from coaching.people.accounts import load_profile, local_now, user_id_of
 from coaching.turns.step_changes import telling, undo_step
@@ -44,12 +44,12 @@ BECAME = {
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
-def actions(request: HttpRequest) -> HttpResponse:
+def steps(request: HttpRequest) -> HttpResponse:
     """List what is open, or with `done` what is done; a post adds an item."""
     user_id = user_id_of(request)
     if request.method != "POST":
         return _page(request, user_id)
-    form = ActionForm(request.POST, user_id=user_id)
+    form = StepForm(request.POST, user_id=user_id)
     if form.is_valid():
         new = NewAction(client_id=form.cleaned_data["client"], **form.values())
         try:
@@ -63,12 +63,12 @@ def actions(request: HttpRequest) -> HttpResponse:
     return _page(request, user_id, form=form)
 
 
-def _page(request: HttpRequest, user_id: int, *, form: ActionForm | None = None) -> HttpResponse:
+def _page(request: HttpRequest, user_id: int, *, form: StepForm | None = None) -> HttpResponse:
     is_done = "done" in request.GET
-    rows = actions_of(user_id=user_id).filter(state__in=CLOSED if is_done else (ActionState.OPEN,))
+    rows = next_steps_of(user_id=user_id).filter(state__in=CLOSED if is_done else (ActionState.OPEN,))
     nearest = [F("due_date").asc(nulls_last=True), F("due_time").asc(nulls_last=True)]
     order = [Coalesce("done_at", "updated_at").desc()] if is_done else nearest
-    proposed = actions_of(user_id=user_id, state=ActionState.PROPOSED)
+    proposed = next_steps_of(user_id=user_id, state=ActionState.PROPOSED)
     context = {
         **frame_of(request, "actions", user_id=user_id),
         "today": _today(request),
@@ -77,7 +77,7 @@ def _page(request: HttpRequest, user_id: int, *, form: ActionForm | None = None)
         ),
         "proposals": [] if is_done else proposed[:PROPOSALS_SHOWN],
         "is_done": is_done,
-        "form": form or ActionForm(user_id=user_id),
+        "form": form or StepForm(user_id=user_id),
         "is_refused": form is not None,
     }
     status = HTTPStatus.UNPROCESSABLE_ENTITY if form else HTTPStatus.OK
@@ -91,13 +91,13 @@ def _today(request: HttpRequest) -> date:
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
-def action(request: HttpRequest, action_id: int) -> HttpResponse:
+def step(request: HttpRequest, step_id: int) -> HttpResponse:
     """Show a step; a post ticks, drops, changes, accepts, dismisses or deletes it."""
     user_id = user_id_of(request)
     with or_404():
-        found = actions_of(user_id=user_id).get(pk=action_id)
+        found = next_steps_of(user_id=user_id).get(pk=step_id)
     if request.method != "POST":
-        return _action_page(request, found)
+        return _step_page(request, found)
     if "done" in request.POST:
         return _resolve(request, found, "done" if request.POST["done"] == "1" else "open")
     do = request.POST.get("do", "")
@@ -108,9 +108,9 @@ def action(request: HttpRequest, action_id: int) -> HttpResponse:
             decide = DECISIONS.get(do)
             if decide is None:
                 return _save(request, found)
-            decide(user_id=user_id, model=ActionItem, row_id=action_id)
+            decide(user_id=user_id, model=ActionItem, row_id=step_id)
     except Refused as refusal:
-        return _action_page(request, found, refusal=refusal.shown())
+        return _step_page(request, found, refusal=refusal.shown())
     return redirect("library_actions")
 
 
@@ -118,7 +118,7 @@ def _resolve(request: HttpRequest, item: ActionItem, becomes: Becomes) -> HttpRe
     """Tick, untick or drop a step; return its row to htmx, otherwise to the page that the form is on."""
     form = OutcomeForm(request.POST)
     if not form.is_valid():
-        return _action_page(request, item, outcome_form=form)
+        return _step_page(request, item, outcome_form=form)
     resolution = Resolution(
         becomes=becomes, today=_today(request), now=timezone.now(), outcome=form.cleaned_data["outcome"]
     )
@@ -136,7 +136,7 @@ def _resolve(request: HttpRequest, item: ActionItem, becomes: Becomes) -> HttpRe
             success(request, str(BECAME[becomes]))
         return _back(then, item)
     with or_404():
-        found = actions_of(user_id=item.user_id).get(pk=item.pk)
+        found = next_steps_of(user_id=item.user_id).get(pk=item.pk)
     if then == PALETTE:
         return _in_palette(request, found, refusal=refusal, is_done=not refusal and becomes == "done")
     context = {"item": found, "today": _today(request), "refusal": refusal, "then": then == "home" and then}
@@ -168,47 +168,47 @@ def _back(then: str, item: ActionItem) -> HttpResponse:
 
 
 def _save(request: HttpRequest, item: ActionItem) -> HttpResponse:
-    form = ActionForm(request.POST, user_id=item.user_id, item=item)
+    form = StepForm(request.POST, user_id=item.user_id, item=item)
     if not form.is_valid():
-        return _action_page(request, item, form=form)
+        return _step_page(request, item, form=form)
     try:
         with telling(user_id=item.user_id, step_id=item.pk):
             edit_step(user_id=item.user_id, step_id=item.pk, changes=form.values(), now=timezone.now())
     except Refused as refusal:
         form.add_error(None, refusal.shown())
-        return _action_page(request, item, form=form)
+        return _step_page(request, item, form=form)
     success(request, _("Saved."))
     return back_to("library_action", of=item.pk)
 
 
 @login_required
 @require_POST
-def undo(request: HttpRequest, action_id: int) -> HttpResponse:
+def undo(request: HttpRequest, step_id: int) -> HttpResponse:
     """Undo a step's newest change, for a day: also that it was written."""
     user_id = user_id_of(request)
     refusal = ""
     try:
-        with or_404(), telling(user_id=user_id, step_id=action_id):
-            undo_step(user_id=user_id, step_id=action_id, now=timezone.now())
+        with or_404(), telling(user_id=user_id, step_id=step_id):
+            undo_step(user_id=user_id, step_id=step_id, now=timezone.now())
     except Refused as refused:
         refusal = refused.shown()
     if request.POST.get("then") == PALETTE and wants_part(request):
         with or_404():
-            item = actions_of(user_id=user_id).get(pk=action_id)
+            item = next_steps_of(user_id=user_id).get(pk=step_id)
         return _in_palette(request, item, refusal=refusal)
     if refusal:
         warning(request, refusal)
     else:
         success(request, _("Undone."))
-    is_shown = actions_of(user_id=user_id).filter(pk=action_id).exists()
-    return back_to("library_action", of=action_id) if is_shown else back_to("library_actions")
+    is_shown = next_steps_of(user_id=user_id).filter(pk=step_id).exists()
+    return back_to("library_action", of=step_id) if is_shown else back_to("library_actions")
 
 
-def _action_page(
+def _step_page(
     request: HttpRequest,
     item: ActionItem,
     *,
-    form: ActionForm | None = None,
+    form: StepForm | None = None,
     outcome_form: OutcomeForm | None = None,
     refusal: str = "",
 ) -> HttpResponse:
@@ -219,7 +219,7 @@ def _action_page(
         "today": _today(request),
         "source": source_of(item, zone=frame["zone"]),
         "events": history_of(item, now=timezone.now()),
-        "form": form or ActionForm(user_id=item.user_id, item=item),
+        "form": form or StepForm(user_id=item.user_id, item=item),
         "outcome_form": outcome_form or OutcomeForm(),
         "is_refused": form is not None,
         "refusal": refusal,

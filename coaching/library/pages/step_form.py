@@ -20,7 +20,7 @@ REPEATS = [
 ]
 
 
-class ActionForm(forms.Form):
+class StepForm(forms.Form):
     """Add or change a next step."""
 
     title = forms.CharField(
