@@ -25,7 +25,7 @@ AttributeName = Literal[
 ]
 ATTRIBUTE_ORDER: tuple[AttributeName, ...] = get_args(AttributeName)
 
-FACT_NAMES: Mapping[str, Promise] = {
+ATTRIBUTE_NAMES: Mapping[str, Promise] = {
     "date": gettext_lazy("Date"),
     "domains_touched": gettext_lazy("Parts of life"),
     "energy": gettext_lazy("Energy"),

@@ -18,7 +18,7 @@ from coaching.files.attributes import NO_ATTRIBUTES, FileAttributes, StorableTex
 from coaching.files.drafts import MAX_CONTENT_CHARACTERS, FileDraft, build_draft
 from coaching.files.permissions import WRITTEN_TYPES, check_may_write
 from coaching.files.standing import check_standing
-from coaching.files.types import ATTRIBUTE_ORDER, FACT_NAMES, RULES, VALUE_NAMES, AttributeName
+from coaching.files.types import ATTRIBUTE_NAMES, ATTRIBUTE_ORDER, RULES, VALUE_NAMES, AttributeName
 from coaching.models import FileSource, FileType, UserFile
 from coaching.tools.context import ToolContext
 from coaching.tools.day_additions import is_addition, is_said
@@ -169,12 +169,12 @@ def _conflict_key(given: SaveFileInput) -> str:
 
 
 def _page_in_words(values: Mapping[str, Any]) -> str:
-    """Return all that would be written: the facts, with a dash for those that go, and the text."""
+    """Return all that would be written: the attributes, with a dash for those that go, and the text."""
     given, removed = values.get("attributes"), values.get("remove")
-    facts = {name: "–" for name in removed if isinstance(name, str)} if isinstance(removed, list) else {}
+    attributes = {name: "–" for name in removed if isinstance(name, str)} if isinstance(removed, list) else {}
     if isinstance(given, Mapping):
-        facts |= {name: _in_words(name, value) for name, value in given.items() if value is not None}
-    lines = [f"{FACT_NAMES[name]}: {facts[name]}" for name in ATTRIBUTE_ORDER if name in facts]
+        attributes |= {name: _in_words(name, value) for name, value in given.items() if value is not None}
+    lines = [f"{ATTRIBUTE_NAMES[name]}: {attributes[name]}" for name in ATTRIBUTE_ORDER if name in attributes]
     return "\n".join([*lines, *([""] if lines else []), text_in(values, "content")])
 
 

@@ -10,7 +10,7 @@ from coaching.files.frontmatter import without_blocks
 from coaching.models import ActionState, FileType, RecallSource
 from coaching.recall.excerpts import marked, without_marks
 from coaching.recall.hits import Passage
-from coaching.transcript.file_facts import Fact, facts_of
+from coaching.transcript.file_attributes import ShownAttribute, attributes_of
 from coaching.transcript.remembered import as_found
 
 _SEPARATED = str.maketrans("_-.", "   ")
@@ -44,12 +44,13 @@ def _file_words(passage: Passage, words: frozenset[str], frontmatter: Mapping[st
     body = without_marks(without_blocks(passage.text[passage.body_from :]))
     if not passage.body_from or _has_match(body, words):
         return body
-    facts = [fact for fact in map(_fact_words, facts_of(frontmatter)) if _has_match(fact, words)]
-    return " · ".join(filter(None, [*facts, body.strip()]))
+    shown = map(_attribute_words, attributes_of(frontmatter))
+    attributes = [each for each in shown if _has_match(each, words)]
+    return " · ".join(filter(None, [*attributes, body.strip()]))
 
 
-def _fact_words(fact: Fact) -> str:
-    return f"{fact.name}: {', '.join(fact.entries) if fact.entries else fact.text}"
+def _attribute_words(attribute: ShownAttribute) -> str:
+    return f"{attribute.name}: {', '.join(attribute.entries) if attribute.entries else attribute.text}"
 
 
 def _has_match(text: str, words: frozenset[str]) -> bool:

@@ -29,7 +29,7 @@ from coaching.models import FileType, UserFile, is_private
 from coaching.people.accounts import load_profile, user_id_of
 from coaching.recall.question import clean_question
 from coaching.sandbox.markdown import render_markdown
-from coaching.transcript.file_facts import facts_of
+from coaching.transcript.file_attributes import attributes_of
 from coaching.transcript.names import FOLDER_NAMES, folder_name, name_of, without_directions
 from coaching.transcript.plans import plan_in_words
 from coaching.views.capture_cards import is_look_pending, take_card
@@ -224,7 +224,7 @@ def file(request: HttpRequest, path: str) -> HttpResponse:
         "versions": newest_rows(user_id=user_id, path=path),
         "is_old": found.version.number < newest,
         "is_raw": is_raw,
-        "facts": facts_of(frontmatter),
+        "attributes": attributes_of(frontmatter),
     }
     if found.version.program and found.version.number == newest:
         context |= {"program": found.version.program, "undone_to": undone_to(found.version)}

@@ -9,15 +9,15 @@ from typing import Any
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
-from coaching.files.types import FACT_NAMES, VALUE_NAMES
+from coaching.files.types import ATTRIBUTE_NAMES, VALUE_NAMES
 from coaching.transcript.names import in_words, without_directions
 
 _PROGRAM_NAME = re.compile(r"[a-z]+(?:_[a-z]+)+")
-_HIDDEN_FACTS = ("type",)
+_HIDDEN = ("type",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fact:
+class ShownAttribute:
     """A frontmatter entry: `entries` if it is a list, otherwise `text`."""
 
     name: str
@@ -25,20 +25,20 @@ class Fact:
     entries: Sequence[str] = ()
 
 
-def facts_of(frontmatter: Mapping[str, Any]) -> list[Fact]:
+def attributes_of(frontmatter: Mapping[str, Any]) -> list[ShownAttribute]:
     """Return a file's frontmatter in words, without its type and what is empty."""
     return [
-        _fact(key, value)
+        _attribute(key, value)
         for key, value in frontmatter.items()
-        if key not in _HIDDEN_FACTS and value not in ("", None, [], {})
+        if key not in _HIDDEN and value not in ("", None, [], {})
     ]
 
 
-def _fact(key: str, value: Any) -> Fact:
-    name = without_directions(str(FACT_NAMES.get(key, in_words(key))))
+def _attribute(key: str, value: Any) -> ShownAttribute:
+    name = without_directions(str(ATTRIBUTE_NAMES.get(key, in_words(key))))
     if isinstance(value, list):
-        return Fact(name=name, entries=[_entry_in_words(key, item) for item in value])
-    return Fact(name=name, text=_entry_in_words(key, value))
+        return ShownAttribute(name=name, entries=[_entry_in_words(key, item) for item in value])
+    return ShownAttribute(name=name, text=_entry_in_words(key, value))
 
 
 def _entry_in_words(key: str, value: Any) -> str:
