@@ -12,7 +12,7 @@ from tests.sage.processes import PROJECT
 DOCS = PROJECT / "docs"
 DECISIONS = DOCS / "decisions"
 PAGES = sorted([*PROJECT.glob("*.md"), *DOCS.rglob("*.md")])
-OF_TODAY = sorted([DOCS / "architecture.md", *DECISIONS.glob("*.md")])
+OF_TODAY = sorted([DOCS / "architecture.md", DOCS / "words.md", *DECISIONS.glob("*.md")])
 """Pages whose names must be those of the code."""
 CODE = ("coaching", "deploy", "sage", "sessions_app", "skills", "static", "templates", "tests", "docs", ".ci")
 SUFFIXES = {".py", ".html", ".js", ".css", ".txt", ".toml", ".yaml"}

@@ -158,7 +158,7 @@ UNSCOPED: Mapping[str, str] = {
     # What a turn's readers see.
     "coaching/live/following.py:read_positions": READERS,
     "coaching/live/following.py:read_news": READERS,
-    "coaching/live/following.py:Follower._told_with_text": READERS,
+    "coaching/live/following.py:Follower._events_with_text": READERS,
     "coaching/live/showing.py:_message": READERS,
     "coaching/live/showing.py:_is_in_history": READERS,
     "coaching/live/showing.py:_part_ended": READERS,
