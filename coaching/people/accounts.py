@@ -1,5 +1,6 @@
 """The signed-in user, their profile and their clock. Permissions are checked elsewhere."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import cast
@@ -13,6 +14,8 @@ from coaching.clock.timezones import UNKNOWN_TIMEZONE, city_of, known_timezones
 from coaching.models import Profile, TimezoneSource
 
 TIMEZONE_COOKIE = "sage_timezone"
+SAFE_METHODS = frozenset({"GET", "HEAD"})
+"""Methods of requests after whose sign-in nothing changes a profile but `load_profile`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,8 +40,12 @@ def user_id_of(request: HttpRequest) -> int:
 
 
 def load_profile(request: HttpRequest) -> Profile:
-    """Return the person's profile, created on first use. Adopt the browser's time zone if none is set."""
-    profile, _ = Profile.of(user_id_of(request)).select_related("user").get_or_create()
+    """Return the person's profile, created on first use. Adopt the browser's time zone if none is set.
+
+    A safe request gets the one that was loaded with its user (`sage.sign_in`). Another one may have changed
+    it since, so it reads the row.
+    """
+    profile = _profile_of(request)
     if is_timezone_unknown(profile) and (named := browser_timezone(request)):
         # Unless the person has just chosen one in another tab.
         unknown = Profile.of(profile.user_id).filter(timezone_source=TimezoneSource.NOBODY)
@@ -47,6 +54,14 @@ def load_profile(request: HttpRequest) -> Profile:
         else:
             profile.refresh_from_db()
     return profile
+
+
+def _profile_of(request: HttpRequest) -> Profile:
+    user = cast("User", request.user)
+    if request.method in SAFE_METHODS:
+        with suppress(Profile.DoesNotExist):
+            return user.profile
+    return Profile.of(user.pk).select_related("user").get_or_create()[0]
 
 
 def is_timezone_unknown(profile: Profile) -> bool:

@@ -308,4 +308,4 @@ def test_the_number_of_queries_is_constant(
         session = services.open_session(user_id=person.pk, kind=SessionKind.OPEN_CONVERSATION)
         Session.unscoped.filter(id=session.id).update(last_message_number=1)
     assert queries() == before
-    assert before <= 19
+    assert before <= 18
