@@ -191,6 +191,9 @@ class Session(Owned):
                 fields=["brief_attempts"], condition=Q(brief_attempts__gt=0), name="session_brief_failing"
             ),
             models.Index(fields=["folder"], condition=Q(folder__isnull=False), name="session_in_folder"),
+            models.Index(
+                fields=["deleted_at"], condition=Q(deleted_at__isnull=False), name="session_deleted"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -484,6 +487,12 @@ class SafetyVerdict(Owned):
             models.CheckConstraint(
                 condition=Q(about__in=("self", "other"), topic__in=("life", "violence")),
                 name="verdict_danger_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(looked="") | Q(looked__in=LookOutcome.values), name="verdict_looked_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(noticed="") | Q(noticed__in=VerdictLevel.values), name="verdict_noticed_known"
             ),
         ]
         indexes = [

@@ -92,7 +92,10 @@ class UserFile(Owned):
             ),
             models.CheckConstraint(condition=Q(file_type__in=FileType.values), name="file_type_known"),
         ]
-        indexes = [models.Index(fields=["user", "file_type", "-updated_at"], name="file_user_type_recent")]
+        indexes = [
+            models.Index(fields=["user", "file_type", "-updated_at"], name="file_user_type_recent"),
+            models.Index(fields=["deleted_at"], condition=Q(deleted_at__isnull=False), name="file_deleted"),
+        ]
 
     def __str__(self) -> str:
         return self.path

@@ -91,7 +91,7 @@ class InboxMail(Owned):
 class InboxWaiting(Owned):
     """A mail on the server that is tried again at `due_at`: its person’s day, or library, is full.
 
-    Without a user, the server didn't hand it over.
+    Without a user, the server didn't hand it over. A mail waits once, whoever it is for.
     """
 
     user = models.ForeignKey(
@@ -108,7 +108,7 @@ class InboxWaiting(Owned):
     class Meta:
         ordering = ["uid"]
         verbose_name_plural = "inbox waiting"
-        constraints = [models.UniqueConstraint(fields=["user", "uid"], name="inbox_waiting_once")]
+        constraints = [models.UniqueConstraint(fields=["uid"], name="inbox_mail_waits_once")]
 
     def __str__(self) -> str:
         return f"waiting mail {self.uid}"

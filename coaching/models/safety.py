@@ -159,6 +159,9 @@ class CaptureVerdict(Owned):
                 condition=Q(about__in=("self", "other"), topic__in=("life", "violence")),
                 name="capture_verdict_danger_known",
             ),
+            models.CheckConstraint(
+                condition=Q(looked="") | Q(looked__in=LookOutcome.values), name="capture_verdict_looked_known"
+            ),
         ]
 
     def __str__(self) -> str:

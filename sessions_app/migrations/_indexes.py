@@ -1,8 +1,10 @@
 """Indexes that are built while the site reads and writes their tables."""
 
-from django.contrib.postgres.operations import AddIndexConcurrently
+from django.contrib.postgres.operations import AddIndexConcurrently, NotInTransactionMixin
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
+from django.db.migrations import AddConstraint
 from django.db.migrations.state import ProjectState
+from django.db.models import UniqueConstraint
 
 
 class BuildIndex(AddIndexConcurrently):
@@ -19,3 +21,33 @@ class BuildIndex(AddIndexConcurrently):
         name = schema_editor.quote_name(self.index.name)
         schema_editor.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {name}")
         super().database_forwards(app_label, schema_editor, from_state, to_state)
+
+
+class BuildUniqueConstraint(NotInTransactionMixin, AddConstraint):
+    """`AddConstraint` of columns that are unique, whose index is built before. It can be run again, too.
+
+    PostgreSQL refuses an index of which two rows are alike; remove those in the operation before.
+    """
+
+    def database_forwards(
+        self,
+        app_label: str,
+        schema_editor: BaseDatabaseSchemaEditor,
+        from_state: ProjectState,
+        to_state: ProjectState,
+    ) -> None:
+        """Build the index, then make it the constraint's; must run outside a transaction."""
+        self._ensure_not_in_transaction(schema_editor)
+        model = to_state.apps.get_model(app_label, self.model_name)
+        if not self.allow_migrate_model(schema_editor.connection.alias, model):
+            return
+        if not isinstance(self.constraint, UniqueConstraint) or not self.constraint.fields:
+            raise TypeError(f"{self.constraint} isn't of columns")
+        quoted = schema_editor.quote_name
+        table, name = quoted(model._meta.db_table), quoted(self.constraint.name)
+        columns = ", ".join(quoted(model._meta.get_field(each).column) for each in self.constraint.fields)
+        nulls = " NULLS NOT DISTINCT" if self.constraint.nulls_distinct is False else ""
+        schema_editor.execute(f"ALTER TABLE {table} DROP CONSTRAINT IF EXISTS {name}")
+        schema_editor.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {name}")
+        schema_editor.execute(f"CREATE UNIQUE INDEX CONCURRENTLY {name} ON {table} ({columns}){nulls}")
+        schema_editor.execute(f"ALTER TABLE {table} ADD CONSTRAINT {name} UNIQUE USING INDEX {name}")

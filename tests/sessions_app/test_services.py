@@ -12,6 +12,7 @@ from sessions_app import selectors, services
 from sessions_app.errors import Refused
 from sessions_app.models import (
     Message,
+    SafetyVerdict,
     Session,
     SessionStatus,
     Turn,
@@ -64,6 +65,21 @@ def test_the_database_itself_refuses_unknown_states(
 ) -> None:
     with pytest.raises(IntegrityError, match=constraint), transaction.atomic():
         Session.unscoped.create(user=user, **model_values)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("values", "constraint"),
+    [({"looked": "maybe"}, "verdict_looked_known"), ({"noticed": "skipped"}, "verdict_noticed_known")],
+)
+def test_the_database_itself_refuses_a_verdict_with_unknown_values(
+    session: Session, values: dict[str, str], constraint: str
+) -> None:
+    message = say(session).message
+    known = {"session": session, "message": message, "about": "self", "topic": "life", "level": "none"}
+    with pytest.raises(IntegrityError, match=constraint), transaction.atomic():
+        SafetyVerdict.unscoped.create(**{**known, **values})
+    SafetyVerdict.unscoped.create(**known, looked="skipped", noticed="concern")
 
 
 @pytest.mark.django_db
