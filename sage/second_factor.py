@@ -10,13 +10,14 @@ from collections.abc import Sequence
 import structlog
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.models import Authenticator
-from allauth.mfa.totp.internal.auth import generate_totp_secret
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
+
+from coaching.people.allauth_internals import new_totp_secret
 
 logger = structlog.get_logger(__name__)
 
@@ -50,8 +51,7 @@ class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth h
             return _cipher().decrypt(encrypted_text.encode()).decode()
         except InvalidToken:
             logger.error("second_factor_unreadable")
-            secret: str = generate_totp_secret()
-            return secret
+            return new_totp_secret()
 
     def generate_authenticator_name(self, user: User, type: Authenticator.Type) -> str:  # noqa: A002 - allauth's name
         """Return a new passkey's name, which the person can change."""

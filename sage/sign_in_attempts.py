@@ -11,10 +11,11 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Literal
 
-from allauth.core.internal import ratelimit
 from django.conf import settings
 from django.core import signing
 from django.http import HttpRequest, HttpResponseBase
+
+from coaching.people.allauth_internals import Use, address_of, count_use
 
 Kind = Literal["password", "code"]
 
@@ -45,18 +46,18 @@ def count_attempt(
     if user_id is not None and user_id in known_to:
         wanted = [("known", f"{kind}:{account}:{device}", KNOWN)]
     else:
-        address = ratelimit.get_ip(request)
+        address = address_of(request)
         wanted = [
             ("address", f"{kind}:{account}:{address}", ADDRESS),
             ("elsewhere", f"{kind}:{account}", ELSEWHERE[kind]),
         ]
-    taken: list[ratelimit.RateLimitUsage] = []
+    taken: list[Use] = []
     for action, key, rate in wanted:
-        usage = ratelimit.consume(request, app="sage", action=action, key=key, config={action: rate})
-        if usage is None:
+        use = count_use(request, action, key=key, rate=rate)
+        if use is None:
             _take_back(taken)
             return None
-        taken.append(usage)
+        taken.append(use)
     return partial(_take_back, taken)
 
 
@@ -82,9 +83,9 @@ def _read(request: HttpRequest) -> tuple[str, list[int]]:
     return device, known_to
 
 
-def _take_back(taken: Sequence[ratelimit.RateLimitUsage]) -> None:
-    for usage in taken:
-        usage.rollback()
+def _take_back(taken: Sequence[Use]) -> None:
+    for use in taken:
+        use.rollback()
 
 
 def _nothing() -> None:

@@ -10,10 +10,6 @@ from http import HTTPStatus
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from allauth.account.internal.flows.reauthentication import (
-    is_reauthentication_required,
-    raise_if_reauthentication_required,
-)
 from allauth.idp.oidc.forms import AuthorizationForm
 from allauth.idp.oidc.models import Client
 from allauth.idp.oidc.views import AuthorizationView
@@ -28,6 +24,7 @@ from django.utils.translation import gettext_lazy as _
 from coaching.oauth import codes
 from coaching.oauth.addresses import origin_of, resource_of
 from coaching.oauth.checks import WrongRequest, check_authorization
+from coaching.people.allauth_internals import needs_confirmation, require_confirmation
 from coaching.programs.clients import SCOPES
 from coaching.programs.grants import MAX_GRANTS, has_room
 from coaching.programs.redirects import Redirect
@@ -61,7 +58,7 @@ class ConsentView(AuthorizationView):  # type: ignore[misc]  # allauth has no ty
         except WrongRequest as wrong:
             return refused(request, str(wrong))
         if request.user.is_authenticated:
-            raise_if_reauthentication_required(request, app="")
+            require_confirmation(request)
         response: HttpResponse = super().get(request, *args, **kwargs)
         if "Location" in response and not isinstance(response, HttpResponseRedirect):
             # An error for the program. Anybody may register an address, so a link to here would lead there
@@ -84,7 +81,7 @@ class ConsentView(AuthorizationView):  # type: ignore[misc]  # allauth has no ty
 
         A page that was open for long is shown again, after they have confirmed who they are.
         """
-        if is_reauthentication_required(self.request, app=""):
+        if needs_confirmation(self.request):
             return HttpResponseRedirect(f"{self.request.path}?{urlencode(self._asked(), doseq=True)}")
         if not self._has_room():
             return self.render_to_response(self.get_context_data(form=form))

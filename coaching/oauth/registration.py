@@ -5,7 +5,6 @@ What they say of themselves isn't verified, and nothing is fetched for it. Neith
 
 from http import HTTPStatus
 
-from allauth.core.internal import ratelimit
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
@@ -15,6 +14,7 @@ from pydantic import BaseModel, ValidationError
 from coaching.files.attributes import StorableText
 from coaching.oauth.checks import WrongRequest, check_texts
 from coaching.oauth.errors import error
+from coaching.people.allauth_internals import count_registration
 from coaching.programs.clients import register
 from coaching.programs.grants import revoke_value
 from sessions_app.errors import Refused
@@ -35,7 +35,7 @@ class Registration(BaseModel):
 @require_POST
 def register_client(request: HttpRequest) -> HttpResponse:
     """Register a program; return its id. It gets no secret, whatever it asks for."""
-    if not ratelimit.consume(request, action="client_registration", app="allauth.idp.oidc"):
+    if not count_registration(request):
         return error(
             "temporarily_unavailable",
             TOO_OFTEN,

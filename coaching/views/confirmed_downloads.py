@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Literal, cast
 
 from allauth.account.adapter import get_adapter
-from allauth.account.internal.flows.reauthentication import is_reauthentication_required
 from django.contrib.auth.decorators import login_required
 from django.core import signing
 from django.http import HttpRequest, HttpResponse
@@ -18,6 +17,7 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
 from coaching.people.accounts import user_id_of
+from coaching.people.allauth_internals import needs_confirmation
 
 Download = Literal["everything", "files", "versions"]
 
@@ -30,7 +30,7 @@ def ask_who_it_is(request: HttpRequest, download: Download, files: Sequence[int]
 
     `files` are the ids of those that they selected.
     """
-    if not is_reauthentication_required(request, app=""):
+    if not needs_confirmation(request):
         return None
     query = [("download", _token(request, download)), *(("file", str(file)) for file in files)]
     begin = f"{reverse('download_begins')}?{urlencode(query)}"
