@@ -21,6 +21,7 @@ from typing import IO, Self
 
 import psutil
 
+from coaching.sandbox.limits import MEGABYTE
 from sage.env import Environment, StartError
 from sage.postgres_account import child_environment
 
@@ -90,7 +91,7 @@ class LocalModel:
 
     def wait(self, say: Say) -> Address:
         """Wait until the model is loaded, and say how long that takes. Raises `StartError`."""
-        size = self.path.stat().st_size / 1_000_000
+        size = self.path.stat().st_size / MEGABYTE
         say(f"Loading the model {self.path.name} ({size:,.0f} MB) …")
         telling = threading.Event()
 

@@ -12,6 +12,7 @@ from typing import Any
 from csp.constants import NONE, SELF
 from environ import Env
 
+from coaching.sandbox.limits import MEGABYTE
 from sage.chosen_models import choose_models, choose_speech_model, practice_models
 from sage.data_folder import make_vapid_key, next_secrets, open_data_folder, read_or_make_secret
 from sage.embedded_postgres import describe_embedded_database
@@ -258,7 +259,6 @@ else:
 
 # --- Files ----------------------------------------------------------------------------------------
 
-MEGABYTE = 1024 * 1024
 FILES_DIR = SAGE_DATA_DIR / "files"
 
 STORAGES: dict[str, dict[str, Any]] = {

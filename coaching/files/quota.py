@@ -10,8 +10,7 @@ from django.utils.translation import gettext_noop
 
 from coaching.files.errors import QuotaReached
 from coaching.models import FileUsage
-
-BYTES_A_MB = 1_000_000
+from coaching.sandbox.limits import MEGABYTE
 
 
 def lock_usage(user_id: int) -> FileUsage:
@@ -34,13 +33,13 @@ def check_room(usage: FileUsage, *, size: int, is_new_file: bool, share: int = 1
             files=usage.files,
             most=settings.SAGE_MAX_FILES,
         )
-    if (usage.bytes + size) * share > settings.SAGE_MAX_FILES_MB * BYTES_A_MB:
+    if (usage.bytes + size) * share > settings.SAGE_MAX_FILES_MB * MEGABYTE:
         raise QuotaReached(
             gettext_noop(
                 "This account’s files and their earlier versions take up %(used)s MB of %(most)s MB, so "
                 "nothing was saved. Ask the person who runs this server for more space."
             ),
-            used=usage.bytes / BYTES_A_MB,
+            used=usage.bytes / MEGABYTE,
             most=settings.SAGE_MAX_FILES_MB,
         )
 

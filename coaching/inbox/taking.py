@@ -18,7 +18,7 @@ from coaching.files.quota import check_room
 from coaching.inbox.addresses import can_send, confirmed_address
 from coaching.inbox.claims import UNUSUAL, Claims
 from coaching.inbox.state import PersonGone, lock_person, lock_state, settle
-from coaching.library.documents.intake import MEGABYTE, destination_of, take_in
+from coaching.library.documents.intake import destination_of, take_in
 from coaching.models import (
     Document,
     FileUsage,
@@ -28,6 +28,7 @@ from coaching.models import (
     InboxWaiting,
     Profile,
 )
+from coaching.sandbox.limits import MEGABYTE
 
 MAILS_A_DAY = 50
 BYTES_A_DAY = 100 * MEGABYTE

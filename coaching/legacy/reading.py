@@ -25,7 +25,7 @@ from coaching.legacy.importers.things import Format, NotImportable, Thing
 from coaching.legacy.importers.wire import MAX_FRAME_BYTES, Frame, Misread, decode
 from coaching.sandbox.errors import AllBusy, NotAnswered, NotStarted, OutOfTime
 from coaching.sandbox.host import ProcessHost, Reading
-from coaching.sandbox.limits import Limits
+from coaching.sandbox.limits import MEGABYTE, Limits
 
 logger = structlog.get_logger(__name__)
 
@@ -103,7 +103,7 @@ def check_steps(file: BinaryIO, watch: Watch, *, wanted: Format | None = None) -
 
 def thing_steps(file: BinaryIO, watch: Watch, *, checked: Checked) -> Iterator[Thing | None]:
     """Yield what a checked file holds, and None after each step. Raises `NotImportable`."""
-    most_bytes = settings.SAGE_MAX_UPLOAD_MB << 20
+    most_bytes = settings.SAGE_MAX_UPLOAD_MB * MEGABYTE
     assembly = Assembly(most_bytes + MAX_TOKEN_BYTES)
     head = request(read_as=checked.format, most_bytes=most_bytes)
     for frame in _frames(file, head, watch, earlier_items=checked.items):

@@ -26,6 +26,7 @@ from coaching.life.journal import READ_CHARACTERS, DayGlance, read_days
 from coaching.life.stream import StreamDay, read_stream
 from coaching.models import ClientType, Profile, UserFile
 from coaching.safety.card import danger_elsewhere, danger_in, kept_danger, known_danger
+from coaching.sandbox.limits import MEGABYTE
 from coaching.sandbox.markdown import render_replies, render_texts
 from coaching.tools.private_calls import without_private
 from coaching.transcript.conversation import items_of, texts_of_history
@@ -35,7 +36,7 @@ from sessions_app.models import USED, Session, TitleSource
 
 DAYS = 30
 MAX_MESSAGES = 60
-MAX_BYTES = 1_000_000
+MAX_BYTES = MEGABYTE
 """Of the HTML. The conversation gets at most half of it, and then the oldest days are left out."""
 _NOTHING = SafeString("")
 

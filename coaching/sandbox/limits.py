@@ -1,8 +1,9 @@
-"""What one process that reads untrusted bytes may use."""
+"""What one process that reads untrusted bytes may use, and what a megabyte is."""
 
 from dataclasses import asdict, dataclass
 
 MEGABYTE = 1 << 20
+"""Bytes. It is the MB of every limit, quota and setting, and of pages: of `filesizeformat`, too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from coaching.legacy.about import PROPOSED, add_to_page, dismiss, text_of_proposal
 from coaching.legacy.costs import cost_of, enqueue_briefs, imports_without_briefs
 from coaching.legacy.endings import UNDO_BROKEN_OFF, cancel
-from coaching.legacy.importers.source import MAX_FILE_BYTES, MEGABYTE, TOO_LARGE
+from coaching.legacy.importers.source import MAX_FILE_BYTES, TOO_LARGE
 from coaching.legacy.imports import (
     accessible_import,
     begin_undo,
@@ -40,6 +40,7 @@ from coaching.models import Import, ImportState
 from coaching.models.imports import UNDOABLE_IMPORTS
 from coaching.people.accounts import load_profile, user_id_of
 from coaching.people.in_flight import waiting
+from coaching.sandbox.limits import MEGABYTE
 from coaching.views.forms import ImportForm, ShownDocumentsForm
 from coaching.views.import_words import LeftGroup, left_groups, made_in_words
 from coaching.views.parts import or_404, wants_part

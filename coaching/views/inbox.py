@@ -20,8 +20,8 @@ from coaching.inbox.addresses import (
 )
 from coaching.inbox.place import InboxPlace
 from coaching.inbox.taking import BYTES_A_DAY, MAILS_A_DAY, most_bytes
-from coaching.library.documents.intake import MEGABYTE
 from coaching.people.accounts import load_profile, user_id_of
+from coaching.sandbox.limits import MEGABYTE
 from sessions_app.errors import Refused
 
 

@@ -42,6 +42,7 @@ from coaching.people.accounts import load_profile, user_id_of
 from coaching.people.danger_scans import danger_in_now
 from coaching.people.help_lines import count_card
 from coaching.safety.card import Card
+from coaching.sandbox.limits import MEGABYTE
 from coaching.views.capture_cards import capture_card, leave_card
 from coaching.views.conversation_page import counted
 from coaching.views.days import past_day_in, today_of
@@ -50,7 +51,6 @@ from coaching.views.programs import error_as_json, login_or_401, wants_json
 from sessions_app.database import in_database, in_database_page
 from sessions_app.errors import Refused
 
-MEGABYTE = 1 << 20
 """As file managers count."""
 TOO_LARGE = gettext_noop("This photo has %(size)s MB. The limit is %(most)s MB.")
 EMPTY = gettext_noop("This file is empty.")

@@ -6,6 +6,8 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
+from coaching.sandbox.limits import MEGABYTE
+
 MAX_MB = 600
 """Larger models don't fit into the memory of their process, which holds them twice while they load."""
 _NEEDED = ("_pywhispercpp", "numpy", "soundfile")
@@ -35,10 +37,10 @@ def problem_with(path: Path) -> str:
         return f"The file in SAGE_TRANSCRIBE_MODEL, {path}, can't be read ({error.strerror})."
     if not _is_whisper(head):
         return f"The file in SAGE_TRANSCRIBE_MODEL, {path}, is no model of whisper.cpp (like ggml-base.bin)."
-    if size > MAX_MB << 20:
+    if size > MAX_MB * MEGABYTE:
         return (
-            f"The model in SAGE_TRANSCRIBE_MODEL, {path}, has {size >> 20} MB. At most {MAX_MB} MB fit into "
-            "the memory of its process: take a smaller or a quantised one."
+            f"The model in SAGE_TRANSCRIBE_MODEL, {path}, has {size // MEGABYTE} MB. At most {MAX_MB} MB fit "
+            "into the memory of its process: take a smaller or a quantised one."
         )
     return ""
 

@@ -15,6 +15,7 @@ from coaching.files.quota import lock_usage
 from coaching.job_queue import RECORDING_JOB, VOICE_QUEUE, enqueue, is_queued, is_running
 from coaching.models import Profile, Recording, RecordingState
 from coaching.people.attempts import AttemptLimit
+from coaching.sandbox.limits import MEGABYTE
 from coaching.voice.sound import is_recording, is_silent, seconds_of
 from coaching.voice.transcription import can_transcribe, transcription_host
 from coaching.voice.usage import check_budget
@@ -138,10 +139,10 @@ def erase_old_recordings(*, now: datetime) -> int:
 
 
 def _check_sound(data: bytes) -> None:
-    if len(data) > MAX_MB << 20:
+    if len(data) > MAX_MB * MEGABYTE:
         raise Refused(
             gettext_noop("This recording has %(size)s MB. The limit is %(most)s MB."),
-            size=len(data) / (1 << 20),
+            size=len(data) / MEGABYTE,
             most=MAX_MB,
         )
     if not is_recording(data):

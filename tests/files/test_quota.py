@@ -11,14 +11,17 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 from django.db.models import Sum
+from django.template.defaultfilters import filesizeformat
 from pytest_django import Settings
 
 from coaching.engine.errors import ToolError
 from coaching.files.drafts import build_draft
 from coaching.files.edits import build_edit, editable_of
 from coaching.files.errors import QuotaReached
+from coaching.files.quota import check_room
 from coaching.files.selectors import read_file
 from coaching.files.store import StoredFile, restore_version, store_below_newest, store_edit
+from coaching.inbox.taking import most_bytes
 from coaching.models import FileSource, FileType, FileUsage, UserFile, UserFileVersion
 from coaching.tools.save_file import SAVE_FILE
 from sessions_app.database import in_database
@@ -105,11 +108,20 @@ async def test_no_version_exceeds_the_byte_limit_and_sage_gets_an_explanation(
     await save(user, "y" * 99_000)
     before = await check(user)
     given = SAVE_FILE.parse(json.dumps({"file_type": "overview", "content": "x" * 99_000}))
-    with pytest.raises(ToolError, match=r"take up 1\.0 MB of 1 MB, so nothing was saved"):
+    with pytest.raises(ToolError, match=r"take up 0\.9 MB of 1 MB, so nothing was saved"):
         await SAVE_FILE.run(CommittingContext(user_id=user.pk), given)
     assert await check(user) == before
     assert await in_database(UserFileVersion.of(user.pk).count) == 10
     assert count_objects(disk_storage) == 10, "bytes without room aren't stored either"
+
+
+def test_a_megabyte_of_the_quota_is_that_of_uploads_and_of_pages(user: User, settings: Settings) -> None:
+    settings.SAGE_MAX_FILES_MB = settings.SAGE_MAX_UPLOAD_MB = 1
+    assert filesizeformat(most_bytes()).replace("\xa0", " ") == "1.0 MB"
+    usage = FileUsage(user_id=user.pk, bytes=most_bytes() - 10)
+    check_room(usage, size=10, is_new_file=True)
+    with pytest.raises(QuotaReached, match="MB of"):
+        check_room(usage, size=11, is_new_file=True)
 
 
 async def test_what_was_there_before_is_counted_by_the_migration(user: User, other_user: User) -> None:

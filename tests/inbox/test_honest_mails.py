@@ -13,8 +13,8 @@ from django.test import override_settings
 
 from coaching.inbox import taking
 from coaching.inbox.mailbox import open_mailbox
-from coaching.library.documents.intake import MEGABYTE
 from coaching.models import Document, InboxAddress, InboxMail, InboxRefusal, InboxState, InboxWaiting
+from coaching.sandbox.limits import MEGABYTE
 from tests.forked import ForkedProcess
 from tests.inbox.conftest import NOW, Inbox
 from tests.inbox.mails import ADA, SERVER, Mail, passed

@@ -17,6 +17,7 @@ from coaching.legacy.importers import members
 from coaching.legacy.importers.left import NOT_IN_EXPORT
 from coaching.library.documents.filing import rename_document
 from coaching.models import Document, Import, LibraryEffect, MadeBy
+from coaching.sandbox.limits import MEGABYTE
 from sessions_app.models import Message, Session
 from tests.jobs.conftest import empty_queue
 from tests.legacy.real_exports import chatgpt_2024, png, zipped
@@ -127,7 +128,7 @@ def test_files_take_half_of_the_room_and_the_others_are_named(
     counts = run_import(path, user)
     assert counts == predicted
     assert reasons(counts) == {"two00001.txt": documents.NO_ROOM}
-    settings.SAGE_MAX_FILES, settings.SAGE_MAX_FILES_MB = 9, 10 / 1_000_000
+    settings.SAGE_MAX_FILES, settings.SAGE_MAX_FILES_MB = 9, 10 / MEGABYTE
     assert run_import(path, user)["documents"] == 0, "8 bytes are more than half of 10"
 
 

@@ -10,6 +10,7 @@ from pytest_django import Settings
 
 from coaching.life.captures import MAX_IN_A_MINUTE
 from coaching.models import Capture, FileUsage
+from coaching.sandbox.limits import MEGABYTE
 from coaching.views.file_edits import PREVIEWS_IN_A_MINUTE
 from tests.pages.file_pages import CAREER, Write, typed_in
 
@@ -56,7 +57,7 @@ def test_at_the_limit_pages_keep_what_was_typed(
 ) -> None:
     write("Words.")
     write("x" * 90_000)
-    FileUsage.of(user.pk).update(bytes=999_990)
+    FileUsage.of(user.pk).update(bytes=MEGABYTE - 10)
     settings.SAGE_MAX_FILES_MB = 1
     client.force_login(user)
     edited = client.post(f"{CAREER}/edit/", {"body": "Typed words", "version": 2, "do": "save"})
@@ -68,7 +69,7 @@ def test_at_the_limit_pages_keep_what_was_typed(
     assert "A thought</textarea>" in capture.content.decode()
     restored = client.post(f"{CAREER}/restore/", {"version": 1}, follow=True)
     assert "so nothing was saved" in restored.content.decode()
-    assert FileUsage.of(user.pk).get().bytes == 999_990
+    assert FileUsage.of(user.pk).get().bytes == MEGABYTE - 10
     FileUsage.of(user.pk).update(bytes=0)
     settings.SAGE_MAX_FILES = 1
     capture = client.post("/capture/", {"text": "A thought", "id": "one"})

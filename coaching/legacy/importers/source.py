@@ -20,8 +20,8 @@ from coaching.legacy.importers.json_stream import Item, read_items
 from coaching.legacy.importers.layouts import HEAD_BYTES, holds_conversations, in_utf8
 from coaching.legacy.importers.sentences import gettext_noop
 from coaching.legacy.importers.things import NotImportable
+from coaching.sandbox.limits import MEGABYTE
 
-MEGABYTE = 1 << 20
 MAX_FILE_BYTES = 500 * MEGABYTE
 MAX_JSON_BYTES = 2_000 * MEGABYTE
 """What the JSON of a ZIP may unpack to."""

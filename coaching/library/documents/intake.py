@@ -22,6 +22,7 @@ from coaching.library.documents.reasons import join_reasons
 from coaching.library.moves import adding
 from coaching.models import Client, Document, DocumentSource, DocumentState, Project
 from coaching.people.profile_changes import offer_library
+from coaching.sandbox.limits import MEGABYTE
 
 MAX_NAME = 255
 MAX_REFUSED = 500
@@ -32,7 +33,6 @@ UNUSUAL_PICTURE = gettext_noop(
     "Sage couldn’t remove from this picture what it says of its place and time, so it wasn’t stored. Save a "
     "copy in another program, and upload that."
 )
-MEGABYTE = 1 << 20
 """As file managers count."""
 
 

@@ -10,10 +10,11 @@ from hashlib import sha256
 from django.utils.translation import gettext_noop
 
 from coaching.files.errors import QuotaReached
-from coaching.library.documents.intake import MEGABYTE, Destination, clean_name, refuse, take_in
+from coaching.library.documents.intake import Destination, clean_name, refuse, take_in
 from coaching.library.documents.picture_metadata import MetadataStays, without_metadata
 from coaching.library.pipeline.extracted import AttachedFile
 from coaching.models import Document
+from coaching.sandbox.limits import MEGABYTE
 
 MAX_DEPTH = 3
 """An email in an email in an email: the attachments of that one aren't taken."""
