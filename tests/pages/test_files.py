@@ -101,7 +101,7 @@ def test_a_tree_of_thousands_of_files_is_small_and_quick_and_each_file_can_be_fo
     )
     page_of(signed_in, "/files/")
     began = time.process_time()
-    with django_assert_num_queries(5):
+    with django_assert_num_queries(4):
         page = page_of(signed_in, "/files/")
     assert time.process_time() - began < 1.0
     assert page.count('class="ledger-row"') == 2 * SHOWN_IN_TREE

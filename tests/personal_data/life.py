@@ -97,10 +97,16 @@ def _make_missing(owned: OwnedModel, made: dict[type[Model], Model], word: str) 
             if target in by_model and target is not model and not field.null:
                 _make_missing(by_model[target], made, word)
             values[field.name] = made.get(target) or _somebody_elses(target)
+        elif isinstance(field, models.IntegerField) and _is_alone_unique(field):
+            values[field.name] = made[User].pk
         else:
             values[field.name] = _value_of(field, f"{word} {model._meta.label}.{field.name}")
     row = model._base_manager.create(**values | dict(FITTING.get(owned.label, {})))
     made[model] = row
+
+
+def _is_alone_unique(field: "models.Field[Any, Any]") -> bool:
+    return any(each.fields == (field.name,) for each in field.model._meta.total_unique_constraints)
 
 
 def _somebody_elses(target: type[Model]) -> Model | None:
