@@ -16,7 +16,7 @@ from django.conf import settings
 from django.urls import get_resolver, resolve, reverse
 
 from coaching.api import docs as api_docs
-from coaching.library.pages import actions, knowledge, upload
+from coaching.library.pages import knowledge, steps, upload
 from coaching.sandbox import markdown_worker
 from coaching.views import calendar, imports, photos, safety, voice, welcome
 from sage import health, metrics
@@ -32,7 +32,7 @@ UPLOADS: dict[str, Any] = {
 PAGES: dict[str, Any] = UPLOADS | {
     "/api/docs": api_docs.docs,
     "/healthz": health.healthz,
-    "/library/actions/": actions.actions,
+    "/library/actions/": steps.steps,
     "/library/knowledge/": knowledge.knowledge,
     "/metrics": metrics.metrics,
     "/readyz": health.readyz,
