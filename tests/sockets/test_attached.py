@@ -188,6 +188,8 @@ async def test_only_own_documents_go_with_a_message_and_no_more_than_ten(
             ([True], UNREADABLE),
             ("1", UNREADABLE),
             ([2**70], UNREADABLE),
+            ([{"x": 1}], UNREADABLE),
+            ([[1]], UNREADABLE),
         ):
             await client.send(type="message", text="See this", documents=given)
             *_, refused = await client.until("error")

@@ -37,10 +37,10 @@ def attach(*, user_id: int, session_id: uuid.UUID, given: object) -> Sequence[Do
 def _ids_of(given: object) -> Sequence[int]:
     if given is None:
         return ()
-    if not isinstance(given, list | tuple):
+    if not isinstance(given, list | tuple) or any(type(each) is not int for each in given):
         raise Refused(UNREADABLE)
     ids = list(dict.fromkeys(given))
-    if any(type(each) is not int or not 0 < each < 2**63 for each in ids):
+    if not all(0 < each < 2**63 for each in ids):
         raise Refused(UNREADABLE)
     if len(ids) > MAX_ATTACHED:
         raise Refused(TOO_MANY, most=MAX_ATTACHED)
