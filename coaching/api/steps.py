@@ -46,7 +46,8 @@ def list_steps(
 def add_step(request: HttpRequest, given: NewStep) -> Step:
     """Add a next step of the person's own, with the name of the program; the person can undo it.
 
-    Sent again with the same `Idempotency-Key`, it is added once; 404 once the person has undone it.
+    Sent again with the same `Idempotency-Key`, it is added once; 404 once the person has undone it, or has
+    deleted it.
     """
     caller = caller_of(request)
     new = NewAction(

@@ -11,7 +11,7 @@ from typing import Any
 
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import transaction
-from django.db.models import Case, Exists, Field, OuterRef, Q, When
+from django.db.models import Case, Exists, Field, OuterRef, Q, QuerySet, When
 from django.utils import timezone
 from django.utils.translation import gettext_noop
 
@@ -19,6 +19,7 @@ from coaching.library.moves import moving
 from coaching.models import (
     UNFINISHED_STATES,
     ActionItem,
+    ActionOrigin,
     ActionState,
     Client,
     Document,
@@ -99,6 +100,23 @@ def change(
     after = _values_of(row, changed)
     how = {"made_by": made_by, "tool_use_id": tool_use_id, "program": program}
     return _record(row, kind, before, after, **how)
+
+
+def keep_keys(steps: QuerySet[ActionItem]) -> None:
+    """Keep the keys of programs' requests whose steps are being deleted, without a word of them."""
+    for step in steps.filter(origin=ActionOrigin.PROGRAM).exclude(origin_key=""):
+        LibraryEffect.of(step.user_id).create(
+            kind=EffectKind.ACTION_CREATED,
+            made_by=MadeBy.USER,
+            tool_use_id=step.origin_key,
+            undone_at=timezone.now(),
+        )
+
+
+def is_deleted(*, user_id: int, key: str) -> bool:
+    """Return whether the step that a program's request with this key has made was deleted."""
+    kept = LibraryEffect.of(user_id).filter(kind=EffectKind.ACTION_CREATED, action_item=None)
+    return bool(key) and kept.filter(tool_use_id=key).exists()
 
 
 def undo(*, user_id: int, effect_id: int) -> LibraryEffect:

@@ -17,7 +17,7 @@ from django.utils.translation import gettext_noop
 from coaching.library.auto_approval import ACTION_ITEM, is_auto_approved
 from coaching.library.documents.locks import locked_document
 from coaching.library.drafts import NewAction, NewEntry, draft_of
-from coaching.library.effects import change, record_created
+from coaching.library.effects import change, is_deleted, keep_keys, record_created
 from coaching.library.effects import undo as undo_effect
 from coaching.library.places import check_room, lock_additions, locked_place
 from coaching.models import (
@@ -128,7 +128,8 @@ def propose(
 
     Proposals of an auto-approved kind are accepted, too. A yes to what already waits, of the same client and
     title, accepts that row instead of adding another one; but a `program`, by its name, accepts nothing, and
-    what it only suggests always waits. Raises `Refused`.
+    what it only suggests always waits. Raises `Refused`, and `DoesNotExist` for a row of a program that the
+    user has deleted since it was added with the same `origin_key`.
     """
     kind = ENTRY if isinstance(new, NewEntry) else ACTION
     values = new.values()
@@ -142,6 +143,8 @@ def propose(
         if present.state == kind.proposed:
             change(present, values=values, **how)
         return present
+    if program and is_accepted and is_deleted(user_id=user_id, key=new.origin_key):
+        raise kind.model.DoesNotExist
     is_yes = is_accepted and not program
     if is_yes and (waiting := _waiting(kind, user_id, values, place, made_by=made_by)):
         change(waiting, values=_as_accepted(kind, waiting, values, place), **how)
@@ -287,7 +290,9 @@ def dismiss(*, user_id: int, model: Model, row_id: int) -> LibraryEffect | None:
 @transaction.atomic
 def delete(*, user_id: int, model: Model, row_id: int) -> None:
     """Delete a row with its audit rows."""
-    row, _ = _locked(user_id, model, row_id)
+    row, kind = _locked(user_id, model, row_id)
+    if kind is ACTION:
+        keep_keys(ActionItem.of(user_id).filter(id=row_id))
     row.delete()
 
 

@@ -9,6 +9,7 @@ from django.utils.translation import gettext_noop, ngettext_lazy
 from coaching.library.documents.calls import forget_calls
 from coaching.library.documents.filing import queue_again
 from coaching.library.documents.locks import lock_for_deletion
+from coaching.library.effects import keep_keys
 from coaching.library.moves import moving
 from coaching.models import (
     ActionItem,
@@ -53,6 +54,7 @@ def _delete(place: Client | Project, its_documents: Q) -> None:
         others = Document.of(place.user_id).exclude(id__in=gone)
         is_twin = Q(duplicate_of__in=gone, state=DocumentState.DUPLICATE)
         twins = list(others.filter(is_twin).values_list("id", flat=True))
+        keep_keys(ActionItem.of(place.user_id).filter(**{_field_of(place): place}))
         place.delete()
         for twin in Document.of(place.user_id).filter(id__in=twins).order_by("id"):
             queue_again(twin)
@@ -72,8 +74,11 @@ def removal_of_project(project: Project) -> Sequence[str]:
 
 def conversations_about(place: Client | Project) -> int:
     """Count the conversations that are kept, but about nobody any more."""
-    field = "client" if isinstance(place, Client) else "project"
-    return SessionScope.of(place.user_id).filter(**{field: place}).count()
+    return SessionScope.of(place.user_id).filter(**{_field_of(place): place}).count()
+
+
+def _field_of(place: Client | Project) -> str:
+    return "client" if isinstance(place, Client) else "project"
 
 
 def _rows_of(user_id: int, **place: Client | Project) -> Sequence[str]:

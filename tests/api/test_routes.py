@@ -17,10 +17,13 @@ from pytest_django import Settings
 from coaching.api.docs import described
 from coaching.api.routes import ROUTES
 from coaching.files.safety_plans import PLAN_PATH
+from coaching.library.clients import create_client
+from coaching.library.removals import delete_client
 from coaching.models import (
     ActionItem,
     ActionState,
     Capture,
+    ClientType,
     FileType,
     LibraryEffect,
     ProgramToken,
@@ -363,6 +366,24 @@ def test_a_step_that_is_sent_again_shows_a_writer_nothing_of_the_persons(user: U
     steps.update(state=ActionState.DISMISSED)
     assert send_keyed(secret, "post", "/steps", body).status_code == 404, "the person has undone it"
     assert ActionItem.of(user.pk).count() == 1
+
+
+def test_a_step_that_the_person_has_deleted_isnt_made_again_by_the_same_request(user: User) -> None:
+    secret, body = token(user, "write"), {"title": "Call Mira"}
+    browser = Client()
+    browser.force_login(user)
+    first = send_keyed(secret, "post", "/steps", body).json()["id"]
+    assert browser.post(f"/library/actions/{first}/", {"do": "delete"}).status_code in (302, 303)
+    assert not ActionItem.of(user.pk).exists()
+    assert send_keyed(secret, "post", "/steps", body).status_code == 404
+    assert not ActionItem.of(user.pk).exists()
+    assert "Mira" not in str(LibraryEffect.of(user.pk).values()), "only its key is kept"
+    other = {"title": "Call Ben"}
+    made = send_keyed(secret, "post", "/steps", other).json()["id"]
+    client = create_client(user_id=user.pk, name="Acme", client_type=ClientType.COMPANY)
+    ActionItem.of(user.pk).filter(pk=made).update(client=client)
+    delete_client(user_id=user.pk, client_id=client.pk)
+    assert send_keyed(secret, "post", "/steps", other).status_code == 404, "it went with its client"
 
 
 def test_a_note_that_is_sent_again_is_stored_once_whatever_the_person_calls_it(user: User) -> None:
