@@ -18,7 +18,7 @@ from django.utils.translation import gettext_noop as _
 
 from sessions_app.briefs import withdraw_briefs
 from sessions_app.errors import Refused, StillAnswering, WaitsForUser
-from sessions_app.history import PROGRAM_KEY, next_message, store_message
+from sessions_app.history import DOCUMENTS_KEY, PROGRAM_KEY, next_message, store_message
 from sessions_app.limits import (
     RateLimit,
     lock_limits,
@@ -54,7 +54,7 @@ from sessions_app.session_events import (
 from sessions_app.session_lock import LockedSession, lock_session
 from sessions_app.stored_prompts import BuildPrompt, StoredPrompt, put_prompt
 from sessions_app.summaries import withdraw_summary
-from sessions_app.text import check_client_id, check_message_text
+from sessions_app.text import check_client_id, check_message_text, id_of_words
 from sessions_app.titles import withdraw_title
 
 GO_ON = "Please go on from where you stopped."
@@ -63,6 +63,7 @@ WAITS_FOR_USER = _(
     "conversation."
 )
 STILL_ANSWERING = _("Sage is still answering. You can stop it, or wait a moment.")
+SENT_OTHERWISE = _("Your message was already sent, with other words. Please send this again.")
 NOT_OPENED_BY_SAGE = _("This conversation starts with your own message.")
 
 
@@ -92,29 +93,45 @@ def open_session(*, user_id: int, kind: str, continues: Session | None = None) -
 
 
 @transaction.atomic
-def begin_session(*, user_id: int, kind: str, client_id: object, rate_limit: RateLimit) -> Session:
+def begin_session(
+    *, user_id: int, kind: str, client_id: object, rate_limit: RateLimit, text: str = ""
+) -> Session:
     """Open a session for a form; the same form sent twice opens one.
 
-    A form that is sent again after its user has said something in its session, or deleted that, opens another
-    one. Raises `Refused` for a kind that doesn't exist, and `TooManySessions`.
+    A form that is sent again with another `text`, the session's first message, opens another one, and so does
+    one after its user has said something else in its session, or deleted that. Raises `Refused` for a kind
+    that doesn't exist, and `TooManySessions`.
     """
     checked_id = check_client_id(client_id)
     # The user's lock serialises concurrent submissions.
     lock_limits(user_id=user_id)
+    known = None
     if checked_id is not None:
-        known = Session.of(user_id).filter(kind=kind, client_id=checked_id).first()
-        if known is not None:
-            is_of_this_form = known.messages.filter(client_id=checked_id).exists()
-            if known.status == SessionStatus.ACTIVE and (is_of_this_form or not known.is_used):
-                return known
-            checked_id = None
-        elif Session.deleted_of(user_id).filter(kind=kind, client_id=checked_id).exists():
-            checked_id = None
+        known, checked_id = _session_of_form(user_id=user_id, kind=kind, form_id=checked_id, text=text)
+    if known is not None:
+        return known
     refuse_too_many_sessions(user_id=user_id, rate_limit=rate_limit)
     session = open_session(user_id=user_id, kind=kind)
     session.client_id = checked_id
     session.save(update_fields=["client_id"])
     return session
+
+
+def _session_of_form(
+    *, user_id: int, kind: str, form_id: str, text: str
+) -> tuple[Session | None, str | None]:
+    """Return the session that a form has opened, or the id for the one that it opens now, None for none."""
+    words = text.replace("\r\n", "\n")
+    for own_id in (form_id, id_of_words(form_id, words)):
+        known = Session.of(user_id).filter(kind=kind, client_id=own_id).first()
+        if known is None:
+            if not Session.deleted_of(user_id).filter(kind=kind, client_id=own_id).exists():
+                return None, own_id
+        elif known.status == SessionStatus.ACTIVE:
+            is_of_this_form = known.messages.filter(client_id=form_id, content=words).exists()
+            if is_of_this_form or not known.is_used:
+                return known, own_id
+    return None, None
 
 
 @transaction.atomic
@@ -170,10 +187,11 @@ def open_turn(
 ) -> OpenedTurn:
     """Commit the user's message and open the turn that will answer it, with its prompt.
 
-    `metadata` is stored with the message. The same client id twice gives the same turn. A message to an ended
-    session opens a new one that is linked to it; with a pending call open, it supersedes the call, unless a
-    program has sent it; while Sage is speaking first, what it said is withdrawn. Raises `Refused` with a
-    sentence for the user, `WaitsForUser`, and `Session.DoesNotExist`.
+    `metadata` is stored with the message. The same client id twice gives the same turn, and is refused with
+    other words or documents. A message to an ended session opens a new one that is linked to it; with a
+    pending call open, it supersedes the call, unless a program has sent it; what Sage is opening the session
+    with is withdrawn. Raises `Refused` with a sentence for the user, `WaitsForUser`, and
+    `Session.DoesNotExist`.
     """
     checked_text = check_message_text(text)
     checked_id = check_client_id(client_id)
@@ -183,6 +201,7 @@ def open_turn(
         found = lock(session_id=_continued(found.session).id)
     session, known = found.session, found.known
     if known is not None:
+        _refuse_otherwise(known, checked_text, metadata)
         return OpenedTurn(session_id=session.id, turn=known.turn, message=known, is_new=False)
     refuse_over(found.asked, user_id=user_id, rate_limit=rate_limit)
     if PROGRAM_KEY in (metadata or {}):
@@ -198,6 +217,13 @@ def open_turn(
         facts=[withdrawn_fact(opened["withdrawn"], 1)] if "withdrawn" in opened else (),
     )
     return OpenedTurn(session_id=session.id, turn=turn, message=message, is_new=True, **opened)
+
+
+def _refuse_otherwise(known: Message, text: str, metadata: Mapping[str, Any] | None) -> None:
+    """Raise `Refused` where the message that has a client id says something else, which would be lost."""
+    documents = (metadata or {}).get(DOCUMENTS_KEY, [])
+    if known.content != text or known.metadata.get(DOCUMENTS_KEY, []) != documents:
+        raise Refused(SENT_OTHERWISE)
 
 
 @transaction.atomic
@@ -240,11 +266,12 @@ def refuse_early(
 
     Changes nothing; `open_turn` checks again. Raises `Refused`, `Session.DoesNotExist`.
     """
-    check_message_text(text)
+    checked_text = check_message_text(text)
     found = lock_session(
         user_id=user_id, session_id=session_id, client_id=check_client_id(client_id), rate_limit=rate_limit
     )
     if found.known is not None:
+        _refuse_otherwise(found.known, checked_text, found.known.metadata)
         return
     refuse_over(found.asked, user_id=user_id, rate_limit=rate_limit)
     # A message to an ended session goes into another one, so a turn that is still stopping doesn't matter.
@@ -345,7 +372,9 @@ def edit_message(
     checked_text = check_message_text(text)
     checked_id = check_client_id(client_id)
     session = lock_active_session(user_id=user_id, session_id=session_id)
-    if checked_id is not None and session.messages.filter(client_id=checked_id).exists():
+    known = session.messages.filter(client_id=checked_id).first() if checked_id is not None else None
+    if known is not None:
+        _refuse_otherwise(known, checked_text, metadata)
         raise Refused(_("This message has already been sent."))
     superseded = _supersede_waiting_turn(session, read_open_turn_status(session.id))
     refuse_over_limits(user_id=user_id, rate_limit=rate_limit)

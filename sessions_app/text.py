@@ -4,6 +4,7 @@ A user's text with either is refused; in a model's text they are replaced, since
 """
 
 import re
+from hashlib import sha256
 from typing import Any
 
 from django.utils.translation import gettext_noop as _
@@ -67,6 +68,12 @@ def check_client_id(client_id: object) -> str | None:
     if client_id == OPENING_ID:
         raise Refused(f"“{OPENING_ID}” can’t be a message id.")
     return client_id
+
+
+def id_of_words(client_id: str, words: str) -> str:
+    """Return the id for words that come under a client id that others have: for the same ones the same."""
+    named = f"{client_id}\n{words}".encode("utf-8", "surrogatepass")
+    return f"words-{sha256(named).hexdigest()}"
 
 
 def mended(text: str) -> str:

@@ -17,10 +17,12 @@ from django.core.exceptions import ObjectDoesNotExist
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, gettext_noop
 from django.views.decorators.http import require_http_methods, require_safe
 
+from coaching.clock.days import local_day
 from coaching.library.scopes import check_scope, set_scope
 from coaching.live.runner import get_runner, rate_limit
 from coaching.people.accounts import load_profile, user_id_of
@@ -105,7 +107,7 @@ async def begin(
     user_id = user_id_of(request)
     try:
         opened = await in_database(
-            _begin_session, user_id=user_id, kind=kind, client_id=client_id or None, about=about or {}
+            _begin_session, request, kind=kind, client_id=client_id, text=text, about=about or {}
         )
     except ObjectDoesNotExist:
         raise Http404 from None
@@ -128,12 +130,22 @@ async def begin(
     return redirect("session", opened.id)
 
 
-def _begin_session(*, user_id: int, kind: str, client_id: str | None, about: Mapping[str, int]) -> Session:
-    """Open a session, about a client or project if they are the user's."""
+def _begin_session(
+    request: HttpRequest, *, kind: str, client_id: str, text: str, about: Mapping[str, int]
+) -> Session:
+    """Open a session, about a client or project if they are the user's.
+
+    A form without an id that only asks Sage to begin gets the one of its day.
+    """
+    user_id = user_id_of(request)
     scope = {name: about.get(name) for name in ABOUT}
     if about:
         check_scope(user_id=user_id, **scope)
-    session = begin_session(user_id=user_id, kind=kind, client_id=client_id, rate_limit=rate_limit())
+    elif not (client_id or text.strip() or kind == SessionKind.OPEN_CONVERSATION):
+        client_id = str(local_day(timezone.now(), load_profile(request).zone))
+    session = begin_session(
+        user_id=user_id, kind=kind, client_id=client_id, rate_limit=rate_limit(), text=text
+    )
     if about:
         set_scope(session, **scope)
     return session

@@ -4,7 +4,8 @@ import dataclasses
 import re
 import uuid
 from collections.abc import Awaitable
-from datetime import UTC, datetime
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 from typing import cast
 
@@ -13,6 +14,7 @@ import time_machine
 from django.conf import LazySettings
 from django.contrib.auth.models import AnonymousUser, User
 from django.core import mail
+from django.db import connections
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.http.response import HttpResponseBase
 from django.test import Client, RequestFactory
@@ -20,7 +22,7 @@ from django.utils import timezone
 
 from coaching.models import Profile, TimezoneSource
 from sage.not_allowed import not_allowed_page
-from sessions_app.models import Session, SessionStatus, TurnStatus
+from sessions_app.models import Message, Session, SessionStatus, TurnStatus
 from tests.conftest import PASSWORD
 from tests.pages.conftest import Exchange, KeepFile
 from tests.sage.test_accounts import until_sent
@@ -119,6 +121,43 @@ def test_a_form_that_is_sent_twice_begins_one_conversation(signed_in: Client, us
         forms = re.findall(r'action="/chat/new/".*?</form>', page, re.DOTALL)
         assert forms, address
         assert all('name="id" value="' in form for form in forms), address
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_form_that_is_sent_with_other_words_begins_another_conversation(
+    signed_in: Client, user: User
+) -> None:
+    def begin(text: str) -> str:
+        form = {"kind": "open_conversation", "text": text, "id": "form-1"}
+        return str(signed_in.post("/chat/new/", form)["Location"])
+
+    places = [begin(text) for text in ("First\r\nwords", "Second words", "First\nwords", "Second words")]
+    assert places[:2] == places[2:]
+    assert places[0] != places[1]
+    said = Message.unscoped.filter(role="user").order_by("id")
+    assert [f"/chat/{message.session_id}/" for message in said] == places[:2]
+    assert [message.content for message in said] == ["First\nwords", "Second words"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_form_without_an_id_that_asks_sage_to_begin_begins_once_a_day(user: User) -> None:
+    with time_machine.travel("2026-11-18T12:00Z", tick=False) as clock:
+
+        def close_day(_: int = 0) -> str:
+            browser = Client()
+            browser.force_login(user)
+            try:
+                return str(browser.post("/chat/new/", {"kind": "close_day"})["Location"])
+            finally:
+                connections.close_all()
+
+        with ThreadPoolExecutor(4) as pool:
+            (place,) = set(pool.map(close_day, range(4)))
+        Session.unscoped.filter(user=user).update(last_message_number=2, is_only_opened=False)
+        assert close_day() == close_day() != place, "somebody has said something in it"
+        clock.shift(timedelta(days=1))
+        assert close_day() == close_day() != place
+    assert Session.unscoped.filter(user=user, kind="close_day").count() == 3
 
 
 @pytest.mark.django_db(transaction=True)

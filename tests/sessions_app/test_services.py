@@ -2,6 +2,7 @@
 
 import uuid
 from functools import partial
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -87,12 +88,38 @@ def test_the_same_client_id_twice_is_one_turn_for_ever(session: Session) -> None
     first = say(session, client_id="abc")
     again = say(session, client_id="abc")
     close(first, text="answer")
-    later = say(session, "something else", client_id="abc")
+    later = say(session, client_id="abc")
     assert first.is_new
     assert not again.is_new
     assert not later.is_new
     assert {first.turn.id, again.turn.id, later.turn.id} == {first.turn.id}
     assert session.turns.count() == 1
+
+
+@pytest.mark.django_db
+def test_a_message_with_other_words_or_documents_under_a_known_client_id_is_refused(session: Session) -> None:
+    first = say(session, "one\r\ntwo", client_id="abc", metadata={"documents": [1], "danger": {}})
+    assert say(session, "one\ntwo", client_id="abc", metadata={"documents": [1]}).turn == first.turn
+    for text, documents in (("one", [1]), ("one\ntwo", [2]), ("one\ntwo", [1, 2]), ("one\ntwo", [])):
+        with pytest.raises(Refused, match="already sent, with other words"):
+            say(session, text, client_id="abc", metadata={"documents": documents})
+    assert session.messages.count() == 1
+
+
+@pytest.mark.django_db
+def test_a_long_message_and_an_edit_under_a_known_client_id_are_refused_with_other_words(
+    session: Session, user: User
+) -> None:
+    close(say(session, "one", client_id="abc", metadata={"documents": [1]}), text="answer")
+    ids: dict[str, Any] = {"user_id": user.pk, "session_id": session.id, "client_id": "abc"}
+    services.refuse_early(**ids, text="one", rate_limit=GENEROUS)
+    with pytest.raises(Refused, match="already sent, with other words"):
+        services.refuse_early(**ids, text="two", rate_limit=GENEROUS)
+    with pytest.raises(Refused, match="already sent, with other words"):
+        services.edit_message(**ids, text="two", owner="me", rate_limit=GENEROUS)
+    with pytest.raises(Refused, match="has already been sent"):
+        services.edit_message(**ids, text="one", owner="me", rate_limit=GENEROUS, metadata={"documents": [1]})
+    assert session.messages.filter(turn__is_withdrawn=False).count() == 2
 
 
 @pytest.mark.django_db
@@ -244,9 +271,24 @@ def test_nothing_is_refused_early_that_would_go_on_in_another_session(session: S
 def test_a_form_kept_and_sent_again_later_begins_another_session(user: User) -> None:
     first = begin(user)
     say(first, client_id="form")
-    assert begin(user).id == first.id  # the same message, sent again
+    assert begin(user, text="hello").id == first.id  # the same message, sent again
     other = begin(user, "of another form")
     say(other)
     assert begin(user, "of another form").id != other.id
     services.end_session(user_id=user.pk, session_id=first.id, status=SessionStatus.ABANDONED)
-    assert begin(user).id != first.id
+    assert begin(user, text="hello").id != first.id
+
+
+def test_a_form_with_other_words_begins_another_session_once(user: User) -> None:
+    first = begin(user, text="one")
+    assert begin(user, text="two").id == first.id, "nothing was said in it yet"
+    say(first, "one\ntwo", client_id="form")
+    other = begin(user, text="two")
+    assert other.id != first.id
+    say(other, "two", client_id="form")
+    assert begin(user, text="two").id == other.id
+    assert begin(user, text="one\r\ntwo").id == first.id
+    third = begin(user)
+    assert begin(user).id == third.id
+    Session.unscoped.filter(id=other.id).update(deleted_at=timezone.now())
+    assert begin(user, text="two").id not in (first.id, other.id, third.id)

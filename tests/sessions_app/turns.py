@@ -1,5 +1,8 @@
 """Opens and closes sessions and turns through the services."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from django.contrib.auth.models import User
 
 from sessions_app import services, turn_records
@@ -17,14 +20,23 @@ from tests.stored_turns import store_round
 GENEROUS = RateLimit(turns=1000, seconds=60)
 
 
-def begin(user: User, client_id: object = "form") -> Session:
+def begin(user: User, client_id: object = "form", *, text: str = "") -> Session:
     return services.begin_session(
-        user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION, client_id=client_id, rate_limit=GENEROUS
+        user_id=user.pk,
+        kind=SessionKind.OPEN_CONVERSATION,
+        client_id=client_id,
+        rate_limit=GENEROUS,
+        text=text,
     )
 
 
 def say(
-    session: Session, text: object = "hello", *, client_id: object = None, limit: RateLimit = GENEROUS
+    session: Session,
+    text: object = "hello",
+    *,
+    client_id: object = None,
+    limit: RateLimit = GENEROUS,
+    metadata: Mapping[str, Any] | None = None,
 ) -> OpenedTurn:
     return services.open_turn(
         user_id=session.user_id,
@@ -33,6 +45,7 @@ def say(
         client_id=client_id,
         owner="me",
         rate_limit=limit,
+        metadata=metadata,
     )
 
 

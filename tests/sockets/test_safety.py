@@ -3,6 +3,7 @@
 import asyncio
 import json
 import uuid
+from html import escape
 
 import aiohttp
 import psycopg
@@ -140,6 +141,49 @@ async def test_refused_words_get_it_too_and_only_who_wrote_them_sees_it(
     assert not any("safety" in frame for frame in frames)
     assert await in_database(Message.unscoped.filter(content=DANGER).count) == 0
     await until_counted(("immediate", 1))
+
+
+async def test_words_under_the_id_of_another_message_are_refused_and_get_it_too(
+    live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str
+) -> None:
+    practice.script(["Hello."])
+    async with open_socket(live_sage, session.id, cookie) as client:
+        await client.until("sync")
+        await client.send(type="message", text="Hello", id="same")
+        await client.until("done")
+        for text in (DANGER, f"{DANGER} {'x' * 2_000}"):
+            await client.send(type="message", text=text, id="same")
+            told = await client.until("error")
+            assert card_in(told)["level"] == "immediate"
+            assert "already sent, with other words" in told[-1]["error"]
+    await until_counted(("immediate", 2))
+
+
+async def test_without_a_script_they_stay_in_the_form_with_a_new_id(
+    live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str
+) -> None:
+    practice.script(["Rest, then.", "I'm here."])
+    headers = {"Cookie": cookie, "Origin": live_sage.origin, "Referer": f"{live_sage.origin}/"}
+    address = f"{live_sage.origin}/chat/{session.id}/"
+    async with aiohttp.ClientSession(headers=headers) as browser:
+        page = await (await browser.get(address)).text()
+        form = {"csrfmiddlewaretoken": value_in(page, "csrfmiddlewaretoken"), "id": "same"}
+        await browser.post(f"{address}message/", data=form | {"text": "I'm tired."})
+        response = await browser.post(f"{address}message/", data=form | {"text": DANGER})
+        refused = await response.text()
+        assert response.status == 422
+        assert "already sent, with other words" in refused
+        assert 'class="safety-card' in refused
+        composer = refused[refused.index('id="composer"') :]
+        assert f"{escape(DANGER)}</textarea>" in composer
+        form["id"] = value_in(composer, "id")
+        assert form["id"] != "same"
+        await browser.post(f"{address}message/", data=form | {"text": DANGER})
+    assert await in_database(Message.unscoped.filter(content=DANGER).count) == 1
+
+
+def value_in(page: str, name: str) -> str:
+    return page.split(f'name="{name}" value="')[1].split('"', maxsplit=1)[0]
 
 
 async def test_words_too_long_to_be_sent_are_read_all_the_same(
