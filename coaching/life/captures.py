@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from zoneinfo import ZoneInfo
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import Count, F, Window
 from django.db.models.functions import Left
 from django.utils.text import Truncator
@@ -18,16 +18,16 @@ from django.utils.translation import gettext_noop
 from coaching.files.drafts import FileDraft, build_draft
 from coaching.files.frontmatter import strip_frontmatter
 from coaching.files.objects import StoredObject, store_object_now
-from coaching.files.quota import refuse_when_full
+from coaching.files.quota import lock_usage, refuse_when_full
 from coaching.files.store import store_version
 from coaching.files.types import RULES
 from coaching.life.capture_verdicts import note_capture
-from coaching.models import Capture, FileSource, FileType
+from coaching.models import Capture, FileSource, FileType, UserFileVersion
 from coaching.people.attempts import AttemptLimit
 from coaching.people.help_lines import count_card
 from coaching.safety.danger import Danger
 from sessions_app.errors import Refused
-from sessions_app.text import check_client_id
+from sessions_app.text import check_client_id, id_of_words
 
 MAX_CAPTURE_CHARACTERS = 20_000
 MAX_IN_A_MINUTE = 30
@@ -133,31 +133,49 @@ def keep_capture(
     danger: Danger | None = None,
     program: str = "",
 ) -> Capture:
-    """Store a capture on the user's day, once per client id. Raises `Refused` and stores nothing then.
+    """Store a capture on the user's day, once for the same words. Raises `Refused` and stores nothing then.
 
-    For a new one the `danger` in its words is stored with it, and the card for it is counted. `program` is
-    the name of the program that sent it, empty for the user.
+    Other words under the same client id are another capture. For a new one the `danger` in its words is
+    stored with it, and the card for it is counted. `program` is the name of the program that sent it, empty
+    for the user.
     """
-    name = check_client_id(client_id) or ""
-    if name and (kept := Capture.of(user_id).filter(client_id=name).first()):
+    words, sent_id = _content_of(text), check_client_id(client_id) or ""
+    if kept := _sent_before(user_id, sent_id, words)[0]:
         return kept
-    draft = build_draft(file_type=FileType.CAPTURE, content=_content_of(text), now=now, timezone=timezone)
+    draft = build_draft(file_type=FileType.CAPTURE, content=words, now=now, timezone=timezone)
     refuse_when_full(user_id=user_id, size=len(draft.data))
     _limit.count(user_id)
     stored = store_object_now(user_id=user_id, data=draft.data)
-    try:
+    with transaction.atomic():
+        lock_usage(user_id)  # the same one at once waits for this one
+        kept, own_id = _sent_before(user_id, sent_id, words)
+        if kept is not None:
+            return kept
         kept = _store(
-            user_id=user_id, draft=draft, stored=stored, client_id=name, danger=danger, program=program
+            user_id=user_id, draft=draft, stored=stored, client_id=own_id, danger=danger, program=program
         )
-    except IntegrityError:
-        # Sent twice at once, and the other one won. Anything else is a real conflict.
-        kept = Capture.of(user_id).filter(client_id=name).first() if name else None
-        if kept is None:
-            raise
-        return kept
     if danger is not None:
         count_card(danger.level, now=now)
     return kept
+
+
+def _sent_before(user_id: int, client_id: str, words: str) -> tuple[Capture | None, str]:
+    """Return the capture that these words have made under a client id, or the id for the one they make now.
+
+    Words under the id of others get one of their own; without one they are a capture each time.
+    """
+    names = (client_id, id_of_words(client_id, words)) if client_id else ()
+    for name in names:
+        kept = Capture.of(user_id).filter(client_id=name).select_related("file").first()
+        if kept is None or _first_words(kept) == words:
+            return kept, name
+    return None, ""
+
+
+def _first_words(capture: Capture) -> str | None:
+    """Return the words that a capture was made with, whatever its user has made of them since."""
+    first = UserFileVersion.within(capture.file).filter(number=1).first()
+    return strip_frontmatter(first.content).strip() if first else None
 
 
 def set_archived(*, user_id: int, capture_id: int, at: datetime | None) -> None:
@@ -171,7 +189,6 @@ def archive_captures_up_to(*, user_id: int, now: datetime, newest_id: int) -> in
     return Capture.of(user_id).waiting().filter(id__lte=newest_id).update(put_away_at=now)
 
 
-@transaction.atomic
 def _store(
     *,
     user_id: int,

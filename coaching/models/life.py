@@ -97,7 +97,7 @@ class CaptureQuerySet(OwnedQuerySet["Capture"]):
 class Capture(Owned):
     """A quick thought. It waits until a daily log folds it in or its user archives it; its file stays.
 
-    `client_id` is the sender's name for it, or empty: the same one twice is one capture.
+    `client_id` is the sender's name for it, or empty: the same one twice with the same words is one capture.
     """
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="captures")

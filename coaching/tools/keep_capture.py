@@ -16,8 +16,8 @@ from sessions_app.text import MAX_CLIENT_ID_CHARACTERS
 
 DESCRIPTION = (
     "Keep a short text in the person's captures in Sage: a thought, a link, a sentence to come back to. It "
-    "waits there until they look at it; nothing else happens with it. id is a name of yours for it: the same "
-    "one twice is one capture."
+    "waits there until they look at it; nothing else happens with it. id is a name of yours for it: sent "
+    "twice with the same text, it is one capture."
 )
 
 

@@ -147,6 +147,28 @@ async def test_a_refused_thought_and_one_of_a_session_that_ended_stay(person: Us
     assert await texts_kept() == ["An older thought", "Refused at first"]
 
 
+async def test_a_thought_that_is_written_on_after_a_lost_answer_is_kept_too(person: User, page: Page) -> None:
+    async def lose(route: Route) -> None:
+        await route.fetch()
+        await route.abort()
+
+    await page.goto("/")
+    quick = page.locator("#capture-text")
+    await page.route("**/capture/", lose)
+    await quick.fill("Buy bread")
+    for _ in range(2):
+        await page.keyboard.press("Enter")
+        await expect(page.locator(".quick .notice")).to_be_visible()
+        await page.locator(".quick .form-notice").evaluate("(place) => place.replaceChildren()")
+    await page.unroute("**/capture/")
+    await expect(quick).to_have_value("Buy bread")
+    await quick.fill("Buy bread, and call the landlord")
+    await quick.press("Enter")
+    await expect(page.locator("#toast")).to_have_text("Saved to your captures.")
+    await expect(page.locator("#captures .thought")).to_have_count(3)
+    assert await texts_kept() == ["An older thought", "Buy bread", "Buy bread, and call the landlord"]
+
+
 async def test_too_many_requests_at_once_leave_the_page_and_the_thought(person: User, page: Page) -> None:
     async def refuse(route: Route) -> None:
         await route.fulfill(status=429, content_type="text/html", body="<main><h1>One moment</h1></main>")

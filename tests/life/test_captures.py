@@ -58,6 +58,29 @@ def test_the_same_id_twice_is_one_capture(person: User, browser: Client) -> None
     assert UserFile.unscoped.filter(path="captures/2026-11-18-130000-4.md").exists()
 
 
+def test_other_words_under_the_same_id_are_a_capture_of_their_own(
+    person: User, browser: Client, at_noon: time_machine.Traveller
+) -> None:
+    words = ["Buy bread", "Buy bread, and call the landlord.", "---\ntype: note\n---\n"]
+    for text in (*words, *words):
+        assert browser.post("/capture/", {"text": f" {text}\r\n", "id": "same"}).status_code == 303
+        at_noon.shift(timedelta(days=1))  # a repeat has another date in its frontmatter
+    kept = [text_of(capture) for capture in Capture.of(person.pk).order_by("id")]
+    assert kept == [*words[:2], "\\---\ntype: note\n---"]
+    assert UserFile.of(person.pk).count() == 3
+
+
+def test_a_capture_that_was_edited_since_is_known_by_its_first_words(person: User, browser: Client) -> None:
+    browser.post("/capture/", {"text": "Once.", "id": "same"})
+    path = UserFile.of(person.pk).get().path
+    browser.post(f"/files/{path}/edit/", {"body": "Changed.", "version": "1"})
+    assert UserFile.of(person.pk).get().version_number == 2
+    browser.post("/capture/", {"text": "Once.", "id": "same"})
+    assert Capture.of(person.pk).count() == 1
+    browser.post("/capture/", {"text": "Changed.", "id": "same"})
+    assert Capture.of(person.pk).count() == 2
+
+
 def test_an_id_is_the_senders_own(person: User, other_user: User, browser: Client) -> None:
     browser.post("/capture/", {"text": "Mine.", "id": "same"})
     theirs = keep(user_id=other_user.pk, text="Theirs.", client_id="same", now=NOON, timezone=ZoneInfo("UTC"))
@@ -65,24 +88,26 @@ def test_an_id_is_the_senders_own(person: User, other_user: User, browser: Clien
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_same_id_at_once_is_one_capture(person: User) -> None:
+@pytest.mark.parametrize("texts", [["Once."], ["Once.", "And more."]])
+def test_the_same_id_at_once_is_one_capture_for_each_text(person: User, texts: list[str]) -> None:
     kept: list[int] = []
 
-    def send() -> None:
+    def send(text: str) -> None:
         capture = keep(
-            user_id=person.pk, text="Once.", client_id="same", now=NOON, timezone=ZoneInfo("Europe/Berlin")
+            user_id=person.pk, text=text, client_id="same", now=NOON, timezone=ZoneInfo("Europe/Berlin")
         )
         kept.append(capture.pk)
         connection.close()
 
-    threads = [threading.Thread(target=send) for _ in range(5)]
+    threads = [threading.Thread(target=send, args=(text,)) for text in texts for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(kept) == 5
-    assert len(set(kept)) == 1
-    assert Capture.unscoped.count() == UserFile.unscoped.count() == UserFileVersion.unscoped.count() == 1
+    assert len(kept) == 4 * len(texts)
+    assert len(set(kept)) == len(texts)
+    assert Capture.unscoped.count() == UserFile.unscoped.count() == len(texts)
+    assert UserFileVersion.unscoped.count() == len(texts)
 
 
 @pytest.mark.parametrize(

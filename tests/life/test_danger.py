@@ -81,6 +81,14 @@ def test_the_same_capture_sent_twice_is_counted_once(
     assert counted() == [("immediate", 1)]
 
 
+def test_words_of_danger_under_the_id_of_others_are_stored_and_counted(person: User, browser: Client) -> None:
+    for text in ("Buy bread.", f"Buy bread. {DANGER}", f"Buy bread. {DANGER}"):
+        answer = browser.post("/capture/", {"text": text, "id": "same"}, follow=True)
+        assert (CARD in answer.content.decode()) is (DANGER in text)
+    assert Capture.unscoped.count() == 2
+    assert counted() == [("immediate", 1)]
+
+
 def test_the_same_capture_sent_at_once_is_counted_once(person: User) -> None:
     def send() -> None:
         zone = ZoneInfo("Europe/Berlin")

@@ -71,6 +71,17 @@ def test_an_answer_is_kept_below_its_question_in_a_capture(
     assert "A question for you" not in browser.get("/").content.decode()
 
 
+def test_an_answer_that_is_written_on_and_sent_again_is_kept_too(
+    person: User, browser: Client, prompt: ReflectionPrompt
+) -> None:
+    for text in ("A walk.", "A walk without an aim.", "A walk without an aim."):
+        form = {"do": "write", "text": text, "id": "one"}
+        assert browser.post(f"/reflections/{prompt.pk}/", form)["Location"] == "/"
+    first, second = UserFileVersion.unscoped.filter(file__file_type=FileType.CAPTURE).order_by("id")
+    assert first.content.endswith("\n\nA walk.\n")
+    assert second.content.endswith("if it were no reward?\n\nA walk without an aim.\n")
+
+
 @pytest.mark.parametrize("form", [{"do": "write", "text": " "}, {"do": "dance", "text": "Kept words"}, {}])
 def test_what_cant_be_taken_is_said_and_stays(
     browser: Client, prompt: ReflectionPrompt, form: dict[str, str]

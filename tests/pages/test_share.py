@@ -47,6 +47,9 @@ def test_what_is_saved_is_one_capture_of_foreign_words(user: User) -> None:
     browser.post("/share/keep/", form)
     assert Capture.of(user.pk).count() == 1
     assert UserFileVersion.of(user.pk).get().program == "Share menu"
+    for _ in range(2):
+        assert browser.post("/share/keep/", form | {"text": "Another article"}).status_code == 303
+    assert Capture.of(user.pk).count() == 2, "other words in the same form"
     assert "from “<bdi>Share menu</bdi>”" in browser.get("/capture/").content.decode()
 
 
