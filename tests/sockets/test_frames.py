@@ -14,6 +14,7 @@ from coaching.events import CallPending, RoundRestarted, TurnEvent
 from coaching.library.clients import own_client
 from coaching.library.moves import adding
 from coaching.models import ActionItem, Document
+from coaching.people.socket_access import FRAMES_PER_SECOND
 from coaching.practice.faults.fault import Fault
 from coaching.practice.script import Hold, Note, Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer
@@ -39,6 +40,22 @@ PLAN = ToolUse(
         "content": "One thing.",
         "attributes": {"intention": "Rest", "priorities": ["Walk"]},
     },
+)
+STEP = ToolUse("create_action_item", {"title": "Call Mira", "quote": "Hello"}, id="toolu_step")
+NESTED: list[object] = []
+for _ in range(900):
+    NESTED = [NESTED]
+ODD: tuple[object, ...] = (
+    [{"x": 1}],
+    [[1]],
+    {"x": [1]},
+    [None],
+    2**70,
+    1.5,
+    True,
+    "a\x00b",
+    "\ud800",
+    NESTED,
 )
 COMPLETE = ToolUse("complete_session", {"type": "session"})
 COMPLETE_ARC = ToolUse("complete_session", {"type": "arc"})
@@ -334,3 +351,29 @@ def test_over_a_limit_a_form_keeps_its_text_and_says_when_to_send_it_again(user:
     page = answer.content.decode()
     assert "already answering in 2 conversations" in page
     assert "a third one</textarea>" in page
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("question", [PILLS, PULSE, STEP], ids=lambda question: str(question.name))
+async def test_no_value_in_a_frame_closes_the_socket(
+    live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str, question: ToolUse
+) -> None:
+    practice.script([Reply.of(question)])
+    async with open_socket(live_sage, session.id, cookie) as client:
+        await client.until("sync")
+        await client.send(type="message", text="Hello")
+        await client.until("done")
+        for odd in ODD:
+            values = (odd, [odd], {"accept": True, "input": {"title": odd}}, {"ratings": {"career": odd}})
+            for frame in (
+                *({"type": "message", "text": "Hi", name: odd} for name in ("text", "id", "documents")),
+                *({"type": "answer", "toolUseId": question.id, "value": value} for value in values),
+                {"type": "answer", "toolUseId": odd, "value": "Fine"},
+                {"type": "step", "id": odd, "action": "edit", "input": odd},
+                {"type": "step", "id": 1, "action": odd},
+                {"type": "choose", "turn": odd},
+                {"type": odd},
+            ):
+                await asyncio.sleep(1 / FRAMES_PER_SECOND)
+                await client.send(**frame)
+                assert "error" in (await client.until("error"))[-1], frame
