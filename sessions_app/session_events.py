@@ -6,10 +6,10 @@ shown, so that what was withdrawn or deleted is in no log. Streamed text isn't i
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, Self
 from uuid import UUID
 from weakref import WeakSet
 
@@ -35,8 +35,23 @@ class Fact:
     kind: ClassVar[EventKind]
 
     def payload(self) -> dict[str, Any]:
-        stored = (each.name for each in fields(self) if not each.metadata)
-        return {name: getattr(self, name) for name in stored}
+        return {name: getattr(self, name) for name in self.stored()}
+
+    @classmethod
+    def stored(cls) -> dict[str, bool]:
+        """Return the fields that are stored, and for each whether it must be there."""
+        return {
+            each.name: each.default is MISSING and each.default_factory is MISSING
+            for each in fields(cls)
+            if not each.metadata
+        }
+
+    @classmethod
+    def read(cls, payload: Mapping[str, Any]) -> Self | None:
+        """Return a stored fact; None where another version has written it, with other fields."""
+        stored = cls.stored()
+        required = {name for name, is_required in stored.items() if is_required}
+        return cls(**payload) if required <= payload.keys() <= stored.keys() else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,13 +238,23 @@ def _wake(session_id: UUID, facts: Sequence[Numbered]) -> None:
 
 
 def read_since(session: Session, seq: int) -> Sequence[Numbered] | None:
-    """Return the facts after a number; None where some are gone, unknown, or too many."""
+    """Return the facts after a number; None where some are gone, too many, or of another version.
+
+    During an upgrade a newer version may write kinds, or fields of a kind, that this one doesn't know.
+    """
     if session.event_seq - seq > MAX_READ:
         return None
     rows = list(SessionEvent.within(session).filter(seq__gt=seq).order_by("seq"))
-    if len(rows) != session.event_seq - seq or any(row.kind not in FACT_TYPES for row in rows):
-        return None  # a newer version writes kinds that this one doesn't know
-    return [(row.seq, FACT_TYPES[row.kind](**row.payload)) for row in rows]
+    if len(rows) != session.event_seq - seq:
+        return None
+    read: list[Numbered] = []
+    for row in rows:
+        kind = FACT_TYPES.get(row.kind)
+        fact = kind.read(row.payload) if kind else None
+        if fact is None:
+            return None
+        read.append((row.seq, fact))
+    return read
 
 
 def prune(now: datetime | None = None) -> int:

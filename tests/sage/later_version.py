@@ -6,17 +6,20 @@ a new table refers to older ones, with a row for each conversation of each perso
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from uuid import UUID
 
 from django.apps import apps
-from django.db import connection
+from django.db import connection, transaction
 
 from sage.schema import OWN_APPS
-from sessions_app.models import Message
+from sessions_app.models import Message, Session, SessionEvent, TitleSource
+from sessions_app.session_events import Titled, append
 
 MIGRATION = ("coaching", "9999_of_a_later_version")
 TABLE = "coaching_oflaterversion"
 COLUMN = "of_later_version"
 CONSTRAINT = "later_constraint"
+TITLE = "Named by a later version"
 
 _MAKE_TABLE = f"""
 CREATE TABLE {TABLE} (
@@ -45,6 +48,16 @@ def migrate() -> None:
     )
     with connection.cursor() as cursor:
         cursor.execute("INSERT INTO django_migrations (app, name, applied) VALUES (%s, %s, now())", MIGRATION)
+
+
+def rename(session_id: UUID) -> None:
+    """Give a session a title, and note that in its log with a field that this version doesn't know."""
+    with transaction.atomic():
+        session = Session.unscoped.select_for_update().get(id=session_id)
+        session.title, session.title_source = TITLE, TitleSource.USER
+        append(session, Titled(), changed=["title", "title_source"])
+        fact = SessionEvent.within(session).filter(seq=session.event_seq)
+        fact.update(payload={COLUMN: "something"})
 
 
 @contextmanager

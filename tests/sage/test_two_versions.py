@@ -100,7 +100,7 @@ async def test_web_and_worker_serve_on_a_database_that_a_later_version_has_migra
     live_sage: LiveSage, practice: PracticeServer, person: User
 ) -> None:
     await in_database(sync_reference_files)
-    practice.script([REPLY, "After it."])
+    practice.script([REPLY, "After it.", "And after that."])
     session = await in_database(Session.of(person.pk).create)
     async with signed_in(live_sage) as browser:
         cookie = f"sessionid={cookies_of(browser)['sessionid']}"
@@ -113,6 +113,10 @@ async def test_web_and_worker_serve_on_a_database_that_a_later_version_has_migra
             assert text_of(await client.until("done")) == "First half, second half."
             await client.send(type="message", text="After", id="after")
             assert text_of(await client.until("done")) == "After it."
+            await in_database(later_version.rename, session.pk)
+            assert (await client.until("sync"))[-1]["sync"]["status"] == "idle"
+            await client.send(type="message", text="Still here", id="still")
+            assert text_of(await client.until("done")) == "And after that."
     async with signed_in(live_sage) as browser, mail_server() as mails:
         document = await upload(browser, session)
         await in_database(remind_now, person)

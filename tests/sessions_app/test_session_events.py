@@ -19,6 +19,7 @@ from sessions_app.session_events import (
     KEPT,
     MAX_READ,
     ArcEntered,
+    StepTold,
     Titled,
     append,
     prune,
@@ -121,6 +122,31 @@ def test_who_reads_a_kind_of_a_newer_version_begins_anew(
         append(session, ArcEntered(arc="open_day"))
     monkeypatch.delitem(FACT_TYPES, ArcEntered.kind)
     assert read_since(session, 0) is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "payload"),
+    [
+        (EventKind.ARC_ENTERED, {"arc": "open_day", "added_later": 1}),
+        (EventKind.PART_ENDED, {"turn_id": "", "status": "", "stop_reason": "", "turn": "a newer meaning"}),
+        (EventKind.ARC_ENTERED, {}),
+    ],
+)
+def test_who_reads_a_kind_with_other_fields_begins_anew(
+    session: Session, kind: EventKind, payload: dict[str, object]
+) -> None:
+    with transaction.atomic():
+        append(session, Titled(), ArcEntered(arc="open_day"), Titled())
+    SessionEvent.within(session).filter(seq=2).update(kind=kind, payload=payload)
+    assert read_since(session, 0) is None
+    assert read_since(session, 2) == [(3, Titled())]
+
+
+def test_a_field_that_older_versions_did_not_write_has_its_default(session: Session) -> None:
+    with transaction.atomic():
+        append(session, StepTold(step_id=7, is_changed=True))
+    SessionEvent.within(session).update(payload={"step_id": 7})
+    assert read_since(session, 0) == [(1, StepTold(step_id=7))]
 
 
 @pytest.mark.django_db
