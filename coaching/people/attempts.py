@@ -3,7 +3,7 @@
 import math
 import threading
 import time
-from collections import deque
+from collections import OrderedDict, deque
 
 from django.utils.translation import ngettext
 
@@ -38,28 +38,34 @@ class AttemptLimit:
     def __init__(self, *, attempts: int, seconds: float) -> None:
         self._attempts = attempts
         self._seconds = seconds
-        self._made: dict[int, deque[float]] = {}
+        self._made: OrderedDict[int, deque[float]] = OrderedDict()
+        """By the last attempt, so that those who are forgotten next come first."""
         self._lock = threading.Lock()
 
     def count(self, user_id: int) -> None:
         """Count an attempt. Raises `TooOften` over the limit."""
         now = time.monotonic()
         with self._lock:
-            self._forget(now)
-            made = self._made.setdefault(user_id, deque())
+            made = self._recent(user_id, now)
             if len(made) >= self._attempts:
                 raise TooOften(self._seconds - now + made[0])
             made.append(now)
+            self._made[user_id] = made
+            self._made.move_to_end(user_id)
 
     def has_room(self, user_id: int) -> bool:
         """Return whether another attempt would be allowed now."""
         with self._lock:
-            self._forget(time.monotonic())
-            return len(self._made.get(user_id, ())) < self._attempts
+            return len(self._recent(user_id, time.monotonic())) < self._attempts
 
-    def _forget(self, now: float) -> None:
-        for known in list(self._made):
-            while self._made[known] and now - self._made[known][0] > self._seconds:
-                self._made[known].popleft()
-            if not self._made[known]:
-                del self._made[known]
+    def _recent(self, user_id: int, now: float) -> deque[float]:
+        """Return the person's attempts that count; forget whoever has made none that does.
+
+        Each attempt is forgotten once, so a call costs the same however many people there are.
+        """
+        while self._made and now - next(iter(self._made.values()))[-1] > self._seconds:
+            self._made.popitem(last=False)
+        made = self._made.get(user_id, deque())
+        while made and now - made[0] > self._seconds:
+            made.popleft()
+        return made
