@@ -63,7 +63,7 @@ class Answer:
     """A tool's view of a user's answer: the result for the model, and value and metadata to store.
 
     Without a result the answer was a yes to a call that hasn't run yet: it runs when the turn goes on. From
-    `look_due_at` on any process may take the second look at its words.
+    `look_due_at` on any process may take the second look at its words; a yes has none.
     """
 
     result: CallResult | None
@@ -89,11 +89,11 @@ def answer_call(
     session, call = _locked_call(user_id=user_id, session_id=session_id, tool_use_id=tool_use_id)
     answer = build_answer(session, call)
     call.metadata |= answer.metadata
-    call.look_due_at = answer.look_due_at
     if answer.result is None:
         call.state, call.value = ToolCallState.RUNNING, answer.value
         call.save(update_fields=["state", "value", "metadata"])
     else:
+        call.look_due_at = answer.look_due_at
         _end_call(call, ToolCallState.ANSWERED, answer.result, value=answer.value)
     if session.is_only_opened:
         session.is_only_opened = False
