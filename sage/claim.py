@@ -16,8 +16,9 @@ import structlog
 from django.db import connection
 
 from sessions_app.idle_connections import is_cut
+from sessions_app.lock_spaces import DatabaseLock
 
-CLAIM_LOCK = 0x5A6F
+CLAIM_LOCK = DatabaseLock.CLAIM.value
 CHECK_SECONDS = 5.0
 GIVE_BACK_SECONDS = 1.0
 # A host that disappears closes nothing: both sides detect a dead connection within half a minute.

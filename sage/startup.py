@@ -19,13 +19,14 @@ from sage.local_model import running_model
 from sage.schema import check_connection
 from sage.static_files import collect_static_files
 from sessions_app.database import NO_TIME_LIMITS, no_time_limits
+from sessions_app.lock_spaces import DatabaseLock
 from sessions_app.redis_errors import redis_errors
 
 DEMO_NAME = "demo"
 DEMO_EMAIL = "demo@sage.local"
 # Without characters that look alike.
 PASSWORD_LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # noqa: S105 - an alphabet, no password
-MIGRATION_LOCK = 0x5A6E
+MIGRATION_LOCK = DatabaseLock.MIGRATION.value
 
 
 def check_services() -> None:

@@ -1,11 +1,27 @@
-"""The first numbers of advisory locks that have two. Two uses of one number would wait for each other."""
+"""The numbers of all advisory locks. Two uses of one number would wait for each other.
+
+PostgreSQL keeps locks with one number apart from those with two, so `DatabaseLock` and `LockSpace` may share
+some. Processes of two versions use them together during an upgrade, so they don't change.
+"""
 
 from enum import IntEnum, unique
 
 
 @unique
+class DatabaseLock(IntEnum):
+    """Locks with one number: each exists once in a database."""
+
+    MIGRATION = 0x5A6E
+    """The database is migrated; shared, it mustn't be."""
+    CLAIM = 0x5A6F
+    """Shared by all web processes: the first one notices that it is alone."""
+    BACKUP = 0x5A70
+    """A backup is taken or restored."""
+
+
+@unique
 class LockSpace(IntEnum):
-    """What each lock is for; the second number says whose it is, or which."""
+    """The first of two numbers: what a lock is for. The second says whose it is, or which."""
 
     LIMITS = 0x5A6E
     """A user's turns and sessions are counted."""

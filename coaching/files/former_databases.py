@@ -7,16 +7,16 @@ import psycopg
 import structlog
 from django.conf import settings
 from django.db import connection
-from django.db.backends.utils import CursorWrapper
 from psycopg import sql
 
-from sessions_app.database import no_time_limits
+from sessions_app.database import NO_TIME_LIMITS, no_time_limits
+from sessions_app.lock_spaces import DatabaseLock
 
 logger = structlog.get_logger(__name__)
 
 KEPT = timedelta(days=7) - timedelta(hours=6)
 """A week, less the hours until the job runs again: people who have left meanwhile are in it."""
-BACKUP_LOCK = 0x5A70
+BACKUP_LOCK = DatabaseLock.BACKUP.value
 """Held while a backup is taken or restored."""
 RESTORING_SUFFIX = "_restoring"
 """Ends the name of the database that a restore fills."""
@@ -49,25 +49,28 @@ def drop_former_databases(*, now: datetime) -> int:
             except ValueError:  # somebody else's
                 continue
             if now - replaced_at > KEPT:
-                _drop(cursor, former)
+                _drop(cursor.connection, former)
             else:
                 secrets_left.add(former_secret_name(replaced_at))
-        _drop_unfinished(cursor, f"{name}{RESTORING_SUFFIX}")
+        unfinished = f"{name}{RESTORING_SUFFIX}"
+        cursor.execute("SELECT FROM pg_database WHERE datname = %s", [unfinished])
+        if cursor.fetchone() is not None:
+            _drop_unfinished(unfinished)
     for path in settings.SAGE_DATA_DIR.glob(f"{_SECRET_START}*"):
         if path.name not in secrets_left:
             path.unlink(missing_ok=True)
     return len(secrets_left)
 
 
-def _drop_unfinished(cursor: CursorWrapper, name: str) -> None:
-    """Drop the database that a killed restore has left, unless one is running."""
-    cursor.execute("SELECT FROM pg_database WHERE datname = %s", [name])
-    if cursor.fetchone() is None:
-        return
-    cursor.execute("SELECT pg_try_advisory_lock(%s)", [BACKUP_LOCK])
-    if cursor.fetchone() == (True,):
-        _drop(cursor, name)
-        cursor.execute("SELECT pg_advisory_unlock(%s)", [BACKUP_LOCK])
+def _drop_unfinished(name: str) -> None:
+    """Drop the database that a killed restore has left, unless one is running.
+
+    The lock belongs to a connection of its own, with which it ends, whatever happens.
+    """
+    with psycopg.connect(**connection.get_connection_params(), autocommit=True) as session:
+        session.execute(NO_TIME_LIMITS)
+        if session.execute("SELECT pg_try_advisory_lock(%s)", [BACKUP_LOCK]).fetchone() == (True,):
+            _drop(session, name)
 
 
 def drop_database(session: psycopg.Connection[Any], name: str) -> None:
@@ -84,9 +87,9 @@ def drop_database(session: psycopg.Connection[Any], name: str) -> None:
     session.execute(sql.SQL("DROP DATABASE IF EXISTS {}").format(sql.Identifier(name)))
 
 
-def _drop(cursor: CursorWrapper, name: str) -> None:
+def _drop(session: psycopg.Connection[Any], name: str) -> None:
     try:
-        drop_database(cursor.connection, name)
+        drop_database(session, name)
     except psycopg.Error as error:
         logger.warning("database_not_dropped", database=name, error=type(error).__name__)
 

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
-from types import SimpleNamespace
+from types import FrameType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -564,6 +564,30 @@ def test_the_job_drops_what_a_killed_restore_left(place: SimpleNamespace) -> Non
         assert name in databases_of(place)
     drop_former_databases(now=timezone.now())
     assert databases_of(place) == [place.name]
+
+
+def test_a_job_that_is_cut_off_while_it_drops_a_database_lets_backups_run(place: SimpleNamespace) -> None:
+    name = f"{place.name}_restoring"
+
+    def cut_off(_signal: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    former = signal.signal(signal.SIGALRM, cut_off)
+    try:
+        with connect("postgres") as session:
+            session.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+            session.execute("BEGIN")
+            # Nobody can drop it until this transaction ends.
+            session.execute(sql.SQL("COMMENT ON DATABASE {} IS 'held'").format(sql.Identifier(name)))
+            signal.setitimer(signal.ITIMER_REAL, 1)
+            with pytest.raises(KeyboardInterrupt):
+                drop_former_databases(now=timezone.now())
+            assert name in databases_of(place)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, former)
+    with connect(place.name) as session:
+        assert try_lock(session, BACKUP_LOCK)
 
 
 def test_a_former_database_is_dropped_although_somebody_is_connected(place: SimpleNamespace) -> None:
