@@ -23,8 +23,10 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 
 from coaching.sandbox.layers import known_missing
 from coaching.sandbox.trial import missing_layers
+from coaching.supervision import supervisor
 
 PART_SECONDS = 3
+FAILING = "failing"
 
 log = structlog.get_logger(__name__)
 
@@ -35,20 +37,22 @@ async def healthz(_request: HttpRequest) -> HttpResponse:
 
 
 async def readyz(_request: HttpRequest) -> JsonResponse:
-    """Answer 200 when database, cache and storage work, otherwise 503 with the names of those that don't."""
+    """Answer 200 when database, cache, storage and all loops work, otherwise 503 with what doesn't."""
     parts = await read_health()
-    is_ready = all(parts[name] == "ok" for name in PARTS)
+    is_ready = FAILING not in parts.values()
     body = {"status": "ok" if is_ready else "failing", **parts}
     return JsonResponse(body, status=200 if is_ready else 503)
 
 
 async def read_health() -> Mapping[str, str]:
-    """Return for each part `ok` or `failing`, and for the sandbox what `_sandbox` says."""
+    """Return for each part `ok` or `failing`, and for the sandbox what `_sandbox` says.
+
+    Of this process's loops only those are named that can't be kept running.
+    """
     *verdicts, sandbox = await asyncio.gather(*(part.is_working() for part in _parts), _sandbox())
-    parts = {
-        name: "ok" if is_working else "failing" for name, is_working in zip(PARTS, verdicts, strict=True)
-    }
-    return {**parts, "sandbox": str(sandbox)}
+    parts = {name: "ok" if is_working else FAILING for name, is_working in zip(PARTS, verdicts, strict=True)}
+    loops = {f"loop_{name}": FAILING for name in supervisor.failing()}
+    return {**parts, **loops, "sandbox": str(sandbox)}
 
 
 def read_health_here() -> Mapping[str, str]:

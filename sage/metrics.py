@@ -17,6 +17,7 @@ from coaching.job_queue import BRIEF_ATTEMPTS, count_failed_jobs, count_jobs
 from coaching.live.runner import get_runner
 from coaching.models import Backup
 from coaching.people.socket_access import open_sockets
+from coaching.supervision import supervisor
 from sessions_app.database import in_database
 from sessions_app.figures import read_brief_figures
 
@@ -28,6 +29,8 @@ _open_sockets = Gauge("sage_open_sockets", "WebSockets that are open in this pro
 _open_sockets.set_function(lambda: len(open_sockets))
 _running_turns = Gauge("sage_running_turns", "Turns that run in this process.")
 _running_turns.set_function(lambda: len(get_runner().running))
+_failing_loops = Gauge("sage_failing_loops", "Endless loops of this process that can't be kept running.")
+_failing_loops.set_function(lambda: len(supervisor.failing()))
 
 
 @require_safe

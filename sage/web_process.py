@@ -19,6 +19,7 @@ from coaching.live.upkeep import kept_up
 from coaching.model_client.servers import model_server
 from coaching.people.languages import browser_language
 from coaching.sandbox.markdown import warm_markdown
+from coaching.supervision import supervisor
 from coaching.views.programs import PROGRAM_PATHS
 from sage.claim import DatabaseClaim
 from sage.clients import uploader_of
@@ -136,7 +137,7 @@ async def _own_turns(warn: Callable[[str], None]) -> AsyncIterator[None]:
     is_alone = await asyncio.to_thread(claim.take)
     if not (is_alone or settings.REDIS_URL):
         warn(OTHER_PROCESS_WARNING)
-    keeping = asyncio.create_task(claim.keep(), name="keep claim")
+    keeping = supervisor.keep("claim", claim.keep)
     try:
         async with kept_up(get_runner(), is_alone=is_alone, can_notify=bool(settings.REDIS_URL)):
             yield

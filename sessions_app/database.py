@@ -15,7 +15,7 @@ from functools import partial
 from typing import ParamSpec, TypeVar
 
 from asgiref.sync import sync_to_async
-from django.db import DEFAULT_DB_ALIAS, DatabaseError, connection, connections, transaction
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError, connection, connections, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.utils import load_backend
 
@@ -38,6 +38,8 @@ _page_executor = ThreadPoolExecutor(max_workers=PAGE_THREADS, thread_name_prefix
 _heartbeat_executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="database heartbeat")
 
 
+OUTAGES = (DatabaseError, InterfaceError)
+"""What Django raises while the database can't be reached, or refuses a statement."""
 _TIME_LIMITS = ("idle_in_transaction_session_timeout", "statement_timeout", "lock_timeout")
 NO_TIME_LIMITS = "; ".join(f"SET {name} = 0" for name in _TIME_LIMITS)
 _USUAL_TIME_LIMITS = "; ".join(f"RESET {name}" for name in _TIME_LIMITS)

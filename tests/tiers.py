@@ -49,9 +49,10 @@ _PURE = """
     library/references/test_reference_files library/references/test_selection library/test_evidence
     library/test_amounts library/test_dates library/test_deadlines
     library/test_planted_facts life/test_drawing life/test_levels life/test_words live/test_live
+    live/test_supervision
     model_client/test_connection model_client/test_context_size model_client/test_patience
-    model_client/test_servers pages/test_code_colours pages/test_styles people/test_slots_of_tokens practice
-    programs/test_names
+    model_client/test_servers pages/test_code_colours pages/test_styles people/test_attempts
+    people/test_slots_of_tokens practice programs/test_names
     recall/test_excerpts recall/test_question safety sage/test_env sage/test_held_refusals
     sage/test_mail_pages sage/test_origin
     sandbox/test_blocks sandbox/test_formulas sessions_app/test_english sessions_app/test_money

@@ -117,7 +117,7 @@ def _health_group(parts: Mapping[str, str]) -> FigureGroup:
     sandbox = parts["sandbox"]
     figures = [
         Figure(
-            name="Database, cache, storage",
+            name="Database, cache, storage, loops",
             value=f"failing: {', '.join(failing)}" if failing else "working",
             is_alert=bool(failing),
         ),

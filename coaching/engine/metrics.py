@@ -29,3 +29,6 @@ SECOND_LOOKS = Counter(
     "Second looks for danger, by their level, or given_up, failed, nonsense.",
     ["outcome"],
 )
+LOOP_FAILURES = Counter(
+    "sage_loop_failures", "Failures of this process's endless loops, or of one item of them.", ["loop"]
+)

@@ -7,13 +7,14 @@ own. It handles no signals: its owner stops it.
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 from types import TracebackType
 from typing import Self
 
 import psycopg
 import structlog
 from django.conf import settings
-from django.db import DatabaseError, connection
+from django.db import connection
 from procrastinate import App
 from procrastinate.contrib.django import app
 from procrastinate.exceptions import ConnectorException
@@ -34,8 +35,9 @@ from coaching.jobs.tasks import BULK_CALLS, MODELS, free_stalled_jobs
 from coaching.library.pipeline.extraction import warm_extraction
 from coaching.live.runner import get_runner
 from coaching.model_client.connection import ModelConnection
+from coaching.supervision import is_ending, supervisor
 from coaching.voice.transcription import can_transcribe, speech_model
-from sessions_app.database import in_database
+from sessions_app.database import OUTAGES, in_database
 
 logger = structlog.get_logger(__name__)
 
@@ -62,7 +64,7 @@ RESTART_SECONDS = 1.0
 JOB_SECONDS_AT_STOP = 6.0
 STOP_SECONDS = 9.0
 
-_OUTAGES = (ConnectorException, psycopg.Error, DatabaseError, OSError)
+_OUTAGES = (ConnectorException, psycopg.Error, *OUTAGES, OSError)
 
 
 class JobWorker:
@@ -90,29 +92,22 @@ class JobWorker:
             alone.add(HEARING_QUEUE)
         queues = sorted({task.queue for task in app.tasks.values()} - alone)
         without_bulk = [queue for queue in queues if queue != BULK_QUEUE]
-        self._tasks = [
-            asyncio.create_task(self._work(self._any_jobs, queues, slots=SLOTS), name="work on any jobs"),
-            asyncio.create_task(self._work(self._no_bulk, without_bulk, slots=1), name="work without bulk"),
-            asyncio.create_task(
-                self._work(self._documents, [DOCUMENTS_QUEUE], slots=DOCUMENT_SLOTS), name="read documents"
-            ),
-            asyncio.create_task(
-                self._work(self._reminders, [REMINDERS_QUEUE], slots=REMINDER_SLOTS), name="send reminders"
-            ),
-            asyncio.create_task(_free_stalled(self._polling.has_stalled), name="free stalled jobs"),
-            asyncio.create_task(_warm_extraction(), name="warm extraction"),
-            asyncio.create_task(self._warm_model(), name="warm the model's client"),
-        ]
+        self._work_on("jobs_any", self._any_jobs, queues, slots=SLOTS)
+        self._work_on("jobs_without_bulk", self._no_bulk, without_bulk, slots=1)
+        self._work_on("jobs_documents", self._documents, [DOCUMENTS_QUEUE], slots=DOCUMENT_SLOTS)
+        self._work_on("jobs_reminders", self._reminders, [REMINDERS_QUEUE], slots=REMINDER_SLOTS)
         hearing_slots, voice_slots = (1, 1) if speech_model() else (HEARING_SLOTS, VOICE_SLOTS)
         if HEARING_QUEUE in alone:
-            library = self._work(self._hearing, [HEARING_QUEUE], slots=hearing_slots)
-            self._tasks.append(asyncio.create_task(library, name="hear recordings in the library"))
+            self._work_on("jobs_hearing", self._hearing, [HEARING_QUEUE], slots=hearing_slots)
         if settings.SAGE_INBOX:
-            reading = self._work(self._inbox, [INBOX_QUEUE], slots=1)
-            self._tasks.append(asyncio.create_task(reading, name="read incoming mail"))
+            self._work_on("jobs_inbox", self._inbox, [INBOX_QUEUE], slots=1)
         if can_transcribe():
-            hearing = self._work(self._voice, [VOICE_QUEUE], slots=voice_slots)
-            self._tasks.append(asyncio.create_task(hearing, name="turn recordings into words"))
+            self._work_on("jobs_voice", self._voice, [VOICE_QUEUE], slots=voice_slots)
+        self._tasks += [
+            supervisor.keep("free_stalled", partial(_free_stalled, self._polling.has_stalled)),
+            supervisor.keep("warm_extraction", _warm_extraction, is_endless=False),
+            supervisor.keep("warm_model", self._warm_model, is_endless=False),
+        ]
         return self
 
     async def __aexit__(
@@ -137,13 +132,19 @@ class JobWorker:
         """Load the SDK, which takes a second, so that the first call needn't wait for it."""
         await self._models.client()
 
+    def _work_on(self, name: str, jobs: App, queues: Sequence[str], *, slots: int) -> None:
+        self._tasks.append(supervisor.keep(name, partial(self._work, jobs, queues, slots=slots)))
+
     async def _work(self, jobs: App, queues: Sequence[str], *, slots: int) -> None:
+        """Work until cancelled. Returns where the library has stopped because one of its tasks failed."""
         while True:
             try:
-                await self._work_until_outage(jobs, queues, slots=slots)
+                return await self._work_until_outage(jobs, queues, slots=slots)
             except _OUTAGES as error:
                 logger.warning("worker_without_database", error=type(error).__name__)
-            await asyncio.sleep(RESTART_SECONDS)
+                if is_ending():
+                    return None
+                await asyncio.sleep(RESTART_SECONDS)
 
     async def _work_until_outage(self, jobs: App, queues: Sequence[str], *, slots: int) -> None:
         await in_database(_join_server)

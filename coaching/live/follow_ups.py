@@ -7,6 +7,7 @@ import structlog
 from django.db import DatabaseError
 
 from coaching.job_queue import enqueue_follow_ups
+from coaching.supervision import supervisor
 from sessions_app.database import in_database
 
 logger = structlog.get_logger(__name__)
@@ -28,7 +29,7 @@ class FollowUps:
         """Queue what follows the turn that has just ended in a session, within some seconds."""
         self._session_ids.add(session_id)
         if self._task is None or self._task.done():
-            self._task = asyncio.create_task(self._enqueue_later(), name="enqueue follow-ups")
+            self._task = supervisor.keep("follow_ups", self._enqueue_later, is_endless=False)
 
     async def finish(self) -> None:
         """Queue at once what is left, if the database can be reached."""

@@ -127,6 +127,12 @@ class Readers:
             _tell(hub, news)
         return not hub.is_behind
 
+    def tell_anew(self, session_id: uuid.UUID) -> None:
+        """Forget which facts readers were told, so that catching up begins with a snapshot."""
+        hub = self.hubs.get(session_id)
+        if hub is not None:
+            hub.seq = None
+
     async def settle(
         self, session_id: uuid.UUID, *, ends_live: bool = False, is_unsure: bool = False
     ) -> None:

@@ -33,6 +33,7 @@ from coaching.people.languages import in_model_language
 from coaching.people.turn_starts import turn_starts
 from coaching.safety.card import kept_danger
 from coaching.safety.danger import read_words
+from coaching.supervision import supervisor
 from coaching.turns import answering, answers
 from coaching.turns.request import TurnRequest
 from coaching.turns.setup import TurnSetup
@@ -235,7 +236,8 @@ class Runner:
         answering = self._answer(session_id, running, is_resumed=is_resumed, setup=setup)
         running.task = asyncio.create_task(answering, name=f"turn {key.turn_id}")
         if self._shown_task is None or self._shown_task.done():
-            self._shown_task = asyncio.create_task(store_shown(self.running), name="store shown text")
+            storing = partial(store_shown, self.running)
+            self._shown_task = supervisor.keep("store_shown", storing, is_endless=False)
 
     async def _answer(
         self, session_id: uuid.UUID, running: RunningTurn, *, is_resumed: bool, setup: TurnSetup | None

@@ -44,7 +44,7 @@ from coaching.turns.second_looks import (
     store_looks,
 )
 from coaching.turns.upstream import note_failure
-from sessions_app.database import in_database
+from sessions_app.database import OUTAGES, in_database
 from sessions_app.models import LookOutcome, ModelUsage, UsagePurpose
 from sessions_app.queries import run_queries
 
@@ -99,7 +99,7 @@ class SecondLooks:
         while True:
             try:
                 await self._take_lost()
-            except DatabaseError as error:
+            except OUTAGES as error:
                 logger.warning("lost_looks_without_database", error=type(error).__name__)
             await asyncio.sleep(LOST_SECONDS)
 

@@ -4,14 +4,15 @@ import asyncio
 import uuid
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
 
 import structlog
-from django.db import DatabaseError
 from django.db.models import Q
 
 from coaching.live.runner import Runner
+from coaching.supervision import Items
 from sessions_app import leases
-from sessions_app.database import in_database, in_database_heartbeat
+from sessions_app.database import OUTAGES, in_database, in_database_heartbeat
 from sessions_app.leases import LeaseWatch
 from sessions_app.models import Session, Turn, TurnStatus
 from sessions_app.turn_records import TurnKey
@@ -40,6 +41,7 @@ class TakeOver:
         self._watch = LeaseWatch()
         self._without_task: set[uuid.UUID] = set()
         self._replaced: set[TurnKey] = set()
+        self._lost = Items("take_over")
         self._frozen_checked_at = 0.0
         self._is_idle = False
         self._needs_check = asyncio.Event()
@@ -83,13 +85,21 @@ class TakeOver:
         left_open = self._left_open(held)
         for lease in held:
             if lease.owner in dead or lease.key.turn_id in left_open:
-                await claim_lost_turn(self._runner, lease)
+                await self._claim(lease)
         self._cancel_replaced(held)
         if self._is_alone:  # else `_follow` does it, sooner
             await stop_on_request(self._runner)
         for owner in self._watch.forgotten(beats, now=now) - {self._runner.owner}:
             await in_database(leases.forget_process, owner)
         return held
+
+    async def _claim(self, lease: leases.Lease) -> None:
+        """Claim a lost turn; one that fails is tried again later, with its readers told anew."""
+        if not self._lost.is_due(lease.key.turn_id):
+            return
+        anew = partial(self._runner.readers.tell_anew, lease.session_id)
+        with self._lost.apart(lease.key.turn_id, on_failure=anew, turn_id=str(lease.key.turn_id)):
+            await claim_lost_turn(self._runner, lease)
 
     def _dead_owners(
         self, beats: Mapping[str, int], held: Collection[leases.Lease], *, now: float
@@ -197,5 +207,5 @@ def outages_logged() -> Iterator[None]:
     """Log that the database can't be reached, or refuses something; the next check tries again."""
     try:
         yield
-    except DatabaseError as error:
+    except OUTAGES as error:
         logger.warning("upkeep_without_database", error=type(error).__name__)

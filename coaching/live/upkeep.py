@@ -1,4 +1,4 @@
-"""The background loops of a process: its heartbeat, the take-over of lost turns, and news of other processes.
+"""The supervised loops of a process: its heartbeat, the take-over of lost turns, and news of other processes.
 
 `_follow` brings this process's readers what others changed: several times a second where there are other web
 processes, every few seconds where only a worker or an operator may have changed something.
@@ -26,6 +26,7 @@ from coaching.live.take_over import (
     store_beat,
 )
 from coaching.people.socket_access import open_sockets
+from coaching.supervision import Items, supervisor
 from sessions_app import leases
 from sessions_app.database import close_heartbeat_connection, in_database
 from sessions_app.leases import BEAT_SECONDS, LEASE_SECONDS, LeaseWatch
@@ -47,13 +48,16 @@ async def kept_up(runner: Runner, *, is_alone: bool, can_notify: bool) -> AsyncI
     """
     await in_database(leases.store_beat, runner.owner)
     take_over = TakeOver(runner, is_alone=is_alone)
-    loops = [runner.warm(), _beat(take_over.beat), take_over.run(), _follow(runner, take_over)]
-    loops += [open_sockets.watch(), runner.second_looks.take_lost()]
+    tasks = [
+        supervisor.keep("warm", runner.warm, is_endless=False),
+        supervisor.keep("heartbeat", partial(_beat, take_over.beat)),
+        supervisor.keep("take_over", take_over.run),
+        supervisor.keep("follow", partial(_follow, runner, take_over, Items("follow"))),
+        supervisor.keep("watch_sockets", open_sockets.watch),
+        supervisor.keep("lost_looks", runner.second_looks.take_lost),
+    ]
     if can_notify:
-        loops.append(runner.readers.notifier.listen())
-    tasks = [asyncio.create_task(loop) for loop in loops]
-    for task in tasks:
-        task.add_done_callback(_log_failure)
+        tasks.append(supervisor.keep("notifications", runner.readers.notifier.listen))
     try:
         yield
     finally:
@@ -61,12 +65,6 @@ async def kept_up(runner: Runner, *, is_alone: bool, can_notify: bool) -> AsyncI
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await _end(runner)
-
-
-def _log_failure(task: "asyncio.Task[None]") -> None:
-    """Log a loop that failed: turns of this process are no longer safe."""
-    if not task.cancelled() and task.exception() is not None:
-        logger.critical("upkeep_loop_failed", exc_info=task.exception())
 
 
 async def _end(runner: Runner) -> None:
@@ -84,7 +82,7 @@ async def resume_lost_turns(runner: Runner) -> int:
     A process counts as dead if it has no heartbeat within `LEASE_SECONDS`.
     """
     await in_database(leases.store_beat, runner.owner)
-    beating = asyncio.create_task(_beat(partial(store_beat, runner)))
+    beating = supervisor.keep("heartbeat", partial(_beat, partial(store_beat, runner)))
     try:
         lost = await _lost_leases(runner)
         await end_open_transactions({lease.owner for lease in lost})
@@ -127,20 +125,23 @@ async def _beat(store: Callable[[], Awaitable[None]]) -> None:
         await asyncio.sleep(BEAT_SECONDS)
 
 
-async def _follow(runner: Runner, take_over: TakeOver) -> None:
+async def _follow(runner: Runner, take_over: TakeOver, sessions: Items) -> None:
     while True:
         with outages_logged():
             await stop_on_request(runner)
-            await _show_changes(runner.readers)
+            await _show_changes(runner.readers, sessions)
         is_soon = take_over.has_others
         await runner.readers.notifier.wait(FOLLOW_SECONDS if is_soon else FOLLOW_ALONE_SECONDS)
 
 
-async def _show_changes(readers: Readers) -> None:
+async def _show_changes(readers: Readers, sessions: Items) -> None:
     """Catch up the readers of sessions that are further than what they have been shown."""
     read = [session_id for session_id, hub in readers.hubs.items() if hub.subscriptions]
     positions = await in_database(read_positions, read) if read else {}
     for session_id, position in positions.items():
-        if not readers.is_at(session_id, position):
-            with suppress(Session.DoesNotExist):
-                await readers.catch_up(session_id)
+        if readers.is_at(session_id, position) or not sessions.is_due(session_id):
+            continue
+        anew = partial(readers.tell_anew, session_id)
+        apart = sessions.apart(session_id, on_failure=anew, session_id=str(session_id))
+        with apart, suppress(Session.DoesNotExist):
+            await readers.catch_up(session_id)

@@ -17,17 +17,18 @@ from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_K
 from django.contrib.auth.models import User
 from django.contrib.sessions.backends.db import SessionStore
 from django.contrib.sessions.models import Session as BrowserSession
-from django.db import DatabaseError
 from django.db.models import QuerySet, Subquery
 from django.db.models.functions import Now
 from django.utils.crypto import constant_time_compare
 
-from sessions_app.database import in_database
+from coaching.supervision import Items
+from sessions_app.database import OUTAGES, in_database
 from sessions_app.queries import Condition, Rows, parameter, prepared, run_queries, run_query
 
 logger = structlog.get_logger(__name__)
 
 WATCH_SECONDS = 3.0
+END_SECONDS = 5.0
 MAX_SOCKETS = 10
 """Per person, in this process."""
 PING_SECONDS = 2.0
@@ -88,6 +89,7 @@ class OpenSockets:
     def __init__(self) -> None:
         self._sockets: dict[int, set[OpenSocket]] = {}
         self._budgets: dict[int, FrameBudget] = {}
+        self._ended = Items("watch_sockets")
 
     def __len__(self) -> int:
         return sum(map(len, self._sockets.values()))
@@ -130,12 +132,18 @@ class OpenSockets:
             try:
                 pairs = {(item.session_key, item.user_id) for item in sockets}
                 signed_in = await in_database(read_signed_in, pairs) if pairs else set()
-            except DatabaseError:
+            except OUTAGES:
                 logger.warning("sockets_not_checked", sockets=len(sockets))
                 continue
-            for item in sockets:
-                if (item.session_key, item.user_id) not in signed_in:
-                    await item.end(NOT_SIGNED_IN)
+            over = [item for item in sockets if (item.session_key, item.user_id) not in signed_in]
+            await asyncio.gather(*map(self._end, over))
+
+    async def _end(self, opened: OpenSocket) -> None:
+        """Close a socket whose user has signed out; one that fails is tried again and holds up no other."""
+        if self._ended.is_due(opened):
+            with self._ended.apart(opened, user_id=str(opened.user_id)):
+                async with asyncio.timeout(END_SECONDS):
+                    await opened.end(NOT_SIGNED_IN)
 
     def _forget_full_budgets(self) -> None:
         for user_id, budget in list(self._budgets.items()):

@@ -28,7 +28,7 @@ ALL = ("view_turn", "view_modelusage", "view_session", "view_procrastinatejob")
 WITHOUT_SCANS = "SET LOCAL enable_seqscan = off"
 """For so few rows a scan may seem as cheap, depending on what other tests have left in the table."""
 SECRET = "what nobody else should read"
-OF_EVERY_OPERATOR = {"Database, cache, storage", "Isolation of readers", "Version"}
+OF_EVERY_OPERATOR = {"Database, cache, storage, loops", "Isolation of readers", "Version"}
 
 
 @pytest.fixture(autouse=True)

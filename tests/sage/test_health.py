@@ -14,7 +14,9 @@ from django.db import connection
 from django.test import AsyncClient
 from pytest_django import Settings
 
+from coaching import supervision
 from coaching.sandbox import layers
+from coaching.supervision import supervisor
 from sage.checks import warn_of_missing_layers
 from sage.health import PART_SECONDS, PARTS
 from tests.patience import patience
@@ -62,6 +64,27 @@ async def test_a_cache_that_is_gone_is_named(settings: Settings) -> None:
     }
     code, parts = await _ready()
     assert (code, parts["database"], parts["cache"]) == (503, "ok", "failing")
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_a_loop_that_can_not_be_kept_running_is_named_until_it_is_ended(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(supervision, "FIRST_WAIT_SECONDS", 0.001)
+
+    async def fail() -> None:
+        raise ValueError
+
+    loop = supervisor.keep("heartbeat", fail)
+    async with asyncio.timeout(30):
+        while not supervisor.failing():  # noqa: ASYNC110 - nothing here is told when it happens
+            await asyncio.sleep(0.001)
+    code, parts = await _ready()
+    assert (code, parts["status"], parts["loop_heartbeat"]) == (503, "failing", "failing")
+    assert parts["database"] == "ok"
+    loop.cancel()
+    await asyncio.wait([loop])
+    assert (await _ready())[0] == 200
 
 
 async def test_that_the_process_lives_needs_no_database(monkeypatch: pytest.MonkeyPatch) -> None:
