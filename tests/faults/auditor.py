@@ -331,8 +331,14 @@ def _audit_log(cluster: Cluster) -> list[str]:
 
 def _unexpected_lines(logged: str) -> list[str]:
     # Lost connections are the injected fault; the turn's end is checked elsewhere.
-    marks = ("Traceback (most recent", "turn_failed", "Task exception was never", '"level": "critical"')
-    marks += ("loop_failed", "loop_item_failed")
+    marks = (
+        "Traceback (most recent",
+        "turn_failed",
+        "Task exception was never",
+        '"level": "critical"',
+        "loop_failed",
+        "loop_item_failed",
+    )
     return [
         line
         for line in logged.splitlines()
