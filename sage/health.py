@@ -2,7 +2,8 @@
 
 Each dependency is checked in its own thread with a short deadline, so that one that hangs can't hide the
 others or block anything else: while it hangs it isn't checked again, however many requests ask. The response
-names the failing dependency; the reason is logged. The sandbox's state never makes a process unready.
+names the failing dependency, or a loop of this process that keeps failing; the reason is logged. The
+sandbox's state never makes a process unready.
 """
 
 import asyncio
