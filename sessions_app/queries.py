@@ -5,17 +5,17 @@ The ORM takes longer to build a statement than the database to run it. Other mod
 only where a queryset would need more than one statement or can't say it.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import count
 from typing import Any, Generic, TypeVar
 
 from django.db import DEFAULT_DB_ALIAS, Error, connection, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.backends.utils import CursorWrapper
 from django.db.models import Expression, F, Func, IntegerField, Model, QuerySet
 from django.db.models.base import ModelState
-from psycopg import Cursor
+from psycopg import RawCursor
 from psycopg.sql import Literal
 
 ModelT = TypeVar("ModelT", bound=Model)
@@ -85,9 +85,10 @@ class Condition:
 
 
 def run_query(query: Query) -> Rows:
-    with _cursor(connections[DEFAULT_DB_ALIAS]) as cursor:
-        cursor.execute(query.sql, query.values)
-        rows: Rows = cursor.fetchall()
+    database = connections[DEFAULT_DB_ALIAS]
+    database.ensure_connection()
+    with database.wrap_database_errors:
+        rows: Rows = _sent(query, database).fetchall()
         return rows
 
 
@@ -119,10 +120,7 @@ def _run_pipeline(database: BaseDatabaseWrapper, queries: Iterable[Query]) -> li
     Before the first sync nothing starts it: `leases.end_transactions` does the rest.
     """
     with database.connection.pipeline() as pipeline:
-        cursors = []
-        for query in queries:
-            cursors.append(_cursor(database))
-            cursors[-1].execute(query.sql, query.values)
+        cursors = [_sent(query, database) for query in queries]
         pipeline.sync()
         while pipeline.result_queue:
             pipeline.sync()
@@ -140,14 +138,46 @@ def _drop_connection() -> None:
         connection.close()
 
 
-def _cursor(database: BaseDatabaseWrapper) -> CursorWrapper:
-    """Open a cursor that binds parameters in the server, so that statements can be prepared.
+class _Places(dict[str, str]):
+    """Numbers the values of a statement by their names, as they come."""
 
-    Django's own cursor binds them in the client. The thread's `connection` would be looked up for each use.
+    def __missing__(self, name: str) -> str:
+        self[name] = place = f"${len(self) + 1}"
+        return place
+
+
+@lru_cache(maxsize=1_000)
+def _numbered(sql: str) -> tuple[str, Sequence[str]]:
+    """Return a statement as the server takes it, and the names of its values in their order.
+
+    The driver would convert a long one again each time.
     """
-    database.ensure_connection()
-    wrap = database.make_debug_cursor if database.queries_logged else database.make_cursor
-    return wrap(Cursor(database.connection))  # type: ignore[arg-type]  # the stubs know one kind of cursor
+    places = _Places()
+    return sql % places, tuple(places)
+
+
+def _sent(query: Query, database: BaseDatabaseWrapper) -> RawCursor[Any]:
+    """Return a cursor that has run a query, or sent it if the connection is in a pipeline."""
+    sql, names = _numbered(query.sql)
+    return _run(sql, [query.values[name] for name in names], database)
+
+
+def _run(sql: str, values: Sequence[Any], database: BaseDatabaseWrapper) -> RawCursor[Any]:
+    """Run a statement whose values are bound in the server, so that it can be prepared; return its cursor.
+
+    Django's own cursor binds them in the client. Its wrapper takes longer than sending the statement: it is
+    only used where somebody hears of statements. The caller wraps errors.
+    """
+    raw = RawCursor(database.connection)
+    cursor: Any = raw
+    if database.queries_logged:
+        cursor = database.make_debug_cursor(cursor)
+    elif database.execute_wrappers:
+        cursor = database.make_cursor(cursor)
+    else:
+        database.validate_no_broken_transaction()
+    cursor.execute(sql, values)
+    return raw
 
 
 def write_together(*, changed: Mapping[Model, Sequence[str]], added: Sequence[Model]) -> None:
@@ -157,34 +187,65 @@ def write_together(*, changed: Mapping[Model, Sequence[str]], added: Sequence[Mo
     one. Foreign keys between the rows are checked when the transaction ends.
     """
     database = connections[DEFAULT_DB_ALIAS]
-    statements = [_change(row, fields, database) for row, fields in changed.items()]
-    statements += [_insertion(row, database) for row in added]
-    *parts, last = [sql for sql, _ in statements]
-    heads = ", ".join(f"part{number} AS ({sql})" for number, sql in enumerate(parts))
-    values = [value for _, own in statements for value in own]
-    with _cursor(database) as cursor:
-        cursor.execute(f"{f'WITH {heads} ' if parts else ''}{last} RETURNING id", values)
-        ((key,),) = cursor.fetchall()
+    database.ensure_connection()
+    shape = (
+        tuple((type(row), tuple(fields)) for row, fields in changed.items()),
+        tuple((type(row), row.pk is not None) for row in added),
+    )
+    sql, changes, insertions = _write_of(*shape)
+    values: list[Any] = []
+    for row, fields in zip(changed, changes, strict=True):
+        values += [field.get_db_prep_save(field.pre_save(row, add=False), database) for field in fields]
+        values.append(row.pk)
+    for row, fields in zip(added, insertions, strict=True):
+        values += [field.get_db_prep_save(field.pre_save(row, add=True), database) for field in fields]
+    with database.wrap_database_errors:
+        ((key,),) = _run(sql, values, database).fetchall()
     if added:
         added[-1].pk = key
     for row in added:
         row._state.adding, row._state.db = False, DEFAULT_DB_ALIAS
 
 
-def _insertion(row: Model, database: BaseDatabaseWrapper) -> tuple[str, list[Any]]:
-    fields = [field for field in row._meta.concrete_fields if not (field.primary_key and row.pk is None)]
+_Fields = Sequence[Any]
+
+
+@lru_cache(maxsize=500)
+def _write_of(
+    changed: Sequence[tuple[type[Model], Sequence[str]]], added: Sequence[tuple[type[Model], bool]]
+) -> tuple[str, Sequence[_Fields], Sequence[_Fields]]:
+    """Return the statement that updates and inserts rows of such models, and the fields of its values.
+
+    After the fields of an updated row comes its key. The flag says whether a new row has its key.
+    """
+    changes = [_named(model, names) for model, names in changed]
+    insertions = [_inserted(model, has_key) for model, has_key in added]
+    places = map("${}".format, count(1))
+    parts = [_change(model, fields, places) for (model, _), fields in zip(changed, changes, strict=True)]
+    parts += [_insertion(model, fields, places) for (model, _), fields in zip(added, insertions, strict=True)]
+    *heads, last = parts
+    head = ", ".join(f"part{number} AS ({sql})" for number, sql in enumerate(heads))
+    return f"{f'WITH {head} ' if heads else ''}{last} RETURNING id", changes, insertions
+
+
+def _named(model: type[Model], names: Sequence[str]) -> _Fields:
+    return [field for field in model._meta.concrete_fields if field.name in names]
+
+
+def _inserted(model: type[Model], has_key: bool) -> _Fields:
+    return [field for field in model._meta.concrete_fields if has_key or not field.primary_key]
+
+
+# Names of tables and columns alone; every value is a parameter.
+def _insertion(model: type[Model], fields: _Fields, places: Iterator[str]) -> str:
     columns = ", ".join(f'"{field.column}"' for field in fields)
-    places = ", ".join(["%s"] * len(fields))
-    values = [field.get_db_prep_save(field.pre_save(row, add=True), database) for field in fields]
-    # Names of tables and columns alone; every value is a parameter.
-    return f'INSERT INTO "{row._meta.db_table}" ({columns}) VALUES ({places})', values  # noqa: S608
+    values = ", ".join(next(places) for _ in fields)
+    return f'INSERT INTO "{model._meta.db_table}" ({columns}) VALUES ({values})'  # noqa: S608
 
 
-def _change(row: Model, names: Sequence[str], database: BaseDatabaseWrapper) -> tuple[str, list[Any]]:
-    fields = [field for field in row._meta.concrete_fields if field.name in names]
-    columns = ", ".join(f'"{field.column}" = %s' for field in fields)
-    values = [field.get_db_prep_save(field.pre_save(row, add=False), database) for field in fields]
-    return f'UPDATE "{row._meta.db_table}" SET {columns} WHERE id = %s', [*values, row.pk]  # noqa: S608
+def _change(model: type[Model], fields: _Fields, places: Iterator[str]) -> str:
+    columns = ", ".join(f'"{field.column}" = {next(places)}' for field in fields)
+    return f'UPDATE "{model._meta.db_table}" SET {columns} WHERE id = {next(places)}'  # noqa: S608
 
 
 class Columns(Generic[ModelT]):
