@@ -50,13 +50,16 @@ class TurnContent:
     usage: Sequence[ModelUsage]
 
 
-def content_queries(turn_id: uuid.UUID) -> Sequence[Query]:
-    return [query(turn=turn_id) for query in (_rounds, _calls, _usage)]
+def content_queries(turn_id: uuid.UUID, *, has_rounds: bool = True) -> Sequence[Query]:
+    """Return the queries for a turn's content; without stored rounds it has no calls either."""
+    queries = (_rounds, _calls, _usage) if has_rounds else (_usage,)
+    return [query(turn=turn_id) for query in queries]
 
 
 def content_of(rows: Sequence[Rows]) -> TurnContent:
     """Return a turn's content from the rows of `content_queries`."""
-    rounds, calls, usage = rows
+    *stored, usage = rows
+    rounds, calls = stored or ((), ())
     return TurnContent(
         rounds=[_ROUND.object_of(row) for row in rounds],
         calls=[_CALL.object_of(row) for row in calls],

@@ -301,11 +301,12 @@ def close_turn(key: TurnKey, ending: Ending, *, last: LastRound | None = None) -
     An interrupted turn keeps what its lost runner had shown. Returns the assistant's message, or None
     where there was neither text nor a call.
     """
+    has_rounds = last is None or last.round.number > 1
     sessions, turns, *rows = run_queries(
         [
             _locked_session_of_turn(turn=key.turn_id),
             _locked_turn(turn=key.turn_id, fence=key.fence),
-            *content_queries(key.turn_id),
+            *content_queries(key.turn_id, has_rounds=has_rounds),
         ]
     )
     turn = _running(turns, sessions, key)

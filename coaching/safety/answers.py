@@ -50,9 +50,10 @@ DANGER = Danger(level="immediate", about="self", topic="life")
 
 
 def danger_in_answer(words: str, *, asked: str) -> Danger | None:
-    """Return the danger in words that answer Sage's question, None for a no and for other words."""
-    if not may_answer(words):
-        return None
+    """Return the danger in words that answer Sage's question, None for a no and for other words.
+
+    The question is read first: it is seldom one of these.
+    """
     questions = _questions_in(asked)
     if any(_says("asks", question) for question in questions):
         is_last = len(questions) != LAST_QUESTIONS or _says("asks", questions[-1])
