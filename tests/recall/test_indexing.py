@@ -28,3 +28,10 @@ def test_a_turn_that_ends_has_each_of_its_messages_indexed_once(user: User) -> N
     turn_records.close_turn(key, Ending(status=TurnStatus.COMPLETED, stop_reason="end_turn"))
     assert next_id() - before - 1 == RecallPassage.of(user.pk).count() == 2
     assert texts(user, "wombat", limit=1) == ["A wombat"]
+
+
+def test_the_message_of_a_turn_that_ends_without_an_answer_is_indexed(user: User) -> None:
+    key = open_turn(open_conversation(user))
+    assert texts(user, "morning") == []
+    turn_records.close_turn(key, Ending(status=TurnStatus.FAILED, stop_reason="error"))
+    assert texts(user, "morning") == ["Good morning"]
