@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from zoneinfo import ZoneInfo
 
+import orjson
 from django.conf import settings
 from django.utils import timezone
 
@@ -106,12 +107,20 @@ def stored_prompt_of(built: BuiltPrompt) -> StoredPrompt:
     prefix = {"tools": request.tools, "system": request.system, "messages": request.messages}
     return StoredPrompt(
         model=request.model,
-        prefix=canonical_json(prefix),
+        prefix=_json_of(prefix),
         message_metadata=built.message_metadata,
         turn_metadata=built.turn_metadata,
         opening=built.opening,
         session_metadata=built.session_metadata,
     )
+
+
+def _json_of(prefix: Mapping[str, Any]) -> str:
+    """Return JSON text that makes the same request again. Python's own encoder takes four times as long."""
+    try:
+        return orjson.dumps(prefix).decode()
+    except orjson.JSONEncodeError:  # numbers over 64 bits and lone surrogates are JSON too
+        return canonical_json(prefix)
 
 
 def limits_left(turn: Turn, *, rounds: int = 0, calls: int = 0, requests: int = 0) -> PartLimits:
