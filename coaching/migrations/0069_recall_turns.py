@@ -88,7 +88,7 @@ $$;
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('coaching', '0066_voice'),
+        ('coaching', '0068_mail_waits_once'),
         ('sessions_app', '0035_turn_withdrawn'),
     ]
 
