@@ -234,7 +234,7 @@ PROCRASTINATE_ON_APP_READY = "coaching.job_queue.use_our_threads"
 if REDIS_URL:
     CACHES: dict[str, dict[str, Any]] = {
         "default": {
-            "BACKEND": "django.core.cache.backends.redis.RedisCache",
+            "BACKEND": "sage.shared_cache.SharedCache",
             "LOCATION": REDIS_URL,
             "KEY_PREFIX": "sage",
             "OPTIONS": {"socket_connect_timeout": 2, "socket_timeout": 2},

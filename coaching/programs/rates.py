@@ -3,33 +3,22 @@
 import time
 from contextlib import suppress
 
-import structlog
 from django.conf import settings
 from django.core.cache import cache
 
 from coaching.people.attempts import TooOften
 from coaching.programs.callers import Caller
-from sessions_app.redis_errors import redis_errors
-
-logger = structlog.get_logger(__name__)
 
 
 def count_request(caller: Caller) -> None:
     """Count a request of a program, and of all programs of its person. Raises `TooOften`.
 
     A person's programs together may send two and a half times as many as one of them. A refused request
-    doesn't count. While Redis can't be reached nothing is counted here, only in `early_counts`.
+    doesn't count. While Redis can't be reached, each process counts by itself.
     """
     rate = settings.SAGE_API_RATE
-    try:
-        _count(caller.key, most=rate.turns, seconds=rate.seconds)
-        _count(f"person:{caller.user_id}", most=rate.turns * 5 // 2, seconds=rate.seconds)
-    except _cache_errors() as error:
-        logger.warning("programs_not_counted", error=type(error).__name__)
-
-
-def _cache_errors() -> tuple[type[Exception], ...]:
-    return (*redis_errors(), OSError)
+    _count(caller.key, most=rate.turns, seconds=rate.seconds)
+    _count(f"person:{caller.user_id}", most=rate.turns * 5 // 2, seconds=rate.seconds)
 
 
 def _count(key: str, *, most: int, seconds: int) -> None:

@@ -58,12 +58,10 @@ async def test_a_database_that_is_gone_is_named(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_a_cache_that_is_gone_is_named(settings: Settings) -> None:
-    settings.CACHES = {
-        "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": NOWHERE}
-    }
+async def test_a_redis_that_is_gone_is_named_and_takes_no_process_out(settings: Settings) -> None:
+    settings.CACHES = {"default": {"BACKEND": "sage.shared_cache.SharedCache", "LOCATION": NOWHERE}}
     code, parts = await _ready()
-    assert (code, parts["database"], parts["cache"]) == (503, "ok", "failing")
+    assert (code, parts["status"], parts["cache"]) == (200, "degraded", "failing")
 
 
 @pytest.mark.django_db(transaction=True)

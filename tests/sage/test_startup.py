@@ -38,7 +38,7 @@ def test_a_database_that_is_not_there_is_one_line_that_names_its_variable(
 def test_a_redis_that_is_not_there_is_one_line_that_names_its_variable(settings: Settings) -> None:
     settings.CACHES = {
         "default": {
-            "BACKEND": "django.core.cache.backends.redis.RedisCache",
+            "BACKEND": "sage.shared_cache.SharedCache",
             "LOCATION": "redis://:hunter2@127.0.0.1:1/0",
         }
     }
