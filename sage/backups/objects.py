@@ -1,6 +1,7 @@
 """Objects on their way between the file storage and an archive."""
 
 import hashlib
+import os
 import tempfile
 import uuid
 from collections.abc import Iterable, Iterator
@@ -48,6 +49,40 @@ def spooled(pieces: Iterable[bytes]) -> Iterator[Spooled]:
             size += file.write(piece)
         file.seek(0)
         yield Spooled(file=file, size=size, sha256=digest.hexdigest())
+
+
+def check_reached(*, is_named: bool) -> None:
+    """Check that the storage answers, and has any objects if rows name some (`is_named`).
+
+    An archive without them would look like a backup of files that are lost. Raises `BackupError`.
+    """
+    storage = storages["default"]
+    if isinstance(storage, FileSystemStorage):
+        reason = _missing_folder(Path(storage.path(OBJECTS_PREFIX))) if is_named else ""
+    else:
+        reason = _unanswered(storage, is_named=is_named)
+    if reason:
+        raise BackupError(f"The file storage can't be reached ({reason}). No backup was made.")
+
+
+def _missing_folder(folder: Path) -> str:
+    try:
+        with os.scandir(folder):
+            return ""
+    except OSError as error:
+        return f"{folder}: {error.strerror}"
+
+
+def _unanswered(storage: Any, *, is_named: bool) -> str:
+    """Return why a bucket isn't the one; nothing, too, where Sage may not list its objects."""
+    try:
+        first = next(iter(storage.list_objects(OBJECTS_PREFIX)), None)
+    except ClientError as error:
+        code = str(error.response.get("Error", {}).get("Code"))
+        return "" if code == "AccessDenied" else code
+    except STORAGE_ERRORS as error:
+        return type(error).__name__
+    return "the bucket has none of the files" if is_named and first is None else ""
 
 
 def put_object(key: str, pieces: Iterable[bytes], *, size: int, sha256: str) -> bool:

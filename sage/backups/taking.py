@@ -34,7 +34,7 @@ from sage.backups.archive import DATABASE, HEAD, OBJECTS, REPORT, ArchiveWriter
 from sage.backups.contents import FORMAT, KEY_MEMBER, examine
 from sage.backups.databases import connect, dump, join_server, server_major, try_lock
 from sage.backups.errors import BackupError, Busy, Stopped
-from sage.backups.objects import hash_of_row, is_not_found, owner_of, spooled
+from sage.backups.objects import check_reached, hash_of_row, is_not_found, owner_of, spooled
 from sage.second_factor import second_factor_keys
 from sage.startup import MIGRATION_LOCK
 from sessions_app.database import give_back_connections
@@ -171,7 +171,7 @@ def _write(
         session.execute("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         archive.add_json(HEAD, _describe(session))
         if has_objects:
-            _list_objects(session, keys)
+            check_reached(is_named=_list_objects(session, keys))
         row = session.execute("SELECT pg_export_snapshot()").fetchone()
         for number, piece in enumerate(dump(row[0] if row else "", is_stopping=is_stopping)):
             archive.add(f"{DATABASE}{number:09}", len(piece), [piece])
@@ -218,8 +218,11 @@ def _describe(session: psycopg.Connection[Any]) -> dict[str, Any]:
     }
 
 
-def _list_objects(session: psycopg.Connection[Any], keys: IO[str]) -> None:
-    """Write a line for each key: with the hash that its row has, if it has one. In the archive's order."""
+def _list_objects(session: psycopg.Connection[Any], keys: IO[str]) -> bool:
+    """Write a line for each key: with the hash that its row has, if it has one. In the archive's order.
+
+    Return whether there is one with a hash: others may be lost for good.
+    """
     parts = [
         sql.SQL("SELECT storage_key, sha256 FROM {}").format(sql.Identifier(model._meta.db_table))
         for model in keyed_models()
@@ -228,16 +231,19 @@ def _list_objects(session: psycopg.Connection[Any], keys: IO[str]) -> None:
         "SELECT storage_key, max(sha256) FROM ({}) AS named WHERE storage_key <> '' "
         'GROUP BY storage_key ORDER BY storage_key COLLATE "C"'
     ).format(sql.SQL(" UNION ALL ").join(parts))
+    has_hash = False
     with session.cursor("keys") as cursor:
         for key, sha256 in cursor.execute(query):
             keys.write(f"{key}\t{sha256 or ''}\n")
+            has_hash = has_hash or bool(sha256)
+    return has_hash
 
 
 def _add_objects(
     archive: ArchiveWriter, lines: Iterable[list[str]], taken: Taken, is_stopping: Callable[[], bool]
 ) -> None:
     """Copy the objects. One whose bytes aren't those of its row is copied, too, and is told."""
-    unanswered = 0
+    unanswered, has_unanswered = 0, False
     for key, sha256 in lines:
         try:
             with spooled(_unless(is_stopping, _pieces_of(key, taken))) as found:
@@ -249,8 +255,11 @@ def _add_objects(
         except StorageFailed as error:
             taken.missing.append(key)
             unanswered = 0 if is_not_found(error.__cause__) else unanswered + 1
+            has_unanswered = has_unanswered or unanswered > 0
             if unanswered >= MAX_UNANSWERED:
                 raise BackupError("The file storage doesn't answer.") from error
+    if has_unanswered:
+        check_reached(is_named=True)
 
 
 def _pieces_of(key: str, taken: Taken) -> Iterator[bytes]:

@@ -49,6 +49,7 @@ from sessions_app.models import Turn
 from tests.backups.compared import files_of, rows_of
 from tests.backups.people import OF_A_PERSON, Writer, add_version, make_person
 from tests.files.conftest import S3
+from tests.files.s3_server import S3Server
 from tests.sage.one_time_codes import code_of
 from tests.stored_turns import open_conversation, open_turn
 
@@ -343,16 +344,17 @@ def test_a_versions_lost_bytes_are_stored_again_from_its_row(place: SimpleNamesp
 def test_a_storage_that_lacks_many_texts_gets_none_of_them(
     place: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where a disk isn't mounted, they would be stored below it. The backup has them all the same."""
+    """Where it is another disk, they would be stored there. The backup has them all the same."""
     monkeypatch.setattr("sage.backups.taking.MAX_STORED_AGAIN", 2)
     user = make_person("ada")
     for number in (2001, 2002, 2003):
         add_version(user, number)
         UserFileVersion.of(user.pk).filter(number=number).update(content=f"version {number} " * 100)
     files = files_of(place.files)
-    place.files.rename(place.folder / "unmounted")
+    for path in place.files.glob("users/*/*"):
+        path.unlink()
     backup = taken(place)
-    assert not place.files.exists()
+    assert files_of(place.files) == {}
     assert len(backup.from_rows) == 3
     lost = f"{OF_A_PERSON + 3} files are lost or damaged."
     assert Backup.objects.get().reason == f"{lost} Is the disk of the file storage mounted?"
@@ -386,6 +388,69 @@ def test_many_lost_files_are_reported_and_a_storage_without_an_answer_ends_it(
         folder.write_bytes(b"no folder")
     with pytest.raises(BackupError, match="doesn't answer"):
         take_backup(place.folder / "two.tar")
+
+
+def is_refused(place: SimpleNamespace, match: str) -> None:
+    """Expect no new archive and a former one that stays, and what the admin says of it."""
+    former = place.folder / "backups" / "former.tar"
+    former.parent.mkdir(exist_ok=True)
+    former.write_bytes(b"a former backup")
+    with pytest.raises(BackupError, match=match):
+        taken(place)
+    assert [path.name for path in former.parent.iterdir()] == [former.name]
+    row = Backup.objects.get()
+    assert (row.is_whole, row.file) == (False, "")
+    assert "can't be reached" in row.reason
+
+
+def test_a_folder_of_files_that_is_not_there_makes_no_archive(place: SimpleNamespace) -> None:
+    make_person("ada")
+    place.files.rename(place.folder / "unmounted")
+    place.files.mkdir()
+    is_refused(place, "can't be reached .*users: No such file or directory")
+
+
+def test_without_any_file_nothing_is_missing(place: SimpleNamespace) -> None:
+    assert not place.files.exists()
+    assert taken(place).objects == 0
+    assert Backup.objects.get().is_whole
+
+
+@pytest.mark.s3
+def test_a_bucket_that_does_not_answer_or_is_another_one_makes_no_archive(
+    place: SimpleNamespace, s3_storage: S3, s3_server: S3Server, settings: Settings
+) -> None:
+    make_person("ada")
+    options = settings.STORAGES["default"]["OPTIONS"]
+    s3_server.make_bucket("sage-empty")
+    for changed, reason in (
+        ({"bucket_name": "sage-nowhere"}, "NoSuchBucket"),
+        ({"bucket_name": "sage-empty"}, "none of the files"),
+        ({"endpoint_url": "http://127.0.0.1:1"}, "EndpointConnectionError"),
+    ):
+        with override_settings(
+            STORAGES={
+                **settings.STORAGES,
+                "default": {**settings.STORAGES["default"], "OPTIONS": {**options, **changed}},
+            }
+        ):
+            is_refused(place, rf"can't be reached \(.*{reason}")
+        Backup.objects.all().delete()
+    taken(place)
+    assert Backup.objects.get().is_whole
+
+
+@pytest.mark.s3
+def test_a_bucket_that_stops_to_answer_makes_no_archive(place: SimpleNamespace, s3_storage: S3) -> None:
+    make_person("ada")
+
+    def stop_meanwhile() -> bool:
+        s3_storage.proxy.stop()
+        return False
+
+    with pytest.raises(BackupError, match="can't be reached"):
+        take_backup(place.folder / "one.tar", is_stopping=stop_meanwhile)
+    assert not list(place.folder.glob("*.tar*"))
 
 
 def test_the_last_success_is_remembered_however_many_fail(place: SimpleNamespace) -> None:
