@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from http import HTTPStatus
+from io import StringIO
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from django.contrib.auth.models import User
 from django.core import mail
 from django.core.mail import EmailMessage
 from django.core.mail.backends.locmem import EmailBackend
+from django.core.management import call_command
 from django.http import HttpResponseBase
 from django.test import Client
 from pytest_django import Settings
@@ -353,3 +355,35 @@ def test_an_address_is_known_by_its_letters_and_not_by_ones_that_look_alike(know
     (told,) = ask_for_reset("mıke@example.org")
     assert "/password/reset/key/" not in told.body
     assert mails_to("mike@example.org") == []
+
+
+def create_operator(name: str, email: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Create one at the server; return what the command has written to its errors."""
+    monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", MINE)
+    errors = StringIO()
+    call_command("createsuperuser", "--noinput", username=name, email=email, stdout=StringIO(), stderr=errors)
+    return errors.getvalue()
+
+
+def test_an_operator_who_was_created_at_the_server_confirms_no_address(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert create_operator("root", "Root@Example.org", monkeypatch) == ""
+    client = Client()
+    for login in ("root", "root@example.org"):
+        answer = client.post("/accounts/login/", {"login": login, "password": MINE, "next": "/admin/"})
+        assert answer["Location"] == "/admin/"
+        assert client.get("/admin/").status_code == HTTPStatus.OK
+        client.post("/accounts/logout/")
+    assert mails_to("root@example.org") == []
+
+
+def test_an_operator_gets_no_address_that_somebody_else_has_confirmed(
+    known: Known, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    victim = known(VICTIM)
+    assert "belongs to another account" in create_operator("root", VICTIM, monkeypatch)
+    assert EmailAddress.objects.get(email=VICTIM).user == victim
+    client = Client()
+    answer = client.post("/accounts/login/", {"login": "root", "password": MINE, "next": "/admin/"})
+    assert answer["Location"] == "/admin/"
