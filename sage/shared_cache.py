@@ -49,6 +49,10 @@ absence = Absence()
 _own = LocMemCache("without redis", {"OPTIONS": {"MAX_ENTRIES": MAX_ENTRIES}})
 
 
+def _errors() -> tuple[type[Exception], ...]:
+    return (*redis_errors(), OSError)
+
+
 def _redis_or_own(name: str) -> Callable[..., Any]:
     """Return a client's method that asks Redis, and this process while Redis is away."""
     ask_redis, ask_own = getattr(RedisCacheClient, name), getattr(_own, name)
@@ -58,7 +62,7 @@ def _redis_or_own(name: str) -> Callable[..., Any]:
             return ask_own(*given)
         try:
             answer = ask_redis(client, *given)
-        except (*redis_errors(), OSError) as error:
+        except _errors() as error:
             absence.note(error)
             return ask_own(*given)
         absence.note(None)
@@ -89,7 +93,7 @@ class SharedCache(RedisCache):
     def __init__(self, server: str, params: dict[str, Any]) -> None:
         super().__init__(server, params)
         self._class = SharedCacheClient
-        self._redis = RedisCacheClient(self._servers, **self._options)
+        self._redis = RedisCacheClient([server], **params.get("OPTIONS", {}))
 
     def ask_redis(self, key: str) -> bool:
         """Write a value and return whether it can be read back. Raises what the Redis client raises."""
