@@ -6,19 +6,19 @@ knows jobs by name only; `jobs` implements them.
 
 import uuid
 from collections.abc import Collection, Mapping, Sequence
-from datetime import date, time, timedelta
+from datetime import date, datetime, time, timedelta
 from enum import IntEnum
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, Func, Q, TextField
+from django.db.models import Count, Func, Max, Q, TextField
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Now
 from django.utils import timezone
 from procrastinate import App
 from procrastinate.contrib.django import app
 from procrastinate.contrib.django.django_connector import DjangoConnector
-from procrastinate.contrib.django.models import ProcrastinateJob
+from procrastinate.contrib.django.models import ProcrastinateJob, ProcrastinateWorker
 from procrastinate.exceptions import AlreadyEnqueued, UniqueViolation
 from procrastinate.jobs import Job
 from procrastinate.tasks import ConfigureTaskOptions
@@ -190,6 +190,12 @@ def is_running(key: str) -> bool:
     """Return whether a worker that is alive runs the job with this key. Sync ORM code."""
     running = ProcrastinateJob.objects.filter(queueing_lock=key, status="doing")
     return running.filter(worker__last_heartbeat__gt=Now() - timedelta(seconds=ALIVE_SECONDS)).exists()
+
+
+def worker_seen_at() -> datetime | None:
+    """Return when a worker last said that it is alive; None if all have ended. Sync ORM code."""
+    seen_at: datetime | None = ProcrastinateWorker.objects.aggregate(at=Max("last_heartbeat"))["at"]
+    return seen_at
 
 
 def is_scheduled(key: str) -> bool:

@@ -331,8 +331,13 @@ class Environment(BaseModel):
         return self.chosen_signup is not None
 
     @property
+    def is_local(self) -> bool:
+        """Whether only this machine is allowed to ask, so that nobody else uses Sage."""
+        return all(map(is_local, self.allowed_hosts))
+
+    @property
     def signup(self) -> Signup:
-        return self.chosen_signup or ("open" if all(map(is_local, self.allowed_hosts)) else "closed")
+        return self.chosen_signup or ("open" if self.is_local else "closed")
 
 
 def read_environment(values: Mapping[str, str], project_dir: Path) -> Environment:

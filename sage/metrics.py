@@ -4,6 +4,8 @@ Each process answers for itself. It can be read while Sage is overloaded or has 
 database says is left out.
 """
 
+from math import inf
+
 import structlog
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError
@@ -13,7 +15,7 @@ from django.utils.crypto import constant_time_compare
 from django.views.decorators.http import require_safe
 from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, Gauge, generate_latest
 
-from coaching.job_queue import BRIEF_ATTEMPTS, count_failed_jobs, count_jobs
+from coaching.job_queue import BRIEF_ATTEMPTS, count_failed_jobs, count_jobs, worker_seen_at
 from coaching.live.runner import get_runner
 from coaching.models import Backup
 from coaching.people.socket_access import open_sockets
@@ -73,6 +75,11 @@ def _of_database() -> bytes:
     Gauge("sage_brief_lag_seconds", lag, registry=registry).set(briefs.oldest_seconds)
     failing = f"Conversations whose brief has failed {BRIEF_ATTEMPTS} times or more in a row."
     Gauge("sage_briefs_failing", failing, registry=registry).set(briefs.failing)
+    seen_at = worker_seen_at()
+    silence = "The age of the last sign of life of any worker, infinite where all have ended."
+    Gauge("sage_worker_silent_seconds", silence, registry=registry).set(
+        (timezone.now() - seen_at).total_seconds() if seen_at else inf
+    )
     if backup := Backup.objects.filter(is_whole=True).first():
         age = Gauge("sage_backup_age_seconds", "The age of the last whole backup.", registry=registry)
         age.set((timezone.now() - backup.ended_at).total_seconds())

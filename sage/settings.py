@@ -409,6 +409,8 @@ DEFAULT_FROM_EMAIL = SERVER_EMAIL = choose_mail_from(ENVIRONMENT)
 for _name, _value in (ENVIRONMENT.email or {}).items():
     if _name.startswith("EMAIL_") and _value is not None:
         globals()[_name] = _value
+if EMAIL_BACKEND == "django.core.mail.backends.smtp.EmailBackend":
+    EMAIL_BACKEND = "sage.noted_mail.NotedEmailBackend"
 
 # --- Browser security -----------------------------------------------------------------------------
 

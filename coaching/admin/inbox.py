@@ -3,7 +3,11 @@
 No address, sender or subject.
 """
 
+from typing import Any
+
+from django.conf import settings
 from django.contrib import admin
+from django.http import HttpRequest, HttpResponse
 
 from coaching.models import InboxMail, InboxRefusal, InboxState
 from sessions_app.admin import ReadOnlyMixin
@@ -16,6 +20,13 @@ class InboxStateAdmin(ReadOnlyMixin, admin.ModelAdmin):
     list_display = ("read_at", "failures", "failing_since", "error", "next_try_at", "last_uid")
     fields = ("read_at", "failures", "failing_since", "error", "next_try_at", "uid_validity", "last_uid")
     readonly_fields = fields
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Say why no mail comes in."""
+        unset = "" if settings.SAGE_INBOX else "SAGE_INBOX_URL is unset: no mail comes in."
+        return super().changelist_view(request, {**(extra_context or {}), "subtitle": unset})
 
 
 @admin.register(InboxMail)

@@ -18,8 +18,9 @@ from procrastinate.contrib.django.models import ProcrastinateJob
 
 from coaching.admin.records import group_records
 from coaching.admin.usage import period_of
-from coaching.job_queue import BRIEF_ATTEMPTS, count_jobs
+from coaching.job_queue import ALIVE_SECONDS, BRIEF_ATTEMPTS, count_jobs, worker_seen_at
 from coaching.models import Backup, CareAsk, InboxRefusal, InboxState
+from coaching.people.mail_failures import MailFailure, last_failure
 from sessions_app.figures import FAILED, TurnFigures, read_brief_figures, read_turn_figures
 from sessions_app.money import dollars
 from sessions_app.usage_report import UsageSum, read_usage_sum
@@ -89,7 +90,7 @@ def read_groups(may: Callable[[str], bool], *, now: datetime) -> Sequence[Figure
     today, tomorrow = _day_of(now)
     queue: list[Figure] = []
     if may("procrastinate.view_procrastinatejob"):
-        queue += _job_figures()
+        queue += [_worker_figure(now), *_job_figures()]
     if may("sessions_app.view_session"):
         queue += _brief_figures(now)
     if may("coaching.view_inboxstate") and settings.SAGE_INBOX:
@@ -102,6 +103,8 @@ def read_groups(may: Callable[[str], bool], *, now: datetime) -> Sequence[Figure
             _cost_figure("Cost today", read_usage_sum(since=today, until=tomorrow)),
             _cost_figure("Cost this month", read_usage_sum(since=month, until=tomorrow)),
         ]
+    if failure := last_failure():
+        queue.append(_mail_figure(failure))
     read = {
         "Answers": list(_turn_figures(turns, today)) if turns else [],
         "Queue": queue,
@@ -180,6 +183,31 @@ def _cost_figure(name: str, usage: UsageSum) -> Figure:
     )
 
 
+def _worker_figure(now: datetime) -> Figure:
+    seen_at = worker_seen_at()
+    is_silent = seen_at is None or now - seen_at > timedelta(seconds=ALIVE_SECONDS)
+    return Figure(
+        name="Worker",
+        value="working"
+        if not is_silent
+        else f"not seen since {_moment(seen_at)}"
+        if seen_at
+        else "none runs",
+        note="No background jobs run: start one, or restart it." if is_silent else "",
+        is_alert=is_silent,
+    )
+
+
+def _mail_figure(failure: MailFailure) -> Figure:
+    """Tell of mail, once it has failed."""
+    return Figure(
+        name="Mail",
+        value=f"the last one failed on {_moment(failure.at)}",
+        note=f"{failure.host}: {failure.reason}. manage.py sendtestemail tries it.",
+        is_alert=True,
+    )
+
+
 def _job_figures() -> Iterator[Figure]:
     jobs = f"{reverse('admin:procrastinate_procrastinatejob_changelist')}?status__exact="
     counts = count_jobs()
@@ -216,9 +244,7 @@ def _inbox_figures(now: datetime) -> Iterator[Figure]:
     yield Figure(
         name="Incoming mail was read",
         value=f"{age} ago" if age else "never",
-        note=f"fails since {state.failing_since:%Y-%m-%d %H:%M} UTC: {state.error}"
-        if state.failing_since
-        else "",
+        note=f"fails since {_moment(state.failing_since)}: {state.error}" if state.failing_since else "",
         address=reverse("admin:coaching_inboxstate_changelist"),
         is_alert=bool(state.error) or (state.read_at is not None and now - state.read_at > UNREAD_PERIOD),
     )
@@ -231,9 +257,15 @@ def _inbox_figures(now: datetime) -> Iterator[Figure]:
 
 
 def _backup_figures(now: datetime) -> Iterator[Figure]:
-    """Tell when the last backup succeeded, where there are any."""
+    """Tell when the last backup succeeded, or that there are none: a look where others use it."""
     newest = Backup.objects.first()
     if newest is None and not settings.SAGE_BACKUP_DIR:
+        yield Figure(
+            name="Backups",
+            value="none",
+            note="Set SAGE_BACKUP_DIR for one each night, or take them by manage.py backup.",
+            is_alert=not settings.ENVIRONMENT.is_local,
+        )
         return
     whole = Backup.objects.filter(is_whole=True).first()
     is_failing = newest is not None and not newest.is_whole
@@ -254,6 +286,10 @@ def _backup_figures(now: datetime) -> Iterator[Figure]:
 def _day_of(now: datetime) -> tuple[datetime, datetime]:
     until = period_of("this-month", now=now)[1]
     return until - timedelta(days=1), until
+
+
+def _moment(at: datetime) -> str:
+    return f"{at:%Y-%m-%d %H:%M} UTC"
 
 
 def _seconds(milliseconds: int | None) -> str:

@@ -270,7 +270,14 @@ def figure(**since: float) -> Figure | None:
 
 @pytest.mark.django_db
 def test_operators_see_when_the_last_backup_succeeded(settings: Settings, tmp_path: Path) -> None:
-    assert figure() is None  # neither backups nor a folder for them
+    none = figure()  # neither backups nor a folder for them
+    assert none is not None
+    assert (none.value, none.is_alert, "SAGE_BACKUP_DIR" in none.note) == ("none", False, True)
+    public = {"allowed_hosts": ("sage.example",)}
+    settings.ENVIRONMENT = settings.ENVIRONMENT.model_copy(update=public)
+    for_others = figure()
+    assert for_others is not None
+    assert for_others.is_alert
     settings.SAGE_BACKUP_DIR = tmp_path
     assert figure() == Figure(name="Last backup", value="none yet", address=BACKUPS, is_alert=True)
     whole = Backup(file=name_of(NOW), ended_at=timezone.now(), seconds=1, size=2048, is_whole=True)

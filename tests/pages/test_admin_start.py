@@ -8,6 +8,7 @@ import pytest
 import time_machine
 from django.contrib import admin
 from django.contrib.auth.models import AnonymousUser, Permission, User
+from django.core.cache import cache
 from django.db import connection
 from django.template.response import TemplateResponse
 from django.test import Client, RequestFactory
@@ -16,6 +17,7 @@ from django.test.utils import CaptureQueriesContext
 from coaching.admin.records import group_records
 from coaching.admin.start import read_groups, with_figures
 from coaching.job_queue import enqueue
+from coaching.people.mail_failures import note_failure, note_sent
 from sessions_app.figures import read_brief_figures, read_turn_figures, sessions_with_brief_behind
 from sessions_app.models import Message, ModelUsage, Session, Turn, TurnStatus
 from tests.conftest import MakeUser
@@ -33,10 +35,13 @@ OF_EVERY_OPERATOR = {"Database, cache, storage, loops", "Isolation of readers", 
 
 @pytest.fixture(autouse=True)
 def no_jobs(db: None) -> None:
-    """An empty queue: other tests leave jobs behind."""
+    """An empty queue, and a worker that was seen just now: other tests leave jobs behind."""
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM procrastinate_periodic_defers")
         cursor.execute("DELETE FROM procrastinate_jobs")
+        cursor.execute("DELETE FROM procrastinate_workers")
+        cursor.execute("INSERT INTO procrastinate_workers (last_heartbeat) VALUES (%s)", [NOW])
+    cache.clear()
 
 
 def figures_of(make_user: MakeUser, *codenames: str) -> tuple[dict[str, str], str]:
@@ -95,6 +100,7 @@ def test_the_day_is_shown_in_figures_and_without_words(two_days: None, make_user
         "Failed or interrupted today": "2",
         "First word, median": "0.8 s",
         "First word, 95th percentile": "1.2 s",
+        "Worker": "working",
         "Jobs that wait": "0",
         "Jobs that run": "0",
         "Failed jobs": "0",
@@ -204,6 +210,37 @@ def test_failed_jobs_and_failing_briefs_ask_for_attention(
     figures, page = figures_of(make_user, *ALL)
     assert (figures["Failed jobs"], figures["Briefs that keep failing"]) == ("1", "1")
     assert alerts_in(page) == ["Failed jobs: 1", "Briefs that keep failing: 1"]
+
+
+def test_a_worker_that_is_frozen_or_missing_needs_a_look(make_user: MakeUser) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE procrastinate_workers SET last_heartbeat = %s", [NOW - timedelta(hours=1)])
+    figures, page = figures_of(make_user, *ALL)
+    assert figures["Worker"].startswith("not seen since 2026-11-22 14:00 UTC")
+    assert alerts_in(page) == ["Worker: not seen since 2026-11-22 14:00 UTC"]
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM procrastinate_workers")
+    (queue, *_) = [group for group in read_groups(lambda _name: True, now=NOW) if group.name == "Queue"]
+    assert (queue.figures[0].value, queue.figures[0].is_alert) == ("none runs", True)
+
+
+def test_mail_that_failed_needs_a_look_until_one_is_sent(make_user: MakeUser) -> None:
+    with time_machine.travel(NOW, tick=False):
+        note_failure("smtp.example", ConnectionRefusedError("ada@example.org"))
+    shown, page = figures_of(make_user, *ALL)
+    assert alerts_in(page) == ["Mail: the last one failed on 2026-11-22 15:00 UTC"]
+    assert "smtp.example: ConnectionRefusedError." in shown["Mail"]
+    assert "ada@example.org" not in page
+    note_sent()
+    assert "Mail" not in [
+        figure.name for group in read_groups(lambda _name: True, now=NOW) for figure in group.figures
+    ]
+
+
+def test_lists_that_a_setting_keeps_empty_name_it(client: Client, operator: User) -> None:
+    client.force_login(operator)
+    for model, setting in (("backup", "SAGE_BACKUP_DIR"), ("inboxstate", "SAGE_INBOX_URL")):
+        assert f"{setting} is unset" in client.get(f"/admin/coaching/{model}/").content.decode()
 
 
 def test_a_day_without_turns_has_no_first_word(make_user: MakeUser) -> None:

@@ -3,6 +3,7 @@
 import uuid
 from datetime import timedelta
 from http import HTTPStatus
+from math import inf
 from typing import Any
 
 import pytest
@@ -125,3 +126,17 @@ def _fill_queue() -> None:
         cursor.execute(later, [ids[:2]])
         cursor.execute("UPDATE procrastinate_jobs SET status = 'doing' WHERE id = %s", [ids[2]])
         cursor.execute("UPDATE procrastinate_jobs SET status = 'failed' WHERE id = %s", [ids[3]])
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_the_silence_of_workers_is_measured(settings: Settings) -> None:
+    settings.SAGE_METRICS_TOKEN = TOKEN
+    await in_database(_run, "DELETE FROM procrastinate_workers")
+    silent = values_of((await ask(authorization=f"Bearer {TOKEN}"))[1])[("sage_worker_silent_seconds",)]
+    assert silent == inf
+    await in_database(
+        _run, "INSERT INTO procrastinate_workers (last_heartbeat) VALUES (now() - interval '1 hour')"
+    )
+    silent = values_of((await ask(authorization=f"Bearer {TOKEN}"))[1])[("sage_worker_silent_seconds",)]
+    assert 3600 <= silent < 3700
+    await in_database(_run, "DELETE FROM procrastinate_workers")

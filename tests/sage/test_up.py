@@ -206,7 +206,7 @@ ARGUMENTS = {
 }
 NEED_NO_TABLES = {
     "check_model", "collect_garbage", "compilemessages", "makemessages", "migrate", "read_inbox",
-    "restore", "up", "upgrade_database",
+    "restore", "sendtestemail", "up", "upgrade_database",
 }  # fmt: skip
 """`read_inbox` first says what isn't set, `restore` makes the tables, and an upgrade needs no new ones."""
 OURS = {name for name, app in get_commands().items() if app in ("sage", "coaching")}
