@@ -10,6 +10,7 @@ from sage.checks import (
     warn_of_plain_backups,
     warn_of_retired_models,
     warn_of_speech_model,
+    warn_of_unknown_names,
 )
 
 
@@ -20,6 +21,7 @@ class SageConfig(AppConfig):
 
     def ready(self) -> None:
         register(warn_of_retired_models)
+        register(warn_of_unknown_names)
         register(check_inbox)
         register(warn_of_speech_model)
         register(warn_of_mail_settings, deploy=True)

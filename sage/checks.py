@@ -29,6 +29,12 @@ def warn_of_retired_models(**_: object) -> list[checks.CheckMessage]:
     ]
 
 
+def warn_of_unknown_names(**_: object) -> list[checks.CheckMessage]:
+    """Warn of variables that are misspelt, and so ignored."""
+    hint = "See “Variables” in docs/operating.md."
+    return [checks.Warning(sentence, hint=hint, id="sage.W010") for sentence in settings.UNKNOWN_NAMES]
+
+
 def warn_of_mail_settings(**_: object) -> list[checks.CheckMessage]:
     """Warn before a deployment about settings that lose mails or leave accounts unsafe."""
     environment = settings.ENVIRONMENT

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from csp.constants import NONE, SELF
-from environ import Env
 
 from coaching.sandbox.limits import MEGABYTE
 from sage.chosen_models import choose_models, choose_speech_model, practice_models
 from sage.data_folder import make_vapid_key, next_secrets, open_data_folder, read_or_make_secret
 from sage.embedded_postgres import describe_embedded_database
 from sage.env import StartError, choose_mail_from, choose_vapid_subject, read_environment
+from sage.env_file import read_env_file, unknown_names
 from sage.local_model import choose_server
 from sage.logs import build_logging
 from sage.version import read_version
@@ -24,9 +24,8 @@ from sage.version import read_version
 BASE_DIR = Path(__file__).resolve().parent.parent
 
 try:
-    # Existing variables override the file.
-    if (BASE_DIR / ".env").is_file():
-        Env.read_env(str(BASE_DIR / ".env"))
+    _names = [*os.environ]
+    UNKNOWN_NAMES = unknown_names(_names, read_env_file(BASE_DIR / ".env"))
     ENVIRONMENT = read_environment(os.environ, BASE_DIR)
     IS_EMBEDDED_DATABASE = ENVIRONMENT.database is None
     HAS_DATA_FOLDER = bool(

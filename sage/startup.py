@@ -58,6 +58,12 @@ def prepare_database() -> None:
     call_command("sync_help_lines", verbosity=0)
 
 
+def environment_warnings() -> list[str]:
+    """Return what an operator should know of the variables before Sage starts."""
+    warning = readable_env_file(settings.BASE_DIR / ".env")
+    return [*settings.UNKNOWN_NAMES, *([warning] if warning else [])]
+
+
 def readable_env_file(path: Path) -> str | None:
     """Return a warning if other users of this machine can read the `.env` file."""
     try:

@@ -55,3 +55,11 @@ def test_accounts_that_nobody_confirms_are_warned_of_where_the_operator_opens_th
     assert warn_of_mail_settings() == []
     settings.ENVIRONMENT = settings.ENVIRONMENT.model_copy(update={"chosen_signup": "open"})
     assert [warning.id for warning in warn_of_mail_settings()] == ["sage.W005"]
+
+
+def test_a_misspelt_variable_is_warned_of(tmp_path: Path) -> None:
+    environment = {"SAGE_DATA_DIR": str(tmp_path), "SAGE_SINGUP": "closed"}
+    code, output = finished("manage.py", "check", environment=environment)
+    assert code == 0
+    assert "(sage.W010) SAGE_SINGUP in the environment is no variable of Sage and is ignored." in output
+    assert "Did you mean SAGE_SIGNUP?" in output

@@ -16,10 +16,10 @@ from sage.restored_secret import finish_restore
 from sage.startup import (
     DEMO_EMAIL,
     check_services,
+    environment_warnings,
     make_demo_account,
     prepare_database,
     prepare_static_files,
-    readable_env_file,
 )
 from sage.web_process import add_address_arguments, check_address, serve
 
@@ -41,8 +41,8 @@ class Command(BaseCommand):
         began = time.monotonic()
         self._host: str = options["host"]
         check_address(options["host"], options["port"])
-        if warning := readable_env_file(settings.BASE_DIR / ".env"):
-            self._warn(warning)
+        for sentence in environment_warnings():
+            self._warn(sentence)
         if problem := speech_problem():
             self._warn(problem)
         with self._local_model() as model:

@@ -3,12 +3,11 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.conf import settings
 from django.core.management.base import BaseCommand
 
 from sage.restored_secret import finish_restore
 from sage.schema import check_migrations, newer_database_warning
-from sage.startup import check_model_server, check_services, prepare_static_files, readable_env_file
+from sage.startup import check_model_server, check_services, environment_warnings, prepare_static_files
 from sage.web_process import add_address_arguments, check_address, serve
 
 
@@ -21,8 +20,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         check_address(options["host"], options["port"])
-        if warning := readable_env_file(settings.BASE_DIR / ".env"):
-            self._warn(warning)
+        for sentence in environment_warnings():
+            self._warn(sentence)
         check_model_server()
         check_services()
         finish_restore()

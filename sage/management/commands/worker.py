@@ -16,7 +16,7 @@ from sage.env import StartError
 from sage.garbage import collect_as_usual
 from sage.restored_secret import finish_restore
 from sage.schema import check_migrations, newer_database_warning
-from sage.startup import check_model_server, check_services, readable_env_file
+from sage.startup import check_model_server, check_services, environment_warnings
 from sage.telemetry import start_telemetry
 from sage.web_process import DEFAULT_HOST
 from sage.worker_metrics import PATH, served_metrics
@@ -38,8 +38,8 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        if warning := readable_env_file(settings.BASE_DIR / ".env"):
-            self.stderr.write(warning)
+        for sentence in environment_warnings():
+            self.stderr.write(sentence)
         check_model_server()
         check_services()
         finish_restore()

@@ -1,0 +1,64 @@
+"""`.env`: what can't be read or is misspelt is said, never ignored silently."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from sage.env import SettingError
+from sage.env_file import read_env_file, unknown_names
+
+TOLD = "is no variable of Sage and is ignored."
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / ".env"
+    path.write_text(text)
+    return path
+
+
+def test_a_file_sets_what_the_environment_has_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SAGE_SIGNUP", "open")
+    monkeypatch.setenv("SAGE_MODEL", "")
+    monkeypatch.delenv("SAGE_MODEL")
+    path = written(tmp_path, "# models\n\nexport SAGE_MODEL='own'\nSAGE_SIGNUP=closed\n")
+    assert read_env_file(path) == ["SAGE_MODEL", "SAGE_SIGNUP"]
+    assert (os.environ["SAGE_MODEL"], os.environ["SAGE_SIGNUP"]) == ("own", "open")
+    assert read_env_file(tmp_path / "none") == []
+
+
+@pytest.mark.parametrize("line", ["SAGE_SIGNUP = closed", "hunter2", " SAGE_SIGNUP=closed", "SAGE_SIGNUP"])
+def test_a_line_that_sets_nothing_is_named_by_its_number_and_not_repeated(line: str, tmp_path: Path) -> None:
+    path = written(tmp_path, f"# a comment\nDEBUG=false\n{line}\n")
+    with pytest.raises(SettingError) as refused:
+        read_env_file(path)
+    assert str(refused.value).startswith(f"{path}, line 3: ")
+    assert line not in str(refused.value)
+
+
+def test_a_file_that_this_user_can_not_read_is_named(tmp_path: Path) -> None:
+    path = tmp_path / ".env"
+    path.symlink_to("/proc/self/mem")  # even root can't read it
+    with pytest.raises(SettingError, match=r"\.env can't be read \("):
+        read_env_file(path)
+    path.unlink()
+    path.write_bytes(b"SAGE_MODEL=\xff\n")
+    with pytest.raises(SettingError, match="isn't text in UTF-8"):
+        read_env_file(path)
+
+
+@pytest.mark.parametrize(
+    ("given", "in_file", "told"),
+    [
+        (["SAGE_SINGUP"], [], [f"SAGE_SINGUP in the environment {TOLD} Did you mean SAGE_SIGNUP?"]),
+        ([], ["ALOWED_HOSTS"], [f"ALOWED_HOSTS in .env {TOLD} Did you mean ALLOWED_HOSTS?"]),
+        ([], ["allowed_hosts"], [f"allowed_hosts in .env {TOLD} Did you mean ALLOWED_HOSTS?"]),
+        ([], ["SAGE_QUUX_ZZZ"], [f"SAGE_QUUX_ZZZ in .env {TOLD}"]),
+        (["ALOWED_HOSTS", "PATH", "SAGE_TEST_FILES", "SAGE_WEB_PROCESSES"], ["POSTGRES_USER"], []),
+        (["SAGE_SIGNUP", "AWS_DEFAULT_REGION"], ["ALLOWED_HOSTS"], []),
+    ],
+)
+def test_a_misspelt_name_is_told_with_what_was_meant(
+    given: list[str], in_file: list[str], told: list[str]
+) -> None:
+    assert unknown_names(given, in_file) == told
