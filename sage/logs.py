@@ -75,6 +75,10 @@ _PLAIN_WORDS = re.compile(r"(?:[A-Za-z]+ ?)+")
 def _describe_refusal(record: logging.LogRecord, request: HttpRequest) -> None:
     """Describe a refused request by its route; of a CSRF reason only the fixed part is kept."""
     reason = ""
+    if record.name == "django.security.DisallowedHost":
+        # Anybody can send one, so it is no error of Sage.
+        reason = " (its host isn't in ALLOWED_HOSTS)"
+        record.levelno, record.levelname, record.exc_info = logging.WARNING, "WARNING", None
     if record.name == "django.security.csrf" and isinstance(record.args, tuple) and record.args:
         reason = f" ({str(record.args[0]).partition(' - ')[0]})"
     record.msg = f"request refused{reason}: {RequestLogMiddleware.format_request(request)}"

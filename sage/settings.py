@@ -130,6 +130,8 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     # Outermost, so that its span covers the whole request.
     "sage.telemetry.trace_requests",
+    # Before anything that looks at the host.
+    "sage.probes.asked_by_any_name",
     "django.middleware.security.SecurityMiddleware",
     # Before static files, so that every response has the policy.
     "csp.middleware.CSPMiddleware",

@@ -3,12 +3,13 @@
 import asyncio
 import errno
 import socket
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, nullcontext
 
 from channels.routing import get_default_application
 from django.conf import settings
+from django.http.request import validate_host
 from django.urls import get_resolver
 from django.utils.translation import gettext, override
 
@@ -33,6 +34,7 @@ from sage.telemetry import start_telemetry
 
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8000
+MAX_PORT = 65535
 LAST_MAILS_SECONDS = 2.0
 OTHER_PROCESS_WARNING = (
     "Another web process runs on this database, and REDIS_URL is unset. Nothing gets lost, but its changes "
@@ -123,7 +125,7 @@ def serve(
             lifecycle=Lifecycle(
                 service=service,
                 drain=drain,
-                on_ready=lambda open_port: on_ready(f"http://{_browsable(host)}:{open_port}/"),
+                on_ready=lambda open_port: on_ready(_address(host, open_port)),
             ),
         )
     finally:
@@ -147,6 +149,16 @@ async def _own_turns(warn: Callable[[str], None]) -> AsyncIterator[None]:
         await asyncio.to_thread(claim.give_back)
 
 
+def _address(host: str, port: int) -> str:
+    """Return where a browser reaches the pages: by a name that ALLOWED_HOSTS has."""
+    here = _browsable(host)
+    if not validate_host(here, settings.ALLOWED_HOSTS):
+        if settings.CSRF_TRUSTED_ORIGINS:
+            return f"{settings.CSRF_TRUSTED_ORIGINS[0]}/"
+        here = settings.ALLOWED_HOSTS[0].lstrip(".")
+    return f"http://{here}:{port}/"
+
+
 def _browsable(host: str) -> str:
     if host in {"0.0.0.0", "::", "127.0.0.1"}:  # noqa: S104
         return "localhost"
@@ -154,10 +166,9 @@ def _browsable(host: str) -> str:
 
 
 def _port(text: str) -> int:
-    port = int(text)
-    if not 0 <= port <= 65535:
-        raise ValueError
-    return port
+    if not text.isdecimal() or int(text) > MAX_PORT:
+        raise ArgumentTypeError(f"must be a number from 0 to {MAX_PORT}, not {text!r}")
+    return int(text)
 
 
 def translated(sentence: str, accepted: str) -> str:

@@ -96,9 +96,11 @@ def test_a_failed_csrf_check_is_logged_without_the_path(
     assert "secret" not in written.getvalue()
 
 
-def test_a_request_to_a_host_that_is_not_ours_is_logged_without_its_words(written: io.StringIO) -> None:
+def test_a_request_to_a_host_that_is_not_ours_is_one_line_without_its_words(written: io.StringIO) -> None:
     assert Client().get("/files/secret.md", headers={"Host": "secret.example"}).status_code == 400
-    assert _entry(written)["event"] == "request refused: GET -"
+    entry = _entry(written)
+    assert entry["event"] == "request refused (its host isn't in ALLOWED_HOSTS): GET -"
+    assert (entry["level"], "exception" in entry) == ("warning", False)
     assert "secret" not in written.getvalue()
 
 
