@@ -5,6 +5,8 @@ from django.core.checks import register
 
 from sage.checks import (
     check_inbox,
+    check_places,
+    warn_of_foreign_origins,
     warn_of_mail_settings,
     warn_of_missing_layers,
     warn_of_plain_backups,
@@ -23,6 +25,8 @@ class SageConfig(AppConfig):
         register(warn_of_retired_models)
         register(warn_of_unknown_names)
         register(check_inbox)
+        register(check_places)
+        register(warn_of_foreign_origins)
         register(warn_of_speech_model)
         register(warn_of_mail_settings, deploy=True)
         register(warn_of_plain_backups, deploy=True)

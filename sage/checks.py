@@ -1,7 +1,12 @@
 """System checks for settings that are valid but won't work as expected."""
 
+import tempfile
+from pathlib import Path
+from urllib.parse import urlsplit
+
 from django.conf import settings
 from django.core import checks
+from django.http.request import split_domain_port, validate_host
 
 from coaching.engine.retirements import RETIREMENTS
 from coaching.sandbox.trial import missing_layers
@@ -33,6 +38,67 @@ def warn_of_unknown_names(**_: object) -> list[checks.CheckMessage]:
     """Warn of variables that are misspelt, and so ignored."""
     hint = "See “Variables” in docs/operating.md."
     return [checks.Warning(sentence, hint=hint, id="sage.W010") for sentence in settings.UNKNOWN_NAMES]
+
+
+def check_places(**_: object) -> list[checks.CheckMessage]:
+    """Report files, folders and addresses in settings that can't be what was meant."""
+    environment = settings.ENVIRONMENT
+    found: list[checks.CheckMessage] = []
+    if (folder := environment.backup_dir) and (reason := _reason_not_made(folder)):
+        found.append(
+            checks.Error(
+                f"SAGE_BACKUP_DIR is {folder}, which can't be made ({reason}).",
+                hint="Name a folder that workers can write.",
+                id="sage.E011",
+            )
+        )
+    if (path := environment.model_file) and not path.is_file():
+        found.append(
+            checks.Warning(
+                f"SAGE_MODEL_FILE is {path}, and there is no such file.",
+                hint="Give the path of a GGUF file.",
+                id="sage.W012",
+            )
+        )
+    if environment.anthropic_base_url.rstrip("/").endswith("/v1"):
+        found.append(
+            checks.Warning(
+                "ANTHROPIC_BASE_URL ends in /v1, which Sage adds itself.",
+                hint="Leave it out (docs/models.md).",
+                id="sage.W013",
+            )
+        )
+    return found
+
+
+def _reason_not_made(folder: Path) -> str:
+    """Return why a folder can't be made; nothing if it can, or is there. Leaves no folder behind."""
+    try:
+        if folder.is_dir():
+            return ""
+        parent = next(each for each in folder.parents if each.exists())
+        Path(tempfile.mkdtemp(dir=parent)).rmdir()
+    except OSError as error:
+        return error.strerror or type(error).__name__
+    return ""
+
+
+def warn_of_foreign_origins(**_: object) -> list[checks.CheckMessage]:
+    """Warn of origins whose host is refused: forms of those pages never arrive."""
+    return [
+        checks.Warning(
+            f"CSRF_TRUSTED_ORIGINS has {origin}, whose host isn't in ALLOWED_HOSTS.",
+            hint="Add it there, or correct it.",
+            id="sage.W014",
+        )
+        for origin in settings.CSRF_TRUSTED_ORIGINS
+        if not validate_host(_host_of(origin), settings.ALLOWED_HOSTS)
+    ]
+
+
+def _host_of(origin: str) -> str:
+    host, _ = split_domain_port(urlsplit(origin).netloc.removeprefix("*."))
+    return host
 
 
 def warn_of_mail_settings(**_: object) -> list[checks.CheckMessage]:

@@ -21,6 +21,7 @@ from pydantic.fields import FieldInfo
 from sage.env_values import (
     LOCAL_HOSTS,
     BackupKey,
+    Bucket,
     ChosenFile,
     ChosenSignup,
     Contact,
@@ -38,6 +39,7 @@ from sage.env_values import (
     Sender,
     ServerName,
     Signup,
+    Token,
     VapidKey,
     is_local,
     is_mail_address,
@@ -113,7 +115,7 @@ class Environment(BaseModel):
         alias="REDIS_URL",
         description="Like redis://localhost:6379/0, for any number of web processes. Unset: a single one.",
     )
-    s3_bucket: str = Field(
+    s3_bucket: Bucket = Field(
         "", alias="SAGE_S3_BUCKET", description="Where files are stored. Unset: on disk, in the data folder."
     )
     s3_endpoint_url: HttpUrl = Field(
@@ -308,11 +310,11 @@ class Environment(BaseModel):
         description="The model that it uses for them. Without a server: a model file of whisper.cpp, like "
         "ggml-base.bin, relative to the project. Needs an extra: uv sync --extra voice",
     )
-    metrics_token: str = Field(
+    metrics_token: Token = Field(
         "",
         alias="SAGE_METRICS_TOKEN",
-        description="The bearer token of a Prometheus server that reads /metrics. Unset: only signed-in "
-        "staff may read it.",
+        description="The bearer token of a Prometheus server that reads /metrics, at least 16 "
+        "characters. Unset: only signed-in staff may read it.",
     )
     sentry_dsn: HttpUrl = Field(
         "",

@@ -26,6 +26,7 @@ FALSE_WORDS = frozenset({"0", "false", "no", "off"})
 SECONDS_OF_UNIT = {"s": 1, "m": 60, "h": 3600}
 P256_ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
 """Private keys are smaller (FIPS 186-5)."""
+MIN_TOKEN = 16
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 
 
@@ -113,6 +114,18 @@ def _read_email(value: str) -> dict[str, Any]:
     except (ValueError, TypeError, ImproperlyConfigured):
         raise ValueError("must look like smtp+tls://user:password@host:587.") from None
     return email
+
+
+def _read_bucket(value: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9._-]{3,255}|arn:[A-Za-z0-9:/._-]{1,500}", value):
+        raise ValueError(f"must be the name of a bucket like sage-files, not {value!r}.")
+    return value
+
+
+def _read_token(value: str) -> str:
+    if len(value) < MIN_TOKEN:
+        raise ValueError(f"must have at least {MIN_TOKEN} characters.")
+    return value
 
 
 def _read_mail_server_name(value: str) -> str:
@@ -204,6 +217,8 @@ BackupKey = Annotated[bytes | None, BeforeValidator(_read_backup_key)]
 VapidKey = Annotated[str, BeforeValidator(_read_vapid_key)]
 Contact = Annotated[str, BeforeValidator(_read_vapid_subject)]
 Rate = Annotated[RateLimit, BeforeValidator(_read_rate_limit)]
+Bucket = Annotated[str, BeforeValidator(_read_bucket)]
+Token = Annotated[str, BeforeValidator(_read_token)]
 Secret = Annotated[str, BeforeValidator(_read_secret)]
 ChosenSignup = Annotated[Signup | None, BeforeValidator(_read_signup)]
 Hosts = Annotated[tuple[str, ...], BeforeValidator(_read_hosts)]

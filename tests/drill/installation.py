@@ -24,7 +24,7 @@ from tests.sage.processes import PROJECT, blank_environment
 
 WEB_PROCESSES, WORKERS = 4, 2
 BUCKET = "sage"
-METRICS_TOKEN = "of the drill"
+METRICS_TOKEN = "the token of the drill"
 DEBIANS = "worker_processes auto;\nevents { worker_connections 768; }\n"
 """What Debian's nginx.conf has."""
 _SETUP = (("migrate", "--verbosity", "0"), ("sync_skills",), ("sync_help_lines",))

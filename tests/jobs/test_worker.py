@@ -224,7 +224,7 @@ async def test_what_a_worker_counts_is_read_at_its_own_port(
 ) -> None:
     await session_to_summarise(user)
     practice.faults.push(Fault(kind="status", status=529))
-    async with worker(practice, "--metrics-port", "0", token="a token") as process:
+    async with worker(practice, "--metrics-port", "0", token="a token of the metrics server") as process:
         line = await asyncio.to_thread(process.wait_for_line, lambda line: line.startswith("Metrics at "))
         address = line.split()[-1]
         jobs = ProcrastinateJob.objects.filter(task_name=SUMMARY_JOB)

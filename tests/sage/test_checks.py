@@ -6,7 +6,12 @@ from pathlib import Path
 import pytest
 from pytest_django import Settings
 
-from sage.checks import warn_of_mail_settings, warn_of_retired_models
+from sage.checks import (
+    check_places,
+    warn_of_foreign_origins,
+    warn_of_mail_settings,
+    warn_of_retired_models,
+)
 from tests.sage.processes import PROJECT, finished
 
 
@@ -63,3 +68,42 @@ def test_a_misspelt_variable_is_warned_of(tmp_path: Path) -> None:
     assert code == 0
     assert "(sage.W010) SAGE_SINGUP in the environment is no variable of Sage and is ignored." in output
     assert "Did you mean SAGE_SIGNUP?" in output
+
+
+def test_places_that_can_not_be_what_was_meant_are_told(settings: Settings, tmp_path: Path) -> None:
+    wrong = {
+        "backup_dir": Path("/proc/nope"),
+        "model_file": tmp_path / "none.gguf",
+        "anthropic_base_url": "http://127.0.0.1:8080/v1/",
+    }
+    settings.ENVIRONMENT = settings.ENVIRONMENT.model_copy(update=wrong)
+    told = check_places()
+    assert [message.id for message in told] == ["sage.E011", "sage.W012", "sage.W013"]
+    assert "/proc/nope, which can't be made (" in told[0].msg
+    (tmp_path / "model.gguf").touch()
+    right = {
+        "backup_dir": tmp_path / "a" / "b",
+        "model_file": tmp_path / "model.gguf",
+        "anthropic_base_url": "http://127.0.0.1:8080",
+    }
+    settings.ENVIRONMENT = settings.ENVIRONMENT.model_copy(update=right)
+    assert check_places() == []
+    assert [path.name for path in tmp_path.iterdir()] == ["model.gguf"]
+
+
+@pytest.mark.parametrize(
+    ("origin", "hosts", "count"),
+    [
+        ("https://sage.example", ["sage.example"], 0),
+        ("https://sage.example:8443", [".sage.example"], 0),
+        ("https://*.sage.example", [".sage.example"], 0),
+        ("http://[::1]:8000", ["[::1]"], 0),
+        ("https://anything.example", ["*"], 0),
+        ("https://sage.example", ["localhost", "sage.exmaple"], 1),
+    ],
+)
+def test_an_origin_whose_host_is_refused_is_warned_of(
+    origin: str, hosts: list[str], count: int, settings: Settings
+) -> None:
+    settings.ALLOWED_HOSTS, settings.CSRF_TRUSTED_ORIGINS = hosts, [origin]
+    assert [warning.id for warning in warn_of_foreign_origins()] == ["sage.W014"] * count
