@@ -1,5 +1,6 @@
 """The private data folder with the secrets that Sage generates. Settings import it: starts nothing."""
 
+import errno
 import os
 import secrets
 from collections.abc import Callable
@@ -19,9 +20,9 @@ def open_data_folder(folder: Path) -> None:
         if not folder.is_dir():
             folder.mkdir(parents=True, mode=0o700, exist_ok=True)
     except OSError as error:
-        raise SettingError(_unusable(folder, error.strerror)) from None
+        raise SettingError(_unusable(folder, error)) from None
     if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
-        raise SettingError(_unusable(folder, "no permission to write"))
+        raise SettingError(_unusable(folder, PermissionError(errno.EACCES, "no permission to write")))
 
 
 def make_secret() -> str:
@@ -42,12 +43,12 @@ def read_or_make_secret(path: Path, make: Callable[[], str] = make_secret) -> st
     except FileNotFoundError:
         pass
     except OSError as error:
-        raise SettingError(_unusable(path, error.strerror)) from None
+        raise SettingError(_unusable(path, error)) from None
     try:
         _store_secret(path, make())
         return _read_secret(path)
     except OSError as error:
-        raise SettingError(_unusable(path, error.strerror)) from None
+        raise SettingError(_unusable(path, error)) from None
 
 
 def next_secrets(folder: Path) -> list[str]:
@@ -103,5 +104,12 @@ def _store_secret(path: Path, secret: str) -> None:
         draft.unlink(missing_ok=True)
 
 
-def _unusable(path: Path, reason: str | None) -> str:
-    return f"{path} can't be used ({reason}): set SAGE_DATA_DIR to a folder that this user can write."
+def advice(error: OSError) -> str:
+    """Return what to do about a data folder that can't be written."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return "free some space on its disk, or set SAGE_DATA_DIR to a folder on another one."
+    return "set SAGE_DATA_DIR to a folder that this user can write."
+
+
+def _unusable(path: Path, error: OSError) -> str:
+    return f"{path} can't be used ({error.strerror}): {advice(error)}"

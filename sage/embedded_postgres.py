@@ -28,7 +28,7 @@ import psycopg
 from coaching.files.former_clusters import PRESENT
 from sage.cluster_folders import ClusterFolders
 from sage.cluster_states import refuse_missing_cluster, refuse_other_version
-from sage.data_folder import read_or_make_secret
+from sage.data_folder import advice, read_or_make_secret
 from sage.env import StartError
 from sage.ordinary_role import is_superuser, make_ordinary
 from sage.postgres_account import View, child_environment, grant_access, system_account
@@ -154,7 +154,7 @@ class EmbeddedPostgres:
         try:
             return os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "r+b")
         except OSError as error:
-            raise StartError(f"{path} can't be written ({error.strerror}): set SAGE_DATA_DIR.") from None
+            raise StartError(f"{path} can't be written ({error.strerror}): {advice(error)}") from None
 
     # --- start and stop, under the exclusive lock -------------------------------------------------
 

@@ -13,6 +13,7 @@ from django.contrib.auth import get_user_model
 from django.core.management import call_command
 from django.db import connection, transaction
 
+from sage.data_folder import advice
 from sage.env import StartError
 from sage.health import ask_cache
 from sage.local_model import running_model
@@ -81,7 +82,7 @@ def prepare_static_files() -> None:
         collect_static_files()
     except OSError as error:
         raise StartError(
-            f"{settings.STATIC_ROOT} can't be written ({error.strerror}): set SAGE_DATA_DIR."
+            f"{settings.STATIC_ROOT} can't be written ({error.strerror}): {advice(error)}"
         ) from None
 
 

@@ -24,6 +24,7 @@ from django.apps import apps
 from django.contrib.auth.models import Group, User
 from django.core.files.base import ContentFile
 from django.core.files.storage import storages
+from django.core.management import CommandError, call_command
 from django.test import override_settings
 from django.utils import timezone
 from psutil import NoSuchProcess, Process
@@ -451,6 +452,12 @@ def test_a_bucket_that_stops_to_answer_makes_no_archive(place: SimpleNamespace, 
     with pytest.raises(BackupError, match="can't be reached"):
         take_backup(place.folder / "one.tar", is_stopping=stop_meanwhile)
     assert not list(place.folder.glob("*.tar*"))
+
+
+def test_a_backup_makes_no_folder_that_was_named_by_hand(place: SimpleNamespace) -> None:
+    with pytest.raises(CommandError, match=r"There is no folder .*unmounted: make it first"):
+        call_command("backup", out=place.folder / "unmounted" / "one.tar")
+    assert not (place.folder / "unmounted").exists()
 
 
 def test_the_last_success_is_remembered_however_many_fail(place: SimpleNamespace) -> None:

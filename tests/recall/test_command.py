@@ -74,6 +74,7 @@ BAD_LINES = {
     "a user with a long number": b'{"user": ' + b"9" * 40 + b', "query": "tandem"}',
     "a number too long to read": b'{"user": ' + b"9" * 5_000 + b', "query": "tandem"}',
     "a limit in words": b'{"user": "ada", "query": "tandem", "limit": "many"}',
+    "a limit of none": b'{"user": "ada", "query": "tandem", "limit": 0}',
     "a limit that is true": b'{"user": "ada", "query": "tandem", "limit": true}',
 }
 
@@ -127,3 +128,9 @@ def answered(monkeypatch: pytest.MonkeyPatch, *lines: bytes) -> tuple[list[list[
 def test_a_search_needs_a_query_and_a_user(user: User, options: dict[str, str]) -> None:
     with pytest.raises(CommandError, match=r"Give a query and --user"):
         run(**options)
+
+
+@pytest.mark.parametrize("limit", [0, -5])
+def test_a_limit_without_any_hit_is_refused(user: User, limit: int) -> None:
+    with pytest.raises(CommandError, match="--limit is 1 or more"):
+        call_command("recall", "tandem", user="ada", limit=limit)

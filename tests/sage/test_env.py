@@ -1,5 +1,6 @@
 """The settings: what each variable accepts, and how an invalid one ends the start."""
 
+import errno
 import re
 import stat
 from dataclasses import astuple
@@ -9,6 +10,7 @@ import pytest
 
 from sage.chosen_models import choose_models
 from sage.data_folder import (
+    advice,
     make_next_secret,
     make_vapid_key,
     next_secrets,
@@ -59,6 +61,9 @@ WRONG_VALUES = [
     ("SAGE_VAPID_SUBJECT", "mailto:sage"),
     ("SAGE_DATA_DIR", "~nobody-of-that-name/data"),
     ("SAGE_MODEL", "claude\x00"),
+    ("SAGE_S3_BUCKET", "sage files"),
+    ("SAGE_S3_BUCKET", "s3://sage-files"),
+    ("SAGE_METRICS_TOKEN", "fifteen letters"),
 ]
 
 
@@ -189,6 +194,13 @@ def test_a_data_folder_that_can_not_be_made_ends_a_command_with_one_line(tmp_pat
     assert code == 1
     assert len(output.strip().splitlines()) == 1
     assert "set SAGE_DATA_DIR" in output
+
+
+@pytest.mark.parametrize(
+    ("number", "what"), [(errno.ENOSPC, "free some space"), (errno.EACCES, "that this user can write")]
+)
+def test_the_advice_for_a_data_folder_fits_its_fault(number: int, what: str) -> None:
+    assert what in advice(OSError(number, "a fault"))
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ import pytest
 from allauth.account.models import EmailAddress
 from django.conf import settings as configured
 from django.contrib.auth.models import User
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 from pytest_django import Settings
@@ -59,6 +59,12 @@ def test_keys_that_others_can_read_are_warned_of(tmp_path: Path) -> None:
     assert "secret" not in warning
     path.chmod(0o640)
     assert readable_env_file(path) is None
+
+
+@pytest.mark.parametrize("app", ["coaching", "sessions_app"])
+def test_everybodys_data_is_deleted_by_no_migration_without_a_yes(app: str) -> None:
+    with pytest.raises(CommandError, match=f"would delete all tables of {app}"):
+        call_command("migrate", app, "zero", interactive=False)
 
 
 @pytest.mark.django_db

@@ -44,6 +44,8 @@ class Command(BaseCommand):
             return
         if options["query"] is None or options["user"] is None:
             raise CommandError("Give a query and --user, or --stdin.")
+        if options["limit"] < 1:
+            raise CommandError("--limit is 1 or more.")
         user_id = user_named(options["user"]).pk
         found = _found(options["query"], user_id=user_id, limit=options["limit"])
         if options["json"]:
@@ -95,13 +97,13 @@ def _read_line(line: bytes) -> _Asked:
     user, query, limit = values.get("user"), values.get("query"), values.get("limit")
     if not isinstance(user, str | int) or not isinstance(query, str):
         raise CommandError("an object has a user and a query.")
-    if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool)):
-        raise CommandError("a limit is a whole number.")
+    if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 1):
+        raise CommandError("a limit is a whole number, 1 or more.")
     return _Asked(user=str(user), query=query, limit=DEFAULT_LIMIT if limit is None else limit)
 
 
 def _found(query: str, *, user_id: int, limit: int) -> Sequence[Passage]:
-    hits = search(query, user_id=user_id, now=timezone.now(), limit=max(1, limit))
+    hits = search(query, user_id=user_id, now=timezone.now(), limit=limit)
     return read_passages(hits, user_id=user_id)
 
 

@@ -41,6 +41,9 @@ class Command(BaseCommand):
         check_migrations()
         folder = settings.SAGE_BACKUP_DIR or settings.SAGE_DATA_DIR / "backups"
         path = options["out"] or folder / file_name(timezone.now())
+        if options["out"] and not path.absolute().parent.is_dir():
+            # A misspelt or unmounted one would otherwise be made on the disk that the backup is to survive.
+            raise CommandError(f"There is no folder {path.absolute().parent}: make it first.")
         try:
             with ended_by_sigterm():
                 taken = take_backup(path.absolute())
