@@ -14,23 +14,28 @@ MAIL_ERRORS = (OSError, SMTPException)
 class NotedEmailBackend(EmailBackend):
     """Django's backend for EMAIL_URL."""
 
+    _noted: Exception | None = None
+
     def open(self) -> bool | None:
         """Connect, unless that has happened."""
         try:
             return super().open()
         except MAIL_ERRORS as error:
-            note_failure(self.host, error)
+            self._note(error)
             raise
 
     def send_messages(self, email_messages: Sequence[EmailMessage]) -> int:
         """Send mails; return how many were taken."""
-        is_open = self.connection is not None
         try:
             sent = super().send_messages(email_messages)
         except MAIL_ERRORS as error:
-            if is_open or self.connection is not None:  # else `open` has noted it
-                note_failure(self.host, error)
+            if error is not self._noted:
+                self._note(error)
             raise
         if sent:
             note_sent()
         return sent
+
+    def _note(self, error: Exception) -> None:
+        self._noted = error
+        note_failure(self.host, error)

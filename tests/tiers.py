@@ -53,7 +53,8 @@ _PURE = """
     model_client/test_connection model_client/test_context_size model_client/test_patience
     model_client/test_servers pages/test_code_colours pages/test_styles people/test_attempts
     people/test_slots_of_tokens practice programs/test_names
-    recall/test_excerpts recall/test_question safety sage/test_env sage/test_held_refusals
+    recall/test_excerpts recall/test_question safety sage/test_env sage/test_env_file
+    sage/test_held_refusals
     sage/test_mail_pages sage/test_origin
     sandbox/test_blocks sandbox/test_formulas sessions_app/test_english sessions_app/test_money
     sessions_app/test_refusals
