@@ -155,7 +155,7 @@ def test_what_an_operator_needs_first_comes_first_and_each_list_has_its_subject(
     page = unescape(client.get("/admin/").content.decode())
     heads = re.findall(r"<h[23][^>]*>([^<]+)</h[23]>", page)
     assert [head for head in heads if head != "Needs a look"] == [
-        "Health", "Answers", "Queue", "People", "Spend", "Lists",
+        "Health", "Answers", "Queue", "Backup", "People", "Spend", "Lists",
         "People", "Conversations", "Documents and files", "How Sage works", "Safety", "Background",
     ]  # fmt: skip
     lists = re.findall(r'<li><a href="(/admin/[a-z_]+/[a-z]+/)">', page)
