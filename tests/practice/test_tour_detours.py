@@ -23,7 +23,20 @@ async def test_ratings_that_are_passed_over_are_not_forced(http: Http) -> None:
     assert walk.names().count("complete_session") == 2
 
 
-async def test_a_dismissed_question_is_put_again_after_the_next_words(http: Http) -> None:
+async def test_ratings_that_were_skipped_are_not_asked_for_again(http: Http) -> None:
+    walk = Walk(http, kind="weekly_checkin")
+    await walk.say("hi")
+    await walk.say("It was a quiet week at home.")
+    walk.dismiss()
+    await walk.say("Let me think")
+    await walk.say("quiet, laughing")
+    await walk.say("One evening without plans")
+    await walk.tap("yes")
+    assert walk.completed == ["weekly_checkin"]
+    assert walk.names().count("show_pulse_check") == 1
+
+
+async def test_after_a_skipped_question_the_next_one_is_asked(http: Http) -> None:
     walk = Walk(http, kind="open_day")
     await walk.say("hi")
     walk.dismiss()
@@ -200,3 +213,14 @@ async def test_a_map_may_stop_anywhere_and_what_is_saved_stays(http: Http) -> No
     assert walk.completed == ["life_mapping"]
     assert "life-map/career.md" in walk.files
     assert "life plan" in reply
+
+
+async def test_help_lines_are_named_in_the_language_that_is_spoken(http: Http) -> None:
+    """The request has them in English; the card above the answer is in the person's language."""
+    walk = Walk(
+        http,
+        header=f'<help_lines country="DE" shown="yes">\nShown.\n- {LINE}\n</help_lines>',
+    )
+    reply = await walk.say("Ich will nicht mehr leben.")
+    assert LINE not in reply
+    assert "auf der Karte" in reply

@@ -23,6 +23,9 @@ NO_WORDS = frozenset(
     {OPENING_WORDS, "Please go on from where you stopped.", "(The conversation begins.)", "(no text)"}
 )
 """What the application says in the person's place (`sessions_app.services`, `engine.messages`)."""
+DISMISSED = "The user dismissed this without an answer."
+"""The result of a question that the person has skipped with its button (`sessions_app.pending_calls`)."""
+SKIP = "skip"
 
 _PROMPTS = {"show_options": "prompt", "show_pulse_check": "context"}
 _SILENT = frozenset({"load_skill", "enter_structured_arc", *_PROMPTS})
@@ -237,6 +240,8 @@ class Conversation:
             self._answer(str(values.get("chosen", values["value"])), value=values["value"])
         elif call.name == "show_pulse_check" and isinstance(values.get("ratings"), Mapping):
             self._answer(str(values.get("note", "")), ratings=values["ratings"])
+        elif call.name in _PROMPTS and text == DISMISSED:
+            self._answer(SKIP)
         elif call.name == "enter_structured_arc" and values.get("success") and values.get("arc") in ARCS:
             self.arc = Span(name=str(values["arc"]), begins=self._position)
             self._question.clear()

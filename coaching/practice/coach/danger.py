@@ -223,6 +223,8 @@ def point_to_help(conversation: Conversation) -> Reply:
     noted = [line[2:] for line in section.splitlines() if line.startswith("- ")]
     found = noted or (shown.values.get("lines") if shown else None) or map(_in_words, shipped_offer().lines)
     lines = "\n".join(f"- {line}" for line in list(found)[:MAX_HELP_LINES])
+    if noted and 'shown="yes"' in section and texts.language() != texts.ENGLISH:
+        lines = texts.said("help_card")  # the request has them in English, the card in the person's language
     if not is_immediate:
         asked = answer_questions(conversation) if was_asked_about_danger(conversation.exchanges[-1]) else ""
         return say(asked, texts.said("help_concern"), lines)
