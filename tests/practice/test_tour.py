@@ -266,7 +266,7 @@ async def test_the_check_in_keeps_themes_and_an_intention(http: Http) -> None:
     assert walk.files[CHECKIN].attributes["themes"] == ["Deadlines", "My sister"]
     assert "**Health**: 4" in walk.files[CHECKIN].body
     assert walk.files["life-plan/weekly.md"].attributes["intention"] == "Leave at five on Wednesday"
-    assert "2026-11-29" in walk.said[-1]
+    assert "Sunday 29 November" in walk.said[-1]
 
 
 @pytest.mark.slow

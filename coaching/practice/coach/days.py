@@ -99,6 +99,11 @@ def _word_for(value: str) -> str:
     return str(next(word for word, known in words.items() if known == value))
 
 
+def named_day_in_words(text: str) -> str:
+    """Return a day that a tool names (`Sunday 2026-11-22`) in the language that is spoken."""
+    return _date_in_words(date.fromisoformat(text.rpartition(" ")[2]))
+
+
 def _date_in_words(day: date) -> str:
     months = texts.said("months").split()
     weekday = _word_for(f"w{day.weekday()}")

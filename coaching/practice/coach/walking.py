@@ -11,7 +11,7 @@ from coaching.practice.coach import texts
 from coaching.practice.coach.asides import react
 from coaching.practice.coach.conversation import Call, Conversation
 from coaching.practice.coach.day_plan import good_night, lead_to
-from coaching.practice.coach.days import today_in
+from coaching.practice.coach.days import named_day_in_words, today_in
 from coaching.practice.coach.file_names import (
     clip,
     files_in_words,
@@ -234,7 +234,7 @@ def say_goodbye(conversation: Conversation, walk: Walk | None, done: Call) -> Re
     if items:
         parts.append(texts.said("still_missing", missing=join_words(items)))
     if walk and walk.name == "weekly_checkin" and done.values.get("next_checkin"):
-        parts.append(texts.said("next_checkin", day=done.values["next_checkin"]))
+        parts.append(texts.said("next_checkin", day=named_day_in_words(str(done.values["next_checkin"]))))
     if done.values.get("completed") == "arc":
         parts.append(texts.said("after_arc"))
     return say(*parts)
