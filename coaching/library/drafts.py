@@ -86,7 +86,7 @@ class NewAction(_Draft):
     """What is to be done, for whom, and where it comes from.
 
     `due_words` are the words of the text that the date comes from; `message_number` is the message that the
-    quote stands in. Without an `origin` it is that of whoever makes it.
+    quote stands in. `month_day` is the row's. Without an `origin` it is that of whoever makes it.
     """
 
     description: str = ""
@@ -94,6 +94,7 @@ class NewAction(_Draft):
     due_time: time | None = None
     due_words: str = ""
     repeats: str = ""
+    month_day: int | None = None
     priority: ActionPriority = ActionPriority.MEDIUM
     owner: str = ""
     message_number: int | None = None
@@ -116,6 +117,7 @@ class NewAction(_Draft):
             "due_time": self.due_time,
             "due_words": self.due_words[:200],
             "repeats": repeats,
+            "month_day": self.month_day,
             "priority": ActionPriority(self.priority),
             "owner": self.owner[:120],
             "message_number": self.message_number,
@@ -124,7 +126,12 @@ class NewAction(_Draft):
     def edited(self, changes: Mapping[str, Any]) -> Self:
         """Return the draft with other values; another date doesn't come from the words of the text."""
         is_same_day = changes.get("due_date", self.due_date) == self.due_date
-        return replace(self, **{**({} if is_same_day else {"due_words": ""}), **changes})
+        repeats_so = changes.get("repeats", self.repeats) == self.repeats
+        kept: dict[str, Any] = {
+            "due_words": self.due_words if is_same_day else "",
+            "month_day": self.month_day if is_same_day and repeats_so else None,
+        }
+        return replace(self, **{**kept, **changes})
 
 
 def check_due(day: date | None) -> None:

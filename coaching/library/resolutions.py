@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils.translation import gettext_noop
 
-from coaching.library.drafts import MAX_OUTCOME, MAX_QUOTE, check_due
+from coaching.library.drafts import LAST_DUE, MAX_OUTCOME, MAX_QUOTE, check_due
 from coaching.library.effects import change
 from coaching.library.effects import undo as undo_effect
 from coaching.library.proposals import NOT_OPEN, edit
@@ -27,7 +27,7 @@ from coaching.models import (
     StepChange,
     StepChangeKind,
 )
-from coaching.steps.repeats import next_date
+from coaching.steps.repeats import meant_day, next_date
 from sessions_app.errors import Refused
 
 Becomes = Literal["done", "dropped", "open"]
@@ -64,7 +64,8 @@ class Resolution:
 def resolve(*, user_id: int, step_id: int, resolution: Resolution) -> LibraryEffect | None:
     """Change a step as a resolution says; None if it is so already.
 
-    Done, a repeating step moves to its next date and stays open. Raises `Refused` and `DoesNotExist`.
+    Done, a repeating step moves to its next date and stays open, until its last date. Raises `Refused` and
+    `DoesNotExist`.
     """
     step = ActionItem.of(user_id).select_for_update().get(id=step_id)
     if step.state == ActionState.DISMISSED:
@@ -111,9 +112,8 @@ def _keep(step: ActionItem, **values: Any) -> None:
 def _becomes(step: ActionItem, resolution: Resolution) -> tuple[StepChangeKind | None, dict[str, Any]]:
     """Return what happens to a step, None for a mere change of its words, and its new values."""
     if resolution.becomes == "done":
-        coming = next_date(step.repeats, step.due_date, done_on=resolution.today) if step.due_date else None
-        if coming is not None and step.state == ActionState.OPEN:
-            return StepChangeKind.DONE, {"due_date": coming, "due_words": ""}
+        if step.state == ActionState.OPEN and (coming := _next_occurrence(step, resolution.today)):
+            return StepChangeKind.DONE, coming
         if step.state == ActionState.DONE:
             return None, {}
         return StepChangeKind.DONE, {"state": ActionState.DONE, "done_at": resolution.now}
@@ -123,10 +123,21 @@ def _becomes(step: ActionItem, resolution: Resolution) -> tuple[StepChangeKind |
         return StepChangeKind.DROPPED, {"state": ActionState.DROPPED, "done_at": None}
     values: dict[str, Any] = {"state": ActionState.OPEN, "done_at": None}
     if resolution.due_date is not None and resolution.due_date != step.due_date:
-        values |= {"due_date": resolution.due_date, "due_words": ""}
+        values |= {"due_date": resolution.due_date, "due_words": "", "month_day": None}
     if step.state != ActionState.OPEN:
         return StepChangeKind.REOPENED, values
     return (StepChangeKind.MOVED if "due_date" in values else None), values
+
+
+def _next_occurrence(step: ActionItem, today: date) -> dict[str, Any]:
+    """Return the values of a repeating step's next date; none after the last date that a step may have."""
+    if step.due_date is None:
+        return {}
+    coming = next_date(step.repeats, step.due_date, done_on=today, month_day=step.month_day)
+    if coming is None or coming > LAST_DUE:
+        return {}
+    meant = meant_day(step.repeats, coming, before=step.due_date, month_day=step.month_day)
+    return {"due_date": coming, "due_words": "", "month_day": meant}
 
 
 @transaction.atomic

@@ -13,7 +13,9 @@ def due_on(day: date) -> Q:
     A repeating step keeps its date until it is done, so one that was missed is due on its next day again.
     """
     is_last = (day + timedelta(days=1)).month != day.month
-    of_month = Q(due_date__day__gte=day.day) if is_last else Q(due_date__day=day.day)
+    compared = "__gte" if is_last else ""
+    of_month = Q(**{f"month_day{compared}": day.day})
+    of_month |= Q(month_day=None) & Q(**{f"due_date__day{compared}": day.day})
     of_week = Q(repeats__contains=DAYS[day.weekday()]) & ~Q(repeats=MONTHLY)
     repeated = Q(repeats=DAILY) | Q(repeats=MONTHLY) & of_month | of_week
     return Q(due_date=day) | Q(due_date__lt=day) & repeated

@@ -31,27 +31,34 @@ def read_repeats(text: str, *, due_date: date | None = None) -> str | None:
     return DAILY if len(days) == _WEEK else ",".join(days)
 
 
-def next_date(repeats: str, due_date: date, *, done_on: date) -> date | None:
+def next_date(repeats: str, due_date: date, *, done_on: date, month_day: int | None = None) -> date | None:
     """Return the first date of a repeating step after its present one and after the day it was done.
 
-    In a month without such a day it is the last one. None for a step that doesn't repeat.
+    In a month without such a day it is the last one; `month_day` is the day that was meant, where the present
+    date is such a last one. None for a step that doesn't repeat.
     """
     after = max(due_date, done_on)
     if repeats == DAILY:
         return after + timedelta(days=1)
     if repeats == MONTHLY:
-        return _next_month(due_date, after)
+        return _next_month(due_date, after, month_day or due_date.day)
     days = {DAYS.index(day) for day in repeats.split(",") if day in DAYS}
     coming = (after + timedelta(days=ahead) for ahead in range(1, _WEEK + 1))
     return next((day for day in coming if day.weekday() in days), None)
 
 
-def _next_month(due_date: date, after: date) -> date:
+def meant_day(repeats: str, coming: date, *, before: date, month_day: int | None) -> int | None:
+    """Return the day of the month that is meant by a step's next date; None where that is its own day."""
+    meant = month_day or before.day
+    return meant if repeats == MONTHLY and coming.day < meant else None
+
+
+def _next_month(due_date: date, after: date, day: int) -> date:
     month = due_date
     count = due_date.year * 12 + due_date.month - 1
     while month <= after:
         count += 1
         year, index = divmod(count, 12)
         last = calendar.monthrange(year, index + 1)[1]
-        month = date(year, index + 1, min(due_date.day, last))
+        month = date(year, index + 1, min(day, last))
     return month

@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from coaching.steps.repeats import next_date, read_repeats
+from coaching.steps.repeats import meant_day, next_date, read_repeats
 
 THURSDAY = date(2026, 12, 3)
 
@@ -48,3 +48,15 @@ def test_the_next_date_is_after_the_present_one_and_after_the_day_it_was_done(
     repeats: str, due: date, done_on: date, coming: date | None
 ) -> None:
     assert next_date(repeats, due, done_on=done_on) == coming
+
+
+def test_a_short_month_shortens_no_later_one() -> None:
+    due, month_day, dates = date(2027, 1, 31), None, []
+    for _ in range(14):
+        coming = next_date("monthly", due, done_on=due, month_day=month_day)
+        assert coming is not None
+        month_day = meant_day("monthly", coming, before=due, month_day=month_day)
+        due = coming
+        dates.append(due.day)
+    assert dates == [28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31, 31, 29, 31]
+    assert month_day is None

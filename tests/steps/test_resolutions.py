@@ -13,6 +13,7 @@ from coaching.library.drafts import NewAction
 from coaching.library.proposals import accept, dismiss, edit, propose, undo
 from coaching.library.resolutions import Becomes, Resolution, edit_step, resolve, take_back_unasked
 from coaching.models import ActionItem, ActionOrigin, ActionState, LibraryEffect, MadeBy, StepChange
+from coaching.steps.due import due_on
 from sessions_app.errors import Refused
 from tests.stored_turns import open_conversation
 
@@ -145,8 +146,6 @@ def test_a_date_from_which_repetitions_cannot_be_counted_is_refused(user: User) 
     step = make_step(user, due_date=date(2199, 12, 31), repeats="monthly")
     with pytest.raises(Refused, match="between 1970 and 2199"):
         becomes(step, "open", due_date=date.max)
-    assert becomes(step, "done")
-    assert step.due_date == date(2200, 1, 31)
 
 
 def test_what_a_turn_wrote_unasked_is_taken_back(user: User) -> None:
@@ -163,3 +162,46 @@ def test_what_a_turn_wrote_unasked_is_taken_back(user: User) -> None:
     states = dict(ActionItem.of(user.pk).values_list("pk", "state"))
     assert states == {older.pk: "open", moved.pk: "open", new.pk: "proposed"}
     assert not take_back_unasked(user_id=user.pk, session_id=session.id, tool_use_ids=calls)
+
+
+@pytest.mark.parametrize("repeats", ["daily", "weekly", "monthly"])
+def test_a_repeating_step_is_done_for_good_on_its_last_date(user: User, repeats: str) -> None:
+    last = date(2199, 12, 31)
+    step = make_step(user, due_date=last, repeats=repeats)
+    assert becomes(step, "done")
+    assert (step.state, step.due_date) == (ActionState.DONE, last)
+    edit_step(user_id=user.pk, step_id=step.pk, changes={"title": "Rest"}, now=NOW)
+    assert becomes(step, "open")
+    assert (step.state, step.title, step.due_date) == (ActionState.OPEN, "Rest", last)
+
+
+def test_a_monthly_step_means_the_day_on_which_it_began_or_to_which_it_was_moved(user: User) -> None:
+    step = make_step(user, due_date=date(2027, 1, 31), repeats="monthly")
+
+    def done() -> str:
+        assert becomes(step, "done")
+        return f"{step.due_date:%m-%d}"
+
+    assert [done() for _ in range(4)] == ["02-28", "03-31", "04-30", "05-31"]
+    undo(user_id=user.pk, model=ActionItem, row_id=step.pk, now=timezone.now())
+    step.refresh_from_db()
+    assert done() == "05-31"
+    assert done() == "06-30"
+    edit_step(user_id=user.pk, step_id=step.pk, changes={"title": "Pay"}, now=NOW)
+    assert done() == "07-31", "another title is no other day"
+    done(), done()
+    becomes(step, "open", due_date=date(2027, 9, 29))
+    assert done() == "10-29"
+    step = make_step(user, due_date=date(2028, 1, 31), repeats="monthly", title="Rent")
+    assert done() == "02-29"
+    edit_step(user_id=user.pk, step_id=step.pk, changes={"due_date": date(2028, 2, 28)}, now=NOW)
+    assert done() == "03-28"
+
+
+def test_a_missed_monthly_step_is_due_on_the_day_that_it_means(user: User) -> None:
+    step = make_step(user, due_date=date(2027, 1, 31), repeats="monthly")
+    becomes(step, "done")
+    due = [day for day in (28, 30, 31) if ActionItem.of(user.pk).filter(due_on(date(2027, 3, day))).exists()]
+    assert due == [31]
+    assert ActionItem.of(user.pk).filter(due_on(date(2027, 4, 30))).exists()
+    assert ActionItem.of(user.pk).filter(due_on(date(2027, 2, 28))).exists()

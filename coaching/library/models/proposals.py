@@ -116,8 +116,9 @@ class ActionItem(Owned):
 
     `quote` is the sentence that it comes from, which stands in message `message_number` of the session or on
     a page of the document; `due_words` are the words of its date. `due_time` is on the person's clock. With
-    `repeats` (see `coaching.steps.repeats`) it moves to its next date when it is done. `outcome` is what the
-    person said of how it went. `asked_for` is the due date after which Sage asked, in the session `asked_in`.
+    `repeats` (see `coaching.steps.repeats`) it moves to its next date when it is done; `month_day` is the day
+    that a monthly step means where its date is the last one of a shorter month. `outcome` is what the person
+    said of how it went. `asked_for` is the due date after which Sage asked, in the session `asked_in`.
     """
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="action_items")
@@ -137,6 +138,7 @@ class ActionItem(Owned):
     due_time = models.TimeField(null=True, blank=True)
     due_words = models.CharField(max_length=200, blank=True, default="")
     repeats = models.CharField(max_length=32, blank=True, default="", db_default="")
+    month_day = models.SmallIntegerField(null=True, blank=True, editable=False)
     priority = models.CharField(max_length=16, choices=ActionPriority, default=ActionPriority.MEDIUM)
     owner = models.CharField(max_length=120, blank=True, default="")
     quote = models.TextField(blank=True, default="")
@@ -174,6 +176,9 @@ class ActionItem(Owned):
             models.CheckConstraint(
                 condition=Q(due_date__isnull=False) | Q(repeats="", due_time__isnull=True),
                 name="action_time_has_date",
+            ),
+            models.CheckConstraint(
+                condition=Q(month_day=None) | Q(month_day__range=(1, 31)), name="action_month_day_known"
             ),
         ]
         indexes = [models.Index(fields=["user", "state", "due_date"], name="action_due")]
