@@ -51,6 +51,10 @@ class FieldRefused(Refused):
         self.field = field
 
 
+class OutOfDate(Refused):
+    """What the request is about has changed since its sender read it."""
+
+
 class WaitsForUser(Refused):
     """Something in the session waits for the user, whom a program can't take it from."""
 

@@ -17,7 +17,7 @@ from coaching.people.in_flight import TooBusy, TooManyInFlight
 from coaching.programs.callers import NotKnown, ScopeMissing
 from coaching.programs.entrance import REALM
 from coaching.views.parts import status_of, with_wait
-from sessions_app.errors import Refused, WaitsForUser
+from sessions_app.errors import OutOfDate, Refused, WaitsForUser
 
 UNKNOWN = "This needs a valid token: Authorization: Bearer …. It is made in Settings → Programs."
 MISSING = "There’s nothing at this address."
@@ -30,7 +30,7 @@ COMMON: Mapping[int, str] = {
     401: "The token is missing, or it doesn’t hold.",
     403: "The token’s scopes don’t allow this.",
     404: MISSING,
-    409: "The file was changed meanwhile; or Sage waits for the person, who answers on `page`.",
+    409: "The file or step was changed meanwhile; or Sage waits for the person, who answers on `page`.",
     413: "The body is too large.",
     422: "A value can’t be used, or the request was refused.",
     429: "Too many requests, or no room is left. `Retry-After` has the seconds to wait, where that helps.",
@@ -60,7 +60,7 @@ def _refused(_request: HttpRequest, error: Refused) -> HttpResponse:
     return with_wait(failure(error.shown(), status_of(error)), error)
 
 
-def _moved(_request: HttpRequest, error: FileMoved) -> HttpResponse:
+def _moved(_request: HttpRequest, error: FileMoved | OutOfDate) -> HttpResponse:
     return failure(error.shown(), HTTPStatus.CONFLICT)
 
 
@@ -100,6 +100,7 @@ HANDLERS: Mapping[type[Exception], Callable[[HttpRequest, Any], HttpResponse]] =
     ObjectDoesNotExist: _missing,
     Http404: _missing,
     FileMoved: _moved,
+    OutOfDate: _moved,
     WaitsForUser: _waits,
     StorageFailed: _later,
     RestartingError: _later,

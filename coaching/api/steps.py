@@ -3,6 +3,7 @@
 Suggestions aren't shown: they wait for the person alone.
 """
 
+from datetime import date
 from typing import Any, cast
 
 from django.db.models import QuerySet
@@ -99,7 +100,7 @@ def _is_done(caller: Caller, step_id: int, key: str) -> bool:
 
 
 def _change(caller: Caller, step_id: int, given: StepEdit, key: str) -> None:
-    if changes := given.model_dump(exclude_unset=True, exclude={"state"}):
+    if changes := given.model_dump(exclude_unset=True, exclude={"state", "occurrence"}):
         edit_step(
             user_id=caller.user_id,
             step_id=step_id,
@@ -109,13 +110,15 @@ def _change(caller: Caller, step_id: int, given: StepEdit, key: str) -> None:
             program=caller.name,
         )
     if given.state:
-        resolve(user_id=caller.user_id, step_id=step_id, resolution=_resolution(caller, given.state, key))
+        resolution = _resolution(caller, given.state, given.occurrence, key)
+        resolve(user_id=caller.user_id, step_id=step_id, resolution=resolution)
 
 
-def _resolution(caller: Caller, state: StepState, key: str) -> Resolution:
+def _resolution(caller: Caller, state: StepState, occurrence: date | None, key: str) -> Resolution:
     now = timezone.now()
     return Resolution(
         becomes=BECOMES[state],
+        occurrence=occurrence,
         today=local_day(now, zone_of(caller)),
         now=now,
         tool_use_id=key,

@@ -154,6 +154,11 @@ class StepEdit(_Given):
     repeats: Repeats = ""
     priority: ActionPriority = ActionPriority.MEDIUM
     state: StepState | None = Field(default=None, description="What became of it.")
+    occurrence: date | None = Field(
+        default=None,
+        description="With the state done: the due date for which a step that repeats is done. 409 if it has "
+        "moved on from that date; without this, it is done for its present date.",
+    )
 
 
 class Document(BaseModel):

@@ -1,8 +1,8 @@
-"""The life of knowledge entries and next steps: proposed, accepted, edited, dismissed, deleted, undone.
+"""The life of knowledge entries and next steps: proposed, accepted, edited, dismissed, restored, deleted.
 
 Both live by the same rules, and each change has an audit row, with which `undo` takes it back. What becomes
 of a step that was accepted is in `resolutions`. Another user's row, client, project or document looks
-missing.
+missing. The module is longer than others, because all of it goes by one table of both kinds.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -17,7 +17,14 @@ from django.utils.translation import gettext_noop
 from coaching.library.auto_approval import ACTION_ITEM, is_auto_approved
 from coaching.library.documents.locks import locked_document
 from coaching.library.drafts import NewAction, NewEntry, draft_of
-from coaching.library.effects import change, is_deleted, keep_keys, record_created
+from coaching.library.effects import (
+    CHANGED_SINCE,
+    UNDONE_ALREADY,
+    change,
+    is_deleted,
+    keep_keys,
+    record_created,
+)
 from coaching.library.effects import undo as undo_effect
 from coaching.library.places import check_room, lock_additions, locked_place
 from coaching.models import (
@@ -31,13 +38,13 @@ from coaching.models import (
     MadeBy,
 )
 from coaching.people.profile_changes import offer_library
-from sessions_app.errors import Refused
+from sessions_app.errors import OutOfDate, Refused
 
 Draft = NewEntry | NewAction
 Row = KnowledgeEntry | ActionItem
 Model = type[KnowledgeEntry] | type[ActionItem]
 
-NOT_OPEN = gettext_noop("This step was dismissed. If it still needs to be done, add it again.")
+NOT_OPEN = gettext_noop("This step was dismissed. If it still needs to be done, restore it on its page.")
 UNDO_HOURS = 24
 TOO_LATE = gettext_noop("This was more than a day ago. You can still edit the step.")
 MAX_SUGGESTIONS = 100
@@ -65,6 +72,7 @@ class _Kind:
     as_given: Collection[str]
     full: str
     gone: str
+    kept: str
 
     def is_auto_approved(self, user_id: int, values: Mapping[str, Any]) -> bool:
         return is_auto_approved(user_id=user_id, kind=values.get("entry_type", ACTION_ITEM))
@@ -80,6 +88,9 @@ ENTRY = _Kind(
     as_given=(),
     full=gettext_noop("You can have up to %(most)s knowledge entries. Delete some that you no longer need."),
     gone=gettext_noop("This is no longer a suggestion."),
+    kept=gettext_noop(
+        "You’ve already accepted this, so it wasn’t dismissed. You can still edit or delete it."
+    ),
 )
 ACTION = _Kind(
     model=ActionItem,
@@ -91,6 +102,9 @@ ACTION = _Kind(
     as_given=("due_date",),
     full=gettext_noop("You can have up to %(most)s next steps. Delete some that you no longer need."),
     gone=NOT_OPEN,
+    kept=gettext_noop(
+        "You’ve already accepted this step, so it wasn’t dismissed. You can still drop or delete it."
+    ),
 )
 
 
@@ -282,9 +296,35 @@ def edit(
 
 @transaction.atomic
 def dismiss(*, user_id: int, model: Model, row_id: int) -> LibraryEffect | None:
-    """Dismiss a row, proposed or accepted: it isn't shown, found or proposed again."""
+    """Dismiss a proposal: it isn't listed, found or proposed again. None if it was dismissed before.
+
+    Raises `OutOfDate` for what was accepted.
+    """
     row, kind = _locked(user_id, model, row_id)
+    if row.state not in (kind.proposed, kind.dismissed["state"]):
+        raise OutOfDate(kind.kept)
     return _change(row, kind, **kind.dismissed)
+
+
+@transaction.atomic
+def restore(*, user_id: int, model: Model, row_id: int) -> LibraryEffect | None:
+    """Bring back a row that was dismissed, or whose adding was undone: as a suggestion if it was one.
+
+    None for a row that is there.
+    """
+    row, kind = _locked(user_id, model, row_id)
+    if row.state != kind.dismissed["state"]:
+        return None
+    effects = LibraryEffect.of(user_id).filter(**_about(row))
+    was = next((before for effect in effects if (before := _state_before(effect, row.state))), None)
+    return _change(row, kind, state=kind.proposed if was == kind.proposed else kind.accepted)
+
+
+def _state_before(effect: LibraryEffect, dismissed: str) -> str | None:
+    """Return the state that a row had before an effect, or its undoing, dismissed it."""
+    if effect.undone_at is not None:
+        return None if effect.before else effect.after.get("state")
+    return effect.before.get("state") if effect.after.get("state") == dismissed else None
 
 
 @transaction.atomic
@@ -296,24 +336,47 @@ def delete(*, user_id: int, model: Model, row_id: int) -> None:
     row.delete()
 
 
-DECISIONS: Mapping[str, Callable[..., object]] = {"accept": accept, "dismiss": dismiss, "delete": delete}
+DECISIONS: Mapping[str, Callable[..., object]] = {
+    "accept": accept,
+    "dismiss": dismiss,
+    "restore": restore,
+    "delete": delete,
+}
 """What a person can do with a row besides editing it, by the words of forms."""
 
 
 @transaction.atomic
-def undo(*, user_id: int, model: Model, row_id: int, now: datetime, tool_use_id: str = "") -> LibraryEffect:
-    """Undo a row's newest change, or that of a call, for a day. Raises `Refused` and `DoesNotExist`."""
-    about = {"entry": row_id} if model is KnowledgeEntry else {"action_item": row_id}
-    model.of(user_id).only("id").get(id=row_id)
-    effects = LibraryEffect.of(user_id).filter(undone_at=None, **about)
+def undo(
+    *,
+    user_id: int,
+    model: Model,
+    row_id: int,
+    now: datetime,
+    effect_id: int | None = None,
+    tool_use_id: str = "",
+) -> LibraryEffect:
+    """Undo a row's newest change, or that of a call, for a day.
+
+    Raises `OutOfDate` if the newest change isn't `effect_id`, `Refused` and `DoesNotExist`.
+    """
+    row = model.of(user_id).only("id").get(id=row_id)
+    effects = LibraryEffect.of(user_id).filter(**_about(row))
     if tool_use_id:
         effects = effects.filter(tool_use_id=tool_use_id)
-    newest = effects.first()
+    newest = effects.filter(undone_at=None).first()
+    if effect_id is not None and (newest is None or newest.pk != effect_id):
+        is_undone = effects.filter(id=effect_id).exclude(undone_at=None).exists()
+        raise OutOfDate(UNDONE_ALREADY if is_undone else CHANGED_SINCE)
     if newest is None:
         raise Refused(NOTHING_TO_UNDO)
     if now - newest.created_at > timedelta(hours=UNDO_HOURS):
         raise Refused(TOO_LATE)
     return undo_effect(user_id=user_id, effect_id=newest.pk)
+
+
+def _about(row: Row) -> Mapping[str, Any]:
+    """Return the condition for the audit rows of a row."""
+    return {"entry": row} if isinstance(row, KnowledgeEntry) else {"action_item": row}
 
 
 def _locked(user_id: int, model: Model, row_id: int) -> tuple[Row, _Kind]:

@@ -28,7 +28,7 @@ from coaching.models import (
     StepChangeKind,
 )
 from coaching.steps.repeats import meant_day, next_date
-from sessions_app.errors import Refused
+from sessions_app.errors import OutOfDate, Refused
 
 Becomes = Literal["done", "dropped", "open"]
 
@@ -38,19 +38,25 @@ COUNTED_EVERY = 100
 """Counting takes milliseconds, so it is done after about every hundredth change of all people."""
 
 NOT_ACCEPTED = gettext_noop("This is only a suggestion. Accept it first.")
+DONE_BEFORE = gettext_noop(
+    "You’ve already marked this as done for that date, so nothing was changed. It’s open for its next date."
+)
+MOVED_SINCE = gettext_noop("This step has another date now, so it wasn’t marked as done. Check it first.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resolution:
     """What becomes of a step, on which day and at which moment, and the words that it rests on.
 
-    With `due_date` an open step moves. `made_by`, `tool_use_id` and `program` are those of the audit row.
+    With `due_date` an open step moves. `occurrence` is the due date for which a repeating step is done; its
+    present one if there is none. `made_by`, `tool_use_id` and `program` are those of the audit row.
     """
 
     becomes: Becomes
     today: date
     now: datetime
     due_date: date | None = None
+    occurrence: date | None = None
     outcome: str = ""
     quote: str = ""
     session_id: uuid.UUID | None = None
@@ -64,14 +70,15 @@ class Resolution:
 def resolve(*, user_id: int, step_id: int, resolution: Resolution) -> LibraryEffect | None:
     """Change a step as a resolution says; None if it is so already.
 
-    Done, a repeating step moves to its next date and stays open, until its last date. Raises `Refused` and
-    `DoesNotExist`.
+    Done, a repeating step moves to its next date and stays open, until its last date. Raises `OutOfDate` for
+    another occurrence than its present one, `Refused` and `DoesNotExist`.
     """
     step = ActionItem.of(user_id).select_for_update().get(id=step_id)
     if step.state == ActionState.DISMISSED:
         raise Refused(NOT_OPEN)
     if step.state == ActionState.PROPOSED:
         raise Refused(NOT_ACCEPTED)
+    _check_occurrence(step, resolution)
     check_due(resolution.due_date)
     due_before = step.due_date
     kind, values = _becomes(step, resolution)
@@ -98,6 +105,20 @@ def resolve(*, user_id: int, step_id: int, resolution: Resolution) -> LibraryEff
             at=resolution.now,
         )
     return effect
+
+
+def _check_occurrence(step: ActionItem, resolution: Resolution) -> None:
+    """Raise `OutOfDate` for what was done before, or has moved since."""
+    occurrence = resolution.occurrence
+    if resolution.becomes != "done" or occurrence is None or occurrence == step.due_date:
+        return
+    if step.state != ActionState.OPEN:
+        return
+    done = StepChange.of(step.user_id).filter(action_item=step, kind=StepChangeKind.DONE)
+    if done.filter(due_date=occurrence).exists():
+        raise OutOfDate(DONE_BEFORE)
+    if step.repeats:
+        raise OutOfDate(MOVED_SINCE)
 
 
 def _keep(step: ActionItem, **values: Any) -> None:

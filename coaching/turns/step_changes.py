@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime, time
-from typing import Annotated
+from typing import Annotated, Literal
 from uuid import UUID
 
 from django.db import transaction
@@ -18,10 +18,11 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from coaching.clock.days import local_day
 from coaching.files.attributes import Line, StorableText
 from coaching.library.drafts import MAX_DESCRIPTION, MAX_OUTCOME, MAX_TITLE
+from coaching.library.effects import CHANGED_SINCE
 from coaching.library.proposals import undo
 from coaching.library.resolutions import Becomes, Resolution, edit_step, resolve
 from coaching.models import ActionItem, LibraryEffect, Profile, StepChange
-from sessions_app.errors import Refused
+from sessions_app.errors import OutOfDate, Refused
 from sessions_app.models import Session, ToolCallRecord
 from sessions_app.pending_calls import UNDONE
 from sessions_app.session_events import StepTold, append
@@ -56,15 +57,26 @@ class StepEdit(BaseModel):
 
 
 class StepOutcome(BaseModel):
-    """The input of `done` and `drop`: what the person says of how it went, or why not."""
+    """The input of `drop`: what the person says of why not."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     outcome: Annotated[StorableText, Field(max_length=MAX_OUTCOME)] = ""
 
 
-class _Nothing(BaseModel):
+class StepDone(StepOutcome):
+    """The input of `done`: also the due date for which a repeating step is done."""
+
+    occurrence: date | None = None
+
+
+class StepUndo(BaseModel):
+    """The input of `undo`: how the step was shown; what it leaves out may be anything."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    state: Literal["open", "done", "dropped"] | None = None
+    due_date: date | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,6 +136,7 @@ def _becoming(becomes: Becomes) -> Callable[[_Frame, BaseModel], None]:
             becomes=becomes,
             today=local_day(frame.now, profile.zone),
             now=frame.now,
+            occurrence=given.occurrence if isinstance(given, StepDone) else None,
             outcome=given.outcome if isinstance(given, StepOutcome) else "",
             session_id=frame.session_id,
         )
@@ -132,25 +145,30 @@ def _becoming(becomes: Becomes) -> Callable[[_Frame, BaseModel], None]:
     return act
 
 
-def _undo(frame: _Frame, _: BaseModel) -> None:
-    undo_step(user_id=frame.user_id, step_id=frame.step_id, now=frame.now)
+def _undo(frame: _Frame, given: BaseModel) -> None:
+    newest = LibraryEffect.of(frame.user_id).filter(action_item=frame.step_id, undone_at=None).first()
+    step = ActionItem.of(frame.user_id).get(id=frame.step_id)
+    if any(getattr(step, name) != value for name, value in given.model_dump(exclude_unset=True).items()):
+        raise OutOfDate(CHANGED_SINCE)
+    effect_id = newest.pk if newest else None
+    undo_step(user_id=frame.user_id, step_id=frame.step_id, now=frame.now, effect_id=effect_id)
 
 
 ACTIONS: Mapping[str, tuple[type[BaseModel], Callable[[_Frame, BaseModel], None]]] = {
     "edit": (StepEdit, _edit),
-    "done": (StepOutcome, _becoming("done")),
+    "done": (StepDone, _becoming("done")),
     "drop": (StepOutcome, _becoming("dropped")),
-    "undo": (_Nothing, _undo),
+    "undo": (StepUndo, _undo),
 }
 """The input of each action, and what it does."""
 
 
-def undo_step(*, user_id: int, step_id: int, now: datetime) -> LibraryEffect:
+def undo_step(*, user_id: int, step_id: int, now: datetime, effect_id: int | None = None) -> LibraryEffect:
     """Undo a step's newest change, for a day; a call that made it is marked. For use within `telling`.
 
-    Raises `Refused` and `ActionItem.DoesNotExist`.
+    Raises `OutOfDate` if the newest change isn't `effect_id`, `Refused` and `ActionItem.DoesNotExist`.
     """
-    effect = undo(user_id=user_id, model=ActionItem, row_id=step_id, now=now)
+    effect = undo(user_id=user_id, model=ActionItem, row_id=step_id, now=now, effect_id=effect_id)
     if effect.tool_use_id:
         for session in _sessions_of(user_id, step_id):
             for call in ToolCallRecord.within(session).filter(tool_use_id=effect.tool_use_id):

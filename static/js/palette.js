@@ -173,7 +173,9 @@ class Palette {
     if (option.disabled) return;
     option.disabled = true;
     const token = document.querySelector("#new-conversation [name=csrfmiddlewaretoken]").value;
-    const body = new URLSearchParams({ csrfmiddlewaretoken: token, done: "1", then: "palette" });
+    // What the entry shows: a date that was ticked before, or a change that was undone, is left alone.
+    const { occurrence = "", effect = "" } = option.dataset;
+    const body = new URLSearchParams({ csrfmiddlewaretoken: token, done: "1", then: "palette", occurrence, effect });
     try {
       this.replace(option, await partOf(option.dataset.post, { method: "POST", body, keepalive: true }));
     } catch (error) {

@@ -8,6 +8,11 @@ const CARD = "#safety-capture";
 // Requests that aren't answered yet, in the order of their presses. htmx sends those of one part one by one.
 const unanswered = new Set();
 
+// Ticks that came back unticked, as that of a repeating step does for its next date, each with the time. A press that
+// follows at once, as in a double click, was meant for the date before.
+const ANEW_MS = 1000;
+const anew = new Map();
+
 export function setUpParts() {
   document.addEventListener("htmx:confirm", onSubmit);
   document.addEventListener("htmx:beforeSwap", onAnswer);
@@ -16,12 +21,14 @@ export function setUpParts() {
 }
 
 // htmx reads a form when it sends it, which may be long after the press: another button may have the focus by then.
-function onSubmit({ detail: { elt: form, etc, path, target, triggeringEvent } }) {
+function onSubmit(event) {
+  const { elt: form, etc, path, target, triggeringEvent } = event.detail;
   if (!(form instanceof HTMLFormElement) || etc.values) return;
   const button = triggeringEvent.submitter;
+  const tick = button?.getAttribute("role") === "checkbox" ? button : null;
+  if (tick && performance.now() - anew.get(tick.id) < ANEW_MS) return event.preventDefault();
   const body = new FormData(form, button);
   etc.values = Object.fromEntries(body);
-  const tick = button?.getAttribute("role") === "checkbox" ? button : null;
   if (tick) turnOver(tick);
   unanswered.add({ form, etc, path, body, tick, part: target.id });
 }
@@ -38,6 +45,9 @@ function onAnswer({ detail }) {
     // A part that other requests are about to change is out of date; a safety card that comes along isn't.
     const isOutOfDate = [...unanswered].some((other) => other !== request && other.part === target.id);
     swap(target, serverResponse, isOutOfDate ? "none" : swapStyle);
+    const tick = document.getElementById(request.tick?.id);
+    const isAnew = !isOutOfDate && request.body.get("done") === "1" && tick?.value === "1";
+    if (isAnew) anew.set(tick.id, performance.now());
   });
 }
 
@@ -64,7 +74,7 @@ function onEnd({ detail }) {
 }
 
 // Leaving a page aborts its requests. Requests sent now may arrive in any order, so of each box only its last tick
-// is sent. All of them may be sent twice.
+// is sent. All of them may arrive twice: a capture has an id, and a tick the date that it is for.
 function sendUnanswered() {
   const requests = [...unanswered];
   unanswered.clear();

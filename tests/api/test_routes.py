@@ -349,8 +349,8 @@ def test_another_persons_key_is_their_own(user: User, other_user: User) -> None:
     assert len(ids) == 2
 
 
-def send_keyed(secret: str, method: str, path: str, body: object) -> Any:
-    headers = {"Authorization": f"Bearer {secret}", "Idempotency-Key": "a key"}
+def send_keyed(secret: str, method: str, path: str, body: object, *, key: str = "a key") -> Any:
+    headers = {"Authorization": f"Bearer {secret}", "Idempotency-Key": key}
     send = getattr(Client(), method)
     return send(f"/api{path}", json.dumps(body), content_type="application/json", headers=headers)
 
@@ -410,6 +410,20 @@ def test_a_repeating_step_thats_done_twice_by_one_request_moves_on_once(user: Us
     assert ActionItem.of(user.pk).get().title == "Mine", "what the person wrote since stays"
     assert send_keyed(token(user), "patch", path, {"state": "done"}).status_code == 200
     assert ActionItem.of(user.pk).get().due_date == date(2027, 1, 18), "another program's key"
+
+
+def test_a_program_that_names_the_date_does_a_repeating_step_once_for_it(user: User) -> None:
+    secret = token(user)
+    body = {"title": "Water", "due_date": "2027-01-04", "repeats": "weekly"}
+    path = f"/steps/{send_keyed(secret, 'post', '/steps', body).json()['id']}"
+    done = {"state": "done", "occurrence": "2027-01-04"}
+    assert send_keyed(secret, "patch", path, done).status_code == 200
+    assert send_keyed(secret, "patch", path, done).status_code == 200, "the same request"
+    again = send_keyed(secret, "patch", path, done | {"title": "Twice"}, key="another")
+    assert (again.status_code, "already marked this as done" in again.json()["error"]) == (409, True)
+    item = ActionItem.of(user.pk).get()
+    assert (item.due_date, item.title) == (date(2027, 1, 11), "Water")
+    assert send_keyed(secret, "patch", path, {"occurrence": "soon"}).status_code == 422
 
 
 def test_a_file_that_is_written_again_by_one_request_is_written_once(user: User) -> None:

@@ -6,6 +6,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from django.contrib.auth.models import User
+from django.utils import timezone
 
 from coaching.clock.days import local_day
 from coaching.context.entries import Section
@@ -14,7 +15,7 @@ from coaching.context.next_steps import next_steps
 from coaching.context.step_asks import due_part, week_part
 from coaching.library.clients import own_client
 from coaching.library.drafts import NewAction
-from coaching.library.proposals import dismiss, propose
+from coaching.library.proposals import propose, undo
 from coaching.library.resolutions import Resolution, note_asked, resolve
 from coaching.models import ActionItem, MadeBy, Profile, SessionScope
 from sessions_app.models import Session
@@ -121,7 +122,7 @@ def test_later_only_what_changed_is_told(user: User) -> None:
     assert before is not None
     resolution = Resolution(becomes="done", today=TODAY, now=NOW, outcome="It went well.")
     resolve(user_id=user.pk, step_id=one.pk, resolution=resolution)
-    dismiss(user_id=user.pk, model=ActionItem, row_id=two.pk)
+    undo(user_id=user.pk, model=ActionItem, row_id=two.pk, now=timezone.now())
     four = make_step(user, "Four")
     now = section_of(user)
     assert now is not None

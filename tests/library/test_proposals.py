@@ -59,6 +59,9 @@ def test_reading_again_changes_a_proposal_and_leaves_what_the_user_decided(user:
     assert (again.id, again.title, again.state) == (first.id, "Call the bank", ActionState.PROPOSED)
     accept(user_id=user.pk, model=ActionItem, row_id=first.id)
     assert propose_action(user, document, "Other").title == "Call the bank"
+    accepted = LibraryEffect.of(user.pk).filter(action_item=first).first()
+    assert accepted is not None
+    undo(user_id=user.pk, effect_id=accepted.pk)
     dismiss(user_id=user.pk, model=ActionItem, row_id=first.id)
     assert propose_action(user, document, "Other").state == ActionState.DISMISSED
     with pytest.raises(Refused, match="dismissed"):

@@ -79,6 +79,29 @@ async def test_a_step_is_edited_done_and_undone_by_frames_and_every_tab_is_told(
     ]
 
 
+async def test_frames_that_name_what_they_were_shown_do_nothing_to_what_is_otherwise(
+    live_sage: LiveSage, session: Session, cookie: str, user: User
+) -> None:
+    step = await in_database(add_step, user, due_date=date(2031, 12, 1), repeats="daily")
+    async with open_socket(live_sage, session.id, cookie) as client:
+        await client.until("sync")
+        done = await changed(client, step.pk, "done", occurrence="2031-12-01")
+        assert (done["state"], done["due"]) == ("open", "2031-12-02")
+        for action, given, says in [
+            ("done", {"occurrence": "2031-12-01"}, "already marked this as done"),
+            ("undo", {"state": "done"}, "changed since then"),
+            ("undo", {"due_date": "2031-12-01"}, "changed since then"),
+        ]:
+            await client.send(type="step", id=step.pk, action=action, input=given)
+            assert says in (await client.until("error"))[-1]["error"]
+        shown = {"state": "open", "due_date": "2031-12-02"}
+        assert (await changed(client, step.pk, "undo", **shown))["due"] == "2031-12-01"
+        await client.send(type="step", id=step.pk, action="undo", input=shown)
+        assert "changed since then" in (await client.until("error"))[-1]["error"]
+    (step,) = await rows(ActionItem.unscoped.all())
+    assert (step.state, step.due_date) == ("open", date(2031, 12, 1))
+
+
 async def test_undo_by_the_form_takes_the_step_back_and_marks_its_chip(
     live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str, user: User
 ) -> None:
@@ -88,7 +111,7 @@ async def test_undo_by_the_form_takes_the_step_back_and_marks_its_chip(
         step_id = await promise(client, practice)
         address = f"/library/actions/{step_id}/undo/"
         answer = await in_database(browser.post, address)
-        assert answer.headers["Location"] == "/library/actions/"
+        assert answer.headers["Location"] == f"/library/actions/{step_id}/"
         assert (await client.until("step"))[-1]["step"]["state"] == "dismissed"
         again = await in_database(browser.post, address, follow=True)
         assert "There’s nothing to undo here." in again.content.decode()

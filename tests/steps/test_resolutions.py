@@ -10,11 +10,11 @@ from django.utils import timezone
 
 from coaching.library.clients import own_client
 from coaching.library.drafts import NewAction
-from coaching.library.proposals import accept, dismiss, edit, propose, undo
+from coaching.library.proposals import accept, edit, propose, undo
 from coaching.library.resolutions import Becomes, Resolution, edit_step, resolve, take_back_unasked
 from coaching.models import ActionItem, ActionOrigin, ActionState, LibraryEffect, MadeBy, StepChange
 from coaching.steps.due import due_on
-from sessions_app.errors import Refused
+from sessions_app.errors import OutOfDate, Refused
 from tests.stored_turns import open_conversation
 
 pytestmark = pytest.mark.django_db
@@ -100,7 +100,7 @@ def test_what_was_dismissed_is_not_proposed_again_from_the_same_sentence(user: U
     session = open_conversation(user)
     said = {"session_id": session.id, "origin_key": "said:1"}
     step = make_step(user, **said)
-    dismiss(user_id=user.pk, model=ActionItem, row_id=step.pk)
+    undo(user_id=user.pk, model=ActionItem, row_id=step.pk, now=timezone.now())
     again = make_step(user, **said)
     assert (again.pk, again.state) == (step.pk, ActionState.DISMISSED)
     assert make_step(user, session_id=session.id, origin_key="said:2").pk != step.pk
@@ -135,7 +135,7 @@ def test_another_date_in_an_edit_is_a_move_in_the_history(user: User) -> None:
     undo(user_id=user.pk, model=ActionItem, row_id=step.pk, now=timezone.now())
     step.refresh_from_db()
     assert (step.due_date, history(step)) == (THURSDAY, [])
-    dismiss(user_id=user.pk, model=ActionItem, row_id=step.pk)
+    ActionItem.of(user.pk).filter(pk=step.pk).update(state=ActionState.DISMISSED)
     with pytest.raises(Refused, match="dismissed"):
         edit_step(user_id=user.pk, step_id=step.pk, changes={"title": "Call"}, now=NOW)
 
@@ -148,22 +148,6 @@ def test_a_date_from_which_repetitions_cannot_be_counted_is_refused(user: User) 
         becomes(step, "open", due_date=date.max)
 
 
-def test_what_a_turn_wrote_unasked_is_taken_back(user: User) -> None:
-    session = open_conversation(user)
-    older, moved = make_step(user), make_step(user)
-    new = make_step(user, session_id=session.id, title="Give it away")
-    becomes(moved, "done", session_id=session.id)
-    LibraryEffect.of(user.pk).filter(action_item__in=[older, moved], tool_use_id="toolu_new").update(
-        tool_use_id="toolu_earlier"
-    )
-    calls = ["toolu_new", "toolu_then"]
-    touched = take_back_unasked(user_id=user.pk, session_id=session.id, tool_use_ids=calls)
-    assert {step_id for step_id, _ in touched} == {new.pk, moved.pk}
-    states = dict(ActionItem.of(user.pk).values_list("pk", "state"))
-    assert states == {older.pk: "open", moved.pk: "open", new.pk: "proposed"}
-    assert not take_back_unasked(user_id=user.pk, session_id=session.id, tool_use_ids=calls)
-
-
 @pytest.mark.parametrize("repeats", ["daily", "weekly", "monthly"])
 def test_a_repeating_step_is_done_for_good_on_its_last_date(user: User, repeats: str) -> None:
     last = date(2199, 12, 31)
@@ -173,6 +157,36 @@ def test_a_repeating_step_is_done_for_good_on_its_last_date(user: User, repeats:
     edit_step(user_id=user.pk, step_id=step.pk, changes={"title": "Rest"}, now=NOW)
     assert becomes(step, "open")
     assert (step.state, step.title, step.due_date) == (ActionState.OPEN, "Rest", last)
+
+
+def test_a_date_is_done_once(user: User) -> None:
+    step = make_step(user, repeats="daily")
+    assert becomes(step, "done", occurrence=THURSDAY)
+    friday = date(2026, 12, 4)
+    for _ in range(2):
+        with pytest.raises(OutOfDate, match="already marked this as done"):
+            becomes(step, "done", occurrence=THURSDAY)
+    step.refresh_from_db()
+    assert (step.due_date, len(history(step))) == (friday, 1)
+    assert becomes(step, "done", occurrence=friday)
+    assert becomes(step, "done"), "whatever its date is"
+    sunday = date(2026, 12, 6)
+    assert step.due_date == sunday
+    becomes(step, "open", due_date=date(2026, 12, 9))
+    with pytest.raises(OutOfDate, match="another date now"):
+        becomes(step, "done", occurrence=sunday)
+    assert becomes(step, "dropped", occurrence=sunday), "a step is dropped with all its dates"
+
+
+def test_a_step_that_no_longer_repeats_is_not_done_for_a_date_of_before(user: User) -> None:
+    step = make_step(user, repeats="daily")
+    becomes(step, "done", occurrence=THURSDAY)
+    edit_step(user_id=user.pk, step_id=step.pk, changes={"repeats": ""}, now=NOW)
+    with pytest.raises(OutOfDate):
+        becomes(step, "done", occurrence=THURSDAY)
+    edit_step(user_id=user.pk, step_id=step.pk, changes={"due_date": date(2026, 12, 9)}, now=NOW)
+    assert becomes(step, "done", occurrence=date(2026, 12, 4)), "moved, but it is the same thing to do"
+    assert becomes(step, "done", occurrence=date(2026, 12, 4)) is None
 
 
 def test_a_monthly_step_means_the_day_on_which_it_began_or_to_which_it_was_moved(user: User) -> None:
@@ -205,3 +219,19 @@ def test_a_missed_monthly_step_is_due_on_the_day_that_it_means(user: User) -> No
     assert due == [31]
     assert ActionItem.of(user.pk).filter(due_on(date(2027, 4, 30))).exists()
     assert ActionItem.of(user.pk).filter(due_on(date(2027, 2, 28))).exists()
+
+
+def test_what_a_turn_wrote_unasked_is_taken_back(user: User) -> None:
+    session = open_conversation(user)
+    older, moved = make_step(user), make_step(user)
+    new = make_step(user, session_id=session.id, title="Give it away")
+    becomes(moved, "done", session_id=session.id)
+    LibraryEffect.of(user.pk).filter(action_item__in=[older, moved], tool_use_id="toolu_new").update(
+        tool_use_id="toolu_earlier"
+    )
+    calls = ["toolu_new", "toolu_then"]
+    touched = take_back_unasked(user_id=user.pk, session_id=session.id, tool_use_ids=calls)
+    assert {step_id for step_id, _ in touched} == {new.pk, moved.pk}
+    states = dict(ActionItem.of(user.pk).values_list("pk", "state"))
+    assert states == {older.pk: "open", moved.pk: "open", new.pk: "proposed"}
+    assert not take_back_unasked(user_id=user.pk, session_id=session.id, tool_use_ids=calls)

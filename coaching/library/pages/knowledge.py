@@ -22,7 +22,7 @@ from coaching.library.pages.forms import id_field
 from coaching.library.pages.frame import frame_of
 from coaching.library.proposals import DECISIONS, edit, propose
 from coaching.library.rows.clients import list_clients
-from coaching.library.rows.proposals import effects_of, entries_of
+from coaching.library.rows.proposals import dismissed_of, effects_of, entries_of
 from coaching.models import EntryState, EntryType, KnowledgeEntry, MadeBy
 from coaching.people.accounts import user_id_of
 from coaching.people.attempts import TooOften
@@ -119,6 +119,7 @@ def _page(request: HttpRequest, user_id: int, *, form: EntryForm | None = None) 
         "page": page,
         "rows": [(entry, words[_beginning(entry)]) for entry in page.object_list],
         "proposals": [(entry, words[_beginning(entry)]) for entry in proposals],
+        "dismissed": dismissed_of(entries_of(user_id=user_id, with_dismissed=True)),
         "query": query,
         "kinds": [(kind, label, kind in given) for kind, label in KINDS],
         "form": form or EntryForm(user_id=user_id),
@@ -149,21 +150,22 @@ def _matching(entries: "QuerySet[KnowledgeEntry]", query: str) -> "QuerySet[Know
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def entry(request: HttpRequest, entry_id: int) -> HttpResponse:
-    """Show an entry; a post changes, accepts, dismisses or deletes it (`do`)."""
+    """Show an entry; a post changes, accepts, dismisses, restores or deletes it (`do`)."""
     user_id = user_id_of(request)
     with or_404():
-        found = entries_of(user_id=user_id).get(pk=entry_id)
+        found = entries_of(user_id=user_id, with_dismissed=True).get(pk=entry_id)
     if request.method != "POST":
         return _entry_page(request, found)
+    do = request.POST.get("do", "")
     try:
         with or_404():
-            decide = DECISIONS.get(request.POST.get("do", ""))
+            decide = DECISIONS.get(do)
             if decide is None:
                 return _save(request, found)
             decide(user_id=user_id, model=KnowledgeEntry, row_id=entry_id)
     except Refused as refusal:
         return _entry_page(request, found, refusal=refusal.shown())
-    return redirect("library_knowledge")
+    return back_to("library_entry", of=entry_id) if do == "restore" else redirect("library_knowledge")
 
 
 def _save(request: HttpRequest, entry: KnowledgeEntry) -> HttpResponse:

@@ -77,6 +77,13 @@ class StepForm(forms.Form):
         return {**given, "priority": ActionPriority(self.cleaned_data["priority"])}
 
 
+class ShownForm(forms.Form):
+    """What the page of a form shows of a step: its due date, and its newest change (the audit row)."""
+
+    occurrence = forms.DateField(required=False, input_formats=["%Y-%m-%d"])
+    effect = id_field(required=False)
+
+
 class OutcomeForm(forms.Form):
     """What became of a step, in the person's words."""
 

@@ -8,7 +8,7 @@ from django.contrib.messages import info, success, warning
 from django.core.paginator import Paginator
 from django.db.models import F
 from django.db.models.functions import Coalesce
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.formats import date_format
@@ -19,11 +19,11 @@ from django.views.decorators.http import require_http_methods, require_POST
 from coaching.clock.days import local_day
 from coaching.library.drafts import NewAction
 from coaching.library.pages.frame import frame_of
-from coaching.library.pages.step_form import OutcomeForm, StepForm
+from coaching.library.pages.step_form import OutcomeForm, ShownForm, StepForm
 from coaching.library.pages.step_history import history_of, source_of
 from coaching.library.proposals import DECISIONS, propose
 from coaching.library.resolutions import Becomes, Resolution, edit_step, resolve
-from coaching.library.rows.proposals import next_steps_of
+from coaching.library.rows.proposals import dismissed_of, newest_effect, next_steps_of
 from coaching.models import ActionItem, ActionState, MadeBy
 from coaching.people.accounts import load_profile, local_now, user_id_of
 from coaching.turns.step_changes import telling, undo_step
@@ -76,6 +76,7 @@ def _page(request: HttpRequest, user_id: int, *, form: StepForm | None = None) -
             page_in(request)
         ),
         "proposals": [] if is_done else proposed[:PROPOSALS_SHOWN],
+        "dismissed": dismissed_of(next_steps_of(user_id=user_id, with_dismissed=True)) if is_done else [],
         "is_done": is_done,
         "form": form or StepForm(user_id=user_id),
         "is_refused": form is not None,
@@ -92,10 +93,10 @@ def _today(request: HttpRequest) -> date:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def step(request: HttpRequest, step_id: int) -> HttpResponse:
-    """Show a step; a post ticks, drops, changes, accepts, dismisses or deletes it."""
+    """Show a step; a post ticks, drops, changes, accepts, dismisses, restores or deletes it."""
     user_id = user_id_of(request)
     with or_404():
-        found = next_steps_of(user_id=user_id).get(pk=step_id)
+        found = _step_of(user_id, step_id)
     if request.method != "POST":
         return _step_page(request, found)
     if "done" in request.POST:
@@ -111,16 +112,27 @@ def step(request: HttpRequest, step_id: int) -> HttpResponse:
             decide(user_id=user_id, model=ActionItem, row_id=step_id)
     except Refused as refusal:
         return _step_page(request, found, refusal=refusal.shown())
-    return redirect("library_actions")
+    return back_to("library_action", of=step_id) if do == "restore" else redirect("library_actions")
+
+
+def _step_of(user_id: int, step_id: int) -> ActionItem:
+    """Return a step, also one that was dismissed. Raises `ActionItem.DoesNotExist`."""
+    return next_steps_of(user_id=user_id, with_dismissed=True).get(pk=step_id)
 
 
 def _resolve(request: HttpRequest, item: ActionItem, becomes: Becomes) -> HttpResponse:
     """Tick, untick or drop a step; return its row to htmx, otherwise to the page that the form is on."""
-    form = OutcomeForm(request.POST)
+    form, shown = OutcomeForm(request.POST), ShownForm(request.POST)
+    if not shown.is_valid():
+        return HttpResponseBadRequest()
     if not form.is_valid():
         return _step_page(request, item, outcome_form=form)
     resolution = Resolution(
-        becomes=becomes, today=_today(request), now=timezone.now(), outcome=form.cleaned_data["outcome"]
+        becomes=becomes,
+        occurrence=shown.cleaned_data["occurrence"],
+        today=_today(request),
+        now=timezone.now(),
+        outcome=form.cleaned_data["outcome"],
     )
     refusal = ""
     try:
@@ -130,13 +142,18 @@ def _resolve(request: HttpRequest, item: ActionItem, becomes: Becomes) -> HttpRe
         refusal = refused.shown()
     then = request.POST.get("then", "")
     if not wants_part(request):
+        if refusal and then == "step":
+            with or_404():
+                return _action_page(
+                    request, _step_of(item.user_id, item.pk), outcome_form=form, refusal=refusal
+                )
         if refusal:
             info(request, refusal)
         else:
             success(request, str(BECAME[becomes]))
         return _back(then, item)
     with or_404():
-        found = next_steps_of(user_id=item.user_id).get(pk=item.pk)
+        found = _step_of(item.user_id, item.pk)
     if then == PALETTE:
         return _in_palette(request, found, refusal=refusal, is_done=not refusal and becomes == "done")
     context = {"item": found, "today": _today(request), "refusal": refusal, "then": then == "home" and then}
@@ -153,7 +170,8 @@ def _in_palette(
         said = _("Done. It is due again on %(day)s.") % {
             "day": date_format(item.due_date, "WEEKDAY_DAY_FORMAT")
         }
-    context = {"item": item, "is_done": is_done, "said": refusal or said}
+    undoable = newest_effect(item) if is_done else None
+    context = {"item": item, "is_done": is_done, "said": refusal or said, "undoable": undoable}
     status = HTTPStatus.UNPROCESSABLE_ENTITY if refusal else HTTPStatus.OK
     return render(request, "coaching/components/palette_step.html", context, status=status)
 
@@ -184,24 +202,34 @@ def _save(request: HttpRequest, item: ActionItem) -> HttpResponse:
 @login_required
 @require_POST
 def undo(request: HttpRequest, step_id: int) -> HttpResponse:
-    """Undo a step's newest change, for a day: also that it was written."""
+    """Undo a step's newest change, for a day: also that it was written.
+
+    The form names the change that its page shows (`effect`), and another one isn't undone.
+    """
     user_id = user_id_of(request)
+    shown = ShownForm(request.POST)
+    if not shown.is_valid():
+        return HttpResponseBadRequest()
     refusal = ""
     try:
         with or_404(), telling(user_id=user_id, step_id=step_id):
-            undo_step(user_id=user_id, step_id=step_id, now=timezone.now())
+            undo_step(
+                user_id=user_id,
+                step_id=step_id,
+                now=timezone.now(),
+                effect_id=shown.cleaned_data["effect"],
+            )
     except Refused as refused:
         refusal = refused.shown()
     if request.POST.get("then") == PALETTE and wants_part(request):
         with or_404():
-            item = next_steps_of(user_id=user_id).get(pk=step_id)
+            item = _step_of(user_id, step_id)
         return _in_palette(request, item, refusal=refusal)
     if refusal:
         warning(request, refusal)
     else:
         success(request, _("Undone."))
-    is_shown = next_steps_of(user_id=user_id).filter(pk=step_id).exists()
-    return back_to("library_action", of=step_id) if is_shown else back_to("library_actions")
+    return back_to("library_action", of=step_id)
 
 
 def _step_page(

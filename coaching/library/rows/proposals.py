@@ -24,13 +24,15 @@ def entries_of(
     project_id: int | None = None,
     document_id: int | None = None,
     state: EntryState | None = None,
+    with_dismissed: bool = False,
 ) -> QuerySet[KnowledgeEntry]:
     """Return knowledge entries, the newest first; the dismissed ones only if they are asked for."""
     rows = KnowledgeEntry.of(user_id).select_related("client", "project", "document")
     rows = rows.filter(client_id=client_id) if client_id else rows
     rows = rows.filter(project_id=project_id) if project_id else rows
     rows = rows.filter(document_id=document_id) if document_id else rows
-    return rows.filter(state=state) if state else rows.exclude(state=EntryState.DISMISSED)
+    rows = rows.filter(state=state) if state else rows
+    return rows if state or with_dismissed else rows.exclude(state=EntryState.DISMISSED)
 
 
 def next_steps_of(
@@ -40,13 +42,20 @@ def next_steps_of(
     project_id: int | None = None,
     document_id: int | None = None,
     state: ActionState | None = None,
+    with_dismissed: bool = False,
 ) -> QuerySet[ActionItem]:
     """Return next steps by due date; the dismissed ones only if they are asked for."""
     rows = ActionItem.of(user_id).select_related("client", "project", "document")
     rows = rows.filter(client_id=client_id) if client_id else rows
     rows = rows.filter(project_id=project_id) if project_id else rows
     rows = rows.filter(document_id=document_id) if document_id else rows
-    return rows.filter(state=state) if state else rows.exclude(state=ActionState.DISMISSED)
+    rows = rows.filter(state=state) if state else rows
+    return rows if state or with_dismissed else rows.exclude(state=ActionState.DISMISSED)
+
+
+def dismissed_of(rows: "QuerySet[RowT]", *, limit: int = 20) -> Sequence[RowT]:
+    """Return those that were dismissed last, or whose adding was undone."""
+    return list(rows.filter(state=EntryState.DISMISSED).order_by("-updated_at", "-id")[:limit])
 
 
 def steps_of_home(*, user_id: int, limit: int) -> Sequence[ActionItem]:
@@ -65,3 +74,8 @@ def effects_of(*, user_id: int, document_id: int | None = None) -> QuerySet[Libr
     """Return what was changed in the library, or in one document, the newest first."""
     rows = LibraryEffect.of(user_id).select_related("document", "entry", "action_item")
     return rows.filter(document_id=document_id) if document_id else rows
+
+
+def newest_effect(step: ActionItem) -> LibraryEffect | None:
+    """Return the newest change of a step that wasn't undone."""
+    return LibraryEffect.of(step.user_id).filter(action_item=step, undone_at=None).first()

@@ -1,0 +1,164 @@
+"""Two tabs with the same step or entry: what the older one sends changes nothing that it doesn't show."""
+
+from datetime import date
+from http import HTTPStatus
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client as Browser
+
+from coaching.library.clients import own_client
+from coaching.library.drafts import NewAction, NewEntry
+from coaching.library.proposals import propose
+from coaching.models import ActionItem, KnowledgeEntry, LibraryEffect, MadeBy
+from tests.form_fields import form_with
+
+pytestmark = pytest.mark.django_db
+
+DUE = date(2031, 12, 1)
+PART = {"HX-Request": "true"}
+
+
+def add_step(user: User, *, made_by: MadeBy = MadeBy.USER, **values: Any) -> ActionItem:
+    given = {"title": "Water the plants", "due_date": DUE, "repeats": "daily", **values}
+    new = NewAction(client_id=own_client(user.pk).pk, **given)
+    return propose(user_id=user.pk, new=new, made_by=made_by, is_accepted=made_by == MadeBy.USER)
+
+
+def page_of(browser: Browser, address: str) -> str:
+    answer = browser.get(address)
+    assert answer.status_code == HTTPStatus.OK
+    return answer.content.decode()
+
+
+def address_of(row: ActionItem | KnowledgeEntry) -> str:
+    return f"/library/{'actions' if isinstance(row, ActionItem) else 'knowledge'}/{row.pk}/"
+
+
+# --- the date of a tick ------------------------------------------------
+
+
+@pytest.mark.parametrize("place", ["/", "/library/actions/", "{step}"])
+def test_a_second_tick_of_the_same_date_changes_nothing_and_says_so(
+    signed_in: Browser, user: User, place: str
+) -> None:
+    step = add_step(user)
+    ticked = form_with(page_of(signed_in, place.format(step=address_of(step))), "done") | {"done": "1"}
+    is_page = "{" in place
+    headers = None if is_page else PART
+    first = signed_in.post(address_of(step), ticked, headers=headers)
+    assert first.status_code == (HTTPStatus.SEE_OTHER if is_page else HTTPStatus.OK)
+    again = signed_in.post(address_of(step), ticked | {"outcome": "All green."}, headers=headers)
+    said = again.content.decode()
+    assert again.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
+    assert "already marked this as done for that date" in said
+    step.refresh_from_db()
+    assert step.due_date == date(2031, 12, 2)
+    assert not is_page or "All green." in said, "what was typed is lost"
+    fresh = form_with(said, "done") | {"done": "1"}
+    assert fresh["occurrence"] == ["2031-12-02"]
+    signed_in.post(address_of(step), fresh, headers=headers)
+    step.refresh_from_db()
+    assert step.due_date == date(2031, 12, 3)
+
+
+def test_without_a_script_a_second_tick_says_so_on_the_next_page(signed_in: Browser, user: User) -> None:
+    step = add_step(user)
+    ticked = form_with(page_of(signed_in, "/library/actions/"), "done") | {"done": "1"}
+    signed_in.post(address_of(step), ticked)
+    again = signed_in.post(address_of(step), ticked, follow=True)
+    assert "already marked this as done for that date" in again.content.decode()
+    step.refresh_from_db()
+    assert step.due_date == date(2031, 12, 2)
+
+
+def test_the_palette_ticks_the_date_that_it_shows_and_undoes_that_alone(
+    signed_in: Browser, user: User
+) -> None:
+    step = add_step(user)
+    assert 'data-occurrence="2031-12-01"' in signed_in.get("/palette/", headers=PART).content.decode()
+    tick = {"done": "1", "then": "palette", "occurrence": "2031-12-01", "effect": ""}
+    answer = signed_in.post(address_of(step), tick, headers=PART).content.decode()
+    newest = LibraryEffect.of(user.pk).first()
+    assert newest is not None
+    assert f'data-effect="{newest.pk}"' in answer
+    again = signed_in.post(address_of(step), tick, headers=PART)
+    assert again.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
+    assert 'data-occurrence="2031-12-02"' in again.content.decode()
+    undo = {"then": "palette", "occurrence": "", "effect": newest.pk}
+    for status in (HTTPStatus.OK, HTTPStatus.UNPROCESSABLE_ENTITY):
+        assert signed_in.post(f"{address_of(step)}undo/", undo, headers=PART).status_code == status
+    step.refresh_from_db()
+    assert (step.state, step.due_date) == ("open", DUE)
+
+
+def test_a_date_that_is_none_is_a_bad_request(signed_in: Browser, user: User) -> None:
+    step = add_step(user)
+    assert signed_in.post(address_of(step), {"done": "1", "occurrence": "soon"}).status_code == 400
+    assert signed_in.post(f"{address_of(step)}undo/", {"effect": "x"}).status_code == 400
+
+
+# --- undo and dismiss ------------------------------------------------
+
+
+def test_undo_in_a_second_tab_undoes_nothing_else(signed_in: Browser, user: User) -> None:
+    step = add_step(user, repeats="")
+    signed_in.post(address_of(step), {"done": "1"})
+    undo = form_with(page_of(signed_in, address_of(step)), "effect")
+    said = [
+        signed_in.post(f"{address_of(step)}undo/", undo, follow=True).content.decode() for _tab in range(2)
+    ]
+    assert "Undone." in said[0]
+    assert "This has already been undone." in said[1]
+    step.refresh_from_db()
+    assert step.state == "open"
+    undo = form_with(page_of(signed_in, address_of(step)), "effect")
+    signed_in.post(address_of(step), {"do": "drop"})
+    changed = signed_in.post(f"{address_of(step)}undo/", undo, follow=True).content.decode()
+    assert "This has changed since then" in changed
+    step.refresh_from_db()
+    assert step.state == "dropped"
+
+
+def test_a_step_whose_adding_was_undone_is_restored_on_its_page(signed_in: Browser, user: User) -> None:
+    step = add_step(user)
+    undo = form_with(page_of(signed_in, address_of(step)), "effect")
+    answer = signed_in.post(f"{address_of(step)}undo/", undo)
+    assert answer.headers["Location"] == address_of(step)
+    assert address_of(step) not in page_of(signed_in, "/library/actions/")
+    assert address_of(step) in page_of(signed_in, "/library/actions/?done=1")
+    restored = signed_in.post(address_of(step), {"do": "restore"})
+    assert restored.headers["Location"] == address_of(step)
+    step.refresh_from_db()
+    assert (step.state, step.due_date) == ("open", DUE)
+    assert address_of(step) in page_of(signed_in, "/library/actions/")
+
+
+def test_dismiss_in_an_old_tab_leaves_what_was_accepted(signed_in: Browser, user: User) -> None:
+    step = add_step(user, made_by=MadeBy.PIPELINE)
+    new = NewEntry(client_id=own_client(user.pk).pk, title="Rent", content="It is due on the first.")
+    entry = propose(user_id=user.pk, new=new, made_by=MadeBy.PIPELINE)
+    for row, state in ((step, "open"), (entry, "accepted")):
+        signed_in.post(address_of(row), {"do": "accept"})
+        stale = signed_in.post(address_of(row), {"do": "dismiss"})
+        assert stale.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
+        assert "so it wasn’t dismissed" in stale.content.decode()
+        row.refresh_from_db()
+        assert row.state == state
+
+
+def test_a_dismissed_suggestion_is_a_suggestion_again_once_it_is_restored(
+    signed_in: Browser, user: User
+) -> None:
+    step = add_step(user, made_by=MadeBy.PIPELINE)
+    new = NewEntry(client_id=own_client(user.pk).pk, title="Rent", content="It is due on the first.")
+    entry = propose(user_id=user.pk, new=new, made_by=MadeBy.PIPELINE)
+    for row, listed in ((step, "/library/actions/?done=1"), (entry, "/library/knowledge/")):
+        for _again in range(2):
+            signed_in.post(address_of(row), {"do": "dismiss"})
+        assert address_of(row) in page_of(signed_in, listed)
+        assert 'value="restore"' in page_of(signed_in, address_of(row))
+        signed_in.post(address_of(row), {"do": "restore"})
+        row.refresh_from_db()
+        assert row.state == "proposed"
