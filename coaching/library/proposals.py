@@ -37,6 +37,7 @@ from coaching.models import (
     LibraryEffect,
     MadeBy,
 )
+from coaching.people.own_changes import own_changes
 from coaching.people.profile_changes import offer_library
 from sessions_app.errors import OutOfDate, Refused
 
@@ -284,11 +285,19 @@ def edit(
     model: Model,
     row_id: int,
     changes: Mapping[str, Any],
+    seen: Mapping[str, Any] | None = None,
     tool_use_id: str = "",
     program: str = "",
 ) -> LibraryEffect | None:
-    """Change what a row says. Raises `Refused` and the model's `DoesNotExist`."""
+    """Change what a row says; with the values that were `seen`, only what differs from them.
+
+    Raises `EditConflict`, `Refused` and the model's `DoesNotExist`.
+    """
     row, kind = _locked(user_id, model, row_id)
+    if row.state == kind.dismissed["state"]:
+        raise Refused(kind.gone)
+    present = {name: getattr(row, name) for name in changes}
+    changes = own_changes(changes, seen=seen, present=present)
     values = draft_of(row).edited(changes).values()
     by: dict[str, Any] = {"made_by": MadeBy.USER, "tool_use_id": tool_use_id, "program": program}
     return change(row, kind=kind.changed, values=values, **by)

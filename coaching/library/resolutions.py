@@ -168,20 +168,22 @@ def edit_step(
     step_id: int,
     changes: Mapping[str, Any],
     now: datetime,
+    seen: Mapping[str, Any] | None = None,
     tool_use_id: str = "",
     program: str = "",
 ) -> LibraryEffect | None:
     """Change what a step says; another date of an open one is a move in its history.
 
-    A `program`, by its name, changes no suggestion. Raises `Refused` and `ActionItem.DoesNotExist`.
+    With the values that were `seen`, only what differs from them is changed. A `program`, by its name,
+    changes no suggestion. Raises `EditConflict`, `Refused` and `ActionItem.DoesNotExist`.
     """
     step = ActionItem.of(user_id).select_for_update().get(id=step_id)
     if step.state == ActionState.DISMISSED:
         raise Refused(NOT_OPEN)
     if program and step.state == ActionState.PROPOSED:
         raise Refused(NOT_ACCEPTED)
-    by = {"tool_use_id": tool_use_id, "program": program}
-    effect = edit(user_id=user_id, model=ActionItem, row_id=step_id, changes=changes, **by)
+    by: dict[str, Any] = {"tool_use_id": tool_use_id, "program": program}
+    effect = edit(user_id=user_id, model=ActionItem, row_id=step_id, changes=changes, seen=seen, **by)
     is_moved = effect is not None and step.due_date is not None and "due_date" in effect.after
     if is_moved and step.state == ActionState.OPEN:
         _keep(step, effect=effect, kind=StepChangeKind.MOVED, due_date=step.due_date, at=now)

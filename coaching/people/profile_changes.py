@@ -1,35 +1,36 @@
 """Changes of a profile, and their consequences."""
 
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 
 from coaching.clock.days import local_day, moved_weekday
 from coaching.models import Profile, TimezoneSource
+from coaching.people.own_changes import own_changes
 from coaching.skills.facts import checkin_due_on
 
 
 @transaction.atomic
 def change_profile(
-    *, user_id: int, timezone: str, checkin_weekday: int, now: datetime, **values: str
+    *, user_id: int, now: datetime, seen: Mapping[str, Any] | None = None, **values: Any
 ) -> Profile:
-    """Apply the settings form, whose values are already validated. `now` is aware.
+    """Apply the settings form, whose `values` are already validated. `now` is aware.
 
-    `values` are the fields of the profile whose change has no consequence.
+    With the values that were `seen`, only what differs from them is changed. Raises `EditConflict`.
     Another check-in day moves a planned or overdue check-in to its nearest such day. Saving an unchanged time
     zone doesn't count as choosing it.
     """
     profile = _lock_profile(user_id)
-    planned = checkin_due_on(profile)
-    if timezone != profile.timezone:
-        profile.timezone = timezone
-        profile.timezone_source = TimezoneSource.USER
-    if checkin_weekday != profile.checkin_weekday:
-        profile.checkin_weekday = checkin_weekday
-        today = local_day(now, profile.zone)
-        profile.next_checkin_on = moved_weekday(planned, checkin_weekday, today=today)
-    for name, value in values.items():
+    planned, was = checkin_due_on(profile), {name: getattr(profile, name) for name in values}
+    for name, value in own_changes(values, seen=seen, present=was).items():
         setattr(profile, name, value)
+    if profile.timezone != was["timezone"]:
+        profile.timezone_source = TimezoneSource.USER
+    if profile.checkin_weekday != was["checkin_weekday"]:
+        today = local_day(now, profile.zone)
+        profile.next_checkin_on = moved_weekday(planned, profile.checkin_weekday, today=today)
     profile.save()
     return profile
 

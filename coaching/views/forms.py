@@ -1,12 +1,13 @@
 """The forms. They only shape fields; services have the rules and refusals."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from datetime import time
-from typing import Any
+from typing import Any, Self
 
 from django import forms
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.http import QueryDict
 from django.utils.dates import WEEKDAYS
 from django.utils.translation import gettext, pgettext
 from django.utils.translation import gettext_lazy as _
@@ -15,6 +16,7 @@ from coaching.clock.timezones import known_timezones
 from coaching.models import ReminderKind
 from coaching.people.profile_changes import on_one_line
 from coaching.people.timezone_choices import find_timezone
+from coaching.views.edit_forms import EditForm
 
 ACTIONS = (
     ("", "Send"),
@@ -128,8 +130,16 @@ class LineField(forms.CharField):
         return on_one_line(super().to_python(value) or "")
 
 
-class ProfileForm(forms.Form):
+class ProfileForm(EditForm):
     """The profile that Sage uses."""
+
+    def __init__(self, data: Any = None, *, initial: Mapping[str, Any] | None = None) -> None:
+        super().__init__(data, initial=initial)
+        self.carry()
+
+    def anew(self, data: QueryDict | None = None) -> Self:
+        """Return another form of the same profile."""
+        return type(self)(data, initial=self.initial)
 
     name = LineField(
         max_length=100,

@@ -27,6 +27,7 @@ from coaching.clock.timezones import city_of
 from coaching.models import Profile
 from coaching.people.accounts import browser_timezone, load_profile, local_now, timezone_offer, user_id_of
 from coaching.people.languages import browser_language
+from coaching.people.own_changes import EditConflict
 from coaching.people.profile_changes import change_profile, choose_timezone
 from coaching.people.timezone_choices import timezone_choices
 from coaching.skills.facts import checkin_due_on
@@ -104,12 +105,18 @@ def settings(request: HttpRequest) -> HttpResponse:
     """Show the settings, or change the profile."""
     profile = load_profile(request)
     if request.method != "POST":
-        shown = {name: getattr(profile, name) for name in ProfileForm.base_fields}
-        return _page(request, profile, ProfileForm(initial=shown))
+        return _page(request, profile, _form_of(profile))
     form = ProfileForm(request.POST)
     if not form.is_valid():
         return _page(request, profile, form)
-    changed = change_profile(user_id=profile.user_id, now=timezone.now(), **form.cleaned_data)
+    try:
+        changed = change_profile(
+            user_id=profile.user_id, now=timezone.now(), seen=form.seen(), **form.cleaned_data
+        )
+    except EditConflict as conflict:
+        profile.refresh_from_db()
+        renewed = form.renewed(_form_of(profile), both=conflict.fields)
+        return _page(request, profile, renewed, status=HTTPStatus.CONFLICT)
     # The next page may be in another language.
     with override(changed.language or browser_language(request.headers.get("Accept-Language", ""))):
         success(request, _("Settings saved."))
@@ -167,7 +174,17 @@ def take_timezone(request: HttpRequest) -> HttpResponse:
     return HttpResponseRedirect(back)
 
 
-def _page(request: HttpRequest, profile: Profile, form: ProfileForm) -> HttpResponse:
+def _form_of(profile: Profile) -> ProfileForm:
+    return ProfileForm(initial={name: getattr(profile, name) for name in ProfileForm.base_fields})
+
+
+def _page(
+    request: HttpRequest,
+    profile: Profile,
+    form: ProfileForm,
+    *,
+    status: HTTPStatus = HTTPStatus.BAD_REQUEST,
+) -> HttpResponse:
     browser = browser_timezone(request)
     context = {
         "here": "settings",
@@ -180,8 +197,8 @@ def _page(request: HttpRequest, profile: Profile, form: ProfileForm) -> HttpResp
         "browser_city": city_of(browser) if browser else "",
         "timezones": timezone_choices(timezone.now()),
     }
-    status = HTTPStatus.BAD_REQUEST if form.errors else HTTPStatus.OK
-    return render(request, "coaching/pages/settings.html", context, status=status)
+    shown_status = status if form.errors else HTTPStatus.OK
+    return render(request, "coaching/pages/settings.html", context, status=shown_status)
 
 
 def _month(profile: Profile) -> Month:

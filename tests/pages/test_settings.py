@@ -16,6 +16,7 @@ from pytest_django import Settings
 from coaching.models import Profile, TimezoneSource
 from sessions_app.models import ModelUsage, Session, TurnStatus
 from tests.conftest import PASSWORD
+from tests.form_fields import form_with
 from tests.pages.conftest import Exchange
 
 pytestmark = pytest.mark.django_db
@@ -245,3 +246,27 @@ def test_what_is_no_time_zone_is_not_taken(signed_in: Client, user: User, sent: 
     response = signed_in.post("/settings/timezone/", {"timezone": sent})
     assert response.status_code == HTTPStatus.BAD_REQUEST
     assert not Profile.unscoped.filter(user=user).exclude(timezone="UTC").exists()
+
+
+def test_a_form_that_was_opened_before_sets_nothing_back(signed_in: Client, user: User) -> None:
+    Profile.unscoped.create(user=user, name="Ada", timezone="Europe/Berlin")
+    shown = form_with(page_of(signed_in), "checkin_weekday")
+    signed_in.post("/settings/timezone/", {"timezone": "Asia/Tokyo", "back": "/"})
+    assert signed_in.post("/settings/", shown | {"name": "Ada L."}).status_code == HTTPStatus.FOUND
+    profile = Profile.unscoped.get(user=user)
+    assert (profile.name, profile.timezone) == ("Ada L.", "Asia/Tokyo")
+    stale = signed_in.post("/settings/", shown | {"name": "Countess", "language": "de"})
+    page = stale.content.decode()
+    assert stale.status_code == HTTPStatus.CONFLICT
+    assert 'dir="auto">Ada L.<' in page
+    profile.refresh_from_db()
+    assert (profile.name, profile.language) == ("Ada L.", "")
+    again = form_with(page, "checkin_weekday")
+    assert [again[name] for name in ("name", "timezone", "language")] == [
+        ["Countess"],
+        ["Asia/Tokyo"],
+        ["de"],
+    ]
+    signed_in.post("/settings/", again)
+    profile.refresh_from_db()
+    assert (profile.name, profile.timezone, profile.language) == ("Countess", "Asia/Tokyo", "de")

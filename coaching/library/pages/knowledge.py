@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Self
 
 from django import forms
 from django.contrib.auth.decorators import login_required
 from django.contrib.messages import success
 from django.core.paginator import Paginator
 from django.db.models import Q, QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -26,7 +26,9 @@ from coaching.library.rows.proposals import dismissed_of, effects_of, entries_of
 from coaching.models import EntryState, EntryType, KnowledgeEntry, MadeBy
 from coaching.people.accounts import user_id_of
 from coaching.people.attempts import TooOften
+from coaching.people.own_changes import EditConflict
 from coaching.sandbox.markdown import plain_words, render_markdown
+from coaching.views.edit_forms import EditForm
 from coaching.views.hits import searches
 from coaching.views.parts import back_to, or_404, page_in, with_wait
 from sessions_app.errors import Refused
@@ -40,7 +42,7 @@ EFFECTS_SHOWN = 20
 KINDS = [*EntryType.choices, (ACTION_ITEM, gettext_lazy("Next step"))]
 
 
-class EntryForm(forms.Form):
+class EntryForm(EditForm):
     client = id_field(widget=forms.Select)
     title = forms.CharField(
         label=gettext_lazy("Title"),
@@ -56,10 +58,16 @@ class EntryForm(forms.Form):
     def __init__(self, data: Any = None, *, user_id: int, entry: KnowledgeEntry | None = None) -> None:
         initial = {"title": entry.title, "content": entry.content} if entry else {}
         super().__init__(data, initial=initial, auto_id="entry-%s")
+        self.user_id, self.entry = user_id, entry
         if entry:
             del self.fields["client"]
+            self.carry()
         else:
             add_clients(self, user_id)
+
+    def anew(self, data: QueryDict | None = None) -> Self:
+        """Return another form of the same entry."""
+        return type(self)(data, user_id=self.user_id, entry=self.entry)
 
 
 def add_clients(form: forms.Form, user_id: int) -> None:
@@ -172,13 +180,28 @@ def _save(request: HttpRequest, entry: KnowledgeEntry) -> HttpResponse:
     form = EntryForm(request.POST, user_id=entry.user_id, entry=entry)
     if not form.is_valid():
         return _entry_page(request, entry, form=form)
-    edit(user_id=entry.user_id, model=KnowledgeEntry, row_id=entry.pk, changes=form.cleaned_data)
+    user_id = entry.user_id
+    given: dict[str, Any] = {"changes": form.values(), "seen": form.seen()}
+    try:
+        edit(user_id=user_id, model=KnowledgeEntry, row_id=entry.pk, **given)
+    except Refused as refusal:
+        entry = entries_of(user_id=user_id, with_dismissed=True).get(pk=entry.pk)
+        both = refusal.fields if isinstance(refusal, EditConflict) else ()
+        form = form.renewed(EntryForm(user_id=user_id, entry=entry), both=both)
+        if not both:
+            form.add_error(None, refusal.shown())
+        return _entry_page(request, entry, form=form, is_conflict=bool(both))
     success(request, _("Saved."))
     return back_to("library_entry", of=entry.pk)
 
 
 def _entry_page(
-    request: HttpRequest, entry: KnowledgeEntry, *, form: EntryForm | None = None, refusal: str = ""
+    request: HttpRequest,
+    entry: KnowledgeEntry,
+    *,
+    form: EntryForm | None = None,
+    refusal: str = "",
+    is_conflict: bool = False,
 ) -> HttpResponse:
     context = {
         **frame_of(request, "knowledge", user_id=entry.user_id),
@@ -190,5 +213,6 @@ def _entry_page(
         "refusal": refusal,
     }
     is_refused = form is not None or refusal
-    status = HTTPStatus.UNPROCESSABLE_ENTITY if is_refused else HTTPStatus.OK
+    refused = HTTPStatus.CONFLICT if is_conflict else HTTPStatus.UNPROCESSABLE_ENTITY
+    status = refused if is_refused else HTTPStatus.OK
     return render(request, "coaching/pages/library_entry.html", context, status=status)

@@ -1,8 +1,9 @@
 """The forms of a next step: what it says, and what became of it."""
 
-from typing import Any
+from typing import Any, Self
 
 from django import forms
+from django.http import QueryDict
 from django.utils.dates import WEEKDAYS_ABBR
 from django.utils.translation import gettext_lazy as _
 
@@ -11,6 +12,8 @@ from coaching.library.pages.forms import id_field
 from coaching.library.pages.knowledge import add_clients
 from coaching.models import ActionItem, ActionPriority
 from coaching.steps.repeats import DAILY, DAYS, MONTHLY, WEEKLY
+from coaching.steps.words import repeats_in_words
+from coaching.views.edit_forms import EditForm
 
 REPEATS = [
     ("", _("Doesn’t repeat")),
@@ -20,7 +23,7 @@ REPEATS = [
 ]
 
 
-class StepForm(forms.Form):
+class StepForm(EditForm):
     """Add or change a next step."""
 
     title = forms.CharField(
@@ -63,10 +66,22 @@ class StepForm(forms.Form):
 
     def __init__(self, data: Any = None, *, user_id: int, item: ActionItem | None = None) -> None:
         super().__init__(data, initial=_initial(item), auto_id="action-%s")
+        self.user_id, self.item = user_id, item
         if item:
             del self.fields["client"]
+            self.carry()
         else:
             add_clients(self, user_id)
+
+    def anew(self, data: QueryDict | None = None) -> Self:
+        """Return another form of the same step."""
+        return type(self)(data, user_id=self.user_id, item=self.item)
+
+    def in_words(self, name: str) -> str:
+        """Return what an unbound form's field says; a repetition with its days."""
+        if name == "repeats" and self.item:
+            return repeats_in_words(self.item.repeats) or str(REPEATS[0][1])
+        return super().in_words(name)
 
     def values(self) -> dict[str, Any]:
         """Return a valid form's values for the services."""

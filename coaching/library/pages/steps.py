@@ -2,6 +2,7 @@
 
 from datetime import date
 from http import HTTPStatus
+from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.contrib.messages import info, success, warning
@@ -26,6 +27,7 @@ from coaching.library.resolutions import Becomes, Resolution, edit_step, resolve
 from coaching.library.rows.proposals import dismissed_of, newest_effect, next_steps_of
 from coaching.models import ActionItem, ActionState, MadeBy
 from coaching.people.accounts import load_profile, local_now, user_id_of
+from coaching.people.own_changes import EditConflict
 from coaching.turns.step_changes import telling, undo_step
 from coaching.views.parts import back_to, or_404, page_in, wants_part
 from sessions_app.errors import Refused
@@ -144,7 +146,7 @@ def _resolve(request: HttpRequest, item: ActionItem, becomes: Becomes) -> HttpRe
     if not wants_part(request):
         if refusal and then == "step":
             with or_404():
-                return _action_page(
+                return _step_page(
                     request, _step_of(item.user_id, item.pk), outcome_form=form, refusal=refusal
                 )
         if refusal:
@@ -189,12 +191,18 @@ def _save(request: HttpRequest, item: ActionItem) -> HttpResponse:
     form = StepForm(request.POST, user_id=item.user_id, item=item)
     if not form.is_valid():
         return _step_page(request, item, form=form)
+    user_id = item.user_id
+    given: dict[str, Any] = {"changes": form.values(), "seen": form.seen()}
     try:
-        with telling(user_id=item.user_id, step_id=item.pk):
-            edit_step(user_id=item.user_id, step_id=item.pk, changes=form.values(), now=timezone.now())
+        with telling(user_id=user_id, step_id=item.pk):
+            edit_step(user_id=user_id, step_id=item.pk, now=timezone.now(), **given)
     except Refused as refusal:
-        form.add_error(None, refusal.shown())
-        return _step_page(request, item, form=form)
+        item = _step_of(user_id, item.pk)
+        both = refusal.fields if isinstance(refusal, EditConflict) else ()
+        form = form.renewed(StepForm(user_id=user_id, item=item), both=both)
+        if not both:
+            form.add_error(None, refusal.shown())
+        return _step_page(request, item, form=form, is_conflict=bool(both))
     success(request, _("Saved."))
     return back_to("library_action", of=item.pk)
 
@@ -239,6 +247,7 @@ def _step_page(
     form: StepForm | None = None,
     outcome_form: OutcomeForm | None = None,
     refusal: str = "",
+    is_conflict: bool = False,
 ) -> HttpResponse:
     frame = frame_of(request, "actions", user_id=item.user_id)
     context = {
@@ -253,5 +262,6 @@ def _step_page(
         "refusal": refusal,
     }
     is_refused = form is not None or outcome_form is not None or refusal
-    status = HTTPStatus.UNPROCESSABLE_ENTITY if is_refused else HTTPStatus.OK
+    refused = HTTPStatus.CONFLICT if is_conflict else HTTPStatus.UNPROCESSABLE_ENTITY
+    status = refused if is_refused else HTTPStatus.OK
     return render(request, "coaching/pages/library_action.html", context, status=status)

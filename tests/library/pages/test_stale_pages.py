@@ -128,6 +128,10 @@ def test_a_step_whose_adding_was_undone_is_restored_on_its_page(signed_in: Brows
     assert answer.headers["Location"] == address_of(step)
     assert address_of(step) not in page_of(signed_in, "/library/actions/")
     assert address_of(step) in page_of(signed_in, "/library/actions/?done=1")
+    page = page_of(signed_in, address_of(step))
+    refused = signed_in.post(address_of(step), form_with(page, "title") | {"title": "Water them"})
+    assert (refused.status_code, "restore it on its page" in refused.content.decode()) == (422, True)
+    assert form_with(refused.content.decode(), "title")["title"] == ["Water them"]
     restored = signed_in.post(address_of(step), {"do": "restore"})
     assert restored.headers["Location"] == address_of(step)
     step.refresh_from_db()
@@ -162,3 +166,75 @@ def test_a_dismissed_suggestion_is_a_suggestion_again_once_it_is_restored(
         signed_in.post(address_of(row), {"do": "restore"})
         row.refresh_from_db()
         assert row.state == "proposed"
+
+
+# --- forms ------------------------------------------------
+
+
+def test_two_forms_that_change_different_fields_of_a_step_keep_both(signed_in: Browser, user: User) -> None:
+    step = add_step(user, due_time=None, description="Two\r\nlines")
+    shown = form_with(page_of(signed_in, address_of(step)), "title")
+    later = {"description": "Not the cactus", "due_date": "2031-12-24", "due_time": "18:30"}
+    weekly = {"repeats": "weekly", "days": ["mon", "thu"]}
+    assert signed_in.post(address_of(step), shown | later | weekly).status_code == HTTPStatus.SEE_OTHER
+    assert signed_in.post(address_of(step), shown | {"title": "Water"}).status_code == HTTPStatus.SEE_OTHER
+    step.refresh_from_db()
+    assert (step.title, step.description) == ("Water", "Not the cactus")
+    assert (str(step.due_date), str(step.due_time), step.repeats) == ("2031-12-24", "18:30:00", "mon,thu")
+    shown = form_with(page_of(signed_in, address_of(step)), "title")
+    assert signed_in.post(address_of(step), shown | {"priority": "high"}).status_code == HTTPStatus.SEE_OTHER
+    step.refresh_from_db()
+    assert (str(step.due_date), step.repeats, step.priority) == ("2031-12-24", "mon,thu", "high")
+
+
+def test_where_both_changed_the_same_field_of_a_step_both_are_shown(signed_in: Browser, user: User) -> None:
+    step = add_step(user)
+    shown = form_with(page_of(signed_in, address_of(step)), "title")
+    theirs = {"description": "Theirs", "due_date": "2031-12-24", "repeats": "monthly", "owner": "Ada"}
+    signed_in.post(address_of(step), shown | theirs)
+    mine = {"description": "Mine", "due_date": "2031-12-25", "repeats": "", "title": "Water"}
+    stale = signed_in.post(address_of(step), shown | mine)
+    page = stale.content.decode()
+    assert stale.status_code == HTTPStatus.CONFLICT
+    assert "Nothing is saved yet" in page
+    others = ('dir="auto">Theirs<', 'dir="auto">Wednesday, 24 December 2031<', 'dir="auto">every month<')
+    assert all(text in page for text in others)
+    step.refresh_from_db()
+    assert (step.title, step.description, step.owner) == ("Water the plants", "Theirs", "Ada")
+    again = form_with(page, "title")
+    assert again["owner"] == ["Ada"], "what only the other one changed"
+    assert signed_in.post(address_of(step), again).status_code == HTTPStatus.SEE_OTHER
+    step.refresh_from_db()
+    assert (step.title, step.description, step.owner) == ("Water", "Mine", "Ada")
+    assert (str(step.due_date), step.repeats) == ("2031-12-25", "")
+
+
+def test_a_refusal_of_a_merged_step_shows_what_is_stored(signed_in: Browser, user: User) -> None:
+    step = add_step(user, repeats="")
+    shown = form_with(page_of(signed_in, address_of(step)), "title")
+    signed_in.post(address_of(step), shown | {"due_date": "", "owner": "Ada"})
+    refused = signed_in.post(address_of(step), shown | {"repeats": "daily"})
+    page = refused.content.decode()
+    assert (refused.status_code, "needs a due date" in page) == (422, True)
+    again = form_with(page, "title")
+    assert [again["due_date"], again["repeats"], again["owner"]] == [[""], ["daily"], ["Ada"]]
+
+
+def test_two_forms_of_an_entry_lose_nothing(signed_in: Browser, user: User) -> None:
+    new = NewEntry(client_id=own_client(user.pk).pk, title="Rent", content="It is due\non the first.")
+    entry = propose(user_id=user.pk, new=new, made_by=MadeBy.USER, is_accepted=True)
+    shown = form_with(page_of(signed_in, address_of(entry)), "title")
+    signed_in.post(address_of(entry), shown | {"content": "It is due on the third."})
+    signed_in.post(address_of(entry), shown | {"title": "The rent"})
+    entry.refresh_from_db()
+    assert (entry.title, entry.content) == ("The rent", "It is due on the third.")
+    stale = signed_in.post(address_of(entry), shown | {"content": "It is due on the fifth."})
+    page = stale.content.decode()
+    assert (stale.status_code, 'dir="auto">It is due on the third.<' in page) == (409, True)
+    entry.refresh_from_db()
+    assert entry.content == "It is due on the third."
+    again = form_with(page, "title")
+    assert again["title"] == ["The rent"]
+    signed_in.post(address_of(entry), again)
+    entry.refresh_from_db()
+    assert entry.content == "It is due on the fifth."

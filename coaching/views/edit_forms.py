@@ -1,0 +1,102 @@
+"""Forms that edit a row and carry the values that they were shown with, so that two tabs lose nothing.
+
+A save changes only what its author changed. Where both changed the same field, the form comes back with the
+author's value in the field and the other below it (docs/decisions/concurrent-edits.md).
+"""
+
+from collections.abc import Collection, Mapping
+from datetime import date, time
+from typing import Any, Self
+
+from django import forms
+from django.http import QueryDict
+from django.utils.formats import date_format, time_format
+from django.utils.translation import gettext as _
+
+
+class EditForm(forms.Form):
+    """A form of a row. The values that it was shown with are in hidden fields, if `carry` was called.
+
+    `theirs` is what fields say now that both have changed, in words.
+    """
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.theirs: Mapping[str, str] = {}
+
+    def carry(self) -> None:
+        """Carry the values that are shown."""
+        for field in self.fields.values():
+            field.show_hidden_initial = True
+
+    def anew(self, data: QueryDict | None = None) -> Self:
+        """Return another form of the same row, unbound or with `data`."""
+        raise NotImplementedError
+
+    def values(self) -> dict[str, Any]:
+        """Return a valid form's values for the services."""
+        return self.cleaned_data
+
+    def in_words(self, name: str) -> str:
+        """Return what an unbound form's field says."""
+        value = self[name].value()
+        choices = getattr(self.fields[name], "choices", ())
+        for choice, label in choices:
+            if str(choice) == str(value):
+                return str(label)
+        if isinstance(value, date):
+            return date_format(value, "WEEKDAY_DATE_FORMAT")
+        if isinstance(value, time):
+            return time_format(value, "TIME_FORMAT")
+        return str(value or _("none"))
+
+    def seen(self) -> dict[str, Any] | None:
+        """Return the values that the form was shown with; None if it doesn't say."""
+        shown = self._shown()
+        return shown.values() if shown else None
+
+    def renewed(self, present: Self, *, both: Collection[str] = ()) -> Self:
+        """Return the valid form with the row's present values in all fields that its author left alone.
+
+        `present` is an unbound form of the row as it is now; `both` are the fields that both changed.
+        """
+        shown = self._shown()
+        data = QueryDict(mutable=True)
+        for name in self.fields:
+            now = _texts(present[name].value())
+            is_own = shown is None or shown.cleaned_data[name] != self.cleaned_data[name]
+            data.setlist(name, _sent(self.data, name) if is_own else now)
+            data.setlist(self[name].html_initial_name, now)
+        form = present.anew(data)
+        form.full_clean()
+        form.theirs = {name: present.in_words(name) for name in both}
+        if both:
+            form.add_error(
+                None,
+                _(
+                    "While you were writing, this was changed elsewhere. Where both changed the same part, "
+                    "yours is in the field, and the other text is below it. Nothing is saved yet."
+                ),
+            )
+        return form
+
+    def _shown(self) -> Self | None:
+        """Return the form as it was shown, bound and valid; None if it doesn't say."""
+        if not any(self[name].html_initial_name in self.data for name in self.fields):
+            return None
+        data = QueryDict(mutable=True)
+        for name in self.fields:
+            data.setlist(name, _sent(self.data, self[name].html_initial_name))
+        form = self.anew(data)
+        return form if form.is_valid() else None
+
+
+def _sent(data: Any, name: str) -> list[str]:
+    return data.getlist(name) if isinstance(data, QueryDict) else [data[name]] if name in data else []
+
+
+def _texts(value: Any) -> list[str]:
+    """Return a field's value as a form sends it."""
+    if isinstance(value, list | tuple):
+        return [str(each) for each in value]
+    return [] if value is None else [str(value)]
