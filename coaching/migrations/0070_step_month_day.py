@@ -1,5 +1,6 @@
 """The day of the month that a monthly step means, where its date is the last day of a shorter month."""
 
+from django.contrib.postgres.operations import AddConstraintNotValid
 from django.db import migrations, models
 
 from sessions_app.migrations._locks import lock_tables
@@ -11,7 +12,7 @@ def lock(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("coaching", "0066_voice")]
+    dependencies = [("coaching", "0069_recall_turns")]
 
     operations = [
         migrations.RunPython(lock, migrations.RunPython.noop),
@@ -20,7 +21,7 @@ class Migration(migrations.Migration):
             name="month_day",
             field=models.SmallIntegerField(blank=True, editable=False, null=True),
         ),
-        migrations.AddConstraint(
+        AddConstraintNotValid(
             model_name="actionitem",
             constraint=models.CheckConstraint(
                 condition=models.Q(("month_day", None), ("month_day__range", (1, 31)), _connector="OR"),
