@@ -5,6 +5,7 @@ from django.db import migrations
 
 
 class Migration(migrations.Migration):
+    atomic = False
     dependencies = [("coaching", "0070_step_month_day")]
 
     operations = [ValidateConstraint(model_name="actionitem", name="action_month_day_known")]
