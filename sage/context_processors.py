@@ -14,10 +14,11 @@ def device_copy(request: HttpRequest) -> dict[str, object]:
 
 
 def installation(_request: HttpRequest) -> dict[str, object]:
-    """Return whether a script answers, sign-up is open and mail comes in, and what transcribes recordings."""
+    """Return whether a script answers, sign-up is open, mail goes out and comes in, and what transcribes."""
     return {
         "is_practice_model": settings.IS_PRACTICE_MODEL,
         "is_signup_open": settings.SAGE_SIGNUP == "open",
+        "has_mail": settings.HAS_MAIL,
         "has_inbox": settings.SAGE_INBOX is not None,
         "transcription_host": transcription_host(),
         "is_transcribed_here": is_transcribed_here(),
