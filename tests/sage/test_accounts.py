@@ -389,8 +389,7 @@ def test_an_operator_gets_no_address_that_somebody_else_has_confirmed(
     assert answer["Location"] == "/admin/"
 
 
-@pytest.mark.django_db
-def test_without_a_mail_server_the_page_says_that_no_mail_was_sent(settings: SettingsWrapper) -> None:
+def test_without_a_mail_server_the_page_says_that_no_mail_was_sent(settings: Settings) -> None:
     for has_mail, words in ((True, "sent an email"), (False, "This server sends no mail")):
         settings.HAS_MAIL = has_mail
         page = Client().post("/accounts/password/reset/", {"email": "ada@example.org"}, follow=True)
