@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from coaching.safety import harmless, joining, languages, weak_cues
+from coaching.safety import harmless, joining, languages, together, weak_cues
 from coaching.safety.phrases import About, Level, Phrase, Topic, all_phrases, phrases_in
 from coaching.safety.readable import plain_letters, readable_letters
 from coaching.safety.sentences import Searched, Sentence, first_person_in, sentences_in
@@ -52,6 +52,7 @@ def read_words() -> None:
     weak_cues.all_cues()
     languages.read_words()
     joining.read_words()
+    together.read_words()
     learnt_tables()
     learnt_weights(PLAN)
 
@@ -67,8 +68,11 @@ def find_danger(text: str) -> Danger | None:
     weighable = Weighable.of(harmless.without_answered_no(_NOT_WEIGHED.sub("", letters)))
     found, is_ruled_out = _named_in(sentences, Searched(plain), weighable)
     if not found and (other := languages.danger_in_other_words(letters, readable=whole)):
-        level, about, topic = other
-        found = Danger(level=level, about=about, topic=topic)
+        found = _danger_of(other)
+    if (found is None or found.level != "immediate") and (
+        other := together.danger_in_words_together(letters, readable=plain)
+    ):
+        found = _worst([*filter(None, [found]), _danger_of(other)])
     if found and (found.level, found.about, found.topic) != ("concern", "self", "life"):
         return found
     is_weighed = found is not None or not (is_ruled_out or languages.names_danger(letters))
@@ -105,8 +109,17 @@ def _named_in(
             if said.level == "immediate" and said.about == "self":
                 return said, is_ruled_out
             found.append(said)
-    worst = min(found, key=lambda each: (each.level != "immediate", each.about != "self"), default=None)
-    return worst, is_ruled_out
+    return _worst(found), is_ruled_out
+
+
+def _worst(found: Sequence[Danger]) -> Danger | None:
+    """Return the most acute danger, of two that are as acute the writer's own, then the first."""
+    return min(found, key=lambda each: (each.level != "immediate", each.about != "self"), default=None)
+
+
+def _danger_of(found: languages.Found) -> Danger:
+    level, about, topic = found
+    return Danger(level=level, about=about, topic=topic)
 
 
 _SELF = frozenset({"i", "i'm", "me", "myself", "my"})

@@ -86,7 +86,7 @@ def _dangers_in(plain: str, language: str) -> Iterator[Found]:
     for sentence, numbers in _kinds_of(language).rules_for(pieces):
         kinds = [_KINDS[number] for number in numbers]
         said = [kind for kind in kinds if _says(sentence, f"{language}-{kind[0]}")]
-        if not said or (_pattern("past").search(sentence) and not _pattern("still").search(sentence)):
+        if not said or is_past(sentence):
             continue
         is_told = bool(_pattern("told").search(sentence))
         for kind, level, about, topic in said:
@@ -123,6 +123,11 @@ def _lines(section: str) -> str:
 @cache
 def _pattern(section: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{_lines(section)})(?!\w)")
+
+
+def is_past(sentence: str) -> bool:
+    """Return whether a sentence tells of a past that is over."""
+    return bool(_pattern("past").search(sentence) and not _pattern("still").search(sentence))
 
 
 @cache

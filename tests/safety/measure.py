@@ -100,8 +100,8 @@ def measure(sentences: Iterable[Sentence]) -> Measured:
 
 LABELS = {
     "immediate-en.tsv": "immediate", "immediate-other.tsv": "immediate", "grief-danger.tsv": "immediate",
-    "concern-en.tsv": "concern", "ordinary.tsv": "none", "grief.tsv": "none",
-    "ordinary-other.tsv": "none", "prose.tsv": "none",
+    "concern-en.tsv": "concern", "concern-other.tsv": "concern", "ordinary.tsv": "none",
+    "grief.tsv": "none", "ordinary-other.tsv": "none", "prose.tsv": "none",
 }  # fmt: skip
 """The files of a set with sentences, and what these are."""
 

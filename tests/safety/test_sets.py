@@ -26,6 +26,8 @@ CARDED_OF = {
 }
 """Less, where a set shows what the rules don't know yet."""
 MAX_ALARMED = 0.05
+MIN_CARDED_UNNAMED, MAX_ALARMED_UNNAMED = 0.5, 0.09
+"""Of the sets with danger of every kind, most of which no word names."""
 
 
 @pytest.mark.slow
@@ -35,7 +37,7 @@ def test_danger_is_noticed_and_ordinary_talk_and_grief_are_left_alone() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("folder", HELD_OUT[2:], ids=lambda folder: folder.name)
+@pytest.mark.parametrize("folder", HELD_OUT[2:4], ids=lambda folder: folder.name)
 def test_sets_that_taught_the_rules_nothing_meet_the_bars(folder: Path) -> None:
     rows: dict[str, list[str | None]] = {}
     for name, _, words in read_set(folder):
@@ -55,6 +57,17 @@ def test_sets_that_taught_the_rules_nothing_meet_the_bars(folder: Path) -> None:
     }
     assert heard["yes"].count(None) <= 0.05 * len(heard["yes"])
     assert set(heard["no"]) == {None}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("folder", HELD_OUT[4:], ids=lambda folder: folder.name)
+def test_half_of_what_is_told_without_naming_it_gets_a_card_and_ordinary_talk_rarely(folder: Path) -> None:
+    dangerous: list[bool] = []
+    harmless: list[bool] = []
+    for name, _, words in read_set(folder):
+        (harmless if LABELS[name] == "none" else dangerous).append(find_danger(words) is not None)
+    assert sum(dangerous) >= MIN_CARDED_UNNAMED * len(dangerous)
+    assert sum(harmless) <= MAX_ALARMED_UNNAMED * len(harmless)
 
 
 def _assert_noticed(folder: Path) -> None:

@@ -20,7 +20,10 @@ from tests.safety.sets import LEARNT, read_ordinary_plans, read_ordinary_promise
 
 DANGEROUS = {
     GRIEF: {"grief-danger.tsv"},
-    DANGER: {"immediate-en.tsv", "immediate-other.tsv", "concern-en.tsv", "grief-danger.tsv"},
+    DANGER: {
+        *("immediate-en.tsv", "immediate-other.tsv", "concern-en.tsv", "concern-other.tsv"),
+        "grief-danger.tsv",
+    },
 }
 """The files whose sentences are danger, by table. Plain grief and ordinary talk are none."""
 WEIGHT_OF_ORDINARY = {GRIEF: 0.25, DANGER: 1.0}
