@@ -46,6 +46,8 @@ def test_danger_is_noticed_with_its_level_and_whose_it_is(words: str, level: str
         "Ce projet me tue", "Me muero de hambre", "Este trabajo me está matando",
         "No tengo pensamientos suicidas", "Sto morendo dal ridere", "Não quero morrer, claro",
         "Estou morrendo de fome", "Ik lach me dood", "Ik wil niet dood.", "Ik ben doodmoe van het werk",
+        "Tomar mis pastillas de la tensión a las ocho", "Mein Bruder hat mich im Schach geschlagen",
+        "Estoy en el puente en un atasco", "Me corté un poco pelando papas",
     ],
 )  # fmt: skip
 def test_idioms_denials_the_past_and_books_are_not_danger(words: str) -> None:
