@@ -73,9 +73,10 @@ def danger_in_other_words(letters: str, *, readable: str) -> Found | None:
 
 
 def names_danger(letters: str) -> bool:
-    """Return whether plain letters name danger in another language, even if they deny it or it is past."""
-    sections = [f"{language}-{kind}" for language in languages_in(letters) for kind, *_ in _KINDS]
-    return any(_pattern(section).search(letters) for section in sections)
+    """Return whether plain letters name danger in another language, even if it is denied, past or a death."""
+    kinds = (*(kind for kind, *_ in _KINDS), "died")
+    sections = [f"{language}-{kind}" for language in languages_in(letters) for kind in kinds]
+    return any(_pattern(section).search(letters) for section in sections if section in _TABLE)
 
 
 def _dangers_in(plain: str, language: str) -> Iterator[Found]:
