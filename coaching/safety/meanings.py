@@ -23,8 +23,9 @@ _TOKEN = re.compile(r"[a-z0-9]++(?:['-][a-z0-9]++)*+|[.!?;\n]++")
 _ENDS = frozenset(".!?;\n")
 _COMMON = {name: frozenset(" ".join(lines).split()) for name, lines in read_table("common-words").items()}
 """English is last, so that another language needs no more words than English has."""
+ENGLISH = "english"
 _CODES = {
-    "english": "en", "german": "de", "french": "fr", "spanish": "es", "italian": "it", "portuguese": "pt",
+    ENGLISH: "en", "german": "de", "french": "fr", "spanish": "es", "italian": "it", "portuguese": "pt",
 }  # fmt: skip
 LANGUAGES = frozenset(_CODES)
 """The languages whose words have meanings."""

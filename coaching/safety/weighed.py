@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from coaching.safety.meanings import (
+    ENGLISH,
     LANGUAGES,
     features_of,
     language_of,
@@ -38,6 +39,8 @@ ENOUGH = {GRIEF: 210, DANGER: 190}
 ENOUGH_WITHOUT_LOSS = {GRIEF: 175, DANGER: 135}
 MORE_OF_MANY = 40
 """So much more a message of more than `NEIGHBOURS` sentences needs: the most of many windows is more."""
+MORE_IN_OTHERS = {GRIEF: 0, DANGER: 30}
+"""So much more a text in another language than English needs, which taught the weights fewer sentences."""
 ENOUGH_FOR_IMMEDIATE = {GRIEF: 370, DANGER: 230}
 """Of grief only where a loss is spoken of."""
 AGAINST, AGAINST_CUES = -160, 10
@@ -113,6 +116,8 @@ class Weighable:
     def _level_of(self, table: str, sums: Mapping[str, float]) -> Level | None:
         enough = ENOUGH if self.is_about_loss else ENOUGH_WITHOUT_LOSS
         more = MORE_OF_MANY if len(self.sentences) > NEIGHBOURS else 0
+        if self.language != ENGLISH:
+            more += MORE_IN_OTHERS[table]
         if sums[table] <= enough[table] + more:
             return None
         may_be_immediate = table != GRIEF or self.is_about_loss
