@@ -38,9 +38,11 @@ SHARE_OF_OTHER = {GRIEF: 0.3, DANGER: 0.0}
 ENOUGH = {GRIEF: 210, DANGER: 190}
 ENOUGH_WITHOUT_LOSS = {GRIEF: 175, DANGER: 135}
 MORE_OF_MANY = 40
-"""So much more a message of more than `NEIGHBOURS` sentences needs: the most of many windows is more."""
-MORE_IN_OTHERS = {GRIEF: 0, DANGER: 30}
-"""So much more a text in another language than English needs, which taught the weights fewer sentences."""
+"""So much more a message of more than `NEIGHBOURS` sentences or spans needs: the most of many is more."""
+MORE_IN_OTHERS = {GRIEF: 15, DANGER: 30}
+"""So much more a text in another language than English needs, which taught the weights fewer sentences; by
+the table of grief only without a loss.
+"""
 ENOUGH_FOR_IMMEDIATE = {GRIEF: 370, DANGER: 230}
 """Of grief only where a loss is spoken of."""
 AGAINST, AGAINST_CUES = -160, 10
@@ -115,8 +117,9 @@ class Weighable:
 
     def _level_of(self, table: str, sums: Mapping[str, float]) -> Level | None:
         enough = ENOUGH if self.is_about_loss else ENOUGH_WITHOUT_LOSS
-        more = MORE_OF_MANY if len(self.sentences) > NEIGHBOURS else 0
-        if self.language != ENGLISH:
+        is_long = max(len(self.sentences), len(self.spans)) > NEIGHBOURS
+        more = MORE_OF_MANY if is_long else 0
+        if self.language != ENGLISH and not (table == GRIEF and self.is_about_loss):
             more += MORE_IN_OTHERS[table]
         if sums[table] <= enough[table] + more:
             return None
