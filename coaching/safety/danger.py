@@ -42,7 +42,7 @@ class Danger:
     is_weighed: bool = field(default=False, compare=False)
 
 
-_NOT_WEIGHED = re.compile(r"\bi want you to be |\bkilling myself to ")
+_NOT_WEIGHED = re.compile(r"\bi want you to be |\bkilling myself to |\blife map\b")
 """What is asked of Sage is no wish of the writer's, and who is killing herself to finish only works hard."""
 
 

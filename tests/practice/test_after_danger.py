@@ -106,7 +106,7 @@ async def test_an_arc_waits_for_the_answer_and_goes_on(http: Http) -> None:
 
 LETTERS = "I've written the letters and given away the cat"
 """Words that suggest immediate danger and name none."""
-LAKE = "On Friday I'll drive out to the lake and I won't be needing a return ticket"
+SUGGESTED = "I'll see to it on Friday and then nobody has to bother with me"
 """Words that suggest a concern, and are said like a promise."""
 
 
@@ -233,10 +233,10 @@ async def test_after_a_no_the_same_words_are_pointed_to_help(http: Http) -> None
 async def test_words_that_suggest_danger_become_no_step_and_get_no_praise(http: Http) -> None:
     walk = talk_of(http)
     await walk.say("I had soup for lunch")
-    said = await walk.say(LAKE)
+    said = await walk.say(SUGGESTED)
     assert said.removesuffix(texts.said("help_hint")).strip() in texts.answers("felt")
     assert said.endswith(texts.said("help_hint"))
-    assert await walk.say(f"{LAKE}, really") in texts.answers("felt")
+    assert await walk.say(f"{SUGGESTED}, really") in texts.answers("felt")
     assert walk.names() == []
 
 
@@ -265,7 +265,7 @@ def answers_in(reply: str, name: str) -> list[str]:
     ],
 )
 async def test_it_is_never_glad_of_what_hurts(http: Http, words: str) -> None:
-    walk = Walk(http)
+    walk = Walk(http, without={"show_help_lines"})
     await walk.say("hi")
     reply = await walk.say(words)
     assert not answers_in(reply, "good")
@@ -283,7 +283,7 @@ async def test_it_is_never_glad_of_what_hurts(http: Http, words: str) -> None:
     ],
 )
 async def test_a_grave_question_gets_no_common_tip(http: Http, words: str) -> None:
-    walk = Walk(http)
+    walk = Walk(http, without={"show_help_lines"})
     await walk.say("hello")
     reply = await walk.say(words)
     assert not any(answers_in(reply, f"tip_{name}") for name in ("sleep", "start", "talk"))

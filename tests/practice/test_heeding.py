@@ -80,7 +80,7 @@ async def test_it_says_why_nothing_is_written_and_who_to_talk_to(http: Http, lan
     words = {"en": "I'll lie down on the rails on Friday", "de": DARK["de"][0], "es": DARK["es"][0]}
     _, reply = await said(http, language, words[language])
     with texts.speaking(language):
-        known = [texts.said(name) for name in ("not_written", "help_first", "help_maybe")]
+        known = [texts.said(name) for name in ("not_written", "help_first", "help_maybe", "help_concern")]
     assert any(each in reply for each in known), reply
 
 
