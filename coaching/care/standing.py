@@ -101,6 +101,11 @@ class Care:
         return self.own is not None or self.other is not None
 
     @property
+    def is_remembered(self) -> bool:
+        """Whether there was danger lately, also where they want no questions about it."""
+        return self.is_standing or self.ended is not None or self.is_ending
+
+    @property
     def holds_offers(self) -> bool:
         """Whether no arc, deep dive or check-in is offered unasked now, and no letter is written."""
         return self.own is not None or self.is_ending

@@ -149,6 +149,11 @@ class Life(LifeQuery):
         return isinstance(self.care, Unknown) or self.care.holds_offers
 
     @property
+    def remembers_danger(self) -> bool:
+        """Whether there was danger lately, also where that couldn't be read."""
+        return isinstance(self.care, Unknown) or self.care.is_remembered
+
+    @property
     def last_session(self) -> RecentSession | None:
         """The newest session with Sage before this one; raises where they couldn't be read."""
         return next((each for each in known(self.recent_sessions) if not each.is_imported), None)

@@ -80,6 +80,11 @@ def asks_about_harm(asked: str) -> bool:
     return _says("asks", plain) or _says("asks-safe", plain)
 
 
+def last_sentence(asked: str) -> str:
+    """Return Sage's last sentence in plain letters, or nothing."""
+    return next(reversed(_CLAUSE.findall(plain_letters(asked[-MAX_ASKED_CHARACTERS:].strip()))), "")
+
+
 def _questions_in(asked: str) -> Sequence[str]:
     """Return Sage's last questions, or its last sentence where it asked none.
 

@@ -1,20 +1,27 @@
 """Words that say only when "it" will be done: "OK, I'll do it tonight." What it is, Sage's last words tell.
 
-By themselves they count as danger. After a harmless proposal of Sage's they agree to it, and no answer is
-more usual. Known in English, the only language with a phrase of danger for them. Pure.
+By themselves they count as danger. Where Sage's last sentence proposes something, and nothing that it said is
+about harm, means or worry, they agree to that, and no answer is more usual. Known in English, the only
+language with a phrase of danger for them. Pure.
 """
 
 import re
 
-from coaching.safety.answers import asks_about_harm
+from coaching.safety.answers import asks_about_harm, last_sentence
 from coaching.safety.known_texts import find_danger_once
 from coaching.safety.readable import plain_letters
 
 MAX_CHARACTERS = 120
-MAX_ASKED_CHARACTERS = 900
 _PROPOSES = re.compile(
-    r"\b(?:(?:you|we) (?:could|might|can)|(?:could|would|will|can|do|did) (?:you|we)|shall (?:i|we)|want to"
-    r"|when (?:will|could|would|do)|(?:how|what) about|what if|let's|next step|steps?|list|note|plan|try)\b"
+    r"\b(?:(?:you|we) (?:could|might)|could (?:you|we)|shall (?:i|we)|(?:how|what) about|what if (?:you|we)"
+    r"|when (?:will|could|would|do) you|let's|next steps?)\b"
+)
+_WORRIES = re.compile(
+    r"\b(?:pills?|tablets?|medic\w*|meds|dos(?:e|es|age)|overdos\w*|kni(?:fe|ves)|blades?|razors?|guns?|ropes?"
+    r"|bridges?|roofs?|rails?|tracks|poison\w*|bleach|how (?:much|many)|drawer|alone|safe\w*|promise me"
+    r"|worr(?:y|ied)|hurt\w*|harm\w*|di(?:e|es|ed)|dying|death|dead|kill\w*|suicid\w*|miss you|without you"
+    r"|burden|goodbye|hospital|crisis|help ?lines?|emergency|stay with (?:me|us|you)"
+    r"|put (?:it|them) (?:away|somewhere))\b"
 )
 _BEFORE = (
     r"ok(?:ay)?|sure|y(?:es|eah|ep)|fine|(?:all ?)?right|al?right|good (?:idea|point|call|plan)|great|cool"
@@ -45,7 +52,6 @@ def agrees_to_do(words: object, *, asked: str) -> bool:
         or not _DOES_IT.fullmatch(plain_letters(words))
     ):
         return False
-    end = asked[-MAX_ASKED_CHARACTERS:]
-    if not _PROPOSES.search(plain_letters(end)):
+    if not _PROPOSES.search(last_sentence(asked)) or _WORRIES.search(plain_letters(asked)):
         return False
-    return find_danger_once(end) is None and not asks_about_harm(end)
+    return find_danger_once(asked) is None and not asks_about_harm(asked)

@@ -156,9 +156,7 @@ def start_turn(
     if metadata is None and request.has_text:
         metadata = metadata_of(request.text)
     if asked:
-        metadata = _judged(
-            request.text, metadata or {}, asked=asked_in(asked), holds_offers=life.holds_offers
-        )
+        metadata = _judged(request.text, metadata or {}, asked=asked_in(asked), is_wary=life.remembers_danger)
     is_said = bool(metadata)
     attached = _attach(request)
     if attached:
@@ -184,13 +182,11 @@ def start_turn(
     return StartedTurn(opened=opened, setup=setup, kept=kept, effects=effects, look_subject=look_subject)
 
 
-def _judged(
-    words: object, metadata: Mapping[str, Any], *, asked: str, holds_offers: bool
-) -> Mapping[str, Any]:
+def _judged(words: object, metadata: Mapping[str, Any], *, asked: str, is_wary: bool) -> Mapping[str, Any]:
     """Return a message's metadata with the danger that it has as an answer to what Sage said before it."""
     if answered := danger_of_words(words, asked=asked):
         return {**metadata, **metadata_of_danger(answered)}
-    if not holds_offers and METADATA_KEY in metadata and agrees_to_do(words, asked=asked):
+    if not is_wary and METADATA_KEY in metadata and agrees_to_do(words, asked=asked):
         return {key: value for key, value in metadata.items() if key != METADATA_KEY}
     return metadata
 

@@ -50,6 +50,18 @@ def test_with_anything_else_in_it_the_words_themselves_count(words: str) -> None
         "Do you feel safe tonight?",
         "I'm worried: you said that you want to die. What is it that you plan?",
         "Have you got a plan? You can tell me.",
+        "I hear how tired you are. Do you want to tell me more about it?",
+        "You mentioned the bridge. Could you stay away from it?",
+        "Is there a knife in the room? Could you move away from it?",
+        "You said the pills are in your drawer. Could you put them somewhere else?",
+        "You say nobody would miss you. How about calling a friend?",
+        "I'm worried about you. Could you promise me to call somebody?",
+        "What's your plan?",
+        "Did you sleep at all?",
+        "You could call the bank first. But what's on your mind tonight?",
+        "Are you thinking about ending your life?"
+        + " I'm here." * 200
+        + " What about a small next step: a shower?",
     ],
 )
 def test_it_agrees_to_nothing_where_sage_has_asked_nothing_or_about_harm(asked: str) -> None:
