@@ -5,7 +5,8 @@ A summary of a conversation about a private file, such as the safety plan, isn't
 A document that is never sent to the AI model isn't given to programs either: they may hand on what they get.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import cast
 
@@ -29,7 +30,7 @@ from coaching.api.values import (
 from coaching.library.rows.documents import document_with_text, documents_of
 from coaching.models import ActionItem, DocumentState, RecallSource
 from coaching.models import Document as DocumentRow
-from coaching.recall.excerpts import marked, words_of
+from coaching.recall.excerpts import marked
 from coaching.recall.hits import Hit as RecallHit
 from coaching.recall.hits import Passage
 from coaching.recall.passages import read_passages
@@ -58,10 +59,12 @@ def find(request: HttpRequest, q: Question) -> Found:
     caller = caller_of(request)
     searches.count(caller.user_id)
     hits = search(q, user_id=caller.user_id, now=timezone.now(), limit=HITS, bounds=Bounds(sources=FOUND))
+    has_score = any(hit.score for hit in hits)
+    words = frozenset(re.findall(r"\w+", q.lower())) if has_score else frozenset[str]()
     read = read_passages(_without_private(hits, caller.user_id), user_id=caller.user_id)
-    passages = _without_said(read, caller.user_id)
-    found = zip(passages, rows_of(caller.user_id, q, passages), strict=True)
-    return Found(items=[_hit(request, passage, row) for passage, row in found if _is_found(passage, row, q)])
+    passages = [each for each in _without_said(read, caller.user_id) if _is_found(each, words)]
+    rows = rows_of(caller.user_id, q, passages)
+    return Found(items=[_hit(request, passage, row) for passage, row in zip(passages, rows, strict=True)])
 
 
 def list_documents(
@@ -117,11 +120,13 @@ def _is_step(passage: Passage) -> bool:
     return passage.hit.source == RecallSource.STEP
 
 
-def _is_found(passage: Passage, row: HitRow, question: str) -> bool:
-    """Return whether a program may know that the question found this: a step, by the text that is given."""
-    words = words_of(question)
-    has_match = row.has_match or any(part.is_match for part in marked(row.title, words))
-    return not _is_step(passage) or has_match or not words
+def _is_found(passage: Passage, words: Collection[str]) -> bool:
+    """Return whether a program may know that a question of these words found this.
+
+    A step is found by the text that is given of it; a question without words finds the newest.
+    """
+    parts = marked(f"{passage.title}\n{passage.text}", words)
+    return not _is_step(passage) or not words or any(part.is_match for part in parts)
 
 
 def _summary(session: Session) -> Summary:

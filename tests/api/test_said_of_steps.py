@@ -18,7 +18,7 @@ def step(user: User) -> ActionItem:
     new = NewAction(client_id=own_client(user.pk).pk, title="Call my mother", description="About the garden")
     step = propose(user_id=user.pk, new=new, made_by=MadeBy.USER, is_accepted=True)
     ActionItem.of(user.pk).filter(pk=step.pk).update(
-        quote="I will call my mother on Thursday, because Tom left me.", outcome="She wept."
+        quote="I will call my mother on Thursday, because Tom and Jo left me.", outcome="She wept."
     )
     return step
 
@@ -30,7 +30,7 @@ def test_its_title_and_description_are_found_and_given(user: User, words: str) -
     assert [(item["title"], item["excerpt"]) for item in items] == [("Call my mother", "About the garden")]
 
 
-@pytest.mark.parametrize("words", ["Tom", "Thursday", "wept"])
+@pytest.mark.parametrize("words", ["Tom", "Jo", "Thursday", "wept"])
 @pytest.mark.usefixtures("step")
 def test_what_was_said_of_it_is_neither_found_nor_given(user: User, words: str) -> None:
     assert not _found(user, words)
