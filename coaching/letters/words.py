@@ -19,6 +19,7 @@ from coaching.legacy_text.blocks import strip_block_tags
 from coaching.library.rows.proposals import for_models
 from coaching.models import (
     ActionItem,
+    ActionOrigin,
     ActionState,
     ClientType,
     Profile,
@@ -148,10 +149,12 @@ def _said(user_id: int, begin: datetime, end: datetime) -> QuerySet[Message]:
 def _read_steps(profile: Profile, begin: datetime, end: datetime) -> Sequence[Step]:
     """Return the person's own steps that were set or changed between two moments, without words of danger.
 
-    A quote without its conversation is of one that was deleted.
+    A step of a conversation that has none any more is of one that was deleted.
     """
     changed = StepChange.of(profile.user_id).filter(at__gte=begin, at__lt=end).order_by("at", "id")
-    steps = for_models(ActionItem.of(profile.user_id)).exclude(~Q(quote=""), session=None)
+    steps = for_models(ActionItem.of(profile.user_id)).exclude(
+        ~Q(quote="") | Q(origin=ActionOrigin.CONVERSATION), session=None, document=None
+    )
     steps = steps.filter(
         Q(created_at__gte=begin, created_at__lt=end) | Q(pk__in=changed.values("action_item")),
         client__client_type=ClientType.SELF,

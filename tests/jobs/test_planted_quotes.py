@@ -17,7 +17,7 @@ from coaching.letters.writing import write_letter
 from coaching.library.clients import create_client, own_client
 from coaching.library.scopes import set_scope
 from coaching.model_client.connection import ModelConnection
-from coaching.models import ActionItem, ActionState, ClientType, Profile, UserFileVersion
+from coaching.models import ActionItem, ActionOrigin, ActionState, ClientType, Profile, UserFileVersion
 from coaching.practice import PracticeServer
 from coaching.safety.card import ELSEWHERE_KEY, METADATA_KEY, values_of_danger
 from coaching.safety.danger import Danger
@@ -206,12 +206,18 @@ def test_a_step_whose_conversation_was_deleted_is_in_no_month(user: User) -> Non
     profile: Profile = wanting(user)
     session = talk(user, at(2), "I will call my mother on Thursday.")
     client = own_client(user.pk)
-    for title, quote, of in (("Call my mother", "I will call my mother", session), ("Buy soil", "", None)):
+    said, own = ActionOrigin.CONVERSATION, ActionOrigin.PERSON
+    for title, quote, of, origin in (
+        ("Call my mother", "I will call my mother", session, said),
+        ("Write to her", "", session, said),
+        ("Buy soil", "", None, own),
+    ):
         step = ActionItem.unscoped.create(
-            user=user, client=client, title=title, quote=quote, session=of, state=ActionState.OPEN
-        )
+            user=user, client=client, title=title, quote=quote, session=of, origin=origin,
+            state=ActionState.OPEN,
+        )  # fmt: skip
         ActionItem.unscoped.filter(pk=step.pk).update(created_at=at(2))
-    assert titles_in(profile) == ["Call my mother", "Buy soil"]
+    assert titles_in(profile) == ["Call my mother", "Write to her", "Buy soil"]
     delete_session(user_id=user.pk, session_id=session.id)
     assert titles_in(profile) == ["Buy soil"]
     purge_deleted_sessions(now=timezone.now() + timedelta(minutes=11))
