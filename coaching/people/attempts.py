@@ -44,8 +44,8 @@ class AttemptLimit:
 
     def count(self, user_id: int) -> None:
         """Count an attempt. Raises `TooOften` over the limit."""
-        now = time.monotonic()
         with self._lock:
+            now = time.monotonic()  # under the lock, so that those who come later have later times
             made = self._recent(user_id, now)
             if len(made) >= self._attempts:
                 raise TooOften(self._seconds - now + made[0])
@@ -68,4 +68,6 @@ class AttemptLimit:
         made = self._made.get(user_id, deque())
         while made and now - made[0] > self._seconds:
             made.popleft()
+        if not made:
+            self._made.pop(user_id, None)
         return made
