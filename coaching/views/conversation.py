@@ -135,8 +135,8 @@ def _begin_session(
 ) -> Session:
     """Open a session, about a client or project if they are the user's.
 
-    A form without an id that only asks Sage to begin gets the one of its day: several that are sent at once open
-    one conversation, unless two were begun so that day already.
+    A form without an id that only asks Sage to begin gets the one of its day: several that are sent at once
+    open one conversation, unless two were begun so that day already.
     """
     user_id = user_id_of(request)
     scope = {name: about.get(name) for name in ABOUT}
