@@ -6,7 +6,7 @@ author's value in the field and the other below it (docs/decisions/concurrent-ed
 
 from collections.abc import Collection, Mapping
 from datetime import date, time
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from django import forms
 from django.http import QueryDict
@@ -17,17 +17,24 @@ from django.utils.translation import gettext as _
 class EditForm(forms.Form):
     """A form of a row. The values that it was shown with are in hidden fields, if `carry` was called.
 
-    `theirs` is what fields say now that both have changed, in words.
+    `theirs` is what fields say now that both have changed, in words. The fields of a tuple in `UNITS` are one
+    value: whoever changes one of them has changed all.
     """
+
+    UNITS: ClassVar[Collection[tuple[str, ...]]] = ()
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.theirs: Mapping[str, str] = {}
 
     def carry(self) -> None:
-        """Carry the values that are shown."""
+        """Carry the values that are shown. A bound form whose data says none carries none.
+
+        Django would take the posted values for those that were shown, and the next save would leave them out.
+        """
+        says = not self.is_bound or self._says_what_was_shown()
         for field in self.fields.values():
-            field.show_hidden_initial = True
+            field.show_hidden_initial = says
 
     def anew(self, data: QueryDict | None = None) -> Self:
         """Return another form of the same row, unbound or with `data`."""
@@ -60,12 +67,11 @@ class EditForm(forms.Form):
 
         `present` is an unbound form of the row as it is now; `both` are the fields that both changed.
         """
-        shown = self._shown()
+        own = self._own()
         data = QueryDict(mutable=True)
         for name in self.fields:
             now = _texts(present[name].value())
-            is_own = shown is None or shown.cleaned_data[name] != self.cleaned_data[name]
-            data.setlist(name, _sent(self.data, name) if is_own else now)
+            data.setlist(name, _sent(self.data, name) if name in own else now)
             data.setlist(self[name].html_initial_name, now)
         form = present.anew(data)
         form.full_clean()
@@ -80,9 +86,20 @@ class EditForm(forms.Form):
             )
         return form
 
+    def _own(self) -> Collection[str]:
+        """Return the fields that the valid form's author changed; all if it doesn't say what was shown."""
+        shown = self._shown()
+        if shown is None:
+            return set(self.fields)
+        own = {name for name in self.fields if shown.cleaned_data[name] != self.cleaned_data[name]}
+        return own.union(*(unit for unit in self.UNITS if own.intersection(unit)))
+
+    def _says_what_was_shown(self) -> bool:
+        return any(self[name].html_initial_name in self.data for name in self.fields)
+
     def _shown(self) -> Self | None:
         """Return the form as it was shown, bound and valid; None if it doesn't say."""
-        if not any(self[name].html_initial_name in self.data for name in self.fields):
+        if not self._says_what_was_shown():
             return None
         data = QueryDict(mutable=True)
         for name in self.fields:

@@ -26,6 +26,8 @@ REPEATS = [
 class StepForm(EditForm):
     """Add or change a next step."""
 
+    UNITS = (("repeats", "days"),)
+
     title = forms.CharField(
         label=_("What needs to be done"),
         max_length=MAX_TITLE,

@@ -209,6 +209,43 @@ def test_where_both_changed_the_same_field_of_a_step_both_are_shown(signed_in: B
     assert (str(step.due_date), step.repeats) == ("2031-12-25", "")
 
 
+def test_other_days_of_the_week_are_kept_where_the_other_one_changed_the_repetition(
+    signed_in: Browser, user: User
+) -> None:
+    step = add_step(user, repeats="mon")
+    shown = form_with(page_of(signed_in, address_of(step)), "title")
+    signed_in.post(address_of(step), shown | {"repeats": "daily", "days": []})
+    stale = signed_in.post(address_of(step), shown | {"days": ["tue"]})
+    page = stale.content.decode()
+    assert (stale.status_code, 'dir="auto">every day<' in page) == (HTTPStatus.CONFLICT, True)
+    again = form_with(page, "title")
+    assert (again["repeats"], again["days"]) == (["weekly"], ["tue"])
+    assert signed_in.post(address_of(step), again).status_code == HTTPStatus.SEE_OTHER
+    step.refresh_from_db()
+    assert step.repeats == "tue"
+
+
+def test_a_form_that_does_not_say_what_was_shown_stores_all_its_fields_once_it_is_right(
+    signed_in: Browser, user: User
+) -> None:
+    step = add_step(user)
+    given = {
+        "title": "Water",
+        "owner": "Ada",
+        "priority": "high",
+        "due_date": "2031-12-25",
+        "due_time": "25:00",
+    }
+    refused = signed_in.post(address_of(step), given)
+    assert refused.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
+    again = form_with(refused.content.decode(), "title") | {"due_time": "18:30"}
+    assert not [name for name in again if name.startswith("initial-")], "its author's values weren't shown"
+    assert signed_in.post(address_of(step), again).status_code == HTTPStatus.SEE_OTHER
+    step.refresh_from_db()
+    assert (step.title, step.owner, step.priority, step.repeats) == ("Water", "Ada", "high", "")
+    assert (str(step.due_date), str(step.due_time)) == ("2031-12-25", "18:30:00")
+
+
 def test_a_refusal_of_a_merged_step_shows_what_is_stored(signed_in: Browser, user: User) -> None:
     step = add_step(user, repeats="")
     shown = form_with(page_of(signed_in, address_of(step)), "title")
