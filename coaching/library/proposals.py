@@ -297,10 +297,19 @@ def edit(
     if row.state == kind.dismissed["state"]:
         raise Refused(kind.gone)
     present = {name: getattr(row, name) for name in changes}
-    changes = own_changes(changes, seen=seen, present=present)
+    changes = own_changes(changes, seen=seen, present=present, stored=_as_stored(row, changes))
     values = draft_of(row).edited(changes).values()
     by: dict[str, Any] = {"made_by": MadeBy.USER, "tool_use_id": tool_use_id, "program": program}
     return change(row, kind=kind.changed, values=values, **by)
+
+
+def _as_stored(row: Row, changes: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return changes as the row would have them; as they are where it can't have them."""
+    try:
+        values = draft_of(row).edited(changes).values()
+    except Refused:
+        return changes
+    return {name: values.get(name, value) for name, value in changes.items()}
 
 
 @transaction.atomic

@@ -19,20 +19,23 @@ class EditConflict(OutOfDate):
 
 
 def own_changes(
-    given: Mapping[str, Any], *, seen: Mapping[str, Any] | None, present: Mapping[str, Any]
+    given: Mapping[str, Any],
+    *,
+    seen: Mapping[str, Any] | None,
+    present: Mapping[str, Any],
+    stored: Mapping[str, Any] | None = None,
 ) -> Mapping[str, Any]:
     """Return those of the `given` values that differ from what was `seen`; all of them without that.
 
-    `present` are the values of the locked row. Raises `EditConflict`.
+    `present` are the values of the locked row, and `stored` the given ones as a row has them, where that
+    differs: what an edit that arrives twice has stored isn't somebody else's. Raises `EditConflict`.
     """
     if seen is None:
         return given
     own = {name: value for name, value in given.items() if not _is_same(value, seen[name])}
-    both = [
-        name
-        for name, value in own.items()
-        if not _is_same(present[name], seen[name]) and not _is_same(present[name], value)
-    ]
+    changed = {name for name in own if not _is_same(present[name], seen[name])}
+    as_stored = {**given, **(stored or {})}
+    both = [name for name in own if name in changed and not _is_same(present[name], as_stored[name])]
     if both:
         raise EditConflict(both)
     return own

@@ -246,6 +246,24 @@ def test_a_form_that_does_not_say_what_was_shown_stores_all_its_fields_once_it_i
     assert (str(step.due_date), str(step.due_time)) == ("2031-12-25", "18:30:00")
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"repeats": "weekly", "days": []},
+        {"repeats": "weekly", "days": ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]},
+        {"title": "Water  the   roses"},
+    ],
+)
+def test_a_form_that_arrives_twice_is_no_conflict(
+    signed_in: Browser, user: User, given: dict[str, Any]
+) -> None:
+    step = add_step(user, repeats="monthly")
+    shown = form_with(page_of(signed_in, address_of(step)), "title")
+    for _twice in range(2):
+        assert signed_in.post(address_of(step), shown | given).status_code == HTTPStatus.SEE_OTHER
+    assert LibraryEffect.of(user.pk).filter(action_item=step).count() == 2, "added, and changed once"
+
+
 def test_a_refusal_of_a_merged_step_shows_what_is_stored(signed_in: Browser, user: User) -> None:
     step = add_step(user, repeats="")
     shown = form_with(page_of(signed_in, address_of(step)), "title")
