@@ -1,9 +1,9 @@
-"""What a person does with a next step, from a conversation or on a page: edit, done, drop, undo.
+"""What a person does with a next step, from a conversation or on a page: edit, done, drop, undo, restore.
 
 Readers of the conversations that show the step are told, in the transaction that changes it.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime, time
@@ -19,9 +19,9 @@ from coaching.clock.days import local_day
 from coaching.files.attributes import Line, StorableText
 from coaching.library.drafts import MAX_DESCRIPTION, MAX_OUTCOME, MAX_TITLE
 from coaching.library.effects import CHANGED_SINCE
-from coaching.library.proposals import undo
+from coaching.library.proposals import DECISIONS, NOTHING_TO_UNDO, undo
 from coaching.library.resolutions import Becomes, Resolution, edit_step, resolve
-from coaching.models import ActionItem, LibraryEffect, Profile, StepChange
+from coaching.models import ActionItem, EffectKind, LibraryEffect, Profile, StepChange
 from sessions_app.errors import OutOfDate, Refused
 from sessions_app.models import Session, ToolCallRecord
 from sessions_app.pending_calls import UNDONE
@@ -150,8 +150,9 @@ def _undo(frame: _Frame, given: BaseModel) -> None:
     step = ActionItem.of(frame.user_id).get(id=frame.step_id)
     if any(getattr(step, name) != value for name, value in given.model_dump(exclude_unset=True).items()):
         raise OutOfDate(CHANGED_SINCE)
-    effect_id = newest.pk if newest else None
-    undo_step(user_id=frame.user_id, step_id=frame.step_id, now=frame.now, effect_id=effect_id)
+    if newest is None:
+        raise Refused(NOTHING_TO_UNDO)
+    undo_step(user_id=frame.user_id, step_id=frame.step_id, now=frame.now, effect_id=newest.pk)
 
 
 ACTIONS: Mapping[str, tuple[type[BaseModel], Callable[[_Frame, BaseModel], None]]] = {
@@ -170,11 +171,29 @@ def undo_step(*, user_id: int, step_id: int, now: datetime, effect_id: int | Non
     """
     effect = undo(user_id=user_id, model=ActionItem, row_id=step_id, now=now, effect_id=effect_id)
     if effect.tool_use_id:
-        for session in _sessions_of(user_id, step_id):
-            for call in ToolCallRecord.within(session).filter(tool_use_id=effect.tool_use_id):
-                call.metadata[UNDONE] = True
-                call.save(update_fields=["metadata"])
+        _mark(user_id, step_id, [effect.tool_use_id], is_undone=True)
     return effect
+
+
+def decide_step(*, user_id: int, step_id: int, do: str) -> None:
+    """Do with a step what a word of `DECISIONS` says; restored, the call that wrote it is no longer marked.
+
+    Raises `Refused` and `ActionItem.DoesNotExist`.
+    """
+    with telling(user_id=user_id, step_id=step_id):
+        effect = DECISIONS[do](user_id=user_id, model=ActionItem, row_id=step_id)
+        if do == "restore" and effect is not None:
+            written = LibraryEffect.of(user_id).filter(action_item=step_id, kind=EffectKind.ACTION_CREATED)
+            calls = written.exclude(tool_use_id="").values_list("tool_use_id", flat=True)
+            _mark(user_id, step_id, list(calls), is_undone=False)
+
+
+def _mark(user_id: int, step_id: int, tool_use_ids: Collection[str], *, is_undone: bool) -> None:
+    """Mark calls of the step's conversations as undone, or as no longer so."""
+    for session in _sessions_of(user_id, step_id):
+        for call in ToolCallRecord.within(session).filter(tool_use_id__in=tool_use_ids):
+            call.metadata[UNDONE] = is_undone
+            call.save(update_fields=["metadata"])
 
 
 @contextmanager

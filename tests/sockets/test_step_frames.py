@@ -102,7 +102,7 @@ async def test_frames_that_name_what_they_were_shown_do_nothing_to_what_is_other
     assert (step.state, step.due_date) == ("open", date(2031, 12, 1))
 
 
-async def test_undo_by_the_form_takes_the_step_back_and_marks_its_chip(
+async def test_undo_by_the_form_marks_the_chip_of_the_step_until_it_is_restored(
     live_sage: LiveSage, practice: PracticeServer, session: Session, cookie: str, user: User
 ) -> None:
     browser = Browser()
@@ -115,9 +115,16 @@ async def test_undo_by_the_form_takes_the_step_back_and_marks_its_chip(
         assert (await client.until("step"))[-1]["step"]["state"] == "dismissed"
         again = await in_database(browser.post, address, follow=True)
         assert "There’s nothing to undo here." in again.content.decode()
+        page = (await in_database(browser.get, f"/chat/{session.id}/")).content.decode()
+        assert "is-undone" in page
+        assert f"/library/actions/{step_id}/" not in page
+        await client.send(type="step", id=step_id, action="undo")
+        assert "nothing to undo here" in (await client.until("error"))[-1]["error"]
+        await in_database(browser.post, f"/library/actions/{step_id}/", {"do": "restore"})
+        assert (await client.until("step"))[-1]["step"]["state"] == "open"
     page = (await in_database(browser.get, f"/chat/{session.id}/")).content.decode()
-    assert "is-undone" in page
-    assert f"/library/actions/{step_id}/" not in page
+    assert "is-undone" not in page
+    assert f"/library/actions/{step_id}/" in page
 
 
 async def test_a_chip_shows_its_step_as_it_is_now(

@@ -28,7 +28,7 @@ from coaching.library.rows.proposals import dismissed_of, newest_effect, next_st
 from coaching.models import ActionItem, ActionState, MadeBy
 from coaching.people.accounts import load_profile, local_now, user_id_of
 from coaching.people.own_changes import EditConflict
-from coaching.turns.step_changes import telling, undo_step
+from coaching.turns.step_changes import decide_step, telling, undo_step
 from coaching.views.parts import back_to, or_404, page_in, wants_part
 from sessions_app.errors import Refused
 
@@ -108,10 +108,9 @@ def step(request: HttpRequest, step_id: int) -> HttpResponse:
         return _resolve(request, found, "dropped")
     try:
         with or_404():
-            decide = DECISIONS.get(do)
-            if decide is None:
+            if do not in DECISIONS:
                 return _save(request, found)
-            decide(user_id=user_id, model=ActionItem, row_id=step_id)
+            decide_step(user_id=user_id, step_id=step_id, do=do)
     except Refused as refusal:
         return _step_page(request, found, refusal=refusal.shown())
     return back_to("library_action", of=step_id) if do == "restore" else redirect("library_actions")
