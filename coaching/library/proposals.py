@@ -88,7 +88,7 @@ ENTRY = _Kind(
     text="content",
     as_given=(),
     full=gettext_noop("You can have up to %(most)s knowledge entries. Delete some that you no longer need."),
-    gone=gettext_noop("This is no longer a suggestion."),
+    gone=gettext_noop("This was dismissed. Restore it first."),
     kept=gettext_noop(
         "You’ve already accepted this, so it wasn’t dismissed. You can still edit or delete it."
     ),

@@ -41,6 +41,7 @@ NOT_ACCEPTED = gettext_noop("This is only a suggestion. Accept it first.")
 DONE_BEFORE = gettext_noop(
     "You’ve already marked this as done for that date, so nothing was changed. It’s open for its next date."
 )
+DONE_FOR_DATE = gettext_noop("You’ve already marked this as done for that date, so nothing was changed.")
 MOVED_SINCE = gettext_noop("This step has another date now, so it wasn’t marked as done. Check it first.")
 
 
@@ -116,7 +117,7 @@ def _check_occurrence(step: ActionItem, resolution: Resolution) -> None:
         return
     done = StepChange.of(step.user_id).filter(action_item=step, kind=StepChangeKind.DONE)
     if done.filter(due_date=occurrence).exists():
-        raise OutOfDate(DONE_BEFORE)
+        raise OutOfDate(DONE_BEFORE if step.repeats else DONE_FOR_DATE)
     if step.repeats:
         raise OutOfDate(MOVED_SINCE)
 

@@ -214,7 +214,8 @@ def test_proposed_knowledge_is_accepted_or_dismissed_once(signed_in: Browser, mi
         moved_to(signed_in.post(address, {"do": what}), "/library/knowledge/")
         proposed.refresh_from_db()
         assert proposed.state == state
-    refused_with(signed_in.post(address, {"do": "accept"}), "no longer a suggestion")
+    for given in ({"do": "accept"}, {"do": "save", "title": "Rent", "content": "x"}):
+        refused_with(signed_in.post(address, given), "This was dismissed. Restore it first.")
     proposed.refresh_from_db()
     assert proposed.state == "dismissed"
 
