@@ -1,6 +1,6 @@
 """System checks for settings that are valid but won't work as expected."""
 
-import tempfile
+import os
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -44,12 +44,12 @@ def check_places(**_: object) -> list[checks.CheckMessage]:
     """Report files, folders and addresses in settings that can't be what was meant."""
     environment = settings.ENVIRONMENT
     found: list[checks.CheckMessage] = []
-    if (folder := environment.backup_dir) and (reason := _reason_not_made(folder)):
+    if (folder := environment.backup_dir) and not _is_writable(folder):
         found.append(
-            checks.Error(
-                f"SAGE_BACKUP_DIR is {folder}, which can't be made ({reason}).",
+            checks.Warning(
+                f"SAGE_BACKUP_DIR is {folder}, which this process can't make or write.",
                 hint="Name a folder that workers can write.",
-                id="sage.E011",
+                id="sage.W011",
             )
         )
     if (path := environment.model_file) and not path.is_file():
@@ -71,16 +71,10 @@ def check_places(**_: object) -> list[checks.CheckMessage]:
     return found
 
 
-def _reason_not_made(folder: Path) -> str:
-    """Return why a folder can't be made; nothing if it can, or is there. Leaves no folder behind."""
-    try:
-        if folder.is_dir():
-            return ""
-        parent = next(each for each in folder.parents if each.exists())
-        Path(tempfile.mkdtemp(dir=parent)).rmdir()
-    except OSError as error:
-        return error.strerror or type(error).__name__
-    return ""
+def _is_writable(folder: Path) -> bool:
+    """Return whether a folder, or the nearest one above it that is there, can be written. Makes none."""
+    there = next(each for each in (folder, *folder.parents) if os.access(each, os.F_OK))
+    return there.is_dir() and os.access(there, os.W_OK | os.X_OK)
 
 
 def warn_of_foreign_origins(**_: object) -> list[checks.CheckMessage]:

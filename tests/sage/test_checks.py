@@ -1,9 +1,11 @@
 """System checks of the settings."""
 
+import os
 import re
 from pathlib import Path
 
 import pytest
+from django.core.checks import WARNING
 from pytest_django import Settings
 
 from sage.checks import (
@@ -71,16 +73,18 @@ def test_a_misspelt_variable_is_warned_of(tmp_path: Path) -> None:
 
 
 def test_places_that_can_not_be_what_was_meant_are_told(settings: Settings, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
     wrong = {
-        "backup_dir": Path("/proc/nope"),
+        "backup_dir": tmp_path / "file" / "backups",
         "model_file": tmp_path / "none.gguf",
         "anthropic_base_url": "http://127.0.0.1:8080/v1/",
     }
     settings.ENVIRONMENT = settings.ENVIRONMENT.model_copy(update=wrong)
     told = check_places()
-    assert [message.id for message in told] == ["sage.E011", "sage.W012", "sage.W013"]
-    assert "/proc/nope, which can't be made (" in told[0].msg
-    (tmp_path / "model.gguf").touch()
+    assert [message.id for message in told] == ["sage.W011", "sage.W012", "sage.W013"]
+    assert f"{tmp_path}/file/backups, which this process can't make or write." in told[0].msg
+    assert {message.level for message in told} == {WARNING}
+    (tmp_path / "file").rename(tmp_path / "model.gguf")
     right = {
         "backup_dir": tmp_path / "a" / "b",
         "model_file": tmp_path / "model.gguf",
@@ -89,6 +93,15 @@ def test_places_that_can_not_be_what_was_meant_are_told(settings: Settings, tmp_
     settings.ENVIRONMENT = settings.ENVIRONMENT.model_copy(update=right)
     assert check_places() == []
     assert [path.name for path in tmp_path.iterdir()] == ["model.gguf"]
+
+
+def test_a_folder_for_backups_that_is_there_and_can_not_be_written_is_told(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As on a read-only filesystem, which a test can't mount.
+    monkeypatch.setattr(os, "access", lambda _path, mode: not mode & os.W_OK)
+    settings.ENVIRONMENT = settings.ENVIRONMENT.model_copy(update={"backup_dir": tmp_path})
+    assert [message.id for message in check_places()] == ["sage.W011"]
 
 
 @pytest.mark.parametrize(
