@@ -16,6 +16,8 @@ PREFIXES_OF_OTHERS = ("SAGE_TEST_", "SAGE_FAULT_", "SAGE_BENCH_", "SAGE_SERVICE_
 """Read by tests, and set by Kubernetes for a service named sage."""
 CLOSE = 0.8
 
+_ENCODING = "utf-8-sig"
+"""UTF-8, with or without a byte order mark."""
 _LINE = re.compile(r"(?:export )?([A-Za-z_0-9]+)=")
 
 
@@ -27,7 +29,7 @@ def read_env_file(path: Path) -> Sequence[str]:
     try:
         if not path.is_file():
             return []
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding=_ENCODING)
     except OSError as error:
         reason = error.strerror
         raise SettingError(f"{path} can't be read ({reason}): let this user read it, or remove it.") from None
@@ -37,10 +39,10 @@ def read_env_file(path: Path) -> Sequence[str]:
     for number, line in enumerate(text.splitlines(), start=1):
         if found := _LINE.match(line):
             names.append(found[1])
-        elif line and not line.startswith("#"):
+        elif line.strip() and not line.lstrip().startswith("#"):
             # It isn't repeated: it may hold a key.
             raise SettingError(f"{path}, line {number}: must be NAME=value, without spaces around the name.")
-    Env.read_env(str(path))
+    Env.read_env(str(path), encoding=_ENCODING)
     return names
 
 

@@ -27,6 +27,16 @@ def test_a_file_sets_what_the_environment_has_not(tmp_path: Path, monkeypatch: p
     assert read_env_file(tmp_path / "none") == []
 
 
+def test_blank_lines_indented_comments_and_a_byte_order_mark_are_ignored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SAGE_MODEL", "")
+    monkeypatch.delenv("SAGE_MODEL")
+    path = written(tmp_path, "\ufeffSAGE_MODEL=own\n  \n\t# a comment\n")
+    assert read_env_file(path) == ["SAGE_MODEL"]
+    assert os.environ["SAGE_MODEL"] == "own"
+
+
 @pytest.mark.parametrize("line", ["SAGE_SIGNUP = closed", "hunter2", " SAGE_SIGNUP=closed", "SAGE_SIGNUP"])
 def test_a_line_that_sets_nothing_is_named_by_its_number_and_not_repeated(line: str, tmp_path: Path) -> None:
     path = written(tmp_path, f"# a comment\nDEBUG=false\n{line}\n")
