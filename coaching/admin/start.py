@@ -94,6 +94,8 @@ def read_groups(may: Callable[[str], bool], *, now: datetime) -> Sequence[Figure
     queue: list[Figure] = []
     if may("procrastinate.view_procrastinatejob"):
         queue += [_worker_figure(now), *_job_figures()]
+        if failure := last_failure():
+            queue.append(_mail_figure(failure))
     if may("sessions_app.view_session"):
         queue += _brief_figures(now)
     if may("coaching.view_inboxstate") and settings.SAGE_INBOX:
@@ -106,8 +108,6 @@ def read_groups(may: Callable[[str], bool], *, now: datetime) -> Sequence[Figure
             _cost_figure("Cost today", read_usage_sum(since=today, until=tomorrow)),
             _cost_figure("Cost this month", read_usage_sum(since=month, until=tomorrow)),
         ]
-    if failure := last_failure():
-        queue.append(_mail_figure(failure))
     read = {
         "Answers": list(_turn_figures(turns, today)) if turns else [],
         "Queue": queue,

@@ -121,6 +121,7 @@ def test_each_figure_needs_the_permission_for_its_rows(two_days: None, make_user
 
 
 def test_staff_without_permissions_see_no_figure(two_days: None, make_user: MakeUser) -> None:
+    note_failure("smtp.example", ConnectionRefusedError())
     figures, page = figures_of(make_user)
     assert not figures
     assert alerts_in(page) == []
