@@ -153,8 +153,8 @@ def _address(host: str, port: int) -> str:
     """Return where a browser reaches the pages: by a name that ALLOWED_HOSTS has."""
     here = _browsable(host)
     if not validate_host(here, settings.ALLOWED_HOSTS):
-        if settings.CSRF_TRUSTED_ORIGINS:
-            return f"{settings.CSRF_TRUSTED_ORIGINS[0]}/"
+        if origin := next((each for each in settings.CSRF_TRUSTED_ORIGINS if "*" not in each), ""):
+            return f"{origin}/"
         here = settings.ALLOWED_HOSTS[0].lstrip(".")
     return f"http://{here}:{port}/"
 

@@ -41,6 +41,8 @@ def test_pages_are_refused_by_another_name() -> None:
         (["*"], [], "http://localhost:8001/"),
         (["sage.example"], ["https://sage.example"], "https://sage.example/"),
         ([".sage.example"], [], "http://sage.example:8001/"),
+        ([".sage.example"], ["https://*.sage.example"], "http://sage.example:8001/"),
+        ([".sage.example"], ["https://*.sage.example", "https://sage.example"], "https://sage.example/"),
     ],
 )
 def test_the_address_that_is_printed_works(
