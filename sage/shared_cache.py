@@ -1,7 +1,8 @@
 """The cache in Redis, or while Redis is away one in this process: nobody's sign-in may end with it.
 
 Meanwhile each process counts attempts by itself and knows only the codes that were used there. Redis is asked
-again a few seconds later, because each try may take as long as its timeout.
+again a few seconds later, because each try may take as long as its timeout. A command that Redis refuses is
+done in this process, and the next one is Redis's again.
 """
 
 import threading
@@ -13,7 +14,7 @@ import structlog
 from django.core.cache.backends.locmem import LocMemCache
 from django.core.cache.backends.redis import RedisCache, RedisCacheClient
 
-from sessions_app.redis_errors import redis_errors
+from sessions_app.redis_errors import is_refusal, redis_errors
 
 PAUSE_SECONDS = 5.0
 """After a failure Redis isn't asked for so long."""
@@ -42,6 +43,7 @@ class Absence:
         if error and not was_away:
             logger.warning("cache_without_redis", error=type(error).__name__)
         elif was_away and not error:
+            _own.clear()  # Redis counts again: what was kept here meanwhile must not return later
             logger.info("cache_with_redis_again")
 
 
@@ -63,7 +65,10 @@ def _redis_or_own(name: str) -> Callable[..., Any]:
         try:
             answer = ask_redis(client, *given)
         except _errors() as error:
-            absence.note(error)
+            if is_refusal(error):
+                logger.warning("cache_refused", command=name, error=type(error).__name__)
+            else:
+                absence.note(error)
             return ask_own(*given)
         absence.note(None)
         return answer

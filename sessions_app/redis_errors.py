@@ -10,3 +10,9 @@ def redis_errors() -> tuple[type[Exception], ...]:
     """Return what the Redis client raises; nothing if it isn't loaded."""
     client = sys.modules.get("redis.exceptions")
     return () if client is None else (client.RedisError,)
+
+
+def is_refusal(error: Exception) -> bool:
+    """Return whether Redis is there and has refused a command."""
+    client = sys.modules.get("redis.exceptions")
+    return client is not None and isinstance(error, client.ResponseError)

@@ -1,5 +1,7 @@
 """Sage without Redis: sign-in and its limits go on, and with it again everything is shared."""
 
+import socketserver
+import threading
 import time
 from collections.abc import Iterator
 from http import HTTPStatus
@@ -66,6 +68,39 @@ def test_every_kind_of_request_is_answered_without_redis() -> None:
     assert (cache.delete("a"), cache.delete("a")) == (True, False)
     with pytest.raises(ValueError, match="a"):
         cache.incr("a")
+
+
+@pytest.mark.usefixtures("without_redis")
+def test_what_was_kept_without_redis_does_not_return_when_redis_is_lost_again() -> None:
+    cache.set("code", "used")
+    assert cache.get("code") == "used"
+    absence.note(None)
+    assert cache.get("code") is None
+
+
+class _Refusing(socketserver.StreamRequestHandler):
+    """Refuses each command, as Redis does one of another type."""
+
+    def handle(self) -> None:
+        while head := self.rfile.readline():
+            for _ in range(int(head[1:])):
+                self.rfile.read(int(self.rfile.readline()[1:]) + 2)
+            self.wfile.write(b"-WRONGTYPE Operation against a key holding the wrong kind of value\r\n")
+
+
+def test_a_command_that_redis_refuses_is_done_here_and_the_next_one_is_asked_of_redis(
+    settings: Settings,
+) -> None:
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), _Refusing) as server:
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+        _use(settings, f"redis://127.0.0.1:{server.server_address[1]}/0")
+        cache.set("place", "process")
+        assert cache.get("place") == "process"
+        assert not absence.is_in_pause()
+        cache.clear()
+        cache.close()
+        server.shutdown()
 
 
 @pytest.mark.slow
