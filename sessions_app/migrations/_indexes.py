@@ -6,6 +6,8 @@ from django.db.migrations import AddConstraint
 from django.db.migrations.state import ProjectState
 from django.db.models import UniqueConstraint
 
+from sessions_app.migrations._locks import in_short_attempts
+
 
 class BuildIndex(AddIndexConcurrently):
     """`AddIndexConcurrently` that can be run again: what an attempt that broke off has left is dropped first."""
@@ -47,7 +49,20 @@ class BuildUniqueConstraint(NotInTransactionMixin, AddConstraint):
         table, name = quoted(model._meta.db_table), quoted(self.constraint.name)
         columns = ", ".join(quoted(model._meta.get_field(each).column) for each in self.constraint.fields)
         nulls = " NULLS NOT DISTINCT" if self.constraint.nulls_distinct is False else ""
-        schema_editor.execute(f"ALTER TABLE {table} DROP CONSTRAINT IF EXISTS {name}")
+        if self._is_there(schema_editor, model._meta.db_table):
+            _execute_in_attempts(schema_editor, f"ALTER TABLE {table} DROP CONSTRAINT IF EXISTS {name}")
         schema_editor.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {name}")
         schema_editor.execute(f"CREATE UNIQUE INDEX CONCURRENTLY {name} ON {table} ({columns}){nulls}")
-        schema_editor.execute(f"ALTER TABLE {table} ADD CONSTRAINT {name} UNIQUE USING INDEX {name}")
+        adding = f"ALTER TABLE {table} ADD CONSTRAINT {name} UNIQUE USING INDEX {name}"
+        _execute_in_attempts(schema_editor, adding)
+
+    def _is_there(self, schema_editor: BaseDatabaseSchemaEditor, table: str) -> bool:
+        query = "SELECT FROM pg_constraint WHERE conrelid = to_regclass(%s) AND conname = %s"
+        with schema_editor.connection.cursor() as cursor:
+            cursor.execute(query, [schema_editor.quote_name(table), self.constraint.name])
+            return cursor.fetchone() is not None
+
+
+def _execute_in_attempts(schema_editor: BaseDatabaseSchemaEditor, statement: str) -> None:
+    """Run what nobody else may read the table for: pages wait behind it, so it waits shortly only."""
+    in_short_attempts(schema_editor.connection, lambda _: schema_editor.execute(statement))

@@ -5,7 +5,8 @@ concurrently. Migrations up to release 0.1.0 weren't all so. What `RunPython` do
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import pytest
 from django.contrib.postgres.operations import (
@@ -13,7 +14,7 @@ from django.contrib.postgres.operations import (
     AddIndexConcurrently,
     ValidateConstraint,
 )
-from django.db import migrations, models
+from django.db import connection, migrations, models
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.operations.base import Operation
 from django.db.migrations.state import ModelState, ProjectState
@@ -103,6 +104,39 @@ def test_what_keeps_others_waiting_is_found(operation: Operation, waits: Sequenc
     word = ("word", models.CharField(max_length=9, null=True))
     before.add_model(ModelState("coaching", "Thing", [word]))
     assert waits_in(migration_of(operation), before) == waits
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_constraint_of_columns_keeps_the_table_in_short_attempts_only() -> None:
+    before = ProjectState()
+    word = ("word", models.CharField(max_length=9, null=True))
+    before.add_model(ModelState("coaching", "Thing", [("id", models.AutoField(primary_key=True)), word]))
+    after, building = before.clone(), BuildUniqueConstraint(constraint=ONCE, **THING)
+    building.state_forwards("coaching", after)
+    thing = before.apps.get_model("coaching", "Thing")
+    with connection.schema_editor() as editor:
+        editor.create_model(thing)
+    try:
+        short = "SET LOCAL lock_timeout"
+        assert statements_of(building, before, after) == [short, "ADD CONSTRAINT"]
+        # It may be run again after it broke off.
+        assert statements_of(building, before, after) == [short, "DROP CONSTRAINT", short, "ADD CONSTRAINT"]
+    finally:
+        with connection.schema_editor() as editor:
+            editor.delete_model(thing)
+
+
+def statements_of(operation: Operation, before: ProjectState, after: ProjectState) -> list[str]:
+    """Run an operation; return its changes of constraints and short waits, in their order."""
+    found: list[str] = []
+
+    def note(execute: Callable[..., Any], sql: str, *given: Any) -> Any:
+        found.extend(re.findall(r"SET LOCAL lock_timeout|(?:ADD|DROP) CONSTRAINT", sql))
+        return execute(sql, *given)
+
+    with connection.execute_wrapper(note), connection.schema_editor(atomic=False) as editor:
+        operation.database_forwards("coaching", editor, before, after)
+    return found
 
 
 def test_a_new_table_keeps_nobody_waiting() -> None:
