@@ -61,10 +61,24 @@ def test_keys_that_others_can_read_are_warned_of(tmp_path: Path) -> None:
     assert readable_env_file(path) is None
 
 
-@pytest.mark.parametrize("app", ["coaching", "sessions_app"])
-def test_everybodys_data_is_deleted_by_no_migration_without_a_yes(app: str) -> None:
-    with pytest.raises(CommandError, match=f"would delete all tables of {app}"):
-        call_command("migrate", app, "zero", interactive=False)
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    ("app", "migration", "emptied"),
+    [
+        ("coaching", "zero", "coaching"),
+        ("sessions_app", "zero", "coaching, sessions_app"),
+        ("auth", "zero", "coaching, sessions_app"),
+        ("contenttypes", "zero", "coaching, sessions_app"),
+        ("coaching", "0001_initial", "coaching"),
+    ],
+)
+def test_everybodys_data_is_deleted_by_no_migration_without_a_yes(
+    app: str, migration: str, emptied: str
+) -> None:
+    with pytest.raises(CommandError, match=f"would delete all tables of {emptied}"):
+        call_command("migrate", app, migration, interactive=False)
+    check_migrations()
+    call_command("migrate", app, migration, interactive=False, plan=True, verbosity=0)
 
 
 @pytest.mark.django_db
