@@ -24,6 +24,8 @@ from sage.backups.errors import ArchiveDamaged, BackupError
 
 IN_MEMORY_BYTES = 8 << 20
 """Larger objects lie in a temporary file until their size is known."""
+DENIED = frozenset({"AccessDenied", "403"})
+"""An answer to HEAD has only the status."""
 
 
 @dataclass(kw_only=True)
@@ -65,6 +67,21 @@ def check_reached(*, is_named: bool) -> None:
         raise BackupError(f"The file storage can't be reached ({reason}). No backup was made.")
 
 
+def check_given(error: BaseException | None, *, has_read: bool, is_last: bool) -> None:
+    """Check that a bucket is one whose objects can be read, after it gave no answer about some of them.
+
+    `error` is what it said of the last of these, `has_read` whether others were read, and `is_last` whether
+    none was asked for since. Where Sage may not list a bucket, it refuses what isn't there, too. Raises
+    `BackupError`.
+    """
+    if isinstance(storages["default"], FileSystemStorage):
+        return
+    code = str(error.response.get("Error", {}).get("Code")) if isinstance(error, ClientError) else ""
+    if not has_read or (is_last and code in DENIED):
+        reason = "AccessDenied" if code in DENIED else code or type(error).__name__
+        raise BackupError(f"The file storage can't be reached ({reason}). No backup was made.")
+
+
 def _missing_folder(folder: Path) -> str:
     try:
         with os.scandir(folder):
@@ -79,7 +96,7 @@ def _unanswered(storage: Any, *, is_named: bool) -> str:
         first = next(iter(storage.list_objects(OBJECTS_PREFIX)), None)
     except ClientError as error:
         code = str(error.response.get("Error", {}).get("Code"))
-        return "" if code == "AccessDenied" else code
+        return "" if code in DENIED else code
     except STORAGE_ERRORS as error:
         return type(error).__name__
     return "the bucket has none of the files" if is_named and first is None else ""

@@ -34,7 +34,7 @@ from sage.backups.archive import DATABASE, HEAD, OBJECTS, REPORT, ArchiveWriter
 from sage.backups.contents import FORMAT, KEY_MEMBER, examine
 from sage.backups.databases import connect, dump, join_server, server_major, try_lock
 from sage.backups.errors import BackupError, Busy, Stopped
-from sage.backups.objects import check_reached, hash_of_row, is_not_found, owner_of, spooled
+from sage.backups.objects import check_given, check_reached, hash_of_row, is_not_found, owner_of, spooled
 from sage.second_factor import second_factor_keys
 from sage.startup import MIGRATION_LOCK
 from sessions_app.database import give_back_connections
@@ -243,7 +243,7 @@ def _add_objects(
     archive: ArchiveWriter, lines: Iterable[list[str]], taken: Taken, is_stopping: Callable[[], bool]
 ) -> None:
     """Copy the objects. One whose bytes aren't those of its row is copied, too, and is told."""
-    unanswered, has_unanswered = 0, False
+    unanswered, last = 0, None
     for key, sha256 in lines:
         try:
             with spooled(_unless(is_stopping, _pieces_of(key, taken))) as found:
@@ -255,11 +255,12 @@ def _add_objects(
         except StorageFailed as error:
             taken.missing.append(key)
             unanswered = 0 if is_not_found(error.__cause__) else unanswered + 1
-            has_unanswered = has_unanswered or unanswered > 0
+            last = error if unanswered else last
             if unanswered >= MAX_UNANSWERED:
                 raise BackupError("The file storage doesn't answer.") from error
-    if has_unanswered:
+    if last:
         check_reached(is_named=True)
+        check_given(last.__cause__, has_read=taken.objects > 0, is_last=unanswered > 0)
 
 
 def _pieces_of(key: str, taken: Taken) -> Iterator[bytes]:

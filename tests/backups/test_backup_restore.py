@@ -43,7 +43,7 @@ from sage.backups.databases import connect, on_database, try_lock
 from sage.backups.errors import BackupError
 from sage.backups.restoring import Restored, check_suitable, restore
 from sage.backups.stopping import ended_by_sigterm
-from sage.backups.taking import KEPT_ROWS, Taken, back_up_rows, take_backup
+from sage.backups.taking import KEPT_ROWS, MAX_UNANSWERED, Taken, back_up_rows, take_backup
 from sage.second_factor import SecondFactorAdapter
 from sage.startup import MIGRATION_LOCK
 from sessions_app.models import Turn
@@ -451,6 +451,24 @@ def test_a_bucket_that_stops_to_answer_makes_no_archive(place: SimpleNamespace, 
 
     with pytest.raises(BackupError, match="can't be reached"):
         take_backup(place.folder / "one.tar", is_stopping=stop_meanwhile)
+    assert not list(place.folder.glob("*.tar*"))
+
+
+@pytest.mark.s3
+@pytest.mark.parametrize("denied_from", [1, 2])
+def test_a_bucket_that_denies_its_few_files_makes_no_archive(
+    denied_from: int, place: SimpleNamespace, s3_storage: S3
+) -> None:
+    make_person("ada")
+    assert OF_A_PERSON < MAX_UNANSWERED
+
+    def deny_meanwhile() -> bool:
+        if len([each for each in s3_storage.proxy.requests if each[0] == "HEAD"]) >= denied_from - 1:
+            s3_storage.proxy.denied = ["/"]
+        return False
+
+    with pytest.raises(BackupError, match=r"can't be reached \(AccessDenied\)"):
+        take_backup(place.folder / "one.tar", is_stopping=deny_meanwhile)
     assert not list(place.folder.glob("*.tar*"))
 
 
