@@ -10,10 +10,10 @@ TABLE = re.compile(r"^## Background jobs$.*?(?=^## )", re.MULTILINE | re.DOTALL)
 
 
 def test_each_job_has_a_row_in_the_table_of_jobs() -> None:
-    """Names with a dot are Procrastinate's own; the inbox's job is only loaded where there is an inbox."""
+    """Names with a dot are Procrastinate's own; two jobs are only loaded where their setting is set."""
     app.perform_import_paths()  # type: ignore[no-untyped-call]  # it has no types
     section = TABLE.search((PROJECT / "docs/operating.md").read_text())
     assert section
     rows = [line.split("|")[1] for line in section[0].splitlines() if line.startswith("| `")]
     listed = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
-    assert listed == {name for name in app.tasks if "." not in name} | {"read_inbox"}
+    assert listed == {name for name in app.tasks if "." not in name} | {"read_inbox", "back_up"}

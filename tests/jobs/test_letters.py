@@ -20,7 +20,7 @@ from coaching.practice import PracticeServer
 from coaching.practice.faults.fault import Fault
 from coaching.practice.script import Hold, Reply
 from sessions_app.database import in_database
-from sessions_app.models import ModelUsage, UsagePurpose
+from sessions_app.models import ModelUsage, Session, UsagePurpose
 from sessions_app.organising import delete_session
 from tests.jobs.conftest import WorkOff, jobs_named
 from tests.letters.months import FIRST, OCTOBER, TOLD, add, at, october, talk, wanting
@@ -257,6 +257,7 @@ def keep_step(user: User) -> None:
         client=own_client(user.pk),
         title="Ask for Fridays off",
         quote=TOLD[1][1],
+        session=Session.of(user.pk).earliest("started_at"),
         state=ActionState.DONE,
         outcome="It took five minutes.",
         done_at=at(14),

@@ -417,6 +417,7 @@ ROUTES = {
         missing="/library/knowledge/999999/",
         method="post",
         form={"do": "dismiss"},
+        is_refused=True,  # it was accepted
     ),
     "library_actions": Row(path="/library/actions/", scope="own"),
     "library_action": Row(path="/library/actions/{action}/", missing="/library/actions/999999/"),
@@ -425,6 +426,7 @@ ROUTES = {
         missing="/library/actions/999999/",
         method="post",
         form={"do": "dismiss"},
+        is_refused=True,  # it was accepted
     ),
     "library_action_undo": Row(
         path="/library/actions/{action}/undo/", missing="/library/actions/999999/undo/", method="post"
