@@ -15,6 +15,13 @@ async def test_beside_a_step_it_says_when_that_is_done(http: Http) -> None:
     assert "Please call one of these" not in await walk.say("ok whatever, I'll do it tonight")
 
 
+async def test_after_the_yes_to_a_card_it_still_does(http: Http) -> None:
+    walk = walk_of(http)
+    for words in ("I'm behind with everything at work", "put call the bank on my list", "yes"):
+        await walk.say(words)
+    assert "Please call one of these" not in await walk.say("OK, I'll do it tonight")
+
+
 async def test_without_a_step_it_is_answered_with_help(http: Http) -> None:
     walk = walk_of(http)
     await walk.say("my brother hates me")

@@ -181,9 +181,9 @@ def _suggested_level(conversation: Conversation) -> str:
 
 
 def _agrees_to_step(conversation: Conversation, exchange: Exchange) -> bool:
-    """Return whether words only say when a proposal, or a step that was noted or offered, will be done."""
+    """Return whether words only say when a proposal, or a step just noted or offered, will be done."""
     earlier = [each.position for each in conversation.exchanges if each.position < exchange.position]
-    since = max(earlier, default=0)
+    since = min(earlier[-2:]) if len(earlier) > 1 else 0  # before the yes or no to a card
     steps = [
         str(call.input.get("title", ""))
         for call in conversation.calls
