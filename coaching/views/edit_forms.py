@@ -37,7 +37,7 @@ class EditForm(forms.Form):
             field.show_hidden_initial = says
 
     def anew(self, data: QueryDict | None = None) -> Self:
-        """Return another form of the same row, unbound or with `data`."""
+        """Return another form of the same row, unbound or with `data`. Each form defines it."""
         raise NotImplementedError
 
     def values(self) -> dict[str, Any]:
