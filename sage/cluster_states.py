@@ -1,5 +1,7 @@
 """Clusters that an upgrade has left, or that another PostgreSQL has made, and that no start touches."""
 
+import os
+import pwd
 from pathlib import Path
 
 from coaching.files.former_clusters import FORMER_CLUSTERS, UPGRADED, version_of
@@ -31,3 +33,15 @@ def refuse_other_version(present: Path, version: int) -> None:
         f"{present} was made by PostgreSQL {found}, this is {POSTGRES_VERSION}: start the "
         "version of Sage that made it, or set DATABASE_URL."
     )
+
+
+def refuse_other_owner(present: Path, account: pwd.struct_passwd | None) -> None:
+    """Refuse a cluster that the server's user doesn't own: PostgreSQL would refuse it and log nothing.
+
+    `account` is that user, None if it is our own. A folder copied from another machine has its numbers.
+    """
+    owner = present.stat().st_uid
+    if owner == (account.pw_uid if account else os.geteuid()):
+        return
+    user = account.pw_name if account else str(os.geteuid())
+    raise StartError(f"{present} belongs to another user than {user}: chown --recursive {user} {present}")

@@ -27,7 +27,7 @@ import psycopg
 
 from coaching.files.former_clusters import PRESENT
 from sage.cluster_folders import ClusterFolders
-from sage.cluster_states import refuse_missing_cluster, refuse_other_version
+from sage.cluster_states import refuse_missing_cluster, refuse_other_owner, refuse_other_version
 from sage.data_folder import advice, read_or_make_secret
 from sage.env import StartError
 from sage.ordinary_role import is_superuser, make_ordinary
@@ -163,6 +163,7 @@ class EmbeddedPostgres:
         if is_made:
             ClusterFolders(self.folder.parent).name_former()
             refuse_other_version(self.folder, self.version)  # even if its server runs
+            refuse_other_owner(self.folder, system_account())
         if self._has_process() and self._is_answering(START_SECONDS):
             return
         self._stop()
@@ -260,8 +261,9 @@ class EmbeddedPostgres:
         return self._process() is not None
 
     def _forget_foreign_process(self) -> None:
-        """Remove the pid file of a dead server: its pid may belong to another program by now."""
-        (self.folder / "postmaster.pid").unlink(missing_ok=True)
+        """Remove both lock files of a dead server: its pid may belong to another program by now."""
+        for name in ("postmaster.pid", f"{SOCKET_NAME}.lock"):
+            (self.folder / name).unlink(missing_ok=True)
 
     def _is_answering(self, seconds: float) -> bool:
         """Connect, because a process alone proves nothing. Waits while it starts or recovers."""

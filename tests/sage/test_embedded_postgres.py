@@ -18,7 +18,7 @@ import psutil
 import psycopg
 import pytest
 
-from sage.embedded_postgres import EmbeddedPostgres
+from sage.embedded_postgres import SOCKET_NAME, EmbeddedPostgres
 from sage.env import StartError
 from sage.ordinary_role import is_superuser
 from sage.postgres_account import SYSTEM_PATH, SYSTEM_USER, View, grant_access, system_account
@@ -184,6 +184,34 @@ def test_a_pid_file_that_names_another_program_is_not_believed(data_dir: Path) -
     with psycopg.connect(server.url) as connection:
         assert connection.execute("SELECT 1").fetchone() == (1,)
     server.leave()
+
+
+@pytest.mark.slow
+def test_a_sockets_lock_that_names_another_program_is_not_believed(data_dir: Path) -> None:
+    server, account = _server(data_dir), system_account()
+    server.join()
+    server.leave()
+    user = account.pw_uid if account else os.geteuid()
+    with subprocess.Popen(["/bin/sleep", "60"], user=user, cwd="/") as other:
+        lock = server.folder / f"{SOCKET_NAME}.lock"
+        lock.write_text(f"{other.pid}\n{server.folder}\n1\n5432\n\n")
+        server.join()
+        with psycopg.connect(server.url) as connection:
+            assert connection.execute("SELECT 1").fetchone() == (1,)
+        server.leave()
+        other.kill()
+
+
+@only_root
+def test_a_cluster_that_was_copied_with_another_machines_owner_is_refused_with_the_command(
+    data_dir: Path,
+) -> None:
+    server, account = _server(data_dir), system_account()
+    assert account is not None
+    os.chown(server.folder, 1, -1)
+    with pytest.raises(StartError, match=f"chown --recursive {account.pw_name} {server.folder}"):
+        server.join()
+    os.chown(server.folder, account.pw_uid, -1)
 
 
 @pytest.mark.slow
