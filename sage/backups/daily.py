@@ -89,8 +89,11 @@ def _back_up(stopping: threading.Event) -> None:
 
 
 def is_due(folder: Path, *, now: datetime) -> bool:
-    """Return whether a backup is to be taken now, by those that are in the folder."""
-    newest = max((taken_at for taken_at, _ in _backups(folder)), default=None)
+    """Return whether a backup is to be taken now, by those that are in the folder.
+
+    One of the future was taken while the clock was wrong, and mustn't keep others from being taken.
+    """
+    newest = max((taken_at for taken_at, _ in _backups(folder) if taken_at <= now), default=None)
     return newest is None or now - newest > (NIGHTLY_AGE if now.hour == NIGHT_HOUR else LATE_AGE)
 
 

@@ -158,6 +158,7 @@ def test_nothing_is_removed_while_a_backup_is_taken(tmp_path: Path) -> None:
         (timedelta(hours=3), NOW, False),
         (timedelta(hours=24), NOW.replace(hour=4), False),
         (timedelta(hours=25), NOW.replace(hour=4), True),
+        (timedelta(days=-1), NOW, True),
     ],
 )
 def test_a_backup_is_taken_at_night_or_when_it_is_late(
