@@ -36,7 +36,7 @@ def warn_of_retired_models(**_: object) -> list[checks.CheckMessage]:
 
 def warn_of_unknown_names(**_: object) -> list[checks.CheckMessage]:
     """Warn of variables that are misspelt, and so ignored."""
-    hint = "See “Variables” in docs/operating.md."
+    hint = "See docs/operating/variables.md."
     return [checks.Warning(sentence, hint=hint, id="sage.W010") for sentence in settings.UNKNOWN_NAMES]
 
 
@@ -154,7 +154,7 @@ def check_inbox(**_: object) -> list[checks.CheckMessage]:
 def warn_of_speech_model(**_: object) -> list[checks.CheckMessage]:
     """Warn if the file that is to turn recordings into words can't: pages then have no microphone."""
     problem = speech_problem()
-    hint = "See “Voice” in docs/operating.md. Until then, pages have no microphone."
+    hint = "See docs/operating/voice.md. Until then, pages have no microphone."
     return [checks.Warning(problem, hint=hint, id="sage.W009")] if problem else []
 
 
@@ -180,4 +180,4 @@ def warn_of_missing_layers(**_: object) -> list[checks.CheckMessage]:
         said = f"This system refuses layers of the sandbox of untrusted files: {', '.join(missing)}."
     else:
         return []
-    return [checks.Warning(said, hint="See “The sandbox” in docs/operating.md.", id="sage.W006")]
+    return [checks.Warning(said, hint="See docs/operating/sandbox.md.", id="sage.W006")]

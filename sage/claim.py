@@ -5,7 +5,7 @@ process dies. If a new process gets it exclusively, every running turn was left 
 at startup: fencing numbers protect a turn afterwards.
 
 The lock belongs to a database session, so it doesn't work through a pooler in transaction mode
-(docs/operating.md).
+(docs/operating/database.md).
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """All variables of Sage: each is declared once, with its type, its default and what it is for.
 
-`python -m tests.architecture.variables` writes `.env.example` and the table in `docs/operating.md` from it.
-This is the only module that reads the environment. It creates no files, starts no server and doesn't import
+`python -m tests.architecture.variables` writes `.env.example` and the table in
+`docs/operating/variables.md` from it. This is the only module that reads the environment. It creates no files, starts no server and doesn't import
 Django's settings, so that tests can pass any mapping. An invalid value raises `SettingError`, whose text is
 the one line that the operator sees.
 
@@ -107,7 +107,7 @@ class Environment(BaseModel):
         None,
         alias="DATABASE_URL",
         description="Like postgres://user:password@host:5432/name. Not through a PgBouncer in transaction "
-        'mode: it breaks session locks (docs/operating.md, "A pooler in front of PostgreSQL"). '
+        "mode: it breaks session locks (docs/operating/database.md). "
         "Unset: the embedded PostgreSQL, in the data folder.",
     )
     redis_url: RedisUrl = Field(
@@ -192,7 +192,7 @@ class Environment(BaseModel):
         alias="SAGE_INBOX_URL",
         description="The mailbox whose mails become documents, like "
         "imaps://sage%40sage.example:password@host:993/INBOX. Needs the next variable and EMAIL_URL "
-        '(docs/operating.md, "Incoming mail"). Unset: no mail comes in.',
+        "(docs/operating/mail.md). Unset: no mail comes in.",
     )
     inbox_server: ServerName = Field(
         "",
@@ -298,7 +298,7 @@ class Environment(BaseModel):
         "",
         alias="SAGE_TRANSCRIBE_URL",
         description="The server that turns recordings into words by OpenAI's /v1/audio/transcriptions, like "
-        'https://api.openai.com (docs/operating.md, "Voice"). Unset: the file in SAGE_TRANSCRIBE_MODEL does '
+        "https://api.openai.com (docs/operating/voice.md). Unset: the file in SAGE_TRANSCRIBE_MODEL does "
         "that; without one, pages have no microphone.",
     )
     transcribe_key: str = Field(

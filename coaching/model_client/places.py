@@ -4,7 +4,7 @@ A place is a lock of the database, held by a connection of this process, so a pr
 places back. Who waits for a turn or a look holds another lock, which every process sees.
 
 The locks belong to a database session, so they don't work through a pooler in transaction mode
-(docs/operating.md).
+(docs/operating/database.md).
 """
 
 import threading

@@ -25,6 +25,7 @@ QUOTED = re.compile(r"`([^`\n]++)`")
 FENCED = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
 HEADING = re.compile(r"^#++ (.++)$", re.MULTILINE)
 WORD = re.compile(r"\w++")
+NAMED_PAGE = re.compile(r"docs/[\w/-]+\.md")
 PATH = re.compile(r"[\w.*-]+(?:/[\w.*-]+)+/?|[\w-]+/|[\w*-]+\.(?:py|md|js|html|css|txt|toml|yaml)")
 
 
@@ -72,6 +73,21 @@ def test_each_link_leads_to_a_file_and_a_heading(page: Path) -> None:
         target = (page.parent / path).resolve() if path else page
         assert target.exists(), link
         assert not anchor or anchor in anchors(target), link
+
+
+def test_each_page_for_operators_is_one_click_from_the_first() -> None:
+    linked = {link.partition("#")[0] for link in LINK.findall((DOCS / "operating.md").read_text())}
+    assert {f"operating/{page.name}" for page in (DOCS / "operating").glob("*.md")} <= linked
+
+
+def test_each_page_that_settings_and_messages_name_exists() -> None:
+    """Of what operators read: settings, messages and what they copy from `deploy/`."""
+    deployed = [each for each in (PROJECT / "deploy").rglob("*") if each.is_file()]
+    files = [*(PROJECT / "sage").rglob("*.py"), *deployed, PROJECT / ".env.example"]
+    texts = [each.read_text() for each in files]
+    named = {page for text in texts for page in NAMED_PAGE.findall(text)}
+    assert "docs/operating/voice.md" in named
+    assert {page for page in named if not (PROJECT / page).is_file()} == set()
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Write `.env.example` and the table of variables in `docs/operating.md`, as `sage.env` declares them.
+"""Write `.env.example` and the table in `docs/operating/variables.md`, as `sage.env` declares variables.
 
 uv run python -m tests.architecture.variables
 """
@@ -15,7 +15,7 @@ from sessions_app.rate import RateLimit
 
 PROJECT = Path(__file__).resolve().parents[2]
 EXAMPLE = PROJECT / ".env.example"
-OPERATING = PROJECT / "docs/operating.md"
+VARIABLES = PROJECT / "docs/operating/variables.md"
 FIRST_OF_SECTION = {
     "ANTHROPIC_API_KEY": "The model",
     "DATABASE_URL": "Storage",
@@ -46,8 +46,8 @@ def env_example() -> str:
     return "\n".join(parts) + "\n"
 
 
-def operating_with_table(text: str) -> str:
-    """Return a text of `docs/operating.md` with the rows of its table as the variables are now."""
+def page_with_table(text: str) -> str:
+    """Return a text of `docs/operating/variables.md` with the rows of its table as the variables are now."""
     before, _, after = text.partition(START)
     rows = "\n".join(_row(names, field) for names, field in _variables())
     return f"{before}{START}{rows}{END}{after.partition(END)[2]}"
@@ -81,4 +81,4 @@ def _shown(default: Any) -> str:
 
 if __name__ == "__main__":
     EXAMPLE.write_text(env_example())
-    OPERATING.write_text(operating_with_table(OPERATING.read_text()))
+    VARIABLES.write_text(page_with_table(VARIABLES.read_text()))

@@ -30,7 +30,8 @@ def test_the_documented_production_environment_is_clean(tmp_path: Path) -> None:
         "ANTHROPIC_API_KEY": "key",
         "SAGE_SIGNUP": "closed",
     }
-    documented = (PROJECT / "docs" / "operating.md").read_text().partition("## A production environment")[2]
+    page = (PROJECT / "docs/operating/variables.md").read_text()
+    documented = page.partition("## A production environment")[2]
     block = documented.partition("```sh\n")[2].partition("```")[0]
     assert set(re.findall(r"^([A-Z_0-9]+)=", block, re.MULTILINE)) == set(environment) - {"SAGE_DATA_DIR"}
     models = {"SAGE_CLASSIFY_MODEL": "claude-sonnet-5-5", "SAGE_CRITIC_MODEL": "claude-haiku-5-5"}

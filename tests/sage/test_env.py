@@ -27,7 +27,7 @@ from sage.env import (
 )
 from sage.env_values import is_vapid_key
 from sessions_app.rate import RateLimit
-from tests.architecture.variables import EXAMPLE, OPERATING, env_example, operating_with_table
+from tests.architecture.variables import EXAMPLE, VARIABLES, env_example, page_with_table
 from tests.sage.processes import finished
 
 WRONG_VALUES = [
@@ -167,7 +167,7 @@ def test_a_database_url_may_name_a_socket_and_a_password_with_special_characters
 def test_the_example_and_the_documentation_say_what_the_variables_are() -> None:
     made_anew = "python -m tests.architecture.variables"
     assert EXAMPLE.read_text() == env_example(), made_anew
-    assert OPERATING.read_text() == operating_with_table(OPERATING.read_text()), made_anew
+    assert VARIABLES.read_text() == page_with_table(VARIABLES.read_text()), made_anew
     assert all(field.description for field in Environment.model_fields.values())
 
 
