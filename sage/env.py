@@ -1,9 +1,9 @@
 """All variables of Sage: each is declared once, with its type, its default and what it is for.
 
 `python -m tests.architecture.variables` writes `.env.example` and the table in
-`docs/operating/variables.md` from it. This is the only module that reads the environment. It creates no files, starts no server and doesn't import
-Django's settings, so that tests can pass any mapping. An invalid value raises `SettingError`, whose text is
-the one line that the operator sees.
+`docs/operating/variables.md` from it. This is the only module that reads the environment. It creates no
+files, starts no server and doesn't import Django's settings, so that tests can pass any mapping. An invalid
+value raises `SettingError`, whose text is the one line that the operator sees.
 
 A plain pydantic model: Sage loads pydantic anyway, and `pydantic_settings` takes another third of a second of
 CPU at every start. Over 300 lines, because it is a list.
