@@ -15,7 +15,8 @@ from django.utils.crypto import constant_time_compare
 from django.views.decorators.http import require_safe
 from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, Gauge, generate_latest
 
-from coaching.job_queue import BRIEF_ATTEMPTS, count_failed_jobs, count_jobs, worker_seen_at
+from coaching.job_queue.queue import count_failed_jobs, count_jobs, worker_seen_at
+from coaching.job_queue.sessions import BRIEF_ATTEMPTS
 from coaching.live.runner import get_runner
 from coaching.models import Backup
 from coaching.people.socket_access import open_sockets

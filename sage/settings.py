@@ -228,7 +228,7 @@ PROCRASTINATE_IMPORT_PATHS = [
 ]
 if SAGE_INBOX:
     PROCRASTINATE_IMPORT_PATHS.append("coaching.jobs.inbox")
-PROCRASTINATE_ON_APP_READY = "coaching.job_queue.use_our_threads"
+PROCRASTINATE_ON_APP_READY = "coaching.job_queue.queue.use_our_threads"
 
 # --- Cache and channel layer ----------------------------------------------------------------------
 

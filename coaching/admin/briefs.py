@@ -15,7 +15,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from coaching.admin.transcripts import TranscriptAdmin
-from coaching.job_queue import BRIEF_ATTEMPTS, enqueue_brief_anew
+from coaching.job_queue.sessions import BRIEF_ATTEMPTS, enqueue_brief_anew
 from coaching.turns.preview import preview_request
 from sessions_app.admin import NewestRows, ReadOnlyMixin, row_to_read
 from sessions_app.figures import sessions_with_brief_behind

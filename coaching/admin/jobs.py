@@ -7,7 +7,7 @@ from django.utils.formats import date_format
 from procrastinate.contrib.django.admin import ProcrastinateJobAdmin
 from procrastinate.contrib.django.models import ProcrastinateJob
 
-from coaching.job_queue import queue_again
+from coaching.job_queue.queue import queue_again
 
 # Importing the library's admin has registered its own page.
 admin.site.unregister(ProcrastinateJob)

@@ -21,7 +21,8 @@ from procrastinate.contrib.django.models import ProcrastinateJob
 
 from coaching.admin.records import group_records
 from coaching.admin.usage import period_of
-from coaching.job_queue import ALIVE_SECONDS, BRIEF_ATTEMPTS, count_jobs, worker_seen_at
+from coaching.job_queue.queue import ALIVE_SECONDS, count_jobs, worker_seen_at
+from coaching.job_queue.sessions import BRIEF_ATTEMPTS
 from coaching.models import Backup, CareAsk, InboxRefusal, InboxState
 from coaching.people.mail_failures import MailFailure, last_failure
 from sessions_app.figures import FAILED, TurnFigures, read_brief_figures, read_turn_figures

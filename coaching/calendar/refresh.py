@@ -14,7 +14,8 @@ from yarl import URL
 
 from coaching.calendar.fetchers import Fetched, Fetcher
 from coaching.calendar.reading import Overloaded, ReadCalendar, digest_of, read_calendar
-from coaching.job_queue import REFRESH_JOB, enqueue
+from coaching.job_queue.names import REFRESH_JOB
+from coaching.job_queue.queue import enqueue
 from coaching.models import CalendarEvent, CalendarKind, CalendarSource
 from sessions_app.errors import Refused
 

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.db import transaction
 
-from coaching.job_queue import enqueue_arc_summary
+from coaching.job_queue.sessions import enqueue_arc_summary
 from sessions_app.expiry import Expiry, IdleSession, expire_session, idle_sessions
 from sessions_app.models import Session
 

@@ -11,7 +11,7 @@ from procrastinate import RetryDecision
 from procrastinate.contrib.django import app
 from procrastinate.jobs import Job
 
-from coaching.job_queue import BULK_QUEUE, IMPORT_JOB
+from coaching.job_queue.names import BULK_QUEUE, IMPORT_JOB
 from coaching.jobs.tasks import Retries
 from coaching.legacy.imports import job_steps
 from sessions_app.database import in_database_unhurried

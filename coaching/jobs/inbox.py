@@ -10,7 +10,7 @@ from django.conf import settings
 from procrastinate.contrib.django import app
 
 from coaching.inbox.polling import Reading
-from coaching.job_queue import INBOX_QUEUE
+from coaching.job_queue.names import INBOX_QUEUE
 from sessions_app.database import in_database_beside
 
 READ_JOB = "read_inbox"

@@ -14,7 +14,7 @@ from procrastinate import BaseRetryStrategy, RetryDecision
 from procrastinate.contrib.django import app
 from procrastinate.jobs import Job
 
-from coaching.job_queue import MAIL_REMINDER_JOB, PUSH_REMINDER_JOB, REMINDERS_QUEUE
+from coaching.job_queue.names import MAIL_REMINDER_JOB, PUSH_REMINDER_JOB, REMINDERS_QUEUE
 from coaching.reminders.devices import forget_device, note_failure, note_reached, read_push
 from coaching.reminders.due import claim_due, forget_old
 from coaching.reminders.mails import MailNotTakenError, begin_mail, give_back_mail, hand_over

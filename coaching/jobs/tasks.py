@@ -25,8 +25,7 @@ from coaching.files.former_clusters import remove_former_clusters
 from coaching.files.former_databases import drop_former_databases
 from coaching.files.garbage import collect_garbage
 from coaching.files.organising import purge_deleted_files
-from coaching.job_queue import (
-    BRIEF_ATTEMPTS,
+from coaching.job_queue.names import (
     BRIEF_JOB,
     BULK_QUEUE,
     ENCODING_JOB,
@@ -34,14 +33,17 @@ from coaching.job_queue import (
     REMOVAL_JOB,
     REMOVAL_QUEUE,
     SUMMARY_JOB,
-    SUMMARY_WAIT_SECONDS,
     TITLE_JOB,
     JobPriority,
+)
+from coaching.job_queue.queue import queue_again
+from coaching.job_queue.sessions import (
+    BRIEF_ATTEMPTS,
+    SUMMARY_WAIT_SECONDS,
     enqueue_brief,
     enqueue_brief_anew,
     enqueue_follow_ups,
     enqueue_open_summary,
-    queue_again,
     sessions_being_briefed,
 )
 from coaching.jobs.briefs import StaleBriefError, write_briefs

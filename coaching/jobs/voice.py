@@ -10,7 +10,7 @@ from procrastinate.contrib.django import app
 
 from coaching.files.errors import StorageFailed
 from coaching.files.objects import stream_object
-from coaching.job_queue import RECORDING_JOB, VOICE_QUEUE, JobPriority
+from coaching.job_queue.names import RECORDING_JOB, VOICE_QUEUE, JobPriority
 from coaching.jobs.tasks import AfterStop
 from coaching.model_client.requests import store_usage
 from coaching.models import Recording, RecordingState

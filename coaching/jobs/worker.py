@@ -20,7 +20,7 @@ from procrastinate.contrib.django import app
 from procrastinate.exceptions import ConnectorException
 from procrastinate.periodic import PeriodicRegistry
 
-from coaching.job_queue import (
+from coaching.job_queue.names import (
     BULK_QUEUE,
     DOCUMENTS_QUEUE,
     HEARING_QUEUE,

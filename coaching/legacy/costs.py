@@ -10,7 +10,7 @@ from django.utils import timezone
 from coaching.context.brief_lines import MAX_TOKENS
 from coaching.engine.profiles import cost_micro_usd
 from coaching.engine.usage import TokenCounts
-from coaching.job_queue import enqueue_bulk_briefs
+from coaching.job_queue.sessions import enqueue_bulk_briefs
 from coaching.models import Import
 from sessions_app.import_completions import Changed
 from sessions_app.imports import sessions_of_import

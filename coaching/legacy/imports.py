@@ -18,7 +18,8 @@ from django.utils import timezone
 from django.utils.translation import gettext_noop
 
 from coaching.files.objects import erase_object_now, open_object, store_upload_now
-from coaching.job_queue import BULK_QUEUE, IMPORT_JOB, JobPriority, enqueue, is_queued
+from coaching.job_queue.names import BULK_QUEUE, IMPORT_JOB, JobPriority
+from coaching.job_queue.queue import enqueue, is_queued
 from coaching.legacy.about import propose
 from coaching.legacy.endings import BROKEN_OFF, break_off, end_cancelled, fail, forget_upload
 from coaching.legacy.importers.things import NotImportable

@@ -6,7 +6,7 @@ from datetime import date, datetime, timedelta
 from django.db import transaction
 
 from coaching.files.types import RULES
-from coaching.job_queue import enqueue_letter
+from coaching.job_queue.letters import enqueue_letter
 from coaching.letters.words import has_enough, month_before
 from coaching.models import FileType, Letter, Profile, UserFile
 from coaching.people.profile_changes import choose_letters

@@ -9,7 +9,7 @@ from django.db.models import Exists, OuterRef, Q
 
 from coaching.clock.days import day_bounds, local_day
 from coaching.clock.weeks import month_after
-from coaching.job_queue import enqueue_letter
+from coaching.job_queue.letters import enqueue_letter
 from coaching.letters.words import month_before
 from coaching.models import Letter, Profile
 

@@ -6,7 +6,7 @@ import uuid
 import structlog
 from django.db import DatabaseError
 
-from coaching.job_queue import enqueue_follow_ups
+from coaching.job_queue.sessions import enqueue_follow_ups
 from coaching.supervision import supervisor
 from sessions_app.database import in_database
 

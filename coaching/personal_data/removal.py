@@ -19,7 +19,8 @@ from django.db.models import QuerySet, TextField
 from django.db.models.functions import Cast
 
 from coaching.files.objects import erase_objects
-from coaching.job_queue import REMOVAL_JOB, enqueue, forget_jobs, job_arguments
+from coaching.job_queue.names import REMOVAL_JOB
+from coaching.job_queue.queue import enqueue, forget_jobs, job_arguments
 from coaching.personal_data.departures import record_departure
 from coaching.personal_data.ownership import owned_models, owner_of_argument
 from sessions_app.database import in_database_unhurried, no_time_limits

@@ -15,7 +15,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from coaching.clock.days import local_day, moment_at
 from coaching.files.types import RULES
-from coaching.job_queue import enqueue_reminders
+from coaching.job_queue.reminders import enqueue_reminders
 from coaching.models import DayPlan, FileType, PushDevice, Reminder, ReminderKind, SentReminder, UserFile
 from coaching.reminders.steps import due_steps, times_of_steps
 from coaching.skills.facts import checkin_due_on

@@ -8,7 +8,7 @@ from coaching.context.foreign import foreign_names
 from coaching.context.late_findings import IN_PROGRESS, classification_text
 from coaching.engine.errors import ToolError
 from coaching.engine.tools import ToolResult
-from coaching.job_queue import enqueue_document
+from coaching.job_queue.documents import enqueue_document
 from coaching.models import UNFINISHED_STATES, Document, DocumentState
 from coaching.tools.context import ToolContext
 from coaching.tools.document_findings import NO_DOCUMENT, DocumentInput, check_id

@@ -31,7 +31,7 @@ from coaching.files.objects import store_object
 from coaching.files.selectors import FileText, read_file
 from coaching.files.store import store_version
 from coaching.files.types import RULES
-from coaching.job_queue import enqueue_open_summary
+from coaching.job_queue.sessions import enqueue_open_summary
 from coaching.models import ActionItem, ActionState, FileSource, FileType, UserFile
 from coaching.tools.context import ToolContext
 from coaching.tools.going_lines import GoingLines, details_of, lines_going

@@ -15,7 +15,7 @@ from coaching.context.foreign import foreign_names
 from coaching.engine.errors import StaleRunnerError
 from coaching.engine.tools import ToolCall, ToolResult
 from coaching.events import CallPending
-from coaching.job_queue import enqueue_arc_summary, enqueue_summary
+from coaching.job_queue.sessions import enqueue_arc_summary, enqueue_summary
 from coaching.models import FileSource
 from coaching.tools import TOOLS
 from coaching.tools.decisions import Decision

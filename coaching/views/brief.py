@@ -20,7 +20,7 @@ from coaching.clock.moments import moment_in_words
 from coaching.context.brief_lines import corrected_text
 from coaching.context.continuity import RecentSession, recent_of
 from coaching.context.life_queries import recent_rows
-from coaching.job_queue import enqueue_brief_anew, enqueue_open_summary
+from coaching.job_queue.sessions import enqueue_brief_anew, enqueue_open_summary
 from coaching.models import ClientType, SessionScope
 from coaching.people.accounts import load_profile, user_id_of
 from coaching.people.attempts import AttemptLimit

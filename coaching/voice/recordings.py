@@ -12,7 +12,8 @@ from django.utils.translation import gettext_noop
 
 from coaching.files.objects import StoredObject, erase_object_now, store_object_now
 from coaching.files.quota import lock_usage
-from coaching.job_queue import RECORDING_JOB, VOICE_QUEUE, enqueue, is_queued, is_running
+from coaching.job_queue.names import RECORDING_JOB, VOICE_QUEUE
+from coaching.job_queue.queue import enqueue, is_queued, is_running
 from coaching.models import Profile, Recording, RecordingState
 from coaching.people.attempts import AttemptLimit
 from coaching.sandbox.limits import MEGABYTE

@@ -15,7 +15,7 @@ from procrastinate.jobs import Job
 
 from coaching.files.former_databases import BACKUP_LOCK
 from coaching.files.objects import STORAGE_ERRORS
-from coaching.job_queue import BULK_QUEUE, JobPriority
+from coaching.job_queue.names import BULK_QUEUE, JobPriority
 from coaching.jobs.tasks import AfterStop
 from coaching.models import Backup
 from coaching.personal_data.departures import has_departed_between

@@ -7,7 +7,7 @@ from django.contrib.sessions.models import Session as LoginSession
 from django.db import transaction
 from procrastinate.contrib.django.models import ProcrastinateJob, ProcrastinateWorker
 
-from coaching.job_queue import REMINDERS_QUEUE
+from coaching.job_queue.names import REMINDERS_QUEUE
 from coaching.models import ProgramToken, PushDevice
 from coaching.turns.answering import INTERRUPTED
 from coaching.turns.words import OPENING_CUT

@@ -88,7 +88,7 @@ UNSCOPED: Mapping[str, str] = {
     "coaching/legacy/imports.py:job_steps": "a job stores or undoes a person's import",
     "coaching/jobs/summaries.py:is_answering": "a job writes a session's summary",
     "coaching/jobs/summaries.py:_read_source": "a job writes a session's summary",
-    "coaching/job_queue.py:enqueue_follow_ups": "sessions whose turns have ended, or whose brief is behind",
+    "coaching/job_queue/sessions.py:enqueue_follow_ups": "sessions whose turns ended, or whose brief is due",
     "coaching/model_client/requests.py:store_usage": "a request outside a turn is paid for by its session",
     "coaching/jobs/voice.py:_waiting": "a job turns a recording into words",
     "coaching/voice/recordings.py:erase_old_recordings": "a job erases recordings that nobody came back for",

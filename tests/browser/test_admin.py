@@ -14,7 +14,8 @@ from django.urls import reverse
 from playwright.async_api import expect
 from simple_history.admin import SimpleHistoryAdmin
 
-from coaching.job_queue import IMPORT_JOB, enqueue
+from coaching.job_queue.names import IMPORT_JOB
+from coaching.job_queue.queue import enqueue
 from coaching.models import Profile, Skill
 from coaching.people.help_lines import sync_help_lines
 from sessions_app.database import in_database

@@ -25,7 +25,7 @@ from coaching.calendar.refresh import (
     wait_after,
 )
 from coaching.calendar.sources import keep_calendar
-from coaching.job_queue import REFRESH_JOB
+from coaching.job_queue.names import REFRESH_JOB
 from coaching.models import CalendarEvent, CalendarKind, CalendarSource
 from sessions_app.database import in_database
 from tests.calendar.conftest import NOW, FeedServer, calendar_text, feed_server, one_event

@@ -14,7 +14,8 @@ from django.db.models import QuerySet
 from procrastinate.contrib.django.models import ProcrastinateJob
 from psycopg import sql
 
-from coaching.job_queue import BRIEF_JOB, enqueue_brief, enqueue_brief_anew
+from coaching.job_queue.names import BRIEF_JOB
+from coaching.job_queue.sessions import enqueue_brief, enqueue_brief_anew
 from coaching.practice.faults.fault import Fault
 from coaching.practice.script import Hold, Reply
 from coaching.practice.server import PracticeServer

@@ -16,7 +16,7 @@ from uuid import uuid4
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 
-from coaching.job_queue import DOCUMENT_QUEUES, enqueue_documents
+from coaching.job_queue.documents import DOCUMENT_QUEUES, enqueue_documents
 from coaching.library.references.files import sync_reference_files
 from coaching.models import (
     UNFINISHED_STATES,

@@ -9,7 +9,8 @@ import pytest
 from django.contrib.auth.models import User
 from pytest_django import Settings
 
-from coaching.job_queue import INBOX_QUEUE, enqueue
+from coaching.job_queue.names import INBOX_QUEUE
+from coaching.job_queue.queue import enqueue
 from coaching.jobs.inbox import READ_JOB, read_inbox
 from coaching.jobs.worker import JobWorker
 from coaching.models import Document, InboxState

@@ -14,7 +14,8 @@ from procrastinate.contrib.django import connector_params
 from procrastinate.contrib.django.models import ProcrastinateJob
 from structlog.testing import capture_logs
 
-from coaching.job_queue import TITLE_JOB, enqueue
+from coaching.job_queue.names import TITLE_JOB
+from coaching.job_queue.queue import enqueue
 from coaching.jobs.tasks import MODELS
 from coaching.jobs.worker import open_queue
 from coaching.model_client.connection import ModelConnection

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 from django.utils.translation import override
 
-from coaching.job_queue import enqueue_brief, enqueue_summary
+from coaching.job_queue.sessions import enqueue_brief, enqueue_summary
 from coaching.jobs import briefs, summaries, titles
 from coaching.live.runner import Runner
 from coaching.models import Profile, PulseRating

@@ -17,13 +17,8 @@ from procrastinate.contrib.django.models import ProcrastinateEvent, Procrastinat
 
 from coaching.context.brief_lines import MAX_TOKENS, corrected_text
 from coaching.context.budget import count_tokens
-from coaching.job_queue import (
-    BRIEF_ATTEMPTS,
-    BRIEF_JOB,
-    BRIEF_WAIT_SECONDS,
-    enqueue_brief,
-    enqueue_brief_anew,
-)
+from coaching.job_queue.names import BRIEF_JOB
+from coaching.job_queue.sessions import BRIEF_ATTEMPTS, BRIEF_WAIT_SECONDS, enqueue_brief, enqueue_brief_anew
 from coaching.jobs import tasks
 from coaching.jobs.briefs import PIECE_TOKENS, StaleBriefError, build_brief_request, write_briefs
 from coaching.jobs.tasks import enqueue_missing_briefs

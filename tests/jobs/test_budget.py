@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 from pytest_django import Settings
 
-from coaching.job_queue import BRIEF_JOB, TITLE_JOB
+from coaching.job_queue.names import BRIEF_JOB, TITLE_JOB
 from coaching.live.runner import Runner
 from coaching.practice import PracticeServer
 from coaching.turns.request import TurnRequest

@@ -6,7 +6,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 
-from coaching.job_queue import BRIEF_JOB, TITLE_JOB, enqueue_follow_ups
+from coaching.job_queue.names import BRIEF_JOB, TITLE_JOB
+from coaching.job_queue.sessions import enqueue_follow_ups
 from coaching.live.follow_ups import FollowUps
 from coaching.live.runner import Runner
 from coaching.practice import PracticeServer

@@ -12,7 +12,8 @@ from django.test import override_settings
 from django.utils import timezone
 from procrastinate.contrib.django import app
 
-from coaching.job_queue import LETTER_JOB, enqueue_letter
+from coaching.job_queue.letters import enqueue_letter
+from coaching.job_queue.names import LETTER_JOB
 from coaching.letters.choice import switch_letters
 from coaching.library.clients import own_client
 from coaching.models import ActionItem, ActionState, CareEnd, Letter, Profile, UserFile, UserFileVersion

@@ -8,7 +8,8 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from coaching.context.brief_lines import corrected_text
-from coaching.job_queue import SUMMARY_JOB, SUMMARY_WAIT_SECONDS, enqueue_open_summary
+from coaching.job_queue.names import SUMMARY_JOB
+from coaching.job_queue.sessions import SUMMARY_WAIT_SECONDS, enqueue_open_summary
 from coaching.jobs.summaries import REQUEST, cleaned_summary
 from coaching.live.runner import Runner
 from coaching.practice import PracticeServer

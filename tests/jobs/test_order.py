@@ -8,16 +8,16 @@ import pytest
 from django.contrib.auth.models import User
 from procrastinate.contrib.django import app
 
-from coaching.job_queue import (
+from coaching.job_queue.names import (
     BULK_QUEUE,
     DOCUMENT_JOB,
     DOCUMENTS_QUEUE,
     REMINDERS_QUEUE,
     SUMMARY_JOB,
     JobPriority,
-    enqueue,
-    enqueue_summary,
 )
+from coaching.job_queue.queue import enqueue
+from coaching.job_queue.sessions import enqueue_summary
 from coaching.jobs.worker import REMINDER_SLOTS, SLOTS, JobWorker
 from coaching.practice import PracticeServer
 from sessions_app.database import in_database

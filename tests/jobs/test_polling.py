@@ -13,7 +13,8 @@ from procrastinate.exceptions import AppNotOpen
 from procrastinate.jobs import Notification
 from pytest_django import Settings
 
-from coaching.job_queue import DOCUMENTS_QUEUE, REMINDERS_QUEUE, enqueue
+from coaching.job_queue.names import DOCUMENTS_QUEUE, REMINDERS_QUEUE
+from coaching.job_queue.queue import enqueue
 from coaching.jobs import worker
 from coaching.jobs.connections import open_connector
 from coaching.jobs.polling import PolledJobs, Polling

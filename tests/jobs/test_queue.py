@@ -6,7 +6,7 @@ from django.db import connection, transaction
 from django.test import Client
 from procrastinate.contrib.django.models import ProcrastinateJob
 
-from coaching.job_queue import enqueue
+from coaching.job_queue.queue import enqueue
 from coaching.jobs.tasks import MAX_ATTEMPTS, free_stalled_jobs
 from tests.conftest import MakeUser
 

@@ -11,7 +11,9 @@ from django.utils import timezone
 from pytest_django import Settings
 from structlog.testing import capture_logs
 
-from coaching.job_queue import SUMMARY_JOB, enqueue_arc_summary, enqueue_summary, forget_jobs
+from coaching.job_queue.names import SUMMARY_JOB
+from coaching.job_queue.queue import forget_jobs
+from coaching.job_queue.sessions import enqueue_arc_summary, enqueue_summary
 from coaching.jobs.expiry import expire_idle_sessions
 from coaching.jobs.summaries import (
     LEFT_OUT,

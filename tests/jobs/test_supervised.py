@@ -12,7 +12,7 @@ from procrastinate.exceptions import ConnectorException
 from pytest_django import Settings
 
 from coaching import supervision
-from coaching.job_queue import enqueue
+from coaching.job_queue.queue import enqueue
 from coaching.jobs.worker import STOP_SECONDS, JobWorker
 from sessions_app.database import in_database
 from tests.jobs.conftest import jobs_named

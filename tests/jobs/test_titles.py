@@ -4,7 +4,8 @@ import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
 
-from coaching.job_queue import TITLE_JOB, enqueue_follow_ups
+from coaching.job_queue.names import TITLE_JOB
+from coaching.job_queue.sessions import enqueue_follow_ups
 from coaching.jobs.titles import MESSAGE_CHARACTERS, REQUEST, build_title_request, cleaned_title
 from coaching.live.runner import Runner
 from coaching.practice import PracticeServer

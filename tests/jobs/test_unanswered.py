@@ -7,7 +7,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from coaching.job_queue import BRIEF_JOB
+from coaching.job_queue.names import BRIEF_JOB
 from coaching.jobs.expiry import expire_idle_sessions
 from coaching.jobs.tasks import enqueue_missing_briefs
 from coaching.practice import PracticeServer

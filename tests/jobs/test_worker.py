@@ -21,7 +21,8 @@ from django.core.management import call_command
 from django.db import connection
 from procrastinate.contrib.django.models import ProcrastinateJob
 
-from coaching.job_queue import BRIEF_JOB, SUMMARY_JOB, enqueue_brief, enqueue_summary
+from coaching.job_queue.names import BRIEF_JOB, SUMMARY_JOB
+from coaching.job_queue.sessions import enqueue_brief, enqueue_summary
 from coaching.jobs.connections import WorkersConnection
 from coaching.jobs.summaries import REQUEST
 from coaching.practice import PracticeServer

@@ -14,7 +14,7 @@ from django.http import HttpResponse
 from django.test import Client, override_settings
 
 from coaching.files.objects import OBJECTS_PREFIX, ObjectStorage
-from coaching.job_queue import BRIEF_JOB, BULK_QUEUE, IMPORT_JOB
+from coaching.job_queue.names import BRIEF_JOB, BULK_QUEUE, IMPORT_JOB
 from coaching.jobs.tasks import collect_file_garbage
 from coaching.legacy.endings import BROKEN_OFF, UNDO_BROKEN_OFF
 from coaching.legacy.importers.source import NOT_JSON_OR_ZIP

@@ -16,7 +16,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from coaching.job_queue import IMPORT_JOB, is_queued
+from coaching.job_queue.names import IMPORT_JOB
+from coaching.job_queue.queue import is_queued
 from coaching.legacy import reading, watching
 from coaching.legacy.importers import reader, source, wire
 from coaching.legacy.importers.assembly import Assembly

@@ -14,7 +14,7 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
-from coaching.job_queue import BRIEF_JOB, TITLE_JOB
+from coaching.job_queue.names import BRIEF_JOB, TITLE_JOB
 from coaching.jobs.tasks import enqueue_missing_briefs
 from coaching.live.runner import Runner
 from coaching.models import Import, UserFile

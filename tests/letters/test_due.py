@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from django.contrib.auth.models import User
 
-from coaching.job_queue import is_queued
+from coaching.job_queue.queue import is_queued
 from coaching.letters.due import SPREAD, due_at, queue_due
 from coaching.models import Letter, Profile
 from tests.conftest import MakeUser

@@ -10,7 +10,7 @@ import time_machine
 from django.contrib.auth.models import User
 from django.test import Client
 
-from coaching.job_queue import is_queued
+from coaching.job_queue.queue import is_queued
 from coaching.models import FileSource, FileType, Letter, Profile, UserFile
 from tests.jobs.conftest import empty_queue
 from tests.letters.months import FIRST, OCTOBER, keep, october, talk

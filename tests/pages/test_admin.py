@@ -15,7 +15,8 @@ from django.test import Client
 from django.urls import reverse
 from procrastinate.contrib.django.models import ProcrastinateJob
 
-from coaching.job_queue import BRIEF_ATTEMPTS, BRIEF_JOB
+from coaching.job_queue.names import BRIEF_JOB
+from coaching.job_queue.sessions import BRIEF_ATTEMPTS
 from coaching.models import CaptureVerdict, UserFileVersion
 from sessions_app.admin import ROWS_LISTED, ReadOnlyMixin
 from sessions_app.models import Message, ModelUsage, SafetyVerdict, Session, SessionBrief

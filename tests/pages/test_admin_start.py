@@ -16,7 +16,7 @@ from django.test.utils import CaptureQueriesContext
 
 from coaching.admin.records import group_records
 from coaching.admin.start import read_groups, with_figures
-from coaching.job_queue import enqueue
+from coaching.job_queue.queue import enqueue
 from coaching.people.mail_failures import note_failure, note_sent
 from sessions_app.figures import read_brief_figures, read_turn_figures, sessions_with_brief_behind
 from sessions_app.models import Message, ModelUsage, Session, Turn, TurnStatus

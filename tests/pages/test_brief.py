@@ -14,7 +14,7 @@ from django.utils import timezone
 from procrastinate.contrib.django.models import ProcrastinateJob
 from pytest_django import Settings
 
-from coaching.job_queue import BRIEF_JOB, SUMMARY_JOB
+from coaching.job_queue.names import BRIEF_JOB, SUMMARY_JOB
 from coaching.views import brief as brief_page
 from coaching.views.brief import ASKED_ANEW, CHANGED, CORRECTED, REMOVED, RESTORED, UNDONE
 from sessions_app.briefs import CORRECTION_CHARACTERS, MAX_CORRECTIONS

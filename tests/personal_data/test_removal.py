@@ -32,7 +32,8 @@ from pytest_django import Settings
 
 from coaching.files.drafts import build_draft
 from coaching.files.garbage import collect_garbage
-from coaching.job_queue import REMOVAL_JOB, enqueue
+from coaching.job_queue.names import REMOVAL_JOB
+from coaching.job_queue.queue import enqueue
 from coaching.models import FileSource, FileType, Skill, UserFile
 from coaching.personal_data.ownership import owner_of_argument
 from coaching.personal_data.removal import remove_person

@@ -14,7 +14,7 @@ from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 from pytest_django import Settings
 
-from coaching.job_queue import enqueue
+from coaching.job_queue.queue import enqueue
 from sessions_app.database import in_database
 from sessions_app.models import Message, MessageRole, Session, Turn, TurnStatus
 from tests.conftest import MakeUser

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from django.contrib.auth.models import User
 
-from coaching.job_queue import enqueue_follow_ups
+from coaching.job_queue.sessions import enqueue_follow_ups
 from sessions_app import pending_calls, selectors, services, turn_records
 from sessions_app.errors import Refused, StaleFence
 from sessions_app.figures import sessions_with_brief_behind

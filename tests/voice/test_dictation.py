@@ -15,7 +15,7 @@ from django.utils import timezone
 from procrastinate.contrib.django.models import ProcrastinateJob
 from pytest_django import Settings
 
-from coaching.job_queue import RECORDING_JOB, VOICE_QUEUE
+from coaching.job_queue.names import RECORDING_JOB, VOICE_QUEUE
 from coaching.jobs.worker import JobWorker
 from coaching.models import Profile, Recording
 from coaching.voice import transcriber

@@ -13,7 +13,7 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_noop
 
-from coaching.job_queue import enqueue_document
+from coaching.job_queue.documents import enqueue_document
 from coaching.library.documents.calls import forget_calls
 from coaching.library.documents.drawn_pages import forget_pages
 from coaching.library.documents.folder_names import folder_meant

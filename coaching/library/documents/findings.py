@@ -8,7 +8,9 @@ from typing import Any, Literal
 
 from django.utils.translation import gettext_noop
 
-from coaching.job_queue import ANALYSIS_JOB, enqueue_analysis, enqueue_document, is_queued
+from coaching.job_queue.documents import enqueue_analysis, enqueue_document
+from coaching.job_queue.names import ANALYSIS_JOB
+from coaching.job_queue.queue import is_queued
 from coaching.library.documents.reasons import reason_for_models
 from coaching.models import (
     UNFINISHED_STATES,

@@ -14,7 +14,7 @@ from django.utils.translation import gettext_noop
 
 from coaching.files.objects import store_object_now
 from coaching.files.quota import check_room, lock_usage, refuse_when_full
-from coaching.job_queue import enqueue_document
+from coaching.job_queue.documents import enqueue_document
 from coaching.library.clients import accessible_client, accessible_project, own_client
 from coaching.library.documents.locks import lock_documents
 from coaching.library.documents.picture_metadata import MetadataStays, without_metadata

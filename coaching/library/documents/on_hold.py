@@ -9,7 +9,7 @@ from collections.abc import Collection
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from coaching.job_queue import DOCUMENT_QUEUES, enqueue_documents
+from coaching.job_queue.documents import DOCUMENT_QUEUES, enqueue_documents
 from coaching.library.documents.locks import lock_documents
 from coaching.library.moves import moving
 from coaching.models import UNFINISHED_STATES, Document, DocumentState

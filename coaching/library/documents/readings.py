@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from django.db.models import QuerySet
 from django.utils.translation import gettext_noop
 
-from coaching.job_queue import enqueue_analysis, is_queued, is_scheduled
+from coaching.job_queue.documents import enqueue_analysis
+from coaching.job_queue.queue import is_queued, is_scheduled
 from coaching.library.documents.calls import forget_failed
 from coaching.library.documents.findings import (
     FACTS_KEY,

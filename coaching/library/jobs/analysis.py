@@ -11,7 +11,7 @@ import structlog
 from procrastinate import JobContext
 from procrastinate.contrib.django import app
 
-from coaching.job_queue import ANALYSIS_JOB, JobPriority
+from coaching.job_queue.names import ANALYSIS_JOB, JobPriority
 from coaching.jobs.tasks import BULK_CALLS, MODELS, Retries
 from coaching.library.documents.findings import (
     FACTS_KEY,

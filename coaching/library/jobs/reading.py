@@ -17,16 +17,14 @@ from django.utils import timezone
 from procrastinate import JobContext
 from procrastinate.contrib.django import app
 
-from coaching.job_queue import (
+from coaching.job_queue.documents import DOCUMENT_QUEUES, enqueue_document, enqueue_documents
+from coaching.job_queue.names import (
     DOCUMENT_JOB,
-    DOCUMENT_QUEUES,
     DOCUMENTS_JOB,
     DOCUMENTS_QUEUE,
     HEARING_JOB,
     HEARING_QUEUE,
     JobPriority,
-    enqueue_document,
-    enqueue_documents,
 )
 from coaching.jobs.tasks import BULK_CALLS, MODELS, Retries
 from coaching.library.documents.drawn_pages import expire_pages

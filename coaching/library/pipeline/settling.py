@@ -5,7 +5,7 @@ from dataclasses import replace
 from django.db.models import F
 from django.utils import timezone
 
-from coaching.job_queue import enqueue_document
+from coaching.job_queue.documents import enqueue_document
 from coaching.library.documents.calls import use_answers
 from coaching.library.documents.filing import file_document, put_to_review
 from coaching.library.documents.locks import lock_documents

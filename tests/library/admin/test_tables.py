@@ -6,7 +6,7 @@ from django.contrib.auth.models import Permission, User
 from django.utils import timezone
 from procrastinate.contrib.django.models import ProcrastinateJob
 
-from coaching.job_queue import DOCUMENTS_JOB
+from coaching.job_queue.names import DOCUMENTS_JOB
 from coaching.library.rows.costs import calls_about
 from coaching.models import (
     ActionItem,

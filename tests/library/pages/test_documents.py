@@ -10,7 +10,7 @@ from django.test import Client as Browser
 from django.utils import timezone
 from procrastinate.contrib.django.models import ProcrastinateJob
 
-from coaching.job_queue import ANALYSIS_JOB, DOCUMENTS_JOB
+from coaching.job_queue.names import ANALYSIS_JOB, DOCUMENTS_JOB
 from coaching.library.clients import create_client, create_project, own_client
 from coaching.library.documents.findings import wait_again
 from coaching.library.documents.reasons import SIMILAR

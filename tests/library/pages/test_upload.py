@@ -14,7 +14,7 @@ from django.db import connections
 from django.test import AsyncClient, Client
 from procrastinate.contrib.django.models import ProcrastinateJob
 
-from coaching.job_queue import DOCUMENTS_JOB
+from coaching.job_queue.names import DOCUMENTS_JOB
 from coaching.library.clients import create_client, create_project, own_client
 from coaching.library.documents import intake
 from coaching.library.pages import upload as upload_page

@@ -12,7 +12,8 @@ from django.test import override_settings
 from procrastinate.contrib.django.models import ProcrastinateJob
 from pytest_django import Settings
 
-from coaching.job_queue import ANALYSIS_JOB, enqueue_analysis
+from coaching.job_queue.documents import enqueue_analysis
+from coaching.job_queue.names import ANALYSIS_JOB
 from coaching.library.clients import own_client
 from coaching.library.documents.findings import (
     BUDGET_SECONDS,

@@ -6,7 +6,7 @@ from django.utils import timezone
 from procrastinate.contrib.django.models import ProcrastinateJob
 from pytest_django import Settings
 
-from coaching.job_queue import ANALYSIS_JOB
+from coaching.job_queue.names import ANALYSIS_JOB
 from coaching.library.documents.findings import FACTS_KEY, TRANSCRIPT_KEY
 from coaching.library.documents.readings import queue_readings
 from coaching.library.documents.undoing import undo_effect

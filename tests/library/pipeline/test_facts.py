@@ -17,7 +17,7 @@ from pytest_django import Settings
 
 from coaching.context.budget import count_tokens
 from coaching.engine.errors import UpstreamError
-from coaching.job_queue import ANALYSIS_JOB, DOCUMENTS_QUEUE, JobPriority
+from coaching.job_queue.names import ANALYSIS_JOB, DOCUMENTS_QUEUE, JobPriority
 from coaching.library.documents.facts import keep_facts
 from coaching.library.documents.filing import Decision, file_document, withhold_document
 from coaching.library.documents.findings import (

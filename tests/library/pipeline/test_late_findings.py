@@ -9,7 +9,7 @@ from procrastinate.contrib.django.models import ProcrastinateJob
 
 from coaching.context.late_findings import IN_PROGRESS, PROPOSED, READY, awaited_in, finding_parts
 from coaching.context.opening import Statement
-from coaching.job_queue import ANALYSIS_JOB
+from coaching.job_queue.names import ANALYSIS_JOB
 from coaching.library.documents.findings import MAX_SECONDS, STILL_UNREAD, read_finding, wait_for_text
 from coaching.models import Document, DocumentState, DocumentText
 from coaching.people.profile_changes import offer_library

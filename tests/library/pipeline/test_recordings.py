@@ -12,7 +12,7 @@ from django.test import Client as Browser
 from procrastinate.contrib.django.models import ProcrastinateJob
 from pytest_django import Settings
 
-from coaching.job_queue import HEARING_JOB
+from coaching.job_queue.names import HEARING_JOB
 from coaching.jobs.worker import JobWorker
 from coaching.library.documents.filing import read_again
 from coaching.library.documents.intake import destination_of, take_in

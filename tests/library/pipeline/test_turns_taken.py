@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 from pytest_django import Settings
 
-from coaching.job_queue import DOCUMENT_QUEUES, enqueue_documents
+from coaching.job_queue.documents import DOCUMENT_QUEUES, enqueue_documents
 from coaching.jobs.worker import JobWorker
 from coaching.library.jobs.reading import resume_waiting
 from coaching.models import Document, DocumentSource, DocumentState
