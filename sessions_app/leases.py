@@ -16,7 +16,7 @@ from django.db import transaction
 from sessions_app.models import RunnerProcess, Turn, TurnStatus
 from sessions_app.process_name import process_name
 from sessions_app.queries import Query, run_query
-from sessions_app.turn_records import TurnKey
+from sessions_app.turn_locks import TurnKey
 
 BEAT_SECONDS = 2.0
 LEASE_SECONDS = 6.0

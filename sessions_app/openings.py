@@ -7,7 +7,7 @@ has said something, the session counts as unused.
 import uuid
 
 from sessions_app.models import USED, Session, SessionKind, TurnStatus
-from sessions_app.turn_records import Ending, end_turn
+from sessions_app.turn_endings import Ending, end_turn
 
 
 def is_opened_by_sage(session: Session) -> bool:

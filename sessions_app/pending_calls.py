@@ -21,17 +21,9 @@ from sessions_app.queries import write_together
 from sessions_app.selectors import accessible_session
 from sessions_app.session_events import COUNTER, CallAsked, CallEnded, append, numbered
 from sessions_app.text import mended
-from sessions_app.turn_records import (
-    CARD_DETAILS,
-    UNTIL_ANSWERED,
-    CallResult,
-    Ending,
-    TurnKey,
-    end_turn,
-    lock_session_of,
-    part_ended,
-    pause_turn,
-)
+from sessions_app.turn_endings import Ending, end_turn, part_ended, pause_turn
+from sessions_app.turn_locks import TurnKey, lock_session_of
+from sessions_app.turn_records import CARD_DETAILS, UNTIL_ANSWERED, CallResult
 
 SUPERSEDED = "The user wrote a message instead of answering. It follows."
 DISMISSED = "The user dismissed this without an answer."

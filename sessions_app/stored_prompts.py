@@ -11,7 +11,7 @@ from typing import Any
 from django.db import transaction
 
 from sessions_app.models import Message, MessageRole, Session, Turn
-from sessions_app.turn_records import TurnKey, lock_session_of, lock_turn
+from sessions_app.turn_locks import TurnKey, lock_session_of, lock_turn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

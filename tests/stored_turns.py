@@ -8,7 +8,8 @@ from django.contrib.auth.models import User
 from sessions_app import services, turn_records
 from sessions_app.limits import RateLimit
 from sessions_app.models import Round, Session, SessionKind
-from sessions_app.turn_records import NewCall, TurnKey
+from sessions_app.turn_locks import TurnKey
+from sessions_app.turn_records import NewCall
 
 
 def open_conversation(user: User) -> Session:

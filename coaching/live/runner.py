@@ -46,7 +46,7 @@ from sessions_app.limits import RateLimit
 from sessions_app.models import TurnStatus
 from sessions_app.pending_calls import EndedCall
 from sessions_app.services import OpenedTurn
-from sessions_app.turn_records import TurnKey
+from sessions_app.turn_locks import TurnKey
 
 logger = structlog.get_logger(__name__)
 

@@ -13,7 +13,7 @@ from coaching.live.hub import LiveTurn
 from coaching.turns.setup import TurnSetup
 from sessions_app import turn_records
 from sessions_app.database import in_database
-from sessions_app.turn_records import TurnKey
+from sessions_app.turn_locks import TurnKey
 
 logger = structlog.get_logger(__name__)
 

@@ -15,7 +15,7 @@ from sessions_app import leases
 from sessions_app.database import OUTAGES, in_database, in_database_heartbeat
 from sessions_app.leases import LeaseWatch
 from sessions_app.models import Session, Turn, TurnStatus
-from sessions_app.turn_records import TurnKey
+from sessions_app.turn_locks import TurnKey
 
 logger = structlog.get_logger(__name__)
 

@@ -36,11 +36,12 @@ from coaching.turns.setup import TurnSetup
 from coaching.turns.tool_session import ToolSession
 from coaching.turns.upstream import note_end
 from coaching.turns.words import FAILURES, OPENING_CUT, WORDS
-from sessions_app import pending_calls, turn_records
+from sessions_app import pending_calls, turn_endings, turn_records
 from sessions_app.database import in_database
 from sessions_app.errors import StaleFence
 from sessions_app.models import Message, ToolCallState, TurnStatus
-from sessions_app.turn_records import Ending, LastRound, TurnKey
+from sessions_app.turn_endings import Ending, LastRound
+from sessions_app.turn_locks import TurnKey
 
 logger = structlog.get_logger(__name__)
 
@@ -217,7 +218,7 @@ def lost(turn_id: str) -> TurnDone:
 async def _stored_answer(key: TurnKey, ending: Ending, last: LastRound | None) -> Message | None:
     for delay_seconds in (*_CLOSE_DELAYS_SECONDS, None):
         try:
-            return await in_database(turn_records.close_turn, key, ending, last=last)
+            return await in_database(turn_endings.close_turn, key, ending, last=last)
         except StaleFence as error:
             await _store_spent_tokens(key, last)
             raise StaleRunnerError(str(error)) from error

@@ -18,7 +18,8 @@ from sessions_app.database import in_database
 from sessions_app.errors import StaleFence
 from sessions_app.models import Round
 from sessions_app.text import mended
-from sessions_app.turn_records import CallResult, LastRound, NewCall
+from sessions_app.turn_endings import LastRound
+from sessions_app.turn_records import CallResult, NewCall
 
 NO_DECISIONS: Mapping[str, Decision] = {}
 

@@ -30,7 +30,7 @@ from coaching.turns.pictures import with_pictures
 from coaching.turns.setup import TurnSetup, limits_left, state_of, stored_prompt_of, with_taint
 from sessions_app.models import MessageRole, Round, ToolCallRecord, ToolCallState, Turn
 from sessions_app.stored_prompts import store_prompt
-from sessions_app.turn_records import TurnKey
+from sessions_app.turn_locks import TurnKey
 
 SHRUNK_AFTER = "shrunk_after_round"
 """In a turn's metadata: the thinking of the rounds up to this one was bound to a larger window."""

@@ -22,7 +22,7 @@ from coaching.tools.tainted import Ruling
 from sessions_app.history import FOREIGN_KEY, TAINT_KEY
 from sessions_app.models import Session, ToolCallRecord, Turn
 from sessions_app.stored_prompts import StoredPrompt
-from sessions_app.turn_records import TurnKey
+from sessions_app.turn_locks import TurnKey
 
 MAX_UPSTREAM_REQUESTS = PartLimits().max_upstream_requests
 

@@ -46,7 +46,7 @@ from sessions_app.models import Message, Session
 from sessions_app.queries import Columns, Condition, Query, Rows, parameter, prepared, run_queries
 from sessions_app.services import OpenedTurn
 from sessions_app.stored_prompts import BuildPrompt, StoredPrompt
-from sessions_app.turn_records import TurnKey
+from sessions_app.turn_locks import TurnKey
 from sessions_app.verdicts import NewVerdict, store_verdict
 
 logger = structlog.get_logger(__name__)

@@ -13,7 +13,7 @@ from coaching.turns.answering import INTERRUPTED
 from coaching.turns.words import OPENING_CUT
 from sessions_app.leases import read_leases
 from sessions_app.models import RunnerProcess, Turn
-from sessions_app.turn_records import close_turn
+from sessions_app.turn_endings import close_turn
 
 
 @transaction.atomic

@@ -22,7 +22,7 @@ from sessions_app import services
 from sessions_app.database import in_database
 from sessions_app.limits import RateLimit
 from sessions_app.models import Message, Session, SessionKind
-from sessions_app.turn_records import TurnKey
+from sessions_app.turn_locks import TurnKey
 
 NO_LIMIT = RateLimit(turns=10_000, seconds=60)
 TYPES = {

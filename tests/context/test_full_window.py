@@ -14,7 +14,7 @@ from coaching.turns.start import start_turn
 from sessions_app.database import in_database
 from sessions_app.errors import StaleFence
 from sessions_app.models import TurnStatus
-from sessions_app.turn_records import TurnKey
+from sessions_app.turn_locks import TurnKey
 from tests.context.conftest import NO_LIMIT, Talk, text_blocks
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -18,7 +18,7 @@ from coaching.turns.start import start_turn
 from coaching.turns.words import FAILURES, WORDS
 from sessions_app.database import in_database
 from sessions_app.models import Message, ToolCallRecord, TurnStatus
-from sessions_app.turn_records import TurnKey
+from sessions_app.turn_locks import TurnKey
 from tests.context.conftest import NO_LIMIT, Talk
 from tests.library.rows import make_document
 

@@ -29,10 +29,11 @@ from coaching.models import (
 from coaching.people.profile_changes import offer_library
 from coaching.turns.request import TurnRequest
 from coaching.turns.start import StartedTurn, start_turn
-from sessions_app import services, turn_records
+from sessions_app import services, turn_endings
 from sessions_app.limits import RateLimit
 from sessions_app.models import Session, SessionStatus, TurnStatus
-from sessions_app.turn_records import Ending, TurnKey
+from sessions_app.turn_endings import Ending
+from sessions_app.turn_locks import TurnKey
 from tests.evals.situation import OPENING, LifeDocument, LifeFile, Line, Sage, Situation, Step, Them
 from tests.stored_turns import store_round
 
@@ -94,7 +95,7 @@ def _answer(asked: StartedTurn, text: str) -> None:
     turn = asked.opened.turn
     key = TurnKey(turn_id=turn.id, fence=turn.fence)
     store_round(key, text=text)
-    turn_records.close_turn(key, Ending(status=TurnStatus.COMPLETED, stop_reason="end_turn"))
+    turn_endings.close_turn(key, Ending(status=TurnStatus.COMPLETED, stop_reason="end_turn"))
 
 
 def document_ids(user_id: int, names: Sequence[str]) -> list[int]:

@@ -24,7 +24,8 @@ from sessions_app import services
 from sessions_app.database import in_database
 from sessions_app.limits import RateLimit
 from sessions_app.models import MessageRole, Session, SessionKind, SessionStatus, TitleSource, TurnStatus
-from sessions_app.turn_records import Ending, TurnKey, close_turn
+from sessions_app.turn_endings import Ending, close_turn
+from sessions_app.turn_locks import TurnKey
 from tests.messages import append_message
 
 RATE = RateLimit(turns=1000, seconds=60)

@@ -9,7 +9,7 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from coaching.jobs.expiry import expire_idle_sessions
-from sessions_app import services, turn_records
+from sessions_app import services, turn_endings
 from sessions_app.arcs import current_arc, enter_arc
 from sessions_app.models import (
     Session,
@@ -20,7 +20,8 @@ from sessions_app.models import (
     Turn,
     TurnStatus,
 )
-from sessions_app.turn_records import NewCall, TurnKey
+from sessions_app.turn_locks import TurnKey
+from sessions_app.turn_records import NewCall
 from tests.jobs.conftest import RATE
 from tests.stored_turns import open_turn, store_round
 
@@ -51,7 +52,7 @@ def ask(user: User, session: Session) -> TurnKey:
             for i in (1, 2)
         ],
     )
-    turn_records.pause_turn(key, stop_reason="tool_use")
+    turn_endings.pause_turn(key, stop_reason="tool_use")
     return key
 
 

@@ -11,7 +11,7 @@ from coaching.job_queue.names import BRIEF_JOB
 from coaching.jobs.expiry import expire_idle_sessions
 from coaching.jobs.tasks import enqueue_missing_briefs
 from coaching.practice import PracticeServer
-from sessions_app import pending_calls, services, turn_records
+from sessions_app import pending_calls, services, turn_endings
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionBrief, SessionKind, Turn
 from sessions_app.turn_records import NewCall
@@ -27,7 +27,7 @@ def asking_session(user: User, kind: str, *, hours: int) -> Session:
     key = open_turn(session)
     question = NewCall(tool_use_id="t1", name="show_options", position=1, input={}, is_interactive=True)
     store_round(key, text="Which one?", calls=[question])
-    turn_records.pause_turn(key, stop_reason="tool_use")
+    turn_endings.pause_turn(key, stop_reason="tool_use")
     then = timezone.now() - timedelta(hours=hours)
     Session.unscoped.filter(id=session.id).update(last_active_at=then)
     Turn.unscoped.filter(session=session).update(started_at=then, part_started_at=then)

@@ -43,7 +43,7 @@ from sessions_app.database import in_database
 from sessions_app.models import Message, MessageRole, Session, SessionEvent, SessionKind, TurnStatus
 from sessions_app.session_events import FACT_TYPES, Numbered, listeners
 from sessions_app.titles import rename_session
-from sessions_app.turn_records import Ending, close_turn
+from sessions_app.turn_endings import Ending, close_turn
 from tests.architecture.parsing import parse
 from tests.sage.processes import PROJECT
 from tests.stored_turns import open_conversation, open_turn

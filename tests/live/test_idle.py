@@ -16,7 +16,7 @@ from coaching.practice import PracticeServer
 from sessions_app import leases
 from sessions_app.database import in_database
 from sessions_app.models import Turn, TurnStatus
-from sessions_app.turn_records import Ending, close_turn
+from sessions_app.turn_endings import Ending, close_turn
 from tests.stored_turns import open_conversation, open_turn
 
 pytestmark = pytest.mark.django_db(transaction=True)

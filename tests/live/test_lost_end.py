@@ -7,10 +7,11 @@ from coaching.engine.events import RoundBoundary, TextDelta
 from coaching.events import RoundClosed, Sync, TurnDone, TurnEvent
 from coaching.live.hub import Subscription
 from coaching.live.readers import Readers, publish_lost_end
-from sessions_app import turn_records
+from sessions_app import turn_endings
 from sessions_app.database import in_database
 from sessions_app.models import Session, TurnStatus
-from sessions_app.turn_records import Ending, TurnKey
+from sessions_app.turn_endings import Ending
+from sessions_app.turn_locks import TurnKey
 from tests.stored_turns import open_conversation, open_turn, store_round
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -46,7 +47,7 @@ async def test_readers_hear_that_nothing_of_it_was_kept(user: User) -> None:
     readers = Readers()
     subscription = await lose(readers, user, session, key)
     interrupted = Ending(status=TurnStatus.INTERRUPTED, stop_reason="interrupted")
-    await in_database(turn_records.close_turn, key, interrupted)
+    await in_database(turn_endings.close_turn, key, interrupted)
 
     sync, done = await told(readers, subscription, session)
     assert isinstance(sync, Sync)
@@ -61,7 +62,7 @@ async def test_readers_hear_the_whole_answer_that_another_process_gave(user: Use
     subscription = await lose(readers, user, session, key)
     await in_database(store_round, key, number=1, text="Hello.")
     whole = Ending(status=TurnStatus.COMPLETED, stop_reason="end_turn")
-    await in_database(turn_records.close_turn, key, whole)
+    await in_database(turn_endings.close_turn, key, whole)
 
     text, done = await told(readers, subscription, session)
     assert text == TextDelta("lo.")
@@ -87,7 +88,7 @@ async def test_a_round_that_another_process_added_is_shown_with_all_before_it(us
     await in_database(store_round, key, number=1, text="Hello.")
     await in_database(store_round, key, number=2, text="And more.")
     await in_database(
-        turn_records.close_turn, key, Ending(status=TurnStatus.COMPLETED, stop_reason="end_turn")
+        turn_endings.close_turn, key, Ending(status=TurnStatus.COMPLETED, stop_reason="end_turn")
     )
 
     sync, done = await told(readers, subscription, session)

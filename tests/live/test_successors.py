@@ -17,7 +17,7 @@ from coaching.practice import PracticeServer
 from coaching.practice.script import Hold, Reply, ToolUse
 from coaching.turns import answering
 from coaching.turns.request import TurnRequest
-from sessions_app import leases, pending_calls, services, turn_records
+from sessions_app import leases, pending_calls, services, turn_endings
 from sessions_app.database import in_database
 from sessions_app.errors import Refused
 from sessions_app.limits import RateLimit
@@ -41,7 +41,7 @@ async def runner(practice: PracticeServer, monkeypatch: pytest.MonkeyPatch) -> A
 
     async def late(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         result = await in_database(function, *args, **kwargs)
-        if function in (turn_records.close_turn, pending_calls.await_user):
+        if function in (turn_endings.close_turn, pending_calls.await_user):
             await asyncio.sleep(LATE_SECONDS)
         return result
 

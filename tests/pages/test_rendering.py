@@ -9,10 +9,10 @@ from django.db import connection
 
 from coaching.events import TurnDone
 from coaching.sockets.fragments import render_fragment
-from sessions_app import turn_records
+from sessions_app import turn_endings
 from sessions_app.database import THREADS, in_database
 from sessions_app.models import TurnStatus
-from sessions_app.turn_records import Ending
+from sessions_app.turn_endings import Ending
 from tests.stored_turns import open_conversation, open_turn, store_round
 
 BOMB = "[a" * 50_000
@@ -22,7 +22,7 @@ def answered_with(user: User, text: str) -> str:
     """Store a finished turn and return its id."""
     key = open_turn(open_conversation(user))
     store_round(key, text=text)
-    turn_records.close_turn(key, Ending(status=TurnStatus.COMPLETED, stop_reason="end_turn"))
+    turn_endings.close_turn(key, Ending(status=TurnStatus.COMPLETED, stop_reason="end_turn"))
     return str(key.turn_id)
 
 

@@ -5,9 +5,9 @@ from django.contrib.auth.models import User
 from django.db import connection
 
 from coaching.models import RecallPassage
-from sessions_app import turn_records
+from sessions_app import turn_endings
 from sessions_app.models import TurnStatus
-from sessions_app.turn_records import Ending
+from sessions_app.turn_endings import Ending
 from tests.recall.history import texts
 from tests.stored_turns import open_conversation, open_turn, store_round
 
@@ -25,7 +25,7 @@ def test_a_turn_that_ends_has_each_of_its_messages_indexed_once(user: User) -> N
     key = open_turn(open_conversation(user))
     store_round(key, text="A wombat")
     before = next_id()
-    turn_records.close_turn(key, Ending(status=TurnStatus.COMPLETED, stop_reason="end_turn"))
+    turn_endings.close_turn(key, Ending(status=TurnStatus.COMPLETED, stop_reason="end_turn"))
     assert next_id() - before - 1 == RecallPassage.of(user.pk).count() == 2
     assert texts(user, "wombat", limit=1) == ["A wombat"]
 
@@ -33,5 +33,5 @@ def test_a_turn_that_ends_has_each_of_its_messages_indexed_once(user: User) -> N
 def test_the_message_of_a_turn_that_ends_without_an_answer_is_indexed(user: User) -> None:
     key = open_turn(open_conversation(user))
     assert texts(user, "morning") == []
-    turn_records.close_turn(key, Ending(status=TurnStatus.FAILED, stop_reason="error"))
+    turn_endings.close_turn(key, Ending(status=TurnStatus.FAILED, stop_reason="error"))
     assert texts(user, "morning") == ["Good morning"]

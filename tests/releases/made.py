@@ -21,7 +21,7 @@ from coaching.files.drafts import build_draft
 from coaching.files.objects import store_object_now
 from coaching.models import FileSource, FileType
 from sessions_app.models import TurnStatus
-from sessions_app.turn_records import Ending, close_turn
+from sessions_app.turn_endings import Ending, close_turn
 from tests.backups.people import make_person
 from tests.files.storing import store_file
 from tests.library.rows import make_client, make_document

@@ -13,7 +13,7 @@ from sessions_app.errors import Refused
 from sessions_app.models import Session, SessionKind, Turn, TurnStatus
 from sessions_app.services import OpenedTurn
 from sessions_app.titles import store_title
-from sessions_app.turn_records import TurnKey
+from sessions_app.turn_locks import TurnKey
 from tests.sessions_app.turns import GENEROUS, ask_question, call, close, say
 from tests.stored_turns import store_round
 

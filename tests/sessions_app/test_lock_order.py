@@ -10,12 +10,14 @@ from django.contrib.auth.models import User
 from django.db import connection, connections
 from psycopg import sql
 
-from sessions_app import leases, selectors, services, turn_records
+from sessions_app import leases, selectors, services, turn_endings, turn_records
 from sessions_app.errors import Refused, StaleFence
 from sessions_app.leases import claim_turn, end_half_sent_transactions, end_transactions
 from sessions_app.limits import RateLimit
 from sessions_app.models import ModelUsage, Session, SessionKind, SessionStatus, Turn, TurnStatus
-from sessions_app.turn_records import CallResult, Ending, TurnKey
+from sessions_app.turn_endings import Ending
+from sessions_app.turn_locks import TurnKey
+from sessions_app.turn_records import CallResult
 from tests.stored_turns import open_conversation, open_turn, running_call, store_round
 
 GENEROUS = RateLimit(turns=1000, seconds=60)
@@ -33,12 +35,12 @@ def key(user: User) -> TurnKey:
 
 
 def close(_: User, key: TurnKey) -> object:
-    return turn_records.close_turn(key, DONE)
+    return turn_endings.close_turn(key, DONE)
 
 
 def interrupt(_: User, key: TurnKey) -> object:
     ending = Ending(status=TurnStatus.INTERRUPTED, stop_reason="interrupted")
-    return turn_records.close_turn(key, ending)
+    return turn_endings.close_turn(key, ending)
 
 
 def send_a_message(user: User, key: TurnKey) -> object:
@@ -58,7 +60,7 @@ def end_the_session(user: User, key: TurnKey) -> object:
 
 
 def pause(_: User, key: TurnKey) -> object:
-    return turn_records.pause_turn(key, stop_reason="tool_use")
+    return turn_endings.pause_turn(key, stop_reason="tool_use")
 
 
 @pytest.mark.django_db(transaction=True)

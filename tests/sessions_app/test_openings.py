@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from coaching.job_queue.sessions import enqueue_follow_ups
-from sessions_app import pending_calls, selectors, services, turn_records
+from sessions_app import pending_calls, selectors, services, turn_endings, turn_locks, turn_records
 from sessions_app.errors import Refused, StaleFence
 from sessions_app.figures import sessions_with_brief_behind
 from sessions_app.limits import RateLimit
@@ -24,7 +24,9 @@ from sessions_app.models import (
 from sessions_app.opening_message import OPENING_ID, OPENING_WORDS
 from sessions_app.pending_calls import Answer
 from sessions_app.services import OpenedTurn
-from sessions_app.turn_records import CallResult, Ending, TurnKey
+from sessions_app.turn_endings import Ending
+from sessions_app.turn_locks import TurnKey
+from sessions_app.turn_records import CallResult
 from tests.sessions_app.turns import GENEROUS, ask_question, begin, call, close, say
 from tests.stored_turns import open_conversation, store_round
 
@@ -99,10 +101,10 @@ def stale_writes(key: TurnKey) -> list[Callable[[], object]]:
         lambda: store_round(key, number=9, text="late"),
         lambda: turn_records.run_effect(key, "t1", lambda: result),
         lambda: turn_records.store_result(key, "t1", result),
-        lambda: turn_records.pause_turn(key, stop_reason="tool_use"),
+        lambda: turn_endings.pause_turn(key, stop_reason="tool_use"),
         lambda: pending_calls.await_user(key, stop_reason="tool_use"),
-        lambda: turn_records.close_turn(key, DONE),
-        lambda: turn_records.lock_turn(key),
+        lambda: turn_endings.close_turn(key, DONE),
+        lambda: turn_locks.lock_turn(key),
     ]
 
 
@@ -166,7 +168,7 @@ def test_after_an_answer_to_its_question_it_is_a_turn_like_any_other(arc: Sessio
     assert fresh(arc).is_used
     with pytest.raises(Refused, match="still answering"):
         say(arc, "And another thing")
-    turn_records.close_turn(
+    turn_endings.close_turn(
         TurnKey(turn_id=opening.turn.id, fence=2), Ending(status=TurnStatus.FAILED, stop_reason="error")
     )
     retried = services.retry_turn(user_id=arc.user_id, session_id=arc.id, owner="me", rate_limit=GENEROUS)

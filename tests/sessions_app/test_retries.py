@@ -15,7 +15,7 @@ from sessions_app.models import (
     TurnStatus,
 )
 from sessions_app.pending_calls import dismiss_call
-from sessions_app.turn_records import TurnKey
+from sessions_app.turn_locks import TurnKey
 from tests.sessions_app.turns import GENEROUS, ask_question, call, close, say
 from tests.stored_turns import store_round
 

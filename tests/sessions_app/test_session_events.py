@@ -11,7 +11,7 @@ from django.db import connection, connections, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from sessions_app import services, turn_records
+from sessions_app import services, turn_endings
 from sessions_app.models import EventKind, Message, Round, Session, SessionEvent, SessionStatus, TurnStatus
 from sessions_app.selectors import accessible_session
 from sessions_app.session_events import (
@@ -26,7 +26,7 @@ from sessions_app.session_events import (
     read_since,
 )
 from sessions_app.titles import rename_session
-from sessions_app.turn_records import Ending, LastRound
+from sessions_app.turn_endings import Ending, LastRound
 from tests.sessions_app.turns import ask_question, begin, say
 from tests.stored_turns import open_conversation, open_turn
 
@@ -78,7 +78,7 @@ def test_the_end_of_a_session_is_told_when_its_turn_has_stopped(user: User) -> N
     key = open_turn(session)
     services.abandon_session(user_id=user.pk, session_id=session.id)
     assert kinds_of(session) == ["said", "turn_opened"]
-    turn_records.close_turn(key, Ending(status=TurnStatus.STOPPED, stop_reason="stopped"))
+    turn_endings.close_turn(key, Ending(status=TurnStatus.STOPPED, stop_reason="stopped"))
     assert kinds_of(session)[2:] == ["part_ended", "ended"]
     assert SessionEvent.within(session).latest("seq").payload == {"status": SessionStatus.ABANDONED}
 
@@ -153,7 +153,7 @@ def test_a_field_that_older_versions_did_not_write_has_its_default(session: Sess
 def test_the_log_of_a_session_goes_when_it_was_idle_for_a_day(user: User, other_user: User) -> None:
     idle, titled, active = begin(user), begin(user, "second"), begin(other_user)
     for session in (idle, titled, active):
-        turn_records.close_turn(open_turn(session), DONE)
+        turn_endings.close_turn(open_turn(session), DONE)
     now = timezone.now() + KEPT
     SessionEvent.within(titled).filter(kind="part_ended").update(created_at=now)
     Session.unscoped.filter(id=active.id).update(last_active_at=now)
@@ -181,7 +181,7 @@ def test_the_log_of_a_long_day_is_as_long_as_what_is_read_of_it(user: User) -> N
 def test_a_short_turn_takes_no_statement_more_for_its_facts(user: User) -> None:
     session = open_conversation(user)
     with CaptureQueriesContext(connection) as statements:
-        turn_records.close_turn(open_turn(session), DONE, last=last_round())
+        turn_endings.close_turn(open_turn(session), DONE, last=last_round())
     writing = [row["sql"] for row in statements if SessionEvent._meta.db_table in row["sql"]]
     assert len(writing) == 2
     assert all(Message._meta.db_table in sql for sql in writing)

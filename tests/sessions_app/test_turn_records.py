@@ -7,12 +7,14 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from sessions_app import turn_records
+from sessions_app import turn_endings, turn_records
 from sessions_app.errors import StaleFence
 from sessions_app.leases import claim_turn
 from sessions_app.models import ModelUsage, Round, ToolCallRecord, ToolCallState, Turn, TurnStatus
 from sessions_app.stored_prompts import StoredPrompt, store_prompt
-from sessions_app.turn_records import CallResult, Ending, LastRound, NewCall, TurnKey
+from sessions_app.turn_endings import Ending, LastRound
+from sessions_app.turn_locks import TurnKey
+from sessions_app.turn_records import CallResult, NewCall
 from tests import stored_turns
 from tests.stored_turns import open_conversation, open_turn
 
@@ -52,8 +54,8 @@ def test_a_stale_runner_writes_nothing(key: TurnKey) -> None:
         lambda: store_prompt(key, PROMPT),
         lambda: turn_records.store_result(key, "t1", result),
         lambda: turn_records.run_effect(key, "t1", lambda: result),
-        lambda: turn_records.pause_turn(key, stop_reason="tool_use"),
-        lambda: turn_records.close_turn(key, DONE),
+        lambda: turn_endings.pause_turn(key, stop_reason="tool_use"),
+        lambda: turn_endings.close_turn(key, DONE),
     ):
         with pytest.raises(StaleFence):
             write()
@@ -110,7 +112,7 @@ def test_an_answer_keeps_what_all_requests_of_its_turn_used(key: TurnKey) -> Non
             cost_micro_usd=cost,
         )
         turn_records.store_usage(key, usage=usage)
-    message = turn_records.close_turn(key, DONE)
+    message = turn_endings.close_turn(key, DONE)
     assert message is not None
     message.refresh_from_db()
     assert message.metadata["usage"] == {
@@ -130,7 +132,7 @@ def test_an_answer_joins_its_rounds_and_knows_where_each_ends(key: TurnKey) -> N
     store_round(key, 3, "Last.")
     for name in ("t1", "t2"):
         turn_records.store_result(key, name, CallResult(content="ok", is_error=False))
-    message = turn_records.close_turn(key, DONE)
+    message = turn_endings.close_turn(key, DONE)
     assert message is not None
     assert message.content == "First.\n\nLast."
     assert message.metadata["round_ends"] == [6, 6, 13]
@@ -159,7 +161,7 @@ def test_the_last_round_is_stored_with_the_answer_that_it_ends(key: TurnKey) -> 
     store_round(key, 1, "First.", calls=("t1",))
     turn_records.store_result(key, "t1", CallResult(content="ok", is_error=False))
     usage = ModelUsage(model="m", input_tokens=10, output_tokens=20, cost_micro_usd=7)
-    message = turn_records.close_turn(key, DONE, last=LastRound(round=last_round(), usage=usage))
+    message = turn_endings.close_turn(key, DONE, last=LastRound(round=last_round(), usage=usage))
     assert message is not None
     message.refresh_from_db()
     assert (message.content, message.metadata["round_ends"]) == ("First.\n\nLast.", [6, 13])
@@ -177,7 +179,7 @@ def test_usage_that_was_stored_with_its_round_isnt_stored_again(key: TurnKey) ->
     usage = ModelUsage(model="m", input_tokens=10, output_tokens=20, cost_micro_usd=7)
     turn_records.store_usage(key, usage=usage, of=last_round())
     assert ModelUsage.unscoped.count() == 1  # as after a replacement
-    turn_records.close_turn(key, DONE, last=LastRound(round=last_round(), usage=ModelUsage(model="m")))
+    turn_endings.close_turn(key, DONE, last=LastRound(round=last_round(), usage=ModelUsage(model="m")))
     turn_records.store_usage(key, usage=ModelUsage(model="m"), of=last_round())
     assert ModelUsage.unscoped.count() == 2
 
@@ -186,7 +188,7 @@ def test_usage_that_was_stored_with_its_round_isnt_stored_again(key: TurnKey) ->
 def test_a_runner_that_was_replaced_stores_no_last_round(key: TurnKey) -> None:
     assert claim_turn(key, owner="other") is not None
     with pytest.raises(StaleFence):
-        turn_records.close_turn(key, DONE, last=LastRound(round=last_round(), usage=None))
+        turn_endings.close_turn(key, DONE, last=LastRound(round=last_round(), usage=None))
     turn = Turn.unscoped.get()
     assert not turn.rounds.exists()
     assert turn.status == TurnStatus.RUNNING
@@ -195,7 +197,7 @@ def test_a_runner_that_was_replaced_stores_no_last_round(key: TurnKey) -> None:
 @pytest.mark.django_db
 def test_a_turn_ends_in_two_round_trips(key: TurnKey) -> None:
     with CaptureQueriesContext(connection) as asked:
-        turn_records.close_turn(key, DONE, last=LastRound(round=last_round(), usage=None))
+        turn_endings.close_turn(key, DONE, last=LastRound(round=last_round(), usage=None))
     writes = [query["sql"] for query in asked if not query["sql"].lstrip().startswith("SELECT")]
     assert [sql.split()[0] for sql in writes if "SAVEPOINT" not in sql] == ["WITH"]
 
@@ -203,7 +205,7 @@ def test_a_turn_ends_in_two_round_trips(key: TurnKey) -> None:
 @pytest.mark.django_db
 def test_a_call_without_a_result_is_closed_as_interrupted(key: TurnKey) -> None:
     store_round(key, 1, "Saving.", calls=("t1",))
-    message = turn_records.close_turn(key, DONE)
+    message = turn_endings.close_turn(key, DONE)
     assert message is not None
     assert message.metadata["tool_calls"][0]["is_error"] is True
     assert "nterrupted" in message.metadata["tool_calls"][0]["result"]
@@ -211,13 +213,13 @@ def test_a_call_without_a_result_is_closed_as_interrupted(key: TurnKey) -> None:
 
 @pytest.mark.django_db
 def test_a_turn_that_said_nothing_leaves_no_empty_message(key: TurnKey) -> None:
-    assert turn_records.close_turn(key, Ending(status=TurnStatus.FAILED, stop_reason="error")) is None
+    assert turn_endings.close_turn(key, Ending(status=TurnStatus.FAILED, stop_reason="error")) is None
 
 
 @pytest.mark.django_db
 def test_characters_that_cannot_be_stored_are_mended_in_what_the_model_wrote(key: TurnKey) -> None:
     store_round(key, 1, "a\x00b\ud83d", calls=("t1",))
-    message = turn_records.close_turn(key, DONE)
+    message = turn_endings.close_turn(key, DONE)
     assert message is not None
     assert message.content == "a\ufffdb\ufffd"
     assert message.metadata["tool_calls"][0]["input"] == {"a": "b\ufffd\ufffd"}
@@ -229,7 +231,7 @@ def test_what_a_lost_runner_had_shown_is_kept_when_its_turn_is_interrupted(key: 
     turn_records.store_shown([(key, json.dumps({"number": 2, "text": "And the sec", "notes": ""}))])
     claimed = claim_turn(key, owner="another")
     assert claimed is not None
-    message = turn_records.close_turn(
+    message = turn_endings.close_turn(
         claimed, Ending(status=TurnStatus.INTERRUPTED, stop_reason="interrupted")
     )
     assert message is not None
@@ -241,7 +243,7 @@ def test_what_a_lost_runner_had_shown_is_kept_when_its_turn_is_interrupted(key: 
 @pytest.mark.django_db
 def test_a_paused_turn_stays_open_with_its_prefix(key: TurnKey) -> None:
     store_prompt(key, PROMPT)
-    turn_records.pause_turn(key, stop_reason="tool_use")
+    turn_endings.pause_turn(key, stop_reason="tool_use")
     turn = Turn.unscoped.get(id=key.turn_id)
     assert (turn.status, turn.prefix, turn.is_open) == (TurnStatus.AWAITING_USER, '{"messages":[]}', True)
 
@@ -257,5 +259,5 @@ def test_words_that_are_stored_after_their_round_are_not_said_twice(key: TurnKey
     turn_records.store_shown([(key, json.dumps({"number": 2, "text": "Second", "notes": ""}))])
     assert Turn.unscoped.get(id=key.turn_id).words_of_running_round() == ("Second", "")
     turn_records.store_shown([(key, shown)])
-    turn_records.close_turn(key, Ending(status=TurnStatus.INTERRUPTED, stop_reason="interrupted"))
+    turn_endings.close_turn(key, Ending(status=TurnStatus.INTERRUPTED, stop_reason="interrupted"))
     assert Turn.unscoped.get(id=key.turn_id).messages.get(role="assistant").content == "First."

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
-from sessions_app import services, turn_records
+from sessions_app import services, turn_endings
 from sessions_app.limits import RateLimit
 from sessions_app.models import (
     Message,
@@ -14,7 +14,9 @@ from sessions_app.models import (
     TurnStatus,
 )
 from sessions_app.services import OpenedTurn
-from sessions_app.turn_records import Ending, NewCall, TurnKey
+from sessions_app.turn_endings import Ending
+from sessions_app.turn_locks import TurnKey
+from sessions_app.turn_records import NewCall
 from tests.stored_turns import store_round
 
 GENEROUS = RateLimit(turns=1000, seconds=60)
@@ -55,7 +57,7 @@ def close(
     key = TurnKey(turn_id=opened.turn.id, fence=opened.turn.fence)
     if text:
         store_round(key, text=text)
-    return turn_records.close_turn(key, Ending(status=status, stop_reason=reason))
+    return turn_endings.close_turn(key, Ending(status=status, stop_reason=reason))
 
 
 def call(tool_use_id: str) -> NewCall:
@@ -67,4 +69,4 @@ def ask_question(opened: OpenedTurn) -> None:
     key = TurnKey(turn_id=opened.turn.id, fence=1)
     pending = NewCall(tool_use_id="q", name="show_options", position=0, input={}, is_interactive=True)
     store_round(key, text="Which?", calls=(pending,))
-    turn_records.pause_turn(key, stop_reason="tool_use")
+    turn_endings.pause_turn(key, stop_reason="tool_use")

@@ -17,7 +17,8 @@ from sessions_app.database import in_database
 from sessions_app.expiry import expire_session
 from sessions_app.limits import RateLimit
 from sessions_app.models import Session, SessionKind, Turn, TurnStatus
-from sessions_app.turn_records import Ending, TurnKey, close_turn
+from sessions_app.turn_endings import Ending, close_turn
+from sessions_app.turn_locks import TurnKey
 from tests.live_sage import (
     LiveSage,
     SocketClient,

@@ -20,7 +20,7 @@ from coaching.turns.answers import ChatAnswerContext, builder_for
 from coaching.turns.request import RequestKind, TurnRequest
 from coaching.turns.resume import load_setup, shrink_turn
 from coaching.turns.start import StartedTurn, start_turn
-from sessions_app import services, turn_records
+from sessions_app import services, turn_endings
 from sessions_app.limits import RateLimit
 from sessions_app.models import (
     Message,
@@ -35,7 +35,9 @@ from sessions_app.models import (
 )
 from sessions_app.organising import delete_session
 from sessions_app.pending_calls import answer_call, await_user
-from sessions_app.turn_records import Ending, NewCall, TurnKey
+from sessions_app.turn_endings import Ending
+from sessions_app.turn_locks import TurnKey
+from sessions_app.turn_records import NewCall
 from tests.context.test_care import ASK
 from tests.messages import append_message
 from tests.stored_turns import store_round
@@ -87,7 +89,7 @@ def end(started: StartedTurn, status: TurnStatus = TurnStatus.COMPLETED, text: s
     if text:
         store_round(key, text=text)
     stop_reason = "end_turn" if status == TurnStatus.COMPLETED else ""
-    turn_records.close_turn(key, Ending(status=status, stop_reason=stop_reason))
+    turn_endings.close_turn(key, Ending(status=status, stop_reason=stop_reason))
 
 
 def test_one_question_a_day_in_whichever_conversation_comes_first(troubled: User) -> None:

@@ -12,7 +12,7 @@ from coaching.live.runner import Runner
 from sessions_app import turn_records
 from sessions_app.database import in_database
 from sessions_app.models import Message, Session, Turn, TurnStatus
-from sessions_app.turn_records import TurnKey
+from sessions_app.turn_locks import TurnKey
 from tests.stored_turns import open_conversation, open_turn, store_round
 
 pytestmark = pytest.mark.django_db(transaction=True)

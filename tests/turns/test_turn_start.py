@@ -26,14 +26,16 @@ from coaching.turns.request import TurnRequest
 from coaching.turns.second_looks import read_words
 from coaching.turns.start import StartedTurn, start_turn
 from coaching.turns.words import FAILURES
-from sessions_app import services, turn_records
+from sessions_app import services, turn_endings
 from sessions_app.database import in_database
 from sessions_app.errors import Refused
 from sessions_app.limits import RateLimit
 from sessions_app.models import Session, SessionBrief, SessionKind, SessionStatus, Turn, TurnStatus
 from sessions_app.pending_calls import await_user
 from sessions_app.queries import Condition, Query, Rows
-from sessions_app.turn_records import Ending, NewCall, TurnKey
+from sessions_app.turn_endings import Ending
+from sessions_app.turn_locks import TurnKey
+from sessions_app.turn_records import NewCall
 from tests.jobs.conftest import opened_session
 from tests.stored_turns import store_round
 
@@ -89,7 +91,7 @@ def test_a_start_takes_few_statements_with_a_first_and_with_a_later_message(sess
         with CaptureQueriesContext(connection) as statements:
             started = start(session, text)
         assert len(statements) <= MAX_STATEMENTS, [row["sql"][:80] for row in statements]
-        turn_records.close_turn(key_of(started), DONE)
+        turn_endings.close_turn(key_of(started), DONE)
 
 
 @pytest.mark.django_db
@@ -97,7 +99,7 @@ def test_a_start_takes_few_statements_with_a_first_and_with_a_later_message(sess
 def test_words_instead_of_a_tap_are_heard_with_the_question_that_waits(
     session: Session, prompt: str, is_heard: bool
 ) -> None:
-    turn_records.close_turn(key_of(start(session)), DONE)
+    turn_endings.close_turn(key_of(start(session)), DONE)
     waiting = key_of(start(session, "I can't sleep."))
     options = {
         "prompt": prompt,
@@ -112,7 +114,7 @@ def test_words_instead_of_a_tap_are_heard_with_the_question_that_waits(
 
 @pytest.mark.django_db
 def test_a_start_reads_the_brief_only_for_a_new_opening(session: Session) -> None:
-    turn_records.close_turn(key_of(start(session)), DONE)
+    turn_endings.close_turn(key_of(start(session)), DONE)
     SessionBrief.unscoped.create(session=session, version=1, text="- You rest", covers_from=1, covers_until=1)
     Session.unscoped.update(brief_covers=1)
     counts = []
@@ -121,7 +123,7 @@ def test_a_start_reads_the_brief_only_for_a_new_opening(session: Session) -> Non
         with CaptureQueriesContext(connection) as statements:
             started = start(session, "And now?")
         counts.append(len(statements))
-        turn_records.close_turn(key_of(started), DONE)
+        turn_endings.close_turn(key_of(started), DONE)
     assert counts[1] - counts[0] == 2, "the brief and its corrections"
 
 
@@ -136,7 +138,7 @@ def test_who_has_moved_to_another_time_zone_is_asked_about_the_day_that_is_there
         said = json.dumps(started.setup.request.messages[-1])
         assert f'<todays_plan date=\\"{today:%A %Y-%m-%d}' in said
         assert f"To be in {zone}" in said
-        turn_records.close_turn(key_of(started), DONE)
+        turn_endings.close_turn(key_of(started), DONE)
 
 
 @pytest.mark.django_db
@@ -173,7 +175,7 @@ def test_the_same_message_twice_is_the_same_turn_and_brings_no_request(session: 
 
 @pytest.mark.django_db
 def test_a_message_to_a_session_that_has_ended_begins_in_the_one_that_follows(session: Session) -> None:
-    turn_records.close_turn(key_of(start(session)), DONE)
+    turn_endings.close_turn(key_of(start(session)), DONE)
     services.end_session(user_id=session.user_id, session_id=session.id, status=SessionStatus.ABANDONED)
     started = start(session, "Again")
     assert started.setup is not None
@@ -185,7 +187,7 @@ def test_a_message_to_a_session_that_has_ended_begins_in_the_one_that_follows(se
 @pytest.mark.django_db
 def test_an_answer_that_is_tried_again_is_asked_for_without_what_was_withdrawn(session: Session) -> None:
     first = start(session)
-    turn_records.close_turn(key_of(first), Ending(status=TurnStatus.FAILED, stop_reason="error"))
+    turn_endings.close_turn(key_of(first), Ending(status=TurnStatus.FAILED, stop_reason="error"))
     started = start_turn(
         TurnRequest(kind="retry", user_id=session.user_id, session_id=session.id),
         owner="me",
@@ -235,7 +237,7 @@ def test_a_read_that_fails_leaves_its_section_out_and_the_message_is_kept(sessio
 def test_a_yes_to_sage_s_question_is_heard_where_part_of_the_life_can_t_be_read(session: Session) -> None:
     first = key_of(start(session))
     store_round(first, text=ASKED)
-    turn_records.close_turn(first, DONE)
+    turn_endings.close_turn(first, DONE)
     with without_table("coaching_pulserating"):
         started = start(session, "Every night.")
     assert started.danger is not None
@@ -292,5 +294,5 @@ def test_a_second_look_gets_the_same_words_from_the_start_as_from_the_database(
         "I hear you.",
         ["Three", "Four", "Five"],
     )
-    turn_records.close_turn(key_of(started), DONE)
+    turn_endings.close_turn(key_of(started), DONE)
     assert start(session, "I want to kill myself.").look_subject is None, "clear danger needs no look"
