@@ -14,10 +14,11 @@ from django.db import transaction
 from django.db.models import F
 from django.utils.translation import gettext_noop
 
+from coaching.library.decisions import edit
 from coaching.library.drafts import LAST_DUE, MAX_OUTCOME, MAX_QUOTE, check_due
 from coaching.library.effects import change
 from coaching.library.effects import undo as undo_effect
-from coaching.library.proposals import NOT_OPEN, edit
+from coaching.library.kinds import NOT_OPEN
 from coaching.models import (
     ActionItem,
     ActionState,

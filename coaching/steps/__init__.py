@@ -1,1 +1,1 @@
-"""Next steps: when they are due and how they repeat. Their rows and lifecycle are `library.proposals`'."""
+"""Next steps: when they are due and how they repeat. What becomes of their rows is decided in `library`."""

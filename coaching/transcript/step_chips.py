@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from django.utils import timezone
 
-from coaching.library.proposals import UNDO_HOURS
+from coaching.library.decisions import UNDO_HOURS
 from coaching.models import ActionState
 from coaching.steps.words import repeats_in_words
 from coaching.tools import presentation_of

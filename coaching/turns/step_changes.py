@@ -17,9 +17,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from coaching.clock.days import local_day
 from coaching.files.attributes import Line, StorableText
+from coaching.library.decisions import DECISIONS, NOTHING_TO_UNDO, undo
 from coaching.library.drafts import MAX_DESCRIPTION, MAX_OUTCOME, MAX_TITLE
 from coaching.library.effects import CHANGED_SINCE
-from coaching.library.proposals import DECISIONS, NOTHING_TO_UNDO, undo
 from coaching.library.resolutions import Becomes, Resolution, edit_step, resolve
 from coaching.models import ActionItem, EffectKind, LibraryEffect, Profile, StepChange
 from sessions_app.errors import OutOfDate, Refused

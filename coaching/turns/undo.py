@@ -9,9 +9,9 @@ from django.utils.translation import gettext_noop as _
 
 from coaching.files.organising import delete_file
 from coaching.library import effects
+from coaching.library.decisions import TOO_LATE, UNDO_HOURS
 from coaching.library.documents import undoing
 from coaching.library.effects import CHANGED_SINCE
-from coaching.library.proposals import TOO_LATE, UNDO_HOURS
 from coaching.models import LibraryEffect, UserFileVersion
 from coaching.tools.decisions import Decision
 from coaching.tools.tainted import Ruling

@@ -14,8 +14,9 @@ from coaching.context.life import LifeQuery, known, read_life
 from coaching.context.next_steps import next_steps
 from coaching.context.step_asks import due_part, week_part
 from coaching.library.clients import own_client
+from coaching.library.decisions import undo
 from coaching.library.drafts import NewAction
-from coaching.library.proposals import propose, undo
+from coaching.library.proposals import propose
 from coaching.library.resolutions import Resolution, note_asked, resolve
 from coaching.models import ActionItem, MadeBy, Profile, SessionScope
 from sessions_app.models import Session

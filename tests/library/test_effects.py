@@ -8,11 +8,12 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from coaching.library import effects
+from coaching.library.decisions import edit
 from coaching.library.documents.filing import Decision, file_document, move_document, rename_document
 from coaching.library.documents.reviews import correct_document
 from coaching.library.drafts import NewAction, NewEntry
 from coaching.library.effects import CHANGED_SINCE, PLACE_GONE, UNDONE_ALREADY, undo
-from coaching.library.proposals import edit, propose
+from coaching.library.proposals import propose
 from coaching.library.removals import delete_client
 from coaching.library.resolutions import Becomes, Resolution, resolve
 from coaching.models import (

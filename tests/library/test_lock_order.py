@@ -22,6 +22,7 @@ from coaching.engine.errors import StaleRunnerError
 from coaching.engine.messages import FinishedRound, ModelRequest
 from coaching.engine.tools import ToolCall, ToolResult
 from coaching.engine.usage import RoundUsage, TokenCounts
+from coaching.library.decisions import accept_shown
 from coaching.library.documents.filing import delete_document, move_document
 from coaching.library.drafts import NewAction, NewEntry
 from coaching.library.effects import undo
@@ -36,7 +37,7 @@ from coaching.library.pipeline.call_records import (
 )
 from coaching.library.pipeline.claims import Claim
 from coaching.library.pipeline.settling import settle
-from coaching.library.proposals import accept_shown, propose
+from coaching.library.proposals import propose
 from coaching.library.removals import delete_client, delete_project
 from coaching.models import (
     ActionItem,

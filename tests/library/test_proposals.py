@@ -9,9 +9,10 @@ from django.contrib.auth.models import User
 
 from coaching.library import places
 from coaching.library.auto_approval import auto_approvals, set_auto_approval
+from coaching.library.decisions import accept, accept_shown, dismiss, edit
 from coaching.library.drafts import NewAction, NewEntry
 from coaching.library.effects import undo
-from coaching.library.proposals import accept, accept_shown, dismiss, edit, propose
+from coaching.library.proposals import propose
 from coaching.library.rows.clients import counts_of, list_clients
 from coaching.library.rows.documents import possible_duplicates
 from coaching.library.rows.proposals import entries_of, next_steps_of

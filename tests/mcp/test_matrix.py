@@ -9,7 +9,8 @@ from django.core.management import CommandError, call_command
 
 from coaching.api.mcp.calls import ENDED, offered, run_call
 from coaching.library.clients import own_client
-from coaching.library.proposals import MAX_SUGGESTIONS, accept, dismiss
+from coaching.library.decisions import accept, dismiss
+from coaching.library.proposals import MAX_SUGGESTIONS
 from coaching.models import (
     ActionItem,
     ActionOrigin,

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
+from coaching.library.decisions import accept
 from coaching.library.drafts import NewEntry
-from coaching.library.proposals import accept, propose
+from coaching.library.proposals import propose
 from coaching.models import (
     ActionItem,
     Client,

@@ -9,8 +9,9 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from coaching.library.clients import own_client
+from coaching.library.decisions import accept, edit, undo
 from coaching.library.drafts import NewAction
-from coaching.library.proposals import accept, edit, propose, undo
+from coaching.library.proposals import propose
 from coaching.library.resolutions import Becomes, Resolution, edit_step, resolve, take_back_unasked
 from coaching.models import ActionItem, ActionOrigin, ActionState, LibraryEffect, MadeBy, StepChange
 from coaching.steps.due import due_on

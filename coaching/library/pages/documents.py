@@ -10,6 +10,7 @@ from django.shortcuts import render
 from django.utils.translation import gettext, gettext_noop
 from django.views.decorators.http import require_http_methods
 
+from coaching.library.decisions import accept_shown
 from coaching.library.documents.filing import (
     delete_document,
     move_document,
@@ -34,7 +35,6 @@ from coaching.library.pages.viewer import (
     text_pages,
     viewer_at_once,
 )
-from coaching.library.proposals import accept_shown
 from coaching.library.rows.documents import attachments_of, document_with_text
 from coaching.library.rows.proposals import effects_of, entries_of, next_steps_of
 from coaching.models import UNFINISHED_STATES, ActionItem, ActionState, Document, EntryState, KnowledgeEntry

@@ -17,10 +17,11 @@ from django.views.decorators.http import require_http_methods
 
 from coaching.library.auto_approval import ACTION_ITEM, auto_approvals, set_auto_approval
 from coaching.library.clients import own_client
+from coaching.library.decisions import DECISIONS, edit
 from coaching.library.drafts import MAX_CONTENT, MAX_TITLE, NewEntry
 from coaching.library.pages.forms import id_field
 from coaching.library.pages.frame import frame_of
-from coaching.library.proposals import DECISIONS, edit, propose
+from coaching.library.proposals import propose
 from coaching.library.rows.clients import list_clients
 from coaching.library.rows.proposals import dismissed_of, effects_of, entries_of
 from coaching.models import EntryState, EntryType, KnowledgeEntry, MadeBy

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from django.urls import reverse
 
 from coaching.clock.days import local_day
-from coaching.library.proposals import UNDO_HOURS
+from coaching.library.decisions import UNDO_HOURS
 from coaching.models import ActionItem, ActionState, EffectKind, LibraryEffect, StepChange, StepChangeKind
 from coaching.programs.words import program_in_words
 from coaching.transcript.rows import PAGE_MESSAGES

@@ -18,11 +18,12 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST
 
 from coaching.clock.days import local_day
+from coaching.library.decisions import DECISIONS
 from coaching.library.drafts import NewAction
 from coaching.library.pages.frame import frame_of
 from coaching.library.pages.step_form import OutcomeForm, ShownForm, StepForm
 from coaching.library.pages.step_history import history_of, source_of
-from coaching.library.proposals import DECISIONS, propose
+from coaching.library.proposals import propose
 from coaching.library.resolutions import Becomes, Resolution, edit_step, resolve
 from coaching.library.rows.proposals import dismissed_of, newest_effect, next_steps_of
 from coaching.models import ActionItem, ActionState, MadeBy
