@@ -17,7 +17,7 @@ from sessions_app.arcs import leave_arc
 from sessions_app.models import Session, SessionKind, SessionStatus, ToolCallRecord, Turn, TurnStatus
 from sessions_app.pending_calls import expire_pending_calls
 from sessions_app.selectors import accessible_session
-from sessions_app.services import move_out
+from sessions_app.session_services import move_out
 
 Expiry = Literal["expired", "arc_left"]
 

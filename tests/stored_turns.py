@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from django.contrib.auth.models import User
 
-from sessions_app import services, turn_records
+from sessions_app import services, session_services, turn_records
 from sessions_app.limits import RateLimit
 from sessions_app.models import Round, Session, SessionKind
 from sessions_app.turn_locks import TurnKey
@@ -13,7 +13,7 @@ from sessions_app.turn_records import NewCall
 
 
 def open_conversation(user: User) -> Session:
-    return services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    return session_services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
 
 
 def open_turn(session: Session, *, owner: str = "me") -> TurnKey:

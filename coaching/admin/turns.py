@@ -15,7 +15,7 @@ from sessions_app.database import give_back_connections, in_database
 from sessions_app.errors import Refused
 from sessions_app.figures import FAILED
 from sessions_app.models import SafetyVerdict, Session, Turn
-from sessions_app.services import is_last_turn
+from sessions_app.opened_turns import is_last_turn
 from sessions_app.spending import read_spending_of_turn
 
 MAX_ANSWERED_AGAIN = 20

@@ -37,7 +37,7 @@ from sessions_app.history import PROGRAM_KEY
 from sessions_app.models import USED, MessageRole, Session, SessionKind, Turn, TurnStatus
 from sessions_app.models import Message as MessageRow
 from sessions_app.selectors import accessible_session
-from sessions_app.services import begin_session
+from sessions_app.session_services import begin_session
 
 CHECKED_EVERY = 1.0
 """How often, in seconds, a waiting request checks its token, and a turn that another process runs."""

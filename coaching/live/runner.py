@@ -39,13 +39,13 @@ from coaching.turns.request import TurnRequest
 from coaching.turns.setup import TurnSetup
 from coaching.turns.start import StartedTurn, start_turn
 from coaching.turns.words import FAILURES
-from sessions_app import alternatives, leases, pending_calls, selectors, services
+from sessions_app import alternatives, leases, pending_calls, selectors, session_services
 from sessions_app.database import in_database
 from sessions_app.errors import Refused
 from sessions_app.limits import RateLimit
 from sessions_app.models import TurnStatus
+from sessions_app.opened_turns import OpenedTurn
 from sessions_app.pending_calls import EndedCall
-from sessions_app.services import OpenedTurn
 from sessions_app.turn_locks import TurnKey
 
 logger = structlog.get_logger(__name__)
@@ -172,7 +172,7 @@ class Runner:
 
         Raises `Refused` where it has ended already.
         """
-        await in_database(services.abandon_session, user_id=user_id, session_id=session_id)
+        await in_database(session_services.abandon_session, user_id=user_id, session_id=session_id)
         if (running := self.running.get(session_id)) is not None:
             running.stop.request()
         await self.readers.settle(session_id)

@@ -26,7 +26,7 @@ from sessions_app.arcs import CurrentArc, complete_arc, current_arc, note_told
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionKind, SessionStatus, ToolCallRecord
 from sessions_app.selectors import accessible_session
-from sessions_app.services import end_session
+from sessions_app.session_services import end_session
 from sessions_app.summaries import give_summary
 
 DESCRIPTION = (

@@ -39,12 +39,12 @@ from coaching.turns.pictures import with_pictures
 from coaching.turns.request import RequestKind, TurnRequest
 from coaching.turns.second_looks import LookSubject, words_of
 from coaching.turns.setup import TurnSetup, limits_left, state_of, stored_prompt_of, with_taint
-from sessions_app import services
+from sessions_app import retries, services
 from sessions_app.history import DOCUMENTS_KEY, PROGRAM_KEY
 from sessions_app.limits import RateLimit
 from sessions_app.models import Message, Session
+from sessions_app.opened_turns import OpenedTurn
 from sessions_app.queries import Columns, Condition, Query, Rows, parameter, prepared, run_queries
-from sessions_app.services import OpenedTurn
 from sessions_app.stored_prompts import BuildPrompt, StoredPrompt
 from sessions_app.turn_locks import TurnKey
 from sessions_app.verdicts import NewVerdict, store_verdict
@@ -203,9 +203,9 @@ def _attach(request: TurnRequest) -> Sequence[Document]:
 
 _OPENED_WITHOUT_TEXT = {
     "opening": services.open_with_sage,
-    "retry": services.retry_turn,
-    "again": services.answer_again,
-    "continue": services.continue_turn,
+    "retry": retries.retry_turn,
+    "again": retries.answer_again,
+    "continue": retries.continue_turn,
 }
 
 

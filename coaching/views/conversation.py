@@ -42,7 +42,7 @@ from coaching.views.parts import status_of, with_wait
 from sessions_app.database import in_database, in_database_page
 from sessions_app.errors import FieldRefused, Refused, TooManySessions
 from sessions_app.models import Session, SessionKind
-from sessions_app.services import begin_session
+from sessions_app.session_services import begin_session
 
 # As long as a part of a turn with a quick server, and slightly longer: no proxy waits for a slow one.
 WAIT_SECONDS = 57.0

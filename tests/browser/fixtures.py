@@ -23,7 +23,7 @@ from playwright.async_api import (
 )
 
 from coaching.practice.server import PracticeServer
-from sessions_app import services
+from sessions_app import session_services
 from sessions_app.models import Session, SessionKind
 from tests.browser.contexts import Contexts, Reusable
 from tests.conftest import PASSWORD
@@ -181,7 +181,7 @@ def known_user(user: User) -> User:
 @pytest.fixture
 def session(user: User) -> Session:
     """An open conversation of the person."""
-    return services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    return session_services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
 
 
 @pytest_asyncio.fixture(loop_scope="session")

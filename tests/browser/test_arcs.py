@@ -10,7 +10,7 @@ from playwright.async_api import Page, expect
 
 from coaching.practice.script import Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer
-from sessions_app import services
+from sessions_app import session_services
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionKind, SessionStatus, ToolCallRecord
 from tests.browser.chat_page import messages_markup, path_of, say, until
@@ -274,8 +274,10 @@ async def test_a_message_to_an_ended_conversation_goes_on_in_a_new_one(
     await page.goto(path_of(session))
     await page.get_by_role("button", name="Start another conversation").click()
     await expect(page.locator(".chat-empty")).to_contain_text("What’s on your mind?")
-    left = await in_database(services.open_session, user_id=user.pk, kind=SessionKind.CLOSE_DAY)
-    await in_database(services.end_session, user_id=user.pk, session_id=left.id, status=SessionStatus.EXPIRED)
+    left = await in_database(session_services.open_session, user_id=user.pk, kind=SessionKind.CLOSE_DAY)
+    await in_database(
+        session_services.end_session, user_id=user.pk, session_id=left.id, status=SessionStatus.EXPIRED
+    )
     await page.goto(path_of(left))
     await expect(page.locator(".ending")).to_contain_text("a day without activity")
     assert await serious_findings(page) == []

@@ -6,7 +6,7 @@ from playwright.async_api import Page, expect
 
 from coaching.practice.script import Hold, Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer
-from sessions_app import services
+from sessions_app import session_services
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionStatus
 from tests.browser.chat_page import path_of, say, until_asked, until_done
@@ -153,7 +153,7 @@ async def test_an_ended_conversation_opens_at_its_end(
     await say(page, "Hello")
     await until_done(page)
     await in_database(
-        services.end_session, user_id=user.pk, session_id=session.id, status=SessionStatus.EXPIRED
+        session_services.end_session, user_id=user.pk, session_id=session.id, status=SessionStatus.EXPIRED
     )
     ending = page.locator("#ending h2")
     for width, height in SIZES:

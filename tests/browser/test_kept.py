@@ -12,7 +12,7 @@ from coaching.life.pulse import store_ratings
 from coaching.models import Capture, LifeDomain, Profile
 from coaching.practice.script import Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer
-from sessions_app import services
+from sessions_app import session_services
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionKind
 from tests.browser.chat_page import path_of, say, until_done
@@ -68,7 +68,9 @@ async def test_a_domain_in_crisis_stays_so_when_it_is_saved_casually(
     await page.goto(f"{PAGE}/edit/")
     await expect(page.locator("select[name=status]")).to_have_value("in_crisis")
     await expect(page.locator("select[name=updated_rating]")).to_have_value("1")
-    another = await in_database(services.open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    another = await in_database(
+        session_services.open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION
+    )
     practice.script(["Good to see you."])
     await page.goto(path_of(another))
     await say(page, "Hello again.")
@@ -89,7 +91,7 @@ async def test_two_captures_stand_with_links_in_the_log_of_the_day(
         await dialog.get_by_role("textbox").fill(words)
         await dialog.get_by_role("button", name="Save").click()
         await expect(dialog).to_be_hidden()
-    session = await in_database(services.open_session, user_id=user.pk, kind=SessionKind.CLOSE_DAY)
+    session = await in_database(session_services.open_session, user_id=user.pk, kind=SessionKind.CLOSE_DAY)
     log = {
         "file_type": "daily-log",
         "content": "A long day, and a good walk at its end.",

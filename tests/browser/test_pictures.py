@@ -16,7 +16,7 @@ from coaching.models import Document, Profile
 from coaching.practice.faults.fault import Fault
 from coaching.practice.script import Hold, Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer
-from sessions_app import services
+from sessions_app import session_services
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionKind
 from sessions_app.titles import rename_session
@@ -149,7 +149,7 @@ async def lived(user: User, keep_file: KeepFile) -> AsyncIterator[User]:
 
 async def begin(user: User, title: str, kind: SessionKind = SessionKind.OPEN_CONVERSATION) -> Session:
     """Open a conversation with a title."""
-    session = await in_database(services.open_session, user_id=user.pk, kind=kind)
+    session = await in_database(session_services.open_session, user_id=user.pk, kind=kind)
     return await in_database(rename_session, user_id=user.pk, session_id=session.id, title=title)
 
 

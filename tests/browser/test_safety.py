@@ -12,7 +12,7 @@ from coaching.practice.script import Hold, Reply, Text
 from coaching.practice.server import PracticeServer
 from coaching.safety.danger import Danger
 from coaching.turns.second_looks import LookResult, read_words, store_looks
-from sessions_app import services
+from sessions_app import session_services
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionKind
 from tests.browser.chat_page import WAIT_MS, messages_markup, path_of, say, until_done
@@ -159,7 +159,9 @@ async def test_refused_words_keep_their_card_until_they_are_sent(
 ) -> None:
     practice.script([Reply.of(Hold("first")), Reply.of(Hold("second")), "I'm here."])
     for _ in range(2):
-        busy = await in_database(services.open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+        busy = await in_database(
+            session_services.open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION
+        )
         tab = await page.context.new_page()
         await tab.goto(path_of(busy))
         await say(tab, "Hello")

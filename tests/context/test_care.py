@@ -16,7 +16,7 @@ from coaching.models import CaptureVerdict, CareAsk, CareEnd, Profile
 from coaching.safety.card import ELSEWHERE_KEY, metadata_of
 from coaching.turns.preview import preview_request
 from coaching.turns.second_looks import LookResult, read_words, store_looks
-from sessions_app import services
+from sessions_app import session_services
 from sessions_app.database import in_database
 from sessions_app.models import (
     Message,
@@ -305,7 +305,9 @@ async def asked_on(talk: Talk, days: Sequence[int], zone: ZoneInfo, *, hour: int
         at = (local.replace(tzinfo=None) + timedelta(days=day)).replace(tzinfo=zone)
         with time_machine.travel(at.astimezone(UTC), tick=True):
             talk.session = await in_database(
-                services.open_session, user_id=talk.session.user_id, kind=SessionKind.OPEN_CONVERSATION
+                session_services.open_session,
+                user_id=talk.session.user_id,
+                kind=SessionKind.OPEN_CONVERSATION,
             )
             for text in ("Hello.", "And then?"):
                 talk.practice.script(["Good."])
@@ -373,7 +375,9 @@ async def test_in_one_long_conversation_the_opening_stays_and_the_end_is_told_on
 @pytest.mark.django_db(transaction=True)
 async def test_an_arc_that_the_person_chose_goes_on_with_its_skill(talk: Talk, person: User) -> None:
     await in_database(spoke, person, ACUTE, NIGHT)
-    talk.session = await in_database(services.open_session, user_id=person.pk, kind=SessionKind.OPEN_DAY)
+    talk.session = await in_database(
+        session_services.open_session, user_id=person.pk, kind=SessionKind.OPEN_DAY
+    )
     with time_machine.travel(after(1), tick=True):
         talk.practice.script(["Good."])
         await talk.say("Good morning.")

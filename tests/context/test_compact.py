@@ -20,7 +20,7 @@ from coaching.practice.server import PracticeServer
 from coaching.tools import COMPACT_TOOLS
 from sessions_app.database import in_database
 from sessions_app.models import SessionKind, TurnStatus
-from sessions_app.services import open_session
+from sessions_app.session_services import open_session
 from tests.context.conftest import Talk, put_file, text_blocks
 
 pytestmark = pytest.mark.django_db(transaction=True)

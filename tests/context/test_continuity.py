@@ -21,7 +21,7 @@ from coaching.life.journal import read_day
 from coaching.models import ActionItem, ActionState, ClientType, Import, MadeBy, Profile, SessionScope
 from coaching.safety.card import metadata_of
 from coaching.tools import CHAT_TOOLS
-from sessions_app import services
+from sessions_app import session_services
 from sessions_app.database import in_database
 from sessions_app.history import PROGRAM_KEY
 from sessions_app.imports import IMPORT_KEY
@@ -316,5 +316,5 @@ async def test_an_hour_about_a_divorce_comes_back_next_morning_and_the_cache_hol
             assert "<left_open " not in opening, "it is a step"
             assert count_tokens(opening) <= CONTINUITY_TOKENS
         talk.session = await in_database(
-            services.open_session, user_id=person.pk, kind=SessionKind.OPEN_CONVERSATION
+            session_services.open_session, user_id=person.pk, kind=SessionKind.OPEN_CONVERSATION
         )

@@ -11,7 +11,7 @@ from coaching.models import Skill
 from coaching.practice.script import Reply, ToolUse
 from coaching.skills.reader import read_skills, skills_root
 from coaching.skills.store import sync_skills
-from sessions_app import services
+from sessions_app import session_services
 from sessions_app.database import in_database
 from sessions_app.models import SessionKind
 from tests.context.conftest import Talk
@@ -63,7 +63,7 @@ async def test_sessions_that_start_after_an_edit_use_it_and_a_running_one_keeps_
 ) -> None:
     await in_database(sync_skills, files=read_skills(skills_root()))
     talk.session = await in_database(
-        services.open_session, user_id=person.pk, kind=SessionKind.OPEN_CONVERSATION
+        session_services.open_session, user_id=person.pk, kind=SessionKind.OPEN_CONVERSATION
     )
     talk.practice.script(["Hello."])
     await talk.say("Good morning")
@@ -76,7 +76,7 @@ async def test_sessions_that_start_after_an_edit_use_it_and_a_running_one_keeps_
     assert all(shared(began_with, body) == len(units(began_with)) for body in running)
 
     talk.session = await in_database(
-        services.open_session, user_id=person.pk, kind=SessionKind.OPEN_CONVERSATION
+        session_services.open_session, user_id=person.pk, kind=SessionKind.OPEN_CONVERSATION
     )
     script(talk)
     new = await talk_it_through(talk)

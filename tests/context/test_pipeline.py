@@ -17,7 +17,7 @@ from coaching.engine.messages import canonical_json
 from coaching.models import Capture, DayPlan, FileSource, Profile, PulseRating, UserFileVersion
 from coaching.safety.card import metadata_of
 from coaching.tools import CHAT_TOOLS
-from sessions_app import services
+from sessions_app import session_services
 from sessions_app.database import in_database
 from sessions_app.models import MessageRole, Session, SessionKind, Turn
 from tests.calendar.conftest import source_of, timed
@@ -326,7 +326,7 @@ def test_an_arc_of_minutes_has_the_flagged_domains_and_no_deep_dive(
 
 @pytest.mark.django_db
 def test_a_session_of_an_arcs_kind_has_its_skill_in_the_opening(person: User) -> None:
-    session = services.open_session(user_id=person.pk, kind=SessionKind.CLOSE_DAY)
+    session = session_services.open_session(user_id=person.pk, kind=SessionKind.CLOSE_DAY)
     turn = built(person, kind=session.kind)
     assert texts(turn)[0].startswith('<skill name="close-day">')
     assert turn.opening is not None

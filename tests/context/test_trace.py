@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 
 from coaching.practice.script import Reply, ToolUse
 from coaching.skills.callers import as_name, is_named
-from sessions_app import services
+from sessions_app import session_services
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionKind, Turn
 from tests.context.conftest import Talk, put_file
@@ -86,7 +86,7 @@ async def test_a_trace_holds_sections_and_sizes_and_no_words(talk: Talk, person:
 @pytest.mark.django_db(transaction=True)
 async def test_a_session_of_an_arcs_kind_has_it_in_play_from_its_opening(talk: Talk, person: User) -> None:
     talk.session = await in_database(
-        services.open_session, user_id=person.pk, kind=SessionKind.WEEKLY_CHECKIN
+        session_services.open_session, user_id=person.pk, kind=SessionKind.WEEKLY_CHECKIN
     )
     talk.practice.script(["One.", "Two."])
     await talk.say("Hello")

@@ -4,7 +4,7 @@ from uuid import uuid4
 
 from django.contrib.auth.models import User
 
-from sessions_app import services
+from sessions_app import session_services
 from sessions_app.models import SessionKind
 from tests.live_sage import session_cookie
 
@@ -17,5 +17,5 @@ def seed(count: int) -> list[tuple[str, str]]:
 def _person(number: int) -> tuple[str, str]:
     name = f"drill-{number}-{uuid4().hex[:8]}"
     user = User.objects.create(username=name, email=f"{name}@example.org", password="!")
-    session = services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    session = session_services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
     return str(session.id), session_cookie(user)

@@ -29,7 +29,7 @@ from coaching.models import (
 from coaching.people.profile_changes import offer_library
 from coaching.turns.request import TurnRequest
 from coaching.turns.start import StartedTurn, start_turn
-from sessions_app import services, turn_endings
+from sessions_app import session_services, turn_endings
 from sessions_app.limits import RateLimit
 from sessions_app.models import Session, SessionStatus, TurnStatus
 from sessions_app.turn_endings import Ending
@@ -49,12 +49,14 @@ def seed(situation: Situation) -> Session:
     for earlier in situation.history:
         at = earlier.at.replace(tzinfo=situation.zone)
         with time_machine.travel(at, tick=True):
-            session = services.open_session(user_id=user.pk, kind=earlier.kind)
+            session = session_services.open_session(user_id=user.pk, kind=earlier.kind)
             say_given(session, earlier.talk)
-            services.end_session(user_id=user.pk, session_id=session.pk, status=SessionStatus.COMPLETED)
+            session_services.end_session(
+                user_id=user.pk, session_id=session.pk, status=SessionStatus.COMPLETED
+            )
         Session.of(user.pk).filter(pk=session.pk).update(summary=earlier.summary)
     with time_machine.travel(situation.moment - timedelta(minutes=MINUTES_BEFORE), tick=True):
-        session = services.open_session(user_id=user.pk, kind=situation.kind)
+        session = session_services.open_session(user_id=user.pk, kind=situation.kind)
         if situation.client:
             set_scope(session, client_id=_client_id(user, situation.client), project_id=None)
         say_given(session, given_lines(situation.talk))

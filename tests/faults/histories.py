@@ -10,7 +10,7 @@ from uuid import UUID
 from coaching.practice.api.records import ReceivedRequest
 from sessions_app import selectors
 from sessions_app.models import Message, MessageRole, Session, Turn, TurnStatus
-from sessions_app.services import last_turn
+from sessions_app.opened_turns import last_turn
 from tests.faults.people import Conversation
 from tests.faults.planned_model import WORDS, in_order, plan_of
 

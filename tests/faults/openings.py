@@ -15,7 +15,7 @@ from uuid import uuid4
 import aiohttp
 from django.contrib.auth.models import User
 
-from sessions_app import services
+from sessions_app import session_services
 from sessions_app.database import in_database
 from sessions_app.limits import RateLimit
 from sessions_app.models import Message, SessionKind, Turn
@@ -112,7 +112,7 @@ def _open(cluster: Cluster, kind: SessionKind) -> Opening:
     user = User.objects.create(username=f"{key}-{uuid4().hex[:8]}", password="!", first_name=f"[{key}t1]")
     form_id = str(uuid4())
     limit = RateLimit(turns=1000, seconds=60)
-    session = services.begin_session(user_id=user.pk, kind=kind, client_id=form_id, rate_limit=limit)
+    session = session_services.begin_session(user_id=user.pk, kind=kind, client_id=form_id, rate_limit=limit)
     return Opening(
         cluster=cluster,
         key=key,

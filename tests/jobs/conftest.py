@@ -20,7 +20,7 @@ from coaching.jobs.tasks import MODELS
 from coaching.jobs.worker import open_queue
 from coaching.model_client.connection import ModelConnection
 from coaching.practice import PracticeServer
-from sessions_app import services
+from sessions_app import services, session_services
 from sessions_app.database import in_database
 from sessions_app.limits import RateLimit
 from sessions_app.models import MessageRole, Session, SessionKind, SessionStatus, TitleSource, TurnStatus
@@ -86,7 +86,7 @@ def opened_session(
     user: User, *texts: str, kind: str = SessionKind.OPEN_CONVERSATION, is_titled: bool = True
 ) -> Session:
     """Open a session with these texts by the user and Sage in turn; with a title, so that none is made."""
-    session = services.open_session(user_id=user.pk, kind=kind)
+    session = session_services.open_session(user_id=user.pk, kind=kind)
     for question, answer in zip(texts[::2], texts[1::2], strict=True):
         add_turn(session, question, answer)
     session.refresh_from_db()
@@ -115,7 +115,9 @@ def add_turn(session: Session, question: str, answer: str) -> None:
 def completed_session(user: User, *texts: str) -> Session:
     """Open a session with these texts and complete it."""
     session = opened_session(user, *texts)
-    return services.end_session(user_id=user.pk, session_id=session.pk, status=SessionStatus.COMPLETED)
+    return session_services.end_session(
+        user_id=user.pk, session_id=session.pk, status=SessionStatus.COMPLETED
+    )
 
 
 class HasLogger(Protocol):

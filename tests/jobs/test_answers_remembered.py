@@ -14,7 +14,7 @@ from coaching.models import Profile, PulseRating
 from coaching.practice import PracticeServer
 from coaching.practice.script import Reply, ToolUse
 from coaching.turns.request import TurnRequest
-from sessions_app import services
+from sessions_app import session_services
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionBrief, SessionKind, SessionStatus, ToolCallRecord
 from tests.jobs.conftest import WorkOff, add_turn, enqueue_title, make_due
@@ -31,7 +31,9 @@ STEP = {"title": "Call Mia", "quote": "Maybe I call Mia", "due_date": "2027-01-0
 
 async def opened(user: User) -> Session:
     await in_database(Profile.unscoped.get_or_create, user=user)
-    return await in_database(services.open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    return await in_database(
+        session_services.open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION
+    )
 
 
 async def say(runner: Runner, session: Session, text: str) -> None:
@@ -95,7 +97,10 @@ async def test_an_answer_is_the_persons_words_in_each_of_the_three(
     with override("de"):  # what a model reads is English, whoever caused it
         await asked_with(runner, practice, session, name, given, value)
         await in_database(
-            services.end_session, user_id=user.pk, session_id=session.id, status=SessionStatus.COMPLETED
+            session_services.end_session,
+            user_id=user.pk,
+            session_id=session.id,
+            status=SessionStatus.COMPLETED,
         )
         await in_database(enqueue_summary, session.id)
         await in_database(make_due)

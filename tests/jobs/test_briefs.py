@@ -30,7 +30,7 @@ from coaching.practice.faults.fault import Fault
 from coaching.practice.script import Hold, Reply
 from coaching.transcript.answers import NO_ANSWERS, said_in
 from coaching.turns.request import TurnRequest
-from sessions_app import services
+from sessions_app import retries, services
 from sessions_app.briefs import correct_brief, undo_correction
 from sessions_app.database import in_database
 from sessions_app.models import (
@@ -328,7 +328,7 @@ async def test_a_retry_of_a_covered_answer_takes_its_briefs_out_of_use(
 
     def retry() -> None:
         session.turns.filter(messages__number=6).update(status="stopped")
-        services.retry_turn(user_id=user.pk, session_id=session.id, owner="me", rate_limit=RATE)
+        retries.retry_turn(user_id=user.pk, session_id=session.id, owner="me", rate_limit=RATE)
 
     await in_database(retry)
     assert [brief.is_withdrawn for brief in await versions(session)] == [False, True]

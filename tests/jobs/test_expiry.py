@@ -9,7 +9,7 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from coaching.jobs.expiry import expire_idle_sessions
-from sessions_app import services, turn_endings
+from sessions_app import services, session_services, turn_endings
 from sessions_app.arcs import current_arc, enter_arc
 from sessions_app.models import (
     Session,
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.django_db
 
 
 def idle_session(user: User, kind: str = SessionKind.OPEN_DAY, *, hours: float = 25) -> Session:
-    session = services.open_session(user_id=user.pk, kind=kind)
+    session = session_services.open_session(user_id=user.pk, kind=kind)
     grow_old(session, hours)
     return session
 

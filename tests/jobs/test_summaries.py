@@ -26,7 +26,7 @@ from coaching.practice.faults.fault import Fault
 from coaching.practice.script import Hold, Reply, ToolUse
 from coaching.transcript.answers import NO_ANSWERS, said_in
 from coaching.turns.request import TurnRequest
-from sessions_app import selectors, services
+from sessions_app import selectors, session_services
 from sessions_app.arcs import enter_arc
 from sessions_app.database import in_database
 from sessions_app.models import ModelUsage, Session, SessionKind, SessionStatus, UsagePurpose
@@ -332,9 +332,11 @@ async def test_a_session_that_is_gone_or_was_never_used_asks_nobody(
 ) -> None:
     gone = await completed(user)
     await in_database(lambda: Session.unscoped.filter(id=gone.id).delete())
-    silent = await in_database(services.open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    silent = await in_database(
+        session_services.open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION
+    )
     await in_database(
-        services.end_session, user_id=user.pk, session_id=silent.id, status=SessionStatus.COMPLETED
+        session_services.end_session, user_id=user.pk, session_id=silent.id, status=SessionStatus.COMPLETED
     )
     await in_database(enqueue_summary, silent.id)
     await work_off()

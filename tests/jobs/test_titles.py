@@ -13,7 +13,7 @@ from coaching.practice.faults.fault import Fault
 from coaching.practice.script import Reply
 from coaching.transcript.answers import NO_ANSWERS, said_in
 from coaching.turns.request import RequestKind, TurnRequest
-from sessions_app import services
+from sessions_app import services, session_services
 from sessions_app.database import in_database
 from sessions_app.models import (
     Message,
@@ -72,7 +72,9 @@ def sent(practice: PracticeServer) -> list[str]:
 async def test_the_first_answer_brings_a_title_and_later_ones_none(
     user: User, practice: PracticeServer, work_off: WorkOff
 ) -> None:
-    session = await in_database(services.open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    session = await in_database(
+        session_services.open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION
+    )
     practice.script(["What keeps you awake?"], key=WORDS)
     titles(practice, "“Quieter nights.”")
     runner = Runner()
@@ -235,7 +237,9 @@ async def test_a_title_of_words_that_were_withdrawn_meanwhile_is_dropped(user: U
 async def test_a_model_that_fails_hurts_no_turn_and_the_next_answer_tries_again(
     user: User, practice: PracticeServer, work_off: WorkOff
 ) -> None:
-    session = await in_database(services.open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    session = await in_database(
+        session_services.open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION
+    )
     runner = Runner()
     await say(runner, session, WORDS)
     practice.faults.push(Fault(kind="status", status=401, key=REQUEST))

@@ -11,7 +11,7 @@ from coaching.job_queue.names import BRIEF_JOB
 from coaching.jobs.expiry import expire_idle_sessions
 from coaching.jobs.tasks import enqueue_missing_briefs
 from coaching.practice import PracticeServer
-from sessions_app import pending_calls, services, turn_endings
+from sessions_app import pending_calls, session_services, turn_endings
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionBrief, SessionKind, Turn
 from sessions_app.turn_records import NewCall
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 def asking_session(user: User, kind: str, *, hours: int) -> Session:
     """Open a session in which a question has waited so long."""
-    session = services.open_session(user_id=user.pk, kind=kind)
+    session = session_services.open_session(user_id=user.pk, kind=kind)
     key = open_turn(session)
     question = NewCall(tool_use_id="t1", name="show_options", position=1, input={}, is_interactive=True)
     store_round(key, text="Which one?", calls=[question])

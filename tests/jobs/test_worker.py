@@ -28,7 +28,7 @@ from coaching.jobs.summaries import REQUEST
 from coaching.practice import PracticeServer
 from coaching.practice.faults.fault import Fault
 from coaching.practice.script import Hold, Reply
-from sessions_app import leases, services
+from sessions_app import leases, services, session_services
 from sessions_app.database import in_database
 from sessions_app.models import ModelUsage, Session, SessionKind, Turn, TurnStatus, UsagePurpose
 from tests.jobs.conftest import RATE, completed_session, jobs_named, make_due, opened_session
@@ -145,7 +145,7 @@ async def test_a_worker_starts_the_process_that_reads_files_and_ends_it(practice
 
 
 def lost_turn(user: User, *, owner: str) -> Turn:
-    session = services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    session = session_services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
     opened = services.open_turn(
         user_id=user.pk,
         session_id=session.id,

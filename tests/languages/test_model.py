@@ -11,7 +11,7 @@ from django.utils.translation import override
 from coaching.engine.messages import canonical_json
 from coaching.turns.request import TurnRequest
 from coaching.turns.start import start_turn
-from sessions_app import services
+from sessions_app import session_services
 from sessions_app.limits import RateLimit
 from tests.context.five_people import SCENES, Scene
 from tests.languages.conftest import speaks
@@ -39,7 +39,7 @@ def test_a_request_is_the_same_in_every_language(name: str, user: User) -> None:
     scene = SCENES[name]
     with time_machine.travel(scene.at, tick=False):
         scene.seed(user)
-        session = services.open_session(user_id=user.pk, kind=scene.kind)
+        session = session_services.open_session(user_id=user.pk, kind=scene.kind)
         in_english = request_in("en", user, scene, session.id)
         speaks(user, "de")
         of_account = request_in("de", user, scene, session.id)

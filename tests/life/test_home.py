@@ -23,7 +23,7 @@ from coaching.models import (
     MadeBy,
     Profile,
 )
-from sessions_app import services
+from sessions_app import session_services
 from sessions_app.models import Session, SessionKind
 from tests.calendar.conftest import source_of, timed
 from tests.life.conftest import NOON, TODAY, KeepCapture, KeepFile, KeepPlan
@@ -146,7 +146,7 @@ def kinds_of(page: str) -> set[str]:
 
 def test_what_has_begun_is_gone_on_with(person: User, browser: Client, keep_file: KeepFile) -> None:
     keep_map(keep_file, person, health="good")
-    session = services.open_session(user_id=person.pk, kind=SessionKind.OPEN_DAY)
+    session = session_services.open_session(user_id=person.pk, kind=SessionKind.OPEN_DAY)
     with time_machine.travel(datetime(2026, 11, 18, 7, tzinfo=UTC), tick=False):
         assert ">Start<span" in home_of(browser)
         Session.unscoped.filter(id=session.id).update(last_message_number=2)
@@ -158,10 +158,10 @@ def test_what_has_begun_is_gone_on_with(person: User, browser: Client, keep_file
 def test_what_was_begun_shows_however_many_empty_conversations_came_after(
     person: User, browser: Client
 ) -> None:
-    begun = services.open_session(user_id=person.pk, kind=SessionKind.OPEN_CONVERSATION)
+    begun = session_services.open_session(user_id=person.pk, kind=SessionKind.OPEN_CONVERSATION)
     Session.unscoped.filter(id=begun.id).update(last_message_number=2, title="About the move")
     for _ in range(25):
-        services.open_session(user_id=person.pk, kind=SessionKind.OPEN_CONVERSATION)
+        session_services.open_session(user_id=person.pk, kind=SessionKind.OPEN_CONVERSATION)
     page = home_of(browser)
     assert f'Continue</span> <a href="/chat/{begun.id}/"' in page
     assert page.count("About the move") == 2
@@ -305,7 +305,7 @@ def test_the_number_of_queries_is_constant(
         keep_file(person, FileType.REFLECTION_PROMPT, f"Question {number}?", name=f"question {number}")
         keep_file(person, FileType.DAILY_LOG, name=str(TODAY - timedelta(days=number + 1)))
         keep_event(person, f"Event {number}", NOON)
-        session = services.open_session(user_id=person.pk, kind=SessionKind.OPEN_CONVERSATION)
+        session = session_services.open_session(user_id=person.pk, kind=SessionKind.OPEN_CONVERSATION)
         Session.unscoped.filter(id=session.id).update(last_message_number=1)
     assert queries() == before
     assert before <= 18

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from coaching.life.pulse import store_ratings
 from coaching.models import FileType, LifeDomain, PulseRating, UserFile
-from sessions_app import services
+from sessions_app import session_services
 from sessions_app.models import Session, SessionKind
 from tests.life.conftest import NOON, KeepFile
 
@@ -55,7 +55,7 @@ def test_an_empty_map_says_how_it_is_drawn(person: User, browser: Client) -> Non
     assert 'name="kind" value="life_mapping">Start life mapping' in page
     assert "<table" not in page
     assert "radar-area" not in page
-    session = services.open_session(user_id=person.pk, kind=SessionKind.LIFE_MAPPING)
+    session = session_services.open_session(user_id=person.pk, kind=SessionKind.LIFE_MAPPING)
     Session.unscoped.filter(id=session.id).update(last_message_number=1)
     page = map_of(browser)
     assert f'href="/chat/{session.id}/">Continue mapping' in page
@@ -237,6 +237,6 @@ def test_a_mapping_says_how_many_parts_have_a_page(
     for name in ("career", "health"):
         keep_file(person, FileType.DOMAIN, name=name)
     for kind, is_said in ((SessionKind.LIFE_MAPPING, True), (SessionKind.OPEN_DAY, False)):
-        session = services.open_session(user_id=person.pk, kind=kind)
+        session = session_services.open_session(user_id=person.pk, kind=kind)
         page = browser.get(f"/chat/{session.id}/").content.decode()
         assert ("2 of 8 parts mapped" in page) == is_said

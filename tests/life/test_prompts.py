@@ -18,7 +18,7 @@ from coaching.life.prompts import (
 from coaching.models import Capture, FileType, Profile, ReflectionPrompt, UserFileVersion
 from sessions_app.limits import MAX_RUNNING_TURNS_PER_USER
 from sessions_app.models import Session, SessionKind
-from sessions_app.services import open_session
+from sessions_app.session_services import open_session
 from sessions_app.text import check_message_text
 from tests.life.conftest import NOON, KeepFile
 from tests.stored_turns import open_turn

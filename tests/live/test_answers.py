@@ -11,7 +11,7 @@ from coaching.live.runner import Runner
 from coaching.practice import Fault, PracticeServer
 from coaching.practice.script import Hold, Reply, ToolUse
 from coaching.turns.request import TurnRequest
-from sessions_app import services
+from sessions_app import session_services
 from sessions_app.database import in_database
 from sessions_app.errors import Refused
 from sessions_app.models import Session, SessionKind, Turn, TurnStatus
@@ -33,7 +33,9 @@ async def runners(practice: PracticeServer) -> AsyncIterator[tuple[Runner, Runne
 
 @pytest.fixture
 async def session(user: User) -> Session:
-    return await in_database(services.open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    return await in_database(
+        session_services.open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION
+    )
 
 
 async def ask(runner: Runner, session: Session, kind: str, text: str | None = None) -> str:

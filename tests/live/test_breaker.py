@@ -17,7 +17,7 @@ from coaching.practice.faults.fault import Fault
 from coaching.turns import setup
 from coaching.turns.request import TurnRequest
 from coaching.turns.words import FAILS_ALONE, FAILURES
-from sessions_app import services
+from sessions_app import session_services
 from sessions_app.database import in_database
 from sessions_app.models import SessionKind, Turn, TurnStatus
 from tests.conftest import MakeUser
@@ -63,7 +63,7 @@ def talk_of(runner: Runner, make_user: MakeUser) -> Callable[[str], Awaitable[Ta
     async def open_talk(name: str) -> Talk:
         user = await in_database(make_user, name)
         kind = SessionKind.OPEN_CONVERSATION
-        session = await in_database(services.open_session, user_id=user.pk, kind=kind)
+        session = await in_database(session_services.open_session, user_id=user.pk, kind=kind)
         return Talk(runner, user.pk, session.id)
 
     return open_talk

@@ -38,7 +38,7 @@ from coaching.practice.script import Hold, Reply, ToolUse
 from coaching.sockets.fragments import FRAGMENTS
 from coaching.sockets.frames import FRAMES
 from coaching.turns.request import RequestKind, TurnRequest
-from sessions_app import services
+from sessions_app import session_services
 from sessions_app.database import in_database
 from sessions_app.models import Message, MessageRole, Session, SessionEvent, SessionKind, TurnStatus
 from sessions_app.session_events import FACT_TYPES, Numbered, listeners
@@ -96,7 +96,9 @@ def elsewhere() -> Readers:
 
 @pytest.fixture
 async def session(user: User) -> Session:
-    return await in_database(services.open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    return await in_database(
+        session_services.open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION
+    )
 
 
 async def ask(runner: Runner, session: Session, kind: RequestKind, text: str | None = None) -> str:

@@ -11,7 +11,7 @@ from coaching.events import TurnDone, TurnEvent
 from coaching.live.runner import Runner
 from coaching.practice import PracticeServer
 from coaching.turns.request import TurnRequest
-from sessions_app import services
+from sessions_app import session_services
 from sessions_app.database import in_database
 from sessions_app.models import SessionKind, TurnStatus
 
@@ -40,7 +40,7 @@ async def test_a_turn_whose_time_went_by_before_the_client_was_there_asks_nothin
 
             monkeypatch.setattr(connection, "client", slow)
             session = await in_database(
-                services.open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION
+                session_services.open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION
             )
             subscription = await runner.readers.attach(user_id=user.pk, session_id=session.id)
             await runner.open_turn(

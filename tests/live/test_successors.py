@@ -17,7 +17,7 @@ from coaching.practice import PracticeServer
 from coaching.practice.script import Hold, Reply, ToolUse
 from coaching.turns import answering
 from coaching.turns.request import TurnRequest
-from sessions_app import leases, pending_calls, services, turn_endings
+from sessions_app import leases, pending_calls, services, session_services, turn_endings
 from sessions_app.database import in_database
 from sessions_app.errors import Refused
 from sessions_app.limits import RateLimit
@@ -77,7 +77,7 @@ class Tab:
 
 
 def open_conversation(user: User) -> Session:
-    return services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    return session_services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
 
 
 async def attached(runner: Runner, session: Session) -> Tab:

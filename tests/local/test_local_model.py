@@ -22,7 +22,7 @@ from coaching.model_client.servers import model_server
 from coaching.models import DocumentState
 from coaching.practice.server import PracticeServer
 from sage.local_model import Address
-from sessions_app import services
+from sessions_app import session_services
 from sessions_app.database import in_database
 from sessions_app.models import ModelUsage, SessionKind, TurnStatus
 from tests.context.conftest import Talk
@@ -61,7 +61,9 @@ async def client(plain: Address, practice: None) -> AsyncIterator[AnthropicClien
 async def test_a_message_is_answered_in_parts_and_its_tokens_are_counted(
     user: User, client: AnthropicClient
 ) -> None:
-    session = await in_database(services.open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    session = await in_database(
+        session_services.open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION
+    )
     assert (context_tokens_of(MODEL), is_compact(MODEL), turn_seconds()) == (CONTEXT, True, 300)
     talk = Talk(PracticeServer(), client, client, session)
     done = await talk.say("Hallo, ich bin neu hier.")
@@ -107,7 +109,7 @@ async def test_the_base_and_the_tools_of_a_compact_request_take_few_tokens_by_th
 ) -> None:
     async with PracticeServer(keeps_bodies=True, tokens_per_second=0) as practice:
         session = await in_database(
-            services.open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION
+            session_services.open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION
         )
         async with AnthropicClient("practice", practice.url) as client:
             with used(with_tools):

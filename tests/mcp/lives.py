@@ -16,7 +16,7 @@ from coaching.models import ActionItem, FileType, MadeBy, Scope, UserFile, UserF
 from coaching.programs.callers import Caller
 from coaching.programs.tokens import make_token
 from sessions_app.models import MessageRole, SessionKind, Turn, TurnStatus
-from sessions_app.services import open_session
+from sessions_app.session_services import open_session
 from tests.library.rows import make_client, make_document
 from tests.messages import append_message
 

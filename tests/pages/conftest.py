@@ -18,7 +18,7 @@ from coaching.files.drafts import build_draft
 from coaching.files.objects import store_object
 from coaching.files.store import store_version
 from coaching.models import FileSource, FileType, UserFile, UserFileVersion
-from sessions_app import services
+from sessions_app import session_services
 from sessions_app.models import Message, MessageRole, Session, SessionKind, Turn, TurnStatus
 from tests.messages import append_message
 from tests.pages.file_pages import NOW, Write
@@ -30,7 +30,7 @@ Exchange = Callable[..., Turn]
 @pytest.fixture
 def session(user: User) -> Session:
     """An open conversation of the person."""
-    return services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    return session_services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from pytest_django import Settings
 from coaching.models import CardCount, HelpLine, Profile
 from coaching.people.help_lines import sync_help_lines
 from coaching.safety import figures
-from sessions_app import services
+from sessions_app import session_services
 from sessions_app.models import Message, Session, SessionKind, SessionStatus
 from tests.conftest import PASSWORD, MakeUser
 from tests.pages.conftest import Exchange
@@ -132,7 +132,7 @@ def test_the_way_back_leads_to_a_conversation_of_ones_own_only(
     assert f'href="/chat/{session.id}/"' in page_of(signed_in, f"/safety/?from={session.id}")
     response = signed_in.post("/safety/country/", {"country": "NZ", "from": str(session.id)})
     assert response.url == f"/safety/?from={session.id}"  # type: ignore[attr-defined]
-    foreign = services.open_session(user_id=make_user().pk, kind=SessionKind.OPEN_CONVERSATION)
+    foreign = session_services.open_session(user_id=make_user().pk, kind=SessionKind.OPEN_CONVERSATION)
     for address in (str(foreign.id), "nonsense", "%00", "https://elsewhere.example/"):
         assert "Back to the conversation" not in page_of(signed_in, f"/safety/?from={address}")
     assert str(session.id) not in page_of(Client(), f"/safety/?from={session.id}")

@@ -15,7 +15,7 @@ from coaching.practice.coach.tables import ARCS, WALKS
 from coaching.practice.coach.tour import answer
 from coaching.practice.script import Note, Text
 from coaching.tools import CHAT_TOOLS, TOOL_NAMES
-from sessions_app.services import GO_ON
+from sessions_app.retries import GO_ON
 from tests.practice.conftest import assistant, request_body, user
 from tests.thoroughness import examples
 

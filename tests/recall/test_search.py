@@ -16,7 +16,7 @@ from django.utils import timezone
 from coaching.context.brief_lines import corrected_text
 from coaching.models import FileType, Profile, RecallPassage, RecallSource, UserFile, UserFileVersion
 from coaching.recall.search import Bounds
-from sessions_app import services
+from sessions_app import services, session_services
 from sessions_app.briefs import correct_brief, undo_correction
 from sessions_app.models import CorrectionKind, Session, SessionBrief, SessionStatus, Turn, TurnStatus
 from sessions_app.rate import RateLimit
@@ -442,5 +442,5 @@ def _explained(execute, sql, params, many, context):  # type: ignore[no-untyped-
 
 def test_an_ended_session_is_found_like_any_other(user: User) -> None:
     session = talk(user, "A cormorant")
-    services.end_session(user_id=user.pk, session_id=session.id, status=SessionStatus.COMPLETED)
+    session_services.end_session(user_id=user.pk, session_id=session.id, status=SessionStatus.COMPLETED)
     assert texts(user, "cormorant") == ["A cormorant"]

@@ -16,7 +16,7 @@ from coaching.models import PushDevice, Reminder, ReminderKind
 from coaching.reminders import devices as reminder_devices
 from coaching.reminders.devices import MAX_DEVICES
 from coaching.reminders.vapid import public_key
-from sessions_app import services
+from sessions_app import session_services
 from sessions_app.models import SessionKind
 from tests.reminders.conftest import confirmed, reminded
 from tests.reminders.push_service import Subscription, device_of
@@ -193,7 +193,7 @@ def test_a_reminder_opens_the_conversation_that_has_begun_and_otherwise_home(
     signed_in: Client, user: User
 ) -> None:
     assert signed_in.get("/reminders/day/")["Location"] == "/"
-    session = services.open_session(user_id=user.pk, kind=SessionKind.OPEN_DAY)
+    session = session_services.open_session(user_id=user.pk, kind=SessionKind.OPEN_DAY)
     session.last_message_number = 1
     session.save()
     assert signed_in.get("/reminders/day/")["Location"] == f"/chat/{session.pk}/"

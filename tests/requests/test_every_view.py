@@ -10,7 +10,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from coaching.practice.script import Hold, Reply
-from sessions_app import services
+from sessions_app import session_services
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionKind
 from tests.live_sage import LiveSage, serve_practice, until_it_beats
@@ -100,7 +100,7 @@ async def test_every_view_answers_while_somebody_waits_for_each_thing(
     await has_two_answers(owned)
     await in_database(keep_file, other_user, *DIFFERENT)
     theirs = await in_database(
-        services.open_session, user_id=other_user.pk, kind=SessionKind.OPEN_CONVERSATION
+        session_services.open_session, user_id=other_user.pk, kind=SessionKind.OPEN_CONVERSATION
     )
     async with serve_practice(small_sage) as practice, browser_of(user, small_sage) as mine:
         patience = await measure_patience(small_sage)

@@ -24,7 +24,7 @@ from coaching.people.in_flight import (
 )
 from coaching.practice.script import Hold, Reply
 from coaching.practice.server import PracticeServer
-from sessions_app import services
+from sessions_app import session_services
 from sessions_app.database import in_database
 from sessions_app.leases import BEAT_SECONDS, read_beats
 from sessions_app.models import Message, Session, SessionKind
@@ -41,7 +41,7 @@ PREVIEW = f"/files/{FILE_PATH}/preview/"
 
 @pytest.fixture
 def session(user: User) -> Session:
-    return services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    return session_services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
 
 
 async def test_one_person_has_so_many_requests_in_flight_and_others_notice_nothing(
@@ -166,7 +166,7 @@ async def test_requests_that_wait_for_an_answer_have_no_place_at_work(
         browsers = [await stack.enter_async_context(browser_of(person, live_sage)) for person in people]
         posts = []
         for person, browser in zip(people[1:], browsers[1:], strict=True):
-            session = await in_database(services.open_session, user_id=person.pk, kind=kind)
+            session = await in_database(session_services.open_session, user_id=person.pk, kind=kind)
             form = {"text": "hello", "id": str(uuid4())}
             address = f"/chat/{session.id}/message/"
             posts += [asyncio.create_task(browser.post(address, form)) for _ in range(MAX_WAITING_PER_PERSON)]
@@ -183,7 +183,7 @@ async def test_a_form_that_ends_a_session_counts_among_those_that_wait(
     live_sage: LiveSage, practice: PracticeServer, user: User, session: Session
 ) -> None:
     kind = SessionKind.OPEN_CONVERSATION
-    ending = await in_database(services.open_session, user_id=user.pk, kind=kind)
+    ending = await in_database(session_services.open_session, user_id=user.pk, kind=kind)
     practice.script([Reply.of("A moment", Hold("thinking"), ".") for _ in range(2)])
     form = {"text": "hello", "id": str(uuid4())}
     async with browser_of(user, live_sage) as mine:

@@ -22,7 +22,7 @@ from coaching.recall.encoder import has_packages
 from sage.telemetry import is_installed
 from sessions_app.database import in_database
 from sessions_app.models import Session
-from sessions_app.services import open_session
+from sessions_app.session_services import open_session
 from tests.groups import require
 from tests.live_sage import LiveSage, free_port, open_socket, session_cookie, url_of_test_database
 from tests.sage.processes import StartedProcess, started

@@ -7,11 +7,11 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
 from coaching.models import RecallPassage
-from sessions_app import selectors, services
+from sessions_app import retries, selectors, services, session_services
 from sessions_app.alternatives import answered_turn, can_be_chosen, choose_answer
 from sessions_app.errors import Refused
 from sessions_app.models import Session, SessionKind, Turn, TurnStatus
-from sessions_app.services import OpenedTurn
+from sessions_app.opened_turns import OpenedTurn
 from sessions_app.titles import store_title
 from sessions_app.turn_locks import TurnKey
 from tests.sessions_app.turns import GENEROUS, ask_question, call, close, say
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def ask_again(session: Session) -> OpenedTurn:
-    return services.answer_again(
+    return retries.answer_again(
         user_id=session.user_id, session_id=session.id, owner="me", rate_limit=GENEROUS
     )
 
@@ -133,13 +133,13 @@ def test_another_answer_is_refused_where_something_runs_or_waits_or_is_not_whole
     close(say(session, "more"), text="half", status=TurnStatus.STOPPED)
     with pytest.raises(Refused, match="no answer to ask for again"):
         ask_again(session)
-    services.abandon_session(user_id=user.pk, session_id=session.id)
+    session_services.abandon_session(user_id=user.pk, session_id=session.id)
     with pytest.raises(Refused, match="has ended"):
         ask_again(session)
 
 
 def test_what_sage_says_first_is_said_once(user: User) -> None:
-    session = services.open_session(user_id=user.pk, kind=SessionKind.OPEN_DAY)
+    session = session_services.open_session(user_id=user.pk, kind=SessionKind.OPEN_DAY)
     close(
         services.open_with_sage(user_id=user.pk, session_id=session.id, owner="me", rate_limit=GENEROUS),
         text="Good morning.",
@@ -163,7 +163,7 @@ def test_an_answer_that_failed_can_be_tried_again_or_left_for_an_earlier_one(
         choose(session, failed.turn)
     stopped = ask_again(session)
     close(stopped, status=TurnStatus.STOPPED, text="Half an")
-    retried = services.retry_turn(user_id=user.pk, session_id=session.id, owner="me", rate_limit=GENEROUS)
+    retried = retries.retry_turn(user_id=user.pk, session_id=session.id, owner="me", rate_limit=GENEROUS)
     close(retried, text="Answer four.")
     assert history(session)[2:] == ["Which marzipan?", "Answer four."]
     turns = selectors.read_alternatives(session, [Turn.unscoped.get(id=retried.turn.id)])[3]
@@ -195,7 +195,7 @@ def test_what_is_no_answer_is_refused(session: Session, answers: list[Turn], tur
 def test_nobody_chooses_for_another(session: Session, answers: list[Turn], other_user: User) -> None:
     with pytest.raises(Session.DoesNotExist):
         choose_answer(user_id=other_user.pk, session_id=session.id, turn_id=str(answers[0].id))
-    own = services.open_session(user_id=other_user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    own = session_services.open_session(user_id=other_user.pk, kind=SessionKind.OPEN_CONVERSATION)
     close(say(own), text="Hi.")
     with pytest.raises(Refused, match="doesn’t have that answer"):
         choose(own, answers[0])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sessions_app import selectors, services
+from sessions_app import opened_turns, retries, selectors, services
 from sessions_app.models import Message, SafetyVerdict, Session
 from sessions_app.verdicts import NewVerdict, store_verdict
 from tests.sessions_app.turns import GENEROUS, close, say
@@ -25,13 +25,13 @@ def history(session: Session) -> list[int]:
     return [message.number for message in selectors.history(session)]
 
 
-def _ask_again(session: Session) -> services.OpenedTurn:
-    return services.answer_again(
+def _ask_again(session: Session) -> opened_turns.OpenedTurn:
+    return retries.answer_again(
         user_id=session.user_id, session_id=session.id, owner="me", rate_limit=GENEROUS
     )
 
 
-def _edit(session: Session, text: str) -> services.OpenedTurn:
+def _edit(session: Session, text: str) -> opened_turns.OpenedTurn:
     return services.edit_message(
         user_id=session.user_id,
         session_id=session.id,

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.db import connection, connections
 from psycopg import sql
 
-from sessions_app import leases, selectors, services, turn_endings, turn_records
+from sessions_app import leases, selectors, services, session_services, turn_endings, turn_records
 from sessions_app.errors import Refused, StaleFence
 from sessions_app.leases import claim_turn, end_half_sent_transactions, end_transactions
 from sessions_app.limits import RateLimit
@@ -56,7 +56,9 @@ def send_a_message(user: User, key: TurnKey) -> object:
 
 def end_the_session(user: User, key: TurnKey) -> object:
     session_id = Session.unscoped.get().id
-    return services.end_session(user_id=user.pk, session_id=session_id, status=SessionStatus.ABANDONED)
+    return session_services.end_session(
+        user_id=user.pk, session_id=session_id, status=SessionStatus.ABANDONED
+    )
 
 
 def pause(_: User, key: TurnKey) -> object:

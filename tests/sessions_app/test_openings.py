@@ -6,7 +6,16 @@ import pytest
 from django.contrib.auth.models import User
 
 from coaching.job_queue.sessions import enqueue_follow_ups
-from sessions_app import pending_calls, selectors, services, turn_endings, turn_locks, turn_records
+from sessions_app import (
+    pending_calls,
+    retries,
+    selectors,
+    services,
+    session_services,
+    turn_endings,
+    turn_locks,
+    turn_records,
+)
 from sessions_app.errors import Refused, StaleFence
 from sessions_app.figures import sessions_with_brief_behind
 from sessions_app.limits import RateLimit
@@ -21,9 +30,9 @@ from sessions_app.models import (
     Turn,
     TurnStatus,
 )
+from sessions_app.opened_turns import OpenedTurn
 from sessions_app.opening_message import OPENING_ID, OPENING_WORDS
 from sessions_app.pending_calls import Answer
-from sessions_app.services import OpenedTurn
 from sessions_app.turn_endings import Ending
 from sessions_app.turn_locks import TurnKey
 from sessions_app.turn_records import CallResult
@@ -38,7 +47,7 @@ DONE = Ending(status=TurnStatus.COMPLETED, stop_reason="end_turn")
 
 @pytest.fixture
 def arc(user: User) -> Session:
-    return services.open_session(user_id=user.pk, kind=SessionKind.OPEN_DAY)
+    return session_services.open_session(user_id=user.pk, kind=SessionKind.OPEN_DAY)
 
 
 def open_with_sage(session: Session, *, limit: RateLimit = GENEROUS) -> OpenedTurn:
@@ -57,7 +66,7 @@ def fresh(session: Session) -> Session:
 
 @pytest.mark.parametrize("kind", ARCS)
 def test_sage_speaks_first_in_every_arc_and_once(user: User, kind: SessionKind) -> None:
-    session = services.open_session(user_id=user.pk, kind=kind)
+    session = session_services.open_session(user_id=user.pk, kind=kind)
     first, second = open_with_sage(session), open_with_sage(session)
     assert (first.is_new, second.is_new) == (True, False)
     assert first.turn == second.turn
@@ -83,7 +92,7 @@ def test_who_has_written_first_isnt_spoken_to_first(arc: Session) -> None:
 
 
 def test_an_ended_session_isnt_opened(arc: Session, user: User) -> None:
-    services.abandon_session(user_id=user.pk, session_id=arc.id)
+    session_services.abandon_session(user_id=user.pk, session_id=arc.id)
     with pytest.raises(Refused, match="your own message"):
         open_with_sage(arc)
 
@@ -171,7 +180,7 @@ def test_after_an_answer_to_its_question_it_is_a_turn_like_any_other(arc: Sessio
     turn_endings.close_turn(
         TurnKey(turn_id=opening.turn.id, fence=2), Ending(status=TurnStatus.FAILED, stop_reason="error")
     )
-    retried = services.retry_turn(user_id=arc.user_id, session_id=arc.id, owner="me", rate_limit=GENEROUS)
+    retried = retries.retry_turn(user_id=arc.user_id, session_id=arc.id, owner="me", rate_limit=GENEROUS)
     assert not retried.turn.is_opening  # Sage is asked to go on: the answer stays
 
 
@@ -199,13 +208,15 @@ def test_the_same_form_sent_again_finds_the_session_that_sage_has_opened(user: U
 
 @pytest.mark.parametrize("status", [TurnStatus.FAILED, TurnStatus.INTERRUPTED, TurnStatus.STOPPED])
 def test_what_was_never_said_is_withdrawn_and_what_was_said_stays(user: User, status: TurnStatus) -> None:
-    silent, spoken = (services.open_session(user_id=user.pk, kind=SessionKind.OPEN_DAY) for _ in range(2))
+    silent, spoken = (
+        session_services.open_session(user_id=user.pk, kind=SessionKind.OPEN_DAY) for _ in range(2)
+    )
     close(open_with_sage(silent), status=status, reason="error")
     close(open_with_sage(spoken), status=status, text="Good mor", reason="error")
     assert selectors.history(silent) == []
     assert [message.content for message in selectors.transcript(spoken)] == ["Good mor"]
     for session in (silent, spoken):
-        for act in (services.retry_turn, services.continue_turn):
+        for act in (retries.retry_turn, retries.continue_turn):
             with pytest.raises(Refused, match="There’s nothing to"):
                 act(user_id=user.pk, session_id=session.id, owner="me", rate_limit=GENEROUS)
         with pytest.raises(Refused, match="no message to edit"):
@@ -224,7 +235,7 @@ def test_what_was_never_said_is_withdrawn_and_what_was_said_stays(user: User, st
 
 def test_it_runs_next_to_two_others_and_takes_no_place_of_theirs(user: User) -> None:
     say(open_conversation(user))
-    arcs = [services.open_session(user_id=user.pk, kind=SessionKind.OPEN_DAY) for _ in range(3)]
+    arcs = [session_services.open_session(user_id=user.pk, kind=SessionKind.OPEN_DAY) for _ in range(3)]
     for session in arcs[:2]:
         open_with_sage(session)
     say(open_conversation(user))

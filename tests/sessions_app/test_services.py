@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from sessions_app import selectors, services
+from sessions_app import selectors, services, session_services
 from sessions_app.errors import Refused
 from sessions_app.models import (
     Message,
@@ -173,10 +173,10 @@ def test_another_persons_session_looks_missing(session: Session, other_user: Use
 
 @pytest.mark.django_db
 def test_a_status_moves_once_and_never_silently(session: Session, user: User) -> None:
-    services.end_session(user_id=user.pk, session_id=session.id, status=SessionStatus.ABANDONED)
+    session_services.end_session(user_id=user.pk, session_id=session.id, status=SessionStatus.ABANDONED)
     for status in SessionStatus:
         with pytest.raises(Refused):
-            services.end_session(user_id=user.pk, session_id=session.id, status=status)
+            session_services.end_session(user_id=user.pk, session_id=session.id, status=status)
     session.refresh_from_db()
     assert session.status == SessionStatus.ABANDONED
 
@@ -205,7 +205,7 @@ def test_the_database_refuses_any_second_move_of_a_status(session: Session, ende
 
 @pytest.mark.django_db
 def test_writing_to_an_ended_session_opens_one_that_continues_it(session: Session, user: User) -> None:
-    services.end_session(user_id=user.pk, session_id=session.id, status=SessionStatus.COMPLETED)
+    session_services.end_session(user_id=user.pk, session_id=session.id, status=SessionStatus.COMPLETED)
     first = say(session)
     close(first, text="answer")
     second = say(session, "more")
@@ -240,11 +240,11 @@ def test_a_message_supersedes_a_pending_call_in_one_step(session: Session) -> No
 
 @pytest.mark.django_db
 def test_the_same_client_id_is_one_turn_also_after_the_session_ended(session: Session, user: User) -> None:
-    services.end_session(user_id=user.pk, session_id=session.id, status=SessionStatus.COMPLETED)
+    session_services.end_session(user_id=user.pk, session_id=session.id, status=SessionStatus.COMPLETED)
     first = say(session, client_id="abc")
     assert not say(session, client_id="abc").is_new
     close(first, text="answer")
-    services.end_session(user_id=user.pk, session_id=first.session_id, status=SessionStatus.COMPLETED)
+    session_services.end_session(user_id=user.pk, session_id=first.session_id, status=SessionStatus.COMPLETED)
     again = say(session, client_id="abc")
     assert (again.is_new, again.turn.id) == (False, first.turn.id)
     assert Message.unscoped.filter(role="user").count() == 1
@@ -263,7 +263,7 @@ def test_nothing_is_refused_early_that_would_go_on_in_another_session(session: S
     )
     with pytest.raises(Refused, match="still answering"):
         early()
-    services.abandon_session(user_id=user.pk, session_id=session.id)  # its turn hasn't stopped yet
+    session_services.abandon_session(user_id=user.pk, session_id=session.id)  # its turn hasn't stopped yet
     early()
     assert say(session, "more").session_id != session.id
 
@@ -275,7 +275,7 @@ def test_a_form_kept_and_sent_again_later_begins_another_session(user: User) -> 
     other = begin(user, "of another form")
     say(other)
     assert begin(user, "of another form").id != other.id
-    services.end_session(user_id=user.pk, session_id=first.id, status=SessionStatus.ABANDONED)
+    session_services.end_session(user_id=user.pk, session_id=first.id, status=SessionStatus.ABANDONED)
     assert begin(user, text="hello").id != first.id
 
 

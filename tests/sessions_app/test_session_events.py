@@ -11,7 +11,7 @@ from django.db import connection, connections, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from sessions_app import services, turn_endings
+from sessions_app import session_services, turn_endings
 from sessions_app.models import EventKind, Message, Round, Session, SessionEvent, SessionStatus, TurnStatus
 from sessions_app.selectors import accessible_session
 from sessions_app.session_events import (
@@ -76,7 +76,7 @@ def test_what_is_rolled_back_is_in_no_log(user: User) -> None:
 def test_the_end_of_a_session_is_told_when_its_turn_has_stopped(user: User) -> None:
     session = open_conversation(user)
     key = open_turn(session)
-    services.abandon_session(user_id=user.pk, session_id=session.id)
+    session_services.abandon_session(user_id=user.pk, session_id=session.id)
     assert kinds_of(session) == ["said", "turn_opened"]
     turn_endings.close_turn(key, Ending(status=TurnStatus.STOPPED, stop_reason="stopped"))
     assert kinds_of(session)[2:] == ["part_ended", "ended"]

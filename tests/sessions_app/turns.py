@@ -5,7 +5,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
-from sessions_app import services, turn_endings
+from sessions_app import services, session_services, turn_endings
 from sessions_app.limits import RateLimit
 from sessions_app.models import (
     Message,
@@ -13,7 +13,7 @@ from sessions_app.models import (
     SessionKind,
     TurnStatus,
 )
-from sessions_app.services import OpenedTurn
+from sessions_app.opened_turns import OpenedTurn
 from sessions_app.turn_endings import Ending
 from sessions_app.turn_locks import TurnKey
 from sessions_app.turn_records import NewCall
@@ -23,7 +23,7 @@ GENEROUS = RateLimit(turns=1000, seconds=60)
 
 
 def begin(user: User, client_id: object = "form", *, text: str = "") -> Session:
-    return services.begin_session(
+    return session_services.begin_session(
         user_id=user.pk,
         kind=SessionKind.OPEN_CONVERSATION,
         client_id=client_id,

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 
 from coaching.practice.script import Reply, ToolUse
 from coaching.practice.server import PracticeServer
-from sessions_app import services
+from sessions_app import session_services
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionKind, SessionStatus, Turn
 from tests.live_sage import (
@@ -93,7 +93,7 @@ async def test_a_plan_beside_an_arc_that_can_not_begin_waits_for_a_yes(
 async def test_two_completions_in_one_round_are_one_and_only_the_next_round_ends_it_anyway(
     live_sage: LiveSage, practice: PracticeServer, user: User, cookie: str
 ) -> None:
-    own = await in_database(services.open_session, user_id=user.pk, kind=SessionKind.CLOSE_DAY)
+    own = await in_database(session_services.open_session, user_id=user.pk, kind=SessionKind.CLOSE_DAY)
     practice.script(
         [
             Reply.of(ToolUse("complete_session", COMPLETE), ToolUse("complete_session", {"type": "session"})),
@@ -119,7 +119,7 @@ async def test_two_completions_in_one_round_are_one_and_only_the_next_round_ends
 async def test_a_session_of_an_arcs_kind_is_shown_its_skill_first_and_always_the_same(
     live_sage: LiveSage, practice: PracticeServer, user: User, cookie: str
 ) -> None:
-    own = await in_database(services.open_session, user_id=user.pk, kind=SessionKind.OPEN_DAY)
+    own = await in_database(session_services.open_session, user_id=user.pk, kind=SessionKind.OPEN_DAY)
     practice.script([Reply.of("How is it to be you?"), Reply.of(PLAN), "Saved.", "Gladly."])
     async with open_socket(live_sage, own.id, cookie) as client:
         await ask(client)

@@ -34,7 +34,7 @@ from coaching.people.profile_changes import offer_library
 from coaching.practice.script import Reply, ToolUse
 from coaching.practice.server import PracticeServer
 from coaching.tools.save_file import SAVE_FILE
-from sessions_app import services
+from sessions_app import session_services
 from sessions_app.database import in_database
 from sessions_app.imports import RecordedMessage, RecordedSession, store_recorded
 from sessions_app.models import (
@@ -129,7 +129,7 @@ async def practice(live_sage: LiveSage, obedient: Obedient) -> AsyncIterator[Pra
 def place(user: User, attack: Attack, number: int, obedient: Obedient) -> tuple[Session, list[int]]:
     """Put a text where it stands; return the conversation, and the documents to attach."""
     offer_library(user.pk)
-    session = services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    session = session_services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
     match attack.place:
         case "document" | "mail":
             ending = "pdf" if attack.place == "document" else "eml"

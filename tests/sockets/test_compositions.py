@@ -21,7 +21,7 @@ from coaching.models import DayPlan, Profile, UserFile
 from coaching.practice.coach import texts
 from coaching.practice.script import Reply, ToolUse
 from coaching.practice.server import PracticeServer
-from sessions_app import services
+from sessions_app import session_services
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionKind, ToolCallRecord, Turn
 from tests.context.conftest import put_file
@@ -108,7 +108,7 @@ class Talker:
 async def talking(
     sage: LiveSage, user: User, cookie: str, kind: SessionKind = SessionKind.OPEN_CONVERSATION
 ) -> AsyncIterator[Talker]:
-    session = await in_database(services.open_session, user_id=user.pk, kind=kind)
+    session = await in_database(session_services.open_session, user_id=user.pk, kind=kind)
     async with open_socket(sage, session.id, cookie) as client:
         await client.until("sync")
         yield Talker(client=client, session=session)

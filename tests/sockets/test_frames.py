@@ -21,7 +21,7 @@ from coaching.practice.server import PracticeServer
 from coaching.sockets.fragments import FRAGMENTS
 from coaching.sockets.frames import FRAMES, QUESTION_FRAMES, frame_of
 from coaching.tools.presentation import QuestionKind
-from sessions_app import services
+from sessions_app import session_services
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionKind, SessionStatus, ToolCallRecord, Turn, TurnStatus
 from sessions_app.titles import rename_session
@@ -324,7 +324,7 @@ async def test_a_question_expires_with_the_conversation_that_its_user_ends(
 
 
 def test_without_a_script_a_form_ends_a_conversation_and_the_page_says_so(user: User) -> None:
-    session = services.open_session(user_id=user.pk, kind=SessionKind.OPEN_DAY)
+    session = session_services.open_session(user_id=user.pk, kind=SessionKind.OPEN_DAY)
     client = Client()
     client.force_login(user)
     menu = f"/chat/{session.id}/menu/"
@@ -340,10 +340,12 @@ def test_without_a_script_a_form_ends_a_conversation_and_the_page_says_so(user: 
 
 
 def test_over_a_limit_a_form_keeps_its_text_and_says_when_to_send_it_again(user: User) -> None:
-    busy = [services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION) for _ in range(2)]
+    busy = [
+        session_services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION) for _ in range(2)
+    ]
     for session in busy:
         say(session)
-    session = services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    session = session_services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
     client = Client()
     client.force_login(user)
     answer = client.post(f"/chat/{session.id}/message/", {"text": "a third one"})

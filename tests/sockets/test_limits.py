@@ -22,7 +22,7 @@ from coaching.practice.server import PracticeServer
 from coaching.safety.card import danger_in
 from coaching.safety.danger import read_words
 from coaching.sockets.consumers import SessionConsumer
-from sessions_app import services
+from sessions_app import session_services
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionKind
 from tests.live_sage import LiveSage, SharedSage, SocketClient, open_socket, session_cookie
@@ -86,7 +86,7 @@ async def test_the_eleventh_socket_of_a_person_closes_with_4429_and_a_closed_one
     live_sage: LiveSage, session: Session, cookie: str, other_user: User
 ) -> None:
     kind = SessionKind.OPEN_CONVERSATION
-    theirs = await in_database(services.open_session, user_id=other_user.pk, kind=kind)
+    theirs = await in_database(session_services.open_session, user_id=other_user.pk, kind=kind)
     other_cookie = await in_database(session_cookie, other_user)
     async with AsyncExitStack() as stack:
         mine = [
@@ -213,7 +213,7 @@ async def test_ten_sockets_with_costly_texts_leave_anothers_first_frame_quick(
     other_user: User,
 ) -> None:
     kind = SessionKind.OPEN_CONVERSATION
-    theirs = await in_database(services.open_session, user_id=other_user.pk, kind=kind)
+    theirs = await in_database(session_services.open_session, user_id=other_user.pk, kind=kind)
     other_cookie = await in_database(session_cookie, other_user)
 
     async def attack(client: SocketClient) -> None:

@@ -16,7 +16,7 @@ from coaching.models import UserFile, UserFileVersion
 from coaching.practice.coach.files import FOOT
 from coaching.practice.coach.tables import WALKS
 from coaching.practice.server import PracticeServer
-from sessions_app import services
+from sessions_app import session_services
 from sessions_app.database import in_database
 from sessions_app.models import SessionKind
 from tests.live_sage import Frame, LiveSage, SocketClient, open_socket
@@ -98,7 +98,7 @@ async def test_no_word_that_was_no_answer_lands_in_a_file_and_every_arc_is_compl
     completed: list[str] = []
     for name, (kind, steps) in SESSIONS.items():
         said.append(f"\n\n## {name}\n")
-        session = await in_database(services.open_session, user_id=user.pk, kind=SessionKind(kind))
+        session = await in_database(session_services.open_session, user_id=user.pk, kind=SessionKind(kind))
         async with open_socket(live_sage, session.id, cookie) as client:
             await client.until("sync")
             newcomer = Newcomer(client=client, said=said, numbers=numbers)

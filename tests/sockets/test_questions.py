@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from coaching.models import PulseRating, UserFile
 from coaching.practice.script import Reply, Text, Thinking, ToolUse
 from coaching.practice.server import PracticeServer
-from sessions_app import services
+from sessions_app import session_services
 from sessions_app.database import in_database
 from sessions_app.models import Message, Session, SessionKind, ToolCallRecord, ToolCallState, Turn
 from tests.live_sage import (
@@ -237,7 +237,7 @@ async def test_nobody_answers_anothers_question(
 ) -> None:
     practice.script([Reply.of(PILLS)])
     theirs = await in_database(
-        services.open_session, user_id=other_user.pk, kind=SessionKind.OPEN_CONVERSATION
+        session_services.open_session, user_id=other_user.pk, kind=SessionKind.OPEN_CONVERSATION
     )
     async with open_socket(live_sage, session.id, cookie) as client:
         await ask(client)

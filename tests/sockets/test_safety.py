@@ -22,7 +22,7 @@ from coaching.practice.faults.fault import Fault
 from coaching.practice.script import Hold, Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer
 from coaching.sockets import consumers
-from sessions_app import services
+from sessions_app import services, session_services
 from sessions_app.database import in_database
 from sessions_app.limits import RateLimit
 from sessions_app.models import Message, Session, SessionKind, SessionStatus, ToolCallRecord
@@ -229,7 +229,10 @@ async def test_who_writes_in_a_conversation_that_has_ended_has_it_too_once_and_c
     async with open_socket(live_sage, session.id, cookie) as client:
         await client.until("sync")
         await in_database(
-            services.end_session, user_id=user.pk, session_id=session.id, status=SessionStatus.ABANDONED
+            session_services.end_session,
+            user_id=user.pk,
+            session_id=session.id,
+            status=SessionStatus.ABANDONED,
         )
         await client.send(type="message", text=DANGER)
         frames = await client.until("continued")
@@ -304,7 +307,7 @@ async def test_the_page_without_a_script_shows_it_without_waiting_for_the_answer
 
 @pytest.mark.parametrize("is_open", [True, False])
 def test_tabs_of_another_process_read_it_from_the_database(user: User, is_open: bool) -> None:
-    session = services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    session = session_services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
     before = read_news(session.id, None, IDLE)
     opened = services.open_turn(
         user_id=user.pk,

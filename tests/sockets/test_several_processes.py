@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from coaching.practice.script import Hold, Reply, Text, ToolUse
 from coaching.practice.server import PracticeServer
-from sessions_app import leases, services
+from sessions_app import leases, services, session_services
 from sessions_app.database import in_database
 from sessions_app.expiry import expire_session
 from sessions_app.limits import RateLimit
@@ -101,7 +101,9 @@ async def test_a_message_to_a_process_that_ends_is_sent_again_to_another_one(
     user: User,
 ) -> None:
     practice.script([Reply.of("First half, ", Hold("middle"), "second half."), "Good."])
-    other = await in_database(services.open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    other = await in_database(
+        session_services.open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION
+    )
     message = {"type": "message", "text": "I slept well", "id": "slept"}
     async with (
         open_socket(second, session.id, cookie) as running,
@@ -153,7 +155,9 @@ async def test_an_edit_or_an_answer_to_a_process_that_ends_closes_the_pages_sock
     frame: dict[str, str],
 ) -> None:
     practice.script([Reply.of("First half, ", Hold("middle"), "second half.")])
-    other = await in_database(services.open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    other = await in_database(
+        session_services.open_session, user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION
+    )
     async with (
         open_socket(second, session.id, cookie) as running,
         open_socket(second, other.id, cookie) as program,
@@ -226,7 +230,7 @@ def _claim_for_another() -> TurnKey:
 async def test_open_pages_learn_of_a_session_that_expires_elsewhere(
     live_sage: LiveSage, practice: PracticeServer, user: User, cookie: str, is_asked: bool
 ) -> None:
-    own = await in_database(services.open_session, user_id=user.pk, kind=SessionKind.OPEN_DAY)
+    own = await in_database(session_services.open_session, user_id=user.pk, kind=SessionKind.OPEN_DAY)
     practice.script([Reply.of(Text("Good morning."), PILLS) if is_asked else "Good morning."])
     async with (
         open_socket(live_sage, own.id, cookie) as program,

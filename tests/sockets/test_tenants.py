@@ -59,7 +59,7 @@ from coaching.models import Client as LibraryClient
 from coaching.practice.server import PracticeServer
 from coaching.reminders.preferences import off_token
 from coaching.sockets.consumers import HANDLERS, SessionConsumer
-from sessions_app import services
+from sessions_app import session_services
 from sessions_app.database import in_database
 from sessions_app.models import (
     Message,
@@ -551,7 +551,7 @@ FRAMES: dict[str, dict[str, Any]] = {
 def owned(user: User, settings: Settings) -> Session:
     """A session, a file and a calendar of the person, all containing the secret. Mail comes in."""
     settings.SAGE_INBOX = place_of("imaps://sage%40in.example:password@mail.example/")
-    session = services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    session = session_services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
     session.title = SECRET
     session.folder = SessionFolder.of(user.pk).create(name=SECRET)
     session.last_message_number = 1

@@ -20,7 +20,7 @@ from coaching.models import ActionItem, Profile, StepChange, UserFileVersion
 from coaching.practice.script import Reply, ToolUse
 from coaching.practice.server import PracticeServer
 from coaching.turns.request import TurnRequest
-from sessions_app import services
+from sessions_app import session_services
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionKind, Turn, TurnStatus
 from tests.live.conftest import practice
@@ -54,7 +54,7 @@ class Week:
     async def opened(self, kind: str, reply: str = "Hello.") -> tuple[Session, str]:
         """Begin a conversation, in which Sage speaks first; return it with what the model was sent."""
         self.practice.script([reply])
-        session = await in_database(services.open_session, user_id=self.user.pk, kind=kind)
+        session = await in_database(session_services.open_session, user_id=self.user.pk, kind=kind)
         return session, await self._answered(session, kind="opening")
 
     async def says(self, session: Session, text: str, *replies: Reply | str) -> str:

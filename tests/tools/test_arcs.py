@@ -21,7 +21,7 @@ from coaching.tools.save_file import SAVE_FILE
 from sessions_app.arcs import current_arc
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionKind, SessionStatus
-from sessions_app.services import end_session, open_session
+from sessions_app.session_services import end_session, open_session
 from tests.tools.committing_context import CommittingContext
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("disk_storage")]

@@ -38,7 +38,7 @@ from coaching.tools.show_options import SHOW_OPTIONS
 from coaching.tools.tiers import CHAT, PROGRAM
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionKind
-from sessions_app.services import open_session
+from sessions_app.session_services import open_session
 from tests.library.rows import make_document
 from tests.tools.committing_context import CommittingContext
 from tests.tools.finished_calls import store_result

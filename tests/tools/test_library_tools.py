@@ -28,7 +28,7 @@ from coaching.tools import CHAT_TOOLS, PIPELINE_TOOLS
 from coaching.tools.tiers import CHAT, PIPELINE, Binding
 from sessions_app.database import in_database
 from sessions_app.models import MessageRole, SessionKind, Turn, TurnStatus
-from sessions_app.services import open_session
+from sessions_app.session_services import open_session
 from tests.library.rows import make_client, make_document, make_project
 from tests.messages import append_message
 from tests.tools.committing_context import CommittingContext

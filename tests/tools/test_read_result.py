@@ -14,7 +14,7 @@ from coaching.model_client.context_size import most_result_bytes
 from coaching.tools.read_result import READ_RESULT
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionKind
-from sessions_app.services import open_session
+from sessions_app.session_services import open_session
 from tests.tools.committing_context import CommittingContext
 from tests.tools.finished_calls import store_result
 

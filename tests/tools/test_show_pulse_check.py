@@ -15,7 +15,7 @@ from coaching.models import FileType, LifeDomain, PulseRating, UserFile
 from coaching.tools.show_pulse_check import SHOW_PULSE_CHECK
 from sessions_app.errors import FieldRefused
 from sessions_app.models import Session, SessionKind, ToolCallRecord, ToolCallState, Turn, TurnStatus
-from sessions_app.services import open_session
+from sessions_app.session_services import open_session
 from tests.tools.committing_context import CommittingContext
 
 pytestmark = pytest.mark.django_db

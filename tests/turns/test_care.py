@@ -20,7 +20,7 @@ from coaching.turns.answers import ChatAnswerContext, builder_for
 from coaching.turns.request import RequestKind, TurnRequest
 from coaching.turns.resume import load_setup, shrink_turn
 from coaching.turns.start import StartedTurn, start_turn
-from sessions_app import services, turn_endings
+from sessions_app import session_services, turn_endings
 from sessions_app.limits import RateLimit
 from sessions_app.models import (
     Message,
@@ -71,7 +71,7 @@ def morning() -> Iterator[None]:
 
 
 def opened(user: User, kind: str = SessionKind.OPEN_CONVERSATION) -> Session:
-    return services.open_session(user_id=user.pk, kind=kind)
+    return session_services.open_session(user_id=user.pk, kind=kind)
 
 
 def start(session: Session, text: str = "Hello", kind: RequestKind = "message") -> StartedTurn:

@@ -11,7 +11,7 @@ from django.db import connection, transaction
 from pytest_django import Settings
 
 from coaching.models import Profile
-from sessions_app import services
+from sessions_app import session_services
 from sessions_app.models import Message, Session, SessionKind, SessionStatus
 from tests.conftest import MakeUser
 
@@ -74,11 +74,11 @@ def test_words_of_grief_bring_its_own_approach_and_no_crisis_text(user: User) ->
 
 
 def test_only_an_open_conversation_of_that_person_is_shown(user: User, make_user: MakeUser) -> None:
-    session = services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    session = session_services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
     assert "(the next message)" in shown(user, session=session.id)
     for other, number in ((make_user("eve"), session.id), (user, uuid.uuid4())):
         with pytest.raises(CommandError, match="has no conversation"):
             shown(other, session=number)
-    services.end_session(user_id=user.pk, session_id=session.id, status=SessionStatus.ABANDONED)
+    session_services.end_session(user_id=user.pk, session_id=session.id, status=SessionStatus.ABANDONED)
     with pytest.raises(CommandError, match="has ended"):
         shown(user, session=session.id)

@@ -15,7 +15,7 @@ from coaching.turns.reading import reading_seconds, tell_reading
 from coaching.turns.request import TurnRequest
 from coaching.turns.setup import TurnSetup
 from coaching.turns.start import start_turn
-from sessions_app import services
+from sessions_app import session_services
 from sessions_app.database import in_database
 from sessions_app.limits import RateLimit
 from sessions_app.models import ModelUsage, Session, SessionKind, UsagePurpose
@@ -39,7 +39,7 @@ def local() -> Iterator[None]:
 
 @pytest.fixture
 def session(user: User) -> Session:
-    return services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    return session_services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
 
 
 def setup_of(session: Session) -> TurnSetup:

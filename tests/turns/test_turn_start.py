@@ -26,7 +26,7 @@ from coaching.turns.request import TurnRequest
 from coaching.turns.second_looks import read_words
 from coaching.turns.start import StartedTurn, start_turn
 from coaching.turns.words import FAILURES
-from sessions_app import services, turn_endings
+from sessions_app import session_services, turn_endings
 from sessions_app.database import in_database
 from sessions_app.errors import Refused
 from sessions_app.limits import RateLimit
@@ -48,7 +48,7 @@ MAX_STATEMENTS = 19  # one of them reads what Sage asked, in the round trip of t
 
 @pytest.fixture
 def session(user: User) -> Session:
-    return services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
+    return session_services.open_session(user_id=user.pk, kind=SessionKind.OPEN_CONVERSATION)
 
 
 def start(session: Session, text: str = "Hello", client_id: str | None = None) -> StartedTurn:
@@ -176,7 +176,9 @@ def test_the_same_message_twice_is_the_same_turn_and_brings_no_request(session: 
 @pytest.mark.django_db
 def test_a_message_to_a_session_that_has_ended_begins_in_the_one_that_follows(session: Session) -> None:
     turn_endings.close_turn(key_of(start(session)), DONE)
-    services.end_session(user_id=session.user_id, session_id=session.id, status=SessionStatus.ABANDONED)
+    session_services.end_session(
+        user_id=session.user_id, session_id=session.id, status=SessionStatus.ABANDONED
+    )
     started = start(session, "Again")
     assert started.setup is not None
     assert started.setup.session_id == started.opened.session_id != session.id
