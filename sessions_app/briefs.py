@@ -1,8 +1,8 @@
-"""Stores what Sage remembers of a session: versions of its brief, and what its user says about them.
+"""Stores what Sage remembers of a session: versions of its brief.
 
 A version is stored only if nothing has changed since its job read the session: it started from the newest
 version, and each message that it covers is still there, with the same words. Texts are written by
-`coaching.jobs.briefs`.
+`coaching.jobs.briefs`; what the user says about them is stored by `brief_corrections`.
 """
 
 import uuid
@@ -14,37 +14,17 @@ from typing import Any
 from django.db import transaction
 from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
-from django.utils.translation import gettext_noop as _
 
-from sessions_app.errors import Refused
 from sessions_app.figures import sessions_with_brief_behind
 from sessions_app.fingerprints import fingerprint_of, stored_fingerprint
-from sessions_app.limits import lock_limits
-from sessions_app.models import (
-    BriefCorrection,
-    CorrectionKind,
-    Message,
-    Session,
-    SessionBrief,
-    ToolCallRecord,
-)
+from sessions_app.models import BriefCorrection, Message, Session, SessionBrief, ToolCallRecord
 from sessions_app.queries import Columns, parameter, prepared, run_queries
-from sessions_app.selectors import accessible_session
 from sessions_app.summaries import withdraw_summary
 from sessions_app.text import mended
 
-Finish = Callable[[str, Sequence[BriefCorrection]], str]
-"""Makes of a brief's text what is stored, by what the user said about it."""
-MAX_CORRECTIONS = 50
-CORRECTION_CHARACTERS = 500
 BRIEFS_AT_ONCE = 50
 MESSAGES_AT_ONCE = 2_000
 """More than fit into a request, so that a long history isn't read whole."""
-
-TOO_MANY = _(
-    "You can have up to %(most)s corrections across all your conversations. "
-    "Undo one that you no longer need, here or in another conversation."
-)
 
 _BRIEF, _CORRECTION = Columns(SessionBrief), Columns(BriefCorrection)
 
@@ -90,7 +70,7 @@ class WrittenBrief:
 
 def newest_brief(session: Session) -> SessionBrief | None:
     """Return the newest version that covers no withdrawn message."""
-    return _usable(session).order_by("-version").first()
+    return usable_briefs(session).order_by("-version").first()
 
 
 @prepared
@@ -136,11 +116,6 @@ def newest_briefs_with(
             said[correction.session_id].append(correction)
         yield from ((brief, said[brief.session_id]) for brief in briefs)
         after = briefs[-1].pk
-
-
-def room_for_corrections(user_id: int) -> int:
-    """Return how many more corrections and strikes a person may have."""
-    return max(0, MAX_CORRECTIONS - BriefCorrection.of(user_id).count())
 
 
 def corrections_of(session: Session) -> Sequence[BriefCorrection]:
@@ -206,7 +181,7 @@ def store_brief(work: BriefWork, written: WrittenBrief) -> SessionBrief | None:
         return None
     brief = SessionBrief.within(session).create(
         session=session,
-        version=_next_version(session),
+        version=next_version(session),
         text=mended(written.finish(corrections_of(session))),
         left_open=mended("\n".join(written.left_open)),
         covers_from=first,
@@ -226,88 +201,10 @@ def withdraw_briefs(session: Session, *, since: int) -> None:
     """Withdraw the versions that cover the message `since`. The caller has locked the session's row."""
     if session.brief_covers < since:
         return
-    _usable(session).filter(covers_until__gte=since).update(is_withdrawn=True)
+    usable_briefs(session).filter(covers_until__gte=since).update(is_withdrawn=True)
     newest = newest_brief(session)
     session.brief_covers = newest.covers_until if newest else 0
-    _mark_changed(session, "brief_covers")
-
-
-@transaction.atomic
-def correct_brief(
-    *,
-    user_id: int,
-    session_id: uuid.UUID,
-    words: str,
-    finish: Finish,
-    line: str = "",
-    is_strike: bool = False,
-) -> BriefCorrection:
-    """Keep a correction, of a line or of the whole, or strike a line; the same one twice is one.
-
-    `finish` makes of the newest version's text what recall finds from now on. Raises `Refused`, also where
-    the user has too many in all conversations, and `Session.DoesNotExist`.
-    """
-    session = accessible_session(user_id=user_id, session_id=session_id, is_locked=True)
-    words = " ".join(mended(words).split())
-    if not is_strike and not words:
-        raise Refused(_("Write what’s right, then save it."))
-    if len(words) > CORRECTION_CHARACTERS:
-        raise Refused(_("A correction can have up to %(most)s characters."), most=CORRECTION_CHARACTERS)
-    kind = CorrectionKind.STRIKE if is_strike else CorrectionKind.CORRECTION
-    values = {"kind": kind, "line": mended(line), "words": "" if is_strike else words}
-    known = session.brief_corrections.filter(**values).first()
-    if known is not None:
-        return known
-    lock_limits(user_id=user_id)
-    if BriefCorrection.of(user_id).count() >= MAX_CORRECTIONS:
-        raise Refused(TOO_MANY, most=MAX_CORRECTIONS)
-    correction = BriefCorrection.within(session).create(session=session, **values)
-    _mark_changed(session)
-    _correct_newest(session, finish)
-    return correction
-
-
-@transaction.atomic
-def undo_correction(*, user_id: int, session_id: uuid.UUID, correction_id: int, finish: Finish) -> bool:
-    """Forget a correction or a strike; return whether the brief has its line again.
-
-    Where only an older version in use has the line, a new version gets it. `finish` makes of a text what is
-    stored. Raises `BriefCorrection.DoesNotExist`, `Session.DoesNotExist`.
-    """
-    session = accessible_session(user_id=user_id, session_id=session_id, is_locked=True)
-    correction = session.brief_corrections.get(pk=correction_id)
-    correction.delete()
-    _mark_changed(session)
-    is_restored = bool(correction.line) and _restore(session, f"- {correction.line}", finish)
-    _correct_newest(session, finish)
-    return is_restored
-
-
-def _restore(session: Session, line: str, finish: Finish) -> bool:
-    """Return whether the brief has the line, perhaps by a new version."""
-    newest = newest_brief(session)
-    holding = _usable(session).filter(text__contains=line).order_by("-version")
-    held = next((brief for brief in holding if line in brief.text.splitlines()), None)
-    if newest is None or held is None:
-        return False
-    lines = newest.text.splitlines()
-    if held != newest:
-        lines.insert(held.text.splitlines().index(line), line)
-    text = finish("\n".join(lines), corrections_of(session))
-    if line not in text.splitlines():
-        return False
-    if held != newest:
-        SessionBrief.within(session).create(
-            session=session,
-            version=_next_version(session),
-            text=text,
-            left_open=newest.left_open,
-            covers_from=newest.covers_from,
-            covers_until=newest.covers_until,
-            input_version=newest.input_version,
-            cost_micro_usd=0,
-        )
-    return True
+    mark_changed(session, "brief_covers")
 
 
 def sessions_behind(*, now: datetime) -> Sequence[Session]:
@@ -316,26 +213,20 @@ def sessions_behind(*, now: datetime) -> Sequence[Session]:
     return list(behind.only("id", "brief_attempts").order_by("last_active_at"))
 
 
-def _correct_newest(session: Session, finish: Finish) -> None:
-    """Store the newest version's text as all corrections leave it; a trigger indexes it for recall."""
-    brief = newest_brief(session)
-    if brief is not None:
-        brief.corrected_text = mended(finish(brief.text, corrections_of(session)))
-        brief.corrected_at = timezone.now()
-        brief.save(update_fields=["corrected_text", "corrected_at"])
-
-
-def _mark_changed(session: Session, *fields: str) -> None:
+def mark_changed(session: Session, *fields: str) -> None:
+    """Store that what Sage remembers has changed, with other changed fields of a session that is locked."""
     session.brief_revision += 1
     session.save(update_fields=["brief_revision", *fields])
     withdraw_summary(session)  # it may say what was corrected
 
 
-def _next_version(session: Session) -> int:
+def next_version(session: Session) -> int:
+    """Return the number of the version that comes next, also after withdrawn ones."""
     return 1 + (session.briefs.order_by("-version").values_list("version", flat=True).first() or 0)
 
 
-def _usable(session: Session) -> "QuerySet[SessionBrief]":
+def usable_briefs(session: Session) -> "QuerySet[SessionBrief]":
+    """Return the versions that cover no withdrawn message."""
     return session.briefs.filter(is_withdrawn=False)
 
 

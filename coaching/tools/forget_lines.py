@@ -36,11 +36,8 @@ from coaching.models import ActionItem, ActionState, FileSource, FileType, UserF
 from coaching.tools.context import ToolContext
 from coaching.tools.going_lines import GoingLines, details_of, lines_going
 from coaching.tools.presentation import Presentation, SageTool, held
-from sessions_app.briefs import (
-    correct_brief,
-    newest_briefs_with,
-    room_for_corrections,
-)
+from sessions_app.brief_corrections import correct_brief, room_for_corrections
+from sessions_app.briefs import newest_briefs_with
 from sessions_app.database import in_database
 from sessions_app.errors import Refused
 from sessions_app.models import Session, ToolCallRecord

@@ -27,7 +27,7 @@ from coaching.people.attempts import AttemptLimit
 from coaching.transcript.remembered import line_of, read_remembered
 from coaching.views.forms import BriefForm
 from coaching.views.parts import back_to, or_404, status_of, with_wait
-from sessions_app.briefs import CORRECTION_CHARACTERS, correct_brief, undo_correction
+from sessions_app.brief_corrections import CORRECTION_CHARACTERS, correct_brief, undo_correction
 from sessions_app.errors import Refused
 from sessions_app.limits import refuse_over_budget
 from sessions_app.models import BriefCorrection, Session

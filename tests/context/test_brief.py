@@ -23,7 +23,7 @@ from coaching.engine.errors import UpstreamError
 from coaching.practice.faults.fault import Fault
 from coaching.practice.server import PracticeServer
 from coaching.transcript.trace import TurnTrace, read_trace
-from sessions_app.briefs import correct_brief, undo_correction
+from sessions_app.brief_corrections import correct_brief, undo_correction
 from sessions_app.database import in_database
 from sessions_app.models import BriefCorrection, Message, Session, SessionBrief, Turn
 from tests.context.conftest import Talk, text_blocks

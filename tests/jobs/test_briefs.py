@@ -31,7 +31,7 @@ from coaching.practice.script import Hold, Reply
 from coaching.transcript.answers import NO_ANSWERS, said_in
 from coaching.turns.request import TurnRequest
 from sessions_app import retries, services
-from sessions_app.briefs import correct_brief, undo_correction
+from sessions_app.brief_corrections import correct_brief, undo_correction
 from sessions_app.database import in_database
 from sessions_app.models import (
     BriefCorrection,

@@ -17,7 +17,7 @@ from coaching.safety.card import metadata_of
 from coaching.turns.request import TurnRequest
 from coaching.turns.second_looks import note_danger
 from sessions_app import services
-from sessions_app.briefs import correct_brief
+from sessions_app.brief_corrections import correct_brief
 from sessions_app.database import in_database
 from sessions_app.models import BriefCorrection, Session, SessionStatus
 from sessions_app.summaries import give_summary

@@ -17,7 +17,7 @@ from pytest_django import Settings
 from coaching.job_queue.names import BRIEF_JOB, SUMMARY_JOB
 from coaching.views import brief as brief_page
 from coaching.views.brief import ASKED_ANEW, CHANGED, CORRECTED, REMOVED, RESTORED, UNDONE
-from sessions_app.briefs import CORRECTION_CHARACTERS, MAX_CORRECTIONS
+from sessions_app.brief_corrections import CORRECTION_CHARACTERS, MAX_CORRECTIONS
 from sessions_app.models import BriefCorrection, ModelUsage, Session, SessionBrief
 from tests.pages.conftest import Exchange
 

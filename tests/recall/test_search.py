@@ -17,7 +17,7 @@ from coaching.context.brief_lines import corrected_text
 from coaching.models import FileType, Profile, RecallPassage, RecallSource, UserFile, UserFileVersion
 from coaching.recall.search import Bounds
 from sessions_app import services, session_services
-from sessions_app.briefs import correct_brief, undo_correction
+from sessions_app.brief_corrections import correct_brief, undo_correction
 from sessions_app.models import CorrectionKind, Session, SessionBrief, SessionStatus, Turn, TurnStatus
 from sessions_app.rate import RateLimit
 from tests.recall.history import add, found, talk, texts

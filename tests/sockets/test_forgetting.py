@@ -27,7 +27,8 @@ from coaching.tools.forget_lines import FORGET_LINES, MOST_LINES, NOTHING
 from coaching.tools.going_lines import GoingLines, details_of, lines_going
 from coaching.tools.save_file import SAVE_FILE
 from coaching.transcript.going_lines import going_shown
-from sessions_app.briefs import BRIEFS_AT_ONCE, correct_brief, corrections_of, newest_briefs_with
+from sessions_app.brief_corrections import correct_brief
+from sessions_app.briefs import BRIEFS_AT_ONCE, corrections_of, newest_briefs_with
 from sessions_app.database import in_database
 from sessions_app.models import Session, SessionBrief, ToolCallRecord
 from sessions_app.turn_records import CARD_DETAILS, UNTIL_ANSWERED
