@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils.translation import gettext_noop as _
 
 from sessions_app.errors import Refused
-from sessions_app.imports import CHOSEN_KEY
+from sessions_app.import_metadata import CHOSEN_KEY
 from sessions_app.models import MessageRole, Session, SessionStatus, Turn, TurnStatus
 from sessions_app.opened_turns import last_turn, lock_active_session, refuse_second_turn, withdraw_turn
 from sessions_app.selectors import read_open_turn_status

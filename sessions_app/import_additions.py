@@ -12,8 +12,10 @@ from django.db import transaction
 from django.db.models import Max, QuerySet
 
 from sessions_app.briefs import withdraw_briefs
-from sessions_app.imports import ADDED_KEY, CHOSEN_KEY, RecordedMessage, continuing, message_row, rows_of
+from sessions_app.import_metadata import ADDED_KEY, CHOSEN_KEY
+from sessions_app.imports import continuing
 from sessions_app.models import OPEN_TURN_STATUSES, Message, MessageRole, Session, SessionStatus, Turn
+from sessions_app.recorded import RecordedMessage, message_row, rows_of
 from sessions_app.summaries import withdraw_summary
 
 

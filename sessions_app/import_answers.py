@@ -11,17 +11,9 @@ from django.db import transaction
 from django.db.models import Max, Q
 
 from sessions_app.import_additions import unused_sessions
-from sessions_app.imports import (
-    ANSWERED_KEY,
-    BROUGHT_BY_KEY,
-    COMPLETED_BY_KEY,
-    SHORTER_KEY,
-    RecordedMessage,
-    answer_rows,
-    answered_among,
-    message_id_of,
-)
+from sessions_app.import_metadata import ANSWERED_KEY, BROUGHT_BY_KEY, COMPLETED_BY_KEY, SHORTER_KEY
 from sessions_app.models import Message, Session, Turn
+from sessions_app.recorded import RecordedMessage, answer_rows, answered_among, message_id_of
 
 
 @transaction.atomic

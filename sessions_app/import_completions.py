@@ -17,7 +17,7 @@ from sessions_app.briefs import withdraw_briefs
 from sessions_app.import_additions import unused_sessions
 from sessions_app.import_answers import remove_answers
 from sessions_app.import_links import unlink
-from sessions_app.imports import (
+from sessions_app.import_metadata import (
     ANSWERED_KEY,
     BROUGHT_BY_KEY,
     COMPLETED_BY_KEY,
@@ -26,11 +26,9 @@ from sessions_app.imports import (
     ORIGIN_KEY,
     ORIGINS_KEY,
     SHORTER_KEY,
-    RecordedMessage,
-    message_id_of,
-    shortened,
 )
 from sessions_app.models import Message, Session
+from sessions_app.recorded import RecordedMessage, message_id_of, shortened
 from sessions_app.summaries import withdraw_summary
 
 Measure = Callable[[str], int]

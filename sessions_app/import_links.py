@@ -13,8 +13,9 @@ from django.db.models import Q, QuerySet
 
 from sessions_app.history import DOCUMENTS_KEY
 from sessions_app.import_additions import unused_sessions
-from sessions_app.imports import BRANCH_KEY, COMPLETED_KEY, IMPORT_KEY, ORIGIN_KEY, message_id_of
+from sessions_app.import_metadata import BRANCH_KEY, COMPLETED_KEY, IMPORT_KEY, ORIGIN_KEY
 from sessions_app.models import Message, Session
+from sessions_app.recorded import message_id_of
 
 MAX_LINKED = 10
 """Documents of a message, as many as one may have that is written here: editing it sends them again."""

@@ -10,7 +10,8 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.utils import timezone
 
-from sessions_app.imports import NO_BRANCH, branches_of
+from sessions_app.import_metadata import NO_BRANCH
+from sessions_app.imports import branches_of
 from sessions_app.models import Session, TurnStatus
 from sessions_app.selectors import accessible_session
 

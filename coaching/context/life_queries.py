@@ -24,7 +24,7 @@ from coaching.models import (
 )
 from coaching.safety.card import ELSEWHERE_KEY, METADATA_KEY
 from sessions_app.history import PROGRAM_KEY
-from sessions_app.imports import IMPORT_KEY, NO_BRANCH
+from sessions_app.import_metadata import IMPORT_KEY, NO_BRANCH
 from sessions_app.models import (
     USED,
     BriefCorrection,

@@ -15,7 +15,7 @@ from coaching.legacy.newer import EDITED, Found, stored_digests
 from coaching.legacy.switching import answered_in, is_stored, switched
 from coaching.legacy.tally import Tally
 from sessions_app.import_answers import add_answers
-from sessions_app.imports import RecordedMessage, RecordedSession, message_id_of
+from sessions_app.recorded import RecordedMessage, RecordedSession, message_id_of
 
 ANSWERS_LEFT = gettext_noop("Other answers to its messages weren’t added, since those are in another branch.")
 

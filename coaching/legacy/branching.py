@@ -21,8 +21,9 @@ from coaching.legacy.switching import joined_in
 from coaching.legacy.tally import Tally
 from coaching.transcript.old_replies import ORIGINAL_KEY
 from sessions_app.import_links import sessions_named
-from sessions_app.imports import BRANCH_KEY, RecordedMessage, RecordedSession, message_id_of
+from sessions_app.import_metadata import BRANCH_KEY
 from sessions_app.models import Message, MessageRole, Session
+from sessions_app.recorded import RecordedMessage, RecordedSession, message_id_of
 
 
 @dataclass(slots=True)

@@ -18,16 +18,10 @@ from coaching.legacy.recording import MAX_NAME_CHARACTERS, MAX_TITLE_CHARACTERS
 from coaching.legacy.switching import Digests, digest_of
 from coaching.legacy.tally import Tally
 from sessions_app.import_completions import Completion, complete_recorded
-from sessions_app.imports import (
-    MODEL_KEY,
-    PROJECT_KEY,
-    TITLE_KEY,
-    KnownSession,
-    RecordedMessage,
-    RecordedSession,
-    message_id_of,
-)
+from sessions_app.import_metadata import MODEL_KEY, PROJECT_KEY, TITLE_KEY
+from sessions_app.imports import KnownSession
 from sessions_app.models import TitleSource
+from sessions_app.recorded import RecordedMessage, RecordedSession, message_id_of
 
 NOT_COMPLETED = gettext_noop(
     "You wrote in this conversation or chose another answer, so what an earlier import left out of it wasn’t "

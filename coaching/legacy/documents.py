@@ -34,7 +34,7 @@ from coaching.models import (
 )
 from sessions_app.history import DOCUMENTS_KEY
 from sessions_app.import_links import are_deleted, first_unused, link
-from sessions_app.imports import IMPORT_KEY
+from sessions_app.import_metadata import IMPORT_KEY
 from sessions_app.models import Message, Session
 from sessions_app.text import mended
 

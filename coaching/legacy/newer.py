@@ -21,15 +21,10 @@ from coaching.legacy.switching import Digests, digest_of, ids_in_answers
 from coaching.legacy.tally import Tally
 from coaching.transcript.old_replies import ORIGINAL_KEY
 from sessions_app.import_additions import Addition, append_recorded
-from sessions_app.imports import (
-    BRANCH_KEY,
-    KnownSession,
-    RecordedMessage,
-    RecordedSession,
-    known_sessions,
-    message_id_of,
-)
+from sessions_app.import_metadata import BRANCH_KEY
+from sessions_app.imports import KnownSession, known_sessions
 from sessions_app.models import Message, SessionKind
+from sessions_app.recorded import RecordedMessage, RecordedSession, message_id_of
 
 Found = Sequence[tuple[KnownSession, RecordedSession]]
 

@@ -15,15 +15,9 @@ from coaching.legacy.importers.things import (
     Problem,
 )
 from coaching.safety.card import ELSEWHERE_KEY, RECENT, danger_in, values_of_danger
-from sessions_app.imports import (
-    BRANCH_KEY,
-    MODEL_KEY,
-    PROJECT_KEY,
-    TITLE_KEY,
-    RecordedMessage,
-    RecordedSession,
-)
+from sessions_app.import_metadata import BRANCH_KEY, MODEL_KEY, PROJECT_KEY, TITLE_KEY
 from sessions_app.models import MessageRole, SessionKind, SessionStatus, TitleSource
+from sessions_app.recorded import RecordedMessage, RecordedSession
 from sessions_app.text import mended, mended_json, title_from
 
 MAX_METADATA_CHARACTERS = 16_000

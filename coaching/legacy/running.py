@@ -26,7 +26,7 @@ from coaching.legacy.storing import Target, fill_profile, store_file, store_rati
 from coaching.legacy.tally import Tally
 from coaching.legacy.written_blocks import WrittenBlocks
 from coaching.models import ImportFormat
-from sessions_app.imports import RecordedSession
+from sessions_app.recorded import RecordedSession
 
 SESSIONS_AT_ONCE = 50
 MESSAGES_AT_ONCE = 1_000

@@ -26,7 +26,8 @@ from coaching.legacy.importers.things import FoundFile, FoundProfile, FoundRatin
 from coaching.legacy.newer import Found, store_newer
 from coaching.legacy.tally import Tally
 from coaching.models import FileSource, Import, Profile, PulseRating, TimezoneSource, UserFile
-from sessions_app.imports import RecordedSession, known_sessions, store_recorded
+from sessions_app.imports import known_sessions, store_recorded
+from sessions_app.recorded import RecordedSession
 from sessions_app.text import mended
 
 LINE_TOKENS = 25

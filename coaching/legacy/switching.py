@@ -8,8 +8,8 @@ from itertools import groupby
 
 from coaching.legacy.importers.branches import BREAK
 from coaching.legacy.importers.things import MAX_MESSAGE_CHARACTERS
-from sessions_app.imports import RecordedMessage, RecordedSession, message_id_of
 from sessions_app.models import MessageRole
+from sessions_app.recorded import RecordedMessage, RecordedSession, message_id_of
 
 Digests = Mapping[str, str]
 """The digest of a stored message's words, by its client id, in the order of the conversation."""

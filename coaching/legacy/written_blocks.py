@@ -27,8 +27,9 @@ from coaching.legacy_text.parser import parse_blocks
 from coaching.models import UserFile, UserFileVersion
 from coaching.tools.save_file import SAVE_FILE, SaveFileInput
 from coaching.transcript.old_replies import ORIGINAL_KEY
-from sessions_app.imports import RecordedMessage, RecordedSession, known_sessions, message_id_of
+from sessions_app.imports import known_sessions
 from sessions_app.models import Message, MessageRole
+from sessions_app.recorded import RecordedMessage, RecordedSession, message_id_of
 
 MAX_PATHS = 10_000
 TEXTS_AT_ONCE = 200

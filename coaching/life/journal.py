@@ -20,7 +20,7 @@ from coaching.life.photos import ShownPhoto, photos_of_days, read_first_photo_da
 from coaching.life.plans import Priority, ShownPlan, read_plans
 from coaching.life.pulse import RatingThen
 from coaching.models import Capture, FileType, LifeDomain, PulseRating, UserFile
-from sessions_app.imports import NO_BRANCH
+from sessions_app.import_metadata import NO_BRANCH
 from sessions_app.models import USED, Session
 
 CAPTURES_SHOWN = 50

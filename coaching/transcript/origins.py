@@ -7,7 +7,7 @@ from datetime import date
 
 from coaching.clock.days import local_day
 from coaching.models import Import, Profile
-from sessions_app.imports import BRANCH_KEY, IMPORT_KEY, ORIGIN_KEY
+from sessions_app.import_metadata import BRANCH_KEY, IMPORT_KEY, ORIGIN_KEY
 from sessions_app.models import Session, TitleSource
 
 MAX_BRANCHES = 100

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 
 from coaching.models import Client, ClientType, Import, ImportFormat, PulseRating, SessionScope
 from coaching.people.profile_changes import offer_library
-from sessions_app.imports import IMPORT_KEY
+from sessions_app.import_metadata import IMPORT_KEY
 from sessions_app.models import Session, SessionBrief, SessionKind, SessionStatus
 from tests.context.conftest import put_file
 from tests.context.five_people import TUESDAY, Scene, profile_of, seed_a_week

@@ -24,7 +24,7 @@ from coaching.tools import CHAT_TOOLS
 from sessions_app import session_services
 from sessions_app.database import in_database
 from sessions_app.history import PROGRAM_KEY
-from sessions_app.imports import IMPORT_KEY
+from sessions_app.import_metadata import IMPORT_KEY
 from sessions_app.models import (
     BriefCorrection,
     Message,

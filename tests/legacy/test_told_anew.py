@@ -14,7 +14,7 @@ from coaching.legacy.newer import EDITED
 from coaching.legacy.tally import WITHHELD, Tally
 from coaching.models import Import, ImportFormat
 from sessions_app.import_links import are_deleted
-from sessions_app.imports import CHOSEN_KEY
+from sessions_app.import_metadata import CHOSEN_KEY
 from sessions_app.models import Message, Session
 from tests.legacy.exports import chatgpt_node
 from tests.legacy.real_exports import picture, tree

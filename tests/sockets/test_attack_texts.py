@@ -36,7 +36,7 @@ from coaching.practice.server import PracticeServer
 from coaching.tools.save_file import SAVE_FILE
 from sessions_app import session_services
 from sessions_app.database import in_database
-from sessions_app.imports import RecordedMessage, RecordedSession, store_recorded
+from sessions_app.imports import store_recorded
 from sessions_app.models import (
     MessageRole,
     SafetyVerdict,
@@ -47,6 +47,7 @@ from sessions_app.models import (
     ToolCallRecord,
     ToolCallState,
 )
+from sessions_app.recorded import RecordedMessage, RecordedSession
 from tests.library.rows import make_document
 from tests.live_sage import LiveSage, end_turns, open_socket
 from tests.sockets.attack_texts import ATTACKS, Attack
