@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 
 from coaching.models import AnswerFeedback
 from coaching.sandbox.markdown import render_replies
-from coaching.transcript.conversation import rounds_of_answer
+from coaching.transcript.turn_items import rounds_of_answer
 from sessions_app.admin import ReadOnlyMixin, row_to_read
 from sessions_app.models import MessageRole
 

@@ -22,8 +22,8 @@ from django.views.decorators.http import require_safe
 from coaching.files.safety_plans import PLAN_PATH
 from coaching.models import Profile, is_private
 from coaching.sandbox.markdown import render_replies
-from coaching.transcript.conversation import rounds_of_answer
 from coaching.transcript.old_replies import old_calls
+from coaching.transcript.turn_items import rounds_of_answer
 from sessions_app.admin import SessionAdmin, row_to_read
 from sessions_app.models import Message, MessageRole, Session
 

@@ -28,12 +28,12 @@ from coaching.transcript.calls import (
     old_calls_by_round,
     written_texts,
 )
-from coaching.transcript.conversation import rounds_of_answer
 from coaching.transcript.made_files import files_written, files_written_by
 from coaching.transcript.names import MadeFile, note_in_words
 from coaching.transcript.notices import shown_notice
 from coaching.transcript.old_replies import old_calls
 from coaching.transcript.ratings import ShownRating
+from coaching.transcript.turn_items import rounds_of_answer
 from sessions_app.models import (
     Message,
     MessageRole,

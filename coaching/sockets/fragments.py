@@ -20,7 +20,7 @@ from coaching import events
 from coaching.sandbox.blocks import Block, BlockSplitter
 from coaching.sandbox.markdown import render_blocks
 from coaching.transcript import calls as shown_calls
-from coaching.transcript import conversation
+from coaching.transcript import conversation, turn_items
 from coaching.transcript import rows as shown_rows
 from coaching.transcript.items import SaidItem
 from coaching.transcript.names import arc_words, note_in_words, shown_name
@@ -56,7 +56,7 @@ def _render_boundary(_: events.RoundBoundary) -> str:
 
 
 def _render_turn_started(event: events.TurnStarted) -> str:
-    return _render("turn_started", {"item": conversation.live_turn_item(event.turn_id)})
+    return _render("turn_started", {"item": turn_items.live_turn_item(event.turn_id)})
 
 
 def _render_reads(event: events.ModelReads) -> str:
@@ -72,7 +72,7 @@ def _render_restarted(_: events.RoundRestarted) -> str:
 
 
 def _render_call_started(event: events.ToolCallStarted) -> str:
-    calls = conversation.running_calls({event.tool_use_id: event.name})
+    calls = turn_items.running_calls({event.tool_use_id: event.name})
     return _render("call_started", {"calls": calls})
 
 
@@ -167,7 +167,7 @@ async def _render_done(event: events.TurnDone) -> str:
         rows = await in_database(shown_rows.read_done, event.turn_id)
     except DatabaseError:  # What was shown stays until the page asks again.
         rows = None
-    view = await _off_loop(conversation.done_view, rows) if rows else None
+    view = await _off_loop(turn_items.done_view, rows) if rows else None
     return _render("turn_done", {"status": event.status, "turn_id": event.turn_id, "view": view})
 
 
@@ -176,14 +176,14 @@ async def _render_answered(event: events.CallAnswered) -> str:
         rows = await in_database(shown_rows.read_answered, event)
     except DatabaseError:  # The form stays until the turn ends or the page reloads.
         rows = None
-    item = await _off_loop(conversation.answered_item, rows) if rows else None
+    item = await _off_loop(turn_items.answered_item, rows) if rows else None
     return _render("call_answered", {"tool_use_id": event.tool_use_id, "state": event.state, "item": item})
 
 
 async def _render_round(event: events.RoundClosed) -> str:
     if not (event.text.strip() or event.notes.strip()):
         return _render("round_closed", {"round": None})
-    item = await _off_loop(conversation.round_item, event.text, event.notes)
+    item = await _off_loop(turn_items.round_item, event.text, event.notes)
     return _render("round_closed", {"round": item})
 
 
@@ -194,8 +194,8 @@ async def _render_sync(event: events.Sync) -> str:
             calls = await in_database(shown_rows.read_calls, uuid.UUID(event.turn_id))
         except DatabaseError:  # Only the state of its questions is missing.
             calls = None
-        item = await _off_loop(conversation.synced_turn_item, event, calls)
-    return _render("sync", {"item": item, "sync": event, "calls": conversation.running_calls(event.running)})
+        item = await _off_loop(turn_items.synced_turn_item, event, calls)
+    return _render("sync", {"item": item, "sync": event, "calls": turn_items.running_calls(event.running)})
 
 
 def _render(name: str, context: Mapping[str, Any] | None = None) -> str:

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods
 
 from coaching.live.runner import get_runner
 from coaching.people.accounts import user_id_of
-from coaching.transcript import conversation
+from coaching.transcript import turn_items
 from coaching.transcript.rows import read_turn
 from coaching.views.earlier import as_past
 from coaching.views.parts import back_to, wants_part
@@ -52,7 +52,7 @@ def _show(request: HttpRequest, session_id: uuid.UUID, turn_id: uuid.UUID) -> Ht
     message = session.messages.get(number=turn.message_number or 0)
     choosable = can_be_chosen(turn)
     give_back_connections()  # rendering is slow
-    item = conversation.turn_item(rows)
+    item = turn_items.turn_item(rows)
     context = {
         "here": "sessions",
         "session": session,

@@ -20,7 +20,7 @@ from coaching.people.help_lines import count_card
 from coaching.safety.card import Card
 from coaching.safety.danger import Danger
 from coaching.sandbox.markdown import render_replies
-from coaching.transcript import conversation
+from coaching.transcript import conversation, turn_items
 from coaching.transcript.arcs import EndingItem, HeadItem, head_of, read_ending
 from coaching.transcript.cards import NO_CARDS, Cards, read_card_of_refused, read_cards
 from coaching.transcript.items import SaidItem
@@ -112,13 +112,11 @@ def _context_of(rows: _PageRows, *, draft: str, is_editing: bool, given: object)
     session, turn, history = rows.session, rows.turn, rows.history
     texts = [
         *conversation.texts_of_history(history),
-        *(conversation.texts_of_open_turn(turn) if turn else ()),
+        *(turn_items.texts_of_open_turn(turn) if turn else ()),
     ]
     rendered = render_replies(texts)
     items = conversation.items_of(history, zone=rows.zone, rendered=rendered)
-    open_item = (
-        conversation.open_turn_item(turn, rows.cards, given=given, rendered=rendered) if turn else None
-    )
+    open_item = turn_items.open_turn_item(turn, rows.cards, given=given, rendered=rendered) if turn else None
     is_active = session.status == SessionStatus.ACTIVE
     said = [item for item in items if isinstance(item, SaidItem)]
     is_editing = is_editing and is_active and bool(said)

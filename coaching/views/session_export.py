@@ -19,7 +19,7 @@ from coaching.people.accounts import load_profile, user_id_of
 from coaching.people.attempts import AttemptLimit, TooOften
 from coaching.personal_data.transcript import transcript_name, write_transcript
 from coaching.sandbox.markdown import render_replies
-from coaching.transcript import conversation
+from coaching.transcript import conversation, turn_items
 from coaching.transcript.rows import HistoryRows, read_history
 from coaching.views.earlier import as_past, number_in
 from coaching.views.parts import back_to, or_404
@@ -96,12 +96,10 @@ def print_session(request: HttpRequest, session_id: uuid.UUID) -> HttpResponse:
     return render(request, "coaching/pages/print_session.html", context)
 
 
-def _rendered(rows: HistoryRows) -> conversation.Rendered:
+def _rendered(rows: HistoryRows) -> turn_items.Rendered:
     answers = [message for message in rows.messages if message.role == MessageRole.ASSISTANT]
     rendered: dict[str, SafeString] = {}
     for first in range(0, len(answers), RENDERED_ANSWERS):
         portion = answers[first : first + RENDERED_ANSWERS]
-        rendered |= render_replies(
-            text for answer in portion for text in conversation.texts_of_answer(answer)
-        )
+        rendered |= render_replies(text for answer in portion for text in turn_items.texts_of_answer(answer))
     return rendered

@@ -163,7 +163,8 @@ def test_no_link_hides_its_host(text: str) -> None:
 CORPUS = "\n\n".join(text for text in HOSTILE_LINKS if len(text) < 5_000)
 """Without the one that is longer than a message may be."""
 SURFACES = {
-    "coaching/transcript/conversation.py": ("/chat/{session}/", "stream", "round", "sync", "done"),
+    "coaching/transcript/conversation.py": ("/chat/{session}/",),
+    "coaching/transcript/turn_items.py": ("/chat/{session}/", "stream", "round", "sync", "done"),
     "coaching/sockets/fragments.py": ("stream",),
     "coaching/views/conversation_page.py": ("/chat/{session}/",),
     "coaching/views/session_export.py": ("/chat/{session}/print/",),

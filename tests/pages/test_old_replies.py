@@ -18,8 +18,8 @@ from coaching.personal_data.transcript import write_transcript
 from coaching.recall.passages import read_passages
 from coaching.recall.search import search
 from coaching.transcript.cards import NO_CARDS
-from coaching.transcript.conversation import turn_item
 from coaching.transcript.rows import CallRows, TurnRows
+from coaching.transcript.turn_items import turn_item
 from sessions_app.models import Message, MessageRole, Session, Turn, TurnStatus
 from tests.legacy_text.replies import RAW_TAG
 from tests.legacy_text.shown import words_of_page
