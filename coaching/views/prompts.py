@@ -29,9 +29,9 @@ from coaching.safety.card import Card
 from coaching.safety.danger import Danger
 from coaching.sandbox.markdown import render_markdown
 from coaching.views.capture_cards import begin_look, capture_card, leave_card
-from coaching.views.conversation import begin
 from coaching.views.conversation_page import counted
 from coaching.views.forms import PromptForm
+from coaching.views.new_conversation import begin
 from coaching.views.parts import back_to, or_404, status_of, with_wait
 from sessions_app.database import in_database, in_database_page
 from sessions_app.errors import Refused
