@@ -3,8 +3,6 @@
 A citation is a link to a document's page, `[Lease, page 3](/library/documents/12/#page-3)`. It is held with
 the rest of its sentence until that has been checked; one that doesn't hold is shown as its words alone. What
 is shown is what is stored, so the stream, a reload and an export have the same text.
-
-More than 300 lines: the filter, the links and the quotes of a sentence share the rules of where each ends.
 """
 
 import re
@@ -14,12 +12,11 @@ from html import unescape
 from urllib.parse import unquote, urljoin
 
 from coaching.legacy_text.blocks import TagFilter
+from coaching.turns.sentences import MAX_SENTENCE, quoted, sentence_before, sentence_end
 
 MAX_LABEL = 500
 MAX_TARGET = 400
 """Longer ones are no citations: such a label keeps its brackets, and such a target is no link any more."""
-MAX_SENTENCE = 2_000
-"""The characters of a sentence that are held, and of what came before it in its line."""
 LEAST_QUOTED = 8
 """Fewer letters and digits in quotation marks are a word, and no quote."""
 PAGES = "/library/documents/"
@@ -27,8 +24,6 @@ _TARGET = re.compile(rf"{PAGES}(\d{{1,18}})/?(?:[#?]page[-=](\d{{1,6}}))?")
 _ESCAPE = re.compile(r"\\(.)")
 _MARK = re.compile(r"\\.|[\[\]]|\n[ \t]*+\n")
 _SPACE = re.compile(r"\s*+")
-_QUOTES = {"“": "”", "„": "“”", "«": "»", "»": "«", '"': '"'}
-_ENDS = ".!?…"
 _FIRST = "/.<\\%&"
 """What the address of a document's page can begin with, as it is or escaped."""
 _CHAT = "/chat/0/"
@@ -93,7 +88,7 @@ class CitationFilter:
         """Check held sentences, and return what can be shown then."""
         shown = ""
         while self._ready:
-            before = _sentence_before(self._line)
+            before = sentence_before(self._line)
             unit = self._held[: self._ready]
             links = list(_with_quotes(before + unit, _links_in(unit), offset=len(before)))
             claims = [link.citation for link in links if link.citation]
@@ -218,14 +213,14 @@ def _links_in(text: str) -> Iterator[_Link]:
 
 def _unit_end(text: str, start: int, *, is_closed: bool) -> int:
     """Return where the sentence of a link ends, and all links that begin in it; 0 if that isn't known yet."""
-    end = _sentence_end(text, start, is_closed=is_closed)
+    end = sentence_end(text, start, is_closed=is_closed)
     while end:
         link, sure = _next_link(text[: end + MAX_LABEL + MAX_TARGET], start, is_closed=is_closed)
         if link is None:
             return end if sure >= end else 0
         start = link.end
         if link.start < end < link.end:
-            end = _sentence_end(text, link.end, is_closed=is_closed)
+            end = sentence_end(text, link.end, is_closed=is_closed)
         elif link.start >= end:
             break
     return end
@@ -238,7 +233,7 @@ def _with_quotes(text: str, links: Iterator[_Link], *, offset: int) -> Iterator[
     """
     found = list(links)
     quotes: dict[int, list[str]] = {}
-    for start, end in _quoted(text):
+    for start, end in quoted(text):
         if any(link.start <= start - offset < link.end for link in found):
             continue
         owner = next((n for n, link in enumerate(found) if link.start + offset >= end), len(found) - 1)
@@ -252,61 +247,6 @@ def _with_quotes(text: str, links: Iterator[_Link], *, offset: int) -> Iterator[
                 document_id=cited.document_id, page=cited.page, quotes=tuple(quotes.get(number, ()))
             )
         yield _Link(start=link.start, end=link.end, label=link.label, citation=cited)
-
-
-def _quoted(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where quotes begin and end, with their marks; each stands within a line."""
-    place = 0
-    while place < len(text):
-        end = _quote_end(text, place)
-        if end:
-            yield place, end
-        place = end or place + 1
-
-
-def _quote_end(text: str, start: int) -> int:
-    """Return where the quote ends that begins at a place; 0 if none does."""
-    closing = _QUOTES.get(text[start], "")
-    line_end = text.find("\n", start)
-    line_end = len(text) if line_end < 0 else line_end
-    ends = (text.find(mark, start + 1, line_end) for mark in closing)
-    return min((end + 1 for end in ends if end >= 0), default=0)
-
-
-def _sentence_before(line: str) -> str:
-    """Return the beginning of the sentence in which a line breaks off."""
-    start = place = 0
-    while place < len(line):
-        quote = _quote_end(line, place)
-        if not quote and _is_end(line, place):
-            start = place + 1
-        place = quote or place + 1
-    return line[start:]
-
-
-def _sentence_end(text: str, start: int, *, is_closed: bool) -> int:
-    """Return where the sentence ends that goes on at a place; 0 if that isn't known yet."""
-    place = start
-    while place < len(text):
-        if text[place] == "\n" or place - start > MAX_SENTENCE:
-            return place
-        quote = _quote_end(text, place)
-        if not quote and _is_end(text, place):
-            return place + 1
-        place = quote or place + 1
-    return len(text) if is_closed else 0
-
-
-def _is_end(text: str, place: int) -> bool:
-    """Return whether a sentence ends with a character.
-
-    A space follows then, and no citation, digit or small letter: what stands before a citation belongs to it.
-    """
-    if text[place] not in _ENDS:
-        return False
-    following = text[place + 1 : place + 3]
-    is_new = following[1:] != "" and following[1] not in "[(" and not following[1].isdigit()
-    return following[:1] == " " and is_new and not following[1].islower()
 
 
 def _replaced(text: str, links: Sequence[_Link], holds: dict[Citation, bool]) -> str:
