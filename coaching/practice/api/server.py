@@ -14,15 +14,13 @@ from functools import partial
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-import orjson
 from aiohttp import web
 
 from coaching.practice.api.batches import BatchBook, described, result_lines
 from coaching.practice.api.cache import PromptCache
-from coaching.practice.api.delivery import Delivery, Gates, Pace, break_connection, stay_silent
+from coaching.practice.api.delivery import Gates, Pace, break_connection
 from coaching.practice.api.errors import ApiError, error_body
-from coaching.practice.api.exchange import Exchange, Exchanges
-from coaching.practice.api.faulty_stream import spoil_frames
+from coaching.practice.api.exchange import Exchanges
 from coaching.practice.api.prefix import walk_units
 from coaching.practice.api.records import ReceivedRequest, RequestLog
 from coaching.practice.api.responses import (
@@ -31,8 +29,8 @@ from coaching.practice.api.responses import (
     error_response,
     json_response,
     read_body,
-    stream_response,
 )
+from coaching.practice.api.sending import Sender
 from coaching.practice.api.signatures import SignatureBook
 from coaching.practice.api.tokens import count_units
 from coaching.practice.api.validation import (
@@ -41,7 +39,7 @@ from coaching.practice.api.validation import (
     check_request,
     parse_body,
 )
-from coaching.practice.api.wire import stream_frames, whole_message
+from coaching.practice.api.wire import whole_message
 from coaching.practice.faults.fault import Fault, FaultBook
 from coaching.practice.script import Reply, ScriptBook
 
@@ -86,8 +84,12 @@ class MessagesServer(ABC):
         self._api_key = api_key
         self._host = host
         self._port = port
-        self._pace = Pace(tokens_per_second=tokens_per_second, first_token_seconds=first_token_seconds)
-        self._chunk_characters = chunk_characters
+        self._sender = Sender(
+            gates=self.gates,
+            pace=Pace(tokens_per_second=tokens_per_second, first_token_seconds=first_token_seconds),
+            chunk_characters=chunk_characters,
+            log=self.log,
+        )
         self._exchanges = Exchanges(
             scripts=self.scripts,
             faults=self.faults,
@@ -280,53 +282,8 @@ class MessagesServer(ABC):
                 return early
         record.usage = exchange.answer.share.usage()
         record.status = 200
-        if not body.get("stream"):
-            return await self._send_whole(request, record, exchange, request_id)
-        return await self._send_stream(request, record, exchange, request_id)
-
-    async def _send_stream(
-        self, request: web.Request, record: ReceivedRequest, exchange: Exchange, request_id: str
-    ) -> web.StreamResponse:
-        response = stream_response(request_id)
-        delivery = Delivery(request, response, self.gates, self._pace_of(exchange.reply))
-        frames = stream_frames(exchange.answer, exchange.reply.chunk_characters or self._chunk_characters)
-        await delivery.open()
-        record.answered_at = time.monotonic()
-        self.log.notify()
-        if exchange.fault is not None and exchange.fault.kind == "slow_start":
-            await stay_silent(exchange.fault.seconds)
-        try:
-            await delivery.run(spoil_frames(exchange.fault, frames, exchange.answer))
-        finally:
-            if delivery.is_over:
-                record.stop_reason = exchange.answer.stop_reason
-        return response
-
-    async def _send_whole(
-        self, request: web.Request, record: ReceivedRequest, exchange: Exchange, request_id: str
-    ) -> web.StreamResponse:
-        """Answer with one JSON message; a stream fault cuts it in the middle."""
-        message = whole_message(exchange.answer)
-        response = json_response(message, request_id)
-        fault = exchange.fault
-        if fault is not None and fault.kind == "stall":
-            await stay_silent(fault.seconds)
-        elif fault is not None and fault.kind in {"cut", "reset"}:
-            break_connection(request, is_reset=fault.kind == "reset")
-        elif fault is not None and fault.kind in {"broken_json", "end_early"}:
-            text = orjson.dumps(message)
-            response = bytes_response(text[: len(text) // 2], request_id)
-        elif fault is not None and fault.kind == "error_event":
-            raise ApiError(fault.status, fault.message)
-        record.stop_reason = exchange.answer.stop_reason
-        return response
-
-    def _pace_of(self, reply: Reply) -> Pace:
-        rate, first = reply.tokens_per_second, reply.first_token_seconds
-        return Pace(
-            tokens_per_second=self._pace.tokens_per_second if rate is None else rate,
-            first_token_seconds=self._pace.first_token_seconds if first is None else first,
-        )
+        is_streamed = bool(body.get("stream"))
+        return await self._sender.send(request, record, exchange, request_id, is_streamed=is_streamed)
 
 
 async def _not_found(request: web.Request) -> web.StreamResponse:
