@@ -12,9 +12,10 @@ import psycopg
 from psycopg import sql
 
 from coaching.files.former_clusters import PRESENT, UPGRADED
-from sage.embedded_postgres import ROLE, EmbeddedPostgres
+from sage.embedded_postgres import EmbeddedPostgres
 from sage.env import StartError
 from sage.postgres_programs import FORMER_VERSION, POSTGRES_VERSION, programs_folder
+from sage.postgres_server import ROLE
 
 QUIT_SECONDS, END_SECONDS = 10.0, 30.0
 

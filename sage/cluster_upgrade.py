@@ -21,11 +21,11 @@ from psycopg import sql
 from coaching.files.former_clusters import LOGS, version_of
 from sage.cluster_folders import ClusterFolders
 from sage.cluster_servers import LoneServer, end_programs
-from sage.embedded_postgres import DATABASE, ROLE
 from sage.env import StartError
 from sage.ordinary_role import ADMIN
 from sage.postgres_account import child_environment, grant_access, system_account
 from sage.postgres_programs import FORMER_VERSION, POSTGRES_VERSION, programs_folder
+from sage.postgres_server import DATABASE, ROLE
 
 SPARE_BYTES = 200 << 20
 """What a new cluster takes besides its copied tables."""

@@ -21,8 +21,9 @@ from typing import Any
 import psycopg
 import pytest
 
-from sage.embedded_postgres import ROLE, EmbeddedPostgres
+from sage.embedded_postgres import EmbeddedPostgres
 from sage.env import variable_names
+from sage.postgres_server import ROLE
 from tests.forked_run import FORKS
 from tests.tiers import tier_of, wanted_tiers
 

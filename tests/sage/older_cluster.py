@@ -17,10 +17,11 @@ from coaching.recall.vectors import make_room_for_vectors, read_unencoded, store
 from sage.backups.databases import close_connections, loading
 from sage.cluster_servers import LoneServer
 from sage.data_folder import read_or_make_secret
-from sage.embedded_postgres import DATABASE, ROLE, EmbeddedPostgres
+from sage.embedded_postgres import EmbeddedPostgres
 from sage.ordinary_role import make_ordinary
 from sage.postgres_account import system_account
 from sage.postgres_programs import FORMER_VERSION, programs_folder
+from sage.postgres_server import DATABASE, ROLE
 from tests.bench.recall.coach_set import ASKED_AT, USERNAME, load_coach_set
 from tests.bench.recall.seed import store_session
 from tests.recall.concepts import ConceptEncoder

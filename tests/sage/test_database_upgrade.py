@@ -23,9 +23,10 @@ from coaching.files.former_clusters import version_of
 from sage.backups.contents import examine
 from sage.cluster_servers import LoneServer, end_programs
 from sage.cluster_upgrade import ClusterUpgrade
-from sage.embedded_postgres import DATABASE, EmbeddedPostgres
+from sage.embedded_postgres import EmbeddedPostgres
 from sage.env import StartError
 from sage.postgres_account import SYSTEM_USER
+from sage.postgres_server import DATABASE
 from tests.live_sage import url_of_test_database
 from tests.sage.killed_upgrade import FINISHED, POINTS, SWAP_POINTS, SWAPPED
 from tests.sage.older_cluster import (
