@@ -1,16 +1,14 @@
 """Takes a backup while Sage runs: a snapshot of the database first, then the objects that its rows name.
 
-An object's row is written after it and removed before it, so an object of the snapshot is missing only if its
-row was removed meanwhile, or if it was lost before. Nobody waits: the dump's locks stop no reader or writer.
+Nobody waits: the dump's locks stop no reader or writer. How the objects are copied is in `copying`.
 """
 
 import errno
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import IO, Any
@@ -18,54 +16,26 @@ from typing import IO, Any
 import psycopg
 import structlog
 from django.conf import settings
-from django.contrib.auth.models import User
 from django.db import DatabaseError
 from django.utils import timezone
-from psycopg import sql
 
-from coaching.files.errors import StorageFailed
 from coaching.files.former_databases import BACKUP_LOCK
-from coaching.files.keys import keyed_models
-from coaching.files.lost import bytes_of_row, store_again
-from coaching.files.objects import STORAGE_ERRORS, read_pieces
 from coaching.models import Backup
 from coaching.personal_data.departures import departure_key
-from sage.backups.archive import DATABASE, HEAD, OBJECTS, REPORT, ArchiveWriter
+from sage.backups.archive import DATABASE, HEAD, REPORT, ArchiveWriter
 from sage.backups.contents import FORMAT, KEY_MEMBER, examine
+from sage.backups.copying import Taken, add_objects, list_objects, settle_missing
 from sage.backups.databases import connect, dump, join_server, server_major, try_lock
 from sage.backups.errors import BackupError, Busy, Stopped
-from sage.backups.objects import check_given, check_reached, hash_of_row, is_not_found, owner_of, spooled
+from sage.backups.objects import check_reached
 from sage.second_factor import second_factor_keys
 from sage.startup import MIGRATION_LOCK
 from sessions_app.database import give_back_connections
 
 logger = structlog.get_logger(__name__)
 
-MAX_UNANSWERED = 20
-"""After so many objects in a row that the storage gives no answer about, it is what is wrong."""
-MAX_STORED_AGAIN = 20
-"""More missing texts than these aren't stored again: maybe the storage's disk isn't mounted."""
 REPORTED = 100
 KEPT_ROWS = 30
-
-
-@dataclass(kw_only=True)
-class Taken:
-    """A finished backup: `damaged` objects don't match their row or are lost.
-
-    `gone` ones were deleted meanwhile, or are lost for good since a restore.
-    """
-
-    path: Path
-    size: int = 0
-    seconds: float = 0.0
-    objects: int = 0
-    damaged: list[str] = field(default_factory=list)
-    gone: list[str] = field(default_factory=list)
-    from_rows: list[str] = field(default_factory=list)
-    """Those that weren't found, and whose bytes their rows have."""
-    missing: list[str] = field(default_factory=list)
-    """Those that weren't found, and aren't stored again; in the end each is damaged or gone."""
 
 
 def take_backup(path: Path, *, is_stopping: Callable[[], bool] = lambda: False) -> Taken:
@@ -95,8 +65,7 @@ def _reason_of(taken: Taken) -> str:
     if not taken.damaged:
         return ""
     reason = f"{len(taken.damaged):,} files are lost or damaged."
-    is_much = len(taken.from_rows) > MAX_STORED_AGAIN
-    return f"{reason} Is the disk of the file storage mounted?" if is_much else reason
+    return f"{reason} Is the disk of the file storage mounted?" if taken.lacks_much else reason
 
 
 def back_up_rows(path: Path) -> Taken:
@@ -171,7 +140,7 @@ def _write(
         session.execute("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         archive.add_json(HEAD, _describe(session))
         if has_objects:
-            check_reached(is_named=_list_objects(session, keys))
+            check_reached(is_named=list_objects(session, keys))
         row = session.execute("SELECT pg_export_snapshot()").fetchone()
         for number, piece in enumerate(dump(row[0] if row else "", is_stopping=is_stopping)):
             archive.add(f"{DATABASE}{number:09}", len(piece), [piece])
@@ -181,10 +150,8 @@ def _write(
         secrets = "\n".join(second_factor_keys()).encode()
         archive.add(KEY_MEMBER, len(secrets), [secrets])
         keys.seek(0)
-        _add_objects(archive, (line.rstrip("\n").split("\t") for line in keys), taken, is_stopping)
-    is_little = len(taken.from_rows) <= MAX_STORED_AGAIN
-    taken.missing += [key for key in taken.from_rows if not (is_little and _is_stored_again(key))]
-    _tell_gone_from_lost(session, taken)
+        add_objects(archive, (line.rstrip("\n").split("\t") for line in keys), taken, is_stopping)
+    settle_missing(session, taken)
     archive.add_json(REPORT, {"has_objects": has_objects, **_report(taken)})
     archive.finish()
 
@@ -216,93 +183,6 @@ def _describe(session: psycopg.Connection[Any]) -> dict[str, Any]:
         "has_vectors": row[1],
         "migrations": migrations,
     }
-
-
-def _list_objects(session: psycopg.Connection[Any], keys: IO[str]) -> bool:
-    """Write a line for each key: with the hash that its row has, if it has one. In the archive's order.
-
-    Return whether there is one with a hash: others may be lost for good.
-    """
-    parts = [
-        sql.SQL("SELECT storage_key, sha256 FROM {}").format(sql.Identifier(model._meta.db_table))
-        for model in keyed_models()
-    ]
-    query = sql.SQL(
-        "SELECT storage_key, max(sha256) FROM ({}) AS named WHERE storage_key <> '' "
-        'GROUP BY storage_key ORDER BY storage_key COLLATE "C"'
-    ).format(sql.SQL(" UNION ALL ").join(parts))
-    has_hash = False
-    with session.cursor("keys") as cursor:
-        for key, sha256 in cursor.execute(query):
-            keys.write(f"{key}\t{sha256 or ''}\n")
-            has_hash = has_hash or bool(sha256)
-    return has_hash
-
-
-def _add_objects(
-    archive: ArchiveWriter, lines: Iterable[list[str]], taken: Taken, is_stopping: Callable[[], bool]
-) -> None:
-    """Copy the objects. One whose bytes aren't those of its row is copied, too, and is told."""
-    unanswered, last = 0, None
-    for key, sha256 in lines:
-        try:
-            with spooled(_unless(is_stopping, _pieces_of(key, taken))) as found:
-                archive.add(f"{OBJECTS}{key}", found.size, found.pieces())
-                if sha256 not in ("", found.sha256):
-                    taken.damaged.append(key)
-            taken.objects += 1
-            unanswered = 0
-        except StorageFailed as error:
-            taken.missing.append(key)
-            unanswered = 0 if is_not_found(error.__cause__) else unanswered + 1
-            last = error if unanswered else last
-            if unanswered >= MAX_UNANSWERED:
-                raise BackupError("The file storage doesn't answer.") from error
-    if last:
-        check_reached(is_named=True)
-        check_given(last.__cause__, has_read=taken.objects > 0, is_last=unanswered > 0)
-
-
-def _pieces_of(key: str, taken: Taken) -> Iterator[bytes]:
-    """Yield an object's bytes, or those in its row if it is lost. Raises `StorageFailed`."""
-    try:
-        yield from read_pieces(key)
-    except StorageFailed as error:
-        data = bytes_of_row(key) if is_not_found(error.__cause__) else None
-        if data is None:
-            raise
-        taken.from_rows.append(key)
-        yield data
-
-
-def _is_stored_again(key: str) -> bool:
-    try:
-        return store_again(key)
-    except STORAGE_ERRORS as error:
-        logger.warning("object_not_stored_again", key=key, error=type(error).__name__)
-        return False
-
-
-def _unless(is_stopping: Callable[[], bool], pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the pieces. Raises `Stopped`."""
-    if is_stopping():
-        raise Stopped("The backup was stopped.")
-    for piece in pieces:
-        yield piece
-        if is_stopping():
-            raise Stopped("The backup was stopped.")
-
-
-def _tell_gone_from_lost(session: psycopg.Connection[Any], taken: Taken) -> None:
-    """Sort what wasn't there: whoever removes a person removes their objects first and their rows last."""
-    for key in taken.missing:
-        is_lost = bool(hash_of_row(session, key)) and _is_active(session, owner_of(key))
-        (taken.damaged if is_lost else taken.gone).append(key)
-
-
-def _is_active(session: psycopg.Connection[Any], user_id: int) -> bool:
-    query = sql.SQL("SELECT FROM {} WHERE id = %s AND is_active").format(sql.Identifier(User._meta.db_table))
-    return session.execute(query, [user_id]).fetchone() is not None
 
 
 def _sentence_of(error: Exception, path: Path) -> str:

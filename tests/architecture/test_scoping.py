@@ -290,7 +290,7 @@ def test_no_statement_names_a_table() -> None:
 CURSORS = {
     "sessions_app/queries.py": "runs prepared querysets, and writes a turn's start in one statement",
     "sessions_app/database.py": "advisory locks, time limits and snapshots",
-    "sage/backups/taking.py": "lists the objects that a snapshot names, of everybody",
+    "sage/backups/copying.py": "lists the objects that a snapshot names, of everybody",
     "sage/restored_secret.py": "reads the database's comment",
     "coaching/files/former_databases.py": "drops databases that a restore has replaced",
 }

@@ -16,7 +16,7 @@ import django
 
 STEPS = {
     "backup": (
-        "taking._describe", "taking._list_objects", "taking._add_objects", "taking._note",
+        "taking._describe", "taking.list_objects", "taking.add_objects", "taking._note",
     ),
     "restore": (
         "restoring._make_database", "restoring._load_rows", "restoring._prepare", "restoring.encrypt_anew",

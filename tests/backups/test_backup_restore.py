@@ -39,11 +39,12 @@ from coaching.personal_data.departures import record_departure
 from coaching.personal_data.removal import remove_rows
 from sage.backups.archive import read_archive
 from sage.backups.contents import examine
+from sage.backups.copying import MAX_UNANSWERED, Taken
 from sage.backups.databases import connect, on_database, try_lock
 from sage.backups.errors import BackupError
 from sage.backups.restoring import Restored, check_suitable, restore
 from sage.backups.stopping import ended_by_sigterm
-from sage.backups.taking import KEPT_ROWS, MAX_UNANSWERED, Taken, back_up_rows, take_backup
+from sage.backups.taking import KEPT_ROWS, back_up_rows, take_backup
 from sage.second_factor import SecondFactorAdapter
 from sage.startup import MIGRATION_LOCK
 from sessions_app.models import Turn
@@ -346,7 +347,7 @@ def test_a_storage_that_lacks_many_texts_gets_none_of_them(
     place: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where it is another disk, they would be stored there. The backup has them all the same."""
-    monkeypatch.setattr("sage.backups.taking.MAX_STORED_AGAIN", 2)
+    monkeypatch.setattr("sage.backups.copying.MAX_STORED_AGAIN", 2)
     user = make_person("ada")
     for number in (2001, 2002, 2003):
         add_version(user, number)
@@ -382,7 +383,7 @@ def test_many_lost_files_are_reported_and_a_storage_without_an_answer_ends_it(
     make_person("ada")
     for path in place.files.glob("users/*/*"):
         path.unlink()
-    monkeypatch.setattr("sage.backups.taking.MAX_UNANSWERED", 2)
+    monkeypatch.setattr("sage.backups.copying.MAX_UNANSWERED", 2)
     assert len(taken(place).damaged) == OF_A_PERSON
     for folder in place.files.glob("users/*"):
         folder.rmdir()

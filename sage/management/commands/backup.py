@@ -10,9 +10,10 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
+from sage.backups.copying import Taken
 from sage.backups.errors import BackupError
 from sage.backups.stopping import ended_by_sigterm
-from sage.backups.taking import Taken, file_name, take_backup
+from sage.backups.taking import file_name, take_backup
 from sage.schema import check_connection, check_migrations
 
 SHOWN = 10
