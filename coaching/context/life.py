@@ -21,6 +21,7 @@ from coaching.care.standing import Care
 from coaching.clock.days import local_day
 from coaching.context.continuity import RecentSession, recent_of
 from coaching.context.library import LibraryFacts, library_of
+from coaching.context.life_file import LifeFile
 from coaching.context.life_queries import (
     life_files,
     life_plans,
@@ -29,7 +30,6 @@ from coaching.context.life_queries import (
     waiting_captures,
 )
 from coaching.context.next_steps import StepFacts, steps_of
-from coaching.files.frontmatter import strip_frontmatter
 from coaching.files.types import RULES
 from coaching.library.rows.headlines import library_query
 from coaching.life.pulse import DomainPulse, pulse_of, pulse_ratings
@@ -46,44 +46,6 @@ T = TypeVar("T")
 
 RESOLVED_LATELY, TAKEN_BACK_LATELY = timedelta(days=3), timedelta(days=1)
 """For how long a request may say what became of a step."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LifeFile:
-    """A file as far as it was read. `characters` is how long the whole text is, frontmatter included.
-
-    `program` names the program that wrote this version, if one did; `written_at` is when (aware).
-    """
-
-    path: str
-    file_type: str
-    frontmatter: Mapping[str, Any]
-    version: int
-    characters: int
-    head: str
-    program: str = ""
-    written_at: datetime | None = None
-    is_imported: bool = False
-
-    @property
-    def day(self) -> str:
-        """The date in the file's name, empty where it has none."""
-        return self.path.rpartition("/")[2][:10]
-
-    @property
-    def updated(self) -> str:
-        """The day that the file's own frontmatter gives."""
-        return str(self.frontmatter.get("updated") or self.frontmatter.get("date") or "")
-
-    @property
-    def body(self) -> str:
-        """The text below the frontmatter, as far as it was read."""
-        return strip_frontmatter(self.head).strip()
-
-    @property
-    def unread(self) -> int:
-        """How many characters were left in the database."""
-        return max(0, self.characters - len(self.head))
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,8 @@ from coaching.context.continuity import RecentSession
 from coaching.context.fences import TAGS
 from coaching.context.header import header
 from coaching.context.library import LibraryFacts
-from coaching.context.life import Life, LifeFile, known
+from coaching.context.life import Life, known
+from coaching.context.life_file import LifeFile
 from coaching.context.next_steps import StepFact, StepFacts
 from coaching.context.sections import STANDING, TEMPORAL
 from coaching.context.statement import offer_part

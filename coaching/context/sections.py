@@ -17,7 +17,8 @@ from coaching.context.entries import Entry, Section
 from coaching.context.fences import fence, fence_value
 from coaching.context.header import client_of
 from coaching.context.library import client_section, library_headlines, scope_section
-from coaching.context.life import Life, LifeFile, day_path, known
+from coaching.context.life import Life, day_path, known
+from coaching.context.life_file import LifeFile
 from coaching.context.life_queries import NEWEST
 from coaching.context.next_steps import next_steps
 from coaching.models import FileType, LifeDomain

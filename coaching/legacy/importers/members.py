@@ -15,7 +15,8 @@ from coaching.legacy.importers.left import NOT_IN_EXPORT, FileKind, LeftBehind
 from coaching.legacy.importers.sentences import gettext_noop
 from coaching.legacy.importers.source import ZIP_ERRORS, Source
 from coaching.legacy.importers.things import MAX_REFERENCES, FoundDocument, FoundReference, text_of
-from coaching.legacy.importers.wire import PIECE_BYTES, begun, ended, pieces
+from coaching.legacy.importers.wire import PIECE_BYTES
+from coaching.legacy.importers.wire_entries import begun, ended, pieces
 
 MAX_DOCUMENTS = 5_000
 MAX_BYTES = 1_000 << 20

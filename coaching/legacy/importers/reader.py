@@ -30,7 +30,8 @@ from coaching.legacy.importers.things import (
     UnknownFields,
     document_of,
 )
-from coaching.legacy.importers.wire import FRAME_BYTES, encode, entries_of
+from coaching.legacy.importers.wire import FRAME_BYTES, encode
+from coaching.legacy.importers.wire_entries import entries_of
 
 FRAME_SECONDS = 0.25
 OLDER = gettext_noop("This is an older version. Sage took the newest one.")
