@@ -12,7 +12,7 @@ from procrastinate.contrib.django import app
 from procrastinate.jobs import Job
 
 from coaching.job_queue.names import BULK_QUEUE, IMPORT_JOB
-from coaching.jobs.tasks import Retries
+from coaching.jobs.retries import Retries
 from coaching.legacy.imports import job_steps
 from sessions_app.database import in_database_unhurried
 from sessions_app.errors import Refused

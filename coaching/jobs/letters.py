@@ -14,7 +14,8 @@ from procrastinate.contrib.django import app
 from coaching.engine.errors import UpstreamError
 from coaching.files.errors import StorageFailed
 from coaching.job_queue.names import BULK_QUEUE, LETTER_JOB, JobPriority
-from coaching.jobs.tasks import MODELS, AfterStop
+from coaching.jobs.retries import AfterStop
+from coaching.jobs.tasks import MODELS
 from coaching.letters.due import queue_due
 from coaching.letters.writing import write_letter
 from coaching.model_client.connection import ModelConnection

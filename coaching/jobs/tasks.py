@@ -1,4 +1,4 @@
-"""Background jobs: names, schedules and retries. The modules they call do the work.
+"""Background jobs: names and schedules. The modules they call do the work.
 
 A job can run twice, because a worker can die at any moment: each first checks whether it is already done.
 Only workers import this; to enqueue a job use `job_queue`.
@@ -13,10 +13,9 @@ from django.db import transaction
 from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils import timezone
-from procrastinate import BaseRetryStrategy, JobContext, RetryDecision
+from procrastinate import JobContext
 from procrastinate.contrib.django import app
 from procrastinate.contrib.django.models import ProcrastinateJob
-from procrastinate.jobs import Job
 
 from coaching.calendar.fetchers import get_fetcher
 from coaching.calendar.refresh import attempt_refresh, begin_refresh, enqueue_due, finish_refresh
@@ -49,11 +48,12 @@ from coaching.job_queue.sessions import (
 from coaching.jobs.briefs import StaleBriefError, write_briefs
 from coaching.jobs.encoding import encode_what_is_new
 from coaching.jobs.expiry import expire_idle_sessions
+from coaching.jobs.retries import MAX_ATTEMPTS, AfterStop, Retries, UnlimitedRetries
 from coaching.jobs.summaries import is_answering, write_summary
 from coaching.jobs.titles import write_title
 from coaching.legacy.imports import settle_all
 from coaching.model_client.connection import ModelConnection
-from coaching.model_client.patience import is_worth_repeating, job_seconds
+from coaching.model_client.patience import job_seconds
 from coaching.personal_data.departures import forget_departures
 from coaching.personal_data.removal import remove_person
 from coaching.personal_data.unconfirmed import remove_unconfirmed
@@ -65,10 +65,6 @@ from sessions_app.organising import purge_deleted_sessions
 from sessions_app.session_events import prune
 
 logger = structlog.get_logger(__name__)
-
-MAX_ATTEMPTS = 5
-FIRST_WAIT_SECONDS = 5
-"""Five times as long each time: 5 s, 25 s, 2 min, 10 min."""
 TURN_WAIT_SECONDS = 90.0
 """Longer than any turn part including a take-over."""
 TURN_POLL_SECONDS = 0.25
@@ -82,19 +78,6 @@ BULK_CALLS = "bulk_calls"
 
 class TurnStillRunsError(Exception):
     """The turn that a job follows was still running after the wait."""
-
-
-class Retries(BaseRetryStrategy):
-    """Five attempts with growing waits, none if a retry can't help; at once after a worker's stop."""
-
-    def get_retry_decision(self, *, exception: BaseException, job: Job) -> RetryDecision | None:
-        if isinstance(exception, asyncio.CancelledError):
-            return RetryDecision(retry_in={"seconds": 0})
-        if isinstance(exception, UpstreamError) and not is_worth_repeating(exception):
-            return None
-        if job.attempts + 1 >= MAX_ATTEMPTS:
-            return None
-        return RetryDecision(retry_in={"seconds": FIRST_WAIT_SECONDS * 5**job.attempts})
 
 
 @app.task(name=SUMMARY_JOB, pass_context=True, retry=Retries(), priority=JobPriority.TITLE)
@@ -118,14 +101,6 @@ def _wait_for_silence(session_id: uuid.UUID) -> bool:
     since = timezone.now() - timedelta(seconds=SUMMARY_WAIT_SECONDS)
     is_talking = Session.unscoped.filter(id=session_id, last_active_at__gt=since).exists()
     return is_talking and enqueue_open_summary(session_id)
-
-
-class AfterStop(BaseRetryStrategy):
-    """One more attempt, at once, for a job that a worker's stop has cut off; none after an error."""
-
-    def get_retry_decision(self, *, exception: BaseException, job: Job) -> RetryDecision | None:
-        is_cut_off = isinstance(exception, asyncio.CancelledError)
-        return RetryDecision(retry_in={"seconds": 0}) if is_cut_off else None
 
 
 @app.task(name=BRIEF_JOB, pass_context=True, retry=AfterStop(), priority=JobPriority.BRIEF)
@@ -181,15 +156,6 @@ def _log_failed_brief(session: Session, reason: str) -> None:
 async def give_title(context: JobContext, *, session_id: str) -> None:
     models: ModelConnection = context.additional_context[MODELS]
     await write_title(uuid.UUID(session_id), client=await models.client())
-
-
-class UnlimitedRetries(BaseRetryStrategy):
-    """Retries without limit, eventually once an hour."""
-
-    def get_retry_decision(self, *, exception: BaseException, job: Job) -> RetryDecision | None:
-        if isinstance(exception, asyncio.CancelledError):
-            return RetryDecision(retry_in={"seconds": 0})
-        return RetryDecision(retry_in={"seconds": min(3600, FIRST_WAIT_SECONDS * 5 ** min(job.attempts, 5))})
 
 
 @app.task(name=REMOVAL_JOB, queue=REMOVAL_QUEUE, retry=UnlimitedRetries(), priority=JobPriority.REMOVAL)

@@ -11,7 +11,7 @@ from procrastinate.contrib.django import app
 from coaching.files.errors import StorageFailed
 from coaching.files.objects import stream_object
 from coaching.job_queue.names import RECORDING_JOB, VOICE_QUEUE, JobPriority
-from coaching.jobs.tasks import AfterStop
+from coaching.jobs.retries import AfterStop
 from coaching.model_client.requests import store_usage
 from coaching.models import Recording, RecordingState
 from coaching.voice.recordings import (

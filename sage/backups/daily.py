@@ -16,7 +16,7 @@ from procrastinate.jobs import Job
 from coaching.files.former_databases import BACKUP_LOCK
 from coaching.files.objects import STORAGE_ERRORS
 from coaching.job_queue.names import BULK_QUEUE, JobPriority
-from coaching.jobs.tasks import AfterStop
+from coaching.jobs.retries import AfterStop
 from coaching.models import Backup
 from coaching.personal_data.departures import has_departed_between
 from sage.backups.databases import connect, join_server, try_lock

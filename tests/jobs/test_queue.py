@@ -7,7 +7,8 @@ from django.test import Client
 from procrastinate.contrib.django.models import ProcrastinateJob
 
 from coaching.job_queue.queue import enqueue
-from coaching.jobs.tasks import MAX_ATTEMPTS, free_stalled_jobs
+from coaching.jobs.retries import MAX_ATTEMPTS
+from coaching.jobs.tasks import free_stalled_jobs
 from tests.conftest import MakeUser
 
 NAME = "summarise_session"

@@ -15,11 +15,12 @@ from coaching.job_queue.names import SUMMARY_JOB
 from coaching.job_queue.queue import forget_jobs
 from coaching.job_queue.sessions import enqueue_arc_summary, enqueue_summary
 from coaching.jobs.expiry import expire_idle_sessions
+from coaching.jobs.retries import MAX_ATTEMPTS
 from coaching.jobs.summaries import (
     LEFT_OUT,
     build_summary_request,
 )
-from coaching.jobs.tasks import MAX_ATTEMPTS, free_stalled_jobs
+from coaching.jobs.tasks import free_stalled_jobs
 from coaching.live.runner import Runner
 from coaching.practice import PracticeServer
 from coaching.practice.faults.fault import Fault

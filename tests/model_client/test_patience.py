@@ -15,7 +15,7 @@ from coaching.engine.budget import PartLimits
 from coaching.engine.errors import UpstreamError
 from coaching.engine.messages import ModelRequest
 from coaching.engine.ports import DEFAULT_TIMEOUTS
-from coaching.jobs.tasks import Retries
+from coaching.jobs.retries import Retries
 from coaching.model_client.patience import (
     job_seconds,
     job_tokens,

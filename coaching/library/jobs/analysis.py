@@ -12,7 +12,8 @@ from procrastinate import JobContext
 from procrastinate.contrib.django import app
 
 from coaching.job_queue.names import ANALYSIS_JOB, JobPriority
-from coaching.jobs.tasks import BULK_CALLS, MODELS, Retries
+from coaching.jobs.retries import Retries
+from coaching.jobs.tasks import BULK_CALLS, MODELS
 from coaching.library.documents.findings import (
     FACTS_KEY,
     SUMMARY_KEY,

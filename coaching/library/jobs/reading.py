@@ -26,7 +26,8 @@ from coaching.job_queue.names import (
     HEARING_QUEUE,
     JobPriority,
 )
-from coaching.jobs.tasks import BULK_CALLS, MODELS, Retries
+from coaching.jobs.retries import Retries
+from coaching.jobs.tasks import BULK_CALLS, MODELS
 from coaching.library.documents.drawn_pages import expire_pages
 from coaching.library.documents.findings import FACTS_KEY, TRANSCRIPT_KEY, FindingKind
 from coaching.library.documents.locks import update_documents

@@ -27,14 +27,8 @@ from coaching.library.pages.frame import folder_choices, frame_of, type_choices
 from coaching.library.pages.places import place_choices_for, place_in
 from coaching.library.pages.program_values import document_as_json
 from coaching.library.pages.readings import shown_readings
-from coaching.library.pages.viewer import (
-    beginning_of,
-    chosen_in,
-    has_text,
-    has_viewer,
-    text_pages,
-    viewer_at_once,
-)
+from coaching.library.pages.text_pages import beginning_of, has_text, text_pages
+from coaching.library.pages.viewer import chosen_in, has_viewer, viewer_at_once
 from coaching.library.rows.documents import attachments_of, document_with_text
 from coaching.library.rows.proposals import effects_of, entries_of, next_steps_of
 from coaching.models import UNFINISHED_STATES, ActionItem, ActionState, Document, EntryState, KnowledgeEntry

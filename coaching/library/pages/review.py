@@ -16,7 +16,8 @@ from django.views.decorators.http import require_http_methods
 from coaching.library.documents.reviews import MAX_AT_ONCE, BulkOutcome, accept_reviews, correct_documents
 from coaching.library.pages.forms import ids_in, seen_in
 from coaching.library.pages.frame import frame_of, type_choices
-from coaching.library.pages.viewer import FIRST_PAGE, Viewer, has_viewer
+from coaching.library.pages.text_pages import FIRST_PAGE
+from coaching.library.pages.viewer import Viewer, has_viewer
 from coaching.library.pipeline.confidence import is_sure_suggestion
 from coaching.library.rows.documents import reviews_of, reviews_with_proposals, suggestions_of, with_texts
 from coaching.models import Document

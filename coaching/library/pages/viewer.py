@@ -2,13 +2,11 @@
 
 A document whose type has no pages to draw shows its text instead, a recording its player above that. One that
 is withheld shows neither.
-
-Over 300 lines: one value, and what chooses it.
 """
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from http import HTTPStatus
 
 from django.contrib.auth.decorators import login_required
@@ -19,9 +17,10 @@ from django.views.decorators.http import require_safe
 from coaching.files.errors import StorageFailed
 from coaching.library.documents.drawn_pages import HIDDEN_STATES
 from coaching.library.documents.facts import fact_key
-from coaching.library.documents.page_marks import NO_MARKS, Marked, Marks, marked, marks_of
+from coaching.library.documents.page_marks import NO_MARKS, Marks, marks_of
 from coaching.library.extractors.content_types import RECORDINGS
 from coaching.library.pages.forms import ids_in
+from coaching.library.pages.text_pages import FIRST_PAGE, Chosen, TextPage, has_text, surrounding, text_pages
 from coaching.library.pipeline.page_images import has_pages, known_page, page_for
 from coaching.library.pipeline.page_rendering import MEDIA_TYPE
 from coaching.library.pipeline.turns import Busy
@@ -38,32 +37,6 @@ MAX_NUMBER = 1_000_000
 _MOMENT = re.compile(r"^\[(\d\d):(\d\d):(\d\d)\] ", re.MULTILINE | re.ASCII)
 LINE_BEFORE = 2_000
 """How far before a mark its line begins at most."""
-TEXT_BEFORE, TEXT_AFTER = 6_000, 12_000
-"""How much of a long text is shown around the mark. The document's page has all of it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Chosen:
-    """What a URL asks to see: a page, and perhaps a sentence on it. `query` is how the URL says it."""
-
-    query: str
-    number: int
-    quote: str = ""
-
-
-FIRST_PAGE = Chosen(query="page=1", number=1)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TextPage:
-    """A page's text, with the sentence that was chosen if it stands there."""
-
-    number: int
-    text: Marked
-
-    @property
-    def is_empty(self) -> bool:
-        return not (self.text.before.strip() or self.text.mark)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,11 +171,6 @@ def has_viewer(document: Document, *, has_text: bool) -> bool:
     return not is_hidden and bool(document.storage_key) and (has_pages(document) or has_text)
 
 
-def has_text(document: Document) -> bool:
-    """Return whether a document that was read with its text has any."""
-    return bool(_text_of(document))
-
-
 def chosen_in(request: HttpRequest, document: Document) -> Chosen | None:
     """Return what a URL chooses in a document; None for nothing, and for what isn't there any more.
 
@@ -269,7 +237,7 @@ def viewer_of(
         text = text or (pages[0] if chosen is FIRST_PAGE else None)
         if text is None:
             raise Document.DoesNotExist
-        text = TextPage(number=text.number, text=_around(text.text))
+        text = TextPage(number=text.number, text=surrounding(text.text))
     return Viewer(
         document=document,
         chosen=chosen,
@@ -281,46 +249,3 @@ def viewer_of(
         pages_read=[page.number for page in pages],
         refusal=refusal,
     )
-
-
-def text_pages(document: Document, chosen: Chosen | None) -> Sequence[TextPage]:
-    """Return the pages of a document's text, with what was chosen in them."""
-    parts = _text_of(document).split("\f")
-    if parts == [""]:
-        return []
-    numbers = document.text.pages_read or range(1, len(parts) + 1)
-    quoted = chosen.number if chosen and chosen.quote else 0
-    return [
-        TextPage(
-            number=number,
-            text=marked(part, chosen.quote) if chosen and number == quoted else Marked(before=part),
-        )
-        for number, part in zip(numbers, parts, strict=False)
-    ]
-
-
-def beginning_of(pages: Sequence[TextPage], most: int) -> Sequence[TextPage]:
-    """Return the first pages of a text, of which the last one is cut after so many characters in all."""
-    kept = []
-    for page in pages:
-        if most <= 0:
-            break
-        text, parts = page.text, []
-        for part in (text.before, text.mark, text.after):
-            parts.append(part[: max(0, most)])
-            most -= len(part)
-        before, mark, after = parts
-        kept.append(replace(page, text=replace(text, before=before, mark=mark, after=after)))
-    return kept
-
-
-def _text_of(document: Document) -> str:
-    text = getattr(document, "text", None)
-    return text.text if text is not None and text.text.strip() else ""
-
-
-def _around(text: Marked) -> Marked:
-    """Return a text shortened to what stands around its mark, or to its beginning."""
-    if not text.mark:
-        return Marked(before=text.before[: TEXT_BEFORE + TEXT_AFTER])
-    return Marked(before=text.before[-TEXT_BEFORE:], mark=text.mark, after=text.after[:TEXT_AFTER])

@@ -27,7 +27,7 @@ from coaching.library.documents.intake import destination_of, take_in
 from coaching.library.documents.page_marks import Marked
 from coaching.library.drafts import NewAction, NewEntry
 from coaching.library.extractors.content_types import DOCX, PDF, PNG, TXT
-from coaching.library.pages.viewer import TextPage, beginning_of
+from coaching.library.pages.text_pages import TextPage, beginning_of
 from coaching.library.pipeline import page_images, page_rendering, turns
 from coaching.library.proposals import propose
 from coaching.models import (
