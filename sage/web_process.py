@@ -92,11 +92,7 @@ def serve(
     close_signup_off_loopback(host)
     start_telemetry(warn)
     worker = JobWorker() if has_worker else None
-    warm_markdown()
-    warm_storage()
-    # Else the first request imports all pages, for about a second in which nobody else is answered.
-    _ = get_resolver().url_patterns
-    model_server()  # the first turn's time depends on it
+    _warm_up()
 
     @asynccontextmanager
     async def service() -> AsyncIterator[None]:
@@ -114,14 +110,7 @@ def serve(
             host=host,
             port=port,
             is_behind_proxy=settings.IS_BEHIND_HTTPS,
-            limits=HttpLimits(
-                uploads=settings.SAGE_UPLOAD_BYTES,
-                programs=PROGRAM_PATHS,
-                refused=refused_early,
-                unknown=count_unknown,
-                uploader_of=uploader_of,
-                translated=translated,
-            ),
+            limits=_http_limits(),
             lifecycle=Lifecycle(
                 service=service,
                 drain=drain,
@@ -130,6 +119,26 @@ def serve(
         )
     finally:
         send_last(LAST_MAILS_SECONDS)
+
+
+def _warm_up() -> None:
+    """Do before the first request what would delay it, or the first turn."""
+    warm_markdown()
+    warm_storage()
+    # Else the first request imports all pages, for about a second in which nobody else is answered.
+    _ = get_resolver().url_patterns
+    model_server()
+
+
+def _http_limits() -> HttpLimits:
+    return HttpLimits(
+        uploads=settings.SAGE_UPLOAD_BYTES,
+        programs=PROGRAM_PATHS,
+        refused=refused_early,
+        unknown=count_unknown,
+        uploader_of=uploader_of,
+        translated=translated,
+    )
 
 
 @asynccontextmanager

@@ -5,6 +5,7 @@ Each first locks the turn's row at the runner's fencing number, like the writes 
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from django.db import transaction
 from django.db.models import Model
@@ -128,13 +129,7 @@ def end_turn(
         if not turn.is_withdrawn:  # else the message that replaces it says so
             facts = [*facts, Withdrawn(turn_ids=[str(turn.id)], first_number=1)]
         turn.is_withdrawn = True
-    turn.status = ending.status
-    turn.stop_reason = mended(ending.stop_reason)[:40]
-    turn.failure = ending.failure
-    turn.user_notice = ending.user_notice
-    turn.prefix = ""
-    turn.shown = ""
-    turn.ended_at = now
+    _put_ending(turn, ending, now)
     answer = None
     if text or metadata["tool_calls"]:
         answer = next_message(session=session, role=MessageRole.ASSISTANT, content=text, metadata=metadata)
@@ -148,6 +143,16 @@ def end_turn(
     else:
         store_message(answer, turn=turn, session_fields=[COUNTER], turn_fields=ENDED_FIELDS, added=added)
     return answer
+
+
+def _put_ending(turn: Turn, ending: Ending, now: datetime) -> None:
+    turn.status = ending.status
+    turn.stop_reason = mended(ending.stop_reason)[:40]
+    turn.failure = ending.failure
+    turn.user_notice = ending.user_notice
+    turn.prefix = ""
+    turn.shown = ""
+    turn.ended_at = now
 
 
 def part_ended(turn: Turn, *, answer: Message | None = None) -> PartEnded:

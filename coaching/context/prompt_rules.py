@@ -140,13 +140,6 @@ def sample_life() -> Life:
         day: DayPlan(date=day, intention="Unhurried", priorities=[{"text": "Call Mia", "is_done": False}])
         for day in (today, today - timedelta(days=1))
     }
-    files = [_file(file_type, rule.place) for file_type, rule in RULES.items() if rule.naming == "fixed"]
-    files += [
-        _file(file_type, f"{RULES[file_type].place}/{day.isoformat()}.md")
-        for file_type in (FileType.CHECK_IN, FileType.DAILY_LOG, FileType.CAPTURE)
-        for day in (today - timedelta(days=age) for age in range(1, 4))
-    ]
-    files.append(_file(FileType.DOMAIN, f"{RULES[FileType.DOMAIN].place}/health.md", status="in_crisis"))
     pulse = DomainPulse(domain=LifeDomain.HEALTH, baseline=3, trend=(2,), trend_at=(_NOW,))
     dentist = DayEvent(uid="1", title="Dentist", location="High St", calendar="Home", form="15:30–16:00")
     danger = SaidDanger(
@@ -161,20 +154,12 @@ def sample_life() -> Life:
         profile=person,
         session_id=UUID(int=0),
         now=_NOW,
-        files={file.path: file for file in files},
+        files={file.path: file for file in _sample_files(today)},
         plans=plans,
         pulse={LifeDomain.HEALTH: pulse},
         calendar=DayCalendar(events=[dentist], has_calendar=True, unread_since=today - timedelta(days=2)),
         waiting_captures=3,
-        recent_sessions=[
-            RecentSession(
-                id=UUID(int=1),
-                kind=SessionKind.OPEN_DAY,
-                day=today - timedelta(days=1),
-                summary="You planned an unhurried day.",
-                left_open=["You wanted to call Mia."],
-            )
-        ],
+        recent_sessions=[_sample_session(today - timedelta(days=1))],
         skill_states=States(key=(0, None), moment=_NOW),
         library=LibraryFacts(
             counts={"documents": 12, "in_review": 1, "actions": 2, "clients": 2},
@@ -183,6 +168,27 @@ def sample_life() -> Life:
         care=Care(today=today, other=danger),
         steps=StepFacts(open=[_SURVEY], total=1),
         read_seconds=0.0,
+    )
+
+
+def _sample_files(today: date) -> Iterator[LifeFile]:
+    """Yield each file that has one place, and some of those that are named otherwise."""
+    for file_type, rule in RULES.items():
+        if rule.naming == "fixed":
+            yield _file(file_type, rule.place)
+    for file_type in (FileType.CHECK_IN, FileType.DAILY_LOG, FileType.CAPTURE):
+        for day in (today - timedelta(days=age) for age in range(1, 4)):
+            yield _file(file_type, f"{RULES[file_type].place}/{day.isoformat()}.md")
+    yield _file(FileType.DOMAIN, f"{RULES[FileType.DOMAIN].place}/health.md", status="in_crisis")
+
+
+def _sample_session(day: date) -> RecentSession:
+    return RecentSession(
+        id=UUID(int=1),
+        kind=SessionKind.OPEN_DAY,
+        day=day,
+        summary="You planned an unhurried day.",
+        left_open=["You wanted to call Mia."],
     )
 
 

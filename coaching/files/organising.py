@@ -55,18 +55,7 @@ def create_note(
     body = check_content(content.replace("\r\n", "\n")).strip()
     if strip_frontmatter(body) != body:
         raise FileRefused(STARTS_WITH_BLOCK)
-    path = build_note_path(name, now=now, timezone=timezone)
-    frontmatter = build_frontmatter(FileType.NOTE, NO_ATTRIBUTES, day=path.day)
-    draft = FileDraft(
-        file_type=FileType.NOTE,
-        path=path,
-        text=render_file(frontmatter, body),
-        body=body,
-        frontmatter=frontmatter,
-        attributes=NO_ATTRIBUTES,
-        now=now,
-        timezone=timezone,
-    )
+    draft = _note_draft(name, body, now=now, timezone=timezone)
     refuse_when_full(user_id=user_id, size=len(draft.data))
     stored = store_object_now(user_id=user_id, data=draft.data)
     with transaction.atomic():
@@ -85,6 +74,21 @@ def create_note(
         file.title = name
         file.save(update_fields=["title"])
     return file
+
+
+def _note_draft(title: str, body: str, *, now: datetime, timezone: ZoneInfo) -> FileDraft:
+    path = build_note_path(title, now=now, timezone=timezone)
+    frontmatter = build_frontmatter(FileType.NOTE, NO_ATTRIBUTES, day=path.day)
+    return FileDraft(
+        file_type=FileType.NOTE,
+        path=path,
+        text=render_file(frontmatter, body),
+        body=body,
+        frontmatter=frontmatter,
+        attributes=NO_ATTRIBUTES,
+        now=now,
+        timezone=timezone,
+    )
 
 
 def _sent_before(

@@ -250,18 +250,7 @@ class Runner:
             ids = {"session_id": str(session_id), "turn_id": turn_id}
             # The task began in the language of whoever caused it, which the model's texts mustn't be in.
             with structlog.contextvars.bound_contextvars(**ids), span("turn", **ids), in_model_language():
-                began = asyncio.get_running_loop().time()
-                client = await self._connection.client()
-                if setup is not None:  # the first turn of a process may have waited for the client
-                    setup = setup.after(asyncio.get_running_loop().time() - began)
-                done = await answering.answer(
-                    running.key,
-                    client=client,
-                    publish=running.live.publish,
-                    stop=running.stop,
-                    setup=setup,
-                    on_setup=partial(apply_setup, running, is_resumed=is_resumed),
-                )
+                done = await self._run_part(running, is_resumed=is_resumed, setup=setup)
         except StaleRunnerError:
             logger.warning("runner_is_stale", turn_id=turn_id)
         except (DatabaseError, OSError):
@@ -281,6 +270,20 @@ class Runner:
                     hub.drop_live()
             self.readers.forget_unused(session_id)
         await self.readers.settle(session_id, is_unsure=is_untold and not is_lost)
+
+    async def _run_part(self, running: RunningTurn, *, is_resumed: bool, setup: TurnSetup | None) -> TurnDone:
+        began = asyncio.get_running_loop().time()
+        client = await self._connection.client()
+        if setup is not None:  # the first turn of a process may have waited for the client
+            setup = setup.after(asyncio.get_running_loop().time() - began)
+        return await answering.answer(
+            running.key,
+            client=client,
+            publish=running.live.publish,
+            stop=running.stop,
+            setup=setup,
+            on_setup=partial(apply_setup, running, is_resumed=is_resumed),
+        )
 
     def _record_end(self, session_id: uuid.UUID, done: TurnDone | None) -> None:
         """Count how a part ended, and queue what follows a turn; `done` is None where it is lost."""

@@ -177,9 +177,14 @@ def ranking_statement(
         only="{only}",
         only_around="{only_around}",
     )
-    values: dict[str, Any] = {f"term{place}": terms[place].query for place in places}
+    return sql, {**_values(question, terms, names), **(meant.values() if meant else {})}
+
+
+def _values(question: Question, terms: Sequence[Term], names: Sequence[int]) -> Mapping[str, Any]:
+    """Return the values of a statement; `names` are the places of terms that count as a name."""
+    values: dict[str, Any] = {f"term{place}": term.query for place, term in enumerate(terms)}
     values |= {f"address{place}": f"({_GREETINGS}) <-> ({terms[place].query})" for place in names}
-    values |= {
+    return values | {
         "any": " | ".join(term.query for term in terms if not term.is_exact),
         "speaker": question.speaker,
         "asks_when": question.asks_when,
@@ -190,7 +195,6 @@ def ranking_statement(
         "candidates": CANDIDATES,
         "spread": SPREAD_CANDIDATES,
     }
-    return sql, {**values, **(meant.values() if meant else {})}
 
 
 def _rank(place: int) -> str:

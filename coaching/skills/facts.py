@@ -13,6 +13,9 @@ from coaching.safety.intensity import MESSAGES_LOOKED_AT, SaidWords, measure_int
 from coaching.safety.plan import names_plan
 from coaching.skills.life_facts import LifeFacts
 
+_Row = tuple[str, str, Mapping[str, Any]]
+"""Type, path and frontmatter of a file."""
+
 
 def build_life_facts(
     *, user_id: int, now: datetime, recent: Sequence[SaidWords] = (), holds_offers: bool = False
@@ -39,7 +42,7 @@ def life_facts(
     *,
     profile: Profile,
     now: datetime,
-    files: Iterable[tuple[str, str, Mapping[str, Any]]],
+    files: Iterable[_Row],
     has_plan_today: bool,
     unfolded_captures: int,
     recent: Sequence[SaidWords] = (),
@@ -58,21 +61,14 @@ def life_facts(
     """
     today = local_day(now, profile.zone)
     rows = list(files)
-    pages = {
-        path.rpartition("/")[2].removesuffix(".md"): frontmatter
-        for file_type, path, frontmatter in rows
-        if file_type == FileType.DOMAIN
-    }
+    pages = _pages_of_domains(rows)
     types = {file_type for file_type, _, _ in rows}
     statuses = [(name, str(pages.get(name, {}).get("status") or "")) for name in LifeDomain]
     return LifeFacts(
         local_time=now.astimezone(profile.zone),
         has_life_map=FileType.OVERVIEW in types or pages.keys() >= set(LifeDomain),
         has_plan_today=has_plan_today,
-        has_log_today=any(
-            file_type == FileType.DAILY_LOG and path.endswith(f"/{today.isoformat()}.md")
-            for file_type, path, _ in rows
-        ),
+        has_log_today=_has_log(rows, today),
         is_checkin_due=is_checkin_due(profile, today),
         domain_statuses=tuple((name, status) for name, status in statuses if status),
         unfolded_captures=unfolded_captures,
@@ -88,6 +84,20 @@ def life_facts(
         asks_for_plan=any(names_plan(words.text) for words in recent[-1:]),
         holds_offers=holds_offers,
     )
+
+
+def _pages_of_domains(rows: Sequence[_Row]) -> Mapping[str, Mapping[str, Any]]:
+    """Return the frontmatter of domains' pages, by the domain."""
+    return {
+        path.rpartition("/")[2].removesuffix(".md"): frontmatter
+        for file_type, path, frontmatter in rows
+        if file_type == FileType.DOMAIN
+    }
+
+
+def _has_log(rows: Sequence[_Row], day: date) -> bool:
+    name = f"/{day.isoformat()}.md"
+    return any(file_type == FileType.DAILY_LOG and path.endswith(name) for file_type, path, _ in rows)
 
 
 def is_checkin_due(profile: Profile, today: date) -> bool:

@@ -1,6 +1,6 @@
 """Stores a turn's rounds, results and usage under its fencing number."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from coaching.engine.errors import StaleRunnerError
 from coaching.engine.messages import FinishedRound
@@ -53,18 +53,8 @@ class TurnRecorder:
         rulings = await self._rule_on(finished)
         decisions = await self._decide(finished)
         calls = [
-            NewCall(
-                tool_use_id=call.tool_use_id,
-                name=call.name,
-                position=call.position,
-                input=_input_projection(finished, call),
-                is_interactive=self._waits(call),
-                metadata={
-                    name: value
-                    for made in (rulings.get(call.tool_use_id), decisions.get(call.tool_use_id))
-                    if made
-                    for name, value in made.as_metadata().items()
-                },
+            self._new_call(
+                finished, call, made=(rulings.get(call.tool_use_id), decisions.get(call.tool_use_id))
             )
             for call in finished.calls
         ]
@@ -81,6 +71,19 @@ class TurnRecorder:
                 text=mended(finished.text),
                 notes=mended(finished.notes),
             )
+        )
+
+    def _new_call(
+        self, finished: FinishedRound, call: ToolCall, *, made: Sequence[Ruling | Decision | None]
+    ) -> NewCall:
+        """Return a call of a round as it is stored; `made` is what was ruled and decided about it."""
+        return NewCall(
+            tool_use_id=call.tool_use_id,
+            name=call.name,
+            position=call.position,
+            input=_input_projection(finished, call),
+            is_interactive=self._waits(call),
+            metadata={name: value for each in made if each for name, value in each.as_metadata().items()},
         )
 
     async def _rule_on(self, finished: FinishedRound) -> Mapping[str, Ruling]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.utils.formats import number_format
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy, ngettext, ngettext_lazy
 
 SHOWN_NAMES = 25
 """Of what was left behind, of each kind; the command names more."""
@@ -20,73 +20,46 @@ class LeftGroup:
     more: int
 
 
+_LEFT_TITLES = {
+    "file": ngettext_lazy("{count} attached file", "{count} attached files", "number"),
+    "picture": ngettext_lazy("{count} picture", "{count} pictures", "number"),
+    "voice": ngettext_lazy("{count} recording", "{count} recordings", "number"),
+    "branch": ngettext_lazy(
+        "{count} message from another branch", "{count} messages from other branches", "number"
+    ),
+    "message": ngettext_lazy(
+        "{count} message that was hidden or had no ID",
+        "{count} messages that were hidden or had no ID",
+        "number",
+    ),
+    "summary": ngettext_lazy(
+        "{count} summary of a conversation", "{count} summaries of conversations", "number"
+    ),
+    "instructions": gettext_lazy("What the other app knew about you"),
+    "member": ngettext_lazy("{count} file in the ZIP", "{count} files in the ZIP", "number"),
+    "tool": ngettext_lazy("{count} use of a tool", "{count} uses of tools", "number"),
+    "source": ngettext_lazy(
+        "{count} source that an answer cites", "{count} sources that answers cite", "number"
+    ),
+    "result": ngettext_lazy(
+        "{count} page that a search found", "{count} pages that searches found", "number"
+    ),
+    "thinking": ngettext_lazy("{count} reasoning step", "{count} reasoning steps", "number"),
+    "metadata": gettext_lazy("Details of messages that Sage doesn’t know"),
+}
+"""By kind, in the order in which they are shown: unknown fields last, but structural ones are problems."""
+
+
 def left_groups(left: Mapping[str, Mapping[str, Any]]) -> Sequence[LeftGroup]:
-    """Return what was left behind; unknown fields are last, but structural ones are listed as problems."""
+    """Return what was left behind."""
     counts = {kind: each["count"] for kind, each in left.items()}
-    titles = (
-        ("file", ngettext("{count} attached file", "{count} attached files", counts.get("file", 0))),
-        ("picture", ngettext("{count} picture", "{count} pictures", counts.get("picture", 0))),
-        ("voice", ngettext("{count} recording", "{count} recordings", counts.get("voice", 0))),
-        (
-            "branch",
-            ngettext(
-                "{count} message from another branch",
-                "{count} messages from other branches",
-                counts.get("branch", 0),
-            ),
-        ),
-        (
-            "message",
-            ngettext(
-                "{count} message that was hidden or had no ID",
-                "{count} messages that were hidden or had no ID",
-                counts.get("message", 0),
-            ),
-        ),
-        (
-            "summary",
-            ngettext(
-                "{count} summary of a conversation",
-                "{count} summaries of conversations",
-                counts.get("summary", 0),
-            ),
-        ),
-        ("instructions", gettext("What the other app knew about you")),
-        ("member", ngettext("{count} file in the ZIP", "{count} files in the ZIP", counts.get("member", 0))),
-        ("tool", ngettext("{count} use of a tool", "{count} uses of tools", counts.get("tool", 0))),
-        (
-            "source",
-            ngettext(
-                "{count} source that an answer cites",
-                "{count} sources that answers cite",
-                counts.get("source", 0),
-            ),
-        ),
-        (
-            "result",
-            ngettext(
-                "{count} page that a search found",
-                "{count} pages that searches found",
-                counts.get("result", 0),
-            ),
-        ),
-        (
-            "thinking",
-            ngettext(
-                "{count} reasoning step",
-                "{count} reasoning steps",
-                counts.get("thinking", 0),
-            ),
-        ),
-        ("metadata", gettext("Details of messages that Sage doesn’t know")),
-    )
     return [
         LeftGroup(
-            title=title.format(count=number_format(counts[kind], force_grouping=True)),
+            title=title.format(count=number_format(counts[kind], force_grouping=True), number=counts[kind]),
             named=left[kind]["named"][:SHOWN_NAMES],
             more=counts[kind] - sum(each["count"] for each in left[kind]["named"][:SHOWN_NAMES]),
         )
-        for kind, title in titles
+        for kind, title in _LEFT_TITLES.items()
         if kind in left
     ]
 

@@ -31,18 +31,7 @@ def entries_of(thing: Thing) -> Iterator[Mapping[str, Any]]:
     """Yield what is sent for something that was found; what is too long is cut."""
     match thing:
         case FoundConversation():
-            yield {
-                "kind": "conversation",
-                "imported_id": thing.imported_id,
-                "title": _cut(thing.title),
-                "session_kind": _cut(thing.kind),
-                "status": _cut(thing.status),
-                "started_at": thing.started_at and thing.started_at.isoformat(),
-                "where": _cut(thing.where),
-                "model": _cut(thing.model),
-                "project": _cut(thing.project),
-                "branch_of": thing.branch_of,
-            }
+            yield _conversation(thing)
             yield from map(_message, thing.messages)
             yield from map(_message, thing.answers)
             yield {"kind": "end"}
@@ -51,21 +40,9 @@ def entries_of(thing: Thing) -> Iterator[Mapping[str, Any]]:
             yield from pieces(thing.data)
             yield ended(thing.name, thing.kind)
         case FoundFile():
-            yield {
-                "kind": "file",
-                "path": _cut(thing.path),
-                "content": thing.content,
-                "updated_at": thing.updated_at.isoformat(),
-                "where": _cut(thing.where),
-            }
+            yield _file(thing)
         case FoundRating():
-            yield {
-                "kind": "rating",
-                "domain": thing.domain,
-                "rating": thing.rating,
-                "rated_at": thing.rated_at.isoformat(),
-                "where": _cut(thing.where),
-            }
+            yield _rating(thing)
         case FoundProfile():
             yield {
                 "kind": "profile",
@@ -86,6 +63,42 @@ def entries_of(thing: Thing) -> Iterator[Mapping[str, Any]]:
             yield {"kind": "more_problems", "count": thing.count, "lost": thing.lost}
         case UnknownFields():
             yield {"kind": "unknown", "names": sorted(map(_cut, thing.names))[:MAX_NAMES]}
+
+
+def _conversation(found: FoundConversation) -> Mapping[str, Any]:
+    """Return what is sent before the messages of a conversation."""
+    return {
+        "kind": "conversation",
+        "imported_id": found.imported_id,
+        "title": _cut(found.title),
+        "session_kind": _cut(found.kind),
+        "status": _cut(found.status),
+        "started_at": found.started_at and found.started_at.isoformat(),
+        "where": _cut(found.where),
+        "model": _cut(found.model),
+        "project": _cut(found.project),
+        "branch_of": found.branch_of,
+    }
+
+
+def _file(found: FoundFile) -> Mapping[str, Any]:
+    return {
+        "kind": "file",
+        "path": _cut(found.path),
+        "content": found.content,
+        "updated_at": found.updated_at.isoformat(),
+        "where": _cut(found.where),
+    }
+
+
+def _rating(found: FoundRating) -> Mapping[str, Any]:
+    return {
+        "kind": "rating",
+        "domain": found.domain,
+        "rating": found.rating,
+        "rated_at": found.rated_at.isoformat(),
+        "where": _cut(found.where),
+    }
 
 
 def begun(document: FoundDocument) -> Mapping[str, Any]:

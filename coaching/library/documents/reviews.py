@@ -110,10 +110,7 @@ def correct_document(
             raise Refused(STILL_READING)
         if document.storage_key is None:
             raise Refused(NOTHING_STORED)
-        known = Reference.objects.filter(is_retired=False)
-        reference = known.filter(file_type=file_type.replace("\x00", "")).first()
-        if reference is None:
-            raise Refused(UNKNOWN_TYPE)
+        reference = _reference_of(file_type)
         project = _project_of(document, project_id) if project_id else None
         locked_place(
             user_id=user_id, client_id=document.client_id, project_id=project_id or None, document_id=None
@@ -142,6 +139,15 @@ def correct_document(
             remember_correction(document, from_type=before[0])
         queue_readings(document)
         return effect
+
+
+def _reference_of(file_type: str) -> Reference:
+    """Return a type that documents can still get. Raises `Refused`."""
+    known = Reference.objects.filter(is_retired=False)
+    reference = known.filter(file_type=file_type.replace("\x00", "")).first()
+    if reference is None:
+        raise Refused(UNKNOWN_TYPE)
+    return reference
 
 
 def correct_documents(

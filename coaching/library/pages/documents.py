@@ -1,6 +1,7 @@
 """A document's page: its text by page, what Sage found and why, and the forms that change that."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from http import HTTPStatus
 from typing import Any
 
@@ -85,6 +86,7 @@ def _page(request: HttpRequest, document: Document, *, refusal: str = "") -> Htt
         "summary": render_markdown(document.summary) if document.summary else "",
         "entries": entries,
         "actions": actions,
+        "seen_at": _newest_change(entries, actions),
         "effects": effects_of(user_id=user_id, document_id=document.pk)[:EFFECTS_SHOWN],
         "places": place_choices_for(document),
         "types": type_choices(),
@@ -95,16 +97,20 @@ def _page(request: HttpRequest, document: Document, *, refusal: str = "") -> Htt
         "imported": document.made_by_import,
         "refusal": refusal,
     }
-    waiting: list[KnowledgeEntry | ActionItem] = [
-        *(entry for entry in entries if entry.state == EntryState.PROPOSED),
-        *(item for item in actions if item.state == ActionState.PROPOSED),
-    ]
-    context["seen_at"] = max((made.updated_at for made in waiting), default=None)
     status = HTTPStatus.UNPROCESSABLE_ENTITY if refusal else HTTPStatus.OK
     response = render(request, "coaching/pages/document.html", context, status=status)
     if wants_part(request) and not context["is_unfinished"] and not _is_readings_part(request):
         response["HX-Refresh"] = "true"  # what was found belongs to the whole page
     return response
+
+
+def _newest_change(entries: Sequence[KnowledgeEntry], actions: Sequence[ActionItem]) -> datetime | None:
+    """Return when the newest of the proposals that are shown has changed, None without any."""
+    waiting: list[KnowledgeEntry | ActionItem] = [
+        *(entry for entry in entries if entry.state == EntryState.PROPOSED),
+        *(item for item in actions if item.state == ActionState.PROPOSED),
+    ]
+    return max((made.updated_at for made in waiting), default=None)
 
 
 def _is_readings_part(request: HttpRequest) -> bool:

@@ -84,12 +84,8 @@ class MessagesServer(ABC):
         self._api_key = api_key
         self._host = host
         self._port = port
-        self._sender = Sender(
-            gates=self.gates,
-            pace=Pace(tokens_per_second=tokens_per_second, first_token_seconds=first_token_seconds),
-            chunk_characters=chunk_characters,
-            log=self.log,
-        )
+        pace = Pace(tokens_per_second=tokens_per_second, first_token_seconds=first_token_seconds)
+        self._sender = Sender(gates=self.gates, pace=pace, chunk_characters=chunk_characters, log=self.log)
         self._exchanges = Exchanges(
             scripts=self.scripts,
             faults=self.faults,
