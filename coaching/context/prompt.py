@@ -4,26 +4,24 @@
 documents goes into messages only, fenced. Nothing is stored here: what the turn must store is returned with
 the request. The newest message gets its new `metadata` in memory: its part of the request is built from it.
 
-A little over 300 lines, because each step of the builder uses the results of those before.
+`request_window` chooses the window first. Then each part is built with what is left beside those before.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from coaching.care.questions import CareOfTurn
 from coaching.clock.days import local_day
-from coaching.context import statement as stating
 from coaching.context.budget import SPARE_TOKENS
 from coaching.context.care import CARE
 from coaching.context.care_parts import ending_words, foreseen
 from coaching.context.foreign import PROGRAMS_KEY, foreign_names, foreign_texts, programs_sent
 from coaching.context.frame import build_frame, frame_tokens, sizes_beside
 from coaching.context.help_lines import recent_words
-from coaching.context.life import Life, LifeQuery, Unknown, read_life
-from coaching.context.message_limits import MessageLimits
+from coaching.context.life import Life, LifeQuery, read_life
 from coaching.context.message_parts import MessageParts, SkillTexts, offered_arcs
 from coaching.context.new_opening import build_opening
 from coaching.context.opening import (
@@ -39,13 +37,12 @@ from coaching.context.pictures import PICTURES_KEY, newest_pictures
 from coaching.context.pipeline import build_context
 from coaching.context.prompt_tools import PromptTools
 from coaching.context.request_messages import attached_in, build_request_messages
-from coaching.context.statement import state
+from coaching.context.request_window import RequestWindow, read_window, skill_library
+from coaching.context.statement import changed_parts, header_tokens, state
 from coaching.context.trace import Sent, trace_of
-from coaching.context.window import Window, open_window, rows_to_read, smaller_window
 from coaching.engine.messages import ModelRequest
 from coaching.models import Profile
-from coaching.skills.loader import MOMENT_KEY, SkillLibrary, load_library, skills_moment
-from sessions_app import selectors
+from coaching.skills.loader import MOMENT_KEY, skills_moment
 from sessions_app.arcs import current_arc
 from sessions_app.history import TAINT_KEY
 from sessions_app.models import Message, MessageRole, Session
@@ -89,7 +86,9 @@ def build_turn(
     stored for this request; without it, the request says what it would say.
     """
     life = life or read_life(LifeQuery(profile=profile, session_id=session.id, now=now))
-    return _TurnBuilder(session, life=life, tools=tools, newest=newest, care=care).build()
+    began = time.perf_counter() - life.read_seconds
+    window = read_window(session, life=life, tools=tools, newest=newest)
+    return _TurnBuilder(window, life=life, tools=tools, care=care).build(began=began)
 
 
 def build_smaller_turn(
@@ -100,133 +99,97 @@ def build_smaller_turn(
     Where the newest message alone is longer, it is shortened, too. The edge moves for good, since later turns
     would hit the same limit.
     """
-    builder = _TurnBuilder(session, life=life, tools=tools, newest=None, care=care)
-    return builder.build() if builder.halve() else None
+    began = time.perf_counter() - life.read_seconds
+    window = read_window(session, life=life, tools=tools).halved()
+    return _TurnBuilder(window, life=life, tools=tools, care=care).build(began=began) if window else None
 
 
 class _TurnBuilder:
-    """Builds a request from a history; each step uses the results of the ones before."""
+    """Builds the request of a window: what all parts need is read off first, then `build` makes each."""
 
     def __init__(
-        self,
-        session: Session,
-        *,
-        life: Life,
-        tools: PromptTools[Any],
-        newest: Message | None,
-        care: CareOfTurn | None,
+        self, window: RequestWindow, *, life: Life, tools: PromptTools[Any], care: CareOfTurn | None
     ) -> None:
-        self.started = time.perf_counter() - life.read_seconds
-        self.session = session
-        self.now = life.now
-        self.stored_opening = Opening.from_text(session.opening)
-        edge = self.stored_opening.edge if self.stored_opening else None
-        self.life, self.tools = life, tools
-        frame = build_frame(session, tools=tools, library=self._library(skills_moment(session)))
-        self.sizes = sizes_beside(frame_tokens(frame, tools))
-        sizes = {"minimum": self.sizes.messages, "step": self.sizes.step}
-        limit = rows_to_read(edge, last=session.last_message_number, **sizes)
-        self.tail, older = selectors.history_tail(session, limit=limit, newest=newest)
-        self.care = care or foreseen(life, self.tail[-1])
+        self.window, self.tools, self.session, self.now = window, tools, window.session, life.now
+        self.care = care or foreseen(life, window.newest)
         self.life = replace(life, care=self.care.care) if self.care else life
-        self.limits = MessageLimits(session, self.tail, sizes=self.sizes, tools=tools)
-        window = open_window(
-            self.tail,
-            **sizes,
-            older=older,
-            edge=edge,
-            covered=session.brief_covers,
-            most=self.sizes.window,
-            count_tokens=self.limits.count,
-        )
-        self.move_to(window)
-
-    def move_to(self, window: Window) -> None:
-        self.window = window
-        self.in_results = skills_in_results(window.messages, self.tools.skill_tools)
-        stored = self.stored_opening
         # Moving the edge loses the cache anyway, so a long conversation gets today's skills then.
-        is_moved = stored is not None and stored.edge != window.edge
-        self.is_rebuilt = stored is None or is_moved or stored.brief_revision != self.session.brief_revision
-        self.library = self._library(self.now if is_moved else skills_moment(self.session))
-        self.session_metadata: dict[str, Any] = {MOMENT_KEY: self.now.isoformat()} if is_moved else {}
-        self.frame = build_frame(self.session, tools=self.tools, library=self.library)
-        self.skills = SkillTexts(library=self.library, tools=self.tools)
-        self.offered = offered_arcs(stored, self.tail[:-1])
-        arc = current_arc(self.session)
+        library = skill_library(life, self.now if window.is_moved else skills_moment(self.session))
+        self.frame = build_frame(self.session, tools=tools, library=library)
+        self.frame_tokens = frame_tokens(self.frame, tools)
+        self.room = sizes_beside(self.frame_tokens).room
+        self.skills = SkillTexts(library=library, tools=tools)
+        self.in_results = skills_in_results(window.messages, tools.skill_tools)
+        self.offered = offered_arcs(window.opening, window.before)
+        self.arc = current_arc(self.session)
         self.context = build_context(
             self.life,
-            recent=recent_words(window.messages, danger_tool=self.tools.danger_tool, now=self.now),
-            file_reader=self.tools.file_reader,
-            arc=arc.arc if arc else "",
-            is_first_day=local_day(self.session.started_at, self.life.profile.zone) == self.life.today,
+            recent=recent_words(window.messages, danger_tool=tools.danger_tool, now=self.now),
+            file_reader=tools.file_reader,
+            arc=self.arc.arc if self.arc else "",
+            is_first_day=local_day(self.session.started_at, life.profile.zone) == life.today,
         )
-        self.frame_tokens = frame_tokens(self.frame, self.tools)
-        self.room = sizes_beside(self.frame_tokens).room
+        self.earlier = [said for message in window.messages[:-1] if (said := statement_of(message))]
+        """What was sent with the messages before the newest."""
 
-    def halve(self) -> bool:
-        """Move to half the window, and shorten the newest message to it; return whether anything gave way."""
-        half = self.limits.count_all(self.window.messages) // 2
-        smaller = smaller_window(self.window, self.limits.count)
-        if smaller is not None:
-            self.move_to(smaller)
-        messages = self.window.messages
-        kept = self.limits.shorten(messages[-1], by=self.limits.count_all(messages) - half)
-        self.session_metadata |= kept
-        return smaller is not None or bool(kept)
+    def build(self, *, began: float) -> BuiltPrompt:
+        """Build tools and system, the opening, the newest message's context, and the messages with both."""
+        newest = self.window.newest
+        opening = self.window.kept_opening or self._new_opening()
+        text, statement, asked_steps = self._context_of_newest([opening.statement, *self.earlier])
+        newest.metadata = self._metadata_of_newest(text, statement)  # the messages are built from it
+        trace = self._trace(opening, statement)
+        trace["build_ms"] = round((time.perf_counter() - began) * 1000, 1)
+        programs = programs_sent(self.session, self.life, self.window.messages)
+        foreign = self._foreign(statement, programs)
+        return BuiltPrompt(
+            request=replace(self.frame, messages=self._messages(opening)),
+            most_tokens=self.frame_tokens + self.room + SPARE_TOKENS,
+            message=newest,
+            message_metadata=newest.metadata,
+            turn_metadata={**trace, TAINT_KEY: list(foreign)} if foreign else trace,
+            opening=None if self.window.kept_opening else opening.to_text(),
+            session_metadata=self._session_metadata(programs),
+            before=self.window.before,
+            said_before_at=self.window.said_before_at,
+            asked_steps=asked_steps,
+        )
 
-    def _library(self, moment: datetime) -> SkillLibrary:
-        states = self.life.skill_states
-        return load_library(moment, None if isinstance(states, Unknown) else states)
+    def _new_opening(self) -> Opening:
+        return build_opening(
+            self.session,
+            self.window.window,
+            context=self.context,
+            skills=self.skills,
+            in_results=self.in_results,
+            offered=self.offered,
+            room=self.room,
+            told=_tokens(self.earlier),
+        )
 
-    def build(self) -> BuiltPrompt:
-        opening = self._opening()
-        newest = self.window.messages[-1]
-        statements = self._statements()
-        sent = opening.statement.tokens + sum(statement.tokens for statement in statements)
-        left = self.room - sent - self._header_reserve()
-        more, asked_steps = self._message_parts().choose([opening.statement, *statements], tokens=left)
-        parts, clock = stating.changed_parts(
+    def _context_of_newest(self, told: Sequence[Statement]) -> tuple[str, Statement, Sequence[int]]:
+        """Return what goes with the newest message, the statement of it, and the steps to ask about.
+
+        `told` is what the opening and the earlier messages say.
+        """
+        left = self.room - _tokens(told) - self._header_reserve()
+        more, asked_steps = self._message_parts().choose(told, tokens=left)
+        parts, clock = changed_parts(
             self.context,
-            said=said_last([opening.statement, *statements]),
+            said=said_last(told),
             now=self.now,
             more=more,
             tokens=left,
             gone_words={CARE: ending_words(self.care)} if self.care else {},
         )
         text, statement = state(parts, clock=clock)
-        metadata = {
-            key: value
-            for key, value in newest.metadata.items()
-            if key not in (CONTEXT_KEY, SAID_KEY, PICTURES_KEY)
-        }
-        if pictures := newest_pictures(self.window.messages, attached_in(self.life)):
-            metadata[PICTURES_KEY] = pictures
-        if text:
-            metadata |= {CONTEXT_KEY: text, SAID_KEY: statement.as_json()}
-        newest.metadata = metadata  # `_request` reads it there
-        trace = self._trace(opening, statements, statement, words=newest.content)
-        foreign = self._foreign(statement)
-        return BuiltPrompt(
-            request=self._request(opening),
-            most_tokens=self.frame_tokens + self.room + SPARE_TOKENS,
-            message=newest,
-            message_metadata=metadata,
-            turn_metadata={**trace, TAINT_KEY: list(foreign)} if foreign else trace,
-            opening=opening.to_text() if self.is_rebuilt else None,
-            session_metadata=self.session_metadata,
-            before=self.tail[:-1],
-            said_before_at=self._said_before_at(),
-            asked_steps=asked_steps,
-        )
+        return text, statement, asked_steps
 
-    def _foreign(self, statement: Statement) -> tuple[str, ...]:
-        """Return the names of the texts of others; note the programs among them for the next request."""
-        programs = programs_sent(self.session, self.life, self.window.messages)
-        if programs != self.session.metadata.get(PROGRAMS_KEY, {}):
-            self.session_metadata[PROGRAMS_KEY] = programs
-        named = foreign_texts(self.window.messages, statement, attached_in(self.life))
-        return foreign_names(named, programs)
+    def _header_reserve(self) -> int:
+        """Return the tokens of the headers that this window may still get: each message tells its day."""
+        said = sum(message.role == MessageRole.USER for message in self.window.messages)
+        most = (self.window.sizes.messages + self.window.sizes.step) // 2 + 1
+        return max(1, most - said + 1) * header_tokens(self.context)
 
     def _message_parts(self) -> MessageParts:
         return MessageParts(
@@ -242,65 +205,55 @@ class _TurnBuilder:
             now=self.now,
         )
 
-    def _request(self, opening: Opening) -> ModelRequest:
-        messages = build_request_messages(
+    def _metadata_of_newest(self, text: str, statement: Statement) -> dict[str, Any]:
+        """Return the newest message's metadata with its context, in place of an earlier request's."""
+        replaced = (CONTEXT_KEY, SAID_KEY, PICTURES_KEY)
+        metadata = {key: value for key, value in self.window.newest.metadata.items() if key not in replaced}
+        if pictures := newest_pictures(self.window.messages, attached_in(self.life)):
+            metadata[PICTURES_KEY] = pictures
+        if text:
+            metadata |= {CONTEXT_KEY: text, SAID_KEY: statement.as_json()}
+        return metadata
+
+    def _messages(self, opening: Opening) -> list[dict[str, Any]]:
+        return build_request_messages(
             self.window.messages,
             opening=opening.texts,
             life=self.life,
             tools=self.tools,
             model=self.frame.model,
-            limits_of=self.limits.of,
-        )
-        return replace(self.frame, messages=messages)
-
-    def _header_reserve(self) -> int:
-        """Return the tokens of the headers that this window may still get: each message tells its day."""
-        said = sum(message.role == MessageRole.USER for message in self.window.messages)
-        most = (self.sizes.messages + self.sizes.step) // 2 + 1
-        return max(1, most - said + 1) * stating.header_tokens(self.context)
-
-    def _statements(self) -> Sequence[Statement]:
-        """Return what was sent with the messages before the newest."""
-        earlier = self.window.messages[:-1]
-        return [statement for message in earlier if (statement := statement_of(message))]
-
-    def _said_before_at(self) -> datetime | None:
-        said = [message for message in self.tail[:-1] if message.role == MessageRole.USER]
-        shown = [message.created_at for message in said if message.marks_day]
-        return shown[-1] if shown else None
-
-    def _opening(self) -> Opening:
-        """Return the session's opening, the stored one unless it has to be rebuilt."""
-        if self.stored_opening is not None and not self.is_rebuilt:
-            return self.stored_opening
-        return build_opening(
-            self.session,
-            self.window,
-            context=self.context,
-            skills=self.skills,
-            in_results=self.in_results,
-            offered=self.offered,
-            room=self.room,
-            told=sum(statement.tokens for statement in self._statements()),
+            limits_of=self.window.limits.of,
         )
 
-    def _trace(
-        self, opening: Opening, earlier: Sequence[Statement], newest: Statement, *, words: str
-    ) -> dict[str, Any]:
-        arc = current_arc(self.session)
-        in_statements = sum(statement.tokens for statement in (*earlier, newest))
-        words_said = self.limits.count_all(self.window.messages) - in_statements
-        trace = trace_of(
+    def _foreign(self, statement: Statement, programs: Mapping[str, int]) -> tuple[str, ...]:
+        """Return the names of the texts of others that the request has."""
+        named = foreign_texts(self.window.messages, statement, attached_in(self.life))
+        return foreign_names(named, programs)
+
+    def _session_metadata(self, programs: Mapping[str, int]) -> dict[str, Any]:
+        """Return what the session keeps: the moment of its skills, and what later requests need to know."""
+        metadata: dict[str, Any] = {MOMENT_KEY: self.now.isoformat()} if self.window.is_moved else {}
+        metadata |= self.window.shortened
+        if programs != self.session.metadata.get(PROGRAMS_KEY, {}):
+            metadata[PROGRAMS_KEY] = programs
+        return metadata
+
+    def _trace(self, opening: Opening, newest: Statement) -> dict[str, Any]:
+        words_said = self.window.tokens - _tokens([*self.earlier, newest])
+        return trace_of(
             Sent(
                 context=self.context,
                 opening=opening,
-                earlier=earlier,
+                earlier=self.earlier,
                 newest=newest,
                 in_results=self.in_results,
-                named=self.skills.named_in(words),
-                arc=str(arc.arc) if arc else "",
+                named=self.skills.named_in(self.window.newest.content),
+                arc=str(self.arc.arc) if self.arc else "",
                 frame=self.frame_tokens,
                 window=max(0, words_said),
             )
         )
-        return trace | {"build_ms": round((time.perf_counter() - self.started) * 1000, 1)}
+
+
+def _tokens(statements: Sequence[Statement]) -> int:
+    return sum(statement.tokens for statement in statements)

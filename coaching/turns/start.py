@@ -2,8 +2,6 @@
 
 The user's life is read first, outside the transaction, so that a failed read only leaves a section out. What
 depends on the session is read under its lock. The user waits for all of it.
-
-A little over 300 lines: what is read and the builder that uses it belong to the same start.
 """
 
 from collections.abc import Mapping, Sequence
