@@ -2,6 +2,8 @@
 
 Facts only. `frames` renders them as JSON, `fragments` as HTML, each with one table that covers the closed
 union.
+
+Over 300 lines, because it is a list.
 """
 
 from collections.abc import Callable, Mapping

@@ -4,7 +4,7 @@ Stock Daphne has no back-pressure, dies within half a second of SIGTERM with all
 name. This server waits for readers, drains what runs and answers what has arrived before it goes, and says
 1012 to open sockets. It knows nothing of turns: what has to be started and drained is given to it.
 
-A little over 300 lines: the whole life of the server.
+Over 300 lines, because most of them are methods of one class, in place of Daphne's.
 """
 
 import asyncio

@@ -3,7 +3,7 @@
 Rules that must never break are database constraints here. This package makes no
 model call and opens no socket; sessions are reached only through `selectors.accessible_session`.
 
-Longer than other modules, since the tables refer to each other.
+Over 300 lines, because the tables refer to each other.
 """
 
 import json

@@ -30,6 +30,7 @@ _PURE = """
     api/test_value_words architecture/test_children architecture/test_connections architecture/test_docs
     architecture/test_licences architecture/test_long_tests architecture/test_parsing
     architecture/test_pictures architecture/test_recipe_places architecture/test_requirements
+    architecture/test_sizes
     architecture/test_texts architecture/test_thoroughness architecture/test_tiers
     architecture/test_tool_names bundles calendar/test_fetch
     context/test_closeness sage/test_upgrade_states

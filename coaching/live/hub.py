@@ -2,6 +2,9 @@
 
 A reader gets events in order through its `Subscription`. Its queue is bounded: a slow reader gets a snapshot
 instead of the backlog. This module holds no rule of a turn and no socket.
+
+Over 300 lines, because a token passes few modules: what the open turn has shown and the queues of its readers
+are in one.
 """
 
 import asyncio

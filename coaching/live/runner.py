@@ -3,7 +3,7 @@
 There is one `Runner` per process. A turn belongs to the runner, not to a socket, so it outlives the socket.
 This module knows no frame and no HTML. Leases and turns of other processes are in `take_over`.
 
-A little over 300 lines: the actions of a user share the running turns.
+Over 300 lines, because all actions of a user share the turns that run.
 """
 
 import asyncio

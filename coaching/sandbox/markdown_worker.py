@@ -2,7 +2,7 @@
 
 It must import neither Django nor our own modules: its processes hold nothing of value when they are killed.
 
-Over 300 lines because of that: what it uses of ours is written here.
+Over 300 lines, because what it uses of ours is written here for that reason.
 """
 
 import re

@@ -3,7 +3,7 @@
 Two subprotocols carry the same events: HTML fragments (the default) and JSON frames (`sage.json`).
 Channels handles one frame of a socket at a time, so nothing here waits for a turn.
 
-Over 300 lines: one handler per type of frame, and their table.
+Over 300 lines, because it has one handler per type of frame, and their table.
 """
 
 import asyncio

@@ -3,6 +3,8 @@
 htmx swaps a fragment's elements in, out of band. Signals for the page's script are appended to `#signals`. No
 event is interpreted here and nothing is stored. Markdown is rendered off the event loop, after the database
 connection was given back.
+
+Over 300 lines, because it has one function per event, and their table.
 """
 
 import asyncio

@@ -1,4 +1,7 @@
-"""The forms. They only shape fields; services have the rules and refusals."""
+"""The forms. They only shape fields; services have the rules and refusals.
+
+Over 300 lines, because it is a list of forms.
+"""
 
 from collections.abc import Collection, Mapping
 from datetime import time

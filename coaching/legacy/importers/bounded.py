@@ -5,7 +5,7 @@ expression passes over strings and everything between brackets at the speed of C
 longest string and its depth are known, and limited, before a parser gets its bytes. An item over a limit is
 passed over; one that goes on for very long refuses the file. Their own syntax is their parser's business.
 
-A little over 300 lines: the parts of one scanner, which share its patterns and its place in a block.
+Over 300 lines, because the parts of one scanner share its patterns and its place in a block.
 """
 
 import json

@@ -1,6 +1,8 @@
 """The library for operators: documents by state and attempts with retry, calls, what came of them, and audit.
 
 Names, texts and summaries are shown on one page only, to staff with the permission to read messages.
+
+Over 300 lines, because it is a list of tables.
 """
 
 from collections.abc import Sequence

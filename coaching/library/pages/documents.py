@@ -1,6 +1,6 @@
 """A document's page: its text by page, what Sage found and why, and the forms that change that."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from http import HTTPStatus
 from typing import Any
@@ -104,7 +104,7 @@ def _page(request: HttpRequest, document: Document, *, refusal: str = "") -> Htt
     return response
 
 
-def _newest_change(entries: Sequence[KnowledgeEntry], actions: Sequence[ActionItem]) -> datetime | None:
+def _newest_change(entries: Iterable[KnowledgeEntry], actions: Iterable[ActionItem]) -> datetime | None:
     """Return when the newest of the proposals that are shown has changed, None without any."""
     waiting: list[KnowledgeEntry | ActionItem] = [
         *(entry for entry in entries if entry.state == EntryState.PROPOSED),
