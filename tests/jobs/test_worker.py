@@ -237,7 +237,9 @@ async def test_what_a_worker_counts_is_read_at_its_own_port(
                 async with reader.get(address, headers=headers) as refused:
                     assert refused.status == HTTPStatus.FORBIDDEN
                     assert "sage_" not in await refused.text()
-            async with reader.get(address, headers={"Authorization": "Bearer a token"}) as response:
+            async with reader.get(
+                address, headers={"Authorization": "Bearer a token of the metrics server"}
+            ) as response:
                 values = values_of(await response.text())
     assert values["sage_upstream_errors_total", "overloaded"] == 1
     runs = {
