@@ -1,6 +1,6 @@
 """Several answers to one message: turns that share it, of which one is in the history.
 
-`services.answer_again` opens another turn; here one of those that were answered is chosen.
+`retries.answer_again` opens another turn; here one of those that were answered is chosen.
 """
 
 import uuid

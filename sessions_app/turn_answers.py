@@ -1,6 +1,6 @@
 """Builds the answer of a turn that ends: joins its texts, closes its calls, keeps what was shown last.
 
-The caller has locked the turn's row. The turn itself is closed in `turn_records`.
+The caller has locked the turn's row. The turn itself is closed in `turn_endings`.
 """
 
 import json

@@ -1,7 +1,7 @@
 """What becomes of a next step: done, dropped, moved, opened again. Each change is kept in its history.
 
 What a person did by themselves and what Sage wrote on their words are the same here. A change has an audit
-row, with which `proposals.undo` takes it back, history included.
+row, with which `decisions.undo` takes it back, history included.
 """
 
 import uuid

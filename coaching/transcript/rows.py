@@ -1,7 +1,7 @@
 """Reads the rows that a page shows of a session.
 
 Rendering can take seconds for a hostile text, so no database connection or thread may wait for it: callers
-read here first, and build with `conversation` afterwards.
+read here first, and build with `conversation` and `turn_items` afterwards.
 """
 
 import uuid
