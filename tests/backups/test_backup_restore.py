@@ -1,6 +1,6 @@
 """What a backup holds is restored: the same rows and files, nobody who has left, nobody signed in.
 
-Over 300 lines: all tests back up one database and restore it under another name, by the same steps.
+Over 300 lines, because all tests back up one database and restore it under another name, by the same steps.
 """
 
 import base64

@@ -1,6 +1,6 @@
 """Parsing calendars in any form, valid or hostile.
 
-A little over 300 lines: most of them are calendars.
+Over 300 lines, because most of them are calendars.
 """
 
 import tempfile

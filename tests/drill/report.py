@@ -1,6 +1,6 @@
 """The tables of a drill as Markdown, and which limits were missed.
 
-A little over 300 lines: all figures share how messages and requests are chosen by time.
+Over 300 lines, because all figures share how messages and requests are chosen by time.
 """
 
 from collections import Counter

@@ -1,6 +1,6 @@
 """How a part handles upstream errors, stalls, cuts, and the user's Stop.
 
-Over 300 lines: one failure after another, each with what follows from it.
+Over 300 lines, because it has one failure after another, each with what follows from it.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
 """The brief's job: versions without a hole, in pieces, none lost and none stale, retried for ever.
 
-Over 300 lines: all of it is one job, and its tests share how it is queued and asked.
+Over 300 lines, because all of it is one job, and its tests share how it is queued and asked.
 """
 
 import asyncio

@@ -6,7 +6,7 @@ in it. What isn't stored is excused only by a name of its own (its tool's, its k
 among what was left behind. Each file of the ZIP has to be a document, byte by byte, at the messages that name
 it, or to be named itself.
 
-Over 300 lines: whatever the product reads in twenty modules is compared here without them.
+Over 300 lines, because whatever the product reads in twenty modules is compared here without them.
 """
 
 import hashlib

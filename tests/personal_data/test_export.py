@@ -1,6 +1,6 @@
 """A person's archive: complete, readable, only theirs, and safe to unpack.
 
-Over 300 lines: almost all tests read the archive of the same person.
+Over 300 lines, because almost all tests read the archive of the same person.
 """
 
 import io

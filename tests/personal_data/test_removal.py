@@ -1,6 +1,6 @@
 """Removing a person leaves nothing: no row, object or socket, whatever fails in between.
 
-Over 300 lines: every step of one removal, in its order.
+Over 300 lines, because it has every step of one removal, in its order.
 """
 
 import asyncio

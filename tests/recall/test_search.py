@@ -1,6 +1,6 @@
 """What recall finds and what it never finds, over real rows.
 
-Over 300 lines: nearly all tests ask one function about a small history.
+Over 300 lines, because nearly all tests ask one function about a small history.
 """
 
 import json

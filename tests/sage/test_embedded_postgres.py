@@ -1,6 +1,6 @@
 """The embedded database through its users' starts and crashes.
 
-Over 300 lines: all tests need such servers.
+Over 300 lines, because all tests need such servers.
 """
 
 import os

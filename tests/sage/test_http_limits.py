@@ -1,6 +1,6 @@
 """Limits on requests before any view runs: bodies, headers, slow clients, and waiting frames.
 
-Longer than other modules, since its tests share two processes.
+Over 300 lines, because its tests share two processes.
 """
 
 import asyncio

@@ -2,7 +2,7 @@
 
 Generated from the URL map and the frame types: one without a row fails the suite.
 
-Over 300 lines: half of them are the matrix, which is read and extended in one place.
+Over 300 lines, because half of them are the matrix, which is read and extended in one place.
 """
 
 import asyncio

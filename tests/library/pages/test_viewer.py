@@ -1,6 +1,6 @@
 """The original beside its facts: who may see a page, how often it is drawn, and what is marked in it.
 
-Over 300 lines: nearly all tests ask for pages of the same letter.
+Over 300 lines, because nearly all tests ask for pages of the same letter.
 """
 
 import asyncio

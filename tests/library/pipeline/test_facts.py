@@ -1,6 +1,6 @@
 """Key facts of whole texts: each in its quote, each quote on its page, each part of a text paid once.
 
-Over 300 lines: all of it is one job, whose tests share a scripted model.
+Over 300 lines, because all of it is one job, whose tests share a scripted model.
 """
 
 import json
