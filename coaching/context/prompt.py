@@ -105,7 +105,7 @@ def build_smaller_turn(
 
 
 class _TurnBuilder:
-    """Builds the request of a window: what all parts need is read off first, then `build` makes each."""
+    """Builds the request of a window: first the frame and what several parts need, then part after part."""
 
     def __init__(
         self, window: RequestWindow, *, life: Life, tools: PromptTools[Any], care: CareOfTurn | None
@@ -133,7 +133,7 @@ class _TurnBuilder:
         """What was sent with the messages before the newest."""
 
     def build(self, *, began: float) -> BuiltPrompt:
-        """Build tools and system, the opening, the newest message's context, and the messages with both."""
+        """Build what follows tools and system: the opening, the newest message's context, the messages."""
         newest = self.window.newest
         opening = self.window.kept_opening or self._new_opening()
         text, statement, asked_steps = self._context_of_newest([opening.statement, *self.earlier])
