@@ -18,11 +18,12 @@ import psutil
 import psycopg
 import pytest
 
-from sage.embedded_postgres import SOCKET_NAME, EmbeddedPostgres
+from sage.embedded_postgres import EmbeddedPostgres
 from sage.env import StartError
 from sage.ordinary_role import is_superuser
 from sage.postgres_account import SYSTEM_PATH, SYSTEM_USER, View, grant_access, system_account
 from sage.postgres_programs import programs_folder
+from sage.postgres_server import SOCKET_NAME
 from sage.postgres_view import NO_VIEW
 from tests.live_sage import url_of_test_database
 from tests.sage.processes import PROJECT, finished, started
