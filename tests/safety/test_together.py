@@ -1,5 +1,6 @@
 """What words of several meanings tell together is danger, in any order, unless others make it harmless."""
 
+import re
 import time
 
 import pytest
@@ -8,9 +9,11 @@ from coaching.safety import together
 from coaching.safety.danger import find_danger
 from coaching.safety.languages import Found
 from coaching.safety.readable import plain_letters, readable
+from coaching.safety.tables import read_table
 from tests.patience import is_quick
 
 LONG_CHARACTERS = 20_000
+WORD = re.compile(r"\*?[a-z0-9]+(?:['_-][a-z0-9]+)*-?\*?")
 MAX_SECONDS = 2.0
 MEANINGS_OF_ALL = frozenset({"not", "told", "others"})
 """Those that belong to no rule because they count for each."""
@@ -72,6 +75,54 @@ def test_words_that_make_it_harmless_or_are_missing_leave_it_alone(words: str) -
 @pytest.mark.parametrize(
     "words",
     [
+        "Ich habe die Kleine auf dem Arm und koche Nudeln", "Er steht auf einem Bein, das ist eine Übung",
+        "Ich habe sie alle auf einmal aufgemacht", "Wir sind fertig, sagt der Maler, alle können herein",
+        "Der Stress schlägt mir auf den Magen", "Die Nachbarin klopft an die Tür, jetzt muss ich los",
+        "Mein Sohn ist auf dem Eis ausgerutscht", "Seine Tochter hielt ihm die Hand, es war ganz still",
+        "Die Kinder werfen Steine ins Wasser", "Ich sitze am Wasser auf einem Stein und esse mein Brot",
+        "Der Schal hängt am Haken, der Gürtel auch", "Mein Mann steht schon vor der Tür, ich muss los",
+        "Weihnachten steht vor der Tür, jetzt muss ich los", "Ich wasche das Messer heute ab",
+        "Ich schneide heute das Gemüse mit dem Messer von Oma", "Krieg ich eine Antwort?",
+        "Ich lasse mich nicht wieder überreden", "Beim Angebot habe ich zugeschlagen",
+        "Morgens laufe ich hier rum", "Ich habe zwei Ibuprofen genommen und bin immer noch müde",
+        "Ich habe Angst, dass mein Vater im Bad stürzt", "Die Kinder essen die Pilze nicht auf",
+        "Meine Mutter kommt einfach in mein Zimmer", "Auf meiner Liste steht: Bilder aufhängen",
+        "Bier trinke ich abends, die Kopfschmerztabletten nehme ich morgens",
+        "Las abrí todas de golpe", "Mis amigas y yo salimos todas juntas el sábado", "Hoy no llego a todo",
+        "Ceno sin vino y leo antes de dormir", "No como gluten y llevo dos semanas mejor",
+        "Llevo zapatos negros y el pie izquierdo me aprieta", "Llevo sangre italiana y hablo mucho",
+        "Hoy empuja el viento y nos cuesta andar", "Manejo mejor que mi hermano",
+        "Apago el cigarrillo y me voy", "Ahora estoy siguiendo la receta en casa",
+        "Estoy bajo techo, antes llovía", "Se me fue la mano con la sal y los niños no comieron",
+        "Put on my list: water the plants before they die", "Can you read this before it's over?",
+        "I put my arm around her at the open door", "My leg looks great in black tights",
+        "I give away whatever I don't need", "Get a glue gun and some felt for the costume",
+        "The engine light is on, I washed the car inside", "She kicked off her shoes and told me about Rome",
+        "I took an ibuprofen and I still feel sick", "We threw stones into the lake",
+    ],
+)  # fmt: skip
+def test_words_of_an_ordinary_day_do_not_tell_it_together(words: str) -> None:
+    assert _found(words) is None
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Steh am See, Steine in den Taschen, und geh ins Wasser", "I swim out with stones in my pockets",
+        "Der Schlauch ist am Auspuff befestigt", "La manguera está en el tubo de escape",
+        "Der Motor läuft und das Tor ist zu", "Der schlägt mich", "Der Gürtel ist um den Hals",
+        "Está tumbando la puerta y estamos debajo de la cama", "Las tomé todas de golpe",
+        "Ich habe sie alle auf einmal geschluckt", "Mi novio me deja encerrada", "El me pega cuando bebe",
+        "I get death threats", "Ich bekomme Morddrohungen", "Nothing but black coffee for three days",
+    ],
+)  # fmt: skip
+def test_the_same_words_tell_it_with_what_makes_it_plain(words: str) -> None:
+    assert _found(words) is not None
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
         "Mein Mann würgt mich nicht", "Ich habe das Baby nicht geschüttelt", "No sacudí al bebé",
         "Als Kind hat mein Vater mich mit dem Gürtel verprügelt", "Hace diez años mi padre me jaló del pelo",
         "In der Serie würgt mein Lieblingsheld mich fast", "My dad hit me in the game",
@@ -95,6 +146,15 @@ def test_each_rule_names_meanings_that_there_are_and_each_meaning_has_a_rule() -
     named = {name for rule in together.all_rules() for need in rule.needs for name in need}
     named |= {name for rule in together.all_rules() for name in rule.unless}
     assert named | MEANINGS_OF_ALL == together.all_meanings()
+
+
+def test_each_word_can_be_met_and_is_listed_once() -> None:
+    table = read_table("together")
+    for meaning in together.all_meanings():
+        for line in table[meaning]:
+            words = line.partition(": ")[2].split()
+            assert len(words) == len(set(words)), (meaning, line)
+            assert not [word for word in words if not WORD.fullmatch(word)], (meaning, line)
 
 
 @pytest.mark.parametrize("language", together.LANGUAGES)
