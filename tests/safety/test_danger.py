@@ -232,6 +232,16 @@ def _seconds(text: str) -> float:
         ("ok, I'll try it again next term", "I will try again on Friday when the kids are gone"),
         ("I'll try again next year!", "I will try again next time"),
         ("Ich versuche es am Freitag nochmal", "Ich habe es versucht, am Freitag bringe ich mich um"),
+        ("I've decided to go to Spain in June", "I've decided it's time to go"),
+        ("I have decided to let it go for now", "I've decided to do it"),
+        ("Die Briefe von der Bank liegen noch in der Post", "Die Briefe liegen auf dem Tisch"),
+        ("Es ist alles vorbereitet für die Party", "Es ist alles geregelt"),
+        ("Me corté la punta del pulgar con el cuchillo nuevo", "Me corté otra vez los brazos"),
+        ("Es una despedida de soltera", "Es una despedida"),
+        (
+            "Sie ist gestorben. Ich war kurz draußen, dann bin ich wieder rein",
+            "Mama ist tot, bald bin ich wieder bei ihr",
+        ),
         ("Lo intentaré otra vez el viernes", "Lo intenté, el viernes voy a suicidarme"),
     ],
 )
