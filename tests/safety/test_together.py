@@ -112,7 +112,8 @@ def test_words_of_an_ordinary_day_do_not_tell_it_together(words: str) -> None:
         "Der Schlauch ist am Auspuff befestigt", "La manguera está en el tubo de escape",
         "Der Motor läuft und das Tor ist zu", "Der schlägt mich", "Der Gürtel ist um den Hals",
         "Está tumbando la puerta y estamos debajo de la cama", "Las tomé todas de golpe",
-        "Ich habe sie alle auf einmal geschluckt", "Mi novio me deja encerrada", "El me pega cuando bebe",
+        "Ich habe sie alle auf einmal geschluckt", "Tonight I'm taking all of them at once",
+        "Mi novio me deja encerrada", "El me pega cuando bebe",
         "I get death threats", "Ich bekomme Morddrohungen", "Nothing but black coffee for three days",
     ],
 )  # fmt: skip
