@@ -11,7 +11,7 @@ from typing import Self
 
 from django.db.models import Q, QuerySet
 
-from sessions_app.models import USED, Session
+from sessions_app.models import Session, listed
 
 SHOWN = ("id", "user_id", "kind", "title", "last_active_at", "pinned_at")
 
@@ -38,9 +38,9 @@ def list_sessions(
 ) -> tuple[Sequence[Session], ListPlace | None]:
     """Return sessions after a place, and the place where the next page begins; None after the last page.
 
-    Pinned ones first, the newest pin on top, then the last active; archived and unused ones are left out.
+    Pinned ones first, the newest pin on top, then the last active, without the archived ones.
     """
-    rows = Session.of(user_id).filter(USED, archived_at=None).only(*SHOWN)
+    rows = Session.of(user_id).filter(listed(), archived_at=None).only(*SHOWN)
     found: list[Session] = []
     if after is None or after.is_pinned:
         found += _after(rows.filter(pinned_at__isnull=False), "pinned_at", after)[: limit + 1]

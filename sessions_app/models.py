@@ -224,6 +224,19 @@ USED = Q(last_message_number__gt=0, is_only_opened=False)
 """Sessions in which their user has said something."""
 
 
+def listed(path: str = "") -> Q:
+    """Return what holds for the sessions that lists show: used ones, and an arc that Sage has opened.
+
+    An arc in which its user says nothing leaves the lists when it ends. `path` leads to the session.
+    """
+    is_begun, is_used = Q((f"{path}last_message_number__gt", 0)), Q((f"{path}is_only_opened", False))
+    is_open_arc = Q(
+        (f"{path}status", SessionStatus.ACTIVE),
+        (f"{path}kind__in", [kind for kind in SessionKind if kind != SessionKind.OPEN_CONVERSATION]),
+    )
+    return is_begun & (is_used | is_open_arc)
+
+
 class TurnStatus(models.TextChoices):
     """`running` and `awaiting_user` are open; the others are how a turn ended."""
 

@@ -43,6 +43,20 @@ def archive_session(*, user_id: int, session_id: uuid.UUID, is_archived: bool) -
 
 
 @transaction.atomic
+def remove_if_empty(*, user_id: int, session_id: uuid.UUID) -> bool:
+    """Remove a session that nobody has said anything in, such as one whose first message was refused.
+
+    Returns whether it is gone.
+    """
+    sessions = Session.of(user_id).select_for_update().defer("opening")
+    session = sessions.filter(id=session_id).first()
+    if session is None or session.last_message_number:
+        return session is None
+    session.delete()
+    return True
+
+
+@transaction.atomic
 def delete_session(*, user_id: int, session_id: uuid.UUID) -> Session:
     """Hide a session and stop its running turn. Raises `Session.DoesNotExist`.
 

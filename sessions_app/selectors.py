@@ -20,6 +20,7 @@ from sessions_app.models import (
     Turn,
     TurnStatus,
     VerdictLevel,
+    listed,
 )
 from sessions_app.queries import Columns, over_all, parameter, prepared, run_query
 from sessions_app.turn_answers import OPEN_CALL_STATES, call_in_message
@@ -74,8 +75,8 @@ def accessible_session(*, user_id: int, session_id: uuid.UUID, is_locked: bool =
 
 
 def recent_sessions(*, user_id: int, limit: int) -> Sequence[Session]:
-    """Return the sessions in which the user said something, the last active first, without archived ones."""
-    sessions = Session.of(user_id).filter(USED, archived_at=None).defer("opening")
+    """Return the sessions that lists show, the last active first, without archived ones."""
+    sessions = Session.of(user_id).filter(listed(), archived_at=None).defer("opening")
     return list(sessions.order_by("-last_active_at")[:limit])
 
 

@@ -13,19 +13,14 @@ from django.utils.translation import gettext_noop as _
 
 from sessions_app.errors import Refused
 from sessions_app.limits import lock_limits
-from sessions_app.models import Session, SessionFolder
+from sessions_app.models import Session, SessionFolder, listed
 from sessions_app.selectors import accessible_session
 from sessions_app.text import is_storable
 
 MAX_FOLDERS = 100
 MAX_CHARACTERS = 60
 
-_LISTED = Q(
-    sessions__archived_at=None,
-    sessions__deleted_at=None,
-    sessions__last_message_number__gt=0,
-    sessions__is_only_opened=False,
-)
+_LISTED = listed("sessions__") & Q(sessions__archived_at=None, sessions__deleted_at=None)
 
 
 def list_folders(*, user_id: int) -> Sequence[SessionFolder]:

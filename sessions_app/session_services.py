@@ -13,6 +13,8 @@ from sessions_app.pending_calls import expire_pending_calls
 from sessions_app.selectors import accessible_session
 from sessions_app.session_events import Ended, append
 from sessions_app.text import check_client_id, id_of_words
+from sessions_app.titles import FIELDS as TITLE_FIELDS
+from sessions_app.titles import name_session
 
 
 @transaction.atomic
@@ -25,9 +27,9 @@ def open_session(*, user_id: int, kind: str, continues: Session | None = None) -
 
 @transaction.atomic
 def begin_session(
-    *, user_id: int, kind: str, client_id: object, rate_limit: RateLimit, text: str = ""
+    *, user_id: int, kind: str, client_id: object, rate_limit: RateLimit, text: str = "", title: str = ""
 ) -> Session:
-    """Open a session for a form; the same form sent twice opens one.
+    """Open a session for a form, perhaps with a title of Sage's; the same form sent twice opens one.
 
     A form that is sent again with another `text`, the session's first message, opens another one, and so does
     one after its user has said something else in its session, or deleted that. Raises `Refused` for a kind
@@ -44,7 +46,8 @@ def begin_session(
     refuse_too_many_sessions(user_id=user_id, rate_limit=rate_limit)
     session = open_session(user_id=user_id, kind=kind)
     session.client_id = checked_id
-    session.save(update_fields=["client_id"])
+    name_session(session, title)
+    session.save(update_fields=["client_id", *TITLE_FIELDS])
     return session
 
 

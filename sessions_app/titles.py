@@ -1,5 +1,7 @@
 """A session's title: its first words, then one of Sage's, or the user's own, which stays for ever.
 
+An arc's begins with one of Sage's that is made of no words: it covers no message, so nothing takes it back.
+
 Every write locks the session's row, because each message writes that row's title, too.
 """
 
@@ -17,6 +19,12 @@ from sessions_app.text import is_storable, title_from
 
 MAX_CHARACTERS = 80
 FIELDS = ("title", "title_source", "title_covers")
+
+
+def name_session(session: Session, title: str) -> None:
+    """Give a session that is being opened a title of Sage's, if there is one; the caller saves `FIELDS`."""
+    if title:
+        session.title, session.title_source, session.title_covers = title, TitleSource.MODEL, 0
 
 
 @transaction.atomic

@@ -111,6 +111,12 @@ _MARKS = re.compile(r"`+|\*{2,}")
 _DIRECTIONS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
+def arc_title(kind: str, day: date) -> str:
+    """Return the title of an arc's session in the language that is active; empty for one that is no arc."""
+    words = arc_words(kind)
+    return f"{words.name} · {date_format(day, 'SHORT_DAY_FORMAT')}" if words else ""
+
+
 def arc_words(arc: str) -> ArcWords | None:
     """Return an arc's texts in the language that is active; None for what is no arc."""
     words = ARC_WORDS.get(arc)

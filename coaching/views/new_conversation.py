@@ -4,12 +4,14 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import replace
 from http import HTTPStatus
+from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ObjectDoesNotExist
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from coaching.clock.days import local_day
@@ -21,14 +23,16 @@ from coaching.people.help_lines import country_of
 from coaching.safety.card import Card
 from coaching.safety.danger import Danger
 from coaching.transcript.cards import read_card_without_session
+from coaching.transcript.names import arc_title
 from coaching.turns.request import TurnRequest
 from coaching.views.conversation import show_refusal
 from coaching.views.conversation_page import counted
 from coaching.views.forms import NewSessionForm
-from coaching.views.parts import with_wait
+from coaching.views.parts import status_of, with_wait
 from sessions_app.database import in_database, in_database_page
 from sessions_app.errors import Refused, TooManySessions
 from sessions_app.models import Session, SessionKind
+from sessions_app.organising import remove_if_empty
 from sessions_app.session_services import begin_session
 
 ABOUT = {"client_id": "client", "project_id": "project"}
@@ -61,8 +65,8 @@ async def begin(
 ) -> HttpResponse:
     """Open a session with a message, or with Sage's own words, and redirect.
 
-    A refused message goes into the session's composer. `about` are the ids of a client or project that the
-    session is opened from.
+    A refused message leaves no session: a page shows it in a field, to send it again. `about` are the ids of
+    a client or project that the session is opened from.
     """
     user_id = user_id_of(request)
     try:
@@ -72,11 +76,7 @@ async def begin(
     except ObjectDoesNotExist:
         raise Http404 from None
     except TooManySessions as refusal:
-        danger = await scans.danger_in(text, user_id=user_id)
-        page = await in_database_page(
-            _too_many, request, refusal.shown(), kind=kind, draft=text, danger=danger
-        )
-        return with_wait(page, refusal)
+        return await _not_begun(request, refusal, kind=kind, draft=text, about=about or {})
     except Refused:
         return await _refused_home(request)
     turn = TurnRequest(kind="opening", user_id=user_id, session_id=opened.id)
@@ -84,8 +84,12 @@ async def begin(
         turn = replace(turn, kind="message", text=text, client_id=client_id)
     try:
         await get_runner().open_turn(turn)
+    except Session.DoesNotExist:
+        raise Http404 from None
     except Refused as refusal:
         if turn.has_text:
+            if await in_database(remove_if_empty, user_id=user_id, session_id=opened.id):
+                return await _not_begun(request, refusal, kind=kind, draft=text, about=about or {})
             return await show_refusal(request, opened.id, refusal, draft=text, refused=text)
     return redirect("session", opened.id)
 
@@ -99,30 +103,47 @@ def _begin_session(
     open one conversation, unless two were begun so that day already.
     """
     user_id = user_id_of(request)
+    today = local_day(timezone.now(), load_profile(request).zone)
     scope = {name: about.get(name) for name in ABOUT}
     if about:
         check_scope(user_id=user_id, **scope)
     elif not (client_id or text.strip() or kind == SessionKind.OPEN_CONVERSATION):
-        client_id = str(local_day(timezone.now(), load_profile(request).zone))
+        client_id = str(today)
     session = begin_session(
-        user_id=user_id, kind=kind, client_id=client_id, rate_limit=rate_limit(), text=text
+        user_id=user_id,
+        kind=kind,
+        client_id=client_id,
+        rate_limit=rate_limit(),
+        text=text,
+        title=arc_title(kind, today),
     )
     if about:
         set_scope(session, **scope)
     return session
 
 
-def _too_many(
-    request: HttpRequest, message: str, *, kind: str, draft: str, danger: Danger | None
+async def _not_begun(
+    request: HttpRequest, refusal: Refused, *, kind: str, draft: str, about: Mapping[str, int]
 ) -> HttpResponse:
+    """Show why no session was begun, with the message in a field that begins one."""
+    danger = await scans.danger_in(draft, user_id=user_id_of(request))
     context = {
-        "message": message,
+        "title": "" if isinstance(refusal, TooManySessions) else _("Your message wasn’t sent"),
+        "message": refusal.shown(),
         "kind": kind,
         "draft": draft,
+        "hidden_fields": [(ABOUT[name], value) for name, value in about.items()],
         "client_id": str(uuid.uuid4()),
-        "card": counted(_card_without_session(request, danger)),
     }
-    return render(request, "429.html", context, status=HTTPStatus.TOO_MANY_REQUESTS)
+    page = await in_database_page(_show_not_begun, request, context, danger, status=status_of(refusal))
+    return with_wait(page, refusal)
+
+
+def _show_not_begun(
+    request: HttpRequest, context: dict[str, Any], danger: Danger | None, *, status: HTTPStatus
+) -> HttpResponse:
+    context["card"] = counted(_card_without_session(request, danger))
+    return render(request, "429.html", context, status=status)
 
 
 def _card_without_session(request: HttpRequest, danger: Danger | None) -> Card | None:

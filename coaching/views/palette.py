@@ -23,7 +23,7 @@ from coaching.recall.question import clean_question
 from coaching.recall.search import Bounds
 from coaching.views.hits import HitRow, first_rows
 from coaching.views.parts import wants_part, with_wait
-from sessions_app.models import USED, Session
+from sessions_app.models import Session, listed
 from sessions_app.selectors import recent_sessions
 
 CONVERSATIONS = 6
@@ -87,13 +87,13 @@ def choices_for(user_id: int, query: str) -> Choices:
             steps=steps_of_home(user_id=user_id, limit=STEPS),
         )
     titled = _titled(query)
-    sessions = Session.of(user_id).filter(USED, titled).defer("opening", "summary", "metadata")
+    sessions = Session.of(user_id).filter(listed(), titled).defer("opening", "summary", "metadata")
     steps = list(next_steps_of(user_id=user_id, state=ActionState.OPEN).filter(titled)[:STEPS])
     named = list(sessions.order_by("-last_active_at")[:CONVERSATIONS])
     bounds = Bounds(sources=tuple(RecallSource), other_than=[session.id for session in named])
     found = first_rows(user_id, query, bounds=bounds, now=timezone.now())
-    listed = {reverse("library_action", args=[item.pk]) for item in steps}
-    rows = [row for row in found.scored if row.address not in listed][:PLACES]
+    linked = {reverse("library_action", args=[item.pk]) for item in steps}
+    rows = [row for row in found.scored if row.address not in linked][:PLACES]
     return Choices(sessions=named, steps=steps, rows=rows)
 
 

@@ -22,7 +22,7 @@ from coaching.views.session_forms import FolderForm
 from coaching.views.sidebar import Group, group_name
 from coaching.views.starters import starters_for
 from sessions_app.errors import Refused
-from sessions_app.models import USED, Session, SessionFolder
+from sessions_app.models import Session, SessionFolder, listed
 from sessions_app.session_folders import delete_folder, list_folders, make_folder, rename_folder
 
 SESSIONS_A_PAGE = 30
@@ -87,7 +87,7 @@ def _list_page(
     """Show a list, perhaps with a refused name of a folder."""
     user_id, profile = user_id_of(request), load_profile(request)
     is_archive = folder is None and request.GET.get("show") == "archive"
-    used = Session.of(user_id).filter(USED).defer("opening", "summary", "metadata")
+    used = Session.of(user_id).filter(listed()).defer("opening", "summary", "metadata")
     rows = used.filter(archived_at__isnull=not is_archive)
     rows = rows.filter(folder=folder) if folder else rows
     page = Paginator(_in_order(rows), SESSIONS_A_PAGE).get_page(request.GET.get("page"))
@@ -126,4 +126,4 @@ def _groups(rows: Sequence[Session], profile: Profile) -> Sequence[Group]:
 
 
 def _just_deleted(user_id: int) -> QuerySet[Session]:
-    return Session.deleted_of(user_id).filter(USED).order_by("-deleted_at")[:SESSIONS_A_PAGE]
+    return Session.deleted_of(user_id).filter(listed()).order_by("-deleted_at")[:SESSIONS_A_PAGE]

@@ -44,6 +44,11 @@ export function moveUp(sessionId) {
   if (isLoaded && first?.id !== `sidebar-${sessionId}` && !byId(`sidebar-${sessionId}`)?.matches("[data-pinned]")) load();
 }
 
+// A conversation goes on without a message, by a tap: from the first one it belongs into the list.
+export function moveIn(sessionId) {
+  if (isLoaded && !byId(`sidebar-${sessionId}`)) load();
+}
+
 function switchColumn() {
   const isClosed = root.dataset.sidebar !== "closed";
   if (isClosed) root.dataset.sidebar = "closed";

@@ -20,9 +20,11 @@ from django.http.response import HttpResponseBase
 from django.test import Client, RequestFactory
 from django.utils import timezone
 
-from coaching.models import Profile, TimezoneSource
+from coaching.library.clients import create_client
+from coaching.models import ClientType, Profile, TimezoneSource
 from sage.not_allowed import not_allowed_page
-from sessions_app.models import Message, Session, SessionStatus, TurnStatus
+from sessions_app.models import Message, Session, SessionStatus, TitleSource, TurnStatus
+from sessions_app.text import MAX_MESSAGE_CHARACTERS
 from tests.conftest import PASSWORD
 from tests.pages.conftest import Exchange, KeepFile
 from tests.sage.test_accounts import until_sent
@@ -341,3 +343,46 @@ async def test_an_address_that_is_answered_in_the_event_loop_says_so_too(rf: Req
     assert isinstance(page, HttpResponse)
     assert (page.status_code, page["Allow"]) == (HTTPStatus.METHOD_NOT_ALLOWED, "POST")
     assert "This page can’t be opened directly" in page.content.decode()
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    ("text", "refusal"),
+    [("x" * (MAX_MESSAGE_CHARACTERS + 1), "characters"), ("a\x00b", "can’t be stored")],
+    ids=["too long", "not storable"],
+)
+def test_a_refused_first_message_leaves_no_conversation_and_is_in_a_field(
+    signed_in: Client, user: User, text: str, refusal: str
+) -> None:
+    client = create_client(user_id=user.pk, name="Acme", client_type=ClientType.COMPANY)
+    form = {"kind": "open_conversation", "text": text, "id": "form-1", "client": str(client.pk)}
+    response = signed_in.post("/chat/new/", form)
+    page = response.content.decode()
+    assert response.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
+    assert refusal in page
+    assert f">{text}</textarea>" in page
+    assert f'name="client" value="{client.pk}"' in page, "it would be about that client, too"
+    assert not Session.unscoped.filter(user=user).exists()
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    ("language", "titles"),
+    [
+        ("en", ["Opening the day · 30 Nov", "Closing the day", "Weekly check-in", "Mapping your life", ""]),
+        ("de", ["Tagesbeginn · 30. Nov.", "Tagesabschluss", "Wochenrückblick", "Lebenskarte", ""]),
+        ("es", ["Empezar el día · 30 nov", "Cerrar el día", "Repaso semanal", "Trazar tu mapa", ""]),
+    ],
+)
+def test_an_arcs_conversation_is_called_by_its_kind_and_the_persons_day(
+    signed_in: Client, user: User, language: str, titles: list[str]
+) -> None:
+    Profile.unscoped.create(user=user, language=language, timezone="Pacific/Auckland")
+    kinds = ["open_day", "close_day", "weekly_checkin", "life_mapping", "open_conversation"]
+    with time_machine.travel("2026-11-29T18:00Z", tick=False):
+        for kind in kinds:
+            signed_in.post("/chat/new/", {"kind": kind, "id": kind})
+    found = [Session.unscoped.get(user=user, kind=kind) for kind in kinds]
+    assert all(session.title.startswith(title) for session, title in zip(found, titles, strict=True))
+    assert found[-1].title == ""
+    assert {session.title_source for session in found[:-1]} == {TitleSource.MODEL}

@@ -19,12 +19,14 @@ from sessions_app import (
 from sessions_app.errors import Refused, StaleFence
 from sessions_app.figures import sessions_with_brief_behind
 from sessions_app.limits import RateLimit
+from sessions_app.listing import list_sessions
 from sessions_app.models import (
     Message,
     ModelUsage,
     Round,
     Session,
     SessionKind,
+    SessionStatus,
     ToolCallRecord,
     ToolCallState,
     Turn,
@@ -36,6 +38,7 @@ from sessions_app.pending_calls import Answer
 from sessions_app.turn_endings import Ending
 from sessions_app.turn_locks import TurnKey
 from sessions_app.turn_records import CallResult
+from sessions_app.session_folders import list_folders, make_folder
 from tests.sessions_app.turns import GENEROUS, ask_question, begin, call, close, say
 from tests.stored_turns import open_conversation, store_round
 
@@ -187,7 +190,6 @@ def test_after_an_answer_to_its_question_it_is_a_turn_like_any_other(arc: Sessio
 def test_a_session_in_which_only_sage_has_spoken_counts_as_unused(arc: Session, user: User) -> None:
     close(open_with_sage(arc), text="Good morning.")
     assert not fresh(arc).is_used
-    assert selectors.recent_sessions(user_id=user.pk, limit=5) == []
     assert selectors.session_to_go_on_with(user_id=user.pk, kind=arc.kind) is None
     assert not sessions_with_brief_behind(now=arc.started_at).exists()
     assert enqueue_follow_ups([arc.id]) == set()
@@ -196,6 +198,25 @@ def test_a_session_in_which_only_sage_has_spoken_counts_as_unused(arc: Session, 
     assert selectors.recent_sessions(user_id=user.pk, limit=5) == [arc]
     assert selectors.session_to_go_on_with(user_id=user.pk, kind=arc.kind) == arc
     assert enqueue_follow_ups([arc.id]) == {arc.id}
+
+
+def test_lists_show_an_arc_from_its_opening_and_not_after_its_end_if_nothing_was_said(
+    arc: Session, user: User
+) -> None:
+    unopened = session_services.open_session(user_id=user.pk, kind=SessionKind.CLOSE_DAY)
+    talk = open_conversation(user)
+    close(open_with_sage(arc), text="Good morning.")
+    close(open_with_sage(talk), text="Good to meet you.")
+    folder = make_folder(user_id=user.pk, name="Mornings")
+    Session.of(user.pk).update(folder=folder)
+    assert selectors.recent_sessions(user_id=user.pk, limit=5) == [arc]
+    assert list_sessions(user_id=user.pk, after=None, limit=5)[0] == [arc]
+    assert [each.count for each in list_folders(user_id=user.pk)] == [1]  # type: ignore[attr-defined]
+    session_services.end_session(user_id=user.pk, session_id=arc.id, status=SessionStatus.EXPIRED)
+    assert selectors.recent_sessions(user_id=user.pk, limit=5) == []
+    assert list_sessions(user_id=user.pk, after=None, limit=5)[0] == []
+    assert [each.count for each in list_folders(user_id=user.pk)] == [0]  # type: ignore[attr-defined]
+    assert not fresh(unopened).is_used
 
 
 def test_the_same_form_sent_again_finds_the_session_that_sage_has_opened(user: User) -> None:

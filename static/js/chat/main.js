@@ -2,7 +2,7 @@
 
 import { setText } from "../composer.js";
 import { afterPress, isPressed } from "../press.js";
-import { moveUp, showTitle as showTitleInSidebar } from "../sidebar.js";
+import { moveIn, moveUp, showTitle as showTitleInSidebar } from "../sidebar.js";
 import { Activity } from "./activity.js";
 import { Announcer } from "./announcer.js";
 import { Answers } from "./answers.js";
@@ -332,6 +332,7 @@ function begin() {
     },
     answered({ toolUseId }) {
       if (questions.ended(toolUseId)) scroll.toEnd();
+      moveIn(page.dataset.session);
     },
     arc({ words }) {
       announcer.say(words);
